@@ -1,0 +1,138 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+/// The arrows between the targets go one way: from the bottom of this list to the top.
+let sources: [Target] = [
+  // System libraries: a module map and a shim header for macros and variadics, nothing else.
+  .systemLibrary(
+    name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
+  .systemLibrary(
+    name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
+  .systemLibrary(name: "CPlatform"),
+
+  // What every other target stands on.
+  .target(name: "SystemIO", dependencies: ["CPlatform"]),
+  .target(name: "ZipArchive", dependencies: ["CZlib", "SystemIO"]),
+  .target(name: "SnapshotFormat", dependencies: ["SystemIO", "ZipArchive", .crypto]),
+
+  // What an app drops in.
+  .target(name: "DataSnapshots", dependencies: ["SnapshotFormat", "SystemIO"]),
+  .target(name: "HTTPTransport", dependencies: [.httpTypes]),
+  .target(
+    name: "CurlTransport",
+    dependencies: ["HTTPTransport", .httpTypes, .target(name: "CCurl", condition: .when(platforms: [.linux]))]),
+  .target(name: "URLSessionTransport", dependencies: ["HTTPTransport", .httpTypes]),
+  .target(
+    name: "SnapshotClient",
+    dependencies: [
+      "SnapshotFormat", "SystemIO", "HTTPTransport", .httpTypes, .structuredFields, .crypto,
+      .target(name: "CurlTransport", condition: .when(platforms: [.linux])),
+      .target(
+        name: "URLSessionTransport", condition: .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS])),
+    ]),
+
+  // The server.
+  .target(name: "HTTPEngine", dependencies: ["SystemIO", .httpTypes, .structuredFields, .logging]),
+  .target(name: "SnapshotStore", dependencies: ["SnapshotFormat", "SystemIO", .crypto]),
+  .target(name: "FileStore", dependencies: ["SnapshotStore", "SnapshotFormat", "SystemIO", .crypto, .logging]),
+  .target(
+    name: "SnapshotServer",
+    dependencies: ["HTTPEngine", "SnapshotStore", "SnapshotFormat", "SystemIO", .httpTypes, .logging, .crypto]),
+
+  // The command, which puts them together.
+  .executableTarget(
+    name: "snapshot",
+    dependencies: [
+      "SystemIO", "ZipArchive", "SnapshotFormat", "DataSnapshots", "SnapshotClient", "HTTPTransport",
+      "HTTPEngine", "SnapshotStore", "FileStore", "SnapshotServer", .httpTypes, .logging,
+      .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      .product(name: "Configuration", package: "swift-configuration"),
+      .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+    ]),
+]
+
+let tests: [Target] = [
+  .target(name: "TestSupport", dependencies: ["SystemIO"], path: "Tests/TestSupport"),
+  .testTarget(name: "SystemIOTests", dependencies: ["SystemIO", "TestSupport"]),
+  .testTarget(name: "ZipArchiveTests", dependencies: ["ZipArchive", "SystemIO", "TestSupport"]),
+  .testTarget(
+    name: "SnapshotFormatTests", dependencies: ["SnapshotFormat", "ZipArchive", "SystemIO", "TestSupport"]),
+  .testTarget(
+    name: "DataSnapshotsTests", dependencies: ["DataSnapshots", "SnapshotFormat", "SystemIO", "TestSupport"]),
+  .testTarget(
+    name: "HTTPEngineTests", dependencies: ["HTTPEngine", "SystemIO", "TestSupport", .httpTypes, .logging]),
+  .testTarget(
+    name: "SnapshotStoreTests",
+    dependencies: ["SnapshotStore", "FileStore", "SnapshotFormat", "SystemIO", "TestSupport", .logging, .crypto]),
+  .testTarget(
+    name: "SnapshotServerTests",
+    dependencies: [
+      "SnapshotServer", "HTTPEngine", "SnapshotStore", "SnapshotFormat", "SystemIO", "TestSupport",
+      .httpTypes, .logging,
+    ]),
+  .testTarget(
+    name: "SnapshotClientTests",
+    dependencies: [
+      "SnapshotClient", "HTTPTransport", "URLSessionTransport", "SnapshotFormat", "SystemIO", "TestSupport",
+      .httpTypes, .target(name: "CurlTransport", condition: .when(platforms: [.linux])),
+    ]),
+  .testTarget(
+    name: "EndToEndTests",
+    dependencies: ["snapshot", "SnapshotFormat", "SnapshotClient", "SystemIO", "TestSupport"]),
+]
+
+let package = Package(
+  name: "data-snapshots",
+  platforms: [.macOS(.v15), .iOS(.v18)],
+  products: [
+    .library(name: "DataSnapshots", targets: ["DataSnapshots"]),
+    .library(name: "SnapshotClient", targets: ["SnapshotClient"]),
+    .library(name: "SnapshotFormat", targets: ["SnapshotFormat"]),
+    .library(name: "HTTPEngine", targets: ["HTTPEngine"]),
+    .executable(name: "snapshot", targets: ["snapshot"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", .upToNextMinor(from: "1.8.2")),
+    .package(
+      url: "https://github.com/apple/swift-configuration", .upToNextMinor(from: "1.4.0"),
+      traits: [.defaults, "YAML"]),
+    .package(url: "https://github.com/apple/swift-crypto", .upToNextMinor(from: "4.5.2")),
+    .package(url: "https://github.com/apple/swift-http-structured-headers", .upToNextMinor(from: "1.7.0")),
+    .package(url: "https://github.com/apple/swift-http-types", .upToNextMinor(from: "1.8.0")),
+    .package(url: "https://github.com/apple/swift-log", .upToNextMinor(from: "1.16.2")),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", .upToNextMinor(from: "2.13.0")),
+  ],
+  targets: sources + tests,
+  swiftLanguageModes: [.v6]
+)
+
+extension Target.Dependency {
+  static var crypto: Self { .product(name: "Crypto", package: "swift-crypto") }
+  static var httpTypes: Self { .product(name: "HTTPTypes", package: "swift-http-types") }
+  static var logging: Self { .product(name: "Logging", package: "swift-log") }
+  static var structuredFields: Self {
+    .product(name: "StructuredFieldValues", package: "swift-http-structured-headers")
+  }
+}
+
+/// Where raw memory is the subject; everywhere else the compiler checks that none is touched.
+let unsafeTargets: Set<String> = [
+  "SystemIO", "ZipArchive", "HTTPEngine", "CurlTransport", "URLSessionTransport", "TestSupport",
+]
+
+for target in package.targets where target.type != .system {
+  var settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+  ]
+  if target.type != .test, !unsafeTargets.contains(target.name) {
+    settings.append(.strictMemorySafety())
+  }
+  if Context.environment["WARNINGS_AS_ERRORS"] != nil {
+    settings.append(.treatAllWarnings(as: .error))
+  }
+  target.swiftSettings = settings
+}

@@ -1,0 +1,44 @@
+public import Foundation
+
+/// The UUID that names one snapshot, attached to a bug report (RFC 9562).
+///
+/// Its text is always the canonical lower-case form, 36 characters; capitals are accepted when it is read.
+public struct SnapshotID: Hashable, Sendable, LosslessStringConvertible, Comparable {
+  private let uuid: UUID
+
+  /// A fresh random identifier (version 4).
+  public init() { uuid = UUID() }
+
+  /// The identifier that `text` spells, or `nil` unless it is 8-4-4-4-12 hexadecimal digits.
+  public init?(_ text: String) {
+    guard text.utf8.count == 36, let uuid = UUID(uuidString: text) else { return nil }
+    self.uuid = uuid
+  }
+
+  /// The identifier as Foundation's type.
+  public init(_ uuid: UUID) { self.uuid = uuid }
+
+  /// The canonical text, in lower case.
+  public var description: String { uuid.uuidString.lowercased() }
+
+  /// By canonical text.
+  public static func < (left: Self, right: Self) -> Bool { left.uuid < right.uuid }
+}
+
+extension SnapshotID: Codable {
+  /// Reads the text form; anything else is a `DecodingError` that says so.
+  public init(from decoder: any Decoder) throws {
+    let text = try decoder.singleValueContainer().decode(String.self)
+    guard let id = SnapshotID(text) else {
+      throw DecodingError.dataCorrupted(
+        .init(codingPath: decoder.codingPath, debugDescription: "‘\(text)’ is not a UUID"))
+    }
+    self = id
+  }
+
+  /// Writes the canonical text.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(description)
+  }
+}

@@ -1,0 +1,39 @@
+public import Foundation
+
+/// The one way that JSON is written and read here: sorted keys, plain slashes, and dates in RFC 3339, UTC,
+/// with milliseconds.
+public enum SnapshotJSON {
+  /// Encodes `value`, with line breaks where people will read it.
+  public static func encode(_ value: some Encodable, pretty: Bool = false) throws -> Data {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    if pretty { encoder.outputFormatting.insert(.prettyPrinted) }
+    encoder.dateEncodingStrategy = .custom { date, encoder in
+      var container = encoder.singleValueContainer()
+      try container.encode(date.formatted(style))
+    }
+    return try encoder.encode(value)
+  }
+
+  /// Decodes a `type` from `data`; dates may come with or without fractions of a second.
+  public static func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
+    let decoder = JSONDecoder()
+    decoder.dateDecodingStrategy = .custom { decoder in
+      let container = try decoder.singleValueContainer()
+      let text = try container.decode(String.self)
+      if let date = try? style.parse(text) { return date }
+      if let date = try? wholeSeconds.parse(text) { return date }
+      throw DecodingError.dataCorruptedError(
+        in: container, debugDescription: "‘\(text)’ is not a time as in RFC 3339")
+    }
+    return try decoder.decode(type, from: data)
+  }
+
+  /// `date` as far as JSON keeps it: to the millisecond.
+  public static func milliseconds(of date: Date) -> Date {
+    Date(timeIntervalSince1970: (date.timeIntervalSince1970 * 1000).rounded() / 1000)
+  }
+
+  private static let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+  private static let wholeSeconds = Date.ISO8601FormatStyle()
+}

@@ -1,0 +1,58 @@
+public import Foundation
+
+/// What a server knows of one bundle that it keeps, and what its API answers as JSON.
+public struct SnapshotRecord: Codable, Hashable, Sendable, Identifiable {
+  /// The snapshot's name.
+  public var id: SnapshotID
+  /// The bug report that it is attached to.
+  public var report: ReportID
+  /// The bundle's length in bytes.
+  public var size: Int64
+  /// The digest of the bundle's bytes.
+  public var sha256: ContentDigest
+  /// When the server had all of it, to the millisecond.
+  public var receivedAt: Date
+  /// Whether every entry's checksum has been looked at.
+  public var verified: Verification
+  /// When the device made the snapshot.
+  public var createdAt: Date
+  /// The app that recorded.
+  public var application: Manifest.Application
+  /// What it ran on.
+  public var device: Manifest.Device
+  /// The modules that the app had registered.
+  public var modules: [Module]
+  /// How many recordings the bundle holds; the manifest inside it names them.
+  public var recordingCount: Int
+  /// What came with the upload besides the bundle: the other parts of a form.
+  public var metadata: [String: String]
+
+  /// How far a bundle's entries have been checked against their checksums.
+  public enum Verification: String, Codable, Hashable, Sendable, CaseIterable {
+    /// Not yet looked at; the bundle's own digest matched what the sender stated.
+    case pending
+    /// Every entry inflates to the bytes that the bundle promises.
+    case intact
+    /// At least one entry does not.
+    case damaged
+  }
+
+  /// Describes a bundle that carries `manifest`.
+  public init(
+    id: SnapshotID, report: ReportID, size: Int64, sha256: ContentDigest, receivedAt: Date,
+    verified: Verification, manifest: Manifest, metadata: [String: String] = [:]
+  ) {
+    self.id = id
+    createdAt = manifest.createdAt
+    application = manifest.application
+    device = manifest.device
+    modules = manifest.modules
+    recordingCount = manifest.recordings.count
+    self.report = report
+    self.size = size
+    self.sha256 = sha256
+    self.receivedAt = receivedAt
+    self.verified = verified
+    self.metadata = metadata
+  }
+}

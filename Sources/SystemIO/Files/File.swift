@@ -1,0 +1,141 @@
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// An open file, read and written at offsets, so that many threads may use one without a shared position.
+///
+/// The descriptor is closed when the last reference goes. Short reads, short writes and interrupted calls
+/// are repeated here and seen by nobody.
+public final class File: Sendable {
+  /// What ``init(_:_:)`` does with a name.
+  public enum Access: Sendable, Hashable {
+    /// Opens what is there, for reading.
+    case read
+    /// Opens what is there, for reading and writing.
+    case update
+    /// Makes a new file for reading and writing; refuses a name that is taken (`isAlreadyThere`).
+    case create(mode: UInt16)
+    /// Opens what is there or makes it, for reading and writing.
+    case openOrCreate(mode: UInt16)
+  }
+
+  /// The path that was opened.
+  public let path: String
+  /// The descriptor, valid as long as this object lives.
+  public let descriptor: Int32
+
+  /// Opens `path`. A symbolic link in the last component is not followed (`ELOOP`), and the descriptor is not
+  /// handed on to child processes.
+  public init(_ path: String, _ access: Access = .read) throws(SystemError) {
+    let (flags, mode): (Int32, UInt16) =
+      switch access {
+      case .read: (O_RDONLY, 0)
+      case .update: (O_RDWR, 0)
+      case .create(let mode): (O_RDWR | O_CREAT | O_EXCL, mode)
+      case .openOrCreate(let mode): (O_RDWR | O_CREAT, mode)
+      }
+    self.path = path
+    descriptor = try retryingInterrupts("open", path) {
+      open(path, flags | O_CLOEXEC | O_NOFOLLOW, mode_t(mode))
+    }
+  }
+
+  deinit { close(descriptor) }
+
+  /// The file's length in bytes.
+  public var size: Int64 {
+    get throws(SystemError) { Int64(try status.st_size) }
+  }
+
+  /// Whether this is a regular file: not a folder, a pipe or a device.
+  public var isRegular: Bool {
+    get throws(SystemError) { try status.st_mode & S_IFMT == S_IFREG }
+  }
+
+  private var status: stat {
+    get throws(SystemError) {
+      var status = stat()
+      try retryingInterrupts("fstat", path) { fstat(descriptor, &status) }
+      return status
+    }
+  }
+
+  /// Reads into `buffer` until it is full or the file ends; answers how many bytes came.
+  public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(SystemError) -> Int {
+    var filled = 0
+    while filled < buffer.count, let base = buffer.baseAddress {
+      let count = try retryingInterrupts("pread", path) {
+        pread(descriptor, base + filled, buffer.count - filled, off_t(offset) + off_t(filled))
+      }
+      if count == 0 { break }
+      filled += count
+    }
+    return filled
+  }
+
+  /// Up to `count` bytes at `offset`; fewer only where the file ends.
+  public func read(upTo count: Int, at offset: Int64) throws(SystemError) -> [UInt8] {
+    var failure: SystemError?
+    let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+      do throws(SystemError) {
+        filled = try read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
+      } catch {
+        failure = error
+      }
+    }
+    if let failure { throw failure }
+    return bytes
+  }
+
+  /// Writes all of `bytes` at `offset`.
+  public func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(SystemError) {
+    var written = 0
+    while written < bytes.count, let base = bytes.baseAddress {
+      written += try retryingInterrupts("pwrite", path) {
+        pwrite(descriptor, base + written, bytes.count - written, off_t(offset) + off_t(written))
+      }
+    }
+  }
+
+  /// Writes all of `bytes` at `offset`.
+  public func write(_ bytes: [UInt8], at offset: Int64) throws(SystemError) {
+    var failure: SystemError?
+    bytes.withUnsafeBytes { buffer in
+      do throws(SystemError) { try write(buffer, at: offset) } catch { failure = error }
+    }
+    if let failure { throw failure }
+  }
+
+  /// Cuts the file, or lengthens it with zeros, to `size` bytes.
+  public func truncate(to size: Int64) throws(SystemError) {
+    try retryingInterrupts("ftruncate", path) { ftruncate(descriptor, off_t(size)) }
+  }
+
+  /// Sets the permission bits.
+  public func setMode(_ mode: UInt16) throws(SystemError) {
+    try retryingInterrupts("fchmod", path) { fchmod(descriptor, mode_t(mode)) }
+  }
+
+  /// Waits until contents and length would survive a power cut.
+  ///
+  /// On Darwin `fsync` stops at the drive's cache, so `F_FULLFSYNC` is asked for there.
+  public func synchronize() throws(SystemError) {
+    #if canImport(Darwin)
+      if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
+    #endif
+    try retryingInterrupts("fsync", path) { fsync(descriptor) }
+  }
+
+  /// Takes the advisory lock of the whole file without waiting; it goes with the descriptor.
+  /// - Returns: `false` where another process, or another open of this one, holds it.
+  public func tryLock() throws(SystemError) -> Bool {
+    do {
+      try retryingInterrupts("flock", path) { flock(descriptor, LOCK_EX | LOCK_NB) }
+      return true
+    } catch where error.isWouldBlock {
+      return false
+    }
+  }
+}

@@ -1,0 +1,124 @@
+#if canImport(Darwin)
+  import Darwin
+#else
+  import CPlatform
+  import Glibc
+#endif
+
+/// What is done to names rather than to contents: making, publishing, moving, removing, and making that last.
+public enum Folder {
+  /// Makes `path` and whatever is missing above it; what is there already stays as it is.
+  public static func create(_ path: String, mode: UInt16 = 0o700) throws(SystemError) {
+    do {
+      try retryingInterrupts("mkdir", path) { mkdir(path, mode_t(mode)) }
+    } catch where error.isNotFound {
+      let parent = Self.parent(of: path)
+      guard parent != path else { throw error }
+      try create(parent, mode: mode)
+      try create(path, mode: mode)
+    } catch where error.isAlreadyThere {
+      guard isFolder(path) else { throw error }
+    }
+  }
+
+  /// Waits until the names in `path` would survive a power cut.
+  public static func synchronize(_ path: String) throws(SystemError) {
+    let descriptor = try retryingInterrupts("open", path) { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+    defer { close(descriptor) }
+    try retryingInterrupts("fsync", path) { fsync(descriptor) }
+  }
+
+  /// Gives `staged` its final name without ever overwriting what stands there.
+  ///
+  /// One atomic step. Throws an error that is ``SystemError/isAlreadyThere`` where the name is taken, and then
+  /// nothing has changed. Durable once the folders of both names are synchronized.
+  public static func publish(_ staged: String, as final: String) throws(SystemError) {
+    #if canImport(Darwin)
+      try retryingInterrupts("renamex_np", final) { renamex_np(staged, final, UInt32(RENAME_EXCL)) }
+    #else
+      do {
+        try retryingInterrupts("renameat2", final) {
+          renameat2(AT_FDCWD, staged, AT_FDCWD, final, UInt32(SNAPSHOT_RENAME_NOREPLACE))
+        }
+      } catch where error.code == EINVAL || error.code == ENOSYS {
+        // Some file systems have no such rename; a hard link refuses a taken name as well.
+        try retryingInterrupts("link", final) { link(staged, final) }
+        try remove(staged)
+      }
+    #endif
+  }
+
+  /// Gives `staged` its final name in one atomic step; a file that stands there is replaced.
+  public static func replace(_ final: String, with staged: String) throws(SystemError) {
+    try retryingInterrupts("rename", final) { rename(staged, final) }
+  }
+
+  /// Removes a file or an empty folder.
+  public static func remove(_ path: String) throws(SystemError) {
+    try retryingInterrupts("remove", path) { Int(unlinkOrRemoveFolder(path)) }
+  }
+
+  /// Removes a file, if it is there.
+  public static func removeIfPresent(_ path: String) throws(SystemError) {
+    do { try remove(path) } catch where error.isNotFound {}
+  }
+
+  /// Removes `path` and all below it, if it is there. Links are removed, never followed.
+  public static func removeTree(_ path: String) throws(SystemError) {
+    do {
+      if isFolder(path) {
+        for name in try entries(path) { try removeTree(path + "/" + name) }
+      }
+      try remove(path)
+    } catch where error.isNotFound {}
+  }
+
+  /// The names in `path`, sorted by their bytes, without `.` and `..`.
+  public static func entries(_ path: String) throws(SystemError) -> [String] {
+    guard let stream = opendir(path) else { throw SystemError(operation: "opendir", path: path) }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while true {
+      errno = 0
+      guard let entry = readdir(stream) else {
+        if errno != 0 { throw SystemError(operation: "readdir", path: path) }
+        return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+      }
+      let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+        pointer.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { String(cString: $0) }
+      }
+      if name != ".", name != ".." { names.append(name) }
+    }
+  }
+
+  /// Whether `path` is a folder; a link to one is not.
+  public static func isFolder(_ path: String) -> Bool { kind(path) == S_IFDIR }
+
+  /// Whether `path` is a regular file; a link to one is not.
+  public static func isRegularFile(_ path: String) -> Bool { kind(path) == S_IFREG }
+
+  /// Whether anything stands under `path`, a broken link included.
+  public static func exists(_ path: String) -> Bool { kind(path) != nil }
+
+  /// The bytes that an unprivileged process may still write on the file system of `path`.
+  public static func availableBytes(_ path: String) throws(SystemError) -> Int64 {
+    var status = statvfs()
+    try retryingInterrupts("statvfs", path) { statvfs(path, &status) }
+    return Int64(clamping: UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize)).partialValue)
+  }
+
+  private static func kind(_ path: String) -> mode_t? {
+    var status = stat()
+    return lstat(path, &status) == 0 ? status.st_mode & S_IFMT : nil
+  }
+
+  private static func unlinkOrRemoveFolder(_ path: String) -> Int32 {
+    isFolder(path) ? rmdir(path) : unlink(path)
+  }
+
+  private static func parent(of path: String) -> String {
+    let trimmed = path.last == "/" ? String(path.dropLast()) : path
+    guard let slash = trimmed.lastIndex(of: "/") else { return trimmed.isEmpty ? path : "." }
+    return slash == trimmed.startIndex ? "/" : String(trimmed[..<slash])
+  }
+}

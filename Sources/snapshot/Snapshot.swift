@@ -1,0 +1,6 @@
+import ArgumentParser
+
+@main
+struct Snapshot: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(commandName: "snapshot")
+}
