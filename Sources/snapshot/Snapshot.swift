@@ -1,6 +1,34 @@
 import ArgumentParser
+import Foundation
 
+/// The command: where the parts of the product are put together.
 @main
 struct Snapshot: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(commandName: "snapshot")
+  static let configuration = CommandConfiguration(
+    commandName: "snapshot",
+    abstract: "Keeps what users saw: records an app's data, attaches it to bug reports, replays it.",
+    discussion: """
+      Results go to stdout, everything else to stderr. Exit codes: 0 done, 1 failed, 2 refused input or \
+      verification failed, 64 wrong usage.
+      """,
+    subcommands: [
+      ServeCommand.self, DemoCommand.self, UploadCommand.self, FetchCommand.self, ListCommand.self,
+      InspectCommand.self, VerifyCommand.self, PackCommand.self,
+    ])
+
+  static func main() async {
+    do {
+      var command = try parseAsRoot()
+      if var asynchronous = command as? any AsyncParsableCommand {
+        try await asynchronous.run()
+      } else {
+        try command.run()
+      }
+    } catch let failure as CommandFailure {
+      Console.error(failure.description)
+      Foundation.exit(failure.status.rawValue)
+    } catch {
+      exit(withError: error)
+    }
+  }
 }

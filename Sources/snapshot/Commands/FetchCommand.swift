@@ -1,0 +1,73 @@
+import ArgumentParser
+import Foundation
+import SnapshotFormat
+import SystemIO
+
+struct FetchCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "fetch",
+    abstract: "Downloads a snapshot by its UUID, or by the address of its bundle.",
+    discussion: """
+      A download that broke off goes on where it stopped. Nothing is put in place before its digest is right; \
+      with --into the bundle is checked whole and unpacked. Prints where the result lies.
+      """)
+
+  @Argument(help: "A UUID, or an address such as http://127.0.0.1:8080/v1/snapshots/UUID.zip.")
+  var snapshot: String
+
+  @Option(help: "A new folder to unpack into.")
+  var into: String?
+
+  @Option(help: "The file to write (default: UUID.zip).")
+  var output: String?
+
+  @OptionGroup var options: ServerOptions
+
+  func validate() throws {
+    guard into == nil || output == nil else { throw ValidationError("Give --into or --output, not both.") }
+  }
+
+  func run() async throws {
+    let address = try SnapshotAddress(snapshot)
+    let client = try address.server.map { try options.client(server: $0) } ?? options.client()
+    if let into, Folder.exists(into) {
+      throw CommandFailure("\(into) is there already; name a folder that is not.", status: .refused)
+    }
+    let scratch = try ScratchFolder()
+    let zip = into == nil ? URL(filePath: output ?? "\(address.id).zip") : scratch.file("\(address.id).zip")
+    let line = ProgressLine("Fetching")
+    defer { line.finish() }
+    let record = try await client.fetch(address.id, to: zip, progress: line.show)
+    line.finish()
+    if let into {
+      do {
+        _ = try SnapshotBundle.unpack(zip: zip, into: URL(filePath: into))
+      } catch {
+        throw CommandFailure(error.description, status: .refused)
+      }
+    }
+    Console.note("Fetched \(Console.size(record.size)), attached to \(record.report).")
+    Console.print(into ?? zip.relativePath)
+  }
+}
+
+/// What a person pastes: a UUID, or a URL that ends in one.
+struct SnapshotAddress {
+  let id: SnapshotID
+  /// The server that the URL names, without the API's path.
+  let server: String?
+
+  init(_ text: String) throws(CommandFailure) {
+    if let id = SnapshotID(text) {
+      (self.id, server) = (id, nil)
+      return
+    }
+    guard let url = URL(string: text), let scheme = url.scheme, ["http", "https"].contains(scheme),
+      let api = text.range(of: "/v1/snapshots/"),
+      let id = SnapshotID(url.deletingPathExtension().lastPathComponent)
+    else {
+      throw CommandFailure("‘\(text)’ is neither a UUID nor the address of a snapshot.", status: .refused)
+    }
+    (self.id, server) = (id, String(text[..<api.lowerBound]))
+  }
+}

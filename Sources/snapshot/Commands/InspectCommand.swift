@@ -1,0 +1,83 @@
+import ArgumentParser
+import Foundation
+import SnapshotFormat
+
+struct InspectCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "inspect",
+    abstract: "Shows what is in a snapshot: who recorded it, which modules are complete, which recordings it has.")
+
+  @Argument(help: "A UUID on the server, a bundle, or a snapshot's folder.")
+  var snapshot: String
+
+  @Flag(help: "Print the manifest as JSON.")
+  var json = false
+
+  @OptionGroup var options: ServerOptions
+
+  func run() async throws {
+    let manifest = try await manifest()
+    if json {
+      Console.print(String(decoding: try SnapshotJSON.encode(manifest, pretty: true), as: UTF8.self))
+    } else {
+      for line in ManifestText(manifest).lines { Console.print(line) }
+    }
+  }
+
+  private func manifest() async throws -> Manifest {
+    if let id = SnapshotID(snapshot) {
+      let scratch = try ScratchFolder()
+      let zip = scratch.file("bundle.zip")
+      _ = try await options.client().fetch(id, to: zip)
+      return try Self.refusing { try SnapshotBundle.validate(zip: zip, depth: .full) }
+    }
+    switch try SnapshotSource(snapshot) {
+    case .bundle(let url): return try Self.refusing { try SnapshotBundle.validate(zip: url, depth: .structure) }
+    case .snapshotFolder(let url): return try Self.refusing { try SnapshotBundle.validate(folder: url) }
+    case .plainFolder(let url):
+      throw CommandFailure(
+        "\(url.relativePath) has no manifest.json, so it is no snapshot; ‘snapshot pack’ makes one of it.",
+        status: .refused)
+    }
+  }
+
+  private static func refusing(_ body: () throws(BundleError) -> Manifest) throws(CommandFailure) -> Manifest {
+    do { return try body() } catch { throw CommandFailure(error.description, status: .refused) }
+  }
+}
+
+/// A manifest in words, within 80 columns where its own texts allow.
+struct ManifestText {
+  let lines: [String]
+
+  init(_ manifest: Manifest) {
+    let recorded = Set(manifest.recordings.map(\.identifier))
+    var lines = [
+      "Snapshot     \(manifest.id)",
+      "Made         \(manifest.createdAt.formatted(.iso8601))",
+      "Application  \(manifest.application.identifier) \(manifest.application.version) "
+        + "(\(manifest.application.build))",
+      "Device       \(manifest.device.model), \(manifest.device.system) \(manifest.device.systemVersion), "
+        + manifest.device.locale,
+    ]
+    if let report = manifest.report { lines.append("Report       \(report)") }
+    if !manifest.redactions.isEmpty { lines.append("Redacted by  \(manifest.redactions.joined(separator: ", "))") }
+    for module in manifest.modules {
+      let missing = module.files.filter { !recorded.contains($0) }
+      let state = missing.isEmpty ? "complete" : "missing \(missing.joined(separator: ", "))"
+      lines.append("Module       \(module.name): \(state)")
+    }
+    lines.append("Recordings   \(manifest.recordings.count)")
+    for recording in manifest.recordings.sorted(by: { $0.identifier < $1.identifier }) {
+      let size = Console.size(recording.size)
+      lines.append(String(repeating: " ", count: max(0, 11 - size.count)) + "\(size)  \(recording.identifier)")
+    }
+    self.lines = lines.map(Self.printable)
+  }
+
+  /// Identifiers come from whoever recorded: nothing in them may steer a terminal.
+  private static func printable(_ line: String) -> String {
+    line.unicodeScalars.map { $0.properties.generalCategory == .control ? $0.escaped(asASCII: true) : String($0) }
+      .joined()
+  }
+}

@@ -1,0 +1,30 @@
+import ArgumentParser
+import Foundation
+import SnapshotFormat
+
+struct ListCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list", abstract: "Lists snapshots, newest first.")
+
+  @Option(help: "Only those of this bug report.")
+  var report: ReportID?
+
+  @Flag(help: "Print one JSON array of records.")
+  var json = false
+
+  @OptionGroup var options: ServerOptions
+
+  func run() async throws {
+    let records = try await options.client().list(report: report)
+    if json {
+      Console.print(String(decoding: try SnapshotJSON.encode(records, pretty: true), as: UTF8.self))
+      return
+    }
+    if records.isEmpty { Console.note(report.map { "Nothing is attached to \($0)." } ?? "There are no snapshots.") }
+    for record in records {
+      let app = "\(record.application.identifier) \(record.application.version)"
+      let time = record.receivedAt.formatted(.iso8601)
+      Console.print("\(record.id)  \(time)  \(record.report)  \(Console.size(record.size))  \(app)")
+    }
+  }
+}

@@ -1,0 +1,57 @@
+import ArgumentParser
+import Foundation
+import Logging
+import ServiceLifecycle
+import SystemIO
+import UnixSignals
+
+struct ServeCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "serve",
+    abstract: "Runs the server until it is told to stop (SIGTERM, SIGINT).",
+    discussion: """
+      Prints one line on stdout when it is ready, ‘Listening on http://127.0.0.1:8080’, and logs on stderr. \
+      Settings come from flags over environment (SNAPSHOT_SERVER_PORT) over the file.
+      """)
+
+  @Option(help: "The settings' file (default: Config/server.yaml, if it is there).")
+  var config: String?
+
+  @Option(help: "The address to listen on (default: 127.0.0.1).")
+  var host: String?
+
+  @Option(help: "The port; 0 takes a free one (default: 8080).")
+  var port: Int?
+
+  @Option(help: "The folder that bundles are kept in (default: Storage).")
+  var storage: String?
+
+  @Flag(help: "Listen beyond loopback although anybody who gets there may read and write.")
+  var insecure = false
+
+  func run() async throws {
+    let settings = try await ServerSettings(
+      flags: flags, file: config ?? "Config/server.yaml", fileIsRequired: config != nil)
+    ProcessSignals.ignoreBrokenPipeAndFileSizeLimit()
+    let style: ConsoleLogHandler.Style = Console.errorIsTerminal ? .plain : .json
+    let logger = Logger(label: "snapshot") {
+      ConsoleLogHandler(label: $0, level: settings.logLevel, style: style)
+    }
+    let application = try await ServerApplication(settings, logger: logger)
+    let service = HTTPService(server: application.server, shutdown: .seconds(settings.shutdownSeconds)) { url in
+      Console.print("Listening on \(url)")
+    }
+    let group = ServiceGroup(
+      configuration: .init(services: [service], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
+    try await group.run()
+  }
+
+  private var flags: [String: String] {
+    var flags: [String: String] = [:]
+    flags["server.host"] = host
+    flags["server.port"] = port.map(String.init)
+    flags["server.storage"] = storage
+    if insecure { flags["server.insecure"] = "true" }
+    return flags
+  }
+}

@@ -1,0 +1,37 @@
+import ArgumentParser
+import Foundation
+import SnapshotFormat
+
+struct UploadCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "upload",
+    abstract: "Attaches a snapshot to a bug report, and prints its UUID.",
+    discussion: """
+      Takes a bundle (zip), a snapshot's folder, or any other folder: then each file becomes a recording whose \
+      identifier is its relative path.
+      """)
+
+  @Argument(help: "The bundle or folder.")
+  var source: String
+
+  @Option(help: "The bug report, such as BUG-123.")
+  var report: ReportID
+
+  @Option(help: "The UUID to attach it under (default: the snapshot's own).")
+  var id: SnapshotID?
+
+  @OptionGroup var options: ServerOptions
+
+  func run() async throws {
+    let client = try options.client()
+    let scratch = try ScratchFolder()
+    let bundle = try SnapshotSource(source).packed(to: scratch.file("bundle.zip"))
+    let line = ProgressLine("Uploading")
+    defer { line.finish() }
+    let record = try await client.attach(
+      bundle.url, to: report, as: id ?? bundle.manifest.id, progress: line.show)
+    line.finish()
+    Console.note("Attached \(Console.size(record.size)) to \(record.report).")
+    Console.print(record.id.description)
+  }
+}

@@ -1,0 +1,92 @@
+import Configuration
+import Foundation
+import Logging
+import SystemPackage
+
+/// What `snapshot serve` runs with: flags over environment over the file over the defaults here.
+///
+/// A setting `server.port` is `--port` as a flag, `SNAPSHOT_SERVER_PORT` in the environment, and `port` below
+/// `server` in the file. A value that can't be used is refused, never passed over.
+struct ServerSettings: Sendable {
+  /// The address to listen on.
+  var host = "127.0.0.1"
+  /// The port; 0 takes a free one.
+  var port = 8080
+  /// The folder that bundles are kept in.
+  var storage = "Storage"
+  /// Listen beyond loopback although anybody who gets there may read and write.
+  var insecure = false
+  /// Event loops; 0 is one a core.
+  var eventLoops = 0
+  /// The largest bundle that is taken, in bytes.
+  var maximumBundleBytes: Int64 = 2 << 30
+  /// Bytes of the disk that are left free.
+  var reservedBytes: Int64 = 64 << 20
+  /// Whether every entry's checksum is looked at before the answer even where a digest came with the upload.
+  var validatesFully = false
+  /// Seconds that running requests have when the server is told to stop.
+  var shutdownSeconds = 30
+  /// The least important events that are logged.
+  var logLevel = Logger.Level.info
+
+  /// Reads the settings. `file` may be missing unless it was `fileIsRequired`.
+  init(
+    flags: [String: String] = [:], environment: [String: String] = ProcessInfo.processInfo.environment,
+    file: String, fileIsRequired: Bool
+  ) async throws(CommandFailure) {
+    let reader = try await Self.reader(flags, environment, file, fileIsRequired)
+
+    func read<Value>(
+      _ key: String, _ wanted: String, into value: inout Value, _ parse: (String) -> Value?
+    ) throws(CommandFailure) {
+      guard let text = reader.string(forKey: ConfigKey(key)) else { return }
+      guard let parsed = parse(text) else {
+        throw CommandFailure("The setting \(key) is ‘\(text)’; it takes \(wanted).", status: .refused)
+      }
+      value = parsed
+    }
+
+    try read("server.host", "an address such as 127.0.0.1", into: &host) { $0.isEmpty ? nil : $0 }
+    try read("server.port", "a port from 0 to 65535", into: &port) { Int($0, in: 0...65535) }
+    try read("server.storage", "a folder", into: &storage) { $0.isEmpty ? nil : $0 }
+    try read("server.insecure", "true or false", into: &insecure) { Bool($0) }
+    try read("server.eventLoops", "a number from 0 to 256", into: &eventLoops) { Int($0, in: 0...256) }
+    try read("server.maximumBundleBytes", "a number of bytes from 1", into: &maximumBundleBytes) {
+      Int64($0).flatMap { $0 > 0 ? $0 : nil }
+    }
+    try read("server.reservedBytes", "a number of bytes from 0", into: &reservedBytes) {
+      Int64($0).flatMap { $0 >= 0 ? $0 : nil }
+    }
+    try read("server.validation", "‘full’ or ‘structure’", into: &validatesFully) {
+      ["full": true, "structure": false][$0]
+    }
+    try read("server.shutdownSeconds", "seconds from 0 to 3600", into: &shutdownSeconds) { Int($0, in: 0...3600) }
+    try read("server.logLevel", "one of \(Self.levels)", into: &logLevel) { Logger.Level(rawValue: $0) }
+  }
+
+  private static let levels = Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")
+
+  private static func reader(
+    _ flags: [String: String], _ environment: [String: String], _ file: String, _ fileIsRequired: Bool
+  ) async throws(CommandFailure) -> ConfigReader {
+    do {
+      let values = flags.map { (AbsoluteConfigKey($0.key.split(separator: ".").map(String.init)), $0.value) }
+      return ConfigReader(providers: [
+        InMemoryProvider(
+          name: "flags",
+          values: Dictionary(uniqueKeysWithValues: values.map { ($0.0, ConfigValue(stringLiteral: $0.1)) })),
+        EnvironmentVariablesProvider(environmentVariables: environment).prefixKeys(with: "snapshot"),
+        try await FileProvider<YAMLSnapshot>(filePath: FilePath(file), allowMissing: !fileIsRequired),
+      ])
+    } catch {
+      throw CommandFailure("The settings in \(file) can't be read: \(error)", status: .refused)
+    }
+  }
+}
+
+extension Int {
+  fileprivate init?(_ text: String, in range: ClosedRange<Int>) {
+    guard let value = Int(text), range.contains(value) else { return nil }
+    self = value
+  }
+}

@@ -1,0 +1,51 @@
+import Foundation
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// Where a command's words go: results to stdout, everything else to stderr.
+enum Console {
+  static let outputIsTerminal = isatty(STDOUT_FILENO) == 1
+  static let errorIsTerminal = isatty(STDERR_FILENO) == 1
+
+  /// One line of the result.
+  static func print(_ line: String) { write(line + "\n", to: .standardOutput) }
+
+  /// One line beside the result.
+  static func note(_ line: String) { write(line + "\n", to: .standardError) }
+
+  /// What went wrong, in one line.
+  static func error(_ message: String) { note("Error: \(message)") }
+
+  /// Text without a line's end, for progress on a terminal.
+  static func progress(_ text: String) { write(text, to: .standardError) }
+
+  /// `text` emphasised, where stdout is a terminal and `NO_COLOR` is not set.
+  static func bold(_ text: String) -> String {
+    let plain = !outputIsTerminal || ProcessInfo.processInfo.environment["NO_COLOR"]?.isEmpty == false
+    return plain ? text : "\u{1B}[1m\(text)\u{1B}[0m"
+  }
+
+  /// Bytes in a form that people read: `1.4 MB`.
+  static func size(_ bytes: Int64) -> String {
+    var (value, units) = (Double(bytes), ["kB", "MB", "GB", "TB"][...])
+    guard bytes >= 1000 else { return "\(bytes) B" }
+    value /= 1000
+    while value >= 999.95, units.count > 1 {
+      value /= 1000
+      units.removeFirst()
+    }
+    return "\((value * 10).rounded() / 10) \(units.first ?? "")"
+  }
+
+  private static func write(_ text: String, to handle: FileHandle) {
+    do {
+      try handle.write(contentsOf: Data(text.utf8))
+    } catch {
+      // Whoever was to read this has gone; there is nobody left to tell.
+    }
+  }
+}

@@ -1,0 +1,30 @@
+import HTTPTransport
+import Synchronization
+
+/// Shows how far a transfer is: one line that is written over on a terminal, a line per quarter elsewhere.
+final class ProgressLine: Sendable {
+  private let title: String
+  private let lastQuarter = Mutex(-1)
+
+  init(_ title: String) { self.title = title }
+
+  /// Shows a state; may be called from any thread.
+  func show(_ progress: TransportProgress) {
+    guard let total = progress.total, total > 0 else { return }
+    let percent = Int(progress.completed * 100 / total)
+    let text = "\(title) \(percent) % of \(Console.size(total))"
+    if Console.errorIsTerminal {
+      Console.progress("\r\(text)\u{1B}[K")
+    } else if lastQuarter.withLock({ last in
+      defer { last = max(last, percent / 25) }
+      return percent / 25 > last
+    }) {
+      Console.note(text)
+    }
+  }
+
+  /// Leaves the line, once nothing more comes.
+  func finish() {
+    if Console.errorIsTerminal { Console.progress("\r\u{1B}[K") }
+  }
+}

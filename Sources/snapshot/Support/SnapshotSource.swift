@@ -1,0 +1,40 @@
+import Foundation
+import SnapshotFormat
+import SystemIO
+import ZipArchive
+
+/// What a person names on the command line: a bundle, a snapshot's folder, or any other folder.
+enum SnapshotSource {
+  case bundle(URL)
+  case snapshotFolder(URL)
+  case plainFolder(URL)
+
+  /// Looks at what stands at `path`.
+  init(_ path: String) throws(CommandFailure) {
+    let url = URL(filePath: path)
+    if Folder.isFolder(url.path) {
+      let manifest = url.appending(path: "manifest.json").path
+      self = Folder.isRegularFile(manifest) ? .snapshotFolder(url) : .plainFolder(url)
+    } else if Folder.isRegularFile(url.path) {
+      self = .bundle(url)
+    } else {
+      throw CommandFailure("There is no file or folder at \(path).", status: .refused)
+    }
+  }
+
+  /// The bundle as a zip: the one that is there, checked whole, or a new one at `destination`.
+  func packed(to destination: URL) throws(CommandFailure) -> (url: URL, manifest: Manifest) {
+    do {
+      switch self {
+      case .bundle(let url):
+        return (url, try SnapshotBundle.validate(zip: url, depth: .full))
+      case .snapshotFolder(let folder):
+        return (destination, try SnapshotBundle.pack(folder: folder, to: destination).manifest)
+      case .plainFolder(let folder):
+        return (destination, try SnapshotBundle.pack(plainFolder: folder, to: destination).manifest)
+      }
+    } catch {
+      throw CommandFailure(error.description, status: .refused)
+    }
+  }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import SnapshotFormat
+import TestSupport
+import Testing
+
+/// The command as a developer types it.
+@Suite struct CommandTests {
+  @Test func `upload prints the UUID alone, and fetch brings the same recordings back`() async throws {
+    let folder = try TemporaryFolder()
+    let server = try await TestServer(storage: folder.file("storage"))
+    let environment = ["SNAPSHOT_SERVER": server.url.absoluteString]
+    try folder.write(Data("{\"a\":1}".utf8), to: "source/feed.json")
+    try folder.write(Data([0, 255, 10]), to: "source/nested/größe ☃.bin")
+
+    let upload = try await Product.run(
+      ["upload", folder.file("source").path, "--report", "proj/issue/9"], environment: environment)
+    #expect(upload.status == 0, "\(upload.errors)")
+    #expect(upload.lines.count == 1)
+    let id = try #require(SnapshotID(upload.lines[0]))
+
+    let fetch = try await Product.run(
+      ["fetch", "\(id)", "--into", folder.file("fetched").path], environment: environment)
+    #expect(fetch.status == 0, "\(fetch.errors)")
+    #expect(!fetch.errors.contains("\u{1B}"))
+    let manifest = try SnapshotBundle.validate(folder: folder.file("fetched"))
+    #expect(Set(manifest.recordings.map(\.identifier)) == ["feed.json", "nested/größe ☃.bin"])
+    let feed = try #require(manifest.recordings.first { $0.identifier == "feed.json" })
+    #expect(try Data(contentsOf: folder.file("fetched/\(feed.path)")) == Data("{\"a\":1}".utf8))
+
+    let url = server.address("/v1/snapshots/\(id).zip")
+    let output = folder.file("again.zip").path
+    let byURL = try await Product.run(["fetch", url, "--output", output])
+    #expect(byURL.status == 0, "\(byURL.errors)")
+    #expect(byURL.lines == [output])
+
+    let verify = try await Product.run(["verify", output])
+    #expect(verify.status == 0)
+    #expect(verify.text.contains("\(id)"))
+    #expect(try await Product.run(["verify", "--archive", output]).status == 0)
+
+    let inspect = try await Product.run(["inspect", "\(id)"], environment: environment)
+    #expect(inspect.status == 0)
+    #expect(inspect.text.contains("größe ☃.bin"))
+
+    for arguments in [["list", "--report", "proj/issue/9"], ["list"]] {
+      let list = try await Product.run(arguments, environment: environment)
+      #expect(list.status == 0)
+      #expect(list.lines.count == 1)
+      #expect(list.lines.first?.hasPrefix("\(id)") == true)
+    }
+    let json = try await Product.run(["list", "--json"], environment: environment)
+    #expect(try SnapshotJSON.decode([SnapshotRecord].self, from: json.output).map(\.id) == [id])
+  }
+
+  @Test func `a bundle that is packed twice has the same bytes, and other programs read it`() async throws {
+    let folder = try TemporaryFolder()
+    let (zip, id) = try await Sample.bundle(in: folder, count: 10)
+    let unpacked = folder.file("unpacked")
+    let unzip = try await Tool.run("unzip", ["-q", zip.path, "-d", unpacked.path])
+    #expect(unzip.status == 0, "\(unzip.errors)")
+    let again = folder.file("again.zip")
+    #expect(try await Product.run(["pack", unpacked.path, "--output", again.path]).lines == ["\(id)"])
+    #expect(try Data(contentsOf: again) == Data(contentsOf: zip))
+    let script = "import sys, zipfile; z = zipfile.ZipFile(sys.argv[1]); sys.exit(z.testzip() is not None)"
+    #expect(try await Tool.run("python3", ["-c", script, zip.path]).status == 0)
+    #expect(try await Tool.run("bsdtar", ["-tf", zip.path]).lines.contains("manifest.json"))
+  }
+
+  @Test func `damage is found, and named`() async throws {
+    let folder = try TemporaryFolder()
+    let (zip, _) = try await Sample.bundle(in: folder)
+    var bytes = try Data(contentsOf: zip)
+    bytes[bytes.count / 2] ^= 0x40
+    let damaged = try folder.write(bytes, to: "damaged.zip")
+    for arguments in [["verify", damaged.path], ["verify", "--archive", damaged.path]] {
+      let outcome = try await Product.run(arguments)
+      #expect(outcome.status == 2)
+      #expect(outcome.errors.hasPrefix("Error: "))
+      #expect(outcome.output.isEmpty)
+    }
+  }
+
+  @Test(arguments: [
+    (["upload"], 64), (["upload", "x", "--report", "a b"], 64), (["fetch", "nonsense"], 2),
+    (["fetch", "00000000-0000-4000-8000-000000000000", "--into", "a", "--output", "b"], 64),
+    (["pack", "missing", "--output", "x.zip"], 2), (["verify", "missing"], 2), (["inspect", "missing"], 2),
+    (["list", "--server", "http://127.0.0.1:9"], 1), (["nonsense"], 64),
+  ] as [([String], Int32)])
+  func `the exit status says what kind of failure it was`(arguments: [String], status: Int32) async throws {
+    let folder = try TemporaryFolder()
+    let outcome = try await Product.run(arguments, folder: folder.url)
+    #expect(outcome.status == status, "\(outcome.errors)")
+    #expect(outcome.errors.contains("Error: "))
+    #expect(outcome.output.isEmpty)
+  }
+
+  @Test func `the demo tells the story and leaves nothing behind`() async throws {
+    let folder = try TemporaryFolder()
+    let outcome = try await Product.run(["demo"], environment: ["TMPDIR": folder.path], folder: folder.url)
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(outcome.text.contains("byte for byte"))
+    #expect(outcome.text.contains("Podcasts"))
+    #expect(outcome.text.contains("DEMO-1"))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+  }
+}

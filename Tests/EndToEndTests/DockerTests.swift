@@ -1,0 +1,104 @@
+import Foundation
+import TestSupport
+import Testing
+import Yams
+
+/// No container engine is at hand where the tests run, so the files are held to what they name.
+@Suite struct DockerTests {
+  static let root = URL(filePath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+  let instructions: [(name: String, value: String)]
+
+  init() throws {
+    let text = try String(contentsOf: Self.root.appending(path: "docker/Dockerfile"), encoding: .utf8)
+    instructions =
+      text
+      .replacing("\\\n", with: " ")
+      .split(separator: "\n")
+      .filter { !$0.hasPrefix("#") }
+      .map { line in
+        let parts = line.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: true)
+        return (String(parts[0]), parts.count > 1 ? parts[1].trimmingCharacters(in: .whitespaces) : "")
+      }
+  }
+
+  @Test func `every instruction is one that a Dockerfile knows`() {
+    let known: Set = [
+      "FROM", "RUN", "WORKDIR", "COPY", "USER", "VOLUME", "EXPOSE", "STOPSIGNAL", "HEALTHCHECK", "ENTRYPOINT", "CMD",
+    ]
+    for (name, _) in instructions { #expect(known.contains(name), "\(name)") }
+    #expect(instructions.filter { $0.name == "FROM" }.count == 2)
+  }
+
+  @Test func `what is copied from the project exists and is let in by the ignore file`() throws {
+    let allowed = try String(contentsOf: Self.root.appending(path: ".dockerignore"), encoding: .utf8)
+      .split(separator: "\n").filter { $0.hasPrefix("!") }.map { String($0.dropFirst()) }
+    let copied = values(of: "COPY").filter { !$0.hasPrefix("--from") }
+      .flatMap { $0.split(separator: " ").dropLast().map(String.init) }
+    #expect(!copied.isEmpty)
+    for path in copied {
+      #expect(FileManager.default.fileExists(atPath: Self.root.appending(path: path).path), "\(path)")
+      #expect(allowed.contains { path == $0 || path.hasPrefix($0 + "/") }, "\(path)")
+    }
+  }
+
+  @Test func `the built product is the one that is copied and started, by a user who is not root`() throws {
+    let build = try #require(values(of: "RUN").first { $0.contains("swift build") })
+    #expect(build.contains("--product snapshot"))
+    #expect(FileManager.default.isExecutableFile(atPath: Tool.products.appending(path: "snapshot").path))
+    #expect(values(of: "COPY").contains("--from=build /build/.build/release/snapshot /usr/local/bin/snapshot"))
+    #expect(try words(of: "ENTRYPOINT") == ["snapshot"])
+    let user = try #require(values(of: "USER").last)
+    #expect(user != "root")
+    #expect(values(of: "RUN").contains { $0.contains("useradd") && $0.hasSuffix(user) })
+  }
+
+  @Test func `the command line of the image is one that the command takes`() async throws {
+    let command = try words(of: "CMD")
+    let help = try await Tool.run(Tool.products.appending(path: "snapshot").path, ["help", command[0]])
+    #expect(help.status == 0)
+    for option in command where option.hasPrefix("--") { #expect(help.text.contains(option), "\(option)") }
+    let config = try #require(command.firstIndex(of: "--config").map { command[$0 + 1] })
+    #expect(values(of: "COPY").contains("Config/server.yaml \(config)"))
+    let storage = try #require(command.firstIndex(of: "--storage").map { command[$0 + 1] })
+    #expect(values(of: "VOLUME") == [storage])
+  }
+
+  @Test func `the health check asks the port that is exposed, with a program that is installed`() throws {
+    let check = try #require(values(of: "HEALTHCHECK").first)
+    let port = try #require(values(of: "EXPOSE").first)
+    #expect(check.contains("http://127.0.0.1:\(port)/healthz"))
+    #expect(check.contains(#"CMD ["curl""#))
+    #expect(values(of: "RUN").last?.contains(" curl ") == true)
+    let settings = try compose(at: "Config/server.yaml")
+    #expect((settings["server"] as? [String: Any])?["port"] as? Int == Int(port))
+  }
+
+  @Test func `compose builds this Dockerfile and keeps the storage in a volume that it declares`() throws {
+    let file = try compose(at: "docker/compose.yaml")
+    let services = try #require(file["services"] as? [String: [String: Any]])
+    let service = try #require(services["snapshot"])
+    let build = try #require(service["build"] as? [String: String])
+    let context = Self.root.appending(path: "docker").appending(path: try #require(build["context"])).standardized
+    #expect(context.path == Self.root.standardized.path)
+    let dockerfile = context.appending(path: try #require(build["dockerfile"]))
+    #expect(FileManager.default.fileExists(atPath: dockerfile.path))
+    let volume = try #require((service["volumes"] as? [String])?.first).split(separator: ":")
+    #expect((file["volumes"] as? [String: Any])?.keys.contains(String(volume[0])) == true)
+    #expect(values(of: "VOLUME") == [String(volume[1])])
+    let ports = try #require(service["ports"] as? [String])
+    #expect(ports == ["127.0.0.1:8080:\(try #require(values(of: "EXPOSE").first))"])
+  }
+
+  private func values(of name: String) -> [String] { instructions.filter { $0.name == name }.map(\.value) }
+
+  private func words(of name: String) throws -> [String] {
+    try JSONDecoder().decode([String].self, from: Data(try #require(values(of: name).last).utf8))
+  }
+
+  private func compose(at path: String) throws -> [String: Any] {
+    let text = try String(contentsOf: Self.root.appending(path: path), encoding: .utf8)
+    return try #require(try Yams.load(yaml: text) as? [String: Any])
+  }
+}

@@ -1,0 +1,80 @@
+import Foundation
+import SnapshotFormat
+import TestSupport
+import Testing
+
+/// The built command, as a user has it.
+enum Product {
+  static let path = Tool.products.appending(path: "snapshot").path
+
+  /// Runs `snapshot` with `arguments` to its end.
+  static func run(
+    _ arguments: [String], environment: [String: String] = [:], folder: URL? = nil
+  ) async throws -> Tool.Outcome {
+    try await Tool.run(path, arguments, environment: environment, folder: folder)
+  }
+}
+
+/// `snapshot serve` on a free port over a storage of its own.
+struct TestServer {
+  let program: RunningProgram
+  let url: URL
+
+  init(storage: URL, _ arguments: [String] = [], environment: [String: String] = [:]) async throws {
+    program = try await RunningProgram(
+      Product.path, ["serve", "--port", "0", "--storage", storage.path] + arguments, environment: environment,
+      folder: storage.deletingLastPathComponent())
+    let prefix = "Listening on "
+    try #require(program.firstLine.hasPrefix(prefix), "\(program.firstLine)")
+    url = try #require(URL(string: String(program.firstLine.dropFirst(prefix.count))))
+  }
+
+  /// An address on the server, such as `/v1/snapshots/…`.
+  func address(_ path: String) -> String { url.absoluteString + path }
+}
+
+/// Bundles to send, made by the command itself.
+enum Sample {
+  /// A bundle of `count` recordings of some hundred bytes each; `seed` makes their bytes differ.
+  static func bundle(in folder: TemporaryFolder, count: Int = 3, seed: Int = 0) async throws -> (URL, SnapshotID) {
+    for number in 0..<count {
+      let text = String(repeating: "{\"seed\":\(seed),\"number\":\(number)}\n", count: 20)
+      try folder.write(Data(text.utf8), to: "source-\(seed)/feed/\(number).json")
+    }
+    let zip = folder.file("bundle-\(seed).zip")
+    let outcome = try await Product.run(["pack", folder.file("source-\(seed)").path, "--output", zip.path])
+    try #require(outcome.status == 0, "\(outcome.errors)")
+    return (zip, try #require(SnapshotID(outcome.lines[0])))
+  }
+}
+
+/// curl, with the status and the body apart.
+struct Curl {
+  let status: Int
+  let body: Data
+  let head: String
+
+  init(_ arguments: [String]) async throws {
+    let scratch = try TemporaryFolder()
+    let (head, body) = (scratch.file("head"), scratch.file("body"))
+    let outcome = try await Tool.run(
+      "curl",
+      ["--silent", "--show-error", "--max-time", "60", "-D", head.path, "-o", body.path, "-w", "%{http_code}"]
+        + arguments)
+    try #require(outcome.status == 0, "curl: \(outcome.errors)")
+    status = try #require(Int(outcome.text))
+    self.head = try String(contentsOf: head, encoding: .utf8)
+    self.body = FileManager.default.fileExists(atPath: body.path) ? try Data(contentsOf: body) : Data()
+  }
+
+  /// The value of a field of the last response.
+  func field(_ name: String) -> String? {
+    head.split(whereSeparator: \.isNewline).last { $0.lowercased().hasPrefix(name.lowercased() + ":") }
+      .map { $0.dropFirst(name.count + 1).trimmingCharacters(in: .whitespaces) }
+  }
+
+  /// The body as JSON.
+  var json: [String: Any] {
+    get throws { try #require(try JSONSerialization.jsonObject(with: body) as? [String: Any]) }
+  }
+}

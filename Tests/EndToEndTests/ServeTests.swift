@@ -1,0 +1,95 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// How the server is started and ended.
+@Suite struct ServeTests {
+  @Test(arguments: [SIGTERM, SIGINT])
+  func `it says where it listens, in one line, and ends well when told to`(signal: Int32) async throws {
+    let folder = try TemporaryFolder()
+    let server = try await TestServer(storage: folder.file("storage"))
+    #expect(server.url.host() == "127.0.0.1")
+    #expect(try await Curl([server.address("/healthz")]).status == 200)
+    #expect(await server.program.stop(signal) == 0)
+  }
+
+  @Test func `beyond loopback it wants to be told so`() async throws {
+    let folder = try TemporaryFolder()
+    let outcome = try await Product.run([
+      "serve", "--host", "0.0.0.0", "--port", "0", "--storage", folder.file("storage").path,
+    ])
+    #expect(outcome.status == 2)
+    #expect(outcome.errors.contains("--insecure"))
+    #expect(outcome.output.isEmpty)
+  }
+
+  @Test func `flags win over the environment, and that over the file`() async throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write(
+      Data("server:\n  storage: \(folder.file("from-file").path)\n  port: 1\n".utf8), to: "server.yaml")
+    let program = try await RunningProgram(
+      Product.path, ["serve", "--config", file.path, "--port", "0"],
+      environment: ["SNAPSHOT_SERVER_PORT": "2", "SNAPSHOT_SERVER_STORAGE": folder.file("from-environment").path])
+    #expect(program.firstLine.hasPrefix("Listening on http://127.0.0.1:"))
+    #expect(FileManager.default.fileExists(atPath: folder.file("from-environment/bundles").path))
+    #expect(!FileManager.default.fileExists(atPath: folder.file("from-file").path))
+    await program.stop()
+  }
+
+  @Test(arguments: [
+    (["SNAPSHOT_SERVER_PORT": "http"], "server.port"),
+    (["SNAPSHOT_SERVER_PORT": "65536"], "server.port"),
+    (["SNAPSHOT_SERVER_MAXIMUM_BUNDLE_BYTES": "0"], "server.maximumBundleBytes"),
+    (["SNAPSHOT_SERVER_VALIDATION": "some"], "server.validation"),
+    (["SNAPSHOT_SERVER_LOG_LEVEL": "loud"], "server.logLevel"),
+  ] as [([String: String], String)])
+  func `a setting that can't be used is named`(environment: [String: String], key: String) async throws {
+    let outcome = try await Product.run(["serve"], environment: environment)
+    #expect(outcome.status == 2)
+    #expect(outcome.errors.contains(key))
+  }
+
+  @Test func `a settings file that is missing or broken is named`() async throws {
+    let folder = try TemporaryFolder()
+    let broken = try folder.write(Data("server: [".utf8), to: "broken.yaml")
+    for path in [folder.file("missing.yaml").path, broken.path] {
+      let outcome = try await Product.run(["serve", "--config", path])
+      #expect(outcome.status == 2)
+      #expect(outcome.errors.contains(path))
+    }
+  }
+
+  @Test func `the settings in the project are the defaults`() async throws {
+    let folder = try TemporaryFolder()
+    let config = DockerTests.root.appending(path: "Config/server.yaml").path
+    let program = try await RunningProgram(
+      Product.path, ["serve", "--config", config, "--port", "0"], folder: folder.url)
+    #expect(FileManager.default.fileExists(atPath: folder.file("Storage/bundles").path))
+    await program.stop()
+  }
+
+  @Test func `a port that is taken is named`() async throws {
+    let folder = try TemporaryFolder()
+    let first = try await TestServer(storage: folder.file("first"))
+    let port = try #require(first.url.port)
+    let second = try await Product.run([
+      "serve", "--port", "\(port)", "--storage", folder.file("second").path,
+    ])
+    #expect(second.status == 1)
+    #expect(second.errors.contains("\(port)"))
+  }
+
+  @Test func `logs are JSON lines where no terminal reads them`() async throws {
+    let folder = try TemporaryFolder()
+    let server = try await TestServer(storage: folder.file("storage"))
+    _ = try await Curl([server.address("/v1/nothing")])
+    await server.program.stop()
+    let lines = try server.program.errors.split(separator: "\n")
+    #expect(!lines.isEmpty)
+    for line in lines {
+      let event = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: String]
+      #expect(event?["message"] != nil)
+    }
+    #expect(lines.contains { $0.contains("/v1/nothing") })
+  }
+}
