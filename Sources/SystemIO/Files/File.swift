@@ -134,7 +134,7 @@ public final class File: Sendable {
     do {
       try retryingInterrupts("flock", path) { flock(descriptor, LOCK_EX | LOCK_NB) }
       return true
-    } catch where error.isWouldBlock {
+    } catch  where error.isWouldBlock {
       return false
     }
   }

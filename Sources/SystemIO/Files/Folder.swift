@@ -11,12 +11,12 @@ public enum Folder {
   public static func create(_ path: String, mode: UInt16 = 0o700) throws(SystemError) {
     do {
       try retryingInterrupts("mkdir", path) { mkdir(path, mode_t(mode)) }
-    } catch where error.isNotFound {
+    } catch  where error.isNotFound {
       let parent = Self.parent(of: path)
       guard parent != path else { throw error }
       try create(parent, mode: mode)
       try create(path, mode: mode)
-    } catch where error.isAlreadyThere {
+    } catch  where error.isAlreadyThere {
       guard isFolder(path) else { throw error }
     }
   }
@@ -40,7 +40,7 @@ public enum Folder {
         try retryingInterrupts("renameat2", final) {
           renameat2(AT_FDCWD, staged, AT_FDCWD, final, UInt32(SNAPSHOT_RENAME_NOREPLACE))
         }
-      } catch where error.code == EINVAL || error.code == ENOSYS {
+      } catch  where error.code == EINVAL || error.code == ENOSYS {
         // Some file systems have no such rename; a hard link refuses a taken name as well.
         try retryingInterrupts("link", final) { link(staged, final) }
         try remove(staged)
@@ -60,7 +60,7 @@ public enum Folder {
 
   /// Removes a file, if it is there.
   public static func removeIfPresent(_ path: String) throws(SystemError) {
-    do { try remove(path) } catch where error.isNotFound {}
+    do { try remove(path) } catch  where error.isNotFound {}
   }
 
   /// Removes `path` and all below it, if it is there. Links are removed, never followed.
@@ -70,7 +70,7 @@ public enum Folder {
         for name in try entries(path) { try removeTree(path + "/" + name) }
       }
       try remove(path)
-    } catch where error.isNotFound {}
+    } catch  where error.isNotFound {}
   }
 
   /// The names in `path`, sorted by their bytes, without `.` and `..`.
@@ -104,7 +104,8 @@ public enum Folder {
   public static func availableBytes(_ path: String) throws(SystemError) -> Int64 {
     var status = statvfs()
     try retryingInterrupts("statvfs", path) { statvfs(path, &status) }
-    return Int64(clamping: UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize)).partialValue)
+    return Int64(
+      clamping: UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize)).partialValue)
   }
 
   private static func kind(_ path: String) -> mode_t? {
