@@ -7,7 +7,8 @@
 
 /// What is done to names rather than to contents: making, publishing, moving, removing, and making that last.
 public enum Folder {
-  /// Makes `path` and whatever is missing above it; what is there already stays as it is.
+  /// Makes `path` and whatever is missing above it; what is there already stays as it is, and a link to a folder
+  /// will do.
   public static func create(_ path: String, mode: UInt16 = 0o700) throws(SystemError) {
     do {
       try retryingInterrupts("mkdir", path) { mkdir(path, mode_t(mode)) }
@@ -17,7 +18,8 @@ public enum Folder {
       try create(parent, mode: mode)
       try create(path, mode: mode)
     } catch  where error.isAlreadyThere {
-      guard isFolder(path) else { throw error }
+      var status = stat()
+      guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { throw error }
     }
   }
 
@@ -41,9 +43,15 @@ public enum Folder {
           renameat2(AT_FDCWD, staged, AT_FDCWD, final, UInt32(SNAPSHOT_RENAME_NOREPLACE))
         }
       } catch  where error.code == EINVAL || error.code == ENOSYS {
-        // Some file systems have no such rename; a hard link refuses a taken name as well.
-        try retryingInterrupts("link", final) { link(staged, final) }
-        try remove(staged)
+        // Some file systems have no such rename. For a file, a hard link refuses a taken name as well; a folder
+        // has no links, but a plain rename replaces at most an empty folder that appears after the look.
+        if isFolder(staged) {
+          guard !exists(final) else { throw SystemError(operation: "rename", path: final, code: EEXIST) }
+          try replace(final, with: staged)
+        } else {
+          try link(staged, as: final)
+          try remove(staged)
+        }
       }
     #endif
   }
@@ -51,6 +59,15 @@ public enum Folder {
   /// Gives `staged` its final name in one atomic step; a file that stands there is replaced.
   public static func replace(_ final: String, with staged: String) throws(SystemError) {
     try retryingInterrupts("rename", final) { rename(staged, final) }
+  }
+
+  /// Gives the file at `path` a second name; refuses one that is taken (`isAlreadyThere`).
+  public static func link(_ path: String, as name: String) throws(SystemError) {
+    #if canImport(Darwin)
+      try retryingInterrupts("link", name) { Darwin.link(path, name) }
+    #else
+      try retryingInterrupts("link", name) { Glibc.link(path, name) }
+    #endif
   }
 
   /// Removes a file or an empty folder.
@@ -104,8 +121,8 @@ public enum Folder {
   public static func availableBytes(_ path: String) throws(SystemError) -> Int64 {
     var status = statvfs()
     try retryingInterrupts("statvfs", path) { statvfs(path, &status) }
-    return Int64(
-      clamping: UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize)).partialValue)
+    let (bytes, overflow) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
+    return overflow ? .max : Int64(clamping: bytes)
   }
 
   private static func kind(_ path: String) -> mode_t? {
