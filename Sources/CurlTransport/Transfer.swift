@@ -1,0 +1,160 @@
+#if canImport(CCurl)
+  import CCurl
+  import HTTPTransport
+  import HTTPTypes
+  import Synchronization
+
+  /// One request on its way through libcurl.
+  ///
+  /// - Invariant: from its submission on everything but ``isCancelled`` belongs to the loop's queue, where libcurl
+  ///   calls back, too. That is what makes `@unchecked Sendable` true.
+  final class Transfer: @unchecked Sendable {
+    typealias Outcome = Result<TransportResponse, TransportError>
+
+    let request: CheckedRequest
+    let timeouts: TransportTimeouts
+    let isCancelled = Atomic<Bool>(false)
+    /// Set before submission, called once.
+    var completion: ((Outcome) -> Void)?
+
+    private let body: TransportBody
+    private let destination: TransportDestination
+    private let events: (@Sendable (TransportEvent) -> Void)?
+    private let started = ContinuousClock.now
+    private var lastActivity = ContinuousClock.now
+    private var handle: EasyHandle?
+    private var source: BodySource?
+    private var receiver: ResponseReceiver?
+    private var headParser = ResponseHeadParser()
+    private var uploadMeter: ProgressMeter
+    /// Whether a connection stood and the request was about to be written.
+    private var hasBegun = false
+    /// What a callback stopped libcurl for.
+    private var failure: TransportError?
+
+    init(
+      request: CheckedRequest, body: TransportBody, destination: TransportDestination,
+      timeouts: TransportTimeouts, events: (@Sendable (TransportEvent) -> Void)?
+    ) {
+      self.request = request
+      self.body = body
+      self.destination = destination
+      self.timeouts = timeouts
+      self.events = events
+      if case .file = destination {
+        uploadMeter = ProgressMeter(nil)
+      } else {
+        uploadMeter = ProgressMeter(events)
+      }
+    }
+
+    /// Opens the files and makes the handle, which stays this object's.
+    func prepare() throws(TransportError) -> UnsafeMutableRawPointer {
+      let source = try BodySource(body)
+      self.source = source
+      receiver = try ResponseReceiver(
+        method: request.request.method, destination: destination, events: events)
+      let handle = try EasyHandle(for: self, bodyLength: source.length)
+      self.handle = handle
+      return handle.pointer
+    }
+
+    /// Lets go of everything and answers.
+    func complete(_ outcome: Outcome) {
+      handle = nil
+      source = nil
+      receiver = nil
+      completion?(outcome)
+      completion = nil
+    }
+
+    // MARK: Deadlines
+
+    /// When ``reasonToStop(at:)`` has to be asked again.
+    var deadline: ContinuousClock.Instant {
+      let total = timeouts.total.map { started + .seconds($0) }
+      let idle = hasBegun ? lastActivity + .seconds(timeouts.idle) : nil
+      return [total, idle].compactMap(\.self).min() ?? .now + .seconds(60)
+    }
+
+    /// Why the transfer must not go on, if it must not.
+    func reasonToStop(at now: ContinuousClock.Instant) -> TransportError? {
+      if isCancelled.load(ordering: .acquiring) { return .cancelled }
+      return deadline <= now ? .timedOut : nil
+    }
+
+    // MARK: What libcurl calls back for
+
+    func connectionStands() {
+      hasBegun = true
+      lastActivity = .now
+    }
+
+    func fill(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+      lastActivity = .now
+      return attempt(elseReturn: Int(CURL_READFUNC_ABORT)) { () throws(TransportError) in
+        let count = try source?.read(into: buffer) ?? 0
+        if let source, let length = source.length { uploadMeter.move(to: source.offset, of: length) }
+        return count
+      }
+    }
+
+    /// Goes back to the start when libcurl repeats a request whose kept connection turned out to be closed.
+    func seek(to offset: Int64) -> Bool { source?.seek(to: offset) ?? false }
+
+    func takeHeadLine(_ line: UnsafeRawBufferPointer) -> Bool {
+      lastActivity = .now
+      return attempt(elseReturn: false) { () throws(TransportError) in
+        if let head = try headParser.take(line) { try receiver?.begin(head) }
+        return true
+      }
+    }
+
+    func takeBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
+      lastActivity = .now
+      return attempt(elseReturn: false) { () throws(TransportError) in
+        try receiver?.take(bytes)
+        return true
+      }
+    }
+
+    private func attempt<Value>(
+      elseReturn stop: Value, _ work: () throws(TransportError) -> Value
+    ) -> Value {
+      do {
+        return try work()
+      } catch {
+        failure = failure ?? error
+        return stop
+      }
+    }
+
+    // MARK: The end
+
+    /// What libcurl's result means.
+    func outcome(of code: CURLcode) -> Outcome {
+      if let failure { return .failure(failure) }
+      if code == CURLE_OK {
+        do throws(TransportError) {
+          guard let response = try receiver?.finish() else { throw .interrupted("no response") }
+          uploadMeter.finish()
+          return .success(response)
+        } catch {
+          return .failure(error)
+        }
+      }
+      let text = handle?.message(for: code) ?? ""
+      switch code {
+      case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL:
+        return .failure(.invalidRequest(text))
+      case CURLE_OPERATION_TIMEDOUT where !hasBegun:
+        return .failure(
+          .connectionFailed("no connection to \(request.authority.text) in \(timeouts.connect) s"))
+      case CURLE_OPERATION_TIMEDOUT:
+        return .failure(.timedOut)
+      default:
+        return .failure(hasBegun ? .interrupted(text) : .connectionFailed(text))
+      }
+    }
+  }
+#endif

@@ -1,0 +1,64 @@
+/// The host and port of an `http` URL (RFC 3986 §3.2), without user information.
+package struct Authority: Hashable, Sendable {
+  /// A name, an IPv4 address, or an IPv6 address without its brackets.
+  package let host: String
+  /// The port, where one is given.
+  package let port: UInt16?
+  /// As it stands in a URL.
+  package let text: String
+
+  /// Reads `host`, `host:port` or `[IPv6]:port`; `nil` for everything else, and for any user information.
+  package init?(_ text: String) {
+    let bytes = Substring(text)
+    let host: Substring
+    var rest: Substring
+    if bytes.first == "[" {
+      guard let end = bytes.firstIndex(of: "]") else { return nil }
+      host = bytes[bytes.index(after: bytes.startIndex)..<end]
+      rest = bytes[bytes.index(after: end)...]
+      guard host.contains(":"), host.utf8.allSatisfy({ Self.isHexadecimal($0) || $0 == 0x3A || $0 == 0x2E })
+      else {
+        return nil
+      }
+    } else {
+      host = bytes.prefix { $0 != ":" }
+      rest = bytes[host.endIndex...]
+      guard !host.isEmpty, host.utf8.allSatisfy(Self.isNameByte) else { return nil }
+    }
+    if rest.isEmpty {
+      port = nil
+    } else {
+      rest.removeFirst()
+      guard !rest.isEmpty, rest.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = UInt16(rest)
+      else {
+        return nil
+      }
+      port = number
+    }
+    self.host = String(host)
+    self.text = text
+  }
+
+  /// Whether the host is this machine beyond doubt: `localhost`, `127.0.0.0/8` in four decimal parts, or `::1`.
+  package var isLoopback: Bool {
+    if host.lowercased() == "localhost" || host == "::1" { return true }
+    let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+    return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil && $0.first != "+" }
+  }
+
+  private static func isNameByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+      UInt8(ascii: "~"):
+      true
+    default: false
+    }
+  }
+
+  private static func isHexadecimal(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x30...0x39, 0x41...0x46, 0x61...0x66: true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,17 @@
+/// Why there is no response. The texts are for people and hold no field of the request.
+public enum TransportError: Error, Sendable, Hashable {
+  /// The request can't be sent as it is: what is wrong with it. Nothing was sent.
+  case invalidRequest(String)
+  /// No connection: name not found, refused, unreachable, TLS failed, too slow. Nothing was sent.
+  case connectionFailed(String)
+  /// A deadline passed, other than the connection's.
+  case timedOut
+  /// The connection broke, or the answer was no HTTP, or not the range that was asked for, after sending had begun.
+  case interrupted(String)
+  /// The response is larger than its destination takes.
+  case responseTooLarge(limit: Int64)
+  /// The file to read or write failed.
+  case file(String)
+  /// The task was cancelled.
+  case cancelled
+}

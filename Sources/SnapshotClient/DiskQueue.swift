@@ -1,0 +1,38 @@
+import Dispatch
+import Foundation
+import Synchronization
+
+/// Does what waits for the disk, away from the threads that tasks run on.
+struct DiskQueue: Sendable {
+  private let queue = DispatchQueue(label: "snapshot.disk")
+
+  /// Runs `work`, which is told by its argument whether the task was cancelled meanwhile.
+  func run<Value: Sendable>(
+    _ work: @escaping @Sendable (_ isCancelled: () -> Bool) throws(SnapshotClientError) -> Value
+  ) async throws(SnapshotClientError) -> Value {
+    let flag = CancellationFlag()
+    let result: Result<Value, SnapshotClientError> = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        queue.async {
+          do throws(SnapshotClientError) {
+            let value = try work { flag.isSet }
+            continuation.resume(returning: .success(value))
+          } catch {
+            continuation.resume(returning: .failure(error))
+          }
+        }
+      }
+    } onCancel: {
+      flag.set()
+    }
+    return try result.get()
+  }
+}
+
+private final class CancellationFlag: Sendable {
+  private let value = Atomic<Bool>(false)
+
+  var isSet: Bool { value.load(ordering: .relaxed) }
+
+  func set() { value.store(true, ordering: .relaxed) }
+}

@@ -1,0 +1,60 @@
+import Foundation
+import HTTPTransport
+import HTTPTypes
+
+/// Where a server's API is.
+struct ServerAddress: Sendable, Hashable {
+  private let scheme: String
+  private let authority: Authority
+  private let prefix: String
+
+  /// Takes an `http` or `https` URL with a host and perhaps a path under which the API stands; user information,
+  /// query and fragment are refused.
+  init(_ url: URL) throws(SnapshotClientError) {
+    guard let parts = URLComponents(url: url, resolvingAgainstBaseURL: true),
+      let scheme = parts.scheme?.lowercased(), scheme == "http" || scheme == "https"
+    else { throw SnapshotClientError(.invalidServer, "its address does not start with http:// or https://") }
+    guard parts.user == nil, parts.password == nil, parts.query == nil, parts.fragment == nil else {
+      throw SnapshotClientError(.invalidServer, "its address holds a user, a query or a fragment")
+    }
+    let port = parts.port.map { ":\($0)" } ?? ""
+    guard let host = parts.percentEncodedHost, let authority = Authority(host + port) else {
+      throw SnapshotClientError(.invalidServer, "its address names no host")
+    }
+    self.scheme = scheme
+    self.authority = authority
+    prefix = String(parts.percentEncodedPath.reversed().drop { $0 == "/" }.reversed())
+  }
+
+  /// Whether what is sent can be read on the way.
+  var isInsecure: Bool { scheme == "http" && !authority.isLoopback }
+
+  /// The address as people write it.
+  var description: String { "\(scheme)://\(authority.text)\(prefix)" }
+
+  /// A request for what stands under `path`, each part of which is percent-encoded here.
+  func request(
+    _ method: HTTPRequest.Method, _ path: [String], query: [(name: String, value: String)] = []
+  ) -> HTTPRequest {
+    var target = prefix + "/v1"
+    for part in path { target += "/" + Self.encoded(part) }
+    let pairs = query.map { "\(Self.encoded($0.name))=\(Self.encoded($0.value))" }
+    if !pairs.isEmpty { target += "?" + pairs.joined(separator: "&") }
+    return HTTPRequest(method: method, scheme: scheme, authority: authority.text, path: target)
+  }
+
+  /// Percent-encodes everything but the unreserved characters (RFC 3986 §2.3), slashes included.
+  private static func encoded(_ text: String) -> String {
+    var result = ""
+    for byte in text.utf8 {
+      switch byte {
+      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+        UInt8(ascii: "~"):
+        result.unicodeScalars.append(Unicode.Scalar(byte))
+      default:
+        result += (byte < 16 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
+      }
+    }
+    return result
+  }
+}

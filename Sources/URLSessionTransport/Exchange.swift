@@ -1,0 +1,166 @@
+import Dispatch
+import HTTPTransport
+import HTTPTypes
+import SystemIO
+
+#if canImport(FoundationNetworking)
+  import Foundation
+  import FoundationNetworking
+#else
+  import Foundation
+#endif
+
+/// One request on its way through a session.
+///
+/// - Invariant: from its start on all of it belongs to ``Exchanges``' serial queue. That is what makes
+///   `@unchecked Sendable` true.
+final class Exchange: @unchecked Sendable {
+  typealias Outcome = Result<TransportResponse, TransportError>
+
+  /// Set before the start, called once.
+  var completion: ((Outcome) -> Void)?
+  var isCancelled = false
+  private(set) var task: URLSessionTask?
+
+  private let request: CheckedRequest
+  private let body: TransportBody
+  private let destination: TransportDestination
+  private let timeouts: TransportTimeouts
+  private let events: (@Sendable (TransportEvent) -> Void)?
+  private let started = ContinuousClock.now
+  private var lastActivity = ContinuousClock.now
+  private var bodyLength: Int64?
+  private var uploadMeter: ProgressMeter
+  private var receiver: ResponseReceiver?
+  private var timer: (any DispatchSourceTimer)?
+
+  init(
+    request: CheckedRequest, body: TransportBody, destination: TransportDestination,
+    timeouts: TransportTimeouts,
+    events: (@Sendable (TransportEvent) -> Void)?
+  ) {
+    self.request = request
+    self.body = body
+    self.destination = destination
+    self.timeouts = timeouts
+    self.events = events
+    if case .file = destination {
+      uploadMeter = ProgressMeter(nil)
+    } else {
+      uploadMeter = ProgressMeter(events)
+    }
+  }
+
+  // MARK: The start
+
+  func makeTask(in session: URLSession) throws(TransportError) -> URLSessionTask {
+    guard !isCancelled else { throw .cancelled }
+    receiver = try ResponseReceiver(method: request.request.method, destination: destination, events: events)
+    let urlRequest = try makeRequest()
+    let task: URLSessionTask
+    switch body {
+    case .none where [.post, .put, .patch].contains(request.request.method):
+      task = session.uploadTask(with: urlRequest, from: Data())
+    case .none:
+      task = session.dataTask(with: urlRequest)
+    case .bytes(let data):
+      bodyLength = Int64(data.count)
+      task = session.uploadTask(with: urlRequest, from: data)
+    case .file(let url):
+      let path = url.resolvingSymlinksInPath().path
+      guard Folder.isRegularFile(path) else { throw .file("\(url.path) is not a regular file") }
+      do { bodyLength = try File(path, .read).size } catch { throw .file(error.description) }
+      task = session.uploadTask(with: urlRequest, fromFile: URL(filePath: path))
+    }
+    self.task = task
+    return task
+  }
+
+  private func makeRequest() throws(TransportError) -> URLRequest {
+    guard let url = URL(string: request.url) else { throw .invalidRequest("the URL can't be read") }
+    var urlRequest = URLRequest(url: url)
+    urlRequest.httpMethod = request.request.method.rawValue
+    // The deadlines are kept here; the session's own must not come first.
+    urlRequest.timeoutInterval = 7 * 86_400
+    for field in request.fields {
+      urlRequest.addValue(field.value, forHTTPHeaderField: field.name.rawName)
+    }
+    return urlRequest
+  }
+
+  /// Calls `stop` on `queue` once a deadline has passed.
+  func watch(on queue: DispatchQueue, stop: @escaping @Sendable () -> Void) {
+    let timer = DispatchSource.makeTimerSource(queue: queue)
+    timer.setEventHandler { [unowned self] in
+      let rest = ContinuousClock.now.duration(to: deadline)
+      if rest <= .zero { stop() } else { arm(timer, in: rest) }
+    }
+    arm(timer, in: ContinuousClock.now.duration(to: deadline))
+    timer.activate()
+    self.timer = timer
+  }
+
+  private func arm(_ timer: any DispatchSourceTimer, in rest: Duration) {
+    timer.schedule(deadline: .now() + rest / .seconds(1), leeway: .milliseconds(1))
+  }
+
+  private var deadline: ContinuousClock.Instant {
+    let idle = lastActivity + .seconds(timeouts.idle)
+    return timeouts.total.map { min(idle, started + .seconds($0)) } ?? idle
+  }
+
+  // MARK: What the session tells
+
+  func sent(_ count: Int64) {
+    lastActivity = .now
+    uploadMeter.move(to: count, of: bodyLength)
+  }
+
+  func begin(_ response: URLResponse) throws(TransportError) {
+    lastActivity = .now
+    guard let response = response as? HTTPURLResponse, (200...999).contains(response.statusCode) else {
+      throw .interrupted("the answer is no HTTP")
+    }
+    var fields = HTTPFields()
+    for (name, value) in response.allHeaderFields {
+      guard let text = name as? String, let name = HTTPField.Name(text), let value = value as? String else {
+        throw .interrupted("the answer holds a line that is no field")
+      }
+      fields.append(HTTPField(name: name, value: value))
+    }
+    try receiver?.begin(HTTPResponse(status: .init(code: response.statusCode), headerFields: fields))
+  }
+
+  func take(_ data: Data) throws(TransportError) {
+    lastActivity = .now
+    for region in data.regions {
+      do {
+        try region.withUnsafeBytes { try receiver?.take($0) }
+      } catch {
+        throw error as? TransportError ?? .interrupted("\(error)")
+      }
+    }
+  }
+
+  // MARK: The end
+
+  func complete(_ outcome: Outcome) {
+    timer?.cancel()
+    timer = nil
+    receiver = nil
+    completion?(outcome)
+    completion = nil
+  }
+
+  /// What the session's result means.
+  func outcome(of error: (any Error)?) -> Outcome {
+    do throws(TransportError) {
+      if let error { throw TransportError(error) }
+      guard let response = try receiver?.finish() else { throw .interrupted("no response") }
+      uploadMeter.finish()
+      return .success(response)
+    } catch {
+      return .failure(error)
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import Dispatch
+import HTTPTransport
+
+#if canImport(FoundationNetworking)
+  import Foundation
+  import FoundationNetworking
+#else
+  import Foundation
+#endif
+
+/// Finds the exchange for each of the session's tasks.
+///
+/// - Invariant: `running` and every exchange that was started belong to the serial `serial` queue, which is the
+///   session's delegate queue, too. That is what makes `@unchecked Sendable` true.
+final class Exchanges: NSObject, @unchecked Sendable {
+  let queue = OperationQueue()
+  private let serial = DispatchQueue(label: "snapshot.urlsession")
+  private var running: [Int: Exchange] = [:]
+
+  override init() {
+    super.init()
+    queue.maxConcurrentOperationCount = 1
+    queue.underlyingQueue = serial
+  }
+
+  func start(_ exchange: Exchange, in session: URLSession) {
+    serial.async { [self] in
+      do throws(TransportError) {
+        let task = try exchange.makeTask(in: session)
+        running[task.taskIdentifier] = exchange
+        exchange.watch(on: serial) { [weak self, weak exchange] in
+          guard let self, let exchange else { return }
+          end(exchange, .failure(.timedOut))
+        }
+        task.resume()
+      } catch {
+        exchange.complete(.failure(error))
+      }
+    }
+  }
+
+  func cancel(_ exchange: Exchange) {
+    serial.async { [self] in
+      exchange.isCancelled = true
+      end(exchange, .failure(.cancelled))
+    }
+  }
+
+  /// Answers, and stops the task.
+  private func end(_ exchange: Exchange, _ outcome: Exchange.Outcome) {
+    guard let task = exchange.task, running.removeValue(forKey: task.taskIdentifier) != nil else { return }
+    exchange.complete(outcome)
+    task.cancel()
+  }
+}
+
+extension Exchanges: URLSessionDataDelegate {
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+    newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+  ) {
+    completionHandler(nil)
+  }
+
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
+    totalBytesExpectedToSend: Int64
+  ) {
+    running[task.taskIdentifier]?.sent(totalBytesSent)
+  }
+
+  func urlSession(
+    _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+    completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+  ) {
+    attempt(for: dataTask) { (exchange) throws(TransportError) in try exchange.begin(response) }
+    completionHandler(running[dataTask.taskIdentifier] == nil ? .cancel : .allow)
+  }
+
+  func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+    attempt(for: dataTask) { (exchange) throws(TransportError) in try exchange.take(data) }
+  }
+
+  func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+    guard let exchange = running.removeValue(forKey: task.taskIdentifier) else { return }
+    exchange.complete(exchange.outcome(of: error))
+  }
+
+  private func attempt(for task: URLSessionTask, _ work: (Exchange) throws(TransportError) -> Void) {
+    guard let exchange = running[task.taskIdentifier] else { return }
+    do { try work(exchange) } catch { end(exchange, .failure(error)) }
+  }
+}

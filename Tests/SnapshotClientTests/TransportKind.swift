@@ -1,0 +1,89 @@
+import Foundation
+import HTTPTransport
+import HTTPTypes
+import Synchronization
+import TestSupport
+import Testing
+import URLSessionTransport
+
+#if os(Linux)
+  import CurlTransport
+#endif
+
+/// The transports there are; each test of the contract runs with every one of them.
+enum TransportKind: CaseIterable, CustomTestStringConvertible {
+  #if os(Linux)
+    case curl
+  #endif
+  case urlSession
+
+  func make() -> any Transport {
+    switch self {
+    #if os(Linux)
+      case .curl: CurlTransport()
+    #endif
+    case .urlSession: URLSessionTransport()
+    }
+  }
+
+  var testDescription: String { "\(self)" }
+}
+
+extension Transport {
+  /// Sends a request to `server` with everything else as the test leaves it.
+  func send(
+    _ method: HTTPRequest.Method = .get, _ path: String = "/", to server: ScriptedServer,
+    fields: HTTPFields = [:], body: TransportBody = .none,
+    destination: TransportDestination = .memory(limit: 1 << 20), timeouts: TransportTimeouts = .init(),
+    events: (@Sendable (TransportEvent) -> Void)? = nil
+  ) async throws(TransportError) -> TransportResponse {
+    try await send(
+      HTTPRequest(
+        method: method, scheme: "http", authority: server.authority, path: path, headerFields: fields),
+      body: body, destination: destination, timeouts: timeouts, events: events)
+  }
+}
+
+/// Collects what happens to a transfer.
+final class EventLog: Sendable {
+  private let state = Mutex([TransportEvent]())
+
+  func note(_ event: TransportEvent) { state.withLock { $0.append(event) } }
+
+  var progress: [TransportProgress] {
+    state.withLock { events in
+      events.compactMap { if case .progress(let state) = $0 { state } else { nil } }
+    }
+  }
+
+  var responses: [HTTPResponse] {
+    state.withLock { events in
+      events.compactMap { if case .response(let head) = $0 { head } else { nil } }
+    }
+  }
+}
+
+/// `count` bytes that don't repeat in a simple way.
+func makeBytes(_ count: Int) -> Data {
+  var state: UInt64 = 0x9E37_79B9_7F4A_7C15
+  var data = Data(capacity: count)
+  for _ in 0..<count {
+    state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+    data.append(UInt8(truncatingIfNeeded: state >> 56))
+  }
+  return data
+}
+
+/// What `work` comes to, as a value.
+func outcome<Success, Failure>(
+  of work: () async throws(Failure) -> Success
+) async -> Result<Success, Failure> {
+  do { return .success(try await work()) } catch { return .failure(error) }
+}
+
+extension Result {
+  /// The error, if this is one.
+  var failure: Failure? {
+    if case .failure(let error) = self { error } else { nil }
+  }
+}

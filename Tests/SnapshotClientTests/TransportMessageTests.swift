@@ -1,0 +1,171 @@
+import Foundation
+import HTTPTransport
+import HTTPTypes
+import TestSupport
+import Testing
+
+/// What goes out and comes in, byte by byte.
+@Suite struct TransportMessageTests {
+  @Test(arguments: TransportKind.allCases)
+  func `status, fields and body come as the server sent them`(kind: TransportKind) async throws {
+    let server = try ScriptedServer { connection in
+      try connection.readRequest()
+      try connection.respond("404 Not Found", ["X-Empty:", "X-Text:  a b \t", "ETag: \"x\""], body: "gone".utf8)
+    }
+    let response = try await kind.make().send(.get, "/a%2Fb?c=d%23", to: server, fields: [.accept: "text/x"])
+    #expect(response.head.status.code == 404)
+    #expect(response.body == Data("gone".utf8))
+    #expect(response.head.headerFields[.eTag] == "\"x\"")
+    #expect(response.head.headerFields[.init("X-Text") ?? .eTag] == "a b")
+    let request = try #require(server.requests.first)
+    #expect(request.line == "GET /a%2Fb?c=d%23 HTTP/1.1")
+    #expect(request["host"] == server.authority)
+    #expect(request["accept"] == "text/x")
+    #expect(request["accept-encoding"] == "identity")
+  }
+
+  @Test(arguments: TransportKind.allCases)
+  func `a field that comes twice keeps both values`(kind: TransportKind) async throws {
+    let server = try ScriptedServer { connection in
+      try connection.readRequest()
+      try connection.respond("200 OK", ["Link: <a>", "X-Between: 1", "Link: <b>"])
+    }
+    let response = try await kind.make().send(to: server)
+    let link = try #require(HTTPField.Name("Link"))
+    #expect(response.head.headerFields[link]?.filter { $0 != " " } == "<a>,<b>")
+  }
+
+  @Test(arguments: TransportKind.allCases)
+  func `informational responses are passed over`(kind: TransportKind) async throws {
+    let server = try ScriptedServer { connection in
+      try connection.readRequest()
+      try connection.write("HTTP/1.1 103 Early Hints\r\nX-Early: 1\r\n\r\n")
+      try connection.respond("200 OK", ["X-Late: 1"])
+    }
+    let log = EventLog()
+    let response = try await kind.make().send(to: server, events: log.note)
+    #expect(response.head.status.code == 200)
+    #expect(response.head.headerFields[HTTPField.Name("X-Early") ?? .eTag] == nil)
+    #expect(log.responses.map(\.status.code) == [200])
+  }
+
+  @Test(arguments: TransportKind.allCases)
+  func `a body in chunks is put together`(kind: TransportKind) async throws {
+    let server = try ScriptedServer { connection in
+      try connection.readRequest()
+      try connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+      for piece in ["3\r\nabc\r\n", "A;x=y\r\n0123456789\r\n", "0\r\nX-Trailer: 1\r\n\r\n"] { try connection.write(piece) }
+    }
+    let response = try await kind.make().send(to: server)
+    #expect(response.body == Data("abc0123456789".utf8))
+    #expect(response.head.headerFields[HTTPField.Name("X-Trailer") ?? .eTag] == nil)
+  }
+
+  @Test(arguments: TransportKind.allCases)
+  func `the answers to HEAD and DELETE end without a body`(kind: TransportKind) async throws {
+    let server = try ScriptedServer { connection in
+      let request = try connection.readHead()
+      if request.method == "HEAD" {
+        try connection.write("HTTP/1.1 200 OK\r\nContent-Length: 500\r\nConnection: close\r\n\r\n")
+      } else {
+        try connection.write("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
+      }
+    }
+    let transport = kind.make()
+    let head = try await transport.send(.head, to: server)
+    #expect(head.head.headerFields[.contentLength] == "500")
+    #expect(head.body.isEmpty)
+    let deletion = try await transport.send(.delete, to: server)
+    #expect(deletion.head.status.code == 204)
+    #expect(server.requests.map(\.method) == ["HEAD", "DELETE"])
+  }
+
+  @Test(arguments: TransportKind.allCases)
+  func `POST without a body declares a length of zero`(kind: TransportKind) async throws {
+    let server = try ScriptedServer { connection in
+      try connection.readRequest()
+      try connection.respond("200 OK")
+    }
+    _ = try await kind.make().send(.post, to: server)
+    #expect(server.requests.first?["content-length"] == "0")
+    #expect(server.requests.first?["transfer-encoding"] == nil)
+  }
+
+  @Test(arguments: TransportKind.allCases)
+  func `a redirect is an answer and is not followed`(kind: TransportKind) async throws {
+    let other = try ScriptedServer { connection in
+      try connection.readRequest()
+      try connection.respond("200 OK")
+    }
+    let location = other.url.absoluteString
+    let server = try ScriptedServer { connection in
+      try connection.readRequest()
+      try connection.respond("302 Found", ["Location: \(location)/x"], body: "elsewhere".utf8)
+    }
+    let response = try await kind.make().send(to: server, fields: [.authorization: "Bearer secret"])
+    #expect(response.head.status.code == 302)
+    #expect(response.head.headerFields[.location] == "\(location)/x")
+    #expect(other.requests.isEmpty)
+  }
+
+  @Test(arguments: TransportKind.allCases)
+  func `cookies are neither kept nor sent`(kind: TransportKind) async throws {
+    let server = try ScriptedServer { connection in
+      try connection.readRequest()
+      try connection.respond("200 OK", ["Set-Cookie: a=b; Path=/"])
+    }
+    let transport = kind.make()
+    for _ in 1...2 { _ = try await transport.send(to: server) }
+    #expect(server.requests.count == 2)
+    #expect(server.requests.allSatisfy { $0["cookie"] == nil })
+  }
+
+  @Test(
+    arguments: TransportKind.allCases,
+    [
+      HTTPRequest(method: .get, scheme: "http", authority: "127.0.0.1:1", path: "/a\r\nX-Injected: 1"),
+      HTTPRequest(method: .get, scheme: "http", authority: "127.0.0.1:1", path: "/a b"),
+      HTTPRequest(method: .get, scheme: "http", authority: "127.0.0.1:1", path: "/a#b"),
+      HTTPRequest(method: .get, scheme: "http", authority: "127.0.0.1:1", path: "/ä"),
+      HTTPRequest(method: .get, scheme: "http", authority: "127.0.0.1:1", path: "a"),
+      HTTPRequest(method: .get, scheme: "http", authority: "127.0.0.1:1\r\nX: 1", path: "/"),
+      HTTPRequest(method: .get, scheme: "http", authority: "user:password@127.0.0.1", path: "/"),
+      HTTPRequest(method: .get, scheme: "http", authority: "127.0.0.1:65536", path: "/"),
+      HTTPRequest(method: .get, scheme: "http", authority: "", path: "/"),
+      HTTPRequest(method: .get, scheme: "file", authority: "127.0.0.1", path: "/etc/passwd"),
+      HTTPRequest(method: .get, scheme: nil, authority: "127.0.0.1", path: "/"),
+      HTTPRequest(method: .connect, scheme: "http", authority: "127.0.0.1:1", path: "/"),
+      HTTPRequest(
+        method: .get, scheme: "http", authority: "127.0.0.1:1", path: "/", headerFields: [.contentLength: "5"]),
+    ])
+  func `a request that could be taken for something else is refused`(
+    kind: TransportKind, request: HTTPRequest
+  ) async throws {
+    await #expect {
+      try await kind.make().send(
+        request, body: .none, destination: .memory(limit: 10), timeouts: .init(), events: nil)
+    } throws: { error in
+      if case .invalidRequest? = error as? TransportError { true } else { false }
+    }
+  }
+
+  @Test(arguments: TransportKind.allCases, ["a\r\nX-Injected: 1", "a\nb", "a\u{0}b"])
+  func `a field value with a line break or a NUL never reaches the wire`(
+    kind: TransportKind, value: String
+  ) async throws {
+    // Decoding is the one way past the checks of the type itself.
+    let encoded = try JSONEncoder().encode(["name": "x-a", "value": value])
+    let server = try ScriptedServer { connection in
+      try connection.readRequest()
+      try connection.respond("200 OK")
+    }
+    let field: HTTPField
+    do { field = try JSONDecoder().decode(HTTPField.self, from: encoded) } catch { return }
+    await #expect {
+      try await kind.make().send(to: server, fields: HTTPFields([field]))
+    } throws: { error in
+      if case .invalidRequest? = error as? TransportError { true } else { false }
+    }
+    #expect(server.requests.isEmpty)
+  }
+}

@@ -1,0 +1,183 @@
+import Foundation
+import HTTPTransport
+import HTTPTypes
+import Synchronization
+import TestSupport
+import Testing
+
+/// Bodies from and to files.
+@Suite struct TransportTransferTests {
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  @Test(arguments: TransportKind.allCases)
+  func `a large file arrives byte for byte`(kind: TransportKind) async throws {
+    let contents = makeBytes(5_000_003)
+    let file = try folder.write(contents, to: "up.zip")
+    let received = Mutex(Data())
+    let server = try ScriptedServer { connection in
+      let (_, body) = try connection.readRequest()
+      received.withLock { $0 = body }
+      try connection.respond("201 Created", body: "ok".utf8)
+    }
+    let log = EventLog()
+    let response = try await kind.make().send(.put, to: server, body: .file(file), events: log.note)
+    #expect(response.head.status.code == 201)
+    #expect(received.withLock { $0 } == contents)
+    #expect(server.requests.first?["content-length"] == "5000003")
+    #expect(log.progress.last == TransportProgress(completed: 5_000_003, total: 5_000_003))
+    #expect(log.progress.map(\.completed) == log.progress.map(\.completed).sorted())
+  }
+
+  @Test(arguments: TransportKind.allCases)
+  func `bytes in memory arrive with every method that takes a body`(kind: TransportKind) async throws {
+    let bodies = Mutex([Data]())
+    let server = try ScriptedServer { connection in
+      let (_, body) = try connection.readRequest()
+      bodies.withLock { $0.append(body) }
+      try connection.respond("200 OK")
+    }
+    let transport = kind.make()
+    for method in [HTTPRequest.Method.post, .put, .patch] {
+      _ = try await transport.send(method, to: server, body: .bytes(Data("body".utf8)))
+    }
+    #expect(server.requests.map(\.method) == ["POST", "PUT", "PATCH"])
+    #expect(bodies.withLock { $0 } == Array(repeating: Data("body".utf8), count: 3))
+  }
+
+  @Test(arguments: TransportKind.allCases)
+  func `an empty file is an empty body`(kind: TransportKind) async throws {
+    let file = try folder.write(Data(), to: "empty")
+    let server = try ScriptedServer { connection in
+      try connection.readRequest()
+      try connection.respond("200 OK")
+    }
+    _ = try await kind.make().send(.put, to: server, body: .file(file))
+    #expect(server.requests.first?["content-length"] == "0")
+  }
+
+  @Test(arguments: TransportKind.allCases)
+  func `a missing file and a folder are no bodies`(kind: TransportKind) async throws {
+    let server = try ScriptedServer()
+    for url in [folder.file("missing"), folder.url] {
+      await #expect {
+        try await kind.make().send(.put, to: server, body: .file(url))
+      } throws: { error in
+        if case .file? = error as? TransportError { true } else { false }
+      }
+    }
+  }
+
+  @Test(arguments: TransportKind.allCases)
+  func `status 200 replaces the whole file`(kind: TransportKind) async throws {
+    let contents = makeBytes(300_000)
+    let file = try folder.write(Data(repeating: 1, count: 400_000), to: "down")
+    let server = try ScriptedServer { connection in
+      try connection.readRequest()
+      try connection.respond("200 OK", body: contents)
+    }
+    let log = EventLog()
+    let response = try await kind.make().send(
+      to: server, destination: .file(file, offset: 200_000), events: log.note)
+    #expect(response.body.isEmpty)
+    #expect(try Data(contentsOf: file) == contents)
+    #expect(log.progress.last == TransportProgress(completed: 300_000, total: 300_000))
+    #expect(log.progress.map(\.completed) == log.progress.map(\.completed).sorted())
+    #expect(log.responses.count == 1)
+  }
+
+  @Test(arguments: TransportKind.allCases)
+  func `status 206 goes on at the offset`(kind: TransportKind) async throws {
+    let contents = makeBytes(300_000)
+    let file = try folder.write(contents.prefix(100_000) + Data(repeating: 1, count: 999), to: "down")
+    let server = try ScriptedServer { connection in
+      try connection.readRequest()
+      try connection.respond(
+        "206 Partial Content", ["Content-Range: bytes 100000-299999/300000"], body: contents.dropFirst(100_000))
+    }
+    let log = EventLog()
+    _ = try await kind.make().send(
+      to: server, fields: [.range: "bytes=100000-"], destination: .file(file, offset: 100_000), events: log.note)
+    #expect(try Data(contentsOf: file) == contents)
+    #expect(log.progress.first.map { $0.completed >= 100_000 } == true)
+    #expect(log.progress.last == TransportProgress(completed: 300_000, total: 300_000))
+  }
+
+  @Test(
+    arguments: TransportKind.allCases,
+    ["Content-Range: bytes 5-9/20", "Content-Range: bytes */20", "Content-Type: multipart/byteranges; boundary=x"])
+  func `status 206 with another range leaves the file alone`(kind: TransportKind, field: String) async throws {
+    let file = try folder.write(Data("0123456789".utf8), to: "down")
+    let server = try ScriptedServer { connection in
+      try connection.readRequest()
+      try connection.respond("206 Partial Content", [field], body: "xxxxx".utf8)
+    }
+    await #expect {
+      try await kind.make().send(to: server, destination: .file(file, offset: 10))
+    } throws: { error in
+      if case .interrupted? = error as? TransportError { true } else { false }
+    }
+    #expect(try Data(contentsOf: file) == Data("0123456789".utf8))
+  }
+
+  @Test(arguments: TransportKind.allCases)
+  func `another status keeps the file and its body stays in memory`(kind: TransportKind) async throws {
+    let file = try folder.write(Data("old".utf8), to: "down")
+    let body = Data(repeating: 0x61, count: TransportLimits.problemBytes + 1)
+    let server = try ScriptedServer { connection in
+      try connection.readRequest()
+      try connection.respond("404 Not Found", body: body)
+    }
+    let response = try await kind.make().send(to: server, destination: .file(file, offset: 3))
+    #expect(response.head.status.code == 404)
+    #expect(response.body == body.dropLast())
+    #expect(try Data(contentsOf: file) == Data("old".utf8))
+  }
+
+  @Test(arguments: TransportKind.allCases)
+  func `an offset past the end of the file is refused`(kind: TransportKind) async throws {
+    let file = try folder.write(Data("old".utf8), to: "down")
+    let server = try ScriptedServer()
+    await #expect {
+      try await kind.make().send(to: server, destination: .file(file, offset: 4))
+    } throws: { error in
+      if case .file? = error as? TransportError { true } else { false }
+    }
+  }
+
+  @Test(arguments: TransportKind.allCases, [(99, true), (100, true), (101, false)])
+  func `a response in memory has a limit`(kind: TransportKind, size: (count: Int, fits: Bool)) async throws {
+    let body = makeBytes(size.count)
+    for isDeclared in [true, false] {
+      let server = try ScriptedServer { connection in
+        try connection.readRequest()
+        let length = isDeclared ? "Content-Length: \(body.count)\r\n" : ""
+        try connection.write("HTTP/1.1 200 OK\r\n\(length)Connection: close\r\n\r\n")
+        try connection.write(Array(body))
+      }
+      let result = await outcome { () async throws(TransportError) in
+        try await kind.make().send(to: server, destination: .memory(limit: 100)).body
+      }
+      #expect(result == (size.fits ? .success(body) : .failure(.responseTooLarge(limit: 100))))
+    }
+  }
+
+  @Test(arguments: TransportKind.allCases, [(99, true), (100, true), (101, false)])
+  func `a response in a file has a limit`(kind: TransportKind, size: (count: Int, fits: Bool)) async throws {
+    let body = makeBytes(size.count)
+    let file = folder.file("down")
+    for isDeclared in [true, false] {
+      let server = try ScriptedServer { connection in
+        try connection.readRequest()
+        let length = isDeclared ? "Content-Length: \(body.count)\r\n" : ""
+        try connection.write("HTTP/1.1 200 OK\r\n\(length)Connection: close\r\n\r\n")
+        try connection.write(Array(body))
+      }
+      let result = await outcome { () async throws(TransportError) in
+        try await kind.make().send(to: server, destination: .file(file, offset: 0, limit: 100)).head.status.code
+      }
+      #expect(result == (size.fits ? .success(200) : .failure(.responseTooLarge(limit: 100))))
+    }
+  }
+}

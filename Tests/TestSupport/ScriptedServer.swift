@@ -1,0 +1,134 @@
+public import Foundation
+import Synchronization
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// A server on the loopback address whose connections do byte by byte what a test says.
+///
+/// Connection number n runs script number n on a thread of its own; the last script serves all further ones. It
+/// stops listening when the last reference goes.
+public final class ScriptedServer: Sendable {
+  /// What one connection does; it is closed when the script returns or throws.
+  public typealias Script = @Sendable (ScriptedConnection) throws -> Void
+
+  /// The port that the system chose.
+  public let port: UInt16
+  private let listener: Int32
+  private let log = RequestLog()
+
+  /// Starts listening.
+  public init(_ scripts: Script...) throws {
+    (listener, port) = try Self.listen()
+    let (listener, log) = (listener, log)
+    Thread.detachNewThread {
+      var next = 0
+      while true {
+        let descriptor = accept(listener, nil, nil)
+        if descriptor < 0 {
+          if errno == EINTR || errno == ECONNABORTED { continue }
+          break
+        }
+        guard !scripts.isEmpty else { close(descriptor); continue }
+        let script = scripts[min(next, scripts.count - 1)]
+        next += 1
+        Thread.detachNewThread {
+          let connection = ScriptedConnection(descriptor, log: log)
+          // A script whose peer went away ends here; what the peer saw is what the test looks at.
+          do { try script(connection) } catch {}
+          connection.close()
+        }
+      }
+      close(listener)
+    }
+  }
+
+  deinit { shutdown(listener, Int32(SHUT_RDWR)) }
+
+  /// `http://127.0.0.1:port`.
+  public var url: URL { URL(string: "http://127.0.0.1:\(port)") ?? URL(filePath: "/") }
+  /// `127.0.0.1:port`.
+  public var authority: String { "127.0.0.1:\(port)" }
+  /// The heads of all requests that were read, in the order of their arrival.
+  public var requests: [ScriptedRequest] { log.requests }
+
+  /// A port on which nobody listens.
+  public static func unusedPort() throws -> UInt16 {
+    let (descriptor, port) = try listen()
+    close(descriptor)
+    return port
+  }
+
+  private static func listen() throws -> (descriptor: Int32, port: UInt16) {
+    #if canImport(Darwin)
+      let descriptor = socket(AF_INET, SOCK_STREAM, 0)
+    #else
+      let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    #endif
+    guard descriptor >= 0 else { throw ScriptedError("socket: \(errno)") }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isListening = withUnsafeMutablePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+        bind(descriptor, address, length) == 0 && startListening(descriptor)
+          && getsockname(descriptor, address, &length) == 0
+      }
+    }
+    guard isListening else {
+      close(descriptor)
+      throw ScriptedError("listen: \(errno)")
+    }
+    return (descriptor, UInt16(bigEndian: address.sin_port))
+  }
+}
+
+// The method of the same name hides the function.
+private func startListening(_ descriptor: Int32) -> Bool { listen(descriptor, 64) == 0 }
+
+/// What a script could not do.
+public struct ScriptedError: Error, CustomStringConvertible {
+  /// Why.
+  public let description: String
+
+  init(_ description: String) { self.description = description }
+}
+
+/// A request's head as it came.
+public struct ScriptedRequest: Sendable, Hashable {
+  /// The request line.
+  public let line: String
+  /// The fields in their order, names in lower case.
+  public let fields: [Field]
+
+  /// One field.
+  public struct Field: Sendable, Hashable {
+    /// In lower case.
+    public let name: String
+    /// Without white space around it.
+    public let value: String
+  }
+
+  /// The method.
+  public var method: String { String(line.prefix { $0 != " " }) }
+  /// The target, as it stands in the request line.
+  public var target: String { String(line.split(separator: " ").dropFirst().first ?? "") }
+
+  /// The value of the only field of that name (in lower case); `nil` where there is none or more than one.
+  public subscript(name: String) -> String? {
+    let values = fields.filter { $0.name == name }
+    return values.count == 1 ? values[0].value : nil
+  }
+}
+
+final class RequestLog: Sendable {
+  private let state = Mutex([ScriptedRequest]())
+
+  var requests: [ScriptedRequest] { state.withLock { $0 } }
+
+  func note(_ request: ScriptedRequest) { state.withLock { $0.append(request) } }
+}
