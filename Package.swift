@@ -49,6 +49,8 @@ let sources: [Target] = [
       .product(name: "ArgumentParser", package: "swift-argument-parser"),
       .product(name: "Configuration", package: "swift-configuration"),
       .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+      .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+      .product(name: "SystemPackage", package: "swift-system"),
     ]),
 ]
 
@@ -79,7 +81,10 @@ let tests: [Target] = [
     ]),
   .testTarget(
     name: "EndToEndTests",
-    dependencies: ["snapshot", "SnapshotFormat", "SnapshotClient", "SystemIO", "TestSupport"]),
+    dependencies: [
+      "snapshot", "DataSnapshots", "SnapshotFormat", "SnapshotClient", "SystemIO", "TestSupport", .crypto,
+      .product(name: "Yams", package: "Yams"),
+    ]),
 ]
 
 let package = Package(
@@ -101,6 +106,8 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-http-structured-headers", .upToNextMinor(from: "1.7.0")),
     .package(url: "https://github.com/apple/swift-http-types", .upToNextMinor(from: "1.8.0")),
     .package(url: "https://github.com/apple/swift-log", .upToNextMinor(from: "1.16.2")),
+    .package(url: "https://github.com/apple/swift-system", .upToNextMinor(from: "1.8.1")),
+    .package(url: "https://github.com/jpsim/Yams", .upToNextMinor(from: "6.2.2")),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", .upToNextMinor(from: "2.13.0")),
   ],
   targets: sources + tests,

@@ -14,7 +14,7 @@ import Testing
     let (server, downloaded) = (testServer.url, Data("yesterday".utf8))
 
     // README: begin
-    let snapshots = try SnapshotMode(folder: storage)
+    let snapshots = SnapshotMode(folder: storage)
     snapshots.register(module: "Feed", files: ["feed", "profile"])
     snapshots.state = .recording
 

@@ -37,7 +37,7 @@ struct FetchCommand: AsyncParsableCommand {
     let zip = into == nil ? URL(filePath: output ?? "\(address.id).zip") : scratch.file("\(address.id).zip")
     let line = ProgressLine("Fetching")
     defer { line.finish() }
-    let record = try await client.fetch(address.id, to: zip, progress: line.show)
+    let bundle = try await client.fetch(address.id, to: zip, progress: line.show)
     line.finish()
     if let into {
       do {
@@ -46,7 +46,7 @@ struct FetchCommand: AsyncParsableCommand {
         throw CommandFailure(error.description, status: .refused)
       }
     }
-    Console.note("Fetched \(Console.size(record.size)), attached to \(record.report).")
+    Console.note("Fetched \(Console.size(bundle.size)), SHA-256 \(bundle.sha256).")
     Console.print(into ?? zip.relativePath)
   }
 }

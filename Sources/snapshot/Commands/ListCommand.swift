@@ -15,7 +15,8 @@ struct ListCommand: AsyncParsableCommand {
   @OptionGroup var options: ServerOptions
 
   func run() async throws {
-    let records = try await options.client().list(report: report)
+    var records: [SnapshotRecord] = []
+    for try await record in try options.client().list(report: report) { records.append(record) }
     if json {
       Console.print(String(decoding: try SnapshotJSON.encode(records, pretty: true), as: UTF8.self))
       return

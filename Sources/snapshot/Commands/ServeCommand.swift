@@ -43,7 +43,13 @@ struct ServeCommand: AsyncParsableCommand {
     }
     let group = ServiceGroup(
       configuration: .init(services: [service], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
-    try await group.run()
+    do {
+      try await group.run()
+    } catch {
+      await application.close()
+      throw error
+    }
+    await application.close()
   }
 
   private var flags: [String: String] {

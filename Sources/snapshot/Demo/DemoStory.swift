@@ -22,18 +22,20 @@ struct DemoStory {
     let newspaper = NewsServer(try NewsEdition(.yesterday))
     let newspaperServer = HTTPServer(
       configuration: .init(host: "127.0.0.1", port: 0), handler: newspaper, logger: Self.silent)
-    let application = try await ServerApplication(settings(), logger: Self.silent)
+    let application = try await ServerApplication(
+      ServerSettings(port: 0, storage: folder.appending(path: "storage").path), logger: Self.silent)
     try await newspaperServer.serving { newspaperAddress in
       try await application.server.serving { address in
         try await tell(newspaper, at: newspaperAddress, keptAt: address)
       }
     }
+    await application.close()
   }
 
   private func tell(_ newspaper: NewsServer, at newspaperAddress: URL, keptAt server: URL) async throws {
     step("A server keeps snapshots on \(server.absoluteString), in a temporary folder.")
 
-    let annas = try makeApp("anna", newspaper: newspaperAddress)
+    let annas = makeApp("anna", newspaper: newspaperAddress)
     annas.snapshots.state = .recording
     let seen = try await annas.loadAll()
     let whatAnnaSaw = try await annas.frontPage()
@@ -43,7 +45,7 @@ struct DemoStory {
 
     await annas.snapshots.flush()
     step("The app knows which of its modules are recorded whole:")
-    for line in "\(annas.snapshots.report())".split(separator: "\n") { detail(String(line)) }
+    for line in "\(await annas.snapshots.report())".split(separator: "\n") { detail(String(line)) }
 
     let zip = folder.appending(path: "snapshot.zip")
     let packed = try await annas.snapshots.makeSnapshot(report: report, to: zip)
@@ -53,7 +55,7 @@ struct DemoStory {
     detail("report \(record.report), snapshot \(record.id), \(Console.size(record.size)) zipped")
 
     newspaper.publish(try NewsEdition(.today))
-    let developers = try makeApp("developer", newspaper: newspaperAddress)
+    let developers = makeApp("developer", newspaper: newspaperAddress)
     let today = try await developers.loadAll()
     let changed = seen.count { today[$0.key] != $0.value }
     step("A day passes: \(changed) of \(seen.count) answers have changed. A developer looks at the app.")
@@ -76,19 +78,12 @@ struct DemoStory {
     step("\(same) of \(seen.count) answers are, byte for byte, what Anna saw. Now the bug can be looked at.")
   }
 
-  private func makeApp(_ owner: String, newspaper: URL) throws -> NewsApp {
-    let snapshots = try SnapshotMode(
-      folder: folder.appending(path: owner),
-      application: .init(identifier: "com.example.news", version: "3.1.4", build: "159"))
+  private func makeApp(_ owner: String, newspaper: URL) -> NewsApp {
+    var configuration = SnapshotMode.Configuration()
+    configuration.application = .init(identifier: "com.example.news", version: "3.1.4", build: "159")
+    let snapshots = SnapshotMode(folder: folder.appending(path: owner), configuration: configuration)
     for module in NewsApp.modules { snapshots.register(module: module.name, files: module.files) }
     return NewsApp(newspaper: newspaper, transport: transport, snapshots: snapshots)
-  }
-
-  private func settings() async throws -> ServerSettings {
-    var settings = ServerSettings()
-    settings.port = 0
-    settings.storage = folder.appending(path: "storage").path
-    return settings
   }
 
   private func step(_ text: String) { Console.print("\n" + Console.bold("▸ \(text)")) }

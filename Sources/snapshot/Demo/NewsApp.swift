@@ -28,6 +28,13 @@ struct NewsApp: Sendable {
     return snapshots.process(data: fresh, uniqueIdentifier: operation)
   }
 
+  /// Loads everything that the user's screens need, by operation.
+  func loadAll() async throws -> [String: Data] {
+    var answers: [String: Data] = [:]
+    for operation in Self.opened { answers[operation] = try await load(operation) }
+    return answers
+  }
+
   /// The first lines of the front page, as the user sees them.
   func frontPage() async throws -> String {
     let feed = try JSONDecoder().decode(NewsFeed.self, from: await load("feed/front-page"))
@@ -36,7 +43,8 @@ struct NewsApp: Sendable {
   }
 
   private func download(_ operation: String) async throws -> Data {
-    let request = HTTPRequest(method: .get, url: newspaper.appending(path: operation))
+    let authority = "\(newspaper.host() ?? ""):\(newspaper.port ?? 80)"
+    let request = HTTPRequest(method: .get, scheme: "http", authority: authority, path: "/" + operation)
     let response = try await transport.send(
       request, body: .none, destination: .memory(limit: 4 << 20), timeouts: .init(), progress: nil)
     guard response.head.status == .ok else {

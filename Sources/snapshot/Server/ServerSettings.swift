@@ -1,6 +1,7 @@
 import Configuration
 import Foundation
 import Logging
+import SnapshotStore
 import SystemPackage
 
 /// What `snapshot serve` runs with: flags over environment over the file over the defaults here.
@@ -22,12 +23,18 @@ struct ServerSettings: Sendable {
   var maximumBundleBytes: Int64 = 2 << 30
   /// Bytes of the disk that are left free.
   var reservedBytes: Int64 = 64 << 20
-  /// Whether every entry's checksum is looked at before the answer even where a digest came with the upload.
-  var validatesFully = false
+  /// How much of a bundle is looked at before the answer.
+  var validation = Admission.Policy.automatic
   /// Seconds that running requests have when the server is told to stop.
   var shutdownSeconds = 30
   /// The least important events that are logged.
   var logLevel = Logger.Level.info
+
+  /// The defaults, with a port and a storage of one's own.
+  init(port: Int, storage: String) {
+    self.port = port
+    self.storage = storage
+  }
 
   /// Reads the settings. `file` may be missing unless it was `fileIsRequired`.
   init(
@@ -57,9 +64,7 @@ struct ServerSettings: Sendable {
     try read("server.reservedBytes", "a number of bytes from 0", into: &reservedBytes) {
       Int64($0).flatMap { $0 >= 0 ? $0 : nil }
     }
-    try read("server.validation", "‘full’ or ‘structure’", into: &validatesFully) {
-      ["full": true, "structure": false][$0]
-    }
+    try read("server.validation", "‘automatic’ or ‘full’", into: &validation) { Admission.Policy(rawValue: $0) }
     try read("server.shutdownSeconds", "seconds from 0 to 3600", into: &shutdownSeconds) { Int($0, in: 0...3600) }
     try read("server.logLevel", "one of \(Self.levels)", into: &logLevel) { Logger.Level(rawValue: $0) }
   }

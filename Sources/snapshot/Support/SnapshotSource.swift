@@ -1,3 +1,4 @@
+import DataSnapshots
 import Foundation
 import SnapshotFormat
 import SystemIO
@@ -31,10 +32,19 @@ enum SnapshotSource {
       case .snapshotFolder(let folder):
         return (destination, try SnapshotBundle.pack(folder: folder, to: destination).manifest)
       case .plainFolder(let folder):
-        return (destination, try SnapshotBundle.pack(plainFolder: folder, to: destination).manifest)
+        let packed = try SnapshotBundle.pack(
+          plainFolder: folder, application: .folder(folder), device: .current, to: destination)
+        return (destination, packed.manifest)
       }
     } catch {
       throw CommandFailure(error.description, status: .refused)
     }
+  }
+}
+
+extension Manifest.Application {
+  /// Stands for an app where a plain folder becomes a snapshot: the folder's name.
+  fileprivate static func folder(_ url: URL) -> Self {
+    Self(identifier: url.standardizedFileURL.lastPathComponent, version: "-", build: "-")
   }
 }

@@ -1,0 +1,48 @@
+import FileStore
+import HTTPEngine
+import Logging
+import SnapshotServer
+import SnapshotStore
+import SystemIO
+
+/// The server, put together: store, catalogue, service, routes, engine.
+struct ServerApplication {
+  let server: HTTPServer
+  private let store: FileBundleStore
+
+  /// Opens the storage, indexes what is in it, and prepares to listen.
+  init(_ settings: ServerSettings, logger: Logger) async throws {
+    try Self.refuseOpenDoor(settings)
+    let catalog = InMemoryCatalog()
+    store = try await FileBundleStore.open(
+      FileBundleStore.Configuration(
+        path: settings.storage,
+        admission: Admission(policy: settings.validation),
+        reserve: settings.reservedBytes,
+        onVerification: { await catalog.insert($0) }),
+      logger: logger)
+    let service = try await SnapshotService(store: store, catalog: catalog)
+    var configuration = HTTPServer.Configuration(host: settings.host, port: UInt16(settings.port))
+    if settings.eventLoops > 0 { configuration.eventLoops = settings.eventLoops }
+    configuration.limits.bodyBytes = settings.maximumBundleBytes
+    server = HTTPServer(configuration: configuration, handler: SnapshotRoutes(service).router, logger: logger)
+  }
+
+  /// Finishes what the store has begun, and frees the storage. The server has been shut down before.
+  func close() async { await store.close() }
+
+  /// Beyond loopback anybody could read what users saw.
+  private static func refuseOpenDoor(_ settings: ServerSettings) throws(CommandFailure) {
+    guard let address = SocketAddress(host: settings.host, port: 0) else {
+      throw CommandFailure(
+        "‘\(settings.host)’ is neither an IP address nor localhost; give one as --host.", status: .refused)
+    }
+    guard address.host.isLoopback || settings.insecure else {
+      throw CommandFailure(
+        """
+        There is no access control yet, so anybody who reaches \(settings.host) could read and write every \
+        snapshot. Listen on 127.0.0.1, or say --insecure where something in front decides who comes in.
+        """, status: .refused)
+    }
+  }
+}
