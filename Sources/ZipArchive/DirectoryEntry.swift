@@ -4,7 +4,7 @@ struct DirectoryEntry {
   let rawName: [UInt8]
   let header: CentralHeader
   let numbers: ExtraFields.Numbers
-  let hasUnicodePath: Bool
+  let unicodePath: ExtraFields.UnicodePath?
   /// Why the entry can be listed but not read, if so.
   let refusal: ZipError.Reason?
 
@@ -25,12 +25,14 @@ struct DirectoryEntry {
     guard let fields = ExtraFields(extra[...]), let numbers = fields.widened(header) else {
       throw ZipError(.malformedExtraField, entry: CP437.decode(rawName))
     }
-    name = try EntryName.decode(rawName, flags: common.flags, unicodePath: fields.unicodePath)
+    let decoded = try EntryName.decode(rawName, flags: common.flags, unicodePath: fields.unicodePath)
     self.rawName = rawName
     self.header = header
     self.numbers = numbers
-    hasUnicodePath = fields.unicodePath != nil
+    unicodePath = fields.unicodePath
     refusal = Self.refusal(common)
+    // What can't be read anyway is never written under its name: that is only shown.
+    name = refusal == nil ? decoded : EntryName.printable(decoded)
     try check(limits)
   }
 
