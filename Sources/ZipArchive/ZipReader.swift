@@ -73,7 +73,7 @@ public final class ZipReader: Sendable {
         throw ZipError(conflict, entry: entry.name)
       }
       names.insert(entry.name, size: entry.numbers.size)
-      let (sum, overflow) = total.addingReportingOverflow(entry.numbers.size)
+      let (sum, overflow) = total.addingReportingOverflow(entry.refusal == nil ? entry.numbers.size : 0)
       guard !overflow, sum <= UInt64(clamping: limits.totalSize) else { throw ZipError(.limit(.totalSize)) }
       total = sum
       entries.append(entry)
