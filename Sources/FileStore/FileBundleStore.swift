@@ -57,7 +57,7 @@ public final class FileBundleStore: BundleStore {
     let opened = try await queue.perform { () throws(OpeningError) -> FileBundleStore? in
       let shelf = Shelf(root: configuration.path)
       do throws(SystemError) {
-        for folder in [shelf.root, shelf.bundles, shelf.uploads] { try Folder.create(folder) }
+        try Recovery.prepare(shelf)
         let lock = try File(shelf.lock, .openOrCreate(mode: 0o600))
         guard try lock.tryLock() else { return nil }
         let folders = try Recovery(shelf: shelf, logger: logger).run()
