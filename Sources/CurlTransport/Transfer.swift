@@ -145,7 +145,7 @@
       }
       let text = handle?.message(for: code) ?? ""
       switch code {
-      case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL:
+      case CURLE_URL_MALFORMAT where !hasBegun, CURLE_UNSUPPORTED_PROTOCOL where !hasBegun:
         return .failure(.invalidRequest(text))
       case CURLE_OPERATION_TIMEDOUT where !hasBegun:
         return .failure(

@@ -28,6 +28,7 @@ package struct CheckedRequest: Sendable {
       if Self.reserved.contains(field.name) {
         throw .invalidRequest("the field \(field.name.rawName) is the transport's to set")
       }
+      // The type itself puts spaces in their place today; what hangs on it is worth a second look.
       let isClean = unsafe field.withUnsafeBytesOfValue { bytes in
         unsafe bytes.allSatisfy { $0 != 0x0D && $0 != 0x0A && $0 != 0 }
       }

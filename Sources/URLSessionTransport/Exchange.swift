@@ -118,9 +118,10 @@ final class Exchange: @unchecked Sendable {
 
   func begin(_ response: URLResponse) throws(TransportError) {
     lastActivity = .now
-    guard let response = response as? HTTPURLResponse, (200...999).contains(response.statusCode) else {
+    guard let response = response as? HTTPURLResponse, (100...999).contains(response.statusCode) else {
       throw .interrupted("the answer is no HTTP")
     }
+    guard response.statusCode >= 200 else { return }
     var fields = HTTPFields()
     for (name, value) in response.allHeaderFields {
       guard let text = name as? String, let name = HTTPField.Name(text), let value = value as? String else {

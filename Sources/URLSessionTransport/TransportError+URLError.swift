@@ -18,7 +18,7 @@ extension TransportError {
       .clientCertificateRequired, .internationalRoamingOff, .dataNotAllowed,
       .appTransportSecurityRequiresSecureConnection:
       self = .connectionFailed(text)
-    case .badURL, .unsupportedURL:
+    case .badURL:
       self = .invalidRequest(text)
     case .timedOut:
       self = .timedOut

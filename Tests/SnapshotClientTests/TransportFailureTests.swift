@@ -40,7 +40,9 @@ import Testing
   }
 
   @Test(arguments: TransportKind.allCases)
-  func `a connection that closes without an answer is interrupted, not failed`(kind: TransportKind) async throws {
+  func `a connection that closes without an answer is interrupted, not failed`(kind: TransportKind)
+    async throws
+  {
     let server = try ScriptedServer { connection in try connection.readRequest() }
     await #expect {
       try await kind.make().send(.post, to: server, body: .bytes(Data("x".utf8)))
@@ -170,7 +172,9 @@ import Testing
     let transport = kind.make()
     try await withThrowingTaskGroup(of: Bool.self) { group in
       for number in 0..<40 {
-        group.addTask { try await transport.send(.get, "/\(number)", to: server).body == Data("/\(number)".utf8) }
+        group.addTask {
+          try await transport.send(.get, "/\(number)", to: server).body == Data("/\(number)".utf8)
+        }
       }
       for try await isRight in group { #expect(isRight) }
     }

@@ -94,11 +94,13 @@ import Testing
     let server = try ScriptedServer { connection in
       try connection.readRequest()
       try connection.respond(
-        "206 Partial Content", ["Content-Range: bytes 100000-299999/300000"], body: contents.dropFirst(100_000))
+        "206 Partial Content", ["Content-Range: bytes 100000-299999/300000"],
+        body: contents.dropFirst(100_000))
     }
     let log = EventLog()
     _ = try await kind.make().send(
-      to: server, fields: [.range: "bytes=100000-"], destination: .file(file, offset: 100_000), events: log.note)
+      to: server, fields: [.range: "bytes=100000-"], destination: .file(file, offset: 100_000),
+      events: log.note)
     #expect(try Data(contentsOf: file) == contents)
     #expect(log.progress.first.map { $0.completed >= 100_000 } == true)
     #expect(log.progress.last == TransportProgress(completed: 300_000, total: 300_000))
@@ -106,8 +108,12 @@ import Testing
 
   @Test(
     arguments: TransportKind.allCases,
-    ["Content-Range: bytes 5-9/20", "Content-Range: bytes */20", "Content-Type: multipart/byteranges; boundary=x"])
-  func `status 206 with another range leaves the file alone`(kind: TransportKind, field: String) async throws {
+    [
+      "Content-Range: bytes 5-9/20", "Content-Range: bytes */20",
+      "Content-Type: multipart/byteranges; boundary=x",
+    ])
+  func `status 206 with another range leaves the file alone`(kind: TransportKind, field: String) async throws
+  {
     let file = try folder.write(Data("0123456789".utf8), to: "down")
     let server = try ScriptedServer { connection in
       try connection.readRequest()
@@ -175,7 +181,8 @@ import Testing
         try connection.write(Array(body))
       }
       let result = await outcome { () async throws(TransportError) in
-        try await kind.make().send(to: server, destination: .file(file, offset: 0, limit: 100)).head.status.code
+        try await kind.make().send(to: server, destination: .file(file, offset: 0, limit: 100)).head.status
+          .code
       }
       #expect(result == (size.fits ? .success(200) : .failure(.responseTooLarge(limit: 100))))
     }

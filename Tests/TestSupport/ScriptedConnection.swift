@@ -75,7 +75,9 @@ public final class ScriptedConnection {
   }
 
   /// Writes a whole response that ends the connection.
-  public func respond(_ status: String, _ fields: [String] = [], body: some Sequence<UInt8> = [UInt8]()) throws {
+  public func respond(_ status: String, _ fields: [String] = [], body: some Sequence<UInt8> = [UInt8]())
+    throws
+  {
     let body = Array(body)
     let lines = ["HTTP/1.1 \(status)", "Content-Length: \(body.count)", "Connection: close"] + fields
     try write(lines.joined(separator: "\r\n") + "\r\n\r\n")
