@@ -3,7 +3,7 @@ public import SystemIO
 
 /// Why a store does not do what it was asked.
 public enum StoreError: Error, Sendable {
-  /// No bundle has that UUID.
+  /// No bundle has that UUID, or the upload has ended.
   case notFound
   /// The bundle of that UUID was deleted.
   case deleted
@@ -19,4 +19,26 @@ public enum StoreError: Error, Sendable {
   case outOfSpace
   /// The disk or the system failed; for the log.
   case system(SystemError)
+
+  /// The system's failure, as far as a store tells failures apart.
+  public init(_ failure: SystemError) {
+    self = failure.isOutOfSpace ? .outOfSpace : .system(failure)
+  }
+}
+
+extension StoreError: CustomStringConvertible {
+  /// One sentence; that of ``system(_:)`` names paths of the server and is for its log alone.
+  public var description: String {
+    switch self {
+    case .notFound: "There is no snapshot with this id."
+    case .deleted: "The snapshot with this id was deleted."
+    case .conflict: "Another snapshot has this id already, or the same one is attached to another report."
+    case .alreadyExists: "A snapshot with this id exists already."
+    case .digestMismatch(let expected, let actual):
+      "The bundle was damaged on its way: its SHA-256 is \(actual), and the sender stated \(expected)."
+    case .invalid(let reason): reason.description
+    case .outOfSpace: "The server has no room for the bundle."
+    case .system(let failure): failure.description
+    }
+  }
 }

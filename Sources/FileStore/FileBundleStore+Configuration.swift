@@ -1,0 +1,52 @@
+public import SnapshotFormat
+public import SnapshotStore
+public import SystemIO
+
+extension FileBundleStore {
+  /// Where a store keeps its files, and how much it takes on at once.
+  public struct Configuration: Sendable {
+    /// The storage folder.
+    public var path: String
+    /// What a bundle must pass before it is published.
+    public var admission: Admission
+    /// How many bytes of the disk are left free: an upload that would use them is refused as
+    /// ``StoreError/outOfSpace``.
+    public var reserve: Int64
+    /// How many uploads are written and hashed at once, at least 1.
+    public var writers: Int
+    /// How many uploads wait for the disk at once, at least 1; what waits together shares the disk's flushes.
+    public var flushers: Int
+    /// Told of every record whose checksums were looked at after the answer: for the catalogue.
+    public var onVerification: @Sendable (SnapshotRecord) async -> Void
+
+    /// Settings for the storage at `path`.
+    public init(
+      path: String, admission: Admission = Admission(), reserve: Int64 = 64 << 20, writers: Int = 4,
+      flushers: Int = 8, onVerification: @escaping @Sendable (SnapshotRecord) async -> Void = { _ in }
+    ) {
+      self.path = path
+      self.admission = admission
+      self.reserve = reserve
+      self.writers = writers
+      self.flushers = flushers
+      self.onVerification = onVerification
+    }
+  }
+
+  /// Why a storage folder can't be used.
+  public enum OpeningError: Error, Sendable, CustomStringConvertible {
+    /// Another server uses it.
+    case inUse(path: String)
+    /// The disk or the system failed.
+    case system(SystemError)
+
+    /// One sentence.
+    public var description: String {
+      switch self {
+      case .inUse(let path):
+        "The storage \(path) is in use by another server; two can't share one. Stop it, or choose another folder."
+      case .system(let failure): "The storage can't be used: \(failure)"
+      }
+    }
+  }
+}

@@ -1,0 +1,137 @@
+import Dispatch
+import Foundation
+public import Logging
+public import SnapshotFormat
+public import SnapshotStore
+import Synchronization
+import SystemIO
+
+/// Keeps bundles as files below one folder; the files are the truth, and a copy of the folder is a backup.
+///
+///     bundles/3f/3f2b…c1.zip       a bundle: never changed, mode 0440
+///     bundles/3f/3f2b…c1.json      its record
+///     bundles/3f/3f2b…c1.deleted   in their place once they are deleted: empty
+///     uploads/<upload>/…           what is still arriving
+///     set-aside/…                  bundles that were found without a record
+///     lock                         held by the one server that uses the folder
+///
+/// A bundle is staged in `uploads/` and hashed while it arrives, checked, its record written beside it, both
+/// flushed and then given their final names without overwriting, the record first and the bundle last; when the
+/// folder is flushed too, the upload is answered. Whatever happens on the way, the next start finds the bundle
+/// whole or removes what there is of it.
+///
+/// Where only the structure was checked before the answer, the checksums are looked at afterwards, one bundle at
+/// a time; what was not reached is taken up after the next start.
+public final class FileBundleStore: BundleStore {
+  let configuration: Configuration
+  let shelf: Shelf
+  let seams: Seams
+  let logger: Logger
+  let committer: Committer
+  /// Write and hash what arrives; an upload stays on one of them.
+  private let writers: QueueSet
+  /// Wait for the disk.
+  let flushers: QueueSet
+  /// Inflate whole bundles before the answer.
+  let checkers = QueueSet("checker", count: 2)
+  let readers = QueueSet("reader", count: 2)
+  let scrubber = DispatchQueue(label: "file-store.scrubber", qos: .background)
+  /// Bundles whose checksums are to be looked at.
+  let unverified: (stream: AsyncStream<SnapshotID>, continuation: AsyncStream<SnapshotID>.Continuation)
+  private let verification = Mutex<Task<Void, Never>?>(nil)
+  private let lock: Mutex<File?>
+
+  /// Takes the storage folder for itself, making it when it is missing, and puts right what a crash left.
+  ///
+  /// Everything is made for the server's own user alone (0700, 0600).
+  public static func open(
+    _ configuration: Configuration, logger: Logger
+  ) async throws(OpeningError) -> FileBundleStore {
+    try await open(configuration, logger: logger, seams: Seams())
+  }
+
+  static func open(
+    _ configuration: Configuration, logger: Logger, seams: Seams
+  ) async throws(OpeningError) -> FileBundleStore {
+    let queue = DispatchQueue(label: "file-store.opening")
+    let opened = try await queue.perform { () throws(OpeningError) -> FileBundleStore? in
+      let shelf = Shelf(root: configuration.path)
+      do throws(SystemError) {
+        for folder in [shelf.root, shelf.bundles, shelf.uploads] { try Folder.create(folder) }
+        let lock = try File(shelf.lock, .openOrCreate(mode: 0o600))
+        guard try lock.tryLock() else { return nil }
+        let folders = try Recovery(shelf: shelf, logger: logger).run()
+        return FileBundleStore(configuration, shelf, seams, logger, lock, folders)
+      } catch {
+        throw .system(error)
+      }
+    }
+    guard let store = opened else { throw .inUse(path: configuration.path) }
+    store.verification.withLock { $0 = store.startVerification() }
+    return store
+  }
+
+  private init(
+    _ configuration: Configuration, _ shelf: Shelf, _ seams: Seams, _ logger: Logger, _ lock: File,
+    _ folders: Set<String>
+  ) {
+    self.configuration = configuration
+    self.shelf = shelf
+    self.seams = seams
+    self.logger = logger
+    self.lock = Mutex(lock)
+    committer = Committer(shelf, seams: seams, folders: folders)
+    writers = QueueSet("writer", count: configuration.writers)
+    flushers = QueueSet("flusher", count: configuration.flushers)
+    unverified = AsyncStream.makeStream()
+  }
+
+  deinit { unverified.continuation.finish() }
+
+  /// Finishes the commits that wait, stops looking at checksums, and frees the folder for another server.
+  ///
+  /// Uploads that are still arriving can't be committed any more; nothing may be asked of the store afterwards.
+  public func close() async {
+    verification.withLock { $0?.cancel() }
+    await committer.close()
+    lock.withLock { $0 = nil }
+  }
+
+  /// Begins to take a bundle in.
+  public func beginUpload() async throws(StoreError) -> any BundleUpload {
+    try committer.requireOpen()
+    let writer = writers.next
+    let staging = try await writer.perform { [shelf] () throws(StoreError) in
+      do throws(SystemError) { return try Staging(in: shelf.uploads) } catch { throw StoreError(error) }
+    }
+    return FileUpload(staging, on: writer, in: self)
+  }
+
+  /// The record of a bundle.
+  public func record(_ id: SnapshotID) async throws(StoreError) -> SnapshotRecord {
+    try await readers.next.perform { [shelf] () throws(StoreError) in try shelf.record(id) }
+  }
+
+  /// A bundle, open for reading.
+  public func open(_ id: SnapshotID) async throws(StoreError) -> StoredBundle {
+    try await readers.next.perform { [shelf] () throws(StoreError) in try shelf.open(id) }
+  }
+
+  /// Every record. One that can't be read is left out and logged.
+  public func allRecords() async throws(StoreError) -> [SnapshotRecord] {
+    try await readers.next.perform { [shelf, logger] () throws(StoreError) in
+      var records: [SnapshotRecord] = []
+      for id in try shelf.published() {
+        do throws(StoreError) {
+          records.append(try shelf.record(id))
+        } catch {
+          switch error {
+          case .deleted, .notFound: continue
+          default: logger.error("A record can't be read", metadata: ["id": "\(id)", "error": "\(error)"])
+          }
+        }
+      }
+      return records
+    }
+  }
+}

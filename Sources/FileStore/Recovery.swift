@@ -1,0 +1,63 @@
+import Logging
+import SnapshotFormat
+import SystemIO
+
+/// Puts right what a crash left, before anything is served.
+struct Recovery {
+  let shelf: Shelf
+  let logger: Logger
+
+  /// Removes what was staged and never published, ends deletions that were begun, and makes what is published
+  /// last: a crash may have come between a publication and the flush of its folder.
+  /// - Returns: the folders in `bundles/`, each of which would survive a power cut.
+  func run() throws(SystemError) -> Set<String> {
+    for name in try Folder.entries(shelf.uploads) {
+      try Folder.removeTree(shelf.uploads + "/" + name)
+      logger.info("Removed an upload that was never committed", metadata: ["upload": "\(name)"])
+    }
+    let folders = try shelf.folders()
+    for folder in folders {
+      try tidy(folder)
+      try Folder.synchronize(folder)
+    }
+    try Folder.synchronize(shelf.bundles)
+    return Set(folders)
+  }
+
+  private func tidy(_ folder: String) throws(SystemError) {
+    var found: [SnapshotID: Set<Shelf.Kind>] = [:]
+    for name in try Folder.entries(folder) {
+      if let (id, kind) = Shelf.parse(name) {
+        found[id, default: []].insert(kind)
+      } else {
+        logger.warning(
+          "There is a file in the storage that is none of its own", metadata: ["path": "\(folder)/\(name)"])
+      }
+    }
+    for (id, kinds) in found {
+      if kinds.contains(.tombstone) {
+        try endDeletion(of: id, kinds)
+      } else if !kinds.contains(.record) {
+        try setAside(id)
+      } else if !kinds.contains(.bundle) {
+        try Folder.removeIfPresent(shelf.path(.record, of: id))
+        logger.info("Removed the record of a bundle that was never published", metadata: ["id": "\(id)"])
+      }
+    }
+  }
+
+  private func endDeletion(of id: SnapshotID, _ kinds: Set<Shelf.Kind>) throws(SystemError) {
+    guard kinds.count > 1 else { return }
+    try Folder.removeIfPresent(shelf.path(.bundle, of: id))
+    try Folder.removeIfPresent(shelf.path(.record, of: id))
+    logger.info("Ended a deletion", metadata: ["id": "\(id)"])
+  }
+
+  /// Nobody knows the report of a bundle without a record, so nobody may fetch it; but it is not ours to remove.
+  private func setAside(_ id: SnapshotID) throws(SystemError) {
+    try Folder.create(shelf.setAside)
+    let place = "\(shelf.setAside)/\(SnapshotID())-\(id).zip"
+    try Folder.publish(shelf.path(.bundle, of: id), as: place)
+    logger.error("Set aside a bundle that has no record", metadata: ["id": "\(id)", "path": "\(place)"])
+  }
+}

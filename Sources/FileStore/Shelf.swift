@@ -1,0 +1,102 @@
+import Foundation
+import SnapshotFormat
+import SnapshotStore
+import SystemIO
+
+/// Where things lie below one storage folder, and how they are read.
+///
+/// A bundle is published when its `.zip` stands under its final name, and deleted when its `.deleted` stands
+/// there, whatever else does.
+struct Shelf: Sendable {
+  /// What stands under a bundle's name.
+  enum Kind: String, CaseIterable {
+    case bundle = "zip"
+    case record = "json"
+    case tombstone = "deleted"
+  }
+
+  /// The storage folder.
+  let root: String
+
+  var bundles: String { root + "/bundles" }
+  var uploads: String { root + "/uploads" }
+  /// Bundles that were found without a record: kept for people to look at, served to nobody.
+  var setAside: String { root + "/set-aside" }
+  var lock: String { root + "/lock" }
+
+  /// The folder that holds everything of `id`: named after its first two digits.
+  func folder(of id: SnapshotID) -> String { bundles + "/" + id.description.prefix(2) }
+
+  func path(_ kind: Kind, of id: SnapshotID) -> String { "\(folder(of: id))/\(id).\(kind.rawValue)" }
+
+  /// What a file in `bundles/` is, by its name; `nil` for one that has no business there.
+  static func parse(_ name: String) -> (id: SnapshotID, kind: Kind)? {
+    let parts = name.split(separator: ".", maxSplits: 1)
+    guard parts.count == 2, let id = SnapshotID(String(parts[0])), id.description == parts[0],
+      let kind = Kind(rawValue: String(parts[1]))
+    else { return nil }
+    return (id, kind)
+  }
+
+  /// The folders in `bundles/` that hold bundles.
+  func folders() throws(SystemError) -> [String] {
+    try Folder.entries(bundles).filter { $0.utf8.count == 2 }.map { bundles + "/" + $0 }
+      .filter(Folder.isFolder)
+  }
+
+  /// The bundles published in one of ``folders()``.
+  func published(in folder: String) throws(SystemError) -> [SnapshotID] {
+    let files = try Folder.entries(folder).compactMap(Self.parse)
+    let deleted = Set(files.filter { $0.kind == .tombstone }.map(\.id))
+    return files.filter { $0.kind == .bundle && !deleted.contains($0.id) }.map(\.id)
+  }
+
+  /// Every bundle that is published.
+  func published() throws(StoreError) -> [SnapshotID] {
+    do throws(SystemError) {
+      var ids: [SnapshotID] = []
+      for folder in try folders() { ids += try published(in: folder) }
+      return ids
+    } catch {
+      throw StoreError(error)
+    }
+  }
+
+  /// Throws what is to be said of a UUID that names no bundle.
+  func requirePublished(_ id: SnapshotID) throws(StoreError) {
+    if Folder.exists(path(.tombstone, of: id)) { throw .deleted }
+    guard Folder.exists(path(.bundle, of: id)) else { throw .notFound }
+  }
+
+  func record(_ id: SnapshotID) throws(StoreError) -> SnapshotRecord {
+    try requirePublished(id)
+    return try present(id) { () throws(SystemError) in
+      let path = path(.record, of: id)
+      let file = try File(path)
+      let bytes = try file.read(upTo: Int(file.size), at: 0)
+      do {
+        return try SnapshotJSON.decode(SnapshotRecord.self, from: Data(bytes))
+      } catch {
+        throw SystemError(operation: "decode", path: path, code: POSIXErrorCode.EBADMSG.rawValue)
+      }
+    }
+  }
+
+  func open(_ id: SnapshotID) throws(StoreError) -> StoredBundle {
+    try requirePublished(id)
+    let file = try present(id) { () throws(SystemError) in try File(path(.bundle, of: id)) }
+    return StoredBundle(record: try record(id), file: file)
+  }
+
+  /// Reads what was there a moment ago; where it is gone, the bundle was deleted meanwhile.
+  private func present<Value>(
+    _ id: SnapshotID, _ read: () throws(SystemError) -> Value
+  ) throws(StoreError) -> Value {
+    do {
+      return try read()
+    } catch {
+      if error.isNotFound { try requirePublished(id) }
+      throw StoreError(error)
+    }
+  }
+}

@@ -1,0 +1,88 @@
+public import Foundation
+public import SnapshotFormat
+package import SystemIO
+
+/// What a bundle that has arrived must pass before it may be published, the same for every store.
+public struct Admission: Sendable {
+  /// Reads the zip at a place to a depth and gives its manifest, or says what is wrong.
+  public typealias Validator =
+    @Sendable (_ zip: URL, _ depth: SnapshotBundle.Depth) throws(BundleError) -> Manifest
+
+  /// How much is read before the answer.
+  public enum Policy: String, Sendable, Hashable, CaseIterable {
+    /// The structure where a digest came along that shows a damaged transfer, everything where none did.
+    case automatic
+    /// Always everything.
+    case full
+  }
+
+  /// How much is read before the answer.
+  public var policy: Policy
+  /// What reads a bundle.
+  public var validate: Validator
+  /// The time of day.
+  public var now: @Sendable () -> Date
+
+  /// The rules for bundles, read by ``SnapshotBundle/validate(zip:depth:limits:)`` unless told otherwise.
+  public init(
+    policy: Policy = .automatic,
+    validate: @escaping Validator = { zip, depth throws(BundleError) in
+      try SnapshotBundle.validate(zip: zip, depth: depth)
+    },
+    now: @escaping @Sendable () -> Date = { Date() }
+  ) {
+    self.policy = policy
+    self.validate = validate
+    self.now = now
+  }
+
+  /// How much of a bundle is read before `attachment` is answered.
+  public func depth(for attachment: Attachment) -> SnapshotBundle.Depth {
+    policy == .full || attachment.expected == nil ? .full : .structure
+  }
+
+  /// Checks the zip, and makes the record under which it may be published.
+  ///
+  /// Blocks: it reads the file.
+  /// - Parameters:
+  ///   - size: the zip's length in bytes.
+  ///   - sha256: the digest of the bytes as they arrived.
+  public func admit(
+    _ zip: URL, size: Int64, sha256: ContentDigest, as attachment: Attachment
+  ) throws(StoreError) -> SnapshotRecord {
+    if let expected = attachment.expected, expected != sha256 {
+      throw .digestMismatch(expected: expected, actual: sha256)
+    }
+    let depth = depth(for: attachment)
+    let manifest: Manifest
+    do { manifest = try validate(zip, depth) } catch { throw StoreError(error) }
+    return SnapshotRecord(
+      id: attachment.id ?? manifest.id, report: attachment.report, size: size, sha256: sha256,
+      receivedAt: SnapshotJSON.milliseconds(of: now()), verified: depth == .full ? .intact : .pending,
+      manifest: manifest, metadata: attachment.metadata)
+  }
+
+  /// What becomes of an upload whose UUID is taken: ``Publication/alreadyThere(_:)`` for the same bytes and the
+  /// same report, else the refusal.
+  public static func reconcile(
+    _ record: SnapshotRecord, with existing: SnapshotRecord, createOnly: Bool
+  ) throws(StoreError) -> Publication {
+    if createOnly { throw .alreadyExists }
+    guard existing.sha256 == record.sha256, existing.report == record.report else { throw .conflict }
+    return .alreadyThere(existing)
+  }
+}
+
+extension StoreError {
+  /// A refused bundle, unless it was the disk that failed while it was read.
+  public init(_ refusal: BundleError) {
+    self = refusal.systemFailure.map { StoreError($0) } ?? .invalid(refusal)
+  }
+}
+
+extension BundleError {
+  /// The failure of the disk, where the bundle itself is not to blame.
+  package var systemFailure: SystemError? {
+    if case .system(let failure) = self { failure } else { nil }
+  }
+}

@@ -1,0 +1,42 @@
+public import SnapshotFormat
+
+/// What a bundle is published as.
+public struct Attachment: Sendable {
+  /// The report that it is attached to.
+  public var report: ReportID
+  /// The UUID that the bundle gets; `nil` lets the manifest's own be used.
+  public var id: SnapshotID?
+  /// The digest that the sender stated.
+  public var expected: ContentDigest?
+  /// Refuse a UUID that is taken, even by the same bytes.
+  public var createOnly: Bool
+  /// What came with the upload besides the bundle.
+  public var metadata: [String: String]
+
+  /// Describes how to publish.
+  public init(
+    report: ReportID, id: SnapshotID? = nil, expected: ContentDigest? = nil, createOnly: Bool = false,
+    metadata: [String: String] = [:]
+  ) {
+    self.report = report
+    self.id = id
+    self.expected = expected
+    self.createOnly = createOnly
+    self.metadata = metadata
+  }
+}
+
+/// How an upload ended.
+public enum Publication: Sendable, Hashable {
+  /// It is new.
+  case created(SnapshotRecord)
+  /// The same bytes stood there already, for the same report.
+  case alreadyThere(SnapshotRecord)
+
+  /// The record, either way.
+  public var record: SnapshotRecord {
+    switch self {
+    case .created(let record), .alreadyThere(let record): record
+    }
+  }
+}

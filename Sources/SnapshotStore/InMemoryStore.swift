@@ -1,0 +1,131 @@
+import Crypto
+import Dispatch
+import Foundation
+public import SnapshotFormat
+import Synchronization
+import SystemIO
+
+/// A store for tests: it obeys every rule but one, for what it holds goes with the process.
+///
+/// A bundle's bytes lie in a file without a name, so that they can be sent like those of any other store.
+public final class InMemoryStore: BundleStore {
+  private enum Entry {
+    case published(StoredBundle)
+    case deleted
+  }
+
+  private let admission: Admission
+  private let entries = Mutex<[SnapshotID: Entry]>([:])
+  fileprivate let queue = DispatchQueue(label: "in-memory-store")
+
+  /// An empty store.
+  public init(admission: Admission = Admission()) { self.admission = admission }
+
+  /// Begins to take a bundle in.
+  public func beginUpload() async throws(StoreError) -> any BundleUpload { InMemoryUpload(store: self) }
+
+  /// The record of a bundle.
+  public func record(_ id: SnapshotID) async throws(StoreError) -> SnapshotRecord { try find(id).record }
+
+  /// A bundle, open for reading.
+  public func open(_ id: SnapshotID) async throws(StoreError) -> StoredBundle { try find(id) }
+
+  /// Removes a bundle for good.
+  public func delete(_ id: SnapshotID) async throws(StoreError) {
+    try entries.withLock { entries throws(StoreError) in
+      _ = try Self.published(entries[id])
+      entries[id] = .deleted
+    }
+  }
+
+  /// Replaces what a record says of the checksums of its bundle.
+  public func setVerification(
+    _ verification: SnapshotRecord.Verification, of id: SnapshotID
+  ) async throws(StoreError) {
+    try entries.withLock { entries throws(StoreError) in
+      let bundle = try Self.published(entries[id])
+      var record = bundle.record
+      record.verified = verification
+      entries[id] = .published(StoredBundle(record: record, file: bundle.file))
+    }
+  }
+
+  /// Every record.
+  public func allRecords() async throws(StoreError) -> [SnapshotRecord] {
+    entries.withLock { entries in
+      entries.values.compactMap { if case .published(let bundle) = $0 { bundle.record } else { nil } }
+    }
+  }
+
+  private func find(_ id: SnapshotID) throws(StoreError) -> StoredBundle {
+    try entries.withLock { entries throws(StoreError) in try Self.published(entries[id]) }
+  }
+
+  private static func published(_ entry: Entry?) throws(StoreError) -> StoredBundle {
+    switch entry {
+    case .published(let bundle): return bundle
+    case .deleted: throw .deleted
+    case nil: throw .notFound
+    }
+  }
+
+  /// Gives `bytes` a file without a name, checks them, and publishes them.
+  fileprivate func publish(_ bytes: [UInt8], as attachment: Attachment) throws(StoreError) -> Publication {
+    let place = FileManager.default.temporaryDirectory.appending(path: "in-memory-store-\(UUID().uuidString)")
+    let admitted = Result { () throws(StoreError) in try admit(bytes, at: place, as: attachment) }
+    do { try Folder.removeIfPresent(place.path) } catch { throw StoreError(error) }
+    let (file, record) = try admitted.get()
+    return try entries.withLock { entries throws(StoreError) in
+      switch entries[record.id] {
+      case .published(let existing):
+        return try Admission.reconcile(record, with: existing.record, createOnly: attachment.createOnly)
+      case .deleted:
+        throw .deleted
+      case nil:
+        entries[record.id] = .published(StoredBundle(record: record, file: file))
+        return .created(record)
+      }
+    }
+  }
+}
+
+extension InMemoryStore {
+  private func admit(
+    _ bytes: [UInt8], at place: URL, as attachment: Attachment
+  ) throws(StoreError) -> (File, SnapshotRecord) {
+    let file: File
+    do {
+      file = try File(place.path, .create(mode: 0o600))
+      try file.write(bytes, at: 0)
+    } catch {
+      throw StoreError(error)
+    }
+    let digest = ContentDigest(SHA256.hash(data: bytes))
+    return (file, try admission.admit(place, size: Int64(bytes.count), sha256: digest, as: attachment))
+  }
+}
+
+private final class InMemoryUpload: BundleUpload {
+  private let store: InMemoryStore
+  /// What arrived; `nil` once the upload has ended.
+  private let arrived = Mutex<[UInt8]?>([])
+
+  init(store: InMemoryStore) { self.store = store }
+
+  func append(_ bytes: IOBuffer) async throws(StoreError) {
+    let isOpen = arrived.withLock { arrived in
+      arrived?.append(contentsOf: bytes.bytes)
+      return arrived != nil
+    }
+    guard isOpen else { throw .notFound }
+  }
+
+  func commit(_ attachment: Attachment) async throws(StoreError) -> Publication {
+    guard let bytes = arrived.withLock({ $0.take() }) else { throw .notFound }
+    return try await store.queue.perform { [store] () throws(StoreError) in
+      try store.publish(bytes, as: attachment)
+    }
+  }
+
+  func discard() async { arrived.withLock { $0 = nil } }
+}
