@@ -1,7 +1,7 @@
 public import Foundation
 
 /// `manifest.json`: what a snapshot is, where it came from, and what is recorded in it.
-public struct Manifest: Codable, Hashable, Sendable {
+public struct Manifest: Hashable, Sendable {
   /// The version of the format that this code reads and writes.
   public static let currentFormatVersion = 1
 
@@ -23,6 +23,8 @@ public struct Manifest: Codable, Hashable, Sendable {
   public var recordings: [Recording]
   /// The names of the redaction rules that ran over the recordings.
   public var redactions: [String]
+  /// Top-level keys that this version of the format does not know: kept as they are, and written again.
+  public var unknown: [String: JSONValue] = [:]
 
   /// An app.
   public struct Application: Codable, Hashable, Sendable {
@@ -65,7 +67,7 @@ public struct Manifest: Codable, Hashable, Sendable {
   public struct Recording: Codable, Hashable, Sendable {
     /// The identifier that the app gave it: any text.
     public var identifier: String
-    /// Where it lies in the bundle, such as `recordings/news%2Ffeed`.
+    /// Where it lies in the bundle, such as `recordings/news%2ffeed`.
     public var path: String
     /// Its length in bytes.
     public var size: Int64
@@ -80,7 +82,7 @@ public struct Manifest: Codable, Hashable, Sendable {
       self.path = path
       self.size = size
       self.sha256 = sha256
-      self.recordedAt = recordedAt
+      self.recordedAt = SnapshotJSON.milliseconds(of: recordedAt)
     }
   }
 
@@ -90,7 +92,7 @@ public struct Manifest: Codable, Hashable, Sendable {
     modules: [Module] = [], recordings: [Recording] = [], redactions: [String] = []
   ) {
     self.id = id
-    self.createdAt = createdAt
+    self.createdAt = SnapshotJSON.milliseconds(of: createdAt)
     self.application = application
     self.device = device
     self.report = report

@@ -1,7 +1,11 @@
-public import Foundation
-public import ZipArchive
-
 /// A snapshot as a folder and as a zip: one into the other, and the rules that both obey.
+///
+/// Everything here works on the disk and returns when it is done: call it off the main thread, and not on the
+/// threads that run Swift's tasks.
+///
+///     let packed = try SnapshotBundle.pack(folder: folder, to: zip)
+///     print(packed.manifest.id, packed.size, packed.sha256)
+///     let manifest = try SnapshotBundle.unpack(zip: zip, into: copy)
 public enum SnapshotBundle {
   /// How much of a bundle is read to judge it.
   public enum Depth: Sendable, Hashable {
@@ -20,23 +24,4 @@ public enum SnapshotBundle {
     /// The digest of the zip's bytes.
     public var sha256: ContentDigest
   }
-
-  /// Reads the zip at `url` and checks it to `depth`.
-  /// - Returns: the manifest.
-  public static func validate(
-    zip url: URL, depth: Depth, limits: ZipLimits = .default
-  ) throws(BundleError) -> Manifest { fatalError("stub") }
-
-  /// Reads the snapshot folder at `url` and checks every recording against its manifest.
-  public static func validate(folder url: URL) throws(BundleError) -> Manifest { fatalError("stub") }
-
-  /// Zips the snapshot folder at `folder` into a new file at `zip`; the same folder gives the same bytes.
-  /// Nothing is left at `zip` when it fails.
-  public static func pack(folder: URL, to zip: URL) throws(BundleError) -> Packed { fatalError("stub") }
-
-  /// Unpacks the zip into a new folder at `folder`, checking everything on the way. Nothing is left at `folder`
-  /// when it fails.
-  public static func unpack(
-    zip: URL, into folder: URL, limits: ZipLimits = .default
-  ) throws(BundleError) -> Manifest { fatalError("stub") }
 }

@@ -10,7 +10,7 @@ public enum SnapshotJSON {
     if pretty { encoder.outputFormatting.insert(.prettyPrinted) }
     encoder.dateEncodingStrategy = .custom { date, encoder in
       var container = encoder.singleValueContainer()
-      try container.encode(date.formatted(style))
+      try container.encode(milliseconds(of: date).formatted(style))
     }
     return try encoder.encode(value)
   }
@@ -21,8 +21,9 @@ public enum SnapshotJSON {
     decoder.dateDecodingStrategy = .custom { decoder in
       let container = try decoder.singleValueContainer()
       let text = try container.decode(String.self)
-      if let date = try? style.parse(text) { return date }
-      if let date = try? wholeSeconds.parse(text) { return date }
+      if let date = (try? style.parse(text)) ?? (try? wholeSeconds.parse(text)) {
+        return milliseconds(of: date)
+      }
       throw DecodingError.dataCorruptedError(
         in: container, debugDescription: "‘\(text)’ is not a time as in RFC 3339")
     }

@@ -1,9 +1,19 @@
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+import Synchronization
+
 /// Writes of small files that a power cut can't tear.
 public enum DurableFile {
   /// Replaces `path` by a file that holds `bytes`: written beside it, flushed, renamed over it, the folder
-  /// flushed. Whoever reads `path` meanwhile, or after a crash at any point, sees the old contents or the new.
+  /// flushed. Whoever reads `path` meanwhile, or after a crash or an error at any point, sees the old contents or
+  /// the new, and of several calls at once those of one. A crash may leave a file behind whose name is that of
+  /// `path` and ends in `.staged`.
   public static func replace(_ path: String, with bytes: [UInt8], mode: UInt16 = 0o600) throws(SystemError) {
-    let staged = path + ".staged"
+    let staged = "\(path).\(getpid())-\(count.add(1, ordering: .relaxed).newValue).staged"
+    // A process of the same number may have left one long ago.
     try Folder.removeIfPresent(staged)
     do {
       let file = try File(staged, .create(mode: mode))
@@ -11,12 +21,14 @@ public enum DurableFile {
       try file.synchronize()
       try Folder.replace(path, with: staged)
     } catch {
-      // The first failure is the one to tell; what is left over is removed by the next call.
+      // The first failure is the one to tell.
       do { try Folder.removeIfPresent(staged) } catch {}
       throw error
     }
     try Folder.synchronize(folder(of: path))
   }
+
+  private static let count = Atomic<UInt64>(0)
 
   /// The folder that holds `path`.
   public static func folder(of path: String) -> String {

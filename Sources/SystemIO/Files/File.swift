@@ -26,12 +26,12 @@ public final class File: Sendable {
   /// The descriptor, valid as long as this object lives.
   public let descriptor: Int32
 
-  /// Opens `path`. A symbolic link in the last component is not followed (`ELOOP`), and the descriptor is not
-  /// handed on to child processes.
+  /// Opens `path`. A symbolic link in the last component is not followed (`ELOOP`), a pipe without a writer is not
+  /// waited for, and the descriptor is not handed on to child processes.
   public init(_ path: String, _ access: Access = .read) throws(SystemError) {
     let (flags, mode): (Int32, UInt16) =
       switch access {
-      case .read: (O_RDONLY, 0)
+      case .read: (O_RDONLY | O_NONBLOCK, 0)
       case .update: (O_RDWR, 0)
       case .create(let mode): (O_RDWR | O_CREAT | O_EXCL, mode)
       case .openOrCreate(let mode): (O_RDWR | O_CREAT, mode)
@@ -93,9 +93,11 @@ public final class File: Sendable {
   public func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(SystemError) {
     var written = 0
     while written < bytes.count, let base = bytes.baseAddress {
-      written += try retryingInterrupts("pwrite", path) {
+      let count = try retryingInterrupts("pwrite", path) {
         pwrite(descriptor, base + written, bytes.count - written, off_t(offset) + off_t(written))
       }
+      guard count > 0 else { throw SystemError(operation: "pwrite", path: path, code: EIO) }
+      written += count
     }
   }
 
@@ -134,7 +136,7 @@ public final class File: Sendable {
     do {
       try retryingInterrupts("flock", path) { flock(descriptor, LOCK_EX | LOCK_NB) }
       return true
-    } catch where error.isWouldBlock {
+    } catch  where error.isWouldBlock {
       return false
     }
   }

@@ -7,17 +7,19 @@
 
 /// What is done to names rather than to contents: making, publishing, moving, removing, and making that last.
 public enum Folder {
-  /// Makes `path` and whatever is missing above it; what is there already stays as it is.
+  /// Makes `path` and whatever is missing above it; what is there already stays as it is, and a link to a folder
+  /// will do.
   public static func create(_ path: String, mode: UInt16 = 0o700) throws(SystemError) {
     do {
       try retryingInterrupts("mkdir", path) { mkdir(path, mode_t(mode)) }
-    } catch where error.isNotFound {
+    } catch  where error.isNotFound {
       let parent = Self.parent(of: path)
       guard parent != path else { throw error }
       try create(parent, mode: mode)
       try create(path, mode: mode)
-    } catch where error.isAlreadyThere {
-      guard isFolder(path) else { throw error }
+    } catch  where error.isAlreadyThere {
+      var status = stat()
+      guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { throw error }
     }
   }
 
@@ -40,10 +42,16 @@ public enum Folder {
         try retryingInterrupts("renameat2", final) {
           renameat2(AT_FDCWD, staged, AT_FDCWD, final, UInt32(SNAPSHOT_RENAME_NOREPLACE))
         }
-      } catch where error.code == EINVAL || error.code == ENOSYS {
-        // Some file systems have no such rename; a hard link refuses a taken name as well.
-        try retryingInterrupts("link", final) { link(staged, final) }
-        try remove(staged)
+      } catch  where error.code == EINVAL || error.code == ENOSYS {
+        // Some file systems have no such rename. For a file, a hard link refuses a taken name as well; a folder
+        // has no links, but a plain rename replaces at most an empty folder that appears after the look.
+        if isFolder(staged) {
+          guard !exists(final) else { throw SystemError(operation: "rename", path: final, code: EEXIST) }
+          try replace(final, with: staged)
+        } else {
+          try link(staged, as: final)
+          try remove(staged)
+        }
       }
     #endif
   }
@@ -53,6 +61,15 @@ public enum Folder {
     try retryingInterrupts("rename", final) { rename(staged, final) }
   }
 
+  /// Gives the file at `path` a second name; refuses one that is taken (`isAlreadyThere`).
+  public static func link(_ path: String, as name: String) throws(SystemError) {
+    #if canImport(Darwin)
+      try retryingInterrupts("link", name) { Darwin.link(path, name) }
+    #else
+      try retryingInterrupts("link", name) { Glibc.link(path, name) }
+    #endif
+  }
+
   /// Removes a file or an empty folder.
   public static func remove(_ path: String) throws(SystemError) {
     try retryingInterrupts("remove", path) { Int(unlinkOrRemoveFolder(path)) }
@@ -60,7 +77,7 @@ public enum Folder {
 
   /// Removes a file, if it is there.
   public static func removeIfPresent(_ path: String) throws(SystemError) {
-    do { try remove(path) } catch where error.isNotFound {}
+    do { try remove(path) } catch  where error.isNotFound {}
   }
 
   /// Removes `path` and all below it, if it is there. Links are removed, never followed.
@@ -70,7 +87,7 @@ public enum Folder {
         for name in try entries(path) { try removeTree(path + "/" + name) }
       }
       try remove(path)
-    } catch where error.isNotFound {}
+    } catch  where error.isNotFound {}
   }
 
   /// The names in `path`, sorted by their bytes, without `.` and `..`.
@@ -104,7 +121,8 @@ public enum Folder {
   public static func availableBytes(_ path: String) throws(SystemError) -> Int64 {
     var status = statvfs()
     try retryingInterrupts("statvfs", path) { statvfs(path, &status) }
-    return Int64(clamping: UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize)).partialValue)
+    let (bytes, overflow) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
+    return overflow ? .max : Int64(clamping: bytes)
   }
 
   private static func kind(_ path: String) -> mode_t? {

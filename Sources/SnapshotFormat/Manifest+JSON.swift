@@ -1,0 +1,136 @@
+public import Foundation
+
+extension Manifest {
+  /// How much a manifest may hold, whether it is read or written.
+  public struct Limits: Sendable, Hashable {
+    /// The most bytes of `manifest.json`.
+    public var size = 16 << 20
+    /// The most recordings.
+    public var recordings = 50_000
+    /// The most bytes of an identifier's UTF-8.
+    public var identifierLength = 64 << 10
+
+    /// The limits above.
+    public init() {}
+
+    /// The limits above.
+    public static let `default` = Limits()
+  }
+
+  /// Reads `manifest.json` and checks it: no two recordings share an identifier or a path (nor do paths differ in
+  /// case alone, which some disks can't tell apart), every path is one name below `recordings/`.
+  /// - Throws: ``BundleError/manifestMalformed(_:)`` or ``BundleError/formatTooNew(found:supported:)``.
+  public init(json: Data, limits: Limits = .default) throws(BundleError) {
+    guard json.count <= limits.size else {
+      throw .manifestMalformed("it has more than \(limits.size) bytes")
+    }
+    do {
+      self = try SnapshotJSON.decode(Manifest.self, from: json)
+    } catch {
+      throw BundleError(reading: error)
+    }
+    try check(limits)
+  }
+
+  /// `manifest.json`, for people and programs; refuses what ``init(json:limits:)`` would refuse.
+  public func json(limits: Limits = .default) throws(BundleError) -> Data {
+    try check(limits)
+    let json: Data
+    do {
+      json = try SnapshotJSON.encode(self, pretty: true)
+    } catch {
+      throw .manifestMalformed("it can't be written as JSON (\(error))")
+    }
+    guard json.count <= limits.size else {
+      throw .manifestMalformed("it would have \(json.count) bytes, the most are \(limits.size)")
+    }
+    return json
+  }
+
+  private func check(_ limits: Limits) throws(BundleError) {
+    guard recordings.count <= limits.recordings else {
+      throw .manifestMalformed("it names \(recordings.count) recordings, the most are \(limits.recordings)")
+    }
+    var identifiers: Set<String> = []
+    var paths: Set<String> = []
+    for (index, recording) in recordings.enumerated() {
+      let problem: String? =
+        if recording.identifier.utf8.count > limits.identifierLength {
+          """
+          identifier: it has \(recording.identifier.utf8.count) bytes, the most are \(limits.identifierLength)
+          """
+        } else if !identifiers.insert(recording.identifier).inserted {
+          "identifier: ‘\(recording.identifier.prefix(200))’ is there twice"
+        } else if !recording.hasValidPath {
+          "path: ‘\(recording.path.prefix(200))’ is not recordings/ and the name of a file"
+        } else if !paths.insert(recording.path.lowercased()).inserted {
+          "path: ‘\(recording.path)’ is there twice, or differs from another in upper and lower case alone"
+        } else if recording.size < 0 {
+          "size: it is less than nothing"
+        } else {
+          nil
+        }
+      if let problem { throw .manifestMalformed("recordings[\(index)].\(problem)") }
+    }
+  }
+}
+
+extension Manifest.Recording {
+  /// Whether the path is one portable file name below `recordings/`.
+  fileprivate var hasValidPath: Bool {
+    guard path.hasPrefix(BundleLayout.recordings) else { return false }
+    let name = path.utf8.dropFirst(BundleLayout.recordings.utf8.count)
+    let isTextual = name.allSatisfy {
+      $0 >= 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "\\")
+    }
+    return isTextual && (1...255).contains(name.count)
+      && !name.elementsEqual(".".utf8) && !name.elementsEqual("..".utf8)
+  }
+}
+
+extension BundleError {
+  /// What a decoder says, as a person would say it: where in the manifest, and what is wrong there.
+  fileprivate init(reading error: any Error) {
+    switch error {
+    case let error as BundleError:
+      self = error
+    case DecodingError.keyNotFound(let key, let context):
+      self = .manifestMalformed("‘\(Self.place(context.codingPath + [key]))’ is missing")
+    case DecodingError.valueNotFound(_, let context):
+      self = .manifestMalformed("‘\(Self.place(context.codingPath))’ is null")
+    case DecodingError.typeMismatch(let type, let context) where context.codingPath.isEmpty:
+      self = .manifestMalformed("it should be \(Self.name(of: type))")
+    case DecodingError.typeMismatch(let type, let context):
+      self = .manifestMalformed("‘\(Self.place(context.codingPath))’ should be \(Self.name(of: type))")
+    case DecodingError.dataCorrupted(let context) where context.codingPath.isEmpty:
+      let cause = context.underlyingError.map {
+        " (\(($0 as NSError).userInfo[NSDebugDescriptionErrorKey] ?? $0))"
+      }
+      self = .manifestMalformed("it can't be read as JSON: \(context.debugDescription)\(cause ?? "")")
+    case DecodingError.dataCorrupted(let context):
+      self = .manifestMalformed("\(Self.place(context.codingPath)): \(context.debugDescription)")
+    default:
+      self = .manifestMalformed("\(error)")
+    }
+  }
+
+  private static func place(_ path: [any CodingKey]) -> String {
+    path.reduce(into: "") { place, key in
+      if let index = key.intValue {
+        place += "[\(index)]"
+      } else {
+        place += (place.isEmpty ? "" : ".") + key.stringValue
+      }
+    }
+  }
+
+  private static func name(of type: any Any.Type) -> String {
+    switch type {
+    case is String.Type: "a text"
+    case is Int.Type, is Int64.Type: "a whole number"
+    case is [Any].Type: "a list"
+    case is [String: Any].Type: "an object"
+    default: "a \(type)"
+    }
+  }
+}

@@ -1,0 +1,90 @@
+public import Foundation
+import SystemIO
+import ZipArchive
+
+extension SnapshotBundle {
+  /// A file that is to become a recording.
+  public struct Source: Sendable, Hashable {
+    /// The recording's identifier: any text.
+    public var identifier: String
+    /// Where its bytes are.
+    public var file: URL
+    /// When it was recorded.
+    public var recordedAt: Date
+
+    /// Describes a file.
+    public init(identifier: String, file: URL, recordedAt: Date) {
+      self.identifier = identifier
+      self.file = file
+      self.recordedAt = recordedAt
+    }
+  }
+
+  /// Zips the snapshot folder at `folder` into a file at `zip`; the same folder gives the same bytes.
+  ///
+  /// Every recording is checked against the manifest on the way. The zip is written beside its place and moved
+  /// there, durably, in one step, replacing what stands there; when it fails, nothing has changed.
+  public static func pack(folder: URL, to zip: URL) throws(BundleError) -> Packed {
+    let bundle = try FolderBundle(folder)
+    return try write(bundle.manifest, json: bundle.json, bundle.members, to: zip)
+  }
+
+  /// Makes a bundle of single files, each under the identifier that it is to have, and writes it to `zip` as
+  /// ``pack(folder:to:)`` does.
+  /// - Parameter manifest: everything but the recordings; these are described here.
+  public static func pack(
+    _ sources: [Source], describedBy manifest: Manifest, to zip: URL
+  ) throws(BundleError) -> Packed {
+    var manifest = manifest
+    var members: [BundleMember] = []
+    for source in sources {
+      let (size, sha256) = try BundleError.disk(ContentDigest.measure(File(source.file.path)))
+      let recording = Manifest.Recording(
+        identifier: source.identifier,
+        path: BundleLayout.recordings + RecordingName(source.identifier).description,
+        size: size, sha256: sha256, recordedAt: source.recordedAt)
+      members.append(BundleMember(name: recording.path, source: source.file.path, recording: recording))
+    }
+    members.sort { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+    manifest.recordings = members.compactMap(\.recording)
+    return try write(manifest, json: Array(manifest.json()), members, to: zip)
+  }
+
+  /// Makes a bundle of any folder: each file becomes a recording whose identifier is its path from there, such as
+  /// `news/feed.json`. Links and devices are refused.
+  public static func pack(
+    plainFolder folder: URL, application: Manifest.Application, device: Manifest.Device,
+    id: SnapshotID = SnapshotID(), report: ReportID? = nil, createdAt: Date = Date(), to zip: URL
+  ) throws(BundleError) -> Packed {
+    let sources = try FolderTree.files(in: folder.path).map { name in
+      Source(identifier: name, file: URL(filePath: folder.path + "/" + name), recordedAt: createdAt)
+    }
+    let manifest = Manifest(
+      id: id, createdAt: createdAt, application: application, device: device, report: report)
+    return try pack(sources, describedBy: manifest, to: zip)
+  }
+
+  private static func write(
+    _ manifest: Manifest, json: [UInt8], _ members: [BundleMember], to zip: URL
+  ) throws(BundleError) -> Packed {
+    let staging = Staging(beside: zip)
+    do throws(BundleError) {
+      let file = try BundleError.disk(File(staging.path, .create(mode: 0o600)))
+      let writer = ZipWriter(file)
+      try BundleError.zip(writer.add(BundleLayout.manifest, bytes: json))
+      for member in members {
+        let source = try member.open()
+        try BundleError.zip(writer.add(member.name, contentsOf: source))
+      }
+      let size = try BundleError.zip(writer.finish())
+      try BundleError.disk(file.synchronize())
+      let sha256 = try BundleError.disk(ContentDigest.of(contentsOf: file))
+      try BundleError.disk(Folder.replace(zip.path, with: staging.path))
+      try BundleError.disk(Folder.synchronize(staging.folder))
+      return Packed(manifest: manifest, size: size, sha256: sha256)
+    } catch {
+      staging.remove()
+      throw error
+    }
+  }
+}

@@ -1,0 +1,80 @@
+public import Foundation
+import SystemIO
+public import ZipArchive
+
+extension SnapshotBundle {
+  /// Unpacks the zip into a new folder at `folder`, checking everything on the way: sizes, checksums, digests.
+  ///
+  /// The folder is built beside its place and moved there, durably, in one step: it is there whole or not at all.
+  /// A name that is taken is refused (`isAlreadyThere`). When it fails, nothing is left.
+  public static func unpack(
+    zip: URL, into folder: URL, limits: ZipLimits = .default
+  ) throws(BundleError) -> Manifest {
+    guard !Folder.exists(folder.path) else {
+      throw .system(SystemError(operation: "mkdir", path: folder.path, code: EEXIST))
+    }
+    let bundle = try ZippedBundle(zip, limits: limits)
+    let staging = Staging(beside: folder)
+    do throws(BundleError) {
+      var folders = try FolderSet(staging.path)
+      for entry in bundle.reader.entries {
+        if entry.isFolder {
+          try folders.add(String(entry.name.dropLast()))
+        } else {
+          try folders.add(DurableFile.folder(of: entry.name))
+          try extract(entry, of: bundle, to: staging.path + "/" + entry.name)
+        }
+      }
+      try folders.synchronize()
+      try BundleError.disk(Folder.publish(staging.path, as: folder.path))
+      try BundleError.disk(Folder.synchronize(staging.folder))
+    } catch {
+      staging.remove()
+      throw error
+    }
+    return bundle.manifest
+  }
+
+  private static func extract(
+    _ entry: ZipEntry, of bundle: ZippedBundle, to path: String
+  ) throws(BundleError) {
+    let file = try BundleError.disk(File(path, .create(mode: 0o600)))
+    var offset: Int64 = 0
+    try unsafe bundle.read(entry) { bytes throws(SystemError) in
+      try unsafe file.write(bytes, at: offset)
+      offset += Int64(bytes.count)
+    }
+    try BundleError.disk(file.synchronize())
+  }
+}
+
+/// The folders that an unpacked bundle consists of.
+private struct FolderSet {
+  private let root: String
+  private var names: Set<String> = ["."]
+
+  init(_ root: String) throws(BundleError) {
+    self.root = root
+    try BundleError.disk(Folder.create(root))
+  }
+
+  /// Makes a folder below the root, and those above it, unless they are there.
+  mutating func add(_ name: String) throws(BundleError) {
+    var missing: [String] = []
+    var name = name
+    while names.insert(name).inserted {
+      missing.append(root + "/" + name)
+      name = DurableFile.folder(of: name)
+    }
+    for path in missing.reversed() {
+      try BundleError.disk(Folder.create(path))
+    }
+  }
+
+  /// Waits until the names in all of them would survive a power cut.
+  func synchronize() throws(BundleError) {
+    for name in names {
+      try BundleError.disk(Folder.synchronize(root + "/" + name))
+    }
+  }
+}
