@@ -6,6 +6,8 @@
 public struct MultipartParser: Sendable {
   /// How much a form may hold besides its parts' data.
   public struct Limits: Sendable, Hashable {
+    /// The most bytes that a boundary takes, its two line ends and four dashes included.
+    public static let boundaryBytes = 78
     /// The most parts.
     public var parts = 64
     /// The most bytes of one part's head.
