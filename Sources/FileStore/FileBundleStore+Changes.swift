@@ -15,7 +15,7 @@ extension FileBundleStore {
         let publication = try Admission.reconcile(record, with: existing, createOnly: createOnly)
         return Committer.Change(outcome: publication, settle: settle)
       } catch .notFound {
-        do { try place(staging, under: record.id) } catch { throw StoreError(error) }
+        do throws(SystemError) { try place(staging, under: record.id) } catch { throw StoreError(error) }
         return Committer.Change(outcome: .created(record), settle: settle) {
           self.attempt("take back a publication") {
             try Folder.removeIfPresent(self.shelf.path(.bundle, of: record.id))

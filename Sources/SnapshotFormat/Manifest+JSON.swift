@@ -103,10 +103,8 @@ extension BundleError {
     case DecodingError.typeMismatch(let type, let context):
       self = .manifestMalformed("‘\(Self.place(context.codingPath))’ should be \(Self.name(of: type))")
     case DecodingError.dataCorrupted(let context) where context.codingPath.isEmpty:
-      let cause = context.underlyingError.map {
-        " (\(($0 as NSError).userInfo[NSDebugDescriptionErrorKey] ?? $0))"
-      }
-      self = .manifestMalformed("it can't be read as JSON: \(context.debugDescription)\(cause ?? "")")
+      self = .manifestMalformed(
+        "it is no JSON, or a whole number in it has a fraction or is too large (\(context.debugDescription))")
     case DecodingError.dataCorrupted(let context):
       self = .manifestMalformed("\(Self.place(context.codingPath)): \(context.debugDescription)")
     default:

@@ -3,58 +3,99 @@ public import SystemIO
 /// Reads a ZIP archive over its central directory.
 ///
 /// Opening checks the whole structure: directory, names, sizes, overlaps, limits, and every local header against
-/// the directory. An archive that opens holds no entry that could be written outside a folder. May be used from
-/// many threads at once.
+/// the directory. An archive that opens holds no entry that could be written outside a folder, none that two
+/// readers would see differently, and no link. May be used from many threads at once.
+///
+/// Opening takes memory in proportion to the names that are really there, reading takes a fixed amount; nothing
+/// is ever allocated because an archive says that it needs it.
 public final class ZipReader: Sendable {
   /// The entries, in the directory's order.
   public let entries: [ZipEntry]
   /// The file that is read.
   public let file: File
 
+  private let indices: [String: Int]
+
   /// Opens the archive in `file` and checks its structure.
-  public init(_ file: File, limits: ZipLimits = .default) throws(ZipError) { fatalError("stub") }
+  public init(_ file: File, limits: ZipLimits = .default) throws(ZipError) {
+    self.file = file
+    let size = try mapSystemError { () throws(SystemError) in try file.size }
+    let location = try DirectoryLocation(file, size: size, limits: limits)
+    let directory = try Self.directory(file, location, limits)
+    let dataOffsets = try ArchiveLayout(file, location).dataOffsets(of: directory)
+    entries = zip(directory, dataOffsets).map(ZipEntry.init)
+    // Names that are canonically equivalent were refused as duplicates.
+    indices = Dictionary(uniqueKeysWithValues: zip(entries.lazy.map(\.name), entries.indices))
+  }
 
   /// The entry of that exact name.
-  public func entry(named name: String) -> ZipEntry? { fatalError("stub") }
+  public func entry(named name: String) -> ZipEntry? {
+    guard let index = indices[name], entries[index].name.utf8.elementsEqual(name.utf8) else { return nil }
+    return entries[index]
+  }
 
   /// Inflates `entry` piece by piece into `sink`, checking size, limits and CRC on the way; when it returns, every
-  /// byte was right. What `sink` throws comes out as it is.
+  /// byte was right. The pieces are valid only during the call of `sink`.
+  /// - Throws: A ``ZipError``, or what `sink` throws, as it is.
   public func read(_ entry: ZipEntry, into sink: (UnsafeRawBufferPointer) throws -> Void) throws {
-    fatalError("stub")
+    let stream = try EntryStream(file, entry)
+    while let piece = try stream.next() { try sink(piece) }
   }
 
   /// The whole of a small entry; refuses one that is larger than `limit` bytes.
-  public func contents(of entry: ZipEntry, upTo limit: Int) throws(ZipError) -> [UInt8] { fatalError("stub") }
-
-  /// Inflates and checks every entry, keeping nothing.
-  public func verify() throws(ZipError) { fatalError("stub") }
-}
-
-/// One entry of a ZIP archive, as the central directory has it.
-public struct ZipEntry: Sendable, Hashable {
-  /// How the bytes are stored.
-  public enum Method: Sendable, Hashable {
-    case stored
-    case deflate
-    /// A method by its number that is listed here but not read.
-    case unsupported(UInt16)
+  public func contents(of entry: ZipEntry, upTo limit: Int) throws(ZipError) -> [UInt8] {
+    guard entry.size <= Int64(limit) else { throw ZipError(.larger(than: limit), entry: entry.name) }
+    let stream = try EntryStream(file, entry)
+    var bytes: [UInt8] = []
+    while let piece = try stream.next() { bytes.append(contentsOf: piece) }
+    return bytes
   }
 
-  /// The name, parts separated by `/`; a folder's ends in `/`.
-  public let name: String
-  /// How the bytes are stored.
-  public let method: Method
-  /// Whether a password is needed: listed here, never read.
-  public let isEncrypted: Bool
-  /// The length in the archive.
-  public let compressedSize: Int64
-  /// The length when inflated, as declared.
-  public let size: Int64
-  /// The CRC-32 of the inflated bytes, as declared.
-  public let crc32: UInt32
-  /// Where the entry's data begins in the file.
-  public let dataOffset: Int64
+  /// Inflates and checks every entry, keeping nothing.
+  public func verify() throws(ZipError) {
+    for entry in entries {
+      let stream = try EntryStream(file, entry)
+      while try stream.next() != nil {}
+    }
+  }
 
-  /// Whether this is a folder.
-  public var isFolder: Bool { name.hasSuffix("/") }
+  private static func directory(
+    _ file: File, _ location: DirectoryLocation, _ limits: ZipLimits
+  ) throws(ZipError) -> [DirectoryEntry] {
+    guard location.entries <= UInt64(clamping: limits.entries) else { throw ZipError(.limit(.entries)) }
+    var window = FileWindow(file, location.range)
+    var entries: [DirectoryEntry] = []
+    var names = NameIndex()
+    var total: UInt64 = 0
+    for _ in 0..<location.entries {
+      let entry = try DirectoryEntry(&window, limits: limits)
+      if let conflict = names.conflict(with: entry.name) { throw ZipError(conflict, entry: entry.name) }
+      names.insert(entry.name)
+      let (sum, overflow) = total.addingReportingOverflow(entry.numbers.size)
+      guard !overflow, sum <= UInt64(clamping: limits.totalSize) else { throw ZipError(.limit(.totalSize)) }
+      total = sum
+      entries.append(entry)
+    }
+    guard window.offset == window.end else { throw ZipError(.malformedDirectory) }
+    return entries
+  }
+}
+
+extension ZipEntry {
+  /// An entry that was checked, and where its data begins. Sizes of entries that can't be read may be any number.
+  init(_ entry: DirectoryEntry, dataOffset: Int64) {
+    name = entry.name
+    method =
+      switch entry.header.common.method {
+      case 0: .stored
+      case 8: .deflate
+      case let number: .unsupported(number)
+      }
+    isEncrypted = entry.header.common.flags & Flag.anyEncryption != 0
+    compressedSize = Int64(clamping: entry.numbers.compressedSize)
+    size = Int64(clamping: entry.numbers.size)
+    crc32 = entry.header.common.crc32
+    self.dataOffset = dataOffset
+    refusal = entry.refusal
+  }
 }

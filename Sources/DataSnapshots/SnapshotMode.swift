@@ -1,0 +1,136 @@
+public import Foundation
+public import SnapshotFormat
+import Synchronization
+
+/// Records the raw data that an app works with, and gives it back later instead of live data.
+///
+/// Pass data through ``process(data:uniqueIdentifier:)`` at the place where it enters the app, before it is decoded:
+///
+///     let mode = SnapshotMode(folder: .applicationSupportDirectory.appending(path: "DataSnapshots"))
+///     mode.register(module: "News", files: ["news/feed", "news/weather"])
+///
+///     func feed() async throws -> Feed {
+///       let live = try await server.data(for: "/feed")
+///       let data = mode.process(data: live, uniqueIdentifier: "news/feed")
+///       return try JSONDecoder().decode(Feed.self, from: data)
+///     }
+///
+/// A tester turns on recording, reproduces a bug, and makes a snapshot for the report:
+///
+///     mode.state = .recording
+///     // … the bug shows …
+///     print(mode.report())
+///     let packed = try await mode.makeSnapshot(report: ReportID("BUG-123"), to: zip)
+///
+/// A developer activates the snapshot, and sees what the tester saw:
+///
+///     let manifest = try await mode.activate(bundle: zip)
+///
+/// State, recordings and the active snapshot are kept in a folder across launches. One instance at a time uses a
+/// folder. All methods may be called from any thread.
+public final class SnapshotMode: Sendable {
+  /// What is done with data that passes through.
+  public enum State: String, Sendable, CaseIterable, Codable {
+    /// Nothing: data passes as it is.
+    case disabled
+    /// Data passes as it is, and its latest version under each identifier is kept.
+    case recording
+    /// Recorded data takes the place of what passes: that of the active snapshot or, where none is active, what was
+    /// recorded here.
+    case replaying
+  }
+
+  /// What may change, as one: whoever looks sees a state together with the snapshot that it is about.
+  struct Core {
+    var state: State
+    var active: ActiveSnapshot?
+    var modules: [Module] = []
+  }
+
+  let configuration: Configuration
+  let storage: Storage
+  let recorder: Recorder
+  /// For what takes long: unpacking, packing, cleaning up. It may wait for the recorder's queue, never the reverse.
+  let worker = WorkQueue("snapshots")
+  private let core: Mutex<Core>
+  /// Whether the state is `disabled`: the one look that a call costs then.
+  private let isDisabled: Atomic<Bool>
+
+  /// Goes on with what is in `folder`: the state, the recordings and the active snapshot of the last launch. A new
+  /// folder begins ``State/disabled``; it is made when there is something to keep.
+  public init(folder: URL, configuration: Configuration = Configuration()) {
+    self.configuration = configuration
+    storage = Storage(folder: folder.path)
+    recorder = Recorder(storage: storage, configuration: configuration)
+    let core = Core.restored(from: storage, onEvent: configuration.onEvent)
+    isDisabled = Atomic(core.state == .disabled)
+    self.core = Mutex(core)
+    removeLeftovers()
+  }
+
+  /// What is done with data that passes through. A change holds for every later call and is kept for the next
+  /// launch by and by; ``flush()`` waits for that.
+  public var state: State {
+    get { withCore { $0.state } }
+    set {
+      change { $0.state = newValue }
+      recorder.queue.async { [self] in saveMode() }
+    }
+  }
+
+  /// The manifest of the active snapshot, where one is active.
+  public var activeManifest: Manifest? { withCore { $0.active?.manifest } }
+
+  /// Lets `data` through, under a name that is the same for the same kind of data at every launch, such as
+  /// `news/feed?page=2`; any text of up to 64 KiB.
+  ///
+  /// Never throws, and never waits for the disk to write:
+  /// - disabled, it answers `data` at once;
+  /// - recording, it hands the bytes to a writer and answers `data`; the latest call with an identifier wins;
+  /// - replaying, it reads and answers the recorded bytes. Each time they are checked against the size and digest in
+  ///   the active snapshot's manifest. Where nothing is recorded, or something else than was recorded, `data` passes.
+  ///
+  /// What goes wrong is told to ``Configuration/onEvent``.
+  public func process(data: Data, uniqueIdentifier: String) -> Data {
+    if isDisabled.load(ordering: .acquiring) { return data }
+    let (state, active) = withCore { ($0.state, $0.active) }
+    switch state {
+    case .disabled:
+      return data
+    case .recording:
+      recorder.record(data, as: uniqueIdentifier)
+      return data
+    case .replaying:
+      return replay(uniqueIdentifier, from: active) ?? data
+    }
+  }
+
+  private func replay(_ identifier: String, from active: ActiveSnapshot?) -> Data? {
+    do throws(ReplayProblem) {
+      if let active { return try active.data(for: identifier) }
+      return try recorder.data(for: identifier)
+    } catch {
+      configuration.onEvent(error.event(identifier))
+      return nil
+    }
+  }
+
+  /// Waits until everything that was recorded or set before is on the disk.
+  @available(*, noasync, message: "Use the asynchronous form")
+  public func flush() { recorder.queue.sync {} }
+
+  /// Waits until everything that was recorded or set before is on the disk.
+  public func flush() async { await recorder.queue.run {} }
+
+  // MARK: -
+
+  func withCore<Value>(_ body: (borrowing Core) -> Value) -> Value { core.withLock { body($0) } }
+
+  /// Changes state and snapshot in one step that every later call sees.
+  func change(_ body: (inout Core) -> Void) {
+    core.withLock { core in
+      body(&core)
+      isDisabled.store(core.state == .disabled, ordering: .releasing)
+    }
+  }
+}

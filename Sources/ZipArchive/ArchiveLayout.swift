@@ -1,0 +1,111 @@
+import SystemIO
+
+/// Walks over an archive's bytes in the order of the file and checks that every one before the directory belongs
+/// to exactly one entry, and that the local headers say what the directory says.
+///
+/// Readers that go from front to back then see what readers see that go by the directory.
+struct ArchiveLayout {
+  private let file: File
+  private let directory: DirectoryLocation
+
+  init(_ file: File, _ directory: DirectoryLocation) {
+    self.file = file
+    self.directory = directory
+  }
+
+  /// Where each entry's data begins, in the order of `entries`.
+  func dataOffsets(of entries: [DirectoryEntry]) throws(ZipError) -> [Int64] {
+    var dataOffsets = [Int64](repeating: 0, count: entries.count)
+    let order = entries.indices.sorted { entries[$0].offset < entries[$1].offset }
+    var position = directory.base
+    for (place, index) in order.enumerated() {
+      let entry = entries[index]
+      let start = try self.start(of: entry)
+      if start > position { throw ZipError(.unaccountedBytes(at: position)) }
+      if start < position { throw ZipError(.overlap, entry: entry.name) }
+      let next =
+        place + 1 < order.count ? try self.start(of: entries[order[place + 1]]) : directory.range.lowerBound
+      let dataOffset = try checkLocalHeader(of: entry, at: start)
+      guard dataOffset <= next else { throw ZipError(.overlap, entry: entry.name) }
+      dataOffsets[index] = dataOffset
+      position = try end(of: entry, dataOffset: dataOffset, next: next)
+    }
+    guard position == directory.range.lowerBound else { throw ZipError(.unaccountedBytes(at: position)) }
+    return dataOffsets
+  }
+
+  private func start(of entry: DirectoryEntry) throws(ZipError) -> Int64 {
+    guard let offset = Int64(exactly: entry.offset),
+      offset <= directory.range.lowerBound - directory.base - Int64(LocalHeader.length)
+    else { throw ZipError(.noLocalHeader, entry: entry.name) }
+    return directory.base + offset
+  }
+
+  /// Where the entry's data and data descriptor end; `next` is where they have to.
+  private func end(of entry: DirectoryEntry, dataOffset: Int64, next: Int64) throws(ZipError) -> Int64 {
+    // What is never read may be of any length.
+    guard entry.refusal == nil else { return next }
+    guard let length = Int64(exactly: entry.numbers.compressedSize), length <= next - dataOffset else {
+      throw ZipError(.overlap, entry: entry.name)
+    }
+    let dataEnd = dataOffset + length
+    guard entry.header.common.flags & Flag.descriptor != 0 else { return dataEnd }
+    guard next - dataEnd <= 24 else { throw ZipError(.descriptorDiffers, entry: entry.name) }
+    let bytes = try read(Int(next - dataEnd), at: dataEnd, entry)
+    guard isDescriptor(bytes, of: entry) else { throw ZipError(.descriptorDiffers, entry: entry.name) }
+    return next
+  }
+
+  /// Whether `bytes` are a data descriptor (APPNOTE 4.3.9) in one of its four forms, with the directory's numbers.
+  private func isDescriptor(_ bytes: [UInt8], of entry: DirectoryEntry) -> Bool {
+    guard [12, 16, 20, 24].contains(bytes.count) else { return false }
+    let isSigned = bytes.count == 16 || bytes.count == 24
+    if isSigned, bytes.u32(0) != Signature.descriptor { return false }
+    let start = isSigned ? 4 : 0
+    let isWide = bytes.count >= 20
+    let compressedSize = isWide ? bytes.u64(start + 4) : UInt64(bytes.u32(start + 4))
+    let size = isWide ? bytes.u64(start + 12) : UInt64(bytes.u32(start + 8))
+    return bytes.u32(start) == entry.header.common.crc32 && compressedSize == entry.numbers.compressedSize
+      && size == entry.numbers.size
+  }
+
+  /// Compares the local header at `start` with the directory's; answers where the data begins.
+  private func checkLocalHeader(of entry: DirectoryEntry, at start: Int64) throws(ZipError) -> Int64 {
+    let expected = LocalHeader.length + entry.rawName.count
+    var bytes = try read(expected + 64, at: start, entry)
+    guard let local = LocalHeader(bytes)?.common else { throw ZipError(.noLocalHeader, entry: entry.name) }
+    let central = entry.header.common
+    func require(_ condition: Bool, _ field: ZipError.HeaderField) throws(ZipError) {
+      if !condition { throw ZipError(.localHeaderDiffers(field), entry: entry.name) }
+    }
+    let length = expected + Int(local.extraLength)
+    if bytes.count < length { bytes = try read(length, at: start, entry) }
+    try require(local.nameLength == central.nameLength && bytes.count >= expected, .name)
+    try require(bytes[LocalHeader.length..<expected].elementsEqual(entry.rawName), .name)
+    try require((local.flags ^ central.flags) & Flag.decisive == 0, .flags)
+    try require(local.method == central.method, .method)
+    try require(local.time == central.time, .time)
+    guard bytes.count >= length, let fields = ExtraFields(bytes[expected..<length]) else {
+      throw ZipError(.malformedExtraField, entry: entry.name)
+    }
+    if entry.hasUnicodePath || fields.unicodePath != nil {
+      let name = try EntryName.decode(entry.rawName, flags: local.flags, unicodePath: fields.unicodePath)
+      try require(name.utf8.elementsEqual(entry.name.utf8), .name)
+    }
+    guard let numbers = fields.widened(local) else {
+      throw ZipError(.malformedExtraField, entry: entry.name)
+    }
+    // Where a data descriptor follows, a number may be zero: it wasn't known yet.
+    let mayBeZero = central.flags & Flag.descriptor != 0
+    try require(local.crc32 == central.crc32 || mayBeZero && local.crc32 == 0, .checksum)
+    try require(numbers.size == entry.numbers.size || mayBeZero && numbers.size == 0, .size)
+    try require(
+      numbers.compressedSize == entry.numbers.compressedSize || mayBeZero && numbers.compressedSize == 0,
+      .compressedSize)
+    return start + Int64(length)
+  }
+
+  private func read(_ count: Int, at offset: Int64, _ entry: DirectoryEntry) throws(ZipError) -> [UInt8] {
+    try mapSystemError(entry: entry.name) { () throws(SystemError) in try file.read(upTo: count, at: offset) }
+  }
+}

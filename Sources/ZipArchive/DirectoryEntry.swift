@@ -1,0 +1,69 @@
+/// An entry as the central directory has it, before its local header is looked at.
+struct DirectoryEntry {
+  let name: String
+  let rawName: [UInt8]
+  let header: CentralHeader
+  let numbers: ExtraFields.Numbers
+  let hasUnicodePath: Bool
+  /// Why the entry can be listed but not read, if so.
+  let refusal: ZipError.Reason?
+
+  /// Where the local header begins, counted from the archive's beginning.
+  var offset: UInt64 { numbers.offset }
+
+  /// Reads the next entry of the directory and checks it by itself.
+  init(_ window: inout FileWindow, limits: ZipLimits) throws(ZipError) {
+    guard let fixed = try window.take(CentralHeader.length), let header = CentralHeader(fixed),
+      let rawName = try window.take(Int(header.common.nameLength)),
+      let extra = try window.take(Int(header.common.extraLength)),
+      window.skip(Int(header.commentLength))
+    else { throw ZipError(.malformedDirectory) }
+    let common = header.common
+    guard rawName.count <= limits.nameLength else {
+      throw ZipError(.limit(.nameLength), entry: CP437.decode(Array(rawName.prefix(64))) + "…")
+    }
+    guard let fields = ExtraFields(extra[...]), let numbers = fields.widened(header) else {
+      throw ZipError(.malformedExtraField, entry: CP437.decode(rawName))
+    }
+    name = try EntryName.decode(rawName, flags: common.flags, unicodePath: fields.unicodePath)
+    self.rawName = rawName
+    self.header = header
+    self.numbers = numbers
+    hasUnicodePath = fields.unicodePath != nil
+    refusal = Self.refusal(common)
+    try check(limits)
+  }
+
+  private static func refusal(_ header: CommonHeader) -> ZipError.Reason? {
+    if header.flags & Flag.anyEncryption != 0 { return .encrypted }
+    if header.flags & Flag.patched != 0 || ![0, 8].contains(header.method) {
+      return .unsupportedMethod(header.method)
+    }
+    // The upper byte names the system that the archive was made on; 6.3 is the last version there is.
+    let version = UInt8(truncatingIfNeeded: header.versionNeeded)
+    return version > 63 ? .unsupportedVersion(version) : nil
+  }
+
+  private func check(_ limits: ZipLimits) throws(ZipError) {
+    func require(_ condition: Bool, _ reason: @autoclosure () -> ZipError.Reason) throws(ZipError) {
+      if !condition { throw ZipError(reason(), entry: name) }
+    }
+    // An empty name leads nowhere; it is in old archives, and whoever unpacks can't write it.
+    if let problem = EntryName.problem(with: name), problem != .empty {
+      throw ZipError(.name(problem), entry: name)
+    }
+    try require(EntryName.parts(of: name).count <= limits.depth, .limit(.depth))
+    try require(numbers.disk == 0, .severalParts)
+    let mode = header.externalAttributes >> 16
+    // A file that came out of a pipe is an ordinary file with a pipe's mode.
+    try require([0, 0o010000, 0o040000, 0o100000].contains(mode & 0o170000), .specialFile)
+    try require(mode & 0o6000 == 0, .setUserID)
+    try require(name.utf8.last != UInt8(ascii: "/") || numbers.size == 0, .folderWithContents)
+    if refusal == nil, header.common.method == 0 {
+      try require(numbers.size == numbers.compressedSize, .storedSizesDiffer)
+    }
+    if let limit = limits.exceeded(size: numbers.size, compressedSize: numbers.compressedSize) {
+      throw ZipError(.limit(limit), entry: name)
+    }
+  }
+}

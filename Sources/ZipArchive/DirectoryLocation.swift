@@ -1,0 +1,121 @@
+import SystemIO
+
+/// Where the central directory of an archive lies, found from the file's end.
+///
+/// Readers look for the end record in different ways. So an archive is taken only where all of them must find
+/// the same: one end record reaches to the end of the file, none begins in its comment, and what it says of the
+/// directory is exactly so.
+struct DirectoryLocation {
+  /// The directory's bytes in the file.
+  var range: Range<Int64>
+  /// How many entries it is said to have.
+  var entries: UInt64
+  /// How many bytes stand before the archive; its offsets count from there.
+  var base: Int64
+
+  /// Finds the directory of the archive in `file`, which is `size` bytes long.
+  init(_ file: File, size: Int64, limits: ZipLimits) throws(ZipError) {
+    let tailLength = Int(min(size, Int64(EndRecord.length + 0xFFFF + Self.padding)))
+    let tail = try Self.read(file, tailLength, at: size - Int64(tailLength))
+    guard tail.count == tailLength else { throw ZipError(.truncated) }
+    let index = try Self.endRecord(in: tail)
+    let plain = EndRecord(tail, at: index)
+    let position = size - Int64(tailLength) + Int64(index)
+    let (record, end) = try Self.zip64Record(file, before: position, plain) ?? (plain, position)
+
+    guard record.disk == 0, record.directoryDisk == 0, record.entriesHere == record.entries else {
+      throw ZipError(.severalParts)
+    }
+    guard let start = Int64(exactly: record.directoryOffset),
+      let length = Int64(exactly: record.directorySize),
+      length <= end, start <= end - length, record.entries <= UInt64(length / Int64(CentralHeader.length))
+    else { throw ZipError(.malformedDirectory) }
+    base = end - length - start
+    range = (start + base)..<end
+    entries = record.entries
+    if base > 0 { try checkLeadingBytes(file, directoryOffset: start, limits) }
+  }
+
+  /// How many bytes may follow the comment: transfers in text mode and in words append one.
+  private static let padding = 1
+
+  /// The index in `tail`, the end of the file, of the one end record that reaches to the end.
+  private static func endRecord(in tail: [UInt8]) throws(ZipError) -> Int {
+    var found: [(index: Int, rest: Int)] = []
+    var last = -1
+    for index in stride(from: 0, through: tail.count - 4, by: 1) where tail[index] == UInt8(ascii: "P") {
+      guard tail.u32(index) == Signature.end else { continue }
+      last = index
+      guard index + EndRecord.length <= tail.count else { continue }
+      found.append((index, tail.count - index - EndRecord.length - Int(tail.u16(index + 20))))
+    }
+    let fitting = found.filter { (0...padding).contains($0.rest) }
+    guard let end = fitting.first else {
+      guard let nearest = found.last else { throw ZipError(last < 0 ? .notAnArchive : .truncated) }
+      throw ZipError(nearest.rest > 0 ? .trailingBytes : .truncated)
+    }
+    guard fitting.count == 1, end.index == last else { throw ZipError(.ambiguousEnd) }
+    return end.index
+  }
+
+  /// The ZIP64 end record before the plain one at `position`, and where it begins, if there is one.
+  private static func zip64Record(
+    _ file: File, before position: Int64, _ plain: EndRecord
+  ) throws(ZipError) -> (EndRecord, Int64)? {
+    let start = position - Int64(Locator64.length)
+    guard start >= 0, let locator = Locator64(try read(file, Locator64.length, at: start)) else {
+      if plain.needsZip64 { throw ZipError(.endRecordsDisagree) }
+      return nil
+    }
+    let recordStart = start - Int64(EndRecord.length64)
+    guard recordStart >= 0,
+      let record = EndRecord(zip64: try read(file, EndRecord.length64, at: recordStart)),
+      locator.offset <= UInt64(recordStart)
+    else {
+      // The directory may end in bytes that look like a locator, where it reaches to the end record itself.
+      let end = plain.directoryOffset + plain.directorySize
+      if plain.needsZip64 || end != UInt64(position) { throw ZipError(.endRecordsDisagree) }
+      return nil
+    }
+    guard locator.disk == 0, locator.disks <= 1 else { throw ZipError(.severalParts) }
+    let (end, overflow) = record.directoryOffset.addingReportingOverflow(record.directorySize)
+    guard plain.agrees(with: record), !overflow, end == locator.offset else {
+      throw ZipError(.endRecordsDisagree)
+    }
+    return (record, recordStart)
+  }
+
+  /// Takes what stands before the archive only where no reader could take it for a part of one.
+  private func checkLeadingBytes(
+    _ file: File, directoryOffset: Int64, _ limits: ZipLimits
+  ) throws(ZipError) {
+    // Before it says how many bytes are too many: is this a prefix at all, or a wrong offset?
+    guard entries > 0, try Self.signature(file, at: range.lowerBound) == Signature.centralHeader,
+      try Self.signature(file, at: base) == Signature.localHeader,
+      try Self.signature(file, at: directoryOffset) != Signature.centralHeader
+    else { throw ZipError(.malformedDirectory) }
+    guard base <= limits.leadingBytes else { throw ZipError(.limit(.leadingBytes)) }
+    var offset: Int64 = 0
+    while offset < base {
+      let bytes = try Self.read(file, Int(min(1 << 16, base - offset + 3)), at: offset)
+      guard bytes.count > 3 else { break }
+      for index in 0..<(bytes.count - 3)
+      where bytes[index] == UInt8(ascii: "P") && Int64(index) + offset < base {
+        let signatures = [Signature.localHeader, Signature.centralHeader, Signature.end, Signature.end64]
+        if signatures.contains(bytes.u32(index)) {
+          throw ZipError(.unaccountedBytes(at: offset + Int64(index)))
+        }
+      }
+      offset += Int64(bytes.count - 3)
+    }
+  }
+
+  private static func signature(_ file: File, at offset: Int64) throws(ZipError) -> UInt32? {
+    let bytes = try read(file, 4, at: offset)
+    return bytes.count == 4 ? bytes.u32(0) : nil
+  }
+
+  private static func read(_ file: File, _ count: Int, at offset: Int64) throws(ZipError) -> [UInt8] {
+    try mapSystemError { () throws(SystemError) in try file.read(upTo: count, at: offset) }
+  }
+}

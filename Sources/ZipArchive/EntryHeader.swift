@@ -1,0 +1,76 @@
+/// The two headers of an entry that is written.
+struct EntryHeader {
+  /// Made on Unix by version 4.5 of the format, whose modes the external attributes are.
+  static let madeBy: UInt16 = 3 << 8 | 45
+  /// Midnight of 1 January 1980, the first that there is: the same entries give the same bytes whenever it is.
+  private static let time: UInt32 = 0x0021_0000
+
+  let name: String
+  /// What is said of the data; to be set before the headers are written.
+  var encoded: EntryEncoder.Encoded
+
+  private let offset: Int64
+  private let threshold: Int64
+
+  /// - Parameter size: The length of the contents; as data they are never longer.
+  init(_ name: String, offset: Int64, size: Int64, _ thresholds: ZipWriter.Thresholds) {
+    self.name = name
+    self.offset = offset
+    threshold = thresholds.size
+    encoded = .init(method: 0, crc32: 0, size: size, compressedSize: size)
+  }
+
+  /// The local header's length, known before the data is.
+  var localLength: Int64 { Int64(LocalHeader.length + name.utf8.count + (isWide ? 20 : 0)) }
+
+  /// The local header. Its ZIP64 field has to hold both sizes (APPNOTE 4.5.3).
+  var local: [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.append(littleEndian: Signature.localHeader)
+    appendCommon(to: &bytes, isWide, isWide, extraLength: isWide ? 20 : 0)
+    bytes += name.utf8
+    if isWide { appendZip64([encoded.size, encoded.compressedSize], to: &bytes) }
+    return bytes
+  }
+
+  /// The central header.
+  var central: [UInt8] {
+    let wide = [encoded.size, encoded.compressedSize, offset].filter { $0 >= threshold }
+    let isFolder = name.utf8.last == UInt8(ascii: "/")
+    var bytes: [UInt8] = []
+    bytes.append(littleEndian: Signature.centralHeader)
+    bytes.append(littleEndian: Self.madeBy)
+    appendCommon(
+      to: &bytes, encoded.size >= threshold, encoded.compressedSize >= threshold,
+      extraLength: wide.isEmpty ? 0 : UInt16(4 + 8 * wide.count))
+    // No comment, the first disk, no internal attributes.
+    bytes.append(contentsOf: [0, 0, 0, 0, 0, 0])
+    bytes.append(littleEndian: isFolder ? UInt32(0o040755 << 16 | 0x10) : UInt32(0o100644 << 16))
+    bytes.append(littleEndian: offset >= threshold ? .max : UInt32(offset))
+    bytes += name.utf8
+    if !wide.isEmpty { appendZip64(wide, to: &bytes) }
+    return bytes
+  }
+
+  private var isWide: Bool { encoded.size >= threshold }
+
+  private func appendCommon(
+    to bytes: inout [UInt8], _ isSizeWide: Bool, _ isCompressedSizeWide: Bool, extraLength: UInt16
+  ) {
+    bytes.append(littleEndian: UInt16(extraLength > 0 ? 45 : 20))
+    bytes.append(littleEndian: Flag.utf8)
+    bytes.append(littleEndian: encoded.method)
+    bytes.append(littleEndian: Self.time)
+    bytes.append(littleEndian: encoded.crc32)
+    bytes.append(littleEndian: isCompressedSizeWide ? .max : UInt32(encoded.compressedSize))
+    bytes.append(littleEndian: isSizeWide ? .max : UInt32(encoded.size))
+    bytes.append(littleEndian: UInt16(name.utf8.count))
+    bytes.append(littleEndian: extraLength)
+  }
+
+  private func appendZip64(_ numbers: [Int64], to bytes: inout [UInt8]) {
+    bytes.append(littleEndian: UInt16(1))
+    bytes.append(littleEndian: UInt16(8 * numbers.count))
+    for number in numbers { bytes.append(littleEndian: number) }
+  }
+}

@@ -1,0 +1,100 @@
+/// The extra fields of a header, as far as they change how the entry is read (APPNOTE 4.5).
+struct ExtraFields {
+  /// The ZIP64 field's data (APPNOTE 4.5.3).
+  private(set) var zip64: [UInt8]?
+  /// The Unicode path field (APPNOTE 4.6.9).
+  private(set) var unicodePath: UnicodePath?
+
+  /// A name in UTF-8 that stands in for the header's.
+  struct UnicodePath: Equatable {
+    var version: UInt8
+    /// The CRC-32 of the header's name when the field was made.
+    var crc32: UInt32
+    var name: [UInt8]
+  }
+
+  /// Walks over the fields. Up to three bytes may be left over: some writers pad with them.
+  /// - Returns: `nil` where a field runs past the end, or stands twice and must not.
+  init?(_ bytes: ArraySlice<UInt8>) {
+    let bytes = Array(bytes)
+    var index = 0
+    while index + 4 <= bytes.count {
+      let start = index + 4
+      let end = start + Int(bytes.u16(index + 2))
+      guard end <= bytes.count else { return nil }
+      switch bytes.u16(index) {
+      case 0x0001:
+        guard zip64 == nil else { return nil }
+        zip64 = Array(bytes[start..<end])
+      case 0x7075:
+        guard unicodePath == nil, end - start >= 5 else { return nil }
+        unicodePath = UnicodePath(
+          version: bytes[start], crc32: bytes.u32(start + 1), name: Array(bytes[(start + 5)..<end]))
+      default: break
+      }
+      index = end
+    }
+  }
+
+  /// An entry's numbers, each as wide as ZIP64 makes it.
+  struct Numbers: Equatable {
+    var size: UInt64
+    var compressedSize: UInt64
+    var offset: UInt64 = 0
+    var disk: UInt32 = 0
+  }
+
+  /// The numbers of a local header.
+  func widened(_ header: CommonHeader) -> Numbers? {
+    guard let wide = widened([header.size, header.compressedSize]) else { return nil }
+    return Numbers(size: wide[0], compressedSize: wide[1])
+  }
+
+  /// The numbers of a central header.
+  func widened(_ header: CentralHeader) -> Numbers? {
+    let narrow = [header.common.size, header.common.compressedSize, header.offset]
+    guard header.disk == 0xFFFF else {
+      guard let wide = widened(narrow) else { return nil }
+      return Numbers(
+        size: wide[0], compressedSize: wide[1], offset: wide[2], disk: UInt32(header.disk))
+    }
+    // The disk's number is the last of the field, four bytes long.
+    guard var rest = zip64, rest.count >= 4 else { return nil }
+    let disk = rest.u32(rest.count - 4)
+    rest.removeLast(4)
+    var others = self
+    others.zip64 = rest
+    guard let wide = others.widened(narrow) else { return nil }
+    return Numbers(size: wide[0], compressedSize: wide[1], offset: wide[2], disk: disk)
+  }
+
+  /// Replaces each number that is at its largest value by the ZIP64 field's next one.
+  ///
+  /// The field holds exactly those numbers; or all of them, and then those that the header has too must be equal.
+  private func widened(_ narrow: [UInt32]) -> [UInt64]? {
+    guard let zip64 else { return narrow.contains(.max) ? nil : narrow.map(UInt64.init) }
+    let needed = narrow.count { $0 == .max }
+    if zip64.count == 8 * needed {
+      var next = 0
+      return narrow.map { number in
+        guard number == .max else { return UInt64(number) }
+        defer { next += 8 }
+        return zip64.u64(next)
+      }
+    }
+    let given = zip64.count / 8
+    guard given * 8 == zip64.count, given >= 2, given <= narrow.count else { return nil }
+    var wide: [UInt64] = []
+    for (index, number) in narrow.enumerated() {
+      guard index < given else {
+        guard number != .max else { return nil }
+        wide.append(UInt64(number))
+        continue
+      }
+      let value = zip64.u64(8 * index)
+      guard number == .max || value == UInt64(number) else { return nil }
+      wide.append(value)
+    }
+    return wide
+  }
+}

@@ -1,0 +1,43 @@
+import CZlib
+
+/// A raw deflate stream (RFC 1951) being inflated.
+final class Inflater {
+  // zlib's state points back at the stream, which therefore must not move.
+  private let stream: UnsafeMutablePointer<z_stream>
+
+  init() throws(ZipError) {
+    stream = .allocate(capacity: 1)
+    stream.initialize(to: z_stream())
+    guard inflateInit2_(stream, -MAX_WBITS, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK else {
+      stream.deallocate()
+      throw ZipError(.outOfMemory)
+    }
+  }
+
+  deinit {
+    inflateEnd(stream)
+    stream.deallocate()
+  }
+
+  /// Inflates from `input` into `output` until one of them is used up or the stream ends.
+  /// - Returns: how much of each was used, and whether the stream has ended.
+  func inflate(
+    _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
+  ) throws(ZipError) -> (consumed: Int, produced: Int, isAtEnd: Bool) {
+    let next = input.baseAddress?.assumingMemoryBound(to: UInt8.self)
+    stream.pointee.next_in = UnsafeMutablePointer(mutating: next)
+    stream.pointee.avail_in = UInt32(input.count)
+    stream.pointee.next_out = output.baseAddress?.assumingMemoryBound(to: UInt8.self)
+    stream.pointee.avail_out = UInt32(output.count)
+    let result = CZlib.inflate(stream, Z_NO_FLUSH)
+    switch result {
+    case Z_OK, Z_STREAM_END, Z_BUF_ERROR: break
+    case Z_MEM_ERROR: throw ZipError(.outOfMemory)
+    default: throw ZipError(.corruptData)
+    }
+    return (
+      input.count - Int(stream.pointee.avail_in), output.count - Int(stream.pointee.avail_out),
+      result == Z_STREAM_END
+    )
+  }
+}

@@ -1,0 +1,16 @@
+/// Numbers as ZIP writes them: least significant byte first (APPNOTE 4.4.1.1).
+extension [UInt8] {
+  /// The number in the two bytes at `index`, which must be there.
+  func u16(_ index: Int) -> UInt16 { UInt16(self[index]) | UInt16(self[index + 1]) << 8 }
+
+  /// The number in the four bytes at `index`, which must be there.
+  func u32(_ index: Int) -> UInt32 { UInt32(u16(index)) | UInt32(u16(index + 2)) << 16 }
+
+  /// The number in the eight bytes at `index`, which must be there.
+  func u64(_ index: Int) -> UInt64 { UInt64(u32(index)) | UInt64(u32(index + 4)) << 32 }
+
+  /// Appends `number`, least significant byte first.
+  mutating func append<Number: FixedWidthInteger>(littleEndian number: Number) {
+    Swift.withUnsafeBytes(of: number.littleEndian) { append(contentsOf: $0) }
+  }
+}

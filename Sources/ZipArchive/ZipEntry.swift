@@ -1,0 +1,33 @@
+/// One entry of a ZIP archive, as the central directory has it.
+public struct ZipEntry: Sendable, Hashable {
+  /// How the bytes are stored.
+  public enum Method: Sendable, Hashable {
+    case stored
+    case deflate
+    /// A method by its number that is listed here but not read.
+    case unsupported(UInt16)
+  }
+
+  /// The name, parts separated by `/`; a folder's ends in `/`. Names that aren't marked as UTF-8 are read as
+  /// CP437. No part is empty or made of dots, no character is a control character; an old archive may hold one
+  /// entry whose name is empty.
+  public let name: String
+  /// How the bytes are stored.
+  public let method: Method
+  /// Whether a password is needed: listed here, never read.
+  public let isEncrypted: Bool
+  /// The length in the archive.
+  public let compressedSize: Int64
+  /// The length when inflated, as declared.
+  public let size: Int64
+  /// The CRC-32 of the inflated bytes, as declared.
+  public let crc32: UInt32
+  /// Where the entry's data begins in the file.
+  public let dataOffset: Int64
+
+  /// Why the entry can be listed but not read, if so.
+  let refusal: ZipError.Reason?
+
+  /// Whether this is a folder.
+  public var isFolder: Bool { name.utf8.last == UInt8(ascii: "/") }
+}

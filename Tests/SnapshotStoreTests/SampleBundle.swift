@@ -1,0 +1,117 @@
+import Crypto
+import Foundation
+import SnapshotFormat
+import SnapshotStore
+import SystemIO
+
+/// Bytes that stand for a bundle: the id of its manifest, what a validator is to find, and a filling.
+struct SampleBundle: Sendable, Hashable {
+  enum Quality: String, CaseIterable {
+    case intact
+    /// Refused by every look.
+    case broken
+    /// Refused by a full look only.
+    case damaged
+  }
+
+  let id: SnapshotID
+  let bytes: [UInt8]
+
+  init(id: SnapshotID = SnapshotID(), _ quality: Quality = .intact, filling: String = "", count: Int = 0) {
+    self.id = id
+    bytes = Array("\(id) \(quality.rawValue) \(filling)".utf8) + [UInt8](repeating: 7, count: count)
+  }
+
+  var sha256: ContentDigest { ContentDigest(SHA256.hash(data: bytes)) }
+
+  /// The manifest that ``validate(_:_:)`` finds in every sample.
+  static func manifest(_ id: SnapshotID) -> Manifest {
+    Manifest(
+      id: id, createdAt: Date(timeIntervalSince1970: 1_790_000_000.123),
+      application: .init(identifier: "com.example.news", version: "3.1.4", build: "15"),
+      device: .init(model: "iPhone17,1", system: "iOS", systemVersion: "26.1", locale: "de_AT"),
+      modules: [Module(name: "News", files: ["news/feed"])])
+  }
+
+  /// Reads a sample as a validator reads a bundle.
+  static func validate(_ zip: URL, _ depth: SnapshotBundle.Depth) throws(BundleError) -> Manifest {
+    let head: [UInt8]
+    do { head = try File(zip.path).read(upTo: 64, at: 0) } catch { throw .system(error) }
+    let words = String(decoding: head, as: UTF8.self).split(separator: " ", omittingEmptySubsequences: false)
+    guard words.count >= 3, let id = SnapshotID(String(words[0])),
+      let quality = Quality(rawValue: String(words[1]))
+    else { throw .manifestMissing }
+    switch (quality, depth) {
+    case (.broken, _): throw .manifestMissing
+    case (.damaged, .full):
+      throw .recordingDiffers(identifier: "news/feed", path: "recordings/feed", "other digest")
+    default: return manifest(id)
+    }
+  }
+}
+
+extension Admission {
+  /// The rules, with samples for bundles and a clock that stands still.
+  static let samples = Admission(
+    validate: SampleBundle.validate, now: { Date(timeIntervalSince1970: 1_800_000_000.4567) })
+}
+
+extension ReportID {
+  /// The report that most samples are attached to.
+  static let sample: ReportID = {
+    do { return try ReportID("BUG-123") } catch { preconditionFailure("\(error)") }
+  }()
+}
+
+extension BundleStore {
+  /// Uploads `bytes` in pieces of `pieceSize`.
+  @discardableResult
+  func upload(_ bytes: [UInt8], as attachment: Attachment, pieceSize: Int = 1 << 16) async throws
+    -> Publication
+  {
+    let upload = try await beginUpload()
+    for start in stride(from: 0, to: bytes.count, by: pieceSize) {
+      try await upload.append(IOBuffer(bytes[start..<min(start + pieceSize, bytes.count)]))
+    }
+    return try await upload.commit(attachment)
+  }
+
+  /// Uploads a sample under its own id.
+  @discardableResult
+  func upload(_ sample: SampleBundle, expected: Bool = false, createOnly: Bool = false) async throws
+    -> Publication
+  {
+    try await upload(
+      sample.bytes,
+      as: Attachment(
+        report: .sample, id: sample.id, expected: expected ? sample.sha256 : nil, createOnly: createOnly))
+  }
+}
+
+extension StoredBundle {
+  /// All of its bytes.
+  var contents: [UInt8] {
+    get throws { try file.read(upTo: Int(file.size), at: 0) }
+  }
+}
+
+/// What a call threw, as a word to compare: `nil` where it threw nothing.
+func failure(_ body: () async throws -> Void) async -> String? {
+  do {
+    try await body()
+    return nil
+  } catch let error as StoreError {
+    return switch error {
+    case .notFound: "notFound"
+    case .deleted: "deleted"
+    case .conflict: "conflict"
+    case .alreadyExists: "alreadyExists"
+    case .digestMismatch: "digestMismatch"
+    case .invalid: "invalid"
+    case .outOfSpace: "outOfSpace"
+    case .system: "system"
+    }
+  } catch {
+    return "\(error)"
+  }
+}
