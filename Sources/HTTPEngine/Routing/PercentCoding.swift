@@ -1,0 +1,77 @@
+/// Percent-encoding of the parts of a URI (RFC 3986 §2.1).
+public enum PercentCoding {
+  /// Why a text can't be decoded.
+  public enum Failure: Error, Sendable, Hashable {
+    /// A `%` is not followed by two hexadecimal digits.
+    case escape
+    /// The bytes are not UTF-8.
+    case encoding
+    /// A control character, NUL included.
+    case control
+
+    /// What is wrong, to follow “The path” or “The query”.
+    var words: String {
+      switch self {
+      case .escape: "has a % that is not followed by two hexadecimal digits"
+      case .encoding: "is not UTF-8 once it is decoded"
+      case .control: "has a control character"
+      }
+    }
+  }
+
+  /// Decodes every escape of `text` once, and `+` to a space where `plusIsSpace` says so, as forms send it.
+  public static func decode(_ text: Substring, plusIsSpace: Bool = false) throws(Failure) -> String {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(text.utf8.count)
+    var rest = text.utf8.makeIterator()
+    while let byte = rest.next() {
+      var decoded = byte
+      if byte == UInt8(ascii: "%") {
+        guard let high = rest.next().flatMap(value), let low = rest.next().flatMap(value) else {
+          throw .escape
+        }
+        decoded = high << 4 | low
+      } else if plusIsSpace, byte == UInt8(ascii: "+") {
+        decoded = UInt8(ascii: " ")
+      }
+      guard decoded >= 0x20, decoded != 0x7F else { throw .control }
+      bytes.append(decoded)
+    }
+    guard let decoded = String(validating: bytes, as: UTF8.self) else { throw .encoding }
+    return decoded
+  }
+
+  /// Escapes all of `text` but the unreserved characters of RFC 3986 §2.3, so that it can stand for one segment
+  /// of a path or one value of a query.
+  public static func encode(_ text: String) -> String {
+    var encoded = ""
+    for byte in text.utf8 {
+      if isUnreserved(byte) {
+        encoded.unicodeScalars.append(Unicode.Scalar(byte))
+      } else {
+        encoded += byte < 0x10 ? "%0" : "%"
+        encoded += String(byte, radix: 16, uppercase: true)
+      }
+    }
+    return encoded
+  }
+
+  static func isUnreserved(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+      UInt8(ascii: "~"):
+      true
+    default: false
+    }
+  }
+
+  private static func value(_ digit: UInt8) -> UInt8? {
+    switch digit {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,76 @@
+import HTTPTypes
+
+/// Hands each request to the route that its path fits.
+///
+/// The path is parted at its slashes as it came, and then each segment is decoded exactly once; a segment that
+/// can't be decoded, or is `.` or `..`, is refused with 400. No path: 404. A path that does not answer the
+/// method: 405 with `Allow`. A method that no resource could answer: 501. `HEAD` goes wherever `GET` is answered,
+/// and `OPTIONS` is answered here.
+public struct Router: HTTPHandler {
+  /// Every route, in the order given.
+  public let routes: [Route]
+  private let tree: RouteTree
+  private let methods: Set<HTTPRequest.Method>
+
+  /// Compiles `routes`. Two routes of one method and template are a mistake in the program, and trap.
+  public init(_ routes: [Route]) {
+    self.routes = routes
+    var tree = RouteTree()
+    for route in routes { tree.insert(route) }
+    self.tree = tree
+    methods = Set(routes.map(\.method)).union([
+      .get, .head, .post, .put, .patch, .delete, .options, .connect, .trace,
+    ])
+  }
+
+  /// Answers with the route that fits, or throws the ``HTTPProblem`` that says why there is none.
+  public func respond(to request: HTTPServerRequest) async throws -> HTTPServerResponse {
+    guard methods.contains(request.method) else { throw HTTPProblem.unknownMethod(request.method) }
+    if request.path == "*", request.method == .options { return options(Self.allow(routes)) }
+    guard let match = tree.match(try Self.decodedSegments(of: request.path)[...]) else {
+      throw HTTPProblem.noSuchPath()
+    }
+    let wanted = request.method == .head ? .get : request.method
+    let route =
+      match.routes.first { $0.method == request.method } ?? match.routes.first { $0.method == wanted }
+    guard let route else {
+      let allow = Self.allow(match.routes)
+      guard request.method == .options else {
+        throw HTTPProblem.methodNotAllowed(request.method, allowed: allow)
+      }
+      return options(allow)
+    }
+    return try await route.action(
+      RoutedRequest(request: request, template: route.template, values: match.values))
+  }
+
+  private func options(_ allow: String) -> HTTPServerResponse {
+    HTTPServerResponse(status: .noContent, headerFields: [.allow: allow])
+  }
+
+  private static func decodedSegments(of path: String) throws(HTTPProblem) -> [String] {
+    guard path.utf8.first == UInt8(ascii: "/") else {
+      throw .badRequest("The path does not begin with a slash.")
+    }
+    var decoded: [String] = []
+    for segment in segments(of: path) {
+      do throws(PercentCoding.Failure) {
+        decoded.append(try PercentCoding.decode(segment))
+      } catch {
+        throw .badRequest("The path \(error.words).")
+      }
+      if decoded.last == "." || decoded.last == ".." {
+        throw .badRequest("The path has a segment ‘.’ or ‘..’.")
+      }
+    }
+    return decoded
+  }
+
+  /// What `routes` answer, as the value of `Allow`, in alphabetical order.
+  private static func allow(_ routes: [Route]) -> String {
+    var methods = Set(routes.map(\.method.rawValue))
+    if methods.contains("GET") { methods.insert("HEAD") }
+    methods.insert("OPTIONS")
+    return methods.sorted().joined(separator: ", ")
+  }
+}

@@ -1,0 +1,85 @@
+/// Which bytes a `Range` field asks for (RFC 9110 §14).
+public enum ByteRanges: Sendable, Hashable {
+  /// The most ranges that one field may ask for before it is ignored.
+  public static let maximumCount = 16
+
+  /// The field counts as not sent: all of the content is the answer.
+  case whole
+  /// These bytes, in the order that the client asked for; never empty, and none of them empty.
+  case some([Range<Int64>])
+  /// No byte of any range exists.
+  case unsatisfiable
+
+  /// Reads `field` for content of `size` bytes.
+  ///
+  /// Ignored are other units than bytes, a broken grammar (§14.2), more than ``maximumCount`` ranges, and ranges
+  /// that add up to more than the content (§17.15). Numbers too large for 64 bits count as the largest.
+  public init(_ field: String?, size: Int64) {
+    guard let field, let specs = Self.specs(field) else {
+      self = .whole
+      return
+    }
+    let ranges = specs.compactMap { $0.range(in: size) }
+    // Of nothing, even a suffix is all there is, and 206 can't say so (§14.4).
+    if size == 0, specs.contains(where: \.isSatisfiedByNothing) {
+      self = .whole
+    } else if ranges.isEmpty {
+      self = .unsatisfiable
+    } else {
+      // Wide enough for any sum of sixteen.
+      let total = ranges.reduce(into: UInt128(0)) { $0 += UInt128($1.upperBound - $1.lowerBound) }
+      self = total > UInt128(size) ? .whole : .some(ranges)
+    }
+  }
+
+  private enum Spec {
+    case from(Int64)
+    case between(Int64, Int64)
+    case last(Int64)
+
+    var isSatisfiedByNothing: Bool {
+      if case .last(let count) = self { count > 0 } else { false }
+    }
+
+    func range(in size: Int64) -> Range<Int64>? {
+      switch self {
+      case .from(let first): first < size ? first..<size : nil
+      case .between(let first, let last): first < size ? first..<(min(last, size - 1) + 1) : nil
+      case .last(let count): count > 0 && size > 0 ? max(0, size - count)..<size : nil
+      }
+    }
+  }
+
+  /// The ranges as they were asked for, or `nil` where the field counts as not sent.
+  private static func specs(_ field: String) -> [Spec]? {
+    var scanner = FieldScanner(field)
+    guard scanner.token()?.lowercased() == "bytes", scanner.take("=") else { return nil }
+    var specs: [Spec] = []
+    while true {
+      scanner.skipWhitespace()
+      if scanner.isAtEnd { break }
+      if scanner.take(",") { continue }
+      guard let spec = spec(&scanner), specs.count < maximumCount else { return nil }
+      specs.append(spec)
+      scanner.skipWhitespace()
+      guard scanner.isAtEnd || scanner.take(",") else { return nil }
+    }
+    return specs.isEmpty ? nil : specs
+  }
+
+  private static func spec(_ scanner: inout FieldScanner) -> Spec? {
+    let first = number(&scanner)
+    guard scanner.take("-") else { return nil }
+    let last = number(&scanner)
+    return switch (first, last) {
+    case (let first?, let last?): last < first ? nil : .between(first, last)
+    case (let first?, nil): .from(first)
+    case (nil, let count?): .last(count)
+    case (nil, nil): nil
+    }
+  }
+
+  private static func number(_ scanner: inout FieldScanner) -> Int64? {
+    scanner.take { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }.map { Int64($0) ?? .max }
+  }
+}

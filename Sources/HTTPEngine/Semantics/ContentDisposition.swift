@@ -1,0 +1,59 @@
+/// How a body is to be taken, and under which name (RFC 6266; in forms RFC 7578 §4.2).
+public struct ContentDisposition: Sendable, Hashable {
+  /// `attachment`, `inline` or `form-data`, in lower case.
+  public let kind: String
+  /// The form field's name.
+  public let name: String?
+  /// The name of the file; never to be used as a path.
+  public let fileName: String?
+
+  /// Describes a disposition.
+  public init(kind: String, name: String? = nil, fileName: String? = nil) {
+    self.kind = kind
+    self.name = name
+    self.fileName = fileName
+  }
+
+  /// A download under `fileName`.
+  public static func attachment(_ fileName: String) -> ContentDisposition {
+    ContentDisposition(kind: "attachment", fileName: fileName)
+  }
+
+  /// Reads a field's value; `nil` where it breaks the grammar. A well-formed `filename*` wins over `filename`.
+  public init?(parsing text: String) {
+    var scanner = FieldScanner(text)
+    scanner.skipWhitespace()
+    guard let kind = scanner.token(), let parameters = scanner.parameters() else { return nil }
+    self.kind = kind.lowercased()
+    name = parameters["name"]
+    fileName = parameters["filename*"].flatMap(Self.extendedValue) ?? parameters["filename"]
+  }
+
+  /// The field's value: whatever is not plain ASCII, or would end the quotes, is `_` in `filename`, and escaped
+  /// in a `filename*` beside it (RFC 8187).
+  public var fieldValue: String {
+    var value = kind
+    if let name { value += "; name=\"\(Self.plain(name))\"" }
+    if let fileName {
+      let plain = Self.plain(fileName)
+      value += "; filename=\"\(plain)\""
+      if plain != fileName { value += "; filename*=UTF-8''\(PercentCoding.encode(fileName))" }
+    }
+    return value
+  }
+
+  private static func plain(_ text: String) -> String {
+    String(
+      String.UnicodeScalarView(
+        text.unicodeScalars.map {
+          $0.value >= 0x20 && $0.value < 0x7F && $0 != "\"" && $0 != "\\" && $0 != "%" ? $0 : "_"
+        }))
+  }
+
+  /// The text of `UTF-8'language'escaped` (RFC 8187 §3.2).
+  private static func extendedValue(_ text: String) -> String? {
+    let parts = text.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
+    guard parts.count == 3, parts[0].lowercased() == "utf-8" else { return nil }
+    do { return try PercentCoding.decode(parts[2]) } catch { return nil }
+  }
+}

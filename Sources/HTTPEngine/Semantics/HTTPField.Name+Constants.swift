@@ -1,0 +1,19 @@
+public import HTTPTypes
+
+extension HTTPField.Name {
+  /// `Accept-Post` (W3C LDP §7.1).
+  public static let acceptPost = constant("Accept-Post")
+  /// `Content-Digest` (RFC 9530 §2).
+  public static let contentDigest = constant("Content-Digest")
+  /// `Link` (RFC 8288).
+  public static let link = constant("Link")
+  /// `Repr-Digest` (RFC 9530 §3).
+  public static let reprDigest = constant("Repr-Digest")
+  /// `Want-Repr-Digest` (RFC 9530 §4).
+  public static let wantReprDigest = constant("Want-Repr-Digest")
+
+  private static func constant(_ text: StaticString) -> HTTPField.Name {
+    guard let name = HTTPField.Name("\(text)") else { preconditionFailure("\(text) is no field name") }
+    return name
+  }
+}

@@ -1,0 +1,139 @@
+public import HTTPTypes
+public import SystemIO
+
+/// Content that a resource has now, and what a `GET` or `HEAD` of it is answered with: all of it, the ranges
+/// asked for, or 304 (RFC 9110 §13 to §15).
+public struct Representation: Sendable {
+  /// Where the bytes are.
+  public enum Content: Sendable {
+    /// The first `size` bytes of an open file.
+    case file(File, size: Int64)
+    /// Bytes in memory.
+    case bytes([UInt8])
+
+    /// The length in bytes.
+    public var size: Int64 {
+      switch self {
+      case .file(_, let size): size
+      case .bytes(let bytes): Int64(bytes.count)
+      }
+    }
+
+    func part(_ range: Range<Int64>) -> HTTPServerResponse.Part {
+      switch self {
+      case .file(let file, _):
+        .file(file, offset: range.lowerBound, count: range.upperBound - range.lowerBound)
+      case .bytes(let bytes): .bytes(Array(bytes[Int(range.lowerBound)..<Int(range.upperBound)]))
+      }
+    }
+  }
+
+  /// The bytes.
+  public var content: Content
+  /// The value of `Content-Type`.
+  public var contentType: String
+  /// What names just these bytes.
+  public var entityTag: EntityTag?
+  /// When they last changed.
+  public var lastModified: HTTPDate?
+  /// Further fields, sent with 200 and 206; with 304 only those that RFC 9110 §15.4.5 wants there.
+  public var headerFields: HTTPFields
+
+  /// Describes a representation.
+  public init(
+    _ content: Content, contentType: String, entityTag: EntityTag? = nil, lastModified: HTTPDate? = nil,
+    headerFields: HTTPFields = [:]
+  ) {
+    self.content = content
+    self.contentType = contentType
+    self.entityTag = entityTag
+    self.lastModified = lastModified
+    self.headerFields = headerFields
+  }
+
+  /// Answers `request`, a `GET` or `HEAD`: 200, 206 or 304. Throws 412 where a precondition does not hold, and
+  /// 416 where no byte of the range exists. The body is described for `HEAD` too; the server leaves it out.
+  /// - Parameter boundary: what parts several ranges; it must not occur in the content, which 128 random bits
+  ///   see to.
+  public func response(
+    to request: HTTPServerRequest, boundary: @autoclosure () -> String = Self.makeBoundary()
+  ) throws(HTTPProblem) -> HTTPServerResponse {
+    let preconditions = Preconditions(request.headerFields)
+    let current = Preconditions.Current(entityTag: entityTag, lastModified: lastModified)
+    switch preconditions.verdict(request.method, on: current) {
+    case .failed: throw .preconditionFailed()
+    case .notModified: return notModified
+    case .proceed: break
+    }
+    // Only GET has ranges (§14.2).
+    let isRanged = request.method == .get && preconditions.allowsRange(of: entityTag)
+    switch ByteRanges(isRanged ? request.headerFields[.range] : nil, size: content.size) {
+    case .whole:
+      return HTTPServerResponse(
+        status: .ok, headerFields: fields, body: body([content.part(0..<content.size)]))
+    case .unsatisfiable:
+      throw .rangeNotSatisfiable(size: content.size)
+    case .some(let ranges) where ranges.count == 1:
+      var fields = fields
+      fields[.contentRange] = contentRange(ranges[0])
+      return HTTPServerResponse(
+        status: .partialContent, headerFields: fields, body: body([content.part(ranges[0])]))
+    case .some(let ranges):
+      return multipart(ranges, boundary: boundary())
+    }
+  }
+
+  /// 32 random hexadecimal digits.
+  public static func makeBoundary() -> String {
+    (0..<4).map { _ in String(UInt32.random(in: .min ... .max) | 1 << 31, radix: 16) }.joined()
+  }
+
+  private var validators: HTTPFields {
+    var fields: HTTPFields = [:]
+    fields[.eTag] = entityTag?.description
+    fields[.lastModified] = lastModified?.description
+    return fields
+  }
+
+  private var fields: HTTPFields {
+    var fields = headerFields
+    fields.append(contentsOf: validators)
+    fields[.contentType] = contentType
+    fields[.acceptRanges] = "bytes"
+    return fields
+  }
+
+  private var notModified: HTTPServerResponse {
+    var fields = validators
+    for name in [HTTPField.Name.cacheControl, .contentLocation, .expires, .vary] {
+      fields[values: name] = headerFields[values: name]
+    }
+    return HTTPServerResponse(status: .notModified, headerFields: fields)
+  }
+
+  private func contentRange(_ range: Range<Int64>) -> String {
+    "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(content.size)"
+  }
+
+  private func body(_ parts: [HTTPServerResponse.Part]) -> HTTPServerResponse.Body {
+    if parts.count == 1, case .bytes(let bytes) = parts[0] { return .bytes(bytes) }
+    return .parts(parts)
+  }
+
+  /// `multipart/byteranges` (§14.6).
+  private func multipart(_ ranges: [Range<Int64>], boundary: String) -> HTTPServerResponse {
+    var parts: [HTTPServerResponse.Part] = []
+    var lead = "--"
+    for range in ranges {
+      let head =
+        "\(lead)\(boundary)\r\nContent-Type: \(contentType)\r\nContent-Range: \(contentRange(range))\r\n\r\n"
+      parts.append(.bytes(Array(head.utf8)))
+      parts.append(content.part(range))
+      lead = "\r\n--"
+    }
+    parts.append(.bytes(Array("\r\n--\(boundary)--\r\n".utf8)))
+    var fields = fields
+    fields[.contentType] = "multipart/byteranges; boundary=\(boundary)"
+    return HTTPServerResponse(status: .partialContent, headerFields: fields, body: .parts(parts))
+  }
+}

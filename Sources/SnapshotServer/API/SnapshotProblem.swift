@@ -1,0 +1,151 @@
+import HTTPEngine
+import HTTPTypes
+import SnapshotFormat
+import SnapshotStore
+import SystemIO
+
+/// What clients are told when something goes wrong: the one place where the service's errors meet HTTP's status
+/// codes. What an error says of the server itself never gets out.
+enum SnapshotProblem {
+  /// The answer to a request that `error` ended; `nil` where nobody is left to be answered.
+  static func answer(to error: any Error) -> HTTPProblem? {
+    switch error {
+    case let problem as HTTPProblem: problem
+    case let error as StoreError: answer(to: error)
+    case let error as MultipartError: answer(to: error)
+    case let error as HTTPBodyError: answer(to: error)
+    case let refusal as ReportID.Refusal:
+      HTTPProblem(
+        .badRequest, kind: "malformed-report-id", title: "This is no report id", detail: refusal.description)
+    case is CancellationError: nil
+    default: internalError
+    }
+  }
+
+  /// Whether `error` is the server's own fault, and belongs into its log.
+  static func isInternal(_ error: any Error) -> Bool {
+    answer(to: error).map { $0.status.kind == .serverError && !(error is HTTPProblem) } ?? false
+  }
+
+  private static func answer(to error: StoreError) -> HTTPProblem {
+    switch error {
+    case .notFound:
+      HTTPProblem(
+        .notFound, kind: "no-such-snapshot", title: "There is no such snapshot", detail: error.description)
+    case .deleted:
+      HTTPProblem(
+        .gone, kind: "snapshot-deleted", title: "The snapshot was deleted", detail: error.description)
+    case .conflict:
+      HTTPProblem(
+        .conflict, kind: "snapshot-differs", title: "The id belongs to another snapshot",
+        detail: error.description)
+    case .alreadyExists:
+      HTTPProblem(
+        .preconditionFailed, kind: "snapshot-exists", title: "The snapshot exists already",
+        detail: error.description)
+    case .digestMismatch:
+      HTTPProblem(
+        .badRequest, kind: "digest-mismatch", title: "The content does not have the digest that was stated",
+        detail: error.description)
+    case .invalid(.system):
+      internalError
+    case .invalid(let reason):
+      HTTPProblem(
+        .unprocessableContent, kind: "invalid-bundle", title: "This is not a snapshot bundle",
+        detail: reason.description)
+    case .outOfSpace:
+      HTTPProblem(
+        HTTPResponse.Status(code: 507, reasonPhrase: "Insufficient Storage"), kind: "out-of-space",
+        title: "The server has no room left", detail: error.description + " Nothing of it was kept.")
+    case .system(let failure) where failure.isOutOfDescriptors:
+      HTTPProblem(
+        .serviceUnavailable, kind: "busy", title: "The server is busy",
+        detail: "Too many files are open at the moment. Try again in a few seconds.",
+        headerFields: [.retryAfter: "5"])
+    case .system:
+      internalError
+    }
+  }
+
+  private static func answer(to error: MultipartError) -> HTTPProblem {
+    switch error {
+    case .boundary, .truncated, .boundaryLine, .head, .disposition:
+      malformedForm(error.description)
+    case .tooManyParts, .headTooLong, .paddingTooLong, .fieldTooLong:
+      HTTPProblem(
+        .contentTooLarge, kind: "form-too-large", title: "The form is too large", detail: error.description)
+    }
+  }
+
+  private static func answer(to error: HTTPBodyError) -> HTTPProblem? {
+    switch error {
+    case .disconnected: nil
+    case .tooSlow:
+      HTTPProblem(
+        .requestTimeout, kind: "body-too-slow", title: "The content came too slowly",
+        detail: "The server waits no longer for the rest of the content. Nothing of it was kept.")
+    case .tooLarge(let limit): tooLarge(limit: limit)
+    case .malformed: .badRequest("The chunked coding of the content is broken.")
+    }
+  }
+
+  /// 500, without a word on the reason.
+  static var internalError: HTTPProblem {
+    HTTPProblem(
+      .internalServerError, kind: "internal-error", title: "The server failed",
+      detail: "Something went wrong in the server; its log says what, under the id of this request.")
+  }
+
+  /// 413: the body is, or becomes, larger than `limit` bytes.
+  static func tooLarge(limit: Int64) -> HTTPProblem {
+    HTTPProblem(
+      .contentTooLarge, kind: "content-too-large", title: "The content is too large",
+      detail: "The server takes at most \(limit) bytes here. Nothing of it was kept.")
+  }
+
+  /// 415, with what would be accepted.
+  static func unsupportedMediaType(_ sent: String?) -> HTTPProblem {
+    let accepted = "application/zip, multipart/form-data"
+    let subject = sent.map { "‘\(abridged($0))’ is" } ?? "A body without Content-Type is"
+    return HTTPProblem(
+      .unsupportedMediaType, kind: "unsupported-media-type",
+      title: "The content has a type that is not taken",
+      detail: "\(subject) not taken here; send one of \(accepted).",
+      headerFields: [.acceptPost: accepted, .accept: accepted])
+  }
+
+  /// 415: the body is coded, such as by gzip.
+  static func unsupportedCoding(_ coding: String) -> HTTPProblem {
+    HTTPProblem(
+      .unsupportedMediaType, kind: "unsupported-coding",
+      title: "The content is coded in a way that is not taken",
+      detail: "Content-Encoding ‘\(abridged(coding))’ is not taken here; send the bundle as it is.",
+      headerFields: [.acceptEncoding: "identity"])
+  }
+
+  /// 400: the body, or its two digest fields, disagree with `field`.
+  static func digestMismatch(_ field: HTTPField.Name) -> HTTPProblem {
+    HTTPProblem(
+      .badRequest, kind: "digest-mismatch", title: "The content does not have the digest that was stated",
+      detail: "The content's SHA-256 is another than \(field.rawName) states. Nothing of it was kept.")
+  }
+
+  /// 400: the path names no UUID.
+  static func malformedID(_ text: String) -> HTTPProblem {
+    HTTPProblem(
+      .badRequest, kind: "malformed-snapshot-id", title: "This is no snapshot id",
+      detail: "‘\(abridged(text))’ is not a UUID: 8-4-4-4-12 hexadecimal digits are expected.")
+  }
+
+  /// 400: the form can't be taken, for the reason given.
+  static func malformedForm(_ detail: String) -> HTTPProblem {
+    HTTPProblem(.badRequest, kind: "malformed-form", title: "The form is malformed", detail: detail)
+  }
+
+  /// 413: the form's fields keep within no limit of the server.
+  static func formTooLarge(_ detail: String) -> HTTPProblem {
+    HTTPProblem(.contentTooLarge, kind: "form-too-large", title: "The form is too large", detail: detail)
+  }
+
+  private static func abridged(_ text: String) -> String { text.count > 100 ? text.prefix(100) + "…" : text }
+}

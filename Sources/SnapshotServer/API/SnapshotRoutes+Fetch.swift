@@ -1,0 +1,76 @@
+import Dispatch
+import HTTPEngine
+import HTTPTypes
+import SnapshotFormat
+import SnapshotStore
+
+extension SnapshotRoutes {
+  /// Sends a bundle, or ranges of it. A bundle never changes, but it may be deleted: caches ask again each time.
+  func bundle(_ routed: RoutedRequest) async throws -> HTTPServerResponse {
+    let bundle = try await service.open(try routed.value(of: .id))
+    var fields: HTTPFields = [
+      .cacheControl: "private, no-cache",
+      .contentDisposition: ContentDisposition.attachment("\(bundle.record.id).zip").fieldValue,
+    ]
+    if DigestField.isWanted(by: routed.request.headerFields) {
+      fields[.reprDigest] = DigestField(sha256: bundle.record.sha256.bytes).fieldValue
+    }
+    let representation = Representation(
+      .file(bundle.file, size: bundle.record.size), contentType: "application/zip",
+      entityTag: Self.entityTag(of: bundle.record), headerFields: fields)
+    return try representation.response(to: routed.request)
+  }
+
+  /// Sends a record.
+  func record(_ routed: RoutedRequest) async throws -> HTTPServerResponse {
+    let record = try await service.record(try routed.value(of: .id))
+    return try JSONBody(RecordAnswer(record)).representation.response(to: routed.request)
+  }
+
+  /// Sends one page of a report's records.
+  func list(_ routed: RoutedRequest) async throws -> HTTPServerResponse {
+    let report = try routed.value(of: .report)
+    let request = try pageRequest(routed.query())
+    let page = try await service.records(of: report, page: request)
+    // A thousand records take milliseconds to encode, which an event loop does not have.
+    let body = try await Self.encoder.perform { () throws(any Error) in try JSONBody(PageAnswer(page)) }
+    var fields: HTTPFields = [:]
+    if let next = page.next {
+      let path = "/v1/reports/\(PercentCoding.encode(report.description))/snapshots"
+      let cursor = PercentCoding.encode(next.description)
+      fields[.link] = "<\(path)?limit=\(request.limit)&cursor=\(cursor)>; rel=\"next\""
+    }
+    return body.response(.ok, fields)
+  }
+
+  /// Deletes a snapshot, if the conditions hold that the request states.
+  func delete(_ routed: RoutedRequest) async throws -> HTTPServerResponse {
+    let id = try routed.value(of: .id)
+    let current = Preconditions.Current(entityTag: Self.entityTag(of: try await service.record(id)))
+    guard Preconditions(routed.request.headerFields).verdict(.delete, on: current) == .proceed else {
+      throw HTTPProblem.preconditionFailed()
+    }
+    try await service.delete(id)
+    return HTTPServerResponse(status: .noContent)
+  }
+
+  private static let encoder = DispatchQueue(label: "snapshot-server.encoder")
+
+  private func pageRequest(_ query: QueryParameters) throws(HTTPProblem) -> PageRequest {
+    var request = PageRequest(limit: min(limits.defaultPageLength, limits.pageLength))
+    if let text = try query.value("limit") {
+      guard let limit = Int(text), (1...limits.pageLength).contains(limit) else {
+        throw .badRequest("‘limit’ is a number from 1 to \(limits.pageLength).")
+      }
+      request.limit = limit
+    }
+    if let text = try query.value("cursor") {
+      guard let cursor = Cursor(text) else {
+        throw .badRequest(
+          "‘cursor’ is not one that this server gave: follow the link to the next page as it is.")
+      }
+      request.cursor = cursor
+    }
+    return request
+  }
+}

@@ -1,0 +1,50 @@
+import Dispatch
+public import HTTPEngine
+import HTTPTypes
+import SnapshotFormat
+import SnapshotStore
+
+/// The routes of the API under `/v1` that deal with snapshots.
+public struct SnapshotRoutes: Sendable {
+  let service: SnapshotService
+  let limits: ServiceLimits
+
+  /// Routes to `service`, within `limits`.
+  public init(_ service: SnapshotService, limits: ServiceLimits = ServiceLimits()) {
+    self.service = service
+    self.limits = limits
+  }
+
+  /// All of them.
+  public var routes: [Route] {
+    [
+      Route(.post, "/v1/reports/{report}/snapshots", post),
+      Route(.put, "/v1/reports/{report}/snapshots/{id}", put),
+      Route(.get, "/v1/reports/{report}/snapshots", list),
+      Route(.get, "/v1/snapshots/{id}.zip", bundle),
+      Route(.get, "/v1/snapshots/{id}", record),
+      Route(.delete, "/v1/snapshots/{id}", delete),
+    ]
+  }
+
+  /// Where a snapshot's record is.
+  static func path(of id: SnapshotID) -> String { "/v1/snapshots/\(id)" }
+
+  /// What names the bytes of a bundle.
+  static func entityTag(of record: SnapshotRecord) -> EntityTag { .strong(record.sha256.description) }
+}
+
+extension PathParameter where Value == ReportID {
+  /// A report's name, its slashes escaped.
+  static var report: PathParameter<ReportID> { PathParameter("report") { try ReportID($0) } }
+}
+
+extension PathParameter where Value == SnapshotID {
+  /// A snapshot's UUID.
+  static var id: PathParameter<SnapshotID> {
+    PathParameter("id") { text in
+      guard let id = SnapshotID(text) else { throw SnapshotProblem.malformedID(text) }
+      return id
+    }
+  }
+}

@@ -1,0 +1,153 @@
+import HTTPEngine
+import HTTPTypes
+import SnapshotFormat
+import SnapshotStore
+import SystemIO
+
+/// Reads an upload out of a request: the bundle alone, or a form that has it as the part `snapshot`.
+///
+/// Made from the head alone, so that a refusal comes before the body does.
+struct UploadIntake {
+  /// What arrived besides the bundle.
+  struct Received {
+    /// The bundle's digest, as the sender states it.
+    var expected: ContentDigest?
+    /// The form's other fields.
+    var metadata: [String: String] = [:]
+  }
+
+  private enum Format {
+    case zip
+    case form(MediaType)
+  }
+
+  /// The name of the form's part that is the bundle.
+  static let partName = "snapshot"
+
+  private let body: HTTPRequestBody
+  private let format: Format
+  private let limits: ServiceLimits
+  /// The digest of all of the body, as the sender states it.
+  private let stated: (digest: ContentDigest, field: HTTPField.Name)?
+
+  /// Checks what `request` says of its body.
+  init(_ request: HTTPServerRequest, limits: ServiceLimits) throws(HTTPProblem) {
+    let fields = request.headerFields
+    if let coding = fields[.contentEncoding], coding.lowercased() != "identity" {
+      throw SnapshotProblem.unsupportedCoding(coding)
+    }
+    let type = fields[.contentType]
+    switch type.flatMap(MediaType.init) {
+    case let type? where type.essence == "application/zip": format = .zip
+    case let type? where type.essence == "multipart/form-data": format = .form(type)
+    default: throw SnapshotProblem.unsupportedMediaType(type)
+    }
+    body = request.body
+    self.limits = limits
+    stated = try Self.statedDigest(in: fields)
+    if let length = body.declaredLength, length > bodyLimit {
+      throw SnapshotProblem.tooLarge(limit: bodyLimit)
+    }
+  }
+
+  /// The bundle's digest, as far as the head states it.
+  var expected: ContentDigest? {
+    if case .zip = format { stated?.digest } else { nil }
+  }
+
+  /// Reads all of the body, appending the bundle to `upload` piece by piece.
+  func receive(into upload: any BundleUpload) async throws -> Received {
+    switch format {
+    case .zip:
+      var size: Int64 = 0
+      for try await piece in body {
+        size += Int64(piece.count)
+        guard size <= limits.bundleBytes else { throw SnapshotProblem.tooLarge(limit: limits.bundleBytes) }
+        try await upload.append(piece)
+      }
+      return Received(expected: expected)
+    case .form(let type):
+      guard let stated else { return try await receiveForm(body, type, into: upload) }
+      let digest = BodyDigest()
+      let received = try await receiveForm(digest.observing(body), type, into: upload)
+      guard digest.value == stated.digest else { throw SnapshotProblem.digestMismatch(stated.field) }
+      return received
+    }
+  }
+
+  private var bodyLimit: Int64 {
+    if case .zip = format { limits.bundleBytes } else { limits.formBytes }
+  }
+
+  private func receiveForm(
+    _ body: HTTPRequestBody, _ type: MediaType, into upload: any BundleUpload
+  ) async throws -> Received {
+    var form = try MultipartFormData(body, contentType: type, limits: limits.form)
+    var received = Received()
+    var hasBundle = false
+    while let part = try await form.nextPart() {
+      if part.name == Self.partName {
+        guard !hasBundle else {
+          throw SnapshotProblem.malformedForm("The form has two parts ‘\(part.name)’.")
+        }
+        hasBundle = true
+        received.expected = try Self.statedDigest(in: part.headerFields)?.digest
+        try await receiveBundle(from: &form, into: upload)
+      } else {
+        try await receiveField(part.name, from: &form, into: &received.metadata)
+      }
+    }
+    guard hasBundle else {
+      throw SnapshotProblem.malformedForm("The form has no part ‘\(Self.partName)’ that holds the bundle.")
+    }
+    return received
+  }
+
+  private func receiveBundle(
+    from form: inout MultipartFormData, into upload: any BundleUpload
+  ) async throws {
+    var size: Int64 = 0
+    while let piece = try await form.nextPiece() {
+      size += Int64(piece.count)
+      guard size <= limits.bundleBytes else { throw SnapshotProblem.tooLarge(limit: limits.bundleBytes) }
+      try await upload.append(piece)
+    }
+  }
+
+  private func receiveField(
+    _ name: String, from form: inout MultipartFormData, into metadata: inout [String: String]
+  ) async throws {
+    guard name.utf8.count <= limits.metadataNameBytes else {
+      throw SnapshotProblem.formTooLarge(
+        "A field of the form has a name of more than \(limits.metadataNameBytes) bytes.")
+    }
+    guard metadata.count < limits.metadataFields else {
+      throw SnapshotProblem.formTooLarge(
+        "The form has more than \(limits.metadataFields) fields besides the bundle.")
+    }
+    guard metadata[name] == nil else {
+      throw SnapshotProblem.malformedForm("The form has the field ‘\(name)’ twice.")
+    }
+    let bytes = try await form.value(of: name, upTo: limits.metadataValueBytes)
+    guard let value = String(validating: bytes, as: UTF8.self), !value.utf8.contains(0) else {
+      throw SnapshotProblem.malformedForm("The field ‘\(name)’ of the form is not text in UTF-8.")
+    }
+    metadata[name] = value
+  }
+
+  /// What `Repr-Digest` or `Content-Digest` states. Nothing is coded here, so that both speak of the same bytes.
+  private static func statedDigest(
+    in fields: HTTPFields
+  ) throws(HTTPProblem) -> (digest: ContentDigest, field: HTTPField.Name)? {
+    var stated: (digest: ContentDigest, field: HTTPField.Name)?
+    for name in [HTTPField.Name.reprDigest, .contentDigest] {
+      guard let bytes = try DigestField(name, in: fields)?.sha256, let digest = ContentDigest(bytes: bytes)
+      else {
+        continue
+      }
+      if let stated, stated.digest != digest { throw SnapshotProblem.digestMismatch(name) }
+      stated = (digest, name)
+    }
+    return stated
+  }
+}

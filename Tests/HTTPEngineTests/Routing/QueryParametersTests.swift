@@ -1,0 +1,48 @@
+import HTTPEngine
+import Testing
+
+@Suite struct QueryParametersTests {
+  @Test func `names and values are decoded once, with plus for a space`() throws {
+    let query = try QueryParameters("a=1&b=x+y%2Bz&c&d=&%C3%BC=%2525&e=f=g&&")
+    #expect(query.pairs.map(\.name) == ["a", "b", "c", "d", "ü", "e"])
+    #expect(query.pairs.map(\.value) == ["1", "x y+z", "", "", "%25", "f=g"])
+    #expect(try query.value("b") == "x y+z")
+    #expect(try query.value("nothing") == nil)
+  }
+
+  @Test func `no query has no names`() throws {
+    #expect(try QueryParameters(nil).pairs.isEmpty)
+    #expect(try QueryParameters("").pairs.isEmpty)
+  }
+
+  @Test(arguments: ["a=%", "a=%g0", "%0=1", "a=%00", "a=%FF"])
+  func `what can't be decoded is a 400`(query: String) {
+    #expect(throws: HTTPProblem.self) { try QueryParameters(query) }
+  }
+
+  @Test func `a name that is there twice has no value`() throws {
+    let query = try QueryParameters("limit=1&limit=2")
+    #expect(throws: HTTPProblem.self) { try query.value("limit") }
+  }
+
+  @Test func `the number of names is limited`() throws {
+    let most = QueryParameters.maximumCount
+    func query(_ count: Int) -> String { (0..<count).map { "n\($0)=" }.joined(separator: "&") }
+    #expect(try QueryParameters(query(most - 1)).pairs.count == most - 1)
+    #expect(try QueryParameters(query(most)).pairs.count == most)
+    #expect(throws: HTTPProblem.self) { try QueryParameters(query(most + 1)) }
+  }
+}
+
+@Suite struct PercentCodingTests {
+  @Test(arguments: ["", "plain-._~", "a/b c?d#e%", "ü€👩", "+&="])
+  func `what is encoded decodes to itself`(text: String) throws {
+    let encoded = PercentCoding.encode(text)
+    #expect(encoded.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "/") })
+    #expect(try PercentCoding.decode(encoded[...]) == text)
+  }
+
+  @Test func `everything but the unreserved characters is escaped`() {
+    #expect(PercentCoding.encode("#4567/\t") == "%234567%2F%09")
+  }
+}
