@@ -18,11 +18,11 @@ let sources: [Target] = [
 
   // What an app drops in.
   .target(name: "DataSnapshots", dependencies: ["SnapshotFormat", "SystemIO"]),
-  .target(name: "HTTPTransport", dependencies: [.httpTypes]),
+  .target(name: "HTTPTransport", dependencies: ["SystemIO", .httpTypes]),
   .target(
     name: "CurlTransport",
-    dependencies: ["HTTPTransport", .httpTypes, .target(name: "CCurl", condition: .when(platforms: [.linux]))]),
-  .target(name: "URLSessionTransport", dependencies: ["HTTPTransport", .httpTypes]),
+    dependencies: ["HTTPTransport", "SystemIO", .httpTypes, .target(name: "CCurl", condition: .when(platforms: [.linux]))]),
+  .target(name: "URLSessionTransport", dependencies: ["HTTPTransport", "SystemIO", .httpTypes]),
   .target(
     name: "SnapshotClient",
     dependencies: [
@@ -70,7 +70,7 @@ let tests: [Target] = [
   .testTarget(
     name: "SnapshotServerTests",
     dependencies: [
-      "SnapshotServer", "HTTPEngine", "SnapshotStore", "SnapshotFormat", "SystemIO", "TestSupport",
+      "SnapshotServer", "HTTPEngine", "SnapshotStore", "SnapshotFormat", "ZipArchive", "SystemIO", "TestSupport",
       .httpTypes, .logging,
     ]),
   .testTarget(

@@ -14,6 +14,7 @@ extension SnapshotAPIClient {
   ///   - id: the snapshot's name, which the report can carry before the upload ends.
   ///   - progress: told how much was sent.
   /// - Returns: what the server knows of the bundle.
+  @discardableResult
   public func attach(
     _ bundle: URL, to report: ReportID, as id: SnapshotID?, progress: ProgressHandler? = nil
   ) async throws(SnapshotClientError) -> SnapshotRecord {

@@ -23,6 +23,7 @@ extension SnapshotAPIClient {
   /// up, by the next one, in this process or another; if the server has other bytes by then it starts anew.
   /// Not for two downloads to the same `file` at once: the digest would show it, and the later one fail.
   /// - Parameter progress: told how much of the file is there.
+  @discardableResult
   public func fetch(
     _ id: SnapshotID, to file: URL, progress: ProgressHandler? = nil
   ) async throws(SnapshotClientError) -> FetchedBundle {

@@ -29,8 +29,8 @@ public struct ServiceLimits: Sendable, Hashable {
     return form
   }
 
-  /// The most bytes of a form that keeps all other limits.
-  var formBytes: Int64 {
+  /// The most bytes of a form that keeps all other limits: no request's body is longer.
+  public var formBytes: Int64 {
     let parts = Int64(form.parts) * Int64(form.headBytes + MultipartParser.Limits.boundaryBytes)
     let (sum, overflow) = bundleBytes.addingReportingOverflow(
       parts + Int64(metadataFields * metadataValueBytes + form.paddingBytes))

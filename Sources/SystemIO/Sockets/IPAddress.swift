@@ -58,6 +58,12 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     return address
   }
 
+  /// Whether only this machine itself can be reached at the address: `127.0.0.0/8` or `::1`.
+  public var isLoopback: Bool {
+    let address = client
+    return address.isIPv6 ? high == 0 && low == 1 : address.low >> 24 == 127
+  }
+
   /// Whom to count as one client: the address itself, the IPv4 address inside a mapped one (`::ffff:a.b.c.d`), or
   /// the first 64 bits of an IPv6 address, because a single subscriber owns all that share them.
   public var client: IPAddress {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import SnapshotClient
 import SnapshotFormat
 import SystemIO
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import SnapshotClient
 import SnapshotFormat
 
 struct InspectCommand: AsyncParsableCommand {
@@ -29,20 +30,9 @@ struct InspectCommand: AsyncParsableCommand {
       let scratch = try ScratchFolder()
       let zip = scratch.file("bundle.zip")
       _ = try await options.client().fetch(id, to: zip)
-      return try Self.refusing { try SnapshotBundle.validate(zip: zip, depth: .full) }
+      return try SnapshotSource.bundle(zip).manifest(depth: .full)
     }
-    switch try SnapshotSource(snapshot) {
-    case .bundle(let url): return try Self.refusing { try SnapshotBundle.validate(zip: url, depth: .structure) }
-    case .snapshotFolder(let url): return try Self.refusing { try SnapshotBundle.validate(folder: url) }
-    case .plainFolder(let url):
-      throw CommandFailure(
-        "\(url.relativePath) has no manifest.json, so it is no snapshot; ‘snapshot pack’ makes one of it.",
-        status: .refused)
-    }
-  }
-
-  private static func refusing(_ body: () throws(BundleError) -> Manifest) throws(CommandFailure) -> Manifest {
-    do { return try body() } catch { throw CommandFailure(error.description, status: .refused) }
+    return try SnapshotSource(snapshot).manifest(depth: .structure)
   }
 }
 

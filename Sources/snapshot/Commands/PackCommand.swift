@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import SnapshotFormat
 import SystemIO
 
 struct PackCommand: AsyncParsableCommand {

@@ -21,7 +21,7 @@ struct VerifyCommand: AsyncParsableCommand {
       let count = try verifyArchive()
       Console.print("\(source): \(count) entries, all intact")
     } else {
-      let manifest = try verifySnapshot()
+      let manifest = try SnapshotSource(source).manifest(depth: .full)
       Console.print("\(source): snapshot \(manifest.id), \(manifest.recordings.count) recordings, all intact")
     }
   }
@@ -35,21 +35,6 @@ struct VerifyCommand: AsyncParsableCommand {
       throw CommandFailure("\(source): \(error)", status: .refused)
     } catch {
       throw CommandFailure("\(error)", status: .refused)
-    }
-  }
-
-  private func verifySnapshot() throws(CommandFailure) -> Manifest {
-    do {
-      switch try SnapshotSource(source) {
-      case .bundle(let url): return try SnapshotBundle.validate(zip: url, depth: .full)
-      case .snapshotFolder(let url), .plainFolder(let url): return try SnapshotBundle.validate(folder: url)
-      }
-    } catch let error as BundleError {
-      throw CommandFailure("\(source): \(error)", status: .refused)
-    } catch let failure as CommandFailure {
-      throw failure
-    } catch {
-      throw CommandFailure("\(source): \(error)")
     }
   }
 }

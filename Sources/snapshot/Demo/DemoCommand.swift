@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 
 struct DemoCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

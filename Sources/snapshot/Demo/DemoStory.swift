@@ -19,7 +19,7 @@ struct DemoStory {
 
   /// Runs the servers, tells the story, and ends them.
   func tell() async throws {
-    let newspaper = NewsServer(try NewsEdition(.yesterday))
+    let newspaper = NewsServer(try NewsEdition(NewsEdition.yesterday))
     let newspaperServer = HTTPServer(
       configuration: .init(host: "127.0.0.1", port: 0), handler: newspaper, logger: Self.silent)
     let application = try await ServerApplication(
@@ -54,7 +54,7 @@ struct DemoStory {
     step("“-99.9 degrees?” Anna reports a bug, and the app attaches what it recorded:")
     detail("report \(record.report), snapshot \(record.id), \(Console.size(record.size)) zipped")
 
-    newspaper.publish(try NewsEdition(.today))
+    newspaper.publish(try NewsEdition(NewsEdition.today))
     let developers = makeApp("developer", newspaper: newspaperAddress)
     let today = try await developers.loadAll()
     let changed = seen.count { today[$0.key] != $0.value }

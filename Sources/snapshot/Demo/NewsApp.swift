@@ -46,7 +46,7 @@ struct NewsApp: Sendable {
     let authority = "\(newspaper.host() ?? ""):\(newspaper.port ?? 80)"
     let request = HTTPRequest(method: .get, scheme: "http", authority: authority, path: "/" + operation)
     let response = try await transport.send(
-      request, body: .none, destination: .memory(limit: 4 << 20), timeouts: .init(), progress: nil)
+      request, body: .none, destination: .memory(limit: 4 << 20), timeouts: .init(), events: nil)
     guard response.head.status == .ok else {
       throw CommandFailure("The newspaper answered \(response.head.status) for \(operation).")
     }

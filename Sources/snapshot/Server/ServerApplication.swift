@@ -21,11 +21,15 @@ struct ServerApplication {
         reserve: settings.reservedBytes,
         onVerification: { await catalog.insert($0) }),
       logger: logger)
-    let service = try await SnapshotService(store: store, catalog: catalog)
+    let service = SnapshotService(store: store, catalog: catalog)
+    try await service.index()
     var configuration = HTTPServer.Configuration(host: settings.host, port: UInt16(settings.port))
     if settings.eventLoops > 0 { configuration.eventLoops = settings.eventLoops }
-    configuration.limits.bodyBytes = settings.maximumBundleBytes
-    server = HTTPServer(configuration: configuration, handler: SnapshotRoutes(service).router, logger: logger)
+    var limits = ServiceLimits()
+    limits.bundleBytes = settings.maximumBundleBytes
+    configuration.limits.bodyBytes = limits.formBytes
+    let handler = SnapshotHandler(service, limits: limits, logger: logger)
+    server = HTTPServer(configuration: configuration, handler: handler, logger: logger)
   }
 
   /// Finishes what the store has begun, and frees the storage. The server has been shut down before.

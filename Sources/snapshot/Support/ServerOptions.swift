@@ -1,7 +1,7 @@
-import ArgumentParser
+public import ArgumentParser
 import Foundation
 import SnapshotClient
-import SnapshotFormat
+public import SnapshotFormat
 
 /// Which server a command talks to, and with which right.
 struct ServerOptions: ParsableArguments {

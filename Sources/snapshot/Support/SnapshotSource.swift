@@ -23,6 +23,18 @@ enum SnapshotSource {
     }
   }
 
+  /// The manifest, once what it describes has been checked: a folder always whole, a bundle to `depth`.
+  func manifest(depth: SnapshotBundle.Depth) throws(CommandFailure) -> Manifest {
+    do {
+      switch self {
+      case .bundle(let url): return try SnapshotBundle.validate(zip: url, depth: depth)
+      case .snapshotFolder(let url), .plainFolder(let url): return try SnapshotBundle.validate(folder: url)
+      }
+    } catch {
+      throw CommandFailure(error.description, status: .refused)
+    }
+  }
+
   /// The bundle as a zip: the one that is there, checked whole, or a new one at `destination`.
   func packed(to destination: URL) throws(CommandFailure) -> (url: URL, manifest: Manifest) {
     do {
