@@ -27,7 +27,7 @@ struct NewsEdition: Sendable {
     ]
     var leads: [NewsStory] = []
     for section in NewsSection.all {
-      let stories = writer.stories(of: section, count: 24)
+      let stories = writer.stories(of: section, count: 40)
       leads += stories.prefix(6)
       documents["feed/\(section.name)"] = NewsFeed(section: section.name, edition: day.date, stories: stories)
     }
