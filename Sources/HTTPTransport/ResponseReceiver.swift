@@ -105,7 +105,7 @@ package struct ResponseReceiver {
     case 206:
       guard let range = head.headerFields[.contentRange].flatMap(ContentRange.init), range.first == offset
       else {
-        throw .interrupted("the server sent another range than the one asked for")
+        throw .unexpectedRange
       }
       start = offset
       total = range.complete ?? declared.map { offset + $0 }
