@@ -3,6 +3,7 @@
   import Foundation
   import HTTPTransport
   import HTTPTypes
+  import Synchronization
   import TestSupport
   import Testing
 
@@ -65,6 +66,26 @@
       }
       _ = try await CurlTransport().send(.put, to: server, body: .bytes(Data(count: body.count)))
       #expect(server.requests.first?["expect"] == (body.waits ? "100-continue" : nil))
+    }
+
+    @Test func `an upload stops once the whole answer is here`() async throws {
+      let folder = try TemporaryFolder()
+      let file = try folder.write(Data(count: 50_000_000), to: "up")
+      let hasEnded = Signal()
+      let arrived = Mutex(0)
+      let server = try ScriptedServer { connection in
+        defer { hasEnded.fire() }
+        try connection.readHead()
+        try connection.write("HTTP/1.1 100 Continue\r\n\r\n")
+        try connection.readBody(100_000) { _ in }
+        try connection.respond("413 Content Too Large", body: "no".utf8)
+        try connection.readBody(49_900_000) { piece in arrived.withLock { $0 += piece.count } }
+      }
+      let response = try await CurlTransport().send(.put, to: server, body: .file(file))
+      #expect(response.head.status.code == 413)
+      #expect(response.body == Data("no".utf8))
+      await hasEnded.wait()
+      #expect(arrived.withLock { $0 } < 49_000_000)
     }
 
     @Test func `PUT is repeated on a kept connection that closed, POST gets one of its own`() async throws {
