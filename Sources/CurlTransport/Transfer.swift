@@ -92,6 +92,8 @@
 
     func fill(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
       lastActivity = .now
+      // A server that has said all it has to say wants no more of the body; libcurl would send on.
+      if receiver?.isComplete == true { return Int(CURL_READFUNC_ABORT) }
       return attempt(elseReturn: Int(CURL_READFUNC_ABORT)) { () throws(TransportError) in
         let count = try source?.read(into: buffer) ?? 0
         if let source, let length = source.length { uploadMeter.move(to: source.offset, of: length) }
@@ -134,7 +136,8 @@
     /// What libcurl's result means.
     func outcome(of code: CURLcode) -> Outcome {
       if let failure { return .failure(failure) }
-      if code == CURLE_OK {
+      // What breaks after a whole response, such as the rest of a refused upload, does not take it back.
+      if code == CURLE_OK || receiver?.isComplete == true {
         do throws(TransportError) {
           guard let response = try receiver?.finish() else { throw .interrupted("no response") }
           uploadMeter.finish()

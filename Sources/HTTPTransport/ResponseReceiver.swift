@@ -40,8 +40,8 @@ package struct ResponseReceiver {
     }
   }
 
-  /// The response's head, once it is here.
-  package var hasHead: Bool { head != nil }
+  /// Whether the whole response is here; only one that declares its length tells before the connection ends.
+  package var isComplete: Bool { head != nil && declared.map { received >= $0 } ?? false }
 
   /// Takes the final response's head.
   package mutating func begin(_ head: HTTPResponse) throws(TransportError) {
@@ -105,7 +105,7 @@ package struct ResponseReceiver {
     case 206:
       guard let range = head.headerFields[.contentRange].flatMap(ContentRange.init), range.first == offset
       else {
-        throw .interrupted("the server sent another range than the one asked for")
+        throw .unexpectedRange
       }
       start = offset
       total = range.complete ?? declared.map { offset + $0 }

@@ -6,8 +6,10 @@ public enum TransportError: Error, Sendable, Hashable {
   case connectionFailed(String)
   /// A deadline passed, other than the connection's.
   case timedOut
-  /// The connection broke, or the answer was no HTTP, or not the range that was asked for, after sending had begun.
+  /// The connection broke, or the answer was no HTTP, after sending had begun.
   case interrupted(String)
+  /// A response with status 206 holds another range than the destination goes on with, which was left alone.
+  case unexpectedRange
   /// The response is larger than its destination takes.
   case responseTooLarge(limit: Int64)
   /// The file to read or write failed.

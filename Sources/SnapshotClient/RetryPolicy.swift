@@ -40,7 +40,7 @@ public struct RetryPolicy: Sendable, Hashable {
     switch error {
     case .connectionFailed: true
     case .timedOut, .interrupted: Self.isIdempotent(method)
-    case .invalidRequest, .responseTooLarge, .file, .cancelled: false
+    case .invalidRequest, .unexpectedRange, .responseTooLarge, .file, .cancelled: false
     }
   }
 

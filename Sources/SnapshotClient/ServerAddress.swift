@@ -18,7 +18,7 @@ struct ServerAddress: Sendable, Hashable {
       throw SnapshotClientError(.invalidServer, "its address holds a user, a query or a fragment")
     }
     let port = parts.port.map { ":\($0)" } ?? ""
-    guard let host = parts.percentEncodedHost, let authority = Authority(host + port) else {
+    guard let host = parts.encodedHost, let authority = Authority(host + port) else {
       throw SnapshotClientError(.invalidServer, "its address names no host")
     }
     self.scheme = scheme

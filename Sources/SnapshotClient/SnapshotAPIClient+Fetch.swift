@@ -46,6 +46,9 @@ extension SnapshotAPIClient {
         case .success(let response) where response.head.status.code == 416 && start.offset > 0:
           try await disk.run { (_) throws(SnapshotClientError) in try partial.discard() }
           continue
+        case .failure(.unexpectedRange) where start.offset > 0:
+          try await disk.run { (_) throws(SnapshotClientError) in try partial.discard() }
+          continue
         case .success(let response):
           try await retries.pause(
             after: SnapshotClientError(response, now: configuration.environment.now()),

@@ -11,6 +11,8 @@ extension SnapshotClientError {
     case .connectionFailed(let text): self.init(.connectionFailed, text, cause: error)
     case .timedOut: self.init(.timedOut, cause: error)
     case .interrupted(let text): self.init(.interrupted, text, cause: error)
+    case .unexpectedRange:
+      self.init(.unexpectedAnswer, "it holds another part of the file than the one asked for", cause: error)
     case .responseTooLarge(let limit):
       self.init(.unexpectedAnswer, "it is larger than \(limit) bytes", cause: error)
     case .file(let text): self.init(.file, text, cause: error)

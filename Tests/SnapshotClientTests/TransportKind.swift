@@ -75,12 +75,11 @@ final class EventLog: Sendable {
 /// `count` bytes that don't repeat in a simple way.
 func makeBytes(_ count: Int) -> Data {
   var state: UInt64 = 0x9E37_79B9_7F4A_7C15
-  var data = Data(capacity: count)
-  for _ in 0..<count {
+  let words = (0..<(count + 7) / 8).map { _ in
     state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-    data.append(UInt8(truncatingIfNeeded: state >> 56))
+    return state ^ state >> 33
   }
-  return data
+  return words.withUnsafeBytes { Data($0.prefix(count)) }
 }
 
 /// What `work` comes to, as a value.

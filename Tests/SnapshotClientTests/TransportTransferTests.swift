@@ -119,10 +119,8 @@ import Testing
       try connection.readRequest()
       try connection.respond("206 Partial Content", [field], body: "xxxxx".utf8)
     }
-    await #expect {
+    await #expect(throws: TransportError.unexpectedRange) {
       try await kind.make().send(to: server, destination: .file(file, offset: 10))
-    } throws: { error in
-      if case .interrupted? = error as? TransportError { true } else { false }
     }
     #expect(try Data(contentsOf: file) == Data("0123456789".utf8))
   }
@@ -139,6 +137,21 @@ import Testing
     #expect(response.head.status.code == 404)
     #expect(response.body == body.dropLast())
     #expect(try Data(contentsOf: file) == Data("old".utf8))
+  }
+
+  @Test(arguments: TransportKind.allCases, [-1, 0, 1])
+  func `a body that is dropped has a limit`(kind: TransportKind, difference: Int) async throws {
+    let file = folder.file("down")
+    let server = try ScriptedServer { connection in
+      try connection.readRequest()
+      try connection.respond("500 Oops", body: Data(count: TransportLimits.discardedBytes + difference))
+    }
+    let result = await outcome { () async throws(TransportError) in
+      try await kind.make().send(to: server, destination: .file(file, offset: 0)).head.status.code
+    }
+    let limit = Int64(TransportLimits.discardedBytes)
+    #expect(result == (difference <= 0 ? .success(500) : .failure(.responseTooLarge(limit: limit))))
+    #expect(!FileManager.default.fileExists(atPath: file.path))
   }
 
   @Test(arguments: TransportKind.allCases)

@@ -80,8 +80,7 @@ public final class ScriptedConnection {
   {
     let body = Array(body)
     let lines = ["HTTP/1.1 \(status)", "Content-Length: \(body.count)", "Connection: close"] + fields
-    try write(lines.joined(separator: "\r\n") + "\r\n\r\n")
-    try write(body)
+    try write(Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8) + body)
   }
 
   /// Writes `text`.

@@ -1,0 +1,215 @@
+import Foundation
+import HTTPTransport
+import HTTPTypes
+import SnapshotClient
+import SnapshotFormat
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite struct SnapshotAPIClientAttachTests {
+  private let folder: TemporaryFolder
+  private let contents = makeBytes(100_000)
+  private let bundle: URL
+  private let id = SnapshotID()
+
+  init() throws {
+    folder = try TemporaryFolder()
+    bundle = try folder.write(contents, to: "bundle.zip")
+  }
+
+  @Test func `a bundle goes out under its id with its digest`() async throws {
+    let record = try makeRecord(contents, id: id)
+    let json = try SnapshotJSON.encode(record)
+    let received = Mutex(Data())
+    let server = try ScriptedServer { connection in
+      let (_, body) = try connection.readRequest()
+      received.withLock { $0 = body }
+      try connection.respond("201 Created", ["Content-Type: application/json"], body: json)
+    }
+    let client = try SnapshotAPIClient(server: server.url, token: "s3cret")
+    let log = EventLog()
+    let answer = try await client.attach(bundle, to: try ReportID("BUG-1"), as: id) {
+      log.note(.progress($0))
+    }
+    #expect(answer == record)
+    #expect(received.withLock { $0 } == contents)
+    let request = try #require(server.requests.first)
+    #expect(request.line == "PUT /v1/reports/BUG-1/snapshots/\(id) HTTP/1.1")
+    #expect(request["content-type"] == "application/zip")
+    #expect(request["authorization"] == "Bearer s3cret")
+    #expect(request["repr-digest"].map { "Repr-Digest: \($0)" } == digestField(contents))
+    #expect(log.progress.last?.completed == 100_000)
+  }
+
+  @Test func `without an id the server chooses one`() async throws {
+    let record = try makeRecord(contents)
+    let transport = FakeTransport([.status(201, body: try SnapshotJSON.encode(record))])
+    let client = try makeClient(transport)
+    #expect(try await client.attach(bundle, to: try ReportID("BUG-1"), as: nil) == record)
+    #expect(transport.requests.first?.method == .post)
+    #expect(transport.requests.first?.path == "/v1/reports/BUG-1/snapshots")
+  }
+
+  @Test(arguments: [
+    ("proj/issue/9", "proj%2Fissue%2F9"), ("#4567", "%234567"), ("a:b@c+d~e", "a%3Ab%40c%2Bd~e"),
+  ])
+  func `a report's name is one part of the path`(report: (name: String, part: String)) async throws {
+    let transport = FakeTransport([.status(404)])
+    let client = try SnapshotAPIClient(
+      server: try #require(URL(string: "http://localhost:1/tools/snapshots/")), transport: transport)
+    await #expect(throws: SnapshotClientError.self) {
+      try await client.attach(bundle, to: try ReportID(report.name), as: id)
+    }
+    #expect(transport.requests.first?.path == "/tools/snapshots/v1/reports/\(report.part)/snapshots/\(id)")
+  }
+
+  @Test func `an upload that broke is repeated under its id`() async throws {
+    let json = try SnapshotJSON.encode(try makeRecord(contents, id: id))
+    let server = try ScriptedServer(
+      { connection in
+        try connection.readHead()
+        connection.reset()
+      },
+      { connection in
+        try connection.readRequest()
+        try connection.respond("200 OK", body: json)
+      })
+    let sleeps = SleepLog()
+    let client = try SnapshotAPIClient(
+      server: server.url, configuration: .forTests(sleeps: sleeps, random: 0.5))
+    _ = try await client.attach(bundle, to: try ReportID("BUG-1"), as: id)
+    #expect(server.requests.map(\.method) == ["PUT", "PUT"])
+    #expect(sleeps.seconds == [0.125])
+  }
+
+  @Test func `an upload without an id is not repeated once bytes were sent`() async throws {
+    let server = try ScriptedServer { connection in try connection.readRequest() }
+    let client = try SnapshotAPIClient(server: server.url, configuration: .forTests())
+    let error = await clientError { try await client.attach(bundle, to: try ReportID("BUG-1"), as: nil) }
+    #expect(error?.code == .interrupted)
+    #expect(server.requests.count == 1)
+  }
+
+  @Test func `an upload without an id is repeated where no connection was made`() async throws {
+    let record = try makeRecord(contents)
+    let transport = FakeTransport([
+      .failure(.connectionFailed("refused")), .status(201, body: try SnapshotJSON.encode(record)),
+    ])
+    #expect(try await makeClient(transport).attach(bundle, to: try ReportID("BUG-1"), as: nil) == record)
+    #expect(transport.requests.count == 2)
+  }
+
+  @Test func `what the server says of a refusal reaches the caller`() async throws {
+    let problem = """
+      {"type": "https://example.org/problems/conflict", "title": "Taken", "status": 409,
+       "detail": "Another bundle\\u0007 has this id.", "requestID": "r-17"}
+      """
+    let transport = FakeTransport([
+      .status(409, [.contentType: "application/problem+json"], body: Data(problem.utf8))
+    ])
+    let error = await clientError {
+      try await makeClient(transport).attach(bundle, to: try ReportID("B"), as: id)
+    }
+    #expect(error?.code == .conflict)
+    #expect(error?.status == 409)
+    #expect(error?.problem?.type == "https://example.org/problems/conflict")
+    #expect(error?.problem?.title == "Taken")
+    #expect(error?.problem?.requestID == "r-17")
+    #expect(
+      error?.description == """
+        The server has something else under that name: Another bundle  has this id; \
+        attach it under another one (request r-17).
+        """)
+  }
+
+  @Test(
+    arguments: [
+      (301, .unexpectedAnswer), (400, .refused), (401, .unauthorized), (403, .forbidden), (404, .notFound),
+      (410, .gone), (413, .bundleTooLarge), (415, .refused), (422, .refused), (500, .serverFailed),
+      (507, .serverFull),
+    ] as [(Int, SnapshotClientError.Code)])
+  func `a refusal has a code, and is not repeated`(answer: (status: Int, code: SnapshotClientError.Code))
+    async throws
+  {
+    let transport = FakeTransport([.status(answer.status, body: Data("<html>".utf8))])
+    let error = await clientError {
+      try await makeClient(transport).attach(bundle, to: try ReportID("B"), as: id)
+    }
+    #expect(error?.code == answer.code)
+    #expect(error?.status == answer.status)
+    #expect(error?.problem == nil)
+    #expect(transport.requests.count == 1)
+  }
+
+  @Test func `an answer about other bytes is no success`() async throws {
+    let other = try SnapshotJSON.encode(try makeRecord(Data("other".utf8), id: id))
+    let error = await clientError {
+      try await makeClient(FakeTransport([.status(201, body: other)])).attach(
+        bundle, to: try ReportID("B"), as: id)
+    }
+    #expect(error?.code == .unexpectedAnswer)
+  }
+
+  @Test func `a missing bundle sends nothing`() async throws {
+    let transport = FakeTransport([])
+    let error = await clientError {
+      try await makeClient(transport).attach(folder.file("missing.zip"), to: try ReportID("B"), as: id)
+    }
+    #expect(error?.code == .file)
+    #expect(transport.requests.isEmpty)
+  }
+
+  #if os(Linux)
+    @Test func `a bundle of 200 MB takes no more memory than a small one`() async throws {
+      // In a process of its own, so that no other test's memory counts.
+      await #expect(processExitsWith: .success) {
+        let size = 200_000_000
+        let folder = try TemporaryFolder()
+        let file = try folder.write(Data(), to: "large.zip")
+        let handle = try FileHandle(forWritingTo: file)
+        try handle.truncate(atOffset: UInt64(size))
+        try handle.close()
+        let server = try ScriptedServer { connection in
+          let head = try connection.readHead()
+          if head["expect"] != nil { try connection.write("HTTP/1.1 100 Continue\r\n\r\n") }
+          try connection.readBody(size) { _ in }
+          try connection.respond("400 Bad Request")
+        }
+        let client = try SnapshotAPIClient(server: server.url, configuration: .forTests())
+        let before = try SnapshotAPIClientAttachTests.peakBytes()
+        let error = await clientError {
+          try await client.attach(file, to: try ReportID("B"), as: SnapshotID()) { _ in }
+        }
+        #expect(error?.status == 400)
+        #expect(try SnapshotAPIClientAttachTests.peakBytes() - before < 30_000_000)
+      }
+    }
+
+    /// The most memory that the process has had so far.
+    fileprivate static func peakBytes() throws -> Int {
+      let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+      let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })
+      return try #require(line.split(separator: " ").compactMap { Int($0) }.first) * 1024
+    }
+  #endif
+
+  private func makeClient(_ transport: FakeTransport) throws -> SnapshotAPIClient {
+    try SnapshotAPIClient(
+      server: try #require(URL(string: "http://localhost:1")), transport: transport,
+      configuration: .forTests())
+  }
+}
+
+/// The client's error that `work` throws; anything else is recorded.
+func clientError<Value>(_ work: () async throws -> Value) async -> SnapshotClientError? {
+  do {
+    _ = try await work()
+    Issue.record("nothing was thrown")
+  } catch let error as SnapshotClientError {
+    return error
+  } catch {
+    Issue.record(error)
+  }
+  return nil
+}

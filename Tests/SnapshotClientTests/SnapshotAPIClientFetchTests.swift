@@ -1,0 +1,254 @@
+import Foundation
+import HTTPTransport
+import HTTPTypes
+import SnapshotClient
+import SnapshotFormat
+import TestSupport
+import Testing
+
+@Suite struct SnapshotAPIClientFetchTests {
+  private let folder: TemporaryFolder
+  private let contents = makeBytes(200_000)
+  private let id = SnapshotID()
+  private let file: URL
+
+  init() throws {
+    folder = try TemporaryFolder()
+    file = folder.file("bundle.zip")
+  }
+
+  @Test func `a bundle that is what the server has is put in place`() async throws {
+    let server = try ScriptedServer(whole())
+    let log = EventLog()
+    let bundle = try await makeClient(server).fetch(id, to: file) { log.note(.progress($0)) }
+    #expect(bundle.size == 200_000)
+    #expect(bundle.sha256 == .of(contents))
+    #expect(try Data(contentsOf: file) == contents)
+    #expect(try names() == ["bundle.zip"])
+    #expect(server.requests.map(\.line) == ["GET /v1/snapshots/\(id).zip HTTP/1.1"])
+    #expect(server.requests[0]["range"] == nil)
+    #expect(log.progress.last == TransportProgress(completed: 200_000, total: 200_000))
+  }
+
+  @Test func `a download that breaks is gone on with`() async throws {
+    let server = try ScriptedServer(broken(after: 70_000), rest(from: 70_000))
+    let sleeps = SleepLog()
+    let log = EventLog()
+    _ = try await makeClient(server, sleeps: sleeps).fetch(id, to: file) { log.note(.progress($0)) }
+    #expect(try Data(contentsOf: file) == contents)
+    #expect(try names() == ["bundle.zip"])
+    #expect(server.requests[1]["range"] == "bytes=70000-")
+    #expect(server.requests[1]["if-range"] == "\"v1\"")
+    #expect(sleeps.seconds.count == 1)
+    #expect(log.progress.map(\.completed) == log.progress.map(\.completed).sorted())
+  }
+
+  @Test func `a later call goes on where an earlier one gave up`() async throws {
+    let server = try ScriptedServer(broken(after: 70_000), rest(from: 70_000))
+    let error = await clientError { try await makeClient(server, attempts: 1).fetch(id, to: file) }
+    #expect(error?.code == .interrupted)
+    #expect(try names() == ["bundle.zip.partial", "bundle.zip.partial.json"])
+    _ = try await makeClient(server, attempts: 1).fetch(id, to: file)
+    #expect(server.requests[1]["range"] == "bytes=70000-")
+    #expect(try Data(contentsOf: file) == contents)
+  }
+
+  @Test func `a download that gets further each time is not given up`() async throws {
+    let server = try ScriptedServer(
+      broken(after: 50_000), partial(from: 50_000, to: 100_000), partial(from: 100_000, to: 150_000),
+      rest(from: 150_000))
+    _ = try await makeClient(server, attempts: 2).fetch(id, to: file)
+    #expect(server.requests.count == 4)
+    #expect(try Data(contentsOf: file) == contents)
+  }
+
+  @Test func `other bytes on the server start the download anew`() async throws {
+    let changed = makeBytes(90_000)
+    let server = try ScriptedServer(
+      broken(after: 70_000),
+      { connection in
+        try connection.readRequest()
+        try connection.respond("200 OK", ["ETag: \"v2\"", digestField(changed)], body: changed)
+      })
+    _ = try await makeClient(server).fetch(id, to: file)
+    #expect(server.requests[1]["if-range"] == "\"v1\"")
+    #expect(try Data(contentsOf: file) == changed)
+  }
+
+  @Test func `a wrong digest leaves nothing in place`() async throws {
+    try folder.write(Data("former".utf8), to: "bundle.zip")
+    let server = try ScriptedServer { connection in
+      try connection.readRequest()
+      try connection.respond("200 OK", ["ETag: \"v1\"", digestField(Data())], body: contents)
+    }
+    let error = await clientError { try await makeClient(server).fetch(id, to: file) }
+    #expect(error?.code == .digestMismatch)
+    #expect(try Data(contentsOf: file) == Data("former".utf8))
+    #expect(try names() == ["bundle.zip"])
+    #expect(server.requests.count == 1)
+  }
+
+  @Test func `parts that do not fit together are fetched again, once`() async throws {
+    let server = try ScriptedServer(
+      broken(after: 70_000),
+      { connection in
+        try connection.readRequest()
+        try connection.respond(
+          "206 Partial Content", ["Content-Range: bytes 70000-199999/200000"], body: Data(count: 130_000))
+      }, whole())
+    _ = try await makeClient(server).fetch(id, to: file)
+    #expect(server.requests.map { $0["range"] } == [nil, "bytes=70000-", nil])
+    #expect(try Data(contentsOf: file) == contents)
+  }
+
+  @Test func `without a digest the record's is asked for`() async throws {
+    let record = try SnapshotJSON.encode(try makeRecord(contents, id: id))
+    let server = try ScriptedServer(
+      { connection in
+        try connection.readRequest()
+        try connection.respond("200 OK", body: contents)
+      },
+      { connection in
+        try connection.readRequest()
+        try connection.respond("200 OK", body: record)
+      })
+    #expect(try await makeClient(server).fetch(id, to: file).sha256 == .of(contents))
+    #expect(server.requests.map(\.target) == ["/v1/snapshots/\(id).zip", "/v1/snapshots/\(id)"])
+  }
+
+  @Test func `a whole download whose digest could not be asked for is not fetched again`() async throws {
+    let record = try SnapshotJSON.encode(try makeRecord(contents, id: id))
+    let server = try ScriptedServer(
+      { connection in
+        try connection.readRequest()
+        try connection.respond("200 OK", ["ETag: \"v1\""], body: contents)
+      },
+      { connection in
+        try connection.readRequest()
+        try connection.respond("500 Internal Server Error")
+      },
+      { connection in
+        try connection.readRequest()
+        try connection.respond("200 OK", body: record)
+      })
+    #expect(await clientError { try await makeClient(server).fetch(id, to: file) }?.code == .serverFailed)
+    #expect(try await makeClient(server).fetch(id, to: file).size == 200_000)
+    #expect(
+      server.requests.map(\.target) == [
+        "/v1/snapshots/\(id).zip", "/v1/snapshots/\(id)", "/v1/snapshots/\(id)",
+      ])
+  }
+
+  @Test(arguments: ["W/\"v1\"", "v1", ""])
+  func `only a strong entity tag lets a download go on`(tag: String) async throws {
+    let server = try ScriptedServer(broken(after: 70_000, tag: tag), whole())
+    _ = try await makeClient(server).fetch(id, to: file)
+    #expect(server.requests[1]["range"] == nil)
+    #expect(server.requests[1]["if-range"] == nil)
+    #expect(try Data(contentsOf: file) == contents)
+  }
+
+  @Test func `a part of another snapshot is not gone on with`() async throws {
+    let server = try ScriptedServer(broken(after: 70_000), whole())
+    _ = await clientError { try await makeClient(server, attempts: 1).fetch(SnapshotID(), to: file) }
+    _ = try await makeClient(server, attempts: 1).fetch(id, to: file)
+    #expect(server.requests[1]["range"] == nil)
+    #expect(try Data(contentsOf: file) == contents)
+  }
+
+  @Test(arguments: ["", "{", "[]", "{\"source\": 5}"])
+  func `a note that can't be read starts the download anew`(note: String) async throws {
+    try folder.write(Data(repeating: 1, count: 100), to: "bundle.zip.partial")
+    try folder.write(Data(note.utf8), to: "bundle.zip.partial.json")
+    let server = try ScriptedServer(whole())
+    _ = try await makeClient(server).fetch(id, to: file)
+    #expect(server.requests[0]["range"] == nil)
+    #expect(try Data(contentsOf: file) == contents)
+  }
+
+  @Test(arguments: [
+    "416 Range Not Satisfiable\r\nContent-Range: bytes */10",
+    "206 Partial Content\r\nContent-Range: bytes 0-9/10",
+  ])
+  func `a range that the server can't give starts the download anew`(status: String) async throws {
+    let server = try ScriptedServer(
+      broken(after: 70_000),
+      { connection in
+        try connection.readRequest()
+        try connection.respond(status, body: Data(count: 10))
+      }, whole())
+    _ = try await makeClient(server).fetch(id, to: file)
+    #expect(server.requests.map { $0["range"] } == [nil, "bytes=70000-", nil])
+    #expect(try Data(contentsOf: file) == contents)
+  }
+
+  @Test func `a bundle over the limit is not taken`() async throws {
+    let server = try ScriptedServer(whole())
+    for (limit, fits) in [(199_999, false), (200_000, true), (200_001, true)] {
+      var configuration = SnapshotAPIClient.Configuration.forTests()
+      configuration.limits.bundleBytes = Int64(limit)
+      let client = try SnapshotAPIClient(server: server.url, configuration: configuration)
+      if fits {
+        _ = try await client.fetch(id, to: file)
+      } else {
+        #expect(await clientError { try await client.fetch(id, to: file) }?.code == .unexpectedAnswer)
+      }
+    }
+  }
+
+  @Test func `a folder that is not there is told`() async throws {
+    let server = try ScriptedServer(whole())
+    let error = await clientError {
+      try await makeClient(server).fetch(id, to: folder.file("missing/bundle.zip"))
+    }
+    #expect(error?.code == .file)
+  }
+
+  // MARK: Scripts
+
+  private func whole() -> ScriptedServer.Script {
+    let contents = contents
+    return { connection in
+      try connection.readRequest()
+      try connection.respond("200 OK", ["ETag: \"v1\"", digestField(contents)], body: contents)
+    }
+  }
+
+  private func broken(after count: Int, tag: String = "\"v1\"") -> ScriptedServer.Script {
+    let contents = contents
+    return { connection in
+      try connection.readRequest()
+      try connection.write(
+        "HTTP/1.1 200 OK\r\nETag: \(tag)\r\nContent-Length: \(contents.count)\r\n\(digestField(contents))\r\n\r\n"
+      )
+      try connection.write(Array(contents.prefix(count)))
+    }
+  }
+
+  private func partial(from start: Int, to end: Int) -> ScriptedServer.Script {
+    let contents = contents
+    return { connection in
+      try connection.readRequest()
+      let lines = [
+        "HTTP/1.1 206 Partial Content", "Content-Length: \(contents.count - start)", digestField(contents),
+        "Content-Range: bytes \(start)-\(contents.count - 1)/\(contents.count)",
+      ]
+      try connection.write(lines.joined(separator: "\r\n") + "\r\n\r\n")
+      try connection.write(Array(contents[start..<end]))
+    }
+  }
+
+  private func rest(from start: Int) -> ScriptedServer.Script { partial(from: start, to: contents.count) }
+
+  private func makeClient(
+    _ server: ScriptedServer, attempts: Int = 4, sleeps: SleepLog = SleepLog()
+  ) throws -> SnapshotAPIClient {
+    var configuration = SnapshotAPIClient.Configuration.forTests(sleeps: sleeps)
+    configuration.retries.attempts = attempts
+    return try SnapshotAPIClient(server: server.url, configuration: configuration)
+  }
+
+  private func names() throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+  }
+}
