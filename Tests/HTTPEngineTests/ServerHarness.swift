@@ -11,6 +11,9 @@ struct ClosureHandler: HTTPHandler {
   func respond(to request: HTTPServerRequest) async throws -> HTTPServerResponse { try await body(request) }
 }
 
+/// A logger that drops everything.
+let silentLogger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+
 /// Runs a server on a free port of the loopback address while `body` runs, and shuts it down afterwards.
 func withServer<Result: Sendable>(
   configure: (inout HTTPServer.Configuration) -> Void = { _ in },
@@ -20,10 +23,8 @@ func withServer<Result: Sendable>(
   var configuration = HTTPServer.Configuration(port: 0)
   configuration.eventLoops = 2
   configure(&configuration)
-  var logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
-  logger.logLevel = .critical
   let server = HTTPServer(
-    configuration: configuration, handler: ClosureHandler(body: handler), logger: logger)
+    configuration: configuration, handler: ClosureHandler(body: handler), logger: silentLogger)
   let address = try await server.start()
   do {
     let result = try await body(server, address.port)
@@ -55,4 +56,12 @@ final class Gate: Sendable {
   private let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
   func open() { continuation.finish() }
   func wait() async { for await _ in stream {} }
+}
+
+/// Bytes in which a piece that is missing, doubled or out of place shows: the period is a prime.
+func repeatedPattern(_ count: Int) -> [UInt8] {
+  let period = (0..<10_007).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
+  var bytes: [UInt8] = []
+  while bytes.count < count { bytes += period }
+  return Array(bytes[..<count])
 }

@@ -119,6 +119,17 @@ public final class RawHTTPClient: Sendable {
     return sent
   }
 
+  /// Sends until for half a second nothing more goes, and answers how much that was; stops at `limit`.
+  public func sendUntilStuck(upTo limit: Int) -> Int {
+    var sent = 0
+    while sent < limit {
+      sent += sendWithoutWaiting(upTo: limit - sent)
+      var subject = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+      if poll(&subject, 1, 500) == 0 { break }
+    }
+    return sent
+  }
+
   /// Says that nothing more will be sent.
   public func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 

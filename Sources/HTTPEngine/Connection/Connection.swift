@@ -83,7 +83,7 @@ final class Connection: @unchecked Sendable {
     guard readDeadline <= loop.now else { return updateDeadline() }
     readDeadline = DeadlineTable.none
     switch phase {
-    case .head: if input.isEmpty { close() } else { refuse(.headTooSlow) }
+    case .head: if input.isEmpty { closeUnlessRequested() } else { refuse(.headTooSlow) }
     case .request: body?.deadlinePassed()
     case .draining, .lingering: close()
     case .closed: break
@@ -92,8 +92,11 @@ final class Connection: @unchecked Sendable {
 
   /// Idle connections close; one that runs says so in its response.
   func serverIsStopping() {
-    guard phase == .head, input.isEmpty else { return }
-    // A request may have come that the poller hasn't told of yet.
+    if phase == .head, input.isEmpty { closeUnlessRequested() }
+  }
+
+  /// Closes an idle connection, unless a request has come that the poller hasn't told of yet.
+  private func closeUnlessRequested() {
     readHead()
     if phase == .head, input.isEmpty { close() }
   }

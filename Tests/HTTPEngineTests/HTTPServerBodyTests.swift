@@ -1,0 +1,271 @@
+import HTTPEngine
+import HTTPTypes
+import Synchronization
+import SystemIO
+import TestSupport
+import Testing
+
+/// Bodies on their way in.
+@Suite struct HTTPServerBodyTests {
+  /// A chunked body of `count` bytes.
+  private static func chunked(_ count: Int) -> String {
+    String(count, radix: 16) + "\r\n" + String(repeating: "a", count: count) + "\r\n0\r\n\r\n"
+  }
+
+  @Test(arguments: [1, 1000, 16 * 1024, 16 * 1024 + 1, 256 * 1024, 3_000_000])
+  func `a body comes in whole`(size: Int) async throws {
+    try await withServer(handler: echo) { _, port in
+      try await RawHTTPClient.run {
+        let client = try RawHTTPClient(port: port)
+        let body = repeatedPattern(size)
+        try client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: \(size)\r\n\r\n")
+        try client.send(body)
+        #expect(try client.receiveResponse().body == body)
+        try client.send("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
+        for start in stride(from: 0, to: size, by: 100_001) {
+          let piece = body[start..<min(start + 100_001, size)]
+          try client.send("\(String(piece.count, radix: 16));x=y\r\n")
+          try client.send(Array(piece))
+          try client.send("\r\n")
+        }
+        try client.send("0\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(try client.receiveResponse().body == body)
+        #expect(try client.receiveResponse().text == "GET /")
+      }
+    }
+  }
+
+  @Test func `Expect is answered when the body is asked for`() async throws {
+    try await withServer(handler: { request in
+      if request.path == "/refuse" { return HTTPServerResponse(status: .forbidden) }
+      return try await echo(request)
+    }) { _, port in
+      try await RawHTTPClient.run {
+        let head = "HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n"
+        let client = try RawHTTPClient(port: port)
+        try client.send("POST / " + head)
+        #expect(try client.receiveResponse().status == 100)
+        try client.send("hello")
+        #expect(try client.receiveResponse().text == "hello")
+        // A client that doesn't wait is not told to go on.
+        try client.send("POST / " + head + "hello")
+        #expect(try client.receiveResponse().text == "hello")
+        // A refusal comes instead, and nobody can know whether the body still follows.
+        try client.send("POST /refuse " + head)
+        let refusal = try client.receiveResponse()
+        #expect(refusal.status == 403)
+        #expect(refusal.field("Connection") == "close")
+      }
+    }
+  }
+
+  @Test func `another expectation is refused`() async throws {
+    try await withServer(handler: echo) { _, port in
+      try await RawHTTPClient.run {
+        let client = try RawHTTPClient(port: port)
+        try client.send("GET / HTTP/1.1\r\nHost: a\r\nExpect: x\r\n\r\n")
+        #expect(try client.receiveResponse().status == 417)
+        #expect(client.isClosedByPeer())
+      }
+    }
+  }
+
+  @Test func `a body is taken up to the server's limit`() async throws {
+    try await withServer(configure: { $0.limits.bodyBytes = 100 }, handler: echo) { _, port in
+      try await RawHTTPClient.run {
+        for size in [99, 100, 101] {
+          let client = try RawHTTPClient(port: port)
+          try client.send(
+            "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n" + Self.chunked(size))
+          let response = try client.receiveResponse()
+          #expect(response.status == (size > 100 ? 413 : 200))
+          if size > 100 {
+            #expect(client.isClosedByPeer())
+            let eager = try RawHTTPClient(port: port)
+            try eager.send(
+              "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 101\r\nExpect: 100-continue\r\n\r\n")
+            #expect(try eager.receiveResponse().status == 413)
+          } else {
+            try client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: \(size)\r\n\r\n")
+            try client.send(String(repeating: "a", count: size))
+            #expect(try client.receiveResponse().body.count == size)
+          }
+        }
+      }
+    }
+  }
+
+  @Test func `a handler may lower the limit`() async throws {
+    try await withServer(handler: { request in
+      HTTPServerResponse(status: .ok, body: .bytes(try await request.body.collect(upTo: 100)))
+    }) { _, port in
+      try await RawHTTPClient.run {
+        for size in [99, 100, 101] {
+          for fields in ["Transfer-Encoding: chunked", "Content-Length: \(size)\r\nExpect: 100-continue"] {
+            let client = try RawHTTPClient(port: port)
+            try client.send("POST / HTTP/1.1\r\nHost: a\r\n\(fields)\r\n\r\n")
+            if fields.hasPrefix("T") {
+              try client.send(Self.chunked(size))
+            } else if size <= 100 {
+              #expect(try client.receiveResponse().status == 100)
+              try client.send(String(repeating: "a", count: size))
+            }
+            #expect(try client.receiveResponse().status == (size > 100 ? 413 : 200))
+          }
+        }
+      }
+    }
+  }
+
+  @Test func `a broken coding is refused while it arrives`() async throws {
+    try await withServer(handler: echo) { _, port in
+      try await RawHTTPClient.run {
+        let client = try RawHTTPClient(port: port)
+        try client.send(
+          "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabcX\r\n0\r\n\r\n")
+        let response = try client.receiveResponse()
+        #expect(response.status == 400)
+        #expect(response.field("Content-Type") == "application/problem+json")
+        #expect(client.isClosedByPeer())
+      }
+    }
+  }
+
+  @Test func `a small body that nobody reads is dropped and the connection kept`() async throws {
+    try await withServer(
+      configure: { $0.limits.drainBytes = 1000 }, handler: { _ in HTTPServerResponse(status: .ok) }
+    ) { _, port in
+      try await RawHTTPClient.run {
+        let client = try RawHTTPClient(port: port)
+        for size in [999, 1000, 1001] {
+          try client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: \(size)\r\n\r\n")
+          let response = try client.receiveResponse()
+          #expect(response.status == 200)
+          #expect(response.field("Connection") == (size > 1000 ? "close" : nil))
+          if size <= 1000 { try client.send(String(repeating: "a", count: size)) }
+        }
+        // The client may go on sending for a while without losing the response to a reset.
+        try client.send(String(repeating: "a", count: 100_000))
+        client.endSending()
+        #expect(client.isClosedByPeer())
+      }
+    }
+  }
+
+  @Test(arguments: ["Content-Length: 10", "Transfer-Encoding: chunked"], [true, false])
+  func `a handler learns that the client went away`(framing: String, isReset: Bool) async throws {
+    let seen = Mutex<(any Error)?>(nil)
+    let began = Gate()
+    let ended = Gate()
+    try await withServer(handler: { request in
+      do {
+        for try await _ in request.body { began.open() }
+      } catch {
+        seen.withLock { $0 = error }
+        ended.open()
+        throw error
+      }
+      return HTTPServerResponse(status: .ok)
+    }) { _, port in
+      let client = try RawHTTPClient(port: port)
+      try client.send("POST / HTTP/1.1\r\nHost: a\r\n\(framing)\r\n\r\n5\r\nhe")
+      await began.wait()
+      if isReset { client.reset() } else { client.endSending() }
+      await ended.wait()
+      #expect(seen.withLock { $0 as? HTTPBodyError } == .disconnected)
+    }
+  }
+
+  @Test func `a handler that doesn't read stops the sender`() async throws {
+    let gate = Gate()
+    let began = Gate()
+    let taken = Counter()
+    try await withServer(handler: { request in
+      var iterator = request.body.makeAsyncIterator()
+      taken.add(try await iterator.next()?.count ?? 0)
+      began.open()
+      await gate.wait()
+      while let piece = try await iterator.next() { taken.add(piece.count) }
+      return HTTPServerResponse(status: .ok)
+    }) { _, port in
+      let client = try RawHTTPClient(port: port)
+      let size = 200 << 20
+      try client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: \(size)\r\n\r\n")
+      let first = try await RawHTTPClient.run { client.sendWithoutWaiting(upTo: 1 << 20) }
+      await began.wait()
+      // The kernel's buffers fill up, then nothing goes any more: well before the 200 MB are out.
+      let sent = first + (try await RawHTTPClient.run { client.sendUntilStuck(upTo: size - first) })
+      #expect(sent < 64 << 20)
+      #expect(taken.value <= 256 * 1024)
+      gate.open()
+      let rest = size - sent
+      let response = try await RawHTTPClient.run {
+        var left = rest
+        let block = [UInt8](repeating: 0x61, count: 1 << 20)
+        while left > 0 {
+          try client.send(left < block.count ? Array(block[..<left]) : block)
+          left -= min(left, block.count)
+        }
+        return try client.receiveResponse()
+      }
+      #expect(response.status == 200)
+      #expect(taken.value == size)
+    }
+  }
+
+  @Test func `uploads go on when the pool of buffers is used up`() async throws {
+    try await withServer(configure: { $0.limits.bodyBuffers = 1 }, handler: echo) { _, port in
+      try await RawHTTPClient.run {
+        let clients = try (0..<8).map { _ in try RawHTTPClient(port: port) }
+        let body = [UInt8](repeating: 0x62, count: 100_000)
+        for client in clients {
+          try client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 200000\r\n\r\n")
+        }
+        for _ in 0..<2 { for client in clients { try client.send(body) } }
+        for client in clients { #expect(try client.receiveResponse().body == body + body) }
+      }
+    }
+  }
+
+  @Test func `a body can be echoed while it comes`() async throws {
+    try await withServer(handler: { request in
+      let pieces = request.body
+      let iterator = Mutex(pieces.makeAsyncIterator())
+      return HTTPServerResponse(
+        status: .ok,
+        body: .stream {
+          var copy = iterator.withLock { $0 }
+          return try await copy.next()?.bytes
+        })
+    }) { _, port in
+      try await RawHTTPClient.run {
+        let client = try RawHTTPClient(port: port)
+        try client.send("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n")
+        var seen = ""
+        while !seen.contains("\r\n\r\n2\r\nab\r\n") {
+          seen += String(decoding: try client.receiveExactly(1), as: UTF8.self)
+        }
+        try client.send("0\r\n\r\n")
+        #expect(try client.receiveExactly(5) == Array("0\r\n\r\n".utf8))
+        try client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nx")
+        #expect(try client.receiveResponse().text == "x")
+      }
+    }
+  }
+
+  @Test func `a body outlives its request as a broken one`() async throws {
+    let kept = Mutex<HTTPRequestBody?>(nil)
+    try await withServer(handler: { request in
+      kept.withLock { $0 = request.body }
+      return HTTPServerResponse(status: .ok)
+    }) { _, port in
+      try await RawHTTPClient.run {
+        let client = try RawHTTPClient(port: port)
+        try client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc")
+        #expect(try client.receiveResponse().status == 200)
+      }
+      let body = try #require(kept.withLock { $0 })
+      await #expect(throws: HTTPBodyError.disconnected) { try await body.collect(upTo: 10) }
+    }
+  }
+}

@@ -1,0 +1,316 @@
+import HTTPEngine
+import HTTPTypes
+import Synchronization
+import SystemIO
+import TestSupport
+import Testing
+
+/// Deadlines, refusals, caps, and the server's end.
+@Suite struct HTTPServerLimitTests {
+  @Test(arguments: [
+    ("GET / HTTP/1.1\r\nHost: a\r\nX: \0\r\n\r\n", 400), ("GET / HTTP/3.0\r\nHost: a\r\n\r\n", 505),
+    ("CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n", 501),
+    ("GET /" + String(repeating: "a", count: 9000) + " HTTP/1.1\r\n", 414),
+    ("GET / HTTP/1.1\r\nHost: a\r\nX: " + String(repeating: "a", count: 40_000), 431),
+    ("GET / HTTP/1.1\r\n" + String(repeating: "X: y\r\n", count: 101), 431),
+  ]) func `a refusal is told as a problem and ends the connection`(request: String, status: Int) async throws
+  {
+    try await withServer(handler: echo) { _, port in
+      try await RawHTTPClient.run {
+        let client = try RawHTTPClient(port: port)
+        try client.send(request)
+        let response = try client.receiveResponse()
+        #expect(response.status == status)
+        #expect(response.field("Content-Type") == "application/problem+json")
+        #expect(response.field("Connection") == "close")
+        #expect(response.field("X-Request-Id")?.count == 12)
+        #expect(response.text.contains("\"status\":\(status),"))
+        client.endSending()
+        #expect(client.isClosedByPeer())
+      }
+    }
+  }
+
+  @Test func `what follows a refused request is never read as one`() async throws {
+    let count = Counter()
+    try await withServer(handler: { request in
+      count.add()
+      return try await echo(request)
+    }) { _, port in
+      try await RawHTTPClient.run {
+        let client = try RawHTTPClient(port: port)
+        try client.send(
+          "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+            + "GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(try client.receiveResponse().status == 400)
+        try client.send("GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n")
+        client.endSending()
+        #expect(try client.receiveAll().isEmpty)
+      }
+      #expect(count.value == 0)
+    }
+  }
+
+  @Test func `a head that takes too long is answered with 408`() async throws {
+    try await withServer(configure: { $0.limits.headTime = .milliseconds(50) }, handler: echo) { _, port in
+      try await RawHTTPClient.run {
+        let client = try RawHTTPClient(port: port)
+        try client.send("GET / HTTP/1.1\r\nHost:")
+        #expect(try client.receiveResponse().status == 408)
+        client.endSending()
+        #expect(client.isClosedByPeer())
+        // In a second request too, and though bytes keep coming.
+        let other = try RawHTTPClient(port: port)
+        try other.send("GET / HTTP/1.1\r\nHost: a\r\n\r\nG")
+        #expect(try other.receiveResponse().status == 200)
+        #expect(try other.receiveResponse().status == 408)
+      }
+    }
+  }
+
+  @Test func `a body that comes too slowly is answered with 408`() async throws {
+    let seen = Mutex<HTTPBodyError?>(nil)
+    try await withServer(
+      configure: {
+        $0.limits.bodyGrace = .milliseconds(40)
+        $0.limits.bodyWindow = .milliseconds(40)
+        $0.limits.bodyBytesPerSecond = 1 << 20
+      },
+      handler: { request in
+        do {
+          return try await echo(request)
+        } catch let error as HTTPBodyError {
+          seen.withLock { $0 = error }
+          throw error
+        }
+      }
+    ) { _, port in
+      try await RawHTTPClient.run {
+        let client = try RawHTTPClient(port: port)
+        try client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nhello")
+        #expect(try client.receiveResponse().status == 408)
+        client.endSending()
+        #expect(client.isClosedByPeer())
+      }
+      #expect(seen.withLock { $0 } == .tooSlow)
+    }
+  }
+
+  @Test func `an idle connection is closed without a word`() async throws {
+    try await withServer(configure: { $0.limits.idleTime = .milliseconds(500) }, handler: echo) { _, port in
+      try await RawHTTPClient.run {
+        let silent = try RawHTTPClient(port: port)
+        #expect(try silent.receiveAll().isEmpty)
+        let served = try RawHTTPClient(port: port)
+        try served.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(try served.receiveResponse().status == 200)
+        #expect(try served.receiveAll().isEmpty)
+      }
+    }
+  }
+
+  @Test func `a client that doesn't read its response is given up`() async throws {
+    let (stream, continuation) = AsyncStream.makeStream(of: HTTPExchange.self)
+    try await withServer(
+      configure: {
+        $0.limits.writeStallTime = .milliseconds(100)
+        $0.onResponse = { continuation.yield($0) }
+      },
+      handler: { _ in HTTPServerResponse(status: .ok, body: .bytes([UInt8](repeating: 0, count: 64 << 20))) }
+    ) { _, port in
+      let client = try RawHTTPClient(port: port, receiveBuffer: 16 * 1024)
+      try client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+      for await exchange in stream {
+        #expect(!exchange.isComplete)
+        #expect(exchange.bytesSent > 0)
+        #expect(exchange.bytesSent < 64 << 20)
+        break
+      }
+      #expect(try await RawHTTPClient.run { try client.receive(upTo: 15) } == Array("HTTP/1.1 200 OK".utf8))
+    }
+  }
+
+  @Test func `connections beyond the limits are told so, and have room again later`() async throws {
+    try await withServer(configure: { $0.limits.connectionsPerAddress = 2 }, handler: echo) { _, port in
+      try await RawHTTPClient.run {
+        let request = "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+        let first = try RawHTTPClient(port: port)
+        let second = try RawHTTPClient(port: port)
+        for client in [first, second] {
+          try client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+          #expect(try client.receiveResponse().status == 200)
+        }
+        let third = try RawHTTPClient(port: port)
+        let refusal = try third.receiveResponse()
+        #expect(refusal.status == 503)
+        #expect(refusal.field("Retry-After") != nil)
+        try first.send(request)
+        #expect(try first.receiveResponse().status == 200)
+        #expect(first.isClosedByPeer())
+        let fourth = try RawHTTPClient(port: port)
+        try fourth.send(request)
+        #expect(try fourth.receiveResponse().status == 200)
+      }
+    }
+  }
+
+  @Test func `a connection ends after its number of requests`() async throws {
+    try await withServer(configure: { $0.limits.requestsPerConnection = 2 }, handler: echo) { _, port in
+      try await RawHTTPClient.run {
+        let client = try RawHTTPClient(port: port)
+        try client.send(String(repeating: "GET / HTTP/1.1\r\nHost: a\r\n\r\n", count: 3))
+        #expect(try client.receiveResponse().field("Connection") == nil)
+        #expect(try client.receiveResponse().field("Connection") == "close")
+        client.endSending()
+        #expect(try client.receiveAll().isEmpty)
+      }
+    }
+  }
+
+  // MARK: Failures of handlers
+
+  @Test func `a handler's problem is told, and any other failure hidden`() async throws {
+    struct Secret: Error {}
+    try await withServer(handler: { request in
+      if request.path == "/problem" {
+        throw HTTPProblem(
+          status: .conflict, type: "https://example.org/taken", title: "Taken", detail: "It is taken.",
+          headerFields: [.allow: "GET"])
+      }
+      throw Secret()
+    }) { _, port in
+      try await RawHTTPClient.run {
+        let client = try RawHTTPClient(port: port)
+        try client.send("GET /problem HTTP/1.1\r\nHost: a\r\n\r\n")
+        let problem = try client.receiveResponse()
+        #expect(problem.status == 409)
+        #expect(problem.field("Allow") == "GET")
+        #expect(problem.text.contains("https://example.org/taken"))
+        try client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        let failure = try client.receiveResponse()
+        #expect(failure.status == 500)
+        #expect(!failure.text.contains("Secret"))
+        #expect(failure.field("X-Request-Id")?.count == 12)
+      }
+    }
+  }
+
+  @Test func `exchanges are told of`() async throws {
+    let (stream, continuation) = AsyncStream.makeStream(of: HTTPExchange.self)
+    try await withServer(configure: { $0.onResponse = { continuation.yield($0) } }, handler: echo) {
+      _, port in
+      try await RawHTTPClient.run {
+        let client = try RawHTTPClient(port: port)
+        try client.send("GET /path?secret HTTP/1.1\r\nHost: a\r\n\r\n")
+        _ = try client.receiveResponse()
+        try client.send("nonsense\r\n\r\n")
+        _ = try client.receiveResponse()
+      }
+      var exchanges: [HTTPExchange] = []
+      for await exchange in stream {
+        exchanges.append(exchange)
+        if exchanges.count == 2 { break }
+      }
+      #expect(exchanges.map(\.method) == ["GET", "-"])
+      #expect(exchanges.map(\.path) == ["/path", "-"])
+      #expect(exchanges.map(\.status) == [200, 400])
+      #expect(exchanges.allSatisfy { $0.isComplete && $0.bytesSent > 50 && $0.duration > .zero })
+    }
+  }
+
+  @Test func `a handler whose client is gone is cancelled`() async throws {
+    let began = Gate()
+    let cancelled = Gate()
+    try await withServer(handler: { _ in
+      await withTaskCancellationHandler {
+        began.open()
+        await cancelled.wait()
+      } onCancel: {
+        cancelled.open()
+      }
+      return HTTPServerResponse(status: .ok)
+    }) { _, port in
+      let client = try RawHTTPClient(port: port)
+      try client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+      await began.wait()
+      client.reset()
+      await cancelled.wait()
+    }
+  }
+
+  // MARK: Beginning and end
+
+  @Test func `a port that is taken is refused with a clear error`() async throws {
+    try await withServer(handler: echo) { _, port in
+      let other = HTTPServer(
+        configuration: .init(port: port), handler: ClosureHandler(body: echo), logger: silentLogger)
+      await #expect(throws: HTTPServerError.addressInUse(SocketAddress(.loopback, port: port))) {
+        try await other.start()
+      }
+    }
+  }
+
+  @Test func `a host that is a name is refused`() async throws {
+    let server = HTTPServer(
+      configuration: .init(host: "example.org"), handler: ClosureHandler(body: echo), logger: silentLogger)
+    await #expect(throws: HTTPServerError.invalidHost("example.org")) { try await server.start() }
+  }
+
+  @Test func `a shutdown lets what runs finish and closes what is idle`() async throws {
+    let began = Gate()
+    let gate = Gate()
+    try await withServer(handler: { request in
+      began.open()
+      await gate.wait()
+      return try await echo(request)
+    }) { server, port in
+      let idle = try RawHTTPClient(port: port)
+      let busy = try RawHTTPClient(port: port)
+      try busy.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+      await began.wait()
+      async let end: Void = server.shutdown(deadline: .seconds(10))
+      #expect(try await RawHTTPClient.run { idle.isClosedByPeer() })
+      gate.open()
+      let response = try await RawHTTPClient.run { try busy.receiveResponse() }
+      #expect(response.text == "GET /")
+      #expect(response.field("Connection") == "close")
+      await end
+      #expect(throws: RawHTTPClient.Failure.self) { try RawHTTPClient(port: port) }
+    }
+  }
+
+  @Test func `a shutdown ends what doesn't finish in time`() async throws {
+    let began = Gate()
+    let cancelled = Gate()
+    try await withServer(handler: { _ in
+      began.open()
+      await withTaskCancellationHandler {
+        await cancelled.wait()
+      } onCancel: {
+        cancelled.open()
+      }
+      return HTTPServerResponse(status: .ok)
+    }) { server, port in
+      let client = try RawHTTPClient(port: port)
+      try client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+      await began.wait()
+      await server.shutdown(deadline: .milliseconds(20))
+      await cancelled.wait()
+      #expect(try await RawHTTPClient.run { try client.receiveAll() }.isEmpty)
+    }
+  }
+
+  @Test func `running ends with a shutdown, and with its task`() async throws {
+    for byCancelling in [true, false] {
+      var configuration = HTTPServer.Configuration(port: 0)
+      configuration.shutdownDeadline = .zero
+      let server = HTTPServer(
+        configuration: configuration, handler: ClosureHandler(body: echo), logger: silentLogger)
+      try await server.start()
+      let task = Task { try await server.run() }
+      if byCancelling { task.cancel() } else { await server.shutdown(deadline: .zero) }
+      try await task.value
+      await #expect(throws: HTTPServerError.alreadyStarted) { try await server.start() }
+    }
+  }
+}

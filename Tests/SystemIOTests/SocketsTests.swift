@@ -1,0 +1,210 @@
+import Foundation
+import Synchronization
+import SystemIO
+import TestSupport
+import Testing
+
+@Suite struct SocketAddressTests {
+  @Test(arguments: [
+    ("127.0.0.1", "127.0.0.1:80"), ("0.0.0.0", "0.0.0.0:80"), ("255.1.2.3", "255.1.2.3:80"),
+    ("localhost", "127.0.0.1:80"), ("::1", "[::1]:80"), ("[::1]", "[::1]:80"),
+    ("2001:DB8:0:0:0:0:0:1", "[2001:db8::1]:80"), ("::ffff:1.2.3.4", "[::ffff:1.2.3.4]:80"),
+  ]) func `addresses are read and written`(host: String, text: String) {
+    #expect(SocketAddress(host: host, port: 80)?.description == text)
+  }
+
+  @Test(arguments: [
+    "", "example.org", "1.2.3", "1.2.3.256", "[127.0.0.1]", "[::1", "::1]", "::g", "[]", " 1.2.3.4",
+  ])
+  func `what is no address is refused`(host: String) {
+    #expect(SocketAddress(host: host, port: 80) == nil)
+  }
+
+  @Test func `clients are told apart by what one subscriber has`() throws {
+    func client(_ text: String) throws -> IPAddress { try #require(IPAddress(text)).client }
+    #expect(try client("10.0.0.1") != client("10.0.0.2"))
+    #expect(try client("::ffff:10.0.0.1") == client("10.0.0.1"))
+    #expect(try client("2001:db8:0:1::1") == client("2001:db8:0:1:ffff::2"))
+    #expect(try client("2001:db8:0:1::1") != client("2001:db8:0:2::1"))
+  }
+}
+
+@Suite struct SocketTests {
+  private func listener() throws -> (Socket, UInt16) {
+    let sockets = try Socket.listeners(at: SocketAddress(.loopback, port: 0), count: 1)
+    let socket = try #require(sockets.first)
+    return (socket, try socket.localAddress.port)
+  }
+
+  /// Waits until `socket` is ready for `interest`.
+  private func wait(for interest: Poller.Interest, at socket: Socket) throws {
+    let poller = try Poller()
+    try poller.set(interest, for: socket.descriptor)
+    var isReady = false
+    try poller.wait(milliseconds: 10_000) { isReady = isReady || !$0.readiness.isDisjoint(with: interest) }
+    #expect(isReady)
+  }
+
+  private func accept(_ listener: Socket) throws -> Socket {
+    try wait(for: .read, at: listener)
+    return try #require(try listener.accept()).socket
+  }
+
+  private func receive(_ socket: Socket, upTo count: Int = 100) throws -> [UInt8]? {
+    var buffer = [UInt8](repeating: 0, count: count)
+    guard let received = try buffer.withUnsafeMutableBytes({ try socket.receive(into: $0) }) else {
+      return nil
+    }
+    return Array(buffer[..<received])
+  }
+
+  @Test func `nothing ever waits`() throws {
+    let (listener, port) = try listener()
+    #expect(try listener.accept() == nil)
+    let client = try RawHTTPClient(port: port)
+    let socket = try accept(listener)
+    #expect(try receive(socket) == nil)
+    try client.send("hello")
+    try wait(for: .read, at: socket)
+    var first: UInt8 = 0
+    #expect(try withUnsafeMutableBytes(of: &first) { try socket.peek(into: $0) } == 1)
+    #expect(try receive(socket) == Array("hello".utf8))
+    client.endSending()
+    try wait(for: .read, at: socket)
+    #expect(try receive(socket) == [])
+  }
+
+  @Test func `sending stops where the other end takes no more`() throws {
+    let (listener, port) = try listener()
+    let client = try RawHTTPClient(port: port)
+    let socket = try accept(listener)
+    let block = [UInt8](repeating: 0x61, count: 1 << 20)
+    var sent = 0
+    while let count = try block.withUnsafeBytes({ try socket.send($0) }) { sent += count }
+    #expect(sent > 0)
+    #expect(try client.receiveExactly(sent).count == sent)
+    try socket.shutdownSending()
+    #expect(try client.receive().isEmpty)
+  }
+
+  @Test func `a gone peer is an error, not a signal`() throws {
+    let (listener, port) = try listener()
+    let client = try RawHTTPClient(port: port)
+    let socket = try accept(listener)
+    client.reset()
+    try wait(for: .read, at: socket)
+    #expect { try receive(socket) } throws: { ($0 as? SystemError)?.isDisconnected == true }
+    #expect { try [1].withUnsafeBytes { try socket.send($0) } } throws: {
+      ($0 as? SystemError)?.isDisconnected == true
+    }
+  }
+
+  @Test func `a range of a file is sent`() throws {
+    let folder = try TemporaryFolder()
+    let file = try File(folder.path + "/file", .create(mode: 0o600))
+    try file.write(Array("0123456789".utf8), at: 0)
+    let (listener, port) = try listener()
+    let client = try RawHTTPClient(port: port)
+    let socket = try accept(listener)
+    #expect(try Array("head ".utf8).withUnsafeBytes { try socket.send($0, more: true) } == 5)
+    #expect(try socket.send(file, offset: 3, count: 4) == 4)
+    #expect(try client.receiveExactly(9) == Array("head 3456".utf8))
+    #expect(try socket.send(file, offset: 8, count: 10) == 2)
+    #expect(try socket.send(file, offset: 10, count: 10) == 0)
+  }
+
+  @Test func `several listeners share a port that nobody else gets`() throws {
+    let listeners = try Socket.listeners(at: SocketAddress(.loopback, port: 0), count: 3)
+    #expect(listeners.count == 3)
+    let address = try listeners[0].localAddress
+    for listener in listeners { #expect(try listener.localAddress == address) }
+    #expect { try Socket.listeners(at: address, count: 2) } throws: {
+      ($0 as? SystemError)?.isAddressTaken == true
+    }
+    // Connections reach all of them.
+    let clients = try (0..<100).map { _ in try RawHTTPClient(port: address.port) }
+    var counts = [0, 0, 0]
+    while counts.reduce(0, +) < clients.count {
+      for (index, listener) in listeners.enumerated() where try listener.accept() != nil {
+        counts[index] += 1
+      }
+    }
+    #expect(counts.allSatisfy { $0 > 0 })
+  }
+
+  @Test func `an IPv6 address can be listened at`() throws {
+    let address = try #require(SocketAddress(host: "::1", port: 0))
+    do {
+      let bound = try #require(try Socket.listeners(at: address, count: 2).first).localAddress
+      #expect(bound.host.isIPv6)
+      #expect(bound.port != 0)
+    } catch let error as SystemError where error.code == EADDRNOTAVAIL || error.code == EAFNOSUPPORT {
+      // A machine without IPv6 says so.
+    }
+  }
+
+  @Test func `closing twice closes once`() throws {
+    let (socket, _) = try listener()
+    socket.close()
+    // The number may be another's by now: it must not be closed under its owner.
+    let (other, port) = try listener()
+    socket.close()
+    _ = try RawHTTPClient(port: port)
+    _ = try accept(other)
+  }
+}
+
+@Suite struct PollerTests {
+  @Test func `only what is registered is told of, for as long as it is ready`() throws {
+    let sockets = try Socket.listeners(at: SocketAddress(.loopback, port: 0), count: 1)
+    let poller = try Poller()
+    let descriptor = sockets[0].descriptor
+    func ready() throws -> [Poller.Event] {
+      var events: [Poller.Event] = []
+      try poller.wait(milliseconds: 0) { events.append($0) }
+      return events
+    }
+    try poller.set(.read, for: descriptor)
+    #expect(try ready().isEmpty)
+    let client = try RawHTTPClient(port: try sockets[0].localAddress.port)
+    try poller.wait(milliseconds: 10_000) { _ in }
+    let events = try ready()
+    #expect(events.map(\.descriptor) == [descriptor])
+    #expect(events.map(\.readiness) == [.read])
+    #expect(try ready().count == 1)
+    try poller.set([], for: descriptor)
+    #expect(try ready().isEmpty)
+    try poller.set([.read, .write], for: descriptor)
+    #expect(try ready().first?.readiness.contains(.read) == true)
+    withExtendedLifetime(client) {}
+  }
+}
+
+@Suite struct WakerTests {
+  @Test func `another thread ends the wait, once for any number of calls`() async throws {
+    let poller = try Poller()
+    let waker = try Waker()
+    try poller.set(.read, for: waker.descriptor)
+    let thread = Thread { for _ in 0..<1000 { waker.wake() } }
+    thread.start()
+    var woken = 0
+    try poller.wait(milliseconds: 10_000) { _ in woken += 1 }
+    #expect(woken == 1)
+    while !thread.isFinished { try poller.wait(milliseconds: 1) { _ in } }
+    waker.reset()
+    try poller.wait(milliseconds: 0) { _ in woken += 1 }
+    #expect(woken == 1)
+  }
+}
+
+@Suite struct ProcessSignalsTests {
+  @Test func `a broken pipe fails rather than kills`() throws {
+    ProcessSignals.ignoreBrokenPipeAndFileSizeLimit()
+    var ends: [Int32] = [0, 0]
+    #expect(pipe(&ends) == 0)
+    close(ends[0])
+    #expect(write(ends[1], &ends, 1) == -1)
+    #expect(errno == EPIPE)
+    close(ends[1])
+  }
+}
