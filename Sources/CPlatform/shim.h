@@ -6,4 +6,35 @@
 
 int renameat2(int old_folder, const char *old_path, int new_folder, const char *new_path, unsigned int flags);
 enum { SNAPSHOT_RENAME_NOREPLACE = 1 };
+
+int accept4(int listener, void *address, unsigned int *length, int flags);
+int eventfd(unsigned int value, int flags);
+int epoll_create1(int flags);
+int epoll_ctl(int poller, int operation, int descriptor, void *event);
+int epoll_wait(int poller, void *events, int capacity, int milliseconds);
+
+// struct epoll_event: packed on x86-64 alone, so that both word sizes see one layout.
+struct snapshot_epoll_event {
+  uint32_t events;
+  uint64_t data;
+}
+#ifdef __x86_64__
+__attribute__((packed))
+#endif
+;
+
+enum {
+  SNAPSHOT_SOCK_NONBLOCK = 04000,
+  SNAPSHOT_SOCK_CLOEXEC = 02000000,
+  SNAPSHOT_EFD_NONBLOCK = 04000,
+  SNAPSHOT_EFD_CLOEXEC = 02000000,
+  SNAPSHOT_EPOLL_CLOEXEC = 02000000,
+  SNAPSHOT_EPOLL_CTL_ADD = 1,
+  SNAPSHOT_EPOLL_CTL_DEL = 2,
+  SNAPSHOT_EPOLL_CTL_MOD = 3,
+  SNAPSHOT_EPOLLIN = 0x001,
+  SNAPSHOT_EPOLLOUT = 0x004,
+  SNAPSHOT_EPOLLERR = 0x008,
+  SNAPSHOT_EPOLLHUP = 0x010,
+};
 #endif

@@ -1,11 +1,13 @@
+import Synchronization
 public import SystemIO
 
 /// A request's body, piece by piece; iterated once.
 ///
 /// Asking for the first piece is what answers `Expect: 100-continue`. Pieces that nobody asks for stay with the
 /// sender: that is the back-pressure. A body that breaks off, comes too slowly or grows past the server's limit
-/// throws ``HTTPBodyError``.
+/// throws ``HTTPBodyError``; let it through, and the server answers with the status that fits.
 public struct HTTPRequestBody: AsyncSequence, Sendable {
+  /// A piece: never an empty one.
   public typealias Element = IOBuffer
 
   /// What the head says of the length; `nil` for a chunked body.
@@ -32,11 +34,41 @@ public struct HTTPRequestBody: AsyncSequence, Sendable {
     /// The next piece, never an empty one; `nil` at the end.
     public mutating func next() async throws -> IOBuffer? { try await next() }
   }
+
+  /// The same body under a lower limit: one byte more throws ``HTTPBodyError/tooLarge(limit:)``, before anything is
+  /// read (and before `100 Continue`) where the head tells the length. The server's own limit stays in force.
+  public func limited(to limit: Int64) -> HTTPRequestBody {
+    if let declaredLength {
+      guard declaredLength > limit else { return self }
+      return HTTPRequestBody(declaredLength: declaredLength) { throw HTTPBodyError.tooLarge(limit: limit) }
+    }
+    let counter = Counter()
+    return HTTPRequestBody(declaredLength: nil) { [next] in
+      guard let piece = try await next() else { return nil }
+      guard counter.add(Int64(piece.count)) <= limit else { throw HTTPBodyError.tooLarge(limit: limit) }
+      return piece
+    }
+  }
+
+  /// All of a body of at most `limit` bytes.
+  public func collect(upTo limit: Int64) async throws -> [UInt8] {
+    var bytes: [UInt8] = []
+    for try await piece in limited(to: limit) {
+      piece.withUnsafeBytes { bytes.append(contentsOf: $0) }
+    }
+    return bytes
+  }
+
+  private final class Counter: Sendable {
+    private let count = Atomic<Int64>(0)
+
+    func add(_ more: Int64) -> Int64 { count.add(more, ordering: .relaxed).newValue }
+  }
 }
 
 /// Why a body ended before its end.
 public enum HTTPBodyError: Error, Sendable, Hashable {
-  /// The client went away.
+  /// The client went away, or the request is over.
   case disconnected
   /// The client was slower than the server's limits allow.
   case tooSlow

@@ -1,23 +1,19 @@
 public import HTTPTypes
+import SystemIO
 
 /// One request as it came in: the head, and the body as it arrives.
+///
+/// The parts of the head are made from the received bytes when they are asked for, so a handler pays for what it
+/// looks at.
 public struct HTTPServerRequest: Sendable {
-  /// The method.
-  public let method: HTTPRequest.Method
-  /// The path as it was sent, not decoded, always beginning with `/` (`*` only for `OPTIONS *`).
-  public let path: String
-  /// What follows the first `?`, not decoded; `nil` where there is none.
-  public let query: String?
-  /// The value of `Host`, or the authority of an absolute-form target.
-  public let authority: String
-  /// The fields, without those of the connection itself.
-  public let headerFields: HTTPFields
+  private enum Head: Sendable {
+    case received(ReceivedHead)
+    case given(GivenHead)
+  }
+
+  private let head: Head
   /// The body; empty where the request has none.
   public let body: HTTPRequestBody
-  /// The other end of the connection, as `address:port`.
-  public let peer: String
-  /// Names this request in answers and logs.
-  public let id: String
 
   /// A request by its parts; handlers can be tested with it without a socket.
   public init(
@@ -25,12 +21,95 @@ public struct HTTPServerRequest: Sendable {
     headerFields: HTTPFields = [:], body: HTTPRequestBody = .empty, peer: String = "127.0.0.1:0",
     id: String = "test"
   ) {
+    head = .given(
+      GivenHead(
+        method: method, path: path, query: query, authority: authority, headerFields: headerFields,
+        peer: peer,
+        id: id))
+    self.body = body
+  }
+
+  init(_ head: ReceivedHead, body: HTTPRequestBody) {
+    self.head = .received(head)
+    self.body = body
+  }
+
+  /// The method.
+  public var method: HTTPRequest.Method {
+    switch head {
+    case .received(let head): head.method
+    case .given(let head): head.method
+    }
+  }
+
+  /// The path as it was sent, not decoded, always beginning with `/` (`*` only for `OPTIONS *`).
+  public var path: String {
+    switch head {
+    case .received(let head): head.path
+    case .given(let head): head.path
+    }
+  }
+
+  /// What follows the first `?`, not decoded; `nil` where there is none.
+  public var query: String? {
+    switch head {
+    case .received(let head): head.query
+    case .given(let head): head.query
+    }
+  }
+
+  /// The value of `Host`, or the authority of an absolute-form target; empty where an HTTP/1.0 request has neither.
+  public var authority: String {
+    switch head {
+    case .received(let head): head.authority
+    case .given(let head): head.authority
+    }
+  }
+
+  /// The fields, without `Host` and those of the connection itself.
+  public var headerFields: HTTPFields {
+    switch head {
+    case .received(let head): head.headerFields
+    case .given(let head): head.headerFields
+    }
+  }
+
+  /// The other end of the connection, as `address:port`.
+  public var peer: String {
+    switch head {
+    case .received(let head): head.peer.description
+    case .given(let head): head.peer
+    }
+  }
+
+  /// Names this request in answers and logs.
+  public var id: String {
+    switch head {
+    case .received(let head): head.id
+    case .given(let head): head.id
+    }
+  }
+}
+
+/// A request's head that was put together rather than received.
+private final class GivenHead: Sendable {
+  let method: HTTPRequest.Method
+  let path: String
+  let query: String?
+  let authority: String
+  let headerFields: HTTPFields
+  let peer: String
+  let id: String
+
+  init(
+    method: HTTPRequest.Method, path: String, query: String?, authority: String, headerFields: HTTPFields,
+    peer: String, id: String
+  ) {
     self.method = method
     self.path = path
     self.query = query
     self.authority = authority
     self.headerFields = headerFields
-    self.body = body
     self.peer = peer
     self.id = id
   }

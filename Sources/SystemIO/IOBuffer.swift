@@ -23,6 +23,11 @@ public final class IOBuffer: @unchecked Sendable {
     count = bytes.count
   }
 
+  /// An empty buffer of its own for `capacity` bytes.
+  public convenience init(capacity: Int) {
+    self.init(storage: .allocate(byteCount: Swift.max(capacity, 1), alignment: 16), pool: nil)
+  }
+
   deinit {
     if let pool { pool.takeBack(storage) } else { storage.deallocate() }
   }

@@ -1,0 +1,136 @@
+import HTTPTypes
+import SystemIO
+
+extension Connection {
+  /// Begins to wait for a request, some of which may have come already.
+  func waitForRequest() {
+    phase = .head
+    parser = RequestParser(limits: limits)
+    if !input.isEmpty {
+      parseInput(isNew: true)
+      // A client that has ended its side gets answers to what it sent before.
+      if phase == .head, inputHasEnded { close() }
+    } else if inputHasEnded || loop.isStopping {
+      close()
+    } else {
+      setReadDeadline(loop.now + limits.idleTime.milliseconds)
+      setInterest(reading: true)
+    }
+  }
+
+  /// Reads what has come of a head. Whole heads are parsed where they were read, so that only parts of heads and
+  /// what follows them are ever kept.
+  func readHead() {
+    let count: Int
+    do {
+      guard let received = try socket.receive(into: loop.scratch) else { return }
+      count = received
+    } catch {
+      return close()
+    }
+    // The end between two requests, or within a head: there is nothing to answer.
+    guard count > 0 else { return close() }
+    let received = UnsafeRawBufferPointer(rebasing: loop.scratch[..<count])
+    guard input.isEmpty else {
+      input.append(received)
+      return parseInput(isNew: false)
+    }
+    switch parser.parse(received) {
+    case .complete(let head):
+      if head.length < count { input.append(UnsafeRawBufferPointer(rebasing: received[head.length...])) }
+      begin(head, UnsafeRawBufferPointer(rebasing: received[..<head.length]))
+    case .incomplete:
+      input.append(received)
+      setReadDeadline(loop.now + limits.headTime.milliseconds)
+    case .refused(let refusal):
+      refuse(refusal)
+    }
+  }
+
+  private func parseInput(isNew: Bool) {
+    switch input.withUnsafeBytes({ parser.parse($0) }) {
+    case .complete(let head):
+      let request = input.withUnsafeBytes {
+        makeHead(head, UnsafeRawBufferPointer(rebasing: $0[..<head.length]))
+      }
+      input.removeFirst(head.length)
+      begin(head, request)
+    case .incomplete:
+      if isNew {
+        setReadDeadline(loop.now + limits.headTime.milliseconds)
+        setInterest(reading: true)
+      }
+    case .refused(let refusal):
+      refuse(refusal)
+    }
+  }
+
+  private func makeHead(_ head: RequestHead, _ bytes: UnsafeRawBufferPointer) -> ReceivedHead {
+    ReceivedHead(bytes, facts: head, peer: peer, number: loop.makeRequestNumber())
+  }
+
+  private func begin(_ head: RequestHead, _ bytes: UnsafeRawBufferPointer) {
+    begin(head, makeHead(head, bytes))
+  }
+
+  private func begin(_ head: RequestHead, _ received: ReceivedHead) {
+    phase = .request
+    requestCount += 1
+    closesAfterResponse = !head.keepsAlive || requestCount >= limits.requestsPerConnection || loop.isStopping
+    exchange.head = received
+    exchange.number = received.number
+    exchange.isHEAD = received.method == .head
+    exchange.minorVersion = head.minorVersion
+    exchange.awaitsContinue = head.expectsContinue
+    if loop.context.reportsExchanges {
+      exchange.isReported = true
+      exchange.began = SystemClock.monotonicNanoseconds
+    }
+    setReadDeadline(DeadlineTable.none)
+
+    if head.framing != .length(0) { body = IncomingBody(head.framing, connection: self) }
+    if head.hasUnknownExpectation { return refuse(.expectationFailed) }
+    if case .length(let length) = head.framing, length > limits.bodyBytes {
+      return refuse(.bodyTooLarge(limit: limits.bodyBytes))
+    }
+    let request = HTTPServerRequest(received, body: body?.forHandler(head.framing) ?? .empty)
+    task = loop.startTask { await self.serve(request) }
+  }
+
+  /// Answers in the engine's own name and closes.
+  func refuse(_ refusal: Refusal) {
+    if phase == .head {
+      phase = .request
+      exchange.number = loop.makeRequestNumber()
+      exchange.isReported = loop.context.reportsExchanges
+      if exchange.isReported { exchange.began = SystemClock.monotonicNanoseconds }
+    }
+    setReadDeadline(DeadlineTable.none)
+    closesAfterResponse = true
+    write(refusal.problem.response(requestID: ReceivedHead.text(ofNumber: exchange.number)))
+  }
+
+  /// Reads and drops what is left of a body, once the response is out.
+  func drainBody() {
+    guard let body else { return finishAndClose() }
+    do {
+      while !body.reader.isComplete {
+        if input.isEmpty {
+          let room = UnsafeMutableRawBufferPointer(
+            rebasing: loop.scratch[..<body.reader.take(atMost: loop.scratch.count)])
+          guard let count = try socket.receive(into: room) else { return }
+          if count == 0 { return close() }
+          input.append(UnsafeRawBufferPointer(rebasing: room[..<count]))
+        }
+        let consumed = try input.withUnsafeBytes { bytes in
+          try body.reader.read(bytes, into: loop.scratch).consumed
+        }
+        input.removeFirst(consumed)
+      }
+    } catch {
+      return close()
+    }
+    endExchange(isComplete: true)
+    waitForRequest()
+  }
+}

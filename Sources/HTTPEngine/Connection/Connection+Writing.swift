@@ -1,0 +1,260 @@
+import HTTPTypes
+import Logging
+import SystemIO
+
+extension Connection {
+  /// Bodies up to this size go out in one call with their head.
+  private static let joinedSize = 32 * 1024
+  private static let sendFileSize = 1 << 20
+  /// How much one connection may send before others have their turn.
+  private static let fairShare = 8 << 20
+
+  // MARK: The handler's task
+
+  /// Lets the handler answer and sees to it that the answer gets out; runs as the request's task.
+  func serve(_ request: HTTPServerRequest) async {
+    let response: HTTPServerResponse?
+    do {
+      response = try await loop.context.handler.respond(to: request)
+    } catch {
+      response = self.response(to: error, request)
+    }
+    guard let response else {
+      loop.execute { self.close() }
+      return
+    }
+    guard case .stream(let next) = response.body, response.hasBody(inAnswerTo: request.method) else {
+      if loop.isCurrent { write(response) } else { loop.execute { self.write(response) } }
+      return
+    }
+    await stream(response, next)
+  }
+
+  /// What a client is told of a failure; `nil` where there is nobody to tell.
+  private func response(to error: any Error, _ request: HTTPServerRequest) -> HTTPServerResponse? {
+    let problem: HTTPProblem
+    switch error {
+    case let error as HTTPProblem: problem = error
+    case HTTPBodyError.tooLarge(let limit): problem = Refusal.bodyTooLarge(limit: limit).problem
+    case HTTPBodyError.tooSlow: problem = Refusal.bodyTooSlow.problem
+    case HTTPBodyError.malformed:
+      problem = Refusal.malformed("The chunked coding of the body is broken.").problem
+    case HTTPBodyError.disconnected: return nil
+    default:
+      loop.context.logger.error(
+        "handler failed",
+        metadata: ["id": "\(request.id)", "error": "\(String(describing: error).escapedForLog)"])
+      problem = Refusal.internalError.problem
+    }
+    return problem.response(requestID: request.id)
+  }
+
+  private func stream(_ response: HTTPServerResponse, _ next: @Sendable () async throws -> [UInt8]?) async {
+    do {
+      try await onLoop { self.write(response) }
+      while let piece = try await next() {
+        if !piece.isEmpty { try await onLoop { self.writeStreamed(piece) } }
+      }
+      loop.execute { self.endStream() }
+    } catch {
+      if !(error is HTTPBodyError) {
+        loop.context.logger.error("stream failed", metadata: ["error": "\("\(error)".escapedForLog)"])
+      }
+      // The status is out: a connection that ends early is all that can still tell.
+      loop.execute { self.abort() }
+    }
+  }
+
+  /// Writes on the loop and waits until the queue is empty.
+  private func onLoop(_ action: @escaping @Sendable () -> Void) async throws {
+    try await withCheckedThrowingContinuation { continuation in
+      let isOpen = loop.execute {
+        action()
+        self.waitForRoom(continuation)
+      }
+      if !isOpen { continuation.resume(throwing: HTTPBodyError.disconnected) }
+    }
+  }
+
+  // MARK: Responses
+
+  /// Sends a response, or the beginning of one that is a stream.
+  func write(_ response: HTTPServerResponse) {
+    guard phase == .request, !exchange.isQueued else { return }
+    let output = loop.output
+    output.removeAll()
+    if case .stream = response.body {
+    } else if body.map({ !$0.reader.isComplete && !$0.isWorthDraining }) == true {
+      closesAfterResponse = true
+    }
+    let head = ResponseHead(
+      response, isHEAD: exchange.isHEAD, minorVersion: exchange.minorVersion,
+      keepsAlive: !closesAfterResponse && !loop.isStopping)
+    do throws(ResponseHead.Unlawful) {
+      try head.write(into: output, date: loop.dateField, serverName: loop.context.serverName)
+    } catch {
+      loop.context.logger.error("unlawful response", metadata: ["status": "\(response.status.code)"])
+      let id = ReceivedHead.text(ofNumber: exchange.number)
+      return write(Refusal.internalError.problem.response(requestID: id))
+    }
+    closesAfterResponse = head.closes
+    exchange.status = response.status.code
+    exchange.framing = head.framing
+    exchange.isQueued = true
+    if head.sendsBody {
+      switch response.body {
+      case .empty: break
+      case .bytes(let bytes): queueWithHead(bytes)
+      case .parts(let parts):
+        for part in parts { self.output.append(part) }
+      case .stream: exchange.isQueued = false
+      }
+    }
+    sendHead()
+  }
+
+  private func queueWithHead(_ bytes: [UInt8]) {
+    if bytes.count <= Self.joinedSize { loop.output.append(bytes) } else { output.append(bytes) }
+  }
+
+  /// Sends what stands in the loop's buffer and then the queue, which holds nothing older.
+  private func sendHead() {
+    let bytes = loop.output.bytes
+    do throws(SystemError) {
+      let sent = try socket.send(bytes, more: !output.isEmpty) ?? 0
+      exchange.bytesSent += Int64(sent)
+      if sent < bytes.count {
+        output.prepend(Array(bytes[sent...]))
+        return waitUntilWritable()
+      }
+    } catch {
+      return close()
+    }
+    if output.isEmpty { outputIsEmpty() } else { flush() }
+  }
+
+  private func writeStreamed(_ piece: [UInt8]) {
+    guard phase == .request, !exchange.isQueued else { return }
+    guard exchange.framing == .chunked else {
+      output.append(piece)
+      return flush()
+    }
+    let buffer = loop.output
+    buffer.removeAll()
+    buffer.append(Int64(piece.count), radix: 16)
+    buffer.append("\r\n")
+    if piece.count <= Self.joinedSize {
+      buffer.append(piece)
+      buffer.append("\r\n")
+    } else {
+      output.append(piece)
+      output.append([.carriageReturn, .lineFeed])
+    }
+    sendHead()
+  }
+
+  private func endStream() {
+    guard phase == .request, !exchange.isQueued else { return }
+    exchange.isQueued = true
+    if exchange.framing == .chunked {
+      loop.output.removeAll()
+      loop.output.append("0\r\n\r\n")
+      sendHead()
+    } else {
+      flush()
+    }
+  }
+
+  /// Ends the connection so that the client can't take what it has for the whole.
+  private func abort() {
+    guard phase != .closed else { return }
+    if exchange.framing == .untilClose {
+      do { try socket.resetOnClose() } catch { loop.context.logger.debug("connection: \(error)") }
+    }
+    close()
+  }
+
+  /// Answers `Expect: 100-continue`, unless the client has begun to send without waiting (RFC 9110 §10.1.1).
+  func sendContinueIfAwaited() {
+    guard exchange.awaitsContinue, !exchange.isQueued else { return }
+    exchange.awaitsContinue = false
+    guard input.isEmpty, exchange.status == 0 else { return }
+    loop.output.removeAll()
+    loop.output.append("HTTP/1.1 100 Continue\r\n\r\n")
+    do throws(SystemError) {
+      // All responses before have been taken: a client that has no room for these few bytes is broken.
+      guard try socket.send(loop.output.bytes) == loop.output.count else { return close() }
+    } catch {
+      close()
+    }
+  }
+
+  // MARK: The queue
+
+  /// Sends as much of the queue as the client takes and fairness allows.
+  func flush() {
+    var share = Self.fairShare
+    do throws(SystemError) {
+      while share > 0, let item = output.first {
+        let sent: Int?
+        switch item {
+        case .bytes(let bytes, let start):
+          let more = output.hasMore
+          var outcome: Result<Int?, SystemError> = .success(nil)
+          bytes.withUnsafeBytes { bytes in
+            outcome = Result { () throws(SystemError) -> Int? in
+              try socket.send(UnsafeRawBufferPointer(rebasing: bytes[start...]), more: more)
+            }
+          }
+          sent = try outcome.get()
+        case .file(let file, let offset, let remaining):
+          sent = try socket.send(file, offset: offset, count: Int(min(remaining, Int64(Self.sendFileSize))))
+          if sent == 0 {
+            loop.context.logger.error(
+              "a file became shorter while it was sent", metadata: ["path": "\(file.path)"])
+            return close()
+          }
+        }
+        guard let sent else { return waitUntilWritable() }
+        exchange.bytesSent += Int64(sent)
+        output.advance(sent)
+        share -= sent
+      }
+    } catch {
+      return close()
+    }
+    if output.isEmpty { outputIsEmpty() } else { waitUntilWritable() }
+  }
+
+  /// Waits until the client takes more, and not for ever.
+  private func waitUntilWritable() {
+    let progress = exchange.bytesSent - exchange.bytesSentAtDeadline
+    if !isBlocked || progress >= Int64(limits.writeProgressBytes) {
+      exchange.bytesSentAtDeadline = exchange.bytesSent
+      setWriteDeadline(loop.now + limits.writeStallTime.milliseconds)
+    }
+    if !isBlocked {
+      isBlocked = true
+      updateWriteInterest()
+    }
+  }
+
+  private func outputIsEmpty() {
+    if isBlocked {
+      isBlocked = false
+      setWriteDeadline(DeadlineTable.none)
+      updateWriteInterest()
+    }
+    guard exchange.isQueued else { return resumeWriter(with: .success(())) }
+    if let body, !body.reader.isComplete, !body.isWorthDraining { closesAfterResponse = true }
+    if closesAfterResponse { return finishAndClose() }
+    if let body, !body.reader.isComplete {
+      phase = .draining
+      setReadDeadline(loop.now + limits.lingerTime.milliseconds)
+      setInterest(reading: true)
+      return drainBody()
+    }
+    endExchange(isComplete: true)
+    waitForRequest()
+  }
+}

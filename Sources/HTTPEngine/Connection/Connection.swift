@@ -1,0 +1,258 @@
+import HTTPTypes
+import Logging
+import SystemIO
+
+/// One client's connection: decides, on what has come and what could be sent, what to do next.
+///
+/// One request at a time: while one runs, the next ones wait in `input` and in the kernel, and so their answers go
+/// out in order.
+///
+/// - Invariant: everything here is touched on its loop's thread alone. That is what makes `@unchecked Sendable` true.
+final class Connection: @unchecked Sendable {
+  enum Phase {
+    /// Between requests, or while a head is coming in.
+    case head
+    /// From a head's last byte to the response's.
+    case request
+    /// The response is out; the rest of a small body that nobody wanted is coming in.
+    case draining
+    /// Nothing more will be sent; what still comes is dropped, so that the client sees the response.
+    case lingering
+    case closed
+  }
+
+  let loop: EventLoop
+  let socket: Socket
+  let peer: SocketAddress
+  /// Whether the connection counts against the limits; the others are told 503.
+  let isAdmitted: Bool
+
+  var phase = Phase.head
+  /// What came and is not used yet: part of a head, the beginning of a body, or the next requests.
+  var input = ByteQueue()
+  var inputHasEnded = false
+  var parser: RequestParser
+  var requestCount = 0
+
+  var output = OutputQueue()
+  var isBlocked = false
+  var closesAfterResponse = false
+  /// The request that runs and its response.
+  var exchange = Exchange()
+  /// Its body; `nil` where it has none.
+  var body: IncomingBody?
+  var task: Task<Void, Never>?
+
+  private var readDeadline = DeadlineTable.none
+  private var writeDeadline = DeadlineTable.none
+
+  var limits: HTTPLimits { loop.context.limits }
+
+  init(socket: Socket, peer: SocketAddress, isAdmitted: Bool, loop: EventLoop) {
+    self.socket = socket
+    self.peer = peer
+    self.isAdmitted = isAdmitted
+    self.loop = loop
+    parser = RequestParser(limits: loop.context.limits)
+  }
+
+  func start() {
+    guard isAdmitted else { return refuse(.tooManyConnections) }
+    waitForRequest()
+  }
+
+  // MARK: Events
+
+  func becameReadable() {
+    switch phase {
+    case .head: readHead()
+    case .request: if let body, body.wantsBytes { body.receive() } else { watchClient() }
+    case .draining: drainBody()
+    case .lingering: dropInput()
+    case .closed: break
+    }
+  }
+
+  func becameWritable() {
+    guard isBlocked else { return }
+    flush()
+  }
+
+  func deadlinePassed() {
+    if writeDeadline <= loop.now { return close() }
+    guard readDeadline <= loop.now else { return updateDeadline() }
+    readDeadline = DeadlineTable.none
+    switch phase {
+    case .head: if input.isEmpty { close() } else { refuse(.headTooSlow) }
+    case .request: body?.deadlinePassed()
+    case .draining, .lingering: close()
+    case .closed: break
+    }
+  }
+
+  /// Idle connections close; one that runs says so in its response.
+  func serverIsStopping() {
+    guard phase == .head, input.isEmpty else { return }
+    // A request may have come that the poller hasn't told of yet.
+    readHead()
+    if phase == .head, input.isEmpty { close() }
+  }
+
+  /// What the client does while nothing is expected of it: it may send the next request, end its side, or be gone.
+  private func watchClient() {
+    do {
+      let count = try socket.peek(into: UnsafeMutableRawBufferPointer(rebasing: loop.scratch[..<1]))
+      if count == 0 { inputHasEnded = true }
+      // Whatever it is, it can wait: level-triggered readiness would tell of it without end.
+      if count != nil { setInterest(reading: false) }
+    } catch {
+      close()
+    }
+  }
+
+  // MARK: Waiting
+
+  func setReadDeadline(_ deadline: UInt64) {
+    readDeadline = deadline
+    updateDeadline()
+  }
+
+  func setWriteDeadline(_ deadline: UInt64) {
+    writeDeadline = deadline
+    updateDeadline()
+  }
+
+  private func updateDeadline() {
+    loop.setDeadline(min(readDeadline, writeDeadline), for: socket.descriptor)
+  }
+
+  /// Registers what the connection waits for; cheap where nothing changes.
+  func setInterest(reading: Bool) {
+    guard phase != .closed else { return }
+    var interest: Poller.Interest = reading && !inputHasEnded ? .read : []
+    if isBlocked { interest.insert(.write) }
+    isReading = interest.contains(.read)
+    do {
+      try loop.setInterest(interest, for: socket.descriptor)
+    } catch {
+      loop.context.logger.error("connection: \(error)")
+      close()
+    }
+  }
+
+  /// Whether the poller looks for bytes. While a request runs it may go on doing so: only if something comes is it
+  /// told to stop, which saves two system calls per request.
+  private(set) var isReading = false
+
+  /// Registers the change of `isBlocked`.
+  func updateWriteInterest() { setInterest(reading: isReading) }
+
+  // MARK: Ending
+
+  /// Closes when everything is sent: at once where the client has said all, else after it had time to read.
+  func finishAndClose() {
+    let clientMaySend =
+      !inputHasEnded
+      && (exchange.head == nil || !input.isEmpty || body.map { !$0.reader.isComplete } ?? false)
+    endExchange(isComplete: true)
+    guard clientMaySend else { return close() }
+    do {
+      try socket.shutdownSending()
+    } catch {
+      return close()
+    }
+    phase = .lingering
+    input.removeFirst(input.count)
+    setReadDeadline(loop.now + limits.lingerTime.milliseconds)
+    setInterest(reading: true)
+  }
+
+  private func dropInput() {
+    do {
+      // A bounded number of times, so that a fast sender leaves time for others.
+      for _ in 0..<4 {
+        guard let count = try socket.receive(into: loop.scratch) else { return }
+        if count == 0 { return close() }
+      }
+    } catch {
+      close()
+    }
+  }
+
+  /// Closes at once. A handler that still runs is cancelled, one that waits for its body learns why.
+  func close() {
+    guard phase != .closed else { return }
+    endExchange(isComplete: false)
+    phase = .closed
+    loop.remove(self)
+    socket.close()
+    output.removeAll()
+    resumeWriter(with: .failure(HTTPBodyError.disconnected))
+  }
+
+  /// The request is over: whoever holds its body gets no more of it, and the exchange is told of.
+  func endExchange(isComplete: Bool) {
+    // A body that broke off tells its handler, which may want to keep what came; otherwise nothing else would.
+    let bodyTells = body.map { !$0.reader.isComplete } ?? false
+    body?.end()
+    body = nil
+    if !isComplete, !bodyTells { task?.cancel() }
+    task = nil
+    if exchange.isReported { report(isComplete: isComplete) }
+    exchange = Exchange()
+  }
+
+  private func report(isComplete: Bool) {
+    loop.context.report(
+      HTTPExchange(
+        method: exchange.head?.method.rawValue ?? "-", path: exchange.head?.path ?? "-",
+        status: exchange.status, bytesSent: exchange.bytesSent,
+        duration: .nanoseconds(Int64(SystemClock.monotonicNanoseconds - exchange.began)),
+        isComplete: isComplete, requestID: ReceivedHead.text(ofNumber: exchange.number),
+        peer: peer.description))
+  }
+
+  // MARK: Waiting for room
+
+  private var writer: CheckedContinuation<Void, any Error>?
+
+  /// Whoever writes a stream waits here until everything before is sent.
+  func waitForRoom(_ continuation: CheckedContinuation<Void, any Error>) {
+    if phase == .closed {
+      continuation.resume(throwing: HTTPBodyError.disconnected)
+    } else if output.isEmpty {
+      continuation.resume()
+    } else {
+      writer = continuation
+    }
+  }
+
+  func resumeWriter(with result: Result<Void, any Error>) {
+    let writer = writer
+    self.writer = nil
+    writer?.resume(with: result)
+  }
+}
+
+extension Connection {
+  /// One request and its response, while they last.
+  struct Exchange {
+    /// `nil` where the head was refused: then nobody knows where the request ends.
+    var head: ReceivedHead?
+    var number: UInt64 = 0
+    var isHEAD = false
+    var minorVersion = 1
+    /// Whether the client waits for `100 Continue`.
+    var awaitsContinue = false
+    var status = 0
+    var bytesSent: Int64 = 0
+    /// Nanoseconds on the monotonic clock; only where the exchange is reported.
+    var began: UInt64 = 0
+    var isReported = false
+    var framing = ResponseHead.Framing.none
+    /// How much had been sent when the deadline for the client's progress was set.
+    var bytesSentAtDeadline: Int64 = 0
+    /// Whether all of the response is in the queue.
+    var isQueued = false
+  }
+}

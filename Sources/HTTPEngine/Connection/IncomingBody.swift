@@ -1,0 +1,197 @@
+import SystemIO
+
+/// A request's body on its way from the socket to the handler: at most one buffer is being filled while the handler
+/// holds the one before, and nothing is read that isn't wanted.
+///
+/// - Invariant: everything but ``next()`` runs on the connection's loop. That is what makes `@unchecked Sendable`
+///   true.
+final class IncomingBody: @unchecked Sendable {
+  private unowned let connection: Connection
+  private let loop: EventLoop
+  var reader: BodyReader
+  private var rate: RateFloor
+  private var filling: IOBuffer?
+  private var failure: HTTPBodyError?
+  private var waiter: CheckedContinuation<IOBuffer?, any Error>?
+  private var wasAskedFor = false
+  private var isOver = false
+
+  /// Bodies and rests of this size get a buffer of their own rather than a large one.
+  private static let smallSize = 16 * 1024
+
+  init(_ framing: RequestHead.Framing, connection: Connection) {
+    self.connection = connection
+    loop = connection.loop
+    reader = BodyReader(framing, limits: connection.limits)
+    rate = RateFloor(limits: connection.limits)
+  }
+
+  func forHandler(_ framing: RequestHead.Framing) -> HTTPRequestBody {
+    let length: Int64? = if case .length(let length) = framing { length } else { nil }
+    return HTTPRequestBody(declaredLength: length) { try await self.next() }
+  }
+
+  /// Whether bytes should be read from the socket now.
+  var wantsBytes: Bool {
+    wasAskedFor && !isOver && failure == nil && !reader.isComplete
+      && (filling.map { $0.count < $0.capacity } ?? true)
+  }
+
+  /// Whether the rest is so small that dropping it costs less than a new connection.
+  var isWorthDraining: Bool {
+    guard failure == nil, !connection.exchange.awaitsContinue, let remaining = reader.remaining else {
+      return false
+    }
+    return remaining <= connection.limits.drainBytes
+  }
+
+  // MARK: The handler's side
+
+  /// The next piece; `nil` at the end.
+  private func next() async throws -> IOBuffer? {
+    try Task.checkCancellation()
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        if !loop.execute({ self.ask(continuation) }) {
+          continuation.resume(throwing: HTTPBodyError.disconnected)
+        }
+      }
+    } onCancel: {
+      loop.execute { self.giveUp() }
+    }
+  }
+
+  private func ask(_ continuation: CheckedContinuation<IOBuffer?, any Error>) {
+    waiter?.resume(throwing: CancellationError())
+    waiter = continuation
+    if isOver { return deliver() }
+    if !wasAskedFor {
+      wasAskedFor = true
+      connection.sendContinueIfAwaited()
+    }
+    // What lies in the kernel already is taken now: a round through the poller is saved.
+    if filling == nil { receive() } else { deliver() }
+  }
+
+  private func giveUp() {
+    waiter?.resume(throwing: CancellationError())
+    waiter = nil
+  }
+
+  /// Gives a waiting handler what there is; otherwise goes on filling, or pauses.
+  private func deliver() {
+    if let waiter {
+      if let piece = filling, piece.count > 0 {
+        self.waiter = nil
+        filling = nil
+        waiter.resume(returning: piece)
+      } else if let failure {
+        self.waiter = nil
+        waiter.resume(throwing: failure)
+      } else if isOver {
+        self.waiter = nil
+        waiter.resume(throwing: HTTPBodyError.disconnected)
+      } else if reader.isComplete {
+        self.waiter = nil
+        waiter.resume(returning: nil)
+      }
+    }
+    updateWaiting()
+  }
+
+  private func updateWaiting() {
+    guard !isOver else { return }
+    if wantsBytes { rate.resume(at: loop.now) } else { rate.pause(at: loop.now) }
+    connection.setReadDeadline(rate.deadline ?? DeadlineTable.none)
+    // Not wanting bytes is not told to the poller before some come: mostly none do.
+    if wantsBytes { connection.setInterest(reading: true) }
+  }
+
+  // MARK: The socket's side
+
+  /// Takes what has come.
+  func receive() {
+    do throws(HTTPBodyError) {
+      try takeInput()
+      if wantsBytes, connection.input.isEmpty { try takeFromSocket() }
+    } catch {
+      fail(error)
+    }
+    deliver()
+  }
+
+  private func takeInput() throws(HTTPBodyError) {
+    while wantsBytes, !connection.input.isEmpty {
+      let buffer = bufferToFill()
+      var consumed = 0
+      try connection.input.withUnsafeBytes { (input) throws(HTTPBodyError) in
+        _ = try buffer.fill { (room) throws(HTTPBodyError) in
+          let result = try reader.read(input, into: room)
+          consumed = result.consumed
+          return result.produced
+        }
+      }
+      connection.input.removeFirst(consumed)
+      rate.count(consumed)
+    }
+  }
+
+  private func takeFromSocket() throws(HTTPBodyError) {
+    let buffer = bufferToFill()
+    // A sender that is waited for holds no memory.
+    defer { if buffer.count == 0 { filling = nil } }
+    try buffer.fill { (room) throws(HTTPBodyError) in
+      let room = UnsafeMutableRawBufferPointer(rebasing: room[..<reader.take(atMost: room.count)])
+      let count: Int
+      do throws(SystemError) {
+        guard let received = try connection.socket.receive(into: room) else { return 0 }
+        count = received
+      } catch {
+        throw .disconnected
+      }
+      if count == 0 {
+        connection.inputHasEnded = true
+        throw .disconnected
+      }
+      rate.count(count)
+      // Data only ever moves to the front, so the coding is taken off in place.
+      let received = UnsafeRawBufferPointer(rebasing: room[..<count])
+      let (consumed, produced) = try reader.read(received, into: room)
+      if consumed < count { connection.input.append(UnsafeRawBufferPointer(rebasing: received[consumed...])) }
+      return produced
+    }
+  }
+
+  private func bufferToFill() -> IOBuffer {
+    if let filling { return filling }
+    let buffer: IOBuffer
+    if let remaining = reader.remaining, remaining <= Self.smallSize {
+      buffer = IOBuffer(capacity: Int(remaining))
+    } else {
+      buffer = loop.context.bodyBuffers.take() ?? IOBuffer(capacity: Self.smallSize)
+    }
+    filling = buffer
+    return buffer
+  }
+
+  /// The body is broken: the handler learns it when it asks, and no other request can follow on this connection.
+  private func fail(_ error: HTTPBodyError) {
+    guard failure == nil else { return }
+    failure = error
+    connection.closesAfterResponse = true
+    connection.setInterest(reading: false)
+  }
+
+  func deadlinePassed() {
+    if wantsBytes, rate.isTooSlow(at: loop.now) { fail(.tooSlow) }
+    deliver()
+  }
+
+  /// The request is over.
+  func end() {
+    isOver = true
+    filling = nil
+    failure = failure ?? (reader.isComplete ? nil : .disconnected)
+    deliver()
+  }
+}

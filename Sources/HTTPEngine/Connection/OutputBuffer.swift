@@ -1,0 +1,74 @@
+/// A growing block of bytes that is filled, sent and filled again. Not thread-safe: its event loop owns it.
+final class OutputBuffer {
+  private var storage: UnsafeMutableRawBufferPointer
+  /// How many bytes are filled.
+  private(set) var count = 0
+
+  init(capacity: Int = 16 * 1024) { storage = .allocate(byteCount: capacity, alignment: 16) }
+
+  deinit { storage.deallocate() }
+
+  /// The filled bytes, valid until the next change.
+  var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: storage[..<count]) }
+
+  func removeAll() { count = 0 }
+
+  @inline(__always)
+  private func reserve(_ more: Int) {
+    if storage.count - count < more { grow(more) }
+  }
+
+  @inline(never)
+  private func grow(_ more: Int) {
+    let larger = UnsafeMutableRawBufferPointer.allocate(
+      byteCount: max(storage.count * 2, count + more), alignment: 16)
+    larger.copyMemory(from: bytes)
+    storage.deallocate()
+    storage = larger
+  }
+
+  func append(_ byte: UInt8) {
+    reserve(1)
+    storage[count] = byte
+    count += 1
+  }
+
+  func append(_ more: UnsafeRawBufferPointer) {
+    guard let source = more.baseAddress, let target = reserved(more.count) else { return }
+    target.copyMemory(from: source, byteCount: more.count)
+    count += more.count
+  }
+
+  @inline(__always)
+  func append(_ text: StaticString) {
+    append(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+  }
+
+  func append(_ bytes: [UInt8]) { bytes.withUnsafeBytes { append($0) } }
+
+  func append(_ text: String) {
+    var text = text
+    text.withUTF8 { append(UnsafeRawBufferPointer($0)) }
+  }
+
+  /// Appends a number that is not negative, in digits.
+  func append(_ number: Int64, radix: UInt64 = 10) {
+    var rest = UInt64(clamping: number)
+    var digits = (UInt64(0), UInt64(0), UInt64(0))
+    withUnsafeMutableBytes(of: &digits) { buffer in
+      var start = buffer.count
+      repeat {
+        let digit = UInt8(rest % radix)
+        start -= 1
+        buffer[start] = digit < 10 ? digit + 0x30 : digit - 10 + 0x61
+        rest /= radix
+      } while rest > 0 && start > 0
+      append(UnsafeRawBufferPointer(rebasing: buffer[start...]))
+    }
+  }
+
+  private func reserved(_ more: Int) -> UnsafeMutableRawPointer? {
+    reserve(more)
+    return storage.baseAddress.map { $0 + count }
+  }
+}

@@ -1,0 +1,125 @@
+/// Judges field lines one by one and keeps what decides about the connection and the body.
+struct FieldFacts {
+  var authority: RequestHead.Span?
+  private(set) var host: RequestHead.Span?
+  private(set) var saysClose = false
+  private(set) var saysKeepAlive = false
+  private(set) var expectsContinue = false
+  private(set) var hasUnknownExpectation = false
+  private var contentLength: Int64?
+  private var transferCoding: TransferCoding?
+
+  private enum TransferCoding { case chunked, unknownThenChunked }
+
+  /// - Parameter offset: where the line begins, counted from the head's first byte.
+  mutating func read(_ line: UnsafeRawBufferPointer, at offset: Int) throws(Refusal) {
+    var nameEnd = 0
+    while nameEnd < line.count, CharacterClass.token.contains(line[nameEnd]) { nameEnd += 1 }
+    guard nameEnd > 0, nameEnd < line.count, line[nameEnd] == .colon else {
+      throw Self.badName(line, at: nameEnd)
+    }
+    for index in nameEnd + 1..<line.count where !isFieldValueByte(line[index]) {
+      throw .malformed("A field's value holds a control character.")
+    }
+    let name = UnsafeRawBufferPointer(rebasing: line[..<nameEnd])
+    let value = UnsafeRawBufferPointer(rebasing: line[(nameEnd + 1)...])
+    switch nameEnd {
+    case 4 where name.equalsIgnoringCase("host"):
+      let trimmed = value.trimmed
+      guard host == nil else { throw .malformed("The field Host stands twice.") }
+      guard Authority.isValid(trimmed) else { throw .malformed("The field Host is malformed.") }
+      let start = offset + nameEnd + 1 + Self.distance(from: value, to: trimmed)
+      host = .init(start, start + trimmed.count)
+    case 6 where name.equalsIgnoringCase("expect"):
+      if value.trimmed.equalsIgnoringCase("100-continue") {
+        expectsContinue = true
+      } else {
+        hasUnknownExpectation = true
+      }
+    case 10 where name.equalsIgnoringCase("connection"):
+      readConnection(value)
+    case 14 where name.equalsIgnoringCase("content-length"):
+      try readContentLength(value.trimmed)
+    case 17 where name.equalsIgnoringCase("transfer-encoding"):
+      try readTransferEncoding(value.trimmed)
+    default:
+      break
+    }
+  }
+
+  /// How the body is framed (RFC 9112 §6.3), refusing everything that two readers could understand in two ways.
+  func framing(minorVersion: Int) throws(Refusal) -> RequestHead.Framing {
+    guard let transferCoding else { return .length(contentLength ?? 0) }
+    if contentLength != nil {
+      throw .malformed("Content-Length and Transfer-Encoding exclude each other.")
+    }
+    if minorVersion == 0 { throw .malformed("HTTP/1.0 has no Transfer-Encoding.") }
+    if transferCoding == .unknownThenChunked {
+      throw .notImplemented("The only transfer coding that the server knows is chunked.")
+    }
+    return .chunked
+  }
+
+  private mutating func readContentLength(_ value: UnsafeRawBufferPointer) throws(Refusal) {
+    guard contentLength == nil else { throw .malformed("The field Content-Length stands twice.") }
+    guard !value.isEmpty else { throw .malformed("The field Content-Length is empty.") }
+    var length: Int64 = 0
+    for byte in value {
+      guard CharacterClass.digit.contains(byte) else {
+        throw .malformed("The field Content-Length holds something else than digits.")
+      }
+      let (tens, overflow) = length.multipliedReportingOverflow(by: 10)
+      let (sum, carry) = tens.addingReportingOverflow(Int64(byte - 0x30))
+      if overflow || carry { throw .malformed("The field Content-Length is out of range.") }
+      length = sum
+    }
+    contentLength = length
+  }
+
+  private mutating func readTransferEncoding(_ value: UnsafeRawBufferPointer) throws(Refusal) {
+    guard transferCoding == nil else { throw .malformed("The field Transfer-Encoding stands twice.") }
+    if value.equalsIgnoringCase("chunked") {
+      transferCoding = .chunked
+      return
+    }
+    // Known codings before a final chunked would be lawful: the request is understood, but not supported.
+    let codings = value.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false).map {
+      UnsafeRawBufferPointer(rebasing: $0).trimmed
+    }
+    let known = codings.dropLast().allSatisfy {
+      $0.equalsIgnoringCase("gzip") || $0.equalsIgnoringCase("x-gzip") || $0.equalsIgnoringCase("deflate")
+        || $0.equalsIgnoringCase("compress") || $0.equalsIgnoringCase("x-compress")
+    }
+    guard codings.count > 1, known, codings.last?.equalsIgnoringCase("chunked") == true else {
+      throw .malformed("The field Transfer-Encoding is malformed.")
+    }
+    transferCoding = .unknownThenChunked
+  }
+
+  private mutating func readConnection(_ value: UnsafeRawBufferPointer) {
+    var start = 0
+    while start < value.count {
+      var end = start
+      while end < value.count, value[end] != UInt8(ascii: ",") { end += 1 }
+      let option = UnsafeRawBufferPointer(rebasing: value[start..<end]).trimmed
+      if option.equalsIgnoringCase("close") { saysClose = true }
+      if option.equalsIgnoringCase("keep-alive") { saysKeepAlive = true }
+      start = end + 1
+    }
+  }
+
+  private static func badName(_ line: UnsafeRawBufferPointer, at index: Int) -> Refusal {
+    if index == 0, line[0] == .space || line[0] == .tab {
+      return .malformed("A line begins with white space: folded fields are obsolete.")
+    }
+    if index < line.count, line[index] == .space || line[index] == .tab {
+      return .malformed("White space stands before a field's colon.")
+    }
+    return .malformed("A field's name is malformed.")
+  }
+
+  private static func distance(from outer: UnsafeRawBufferPointer, to inner: UnsafeRawBufferPointer) -> Int {
+    guard let outer = outer.baseAddress, let inner = inner.baseAddress else { return 0 }
+    return inner - outer
+  }
+}

@@ -1,0 +1,345 @@
+import Dispatch
+import HTTPTypes
+import Logging
+import Synchronization
+import SystemIO
+
+/// One thread that accepts connections, waits for all of them at once and runs their handlers' tasks.
+///
+/// - Invariant: whatever isn't `mailbox`, `threadID` or constant is touched on the loop's own thread alone, from
+///   ``run()`` on. That is what makes `@unchecked Sendable` true.
+final class EventLoop: TaskExecutor, @unchecked Sendable {
+  /// What other threads leave for the loop.
+  private struct Mailbox: Sendable {
+    var jobs: [UnownedJob] = []
+    var actions: [@Sendable () -> Void] = []
+    var isAwake = false
+    var isClosed = false
+  }
+
+  let context: ServerContext
+  private let poller: Poller
+  private let waker: Waker
+  private var listener: Socket?
+  private let mailbox = Mutex(Mailbox())
+  private let threadID = Atomic<UInt>(0)
+
+  private var connections: [Connection?] = []
+  private(set) var connectionCount = 0
+  private var refusedCount = 0
+  private var deadlines = DeadlineTable()
+  private var localJobs: [UnownedJob] = []
+  private var runningTasks = 0
+
+  /// Milliseconds on the monotonic clock, read once per round.
+  private(set) var now: UInt64 = 0
+  private var nextTick: UInt64 = 0
+  private let tick: UInt64
+  private var acceptingResumes: UInt64?
+  private var stopDeadline: UInt64?
+  private var stopped: (@Sendable () -> Void)?
+
+  private var dateSecond: UInt64 = 0
+  private(set) var dateField: [UInt8] = []
+  private var random: UInt64
+
+  /// Where every connection reads heads into, and where every response's head is put together.
+  let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 4096)
+  let output = OutputBuffer(capacity: 64 * 1024)
+
+  init(listener: Socket, context: ServerContext) throws(SystemError) {
+    self.context = context
+    self.listener = listener
+    poller = try Poller()
+    waker = try Waker()
+    tick = context.tickMilliseconds
+    random = UInt64.random(in: .min ... .max)
+    try poller.set(.read, for: waker.descriptor)
+    try poller.set(.read, for: listener.descriptor)
+  }
+
+  deinit { scratch.deallocate() }
+
+  /// Whether the caller is on the loop's thread.
+  var isCurrent: Bool { threadID.load(ordering: .relaxed) == CurrentThread.id }
+
+  /// Whether no new request is to be begun.
+  var isStopping: Bool { stopDeadline != nil }
+
+  // MARK: Running
+
+  /// Runs until ``stop(within:then:)`` has done its work.
+  func run() {
+    threadID.store(CurrentThread.id, ordering: .relaxed)
+    updateTime()
+    while !isFinished {
+      do throws(SystemError) {
+        try poller.wait(milliseconds: timeout) { event in
+          handle(event)
+          runLocalJobs()
+        }
+      } catch {
+        // Only a broken descriptor of the loop's own gets here; nothing could be served any more.
+        context.logger.critical("event loop: \(error)")
+        stop(within: 0) {}
+      }
+      updateTime()
+      runLocalJobs()
+      if now >= nextTick { tickOver() }
+    }
+    finish()
+  }
+
+  private var isFinished: Bool {
+    stopDeadline != nil && connectionCount == 0 && runningTasks == 0 && localJobs.isEmpty
+  }
+
+  private var timeout: Int {
+    if !localJobs.isEmpty { return 0 }
+    if connectionCount == 0, acceptingResumes == nil, stopDeadline == nil { return -1 }
+    return nextTick > now ? Int(nextTick - now) : 0
+  }
+
+  private func updateTime() {
+    now = SystemClock.monotonicNanoseconds / 1_000_000
+    if now / 1000 != dateSecond {
+      dateSecond = now / 1000
+      dateField = DateField.bytes(SystemClock.unixSeconds)
+    }
+  }
+
+  private func handle(_ event: Poller.Event) {
+    if event.descriptor == waker.descriptor {
+      emptyMailbox()
+    } else if event.descriptor == listener?.descriptor {
+      acceptAll()
+    } else if Int(event.descriptor) < connections.count, let connection = connections[Int(event.descriptor)] {
+      if event.readiness.contains(.write) { connection.becameWritable() }
+      if event.readiness.contains(.read) { connection.becameReadable() }
+    }
+  }
+
+  private func tickOver() {
+    nextTick = now + tick
+    for descriptor in deadlines.expired(at: now) {
+      deadlines[descriptor] = DeadlineTable.none
+      connections[Int(descriptor)]?.deadlinePassed()
+    }
+    if let resumes = acceptingResumes, resumes <= now { resumeAccepting() }
+    if let stopDeadline, stopDeadline <= now {
+      for connection in connections { connection?.close() }
+    }
+    reportIfStopped()
+    runLocalJobs()
+  }
+
+  // MARK: Jobs
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    if isCurrent {
+      localJobs.append(job)
+      return
+    }
+    let (wakes, isClosed) = mailbox.withLock { mailbox in
+      if mailbox.isClosed { return (false, true) }
+      mailbox.jobs.append(job)
+      defer { mailbox.isAwake = true }
+      return (!mailbox.isAwake, false)
+    }
+    if wakes { waker.wake() }
+    if isClosed {
+      // A task that outlived the server finishes somewhere.
+      let executor = asUnownedTaskExecutor()
+      DispatchQueue.global().async { job.runSynchronously(on: executor) }
+    }
+  }
+
+  /// Runs `action` on the loop's thread: at once where that is the caller's.
+  /// - Returns: `false`, and nothing happens, once the loop has ended.
+  @discardableResult
+  func execute(_ action: @escaping @Sendable () -> Void) -> Bool {
+    if isCurrent {
+      action()
+      return true
+    }
+    let (wakes, isOpen) = mailbox.withLock { mailbox in
+      if mailbox.isClosed { return (false, false) }
+      mailbox.actions.append(action)
+      defer { mailbox.isAwake = true }
+      return (!mailbox.isAwake, true)
+    }
+    if wakes { waker.wake() }
+    return isOpen
+  }
+
+  private func emptyMailbox() {
+    waker.reset()
+    let mail = mailbox.withLock { mailbox in
+      defer { mailbox = Mailbox() }
+      return mailbox
+    }
+    localJobs.append(contentsOf: mail.jobs)
+    for action in mail.actions { action() }
+  }
+
+  private func runLocalJobs() {
+    var index = 0
+    let executor = asUnownedTaskExecutor()
+    // Jobs that make jobs for ever must not keep the loop from its connections.
+    while index < localJobs.count, index < 1024 {
+      let job = localJobs[index]
+      index += 1
+      job.runSynchronously(on: executor)
+    }
+    if index == localJobs.count {
+      localJobs.removeAll(keepingCapacity: true)
+    } else {
+      localJobs.removeFirst(index)
+    }
+  }
+
+  /// Begins a task that runs on this loop.
+  func startTask(_ operation: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
+    runningTasks += 1
+    return Task(executorPreference: self) {
+      await operation()
+      if self.isCurrent { self.runningTasks -= 1 } else { self.execute { self.runningTasks -= 1 } }
+    }
+  }
+
+  // MARK: Accepting
+
+  private func acceptAll() {
+    // A bound, so that a flood of new connections leaves time for those that are there.
+    for _ in 0..<64 {
+      do {
+        guard let (socket, peer) = try listener?.accept() else { return }
+        add(socket, peer)
+      } catch {
+        context.logger.warning("accepting pauses: \(error)")
+        pauseAccepting()
+        return
+      }
+    }
+  }
+
+  private func add(_ socket: Socket, _ peer: SocketAddress) {
+    let isAdmitted = !isStopping && context.budget.admit(peer.host.client)
+    // A few of those that are too many are told so; past that, closing is all that is left.
+    guard isAdmitted || refusedCount < 128 else { return socket.close() }
+    if !isAdmitted { refusedCount += 1 }
+    let connection = Connection(socket: socket, peer: peer, isAdmitted: isAdmitted, loop: self)
+    let index = Int(socket.descriptor)
+    if index >= connections.count {
+      connections.append(contentsOf: repeatElement(nil, count: index + 64 - connections.count))
+    }
+    connections[index] = connection
+    connectionCount += 1
+    connection.start()
+  }
+
+  private func pauseAccepting() {
+    acceptingResumes = now + context.limits.acceptPause.milliseconds
+    setListenerInterest([])
+  }
+
+  private func resumeAccepting() {
+    acceptingResumes = nil
+    setListenerInterest(.read)
+  }
+
+  private func setListenerInterest(_ interest: Poller.Interest) {
+    guard let listener else { return }
+    do {
+      try poller.set(interest, for: listener.descriptor)
+    } catch {
+      context.logger.error("listener: \(error)")
+      acceptingResumes = now + context.limits.acceptPause.milliseconds
+    }
+  }
+
+  // MARK: For connections
+
+  func setInterest(_ interest: Poller.Interest, for descriptor: Int32) throws(SystemError) {
+    try poller.set(interest, for: descriptor)
+  }
+
+  func setDeadline(_ deadline: UInt64, for descriptor: Int32) { deadlines[descriptor] = deadline }
+
+  /// Forgets a connection that is about to close its socket.
+  func remove(_ connection: Connection) {
+    let descriptor = connection.socket.descriptor
+    do { try poller.set([], for: descriptor) } catch { context.logger.error("poller: \(error)") }
+    deadlines[descriptor] = DeadlineTable.none
+    connections[Int(descriptor)] = nil
+    connectionCount -= 1
+    if connection.isAdmitted {
+      context.budget.leave(connection.peer.host.client)
+    } else {
+      refusedCount -= 1
+    }
+    if stopDeadline != nil { nextTick = now }
+  }
+
+  /// A number for a request: not secret, but unlike all others (SplitMix64).
+  func makeRequestNumber() -> UInt64 {
+    random &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = random
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+
+  // MARK: Stopping
+
+  /// Like ``stop(within:then:)``, from any thread; the signal tells of the end.
+  func beginStop(within milliseconds: UInt64) -> Signal {
+    let signal = Signal()
+    if !execute({ self.stop(within: milliseconds) { signal.fire() } }) { signal.fire() }
+    return signal
+  }
+
+  /// Stops accepting, closes what is idle, lets what runs finish within `milliseconds`, closes the rest, and calls
+  /// `completion` when no connection is left.
+  func stop(within milliseconds: UInt64, then completion: @escaping @Sendable () -> Void) {
+    let former = stopped
+    stopped = {
+      former?()
+      completion()
+    }
+    // Those that the kernel has accepted already are served.
+    if listener != nil { acceptAll() }
+    let deadline = now.addingReportingOverflow(milliseconds)
+    stopDeadline = min(stopDeadline ?? .max, deadline.overflow ? .max : deadline.partialValue)
+    if let listener {
+      setListenerInterest([])
+      listener.close()
+      self.listener = nil
+      acceptingResumes = nil
+    }
+    for connection in connections { connection?.serverIsStopping() }
+    nextTick = now
+  }
+
+  private func reportIfStopped() {
+    guard stopDeadline != nil, connectionCount == 0 else { return }
+    stopped?()
+    stopped = nil
+  }
+
+  /// Takes no more mail; what came last is run elsewhere.
+  private func finish() {
+    let mail = mailbox.withLock { mailbox in
+      defer { mailbox = Mailbox(isClosed: true) }
+      return mailbox
+    }
+    for action in mail.actions { action() }
+    reportIfStopped()
+    let jobs = mail.jobs + localJobs
+    localJobs = []
+    threadID.store(0, ordering: .relaxed)
+    let executor = asUnownedTaskExecutor()
+    for job in jobs { DispatchQueue.global().async { job.runSynchronously(on: executor) } }
+  }
+}

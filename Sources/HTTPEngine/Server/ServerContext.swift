@@ -1,0 +1,46 @@
+import Logging
+import SystemIO
+
+/// What all connections of a server share; nothing in it changes.
+final class ServerContext: Sendable {
+  let limits: HTTPLimits
+  let serverName: String?
+  let handler: any HTTPHandler
+  let logger: Logger
+  let budget: ConnectionBudget
+  let bodyBuffers: IOBufferPool
+  private let onResponse: (@Sendable (HTTPExchange) -> Void)?
+
+  init(configuration: HTTPServer.Configuration, handler: any HTTPHandler, logger: Logger) {
+    limits = configuration.limits
+    serverName = configuration.serverName
+    onResponse = configuration.onResponse
+    self.handler = handler
+    self.logger = logger
+    budget = ConnectionBudget(limits: limits)
+    bodyBuffers = IOBufferPool(limit: limits.bodyBuffers)
+  }
+
+  /// Whether anybody wants to know of exchanges: those that nobody wants are not put together.
+  var reportsExchanges: Bool { onResponse != nil || logger.logLevel <= .info }
+
+  func report(_ exchange: HTTPExchange) {
+    onResponse?(exchange)
+    logger.info(
+      "request",
+      metadata: [
+        "method": "\(exchange.method.escapedForLog)", "path": "\(exchange.path.escapedForLog)",
+        "status": "\(exchange.status)", "bytes": "\(exchange.bytesSent)", "duration": "\(exchange.duration)",
+        "complete": "\(exchange.isComplete)", "id": "\(exchange.requestID)", "peer": "\(exchange.peer)",
+      ])
+  }
+
+  /// How often deadlines are looked at: four times within the shortest of them, within reason.
+  var tickMilliseconds: UInt64 {
+    let shortest = [
+      limits.headTime, limits.bodyWindow, limits.bodyGrace, limits.idleTime, limits.writeStallTime,
+      limits.lingerTime, limits.acceptPause,
+    ].map(\.milliseconds).min()
+    return min(max((shortest ?? 1000) / 4, 5), 250)
+  }
+}

@@ -1,0 +1,80 @@
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// An IPv4 or IPv6 address, without a port.
+public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
+  /// Whether this is an IPv6 address.
+  public let isIPv6: Bool
+  /// The address in network order: IPv4 in the last 32 bits of `low`.
+  let high: UInt64
+  let low: UInt64
+
+  /// `127.0.0.1`.
+  public static let loopback = IPAddress(v4: 0x7F00_0001)
+
+  init(v4: UInt32) {
+    isIPv6 = false
+    high = 0
+    low = UInt64(v4)
+  }
+
+  init(high: UInt64, low: UInt64) {
+    isIPv6 = true
+    self.high = high
+    self.low = low
+  }
+
+  /// Reads dotted decimal or the text form of IPv6 (RFC 4291 §2.2), without brackets; nothing is looked up.
+  public init?(_ text: String) {
+    var v4 = in_addr()
+    if inet_pton(AF_INET, text, &v4) == 1 {
+      self.init(v4: UInt32(bigEndian: v4.s_addr))
+      return
+    }
+    var v6 = in6_addr()
+    guard inet_pton(AF_INET6, text, &v6) == 1 else { return nil }
+    self.init(v6)
+  }
+
+  init(_ address: in6_addr) {
+    let words = withUnsafeBytes(of: address) {
+      (
+        UInt64(bigEndian: $0.loadUnaligned(fromByteOffset: 0, as: UInt64.self)),
+        UInt64(bigEndian: $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+      )
+    }
+    self.init(high: words.0, low: words.1)
+  }
+
+  var in6: in6_addr {
+    var address = in6_addr()
+    withUnsafeMutableBytes(of: &address) {
+      $0.storeBytes(of: high.bigEndian, toByteOffset: 0, as: UInt64.self)
+      $0.storeBytes(of: low.bigEndian, toByteOffset: 8, as: UInt64.self)
+    }
+    return address
+  }
+
+  /// Whom to count as one client: the address itself, the IPv4 address inside a mapped one (`::ffff:a.b.c.d`), or
+  /// the first 64 bits of an IPv6 address, because a single subscriber owns all that share them.
+  public var client: IPAddress {
+    guard isIPv6 else { return self }
+    if high == 0, low >> 32 == 0xFFFF { return IPAddress(v4: UInt32(truncatingIfNeeded: low)) }
+    return IPAddress(high: high, low: 0)
+  }
+
+  /// The usual text form: `127.0.0.1`, `::1`.
+  public var description: String {
+    if !isIPv6 { return "\(low >> 24 & 255).\(low >> 16 & 255).\(low >> 8 & 255).\(low & 255)" }
+    var address = in6
+    return withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(INET6_ADDRSTRLEN)) { buffer in
+      guard let base = buffer.baseAddress,
+        let text = inet_ntop(AF_INET6, &address, base, socklen_t(buffer.count))
+      else { return "::" }
+      return String(cString: text)
+    }
+  }
+}

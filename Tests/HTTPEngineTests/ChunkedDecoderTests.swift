@@ -1,0 +1,102 @@
+import Testing
+
+@testable import HTTPEngine
+
+@Suite struct ChunkedDecoderTests {
+  private static let body =
+    "5\r\nhello\r\n0001;name=\"a b\"\r\n,\r\nA;x\r\n0123456789\r\n0;last\r\nX-Trailer: 1\r\nHost: evil\r\n\r\n"
+  private static let data = "hello,0123456789"
+
+  /// Decodes pieces one after the other, each in place.
+  private func decode(_ pieces: [[UInt8]], limit: Int = 1024) throws -> (
+    data: String, isComplete: Bool, rest: Int
+  ) {
+    var decoder = ChunkedDecoder(overheadLimit: limit)
+    var data: [UInt8] = []
+    var rest = 0
+    for piece in pieces {
+      var bytes = piece
+      try bytes.withUnsafeMutableBytes { buffer in
+        let (consumed, produced) = try decoder.decode(UnsafeRawBufferPointer(buffer), into: buffer)
+        data += buffer[..<produced]
+        rest += buffer.count - consumed
+      }
+    }
+    return (String(decoding: data, as: UTF8.self), decoder.isComplete, rest)
+  }
+
+  private func decode(_ text: String, limit: Int = 1024) throws -> (data: String, isComplete: Bool, rest: Int)
+  {
+    try decode([Array(text.utf8)], limit: limit)
+  }
+
+  @Test func `the data comes out, extensions and trailers don't`() throws {
+    let result = try decode(Self.body + "GET")
+    #expect(result.data == Self.data)
+    #expect(result.isComplete)
+    #expect(result.rest == 3)
+  }
+
+  @Test func `the data comes out alike however it arrives`() throws {
+    let bytes = Array(Self.body.utf8)
+    for split in 0...bytes.count {
+      let result = try decode([Array(bytes[..<split]), Array(bytes[split...])])
+      #expect(result.data == Self.data, "in two at \(split)")
+      #expect(result.isComplete, "in two at \(split)")
+    }
+    let single = try decode(bytes.map { [$0] })
+    #expect(single.data == Self.data)
+    #expect(single.isComplete)
+  }
+
+  @Test func `it stops where there is no more room`() throws {
+    var decoder = ChunkedDecoder(overheadLimit: 1024)
+    let input = Array("5\r\nhello\r\n0\r\n\r\n".utf8)
+    var room = [UInt8](repeating: 0, count: 3)
+    let first = try input.withUnsafeBytes { input in
+      try room.withUnsafeMutableBytes { try decoder.decode(input, into: $0) }
+    }
+    #expect(first == (6, 3))
+    #expect(room == Array("hel".utf8))
+    let second = try input[6...].withUnsafeBytes { input in
+      try room.withUnsafeMutableBytes { try decoder.decode(input, into: $0) }
+    }
+    #expect(second == (9, 2))
+    #expect(decoder.isComplete)
+  }
+
+  @Test(arguments: [
+    "0x5\r\nhello\r\n0\r\n\r\n", "+5\r\nhello\r\n", "-5\r\nhello\r\n", " 5\r\nhello\r\n", "5 \r\nhello\r\n",
+    "5_0\r\n", "\r\n", ";x\r\n", "g\r\n", "5\nhello\r\n", "5\r\nhelloX\r\n", "5\r\nhello\n0\r\n\r\n",
+    "5\r\nhello0\r\n\r\n", "5\r\rhello", "5;x\ny\r\n", "5;x\0\r\n", "5;x\ry\r\n", "8000000000000000\r\n",
+    "FFFFFFFFFFFFFFFF\r\n", "00000000000000001\r\n", "0\r\n X: y\r\n\r\n", "0\r\nX y: z\r\n\r\n",
+    "0\r\n: z\r\n\r\n",
+    "0\r\nX: y\nZ: a\r\n\r\n", "0\r\nX: \0\r\n\r\n", "0\r\n\n", "0\n\n",
+  ]) func `a broken coding is refused`(_ text: String) {
+    #expect(throws: ChunkedDecoder.Malformed.self) { try decode(text) }
+  }
+
+  @Test func `extensions are taken up to their limit`() throws {
+    // One byte for the semicolon; the bytes of all chunks count together.
+    func body(_ count: Int) -> String {
+      "1;" + String(repeating: "a", count: count / 2 - 1) + "\r\nx\r\n0;"
+        + String(repeating: "b", count: count - count / 2 - 1) + "\r\n\r\n"
+    }
+    #expect(try decode(body(99), limit: 100).isComplete)
+    #expect(try decode(body(100), limit: 100).isComplete)
+    #expect(throws: ChunkedDecoder.Malformed.self) { try decode(body(101), limit: 100) }
+  }
+
+  @Test func `trailers count against the same limit`() throws {
+    // A name, a colon, the value and the line's end.
+    func body(_ count: Int) -> String { "0\r\nX:" + String(repeating: "a", count: count - 3) + "\r\n\r\n" }
+    #expect(try decode(body(100), limit: 100).isComplete)
+    #expect(throws: ChunkedDecoder.Malformed.self) { try decode(body(101), limit: 100) }
+  }
+
+  @Test func `the largest size is taken as a size`() throws {
+    let result = try decode("7fffffffffffffff\r\nabc")
+    #expect(result.data == "abc")
+    #expect(!result.isComplete)
+  }
+}

@@ -1,0 +1,190 @@
+import HTTPTypes
+import SystemIO
+import Testing
+
+@testable import HTTPEngine
+
+@Suite struct RateFloorTests {
+  private func floor() -> RateFloor {
+    var limits = HTTPLimits()
+    limits.bodyBytesPerSecond = 100
+    limits.bodyGrace = .seconds(2)
+    limits.bodyWindow = .seconds(1)
+    return RateFloor(limits: limits)
+  }
+
+  @Test func `nothing counts within the grace`() {
+    var floor = floor()
+    floor.resume(at: 0)
+    #expect(floor.deadline == 2000)
+    let slow1 = floor.isTooSlow(at: 2000)
+    #expect(!slow1)
+    #expect(floor.deadline == 3000)
+  }
+
+  @Test(arguments: [(99, true), (100, false), (101, false)])
+  func `after the grace the rate must reach the floor`(bytes: Int, isTooSlow: Bool) {
+    var floor = floor()
+    floor.resume(at: 0)
+    _ = floor.isTooSlow(at: 2000)
+    floor.count(bytes)
+    let slow2 = floor.isTooSlow(at: 3000)
+    #expect(slow2 == isTooSlow)
+  }
+
+  @Test func `time for which nobody waited doesn't count, and time before it does`() {
+    var floor = floor()
+    floor.resume(at: 0)
+    floor.pause(at: 1500)
+    #expect(floor.deadline == nil)
+    floor.resume(at: 10_000)
+    #expect(floor.deadline == 10_500)
+    let slow3 = floor.isTooSlow(at: 10_400)
+    #expect(!slow3)
+    #expect(floor.deadline == 10_500)
+    let slow4 = floor.isTooSlow(at: 10_500)
+    #expect(!slow4)
+    let slow5 = floor.isTooSlow(at: 11_500)
+    #expect(slow5)
+  }
+}
+
+@Suite struct DeadlineTableTests {
+  @Test func `deadlines end at their time`() {
+    var table = DeadlineTable()
+    table[3] = 100
+    table[200] = 50
+    #expect(table.expired(at: 49) == [])
+    #expect(table.expired(at: 50) == [200])
+    #expect(table.expired(at: 100) == [3, 200])
+    table[3] = DeadlineTable.none
+    #expect(table.expired(at: 1000) == [200])
+    #expect(table[3] == .max)
+    #expect(table[9999] == .max)
+  }
+}
+
+@Suite struct DateFieldTests {
+  @Test(arguments: [
+    (0, "Thu, 01 Jan 1970 00:00:00 GMT"), (784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT"),
+    (951_782_399, "Mon, 28 Feb 2000 23:59:59 GMT"), (951_782_400, "Tue, 29 Feb 2000 00:00:00 GMT"),
+    (1_709_251_199, "Thu, 29 Feb 2024 23:59:59 GMT"), (4_107_542_400, "Mon, 01 Mar 2100 00:00:00 GMT"),
+    (-1, "Wed, 31 Dec 1969 23:59:59 GMT"),
+  ]) func `dates are written as HTTP wants them`(seconds: Int64, text: String) {
+    #expect(DateField.text(seconds) == text)
+  }
+}
+
+@Suite struct ConnectionBudgetTests {
+  @Test func `clients and all of them together have their limits`() throws {
+    var limits = HTTPLimits()
+    limits.connections = 3
+    limits.connectionsPerAddress = 2
+    let budget = ConnectionBudget(limits: limits)
+    let one = try #require(IPAddress("10.0.0.1"))
+    let two = try #require(IPAddress("10.0.0.2"))
+    #expect(budget.admit(one))
+    #expect(budget.admit(one))
+    #expect(!budget.admit(one))
+    #expect(budget.admit(two))
+    #expect(!budget.admit(two))
+    budget.leave(one)
+    #expect(budget.admit(two))
+    #expect(!budget.admit(one))
+  }
+}
+
+@Suite struct ResponseHeadTests {
+  private func write(
+    _ response: HTTPServerResponse, isHEAD: Bool = false, minorVersion: Int = 1, keepsAlive: Bool = true
+  ) throws -> String {
+    let head = ResponseHead(response, isHEAD: isHEAD, minorVersion: minorVersion, keepsAlive: keepsAlive)
+    let buffer = OutputBuffer(capacity: 1)
+    try head.write(into: buffer, date: Array("Date: now\r\n".utf8), serverName: nil)
+    return String(decoding: buffer.bytes, as: UTF8.self)
+  }
+
+  @Test func `a head has its length and date`() throws {
+    let response = HTTPServerResponse(
+      status: .ok, headerFields: [.contentType: "text/plain"], body: .bytes(Array("hello".utf8)))
+    #expect(
+      try write(response)
+        == "HTTP/1.1 200 OK\r\nDate: now\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\n")
+  }
+
+  @Test func `statuses without bodies have no length`() throws {
+    for status in [HTTPResponse.Status.noContent, .notModified] {
+      let response = HTTPServerResponse(status: status, body: .bytes([1]))
+      #expect(try !write(response).contains("Content-Length"))
+      #expect(!ResponseHead(response, isHEAD: false, minorVersion: 1, keepsAlive: true).sendsBody)
+    }
+  }
+
+  @Test func `the server's own fields can't be overruled`() throws {
+    let fields: HTTPFields = [
+      .contentLength: "99", .transferEncoding: "gzip", .date: "never", .connection: "close",
+    ]
+    let text = try write(HTTPServerResponse(status: .ok, headerFields: fields))
+    #expect(text == "HTTP/1.1 200 OK\r\nDate: now\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+  }
+
+  @Test func `an answer to HEAD may tell a length without the body`() throws {
+    let response = HTTPServerResponse(status: .ok, headerFields: [.contentLength: "99"])
+    #expect(try write(response, isHEAD: true).contains("Content-Length: 99\r\n"))
+    let full = HTTPServerResponse(status: .ok, body: .bytes([1, 2]))
+    #expect(try write(full, isHEAD: true).contains("Content-Length: 2\r\n"))
+  }
+
+  @Test func `a stream is chunked, or ends with the connection of an old client`() throws {
+    let response = HTTPServerResponse(status: .ok, body: .stream { nil })
+    #expect(try write(response).contains("Transfer-Encoding: chunked\r\n"))
+    let old = try write(response, minorVersion: 0)
+    #expect(!old.contains("Transfer-Encoding"))
+    #expect(old.contains("Connection: close\r\n"))
+  }
+
+  @Test func `an old client is told that the connection is kept`() throws {
+    #expect(
+      try write(HTTPServerResponse(status: .ok), minorVersion: 0).contains("Connection: keep-alive\r\n"))
+  }
+
+  @Test func `control characters never get into a head`() {
+    var fields = HTTPFields()
+    fields.append(HTTPField(name: .server, lenientValue: Array("a\u{1B}b".utf8)))
+    #expect(throws: ResponseHead.Unlawful.self) {
+      try write(HTTPServerResponse(status: .ok, headerFields: fields))
+    }
+    fields = [.location: "/a\r\nSet-Cookie: b"]
+    let text = try? write(HTTPServerResponse(status: .ok, headerFields: fields))
+    #expect(text?.contains("\r\nSet-Cookie") == false)
+  }
+
+  @Test func `an interim status can't be a final answer`() {
+    #expect(throws: ResponseHead.Unlawful.self) { try write(HTTPServerResponse(status: .continue)) }
+  }
+}
+
+@Suite struct HTTPProblemResponseTests {
+  @Test func `a problem is told as escaped JSON`() throws {
+    let problem = HTTPProblem(
+      status: .badRequest, type: "about:blank", title: "Bad \"Request\"", detail: "a\\b\n<script>\u{1}",
+      headerFields: [.retryAfter: "3"])
+    let response = problem.response(requestID: "id")
+    #expect(response.headerFields[.contentType] == "application/problem+json")
+    #expect(response.headerFields[.retryAfter] == "3")
+    guard case .bytes(let bytes) = response.body else {
+      Issue.record("\(response.body)")
+      return
+    }
+    #expect(
+      String(decoding: bytes, as: UTF8.self)
+        == #"{"type":"about:blank","title":"Bad \"Request\"","status":400,"#
+        + #""detail":"a\\b\n\u003cscript\u003e\u0001","requestID":"id"}"# + "\n")
+  }
+}
+
+@Suite struct HTTPExchangeTests {
+  @Test func `control characters are escaped for logs`() {
+    #expect("a\r\nb\u{1B}[1m\u{85}\u{2028}ü".escapedForLog == "a\\u{d}\\u{a}b\\u{1b}[1m\\u{85}\\u{2028}ü")
+  }
+}

@@ -1,0 +1,221 @@
+import Foundation
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// A TCP client that sends exactly the bytes it is given and reads whatever comes; every wait ends after a few
+/// seconds. Blocks its thread: call it through ``RawHTTPClient/run(_:)`` in asynchronous tests.
+public final class RawHTTPClient: Sendable {
+  /// Why a call failed.
+  public struct Failure: Error, CustomStringConvertible {
+    /// What happened.
+    public let description: String
+  }
+
+  /// One response, taken apart.
+  public struct Response: Sendable {
+    /// The status line and the fields, without the empty line.
+    public var head: String
+    /// The body, its coding taken off.
+    public var body: [UInt8]
+
+    /// The status.
+    public var status: Int { Int(head.split(separator: " ").dropFirst().first ?? "") ?? 0 }
+    /// The body as text.
+    public var text: String { String(decoding: body, as: UTF8.self) }
+
+    /// The value of a field; `nil` where it is missing.
+    public func field(_ name: String) -> String? {
+      for line in head.split(separator: "\r\n").dropFirst() {
+        let parts = line.split(separator: ":", maxSplits: 1)
+        if parts.count == 2, parts[0].lowercased() == name.lowercased() {
+          return String(parts[1].drop { $0 == " " })
+        }
+      }
+      return nil
+    }
+  }
+
+  private let descriptor: Int32
+
+  /// Connects to a port of the IPv4 loopback address.
+  /// - Parameter receiveBuffer: the size of the kernel's receive buffer in bytes, for a reader that soon is full.
+  public init(port: UInt16, timeoutSeconds: Int = 10, receiveBuffer: Int32? = nil) throws {
+    #if canImport(Darwin)
+      descriptor = socket(AF_INET, SOCK_STREAM, 0)
+    #else
+      descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    #endif
+    var timeout = timeval(tv_sec: timeoutSeconds, tv_usec: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
+    setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
+    if var size = receiveBuffer {
+      setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+    }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    let result = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+    guard result == 0 else {
+      let code = errno
+      close(descriptor)
+      throw Failure(description: "connect: errno \(code)")
+    }
+  }
+
+  deinit { close(descriptor) }
+
+  /// Runs blocking work away from the cooperative pool.
+  public static func run<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws
+    -> Result
+  {
+    try await withCheckedThrowingContinuation { continuation in
+      let thread = Thread { continuation.resume(with: Swift.Result(catching: work)) }
+      thread.start()
+    }
+  }
+
+  /// Sends all of `text`.
+  public func send(_ text: String) throws { try send(Array(text.utf8)) }
+
+  /// Sends all of `bytes`.
+  public func send(_ bytes: [UInt8]) throws {
+    var sent = 0
+    while sent < bytes.count {
+      let count = transmit(bytes[sent...], flags: 0)
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw Failure(description: "send: errno \(errno) after \(sent) bytes") }
+      sent += count
+    }
+  }
+
+  private func transmit(_ bytes: ArraySlice<UInt8>, flags: Int32) -> Int {
+    bytes.withUnsafeBytes { buffer in
+      #if canImport(Darwin)
+        Darwin.send(descriptor, buffer.baseAddress, buffer.count, flags)
+      #else
+        Glibc.send(descriptor, buffer.baseAddress, buffer.count, flags | Int32(MSG_NOSIGNAL))
+      #endif
+    }
+  }
+
+  /// Sends what goes without waiting, and answers how much that was; stops at `limit`.
+  public func sendWithoutWaiting(upTo limit: Int) -> Int {
+    let block = [UInt8](repeating: 0x61, count: 64 * 1024)
+    var sent = 0
+    while sent < limit {
+      let count = transmit(block[..<min(block.count, limit - sent)], flags: Int32(MSG_DONTWAIT))
+      if count <= 0 { break }
+      sent += count
+    }
+    return sent
+  }
+
+  /// Says that nothing more will be sent.
+  public func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
+
+  /// Ends the connection with a reset.
+  public func reset() {
+    var option = linger(l_onoff: 1, l_linger: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout.size(ofValue: option)))
+    // The descriptor stays ours until the end, so that its number can't be another's meanwhile.
+    let other = socket(AF_INET, Self.streamKind, 0)
+    dup2(other, descriptor)
+    close(other)
+  }
+
+  private static var streamKind: Int32 {
+    #if canImport(Darwin)
+      SOCK_STREAM
+    #else
+      Int32(SOCK_STREAM.rawValue)
+    #endif
+  }
+
+  /// What comes next, at most `count` bytes; empty at the end.
+  public func receive(upTo count: Int = 64 * 1024) throws -> [UInt8] {
+    var failure: Int32?
+    let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+      while true {
+        let received = recv(descriptor, buffer.baseAddress, count, 0)
+        if received < 0, errno == EINTR { continue }
+        if received < 0 { failure = errno }
+        filled = max(0, received)
+        return
+      }
+    }
+    if let failure { throw Failure(description: "recv: errno \(failure)") }
+    return bytes
+  }
+
+  /// Everything until the other end closes.
+  public func receiveAll() throws -> [UInt8] {
+    var all: [UInt8] = []
+    while true {
+      let more = try receive()
+      if more.isEmpty { return all }
+      all += more
+    }
+  }
+
+  /// One response, not a byte more.
+  /// - Parameter toHEAD: the request was `HEAD`, so no body follows.
+  public func receiveResponse(toHEAD: Bool = false) throws -> Response {
+    var head: [UInt8] = []
+    while !head.suffix(4).elementsEqual("\r\n\r\n".utf8) { head += try receiveExactly(1) }
+    var response = Response(head: String(decoding: head.dropLast(4), as: UTF8.self), body: [])
+    if toHEAD || response.status / 100 == 1 || response.status == 204 || response.status == 304 {
+      return response
+    }
+    if response.field("Transfer-Encoding") == "chunked" {
+      while true {
+        var line: [UInt8] = []
+        while !line.suffix(2).elementsEqual("\r\n".utf8) { line += try receiveExactly(1) }
+        guard let size = Int(String(decoding: line.dropLast(2), as: UTF8.self), radix: 16) else {
+          throw Failure(description: "a broken chunk")
+        }
+        response.body += try receiveExactly(size)
+        _ = try receiveExactly(2)
+        if size == 0 { return response }
+      }
+    }
+    if let length = response.field("Content-Length").flatMap(Int.init) {
+      response.body = try receiveExactly(length)
+    } else {
+      response.body = try receiveAll()
+    }
+    return response
+  }
+
+  /// Exactly `count` bytes.
+  public func receiveExactly(_ count: Int) throws -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(count)
+    while bytes.count < count {
+      let more = try receive(upTo: min(count - bytes.count, 1 << 20))
+      guard !more.isEmpty else {
+        throw Failure(description: "the end after \(bytes.count) of \(count) bytes")
+      }
+      bytes += more
+    }
+    return bytes
+  }
+
+  /// Whether the other end has closed, waiting for it; bytes before that are dropped.
+  public func isClosedByPeer() -> Bool {
+    do {
+      _ = try receiveAll()
+      return true
+    } catch {
+      return false
+    }
+  }
+}
