@@ -82,6 +82,9 @@ final class Committer: Sendable {
     await queue.perform {}
   }
 
+  /// The folders in `bundles/` that would survive a power cut.
+  var lastingFolders: Set<String> { folders.withLock { $0.lasting } }
+
   /// Throws once the store is closed.
   func requireOpen() throws(StoreError) {
     if state.withLock({ $0.isClosed }) { throw closed }

@@ -5,55 +5,67 @@ import SnapshotStore
 import SystemIO
 
 extension FileBundleStore {
-  /// Looks at the checksums of what the last run left pending, then of what arrives, one bundle at a time, until
-  /// it is cancelled or the store goes.
-  func startVerification() -> Task<Void, Never> {
-    Task(priority: .background) { [weak self, shelf, scrubber, logger, news = unverified.stream] in
-      do throws(SystemError) {
-        for folder in try await scrubber.perform({ () throws(SystemError) in try shelf.folders() }) {
-          let ids = try await scrubber.perform { () throws(SystemError) in try shelf.published(in: folder) }
-          for id in ids where !Task.isCancelled { await self?.verify(id) }
+  /// Has the checksums of a bundle looked at once those before it are done.
+  func verifyLater(_ id: SnapshotID) {
+    scrubber.async { [weak self] in self?.look(at: id) }
+  }
+
+  /// Takes up what the last run left pending.
+  func resumeVerification() {
+    for folder in committer.lastingFolders {
+      scrubber.async { [weak self, shelf, logger] in
+        do {
+          for id in try shelf.published(in: folder) { self?.look(at: id) }
+        } catch {
+          logger.error("Could not look for pending bundles", metadata: ["error": "\(error)"])
         }
-      } catch {
-        logger.error("Could not look for bundles to verify", metadata: ["error": "\(error)"])
       }
-      for await id in news where !Task.isCancelled { await self?.verify(id) }
     }
   }
 
-  /// Looks at one bundle's checksums if nobody has.
-  private func verify(_ id: SnapshotID) async {
-    let logger = logger
+  /// Writes down what was found, until it is cancelled or the store goes.
+  func settleVerdicts() -> Task<Void, Never> {
+    Task(priority: .background) { [weak self, verdicts = verdicts.stream] in
+      for await record in verdicts { await self?.settle(record) }
+    }
+  }
+
+  /// Looks at the checksums of a bundle, if nobody has, and passes the verdict on. Blocks: on the scrubber alone.
+  private func look(at id: SnapshotID) {
     do throws(StoreError) {
-      let found = try await scrubber.perform {
-        [shelf, validate = configuration.admission.validate] () throws(StoreError)
-          -> (SnapshotRecord, BundleError?)? in
-        var record = try shelf.record(id)
-        guard record.verified == .pending else { return nil }
-        do throws(BundleError) {
-          _ = try validate(URL(filePath: shelf.path(.bundle, of: id)), .full)
-          record.verified = .intact
-          return (record, nil)
-        } catch {
-          if error.systemFailure != nil { throw StoreError(error) }
-          record.verified = .damaged
-          return (record, error)
-        }
+      try committer.requireOpen()
+      var record = try shelf.record(id)
+      guard record.verified == .pending else { return }
+      do throws(BundleError) {
+        _ = try configuration.admission.validate(URL(filePath: shelf.path(.bundle, of: id)), .full)
+        record.verified = .intact
+      } catch {
+        if error.systemFailure != nil { throw StoreError(error) }
+        logger.error("A bundle is damaged", metadata: ["id": "\(id)", "reason": "\(error)"])
+        record.verified = .damaged
       }
-      guard let (record, damage) = found else { return }
-      if let damage {
-        logger.error("A bundle is damaged", metadata: ["id": "\(id)", "reason": "\(damage)"])
-      }
-      try await setVerification(record.verified, of: id)
+      verdicts.continuation.yield(record)
+    } catch {
+      report(error, of: id)
+    }
+  }
+
+  private func settle(_ record: SnapshotRecord) async {
+    do {
+      try await setVerification(record.verified, of: record.id)
       await configuration.onVerification(record)
     } catch {
-      switch error {
-      case .deleted, .notFound: logger.debug("Gone before it was verified", metadata: ["id": "\(id)"])
-      default:
-        logger.warning(
-          "Could not verify a bundle; it stays pending until the next start",
-          metadata: ["id": "\(id)", "error": "\(error)"])
-      }
+      report(error, of: record.id)
+    }
+  }
+
+  private func report(_ failure: StoreError, of id: SnapshotID) {
+    switch failure {
+    case .deleted, .notFound: logger.debug("Gone before it was verified", metadata: ["id": "\(id)"])
+    default:
+      logger.warning(
+        "Could not verify a bundle; it stays pending until the next start",
+        metadata: ["id": "\(id)", "error": "\(failure)"])
     }
   }
 }

@@ -36,9 +36,9 @@ public final class FileBundleStore: BundleStore {
   let checkers = QueueSet("checker", count: 2)
   let readers = QueueSet("reader", count: 2)
   let scrubber = DispatchQueue(label: "file-store.scrubber", qos: .background)
-  /// Bundles whose checksums are to be looked at.
-  let unverified: (stream: AsyncStream<SnapshotID>, continuation: AsyncStream<SnapshotID>.Continuation)
-  private let verification = Mutex<Task<Void, Never>?>(nil)
+  /// Bundles whose checksums were looked at, with what was found.
+  let verdicts: (stream: AsyncStream<SnapshotRecord>, continuation: AsyncStream<SnapshotRecord>.Continuation)
+  private let settling = Mutex<Task<Void, Never>?>(nil)
   private let lock: Mutex<File?>
 
   /// Takes the storage folder for itself, making it when it is missing, and puts right what a crash left.
@@ -57,7 +57,7 @@ public final class FileBundleStore: BundleStore {
     let opened = try await queue.perform { () throws(OpeningError) -> FileBundleStore? in
       let shelf = Shelf(root: configuration.path)
       do throws(SystemError) {
-        for folder in [shelf.root, shelf.bundles, shelf.uploads] { try Folder.create(folder) }
+        try Recovery.prepare(shelf)
         let lock = try File(shelf.lock, .openOrCreate(mode: 0o600))
         guard try lock.tryLock() else { return nil }
         let folders = try Recovery(shelf: shelf, logger: logger).run()
@@ -67,7 +67,8 @@ public final class FileBundleStore: BundleStore {
       }
     }
     guard let store = opened else { throw .inUse(path: configuration.path) }
-    store.verification.withLock { $0 = store.startVerification() }
+    store.settling.withLock { $0 = store.settleVerdicts() }
+    store.resumeVerification()
     return store
   }
 
@@ -83,16 +84,18 @@ public final class FileBundleStore: BundleStore {
     committer = Committer(shelf, seams: seams, folders: folders)
     writers = QueueSet("writer", count: configuration.writers)
     flushers = QueueSet("flusher", count: configuration.flushers)
-    unverified = AsyncStream.makeStream()
+    verdicts = AsyncStream.makeStream()
   }
 
-  deinit { unverified.continuation.finish() }
+  deinit { verdicts.continuation.finish() }
 
   /// Finishes the commits that wait, stops looking at checksums, and frees the folder for another server.
   ///
   /// Uploads that are still arriving can't be committed any more; nothing may be asked of the store afterwards.
   public func close() async {
-    verification.withLock { $0?.cancel() }
+    let task = settling.withLock { $0.take() }
+    task?.cancel()
+    await task?.value
     await committer.close()
     lock.withLock { $0 = nil }
   }

@@ -56,7 +56,7 @@ final class FileUpload: BundleUpload {
       }
       let publication = try await store.publish(staging, as: record, createOnly: attachment.createOnly)
       if case .created(let record) = publication, record.verified == .pending {
-        store.unverified.continuation.yield(record.id)
+        store.verifyLater(record.id)
       }
       return publication
     } catch {

@@ -7,6 +7,18 @@ struct Recovery {
   let shelf: Shelf
   let logger: Logger
 
+  /// Makes the folders of a storage that has none, each of them lasting.
+  static func prepare(_ shelf: Shelf) throws(SystemError) {
+    var missing: [String] = []
+    var path = shelf.bundles
+    while !Folder.exists(path) {
+      missing.append(path)
+      path = DurableFile.folder(of: path)
+    }
+    for folder in [shelf.bundles, shelf.uploads] { try Folder.create(folder) }
+    for folder in missing { try Folder.synchronize(DurableFile.folder(of: folder)) }
+  }
+
   /// Removes what was staged and never published, ends deletions that were begun, and makes what is published
   /// last: a crash may have come between a publication and the flush of its folder.
   /// - Returns: the folders in `bundles/`, each of which would survive a power cut.
@@ -20,14 +32,14 @@ struct Recovery {
       try tidy(folder)
       try Folder.synchronize(folder)
     }
-    try Folder.synchronize(shelf.bundles)
+    for folder in [shelf.bundles, shelf.root] { try Folder.synchronize(folder) }
     return Set(folders)
   }
 
   private func tidy(_ folder: String) throws(SystemError) {
     var found: [SnapshotID: Set<Shelf.Kind>] = [:]
     for name in try Folder.entries(folder) {
-      if let (id, kind) = Shelf.parse(name) {
+      if let (id, kind) = Shelf.parse(name, in: folder) {
         found[id, default: []].insert(kind)
       } else {
         logger.warning(

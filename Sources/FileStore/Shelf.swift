@@ -25,14 +25,17 @@ struct Shelf: Sendable {
   var lock: String { root + "/lock" }
 
   /// The folder that holds everything of `id`: named after its first two digits.
-  func folder(of id: SnapshotID) -> String { bundles + "/" + id.description.prefix(2) }
+  func folder(of id: SnapshotID) -> String { bundles + "/" + Self.shard(of: id) }
+
+  private static func shard(of id: SnapshotID) -> Substring { id.description.prefix(2) }
 
   func path(_ kind: Kind, of id: SnapshotID) -> String { "\(folder(of: id))/\(id).\(kind.rawValue)" }
 
-  /// What a file in `bundles/` is, by its name; `nil` for one that has no business there.
-  static func parse(_ name: String) -> (id: SnapshotID, kind: Kind)? {
+  /// What a file in one of ``folders()`` is, by its name; `nil` for one that has no business there.
+  static func parse(_ name: String, in folder: String) -> (id: SnapshotID, kind: Kind)? {
     let parts = name.split(separator: ".", maxSplits: 1)
     guard parts.count == 2, let id = SnapshotID(String(parts[0])), id.description == parts[0],
+      folder.hasSuffix("/" + shard(of: id)),
       let kind = Kind(rawValue: String(parts[1]))
     else { return nil }
     return (id, kind)
@@ -46,7 +49,7 @@ struct Shelf: Sendable {
 
   /// The bundles published in one of ``folders()``.
   func published(in folder: String) throws(SystemError) -> [SnapshotID] {
-    let files = try Folder.entries(folder).compactMap(Self.parse)
+    let files = try Folder.entries(folder).compactMap { Self.parse($0, in: folder) }
     let deleted = Set(files.filter { $0.kind == .tombstone }.map(\.id))
     return files.filter { $0.kind == .bundle && !deleted.contains($0.id) }.map(\.id)
   }

@@ -1,0 +1,72 @@
+import SnapshotStore
+import SystemIO
+import TestSupport
+import Testing
+
+@testable import FileStore
+
+@Suite struct CommitterTests {
+  @Test func `changes that wait together share one flush`() async throws {
+    let (storage, probe) = (try StorageFixture(), StepProbe())
+    let shelf = Shelf(root: storage.path)
+    try Folder.create(shelf.bundles)
+    let committer = Committer(shelf, seams: probe.seams, folders: [])
+    let folder = shelf.bundles + "/3f"
+    let tasks = try await committer.perform(in: folder) { () throws(StoreError) in
+      // Each of these has joined the queue when `Task.immediate` returns, and this round is already under way.
+      let tasks = (0..<64).map { index in
+        Task.immediate {
+          try await committer.perform(in: folder) { () throws(StoreError) in Committer.Change(outcome: index)
+          }
+        }
+      }
+      return Committer.Change(outcome: tasks)
+    }
+    var outcomes: [Int] = []
+    for task in tasks { outcomes.append(try await task.value) }
+    #expect(outcomes == Array(0..<64))
+    #expect(probe.takeSeen() == [.flushFolder, .flushFolder])
+  }
+
+  @Test func `a flush that fails takes back every change of its round and no other folder's`() async throws {
+    let storage = try StorageFixture()
+    let shelf = Shelf(root: storage.path)
+    try Folder.create(shelf.bundles)
+    let committer = Committer(shelf, seams: Seams(), folders: [])
+    let (gone, kept) = (shelf.bundles + "/3f", shelf.bundles + "/40")
+    let (taken, taking) = AsyncStream<String>.makeStream()
+    let tasks = try await committer.perform(in: kept) { () throws(StoreError) in
+      let tasks = [gone, kept, gone].map { folder in
+        Task.immediate {
+          await failure {
+            try await committer.perform(in: folder) { () throws(StoreError) in
+              do throws(SystemError) { try Folder.removeTree(gone) } catch { throw StoreError(error) }
+              return Committer.Change(outcome: ()) {
+                taking.yield("settled")
+              } undo: {
+                taking.yield("undone")
+              }
+            }
+          }
+        }
+      }
+      return Committer.Change(outcome: tasks)
+    }
+    var outcomes: [String?] = []
+    for task in tasks { outcomes.append(await task.value) }
+    taking.finish()
+    #expect(outcomes == ["system", nil, "system"])
+    #expect(await taken.reduce(into: []) { $0.append($1) } == ["undone", "settled", "undone"])
+  }
+
+  @Test func `a closed committer refuses changes`() async throws {
+    let storage = try StorageFixture()
+    let committer = Committer(Shelf(root: storage.path), seams: Seams(), folders: [])
+    await committer.close()
+    let outcome = await failure {
+      try await committer.perform(in: storage.path) { () throws(StoreError) in Committer.Change(outcome: ()) }
+    }
+    #expect(outcome == "system")
+    #expect(!Folder.exists(storage.path))
+  }
+}

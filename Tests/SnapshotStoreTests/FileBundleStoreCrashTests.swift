@@ -1,0 +1,169 @@
+import Foundation
+import SnapshotFormat
+import SnapshotStore
+import SystemIO
+import TestSupport
+import Testing
+
+@testable import FileStore
+
+/// Whatever stops a store at whatever step: a bundle is there whole or not at all.
+@Suite struct FileBundleStoreCrashTests {
+  static let commit: [Step] = [.writeRecord, .flushFiles, .publishRecord, .publishBundle, .flushFolder]
+  static let deletion: [Step] = [.bury, .flushFolder, .removeBundle, .removeRecord]
+
+  @Test func `a commit takes its steps in order`() async throws {
+    let (storage, probe) = (try StorageFixture(), StepProbe())
+    let store = try await storage.open(seams: probe.seams)
+    let sample = SampleBundle()
+    try await store.upload(sample)
+    #expect(probe.takeSeen() == Self.commit)
+    try await store.delete(sample.id)
+    #expect(probe.takeSeen() == Self.deletion)
+  }
+
+  @Test func `a commit that is cut short at any step is whole or absent`() async throws {
+    let (storage, probe) = (try StorageFixture(), StepProbe())
+    let (kept, cut) = (SampleBundle(filling: "kept"), SampleBundle(filling: "cut", count: 100_000))
+    let store = try await storage.open(seams: probe.seams)
+    try await store.upload(kept)
+    probe.copyStates(of: storage.path, below: storage.folder.path)
+    try await store.upload(cut)
+    for step in Self.commit {
+      let path = "\(storage.folder.path)/\(step)"
+      #expect(try !Folder.entries(path + "/uploads").isEmpty || step == .flushFolder)
+      let reopened = try await storage.open(at: path)
+      #expect(try await reopened.open(kept.id).contents == kept.bytes)
+      if step == .flushFolder {
+        #expect(try await reopened.open(cut.id).contents == cut.bytes)
+        guard case .alreadyThere = try await reopened.upload(cut) else {
+          Issue.record("published twice")
+          return
+        }
+      } else {
+        #expect(await failure { _ = try await reopened.open(cut.id) } == "notFound")
+        #expect(try storage.entries(of: path).filter { $0.contains("\(cut.id)") } == [])
+        guard case .created = try await reopened.upload(cut) else {
+          Issue.record("something was left")
+          return
+        }
+      }
+      #expect(try await reopened.open(cut.id).contents == cut.bytes)
+      #expect(try Folder.entries(path + "/uploads").isEmpty)
+    }
+  }
+
+  @Test(arguments: commit, [POSIXErrorCode.EIO, .ENOSPC, .EDQUOT, .EFBIG])
+  func `a commit that fails at any step leaves nothing and may be tried again`(
+    step: Step, code: POSIXErrorCode
+  ) async throws {
+    let (storage, probe) = (try StorageFixture(), StepProbe())
+    let store = try await storage.open(seams: probe.seams)
+    let sample = SampleBundle()
+    probe.fail(step, with: code)
+    #expect(await failure { try await store.upload(sample) } == (code == .EIO ? "system" : "outOfSpace"))
+    #expect(try storage.entries().filter { $0.contains("\(sample.id)") || $0.hasPrefix("uploads/") } == [])
+    #expect(await failure { _ = try await store.record(sample.id) } == "notFound")
+    probe.stopFailing()
+    guard case .created = try await store.upload(sample) else {
+      Issue.record("something was left")
+      return
+    }
+  }
+
+  @Test func `a deletion that is cut short at any step is done or not begun`() async throws {
+    let (storage, probe) = (try StorageFixture(), StepProbe())
+    let sample = SampleBundle()
+    let store = try await storage.open(seams: probe.seams)
+    try await store.upload(sample)
+    probe.copyStates(of: storage.path, below: storage.folder.path)
+    try await store.delete(sample.id)
+    for step in Self.deletion {
+      let path = "\(storage.folder.path)/\(step)"
+      let reopened = try await storage.open(at: path)
+      let left = try storage.entries(of: path).filter { $0.contains("\(sample.id)") }
+      if step == .bury {
+        #expect(try await reopened.open(sample.id).contents == sample.bytes)
+        #expect(left.count == 2)
+      } else {
+        #expect(await failure { _ = try await reopened.open(sample.id) } == "deleted")
+        #expect(left.map { $0.hasSuffix(".deleted") } == [true])
+        #expect(try await reopened.allRecords().isEmpty)
+      }
+    }
+  }
+
+  @Test(arguments: [Step.bury, .flushFolder])
+  func `a deletion that can't be made to last is taken back`(step: Step) async throws {
+    let (storage, probe) = (try StorageFixture(), StepProbe())
+    let store = try await storage.open(seams: probe.seams)
+    let sample = SampleBundle()
+    try await store.upload(sample)
+    probe.fail(step)
+    #expect(await failure { try await store.delete(sample.id) } == "system")
+    #expect(try await store.open(sample.id).contents == sample.bytes)
+    probe.stopFailing()
+    try await store.delete(sample.id)
+  }
+
+  @Test(arguments: [Step.removeBundle, .removeRecord])
+  func `what a deletion could not remove goes at the next start`(step: Step) async throws {
+    let (storage, probe) = (try StorageFixture(), StepProbe())
+    let store = try await storage.open(seams: probe.seams)
+    let sample = SampleBundle()
+    try await store.upload(sample)
+    probe.fail(step)
+    try await store.delete(sample.id)
+    #expect(Folder.exists(storage.file(sample.id, "json")))
+    #expect(await failure { _ = try await store.record(sample.id) } == "deleted")
+    await store.close()
+    _ = try await storage.open()
+    #expect(try storage.entries().filter { $0.contains("\(sample.id)") }.count == 1)
+  }
+
+  @Test(arguments: [Step.replaceRecord, .flushFolder])
+  func `a verification that can't be kept leaves a record and nothing staged`(step: Step) async throws {
+    let (storage, probe) = (try StorageFixture(), StepProbe())
+    let store = try await storage.open(seams: probe.seams)
+    let sample = SampleBundle()
+    try await store.upload(sample)
+    probe.fail(step)
+    #expect(await failure { try await store.setVerification(.damaged, of: sample.id) } == "system")
+    #expect(try await store.record(sample.id).id == sample.id)
+    #expect(try Folder.entries(storage.path + "/uploads").isEmpty)
+  }
+
+  @Test func `a bundle without a record is set aside, not served and not lost`() async throws {
+    let storage = try StorageFixture()
+    let sample = SampleBundle()
+    let store = try await storage.open()
+    try await store.upload(sample)
+    await store.close()
+    try Folder.remove(storage.file(sample.id, "json"))
+    let reopened = try await storage.open()
+    #expect(await failure { _ = try await reopened.open(sample.id) } == "notFound")
+    let aside = try Folder.entries(storage.path + "/set-aside")
+    #expect(aside.count == 1)
+    let name = try #require(aside.first)
+    #expect(name.contains("\(sample.id)"))
+    #expect(try File("\(storage.path)/set-aside/\(name)").read(upTo: 1000, at: 0) == sample.bytes)
+  }
+
+  @Test func `files that are none of the store's stay where they are`() async throws {
+    let storage = try StorageFixture()
+    let sample = SampleBundle(id: try #require(SnapshotID("40000000-0000-4000-8000-000000000000")))
+    let first = try await storage.open()
+    try await first.upload(sample)
+    await first.close()
+    let names = [
+      "bundles/3f/\(sample.id).json", "bundles/3f/\(sample.id).deleted",
+
+      "bundles/3f/notes.txt", "bundles/3f/3F000000-0000-4000-8000-000000000000.zip", "bundles/README",
+      "bundles/3f/3f000000-0000-4000-8000-000000000000.zip.bak",
+    ]
+    for name in names { try storage.folder.write(Data([1]), to: "Storage/" + name) }
+    let store = try await storage.open()
+    #expect(try await store.allRecords().map(\.id) == [sample.id])
+    for name in names { #expect(Folder.exists("\(storage.path)/\(name)")) }
+  }
+}

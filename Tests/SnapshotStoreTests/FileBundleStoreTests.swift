@@ -1,0 +1,170 @@
+import Foundation
+import SnapshotFormat
+import SnapshotStore
+import SystemIO
+import TestSupport
+import Testing
+
+@testable import FileStore
+
+@Suite struct FileBundleStoreTests {
+  @Test func `files lie where they should and belong to their owner alone`() async throws {
+    let storage = try StorageFixture()
+    let store = try await storage.open()
+    let sample = SampleBundle()
+    try await store.upload(sample)
+    let shard = "bundles/\(sample.id.description.prefix(2))"
+    #expect(
+      try storage.entries() == [
+        "bundles", shard, "\(shard)/\(sample.id).json", "\(shard)/\(sample.id).zip", "lock", "uploads",
+      ])
+    #expect(try storage.mode(storage.file(sample.id, "zip")) == 0o440)
+    #expect(try storage.mode(storage.file(sample.id, "json")) == 0o600)
+    #expect(try storage.mode(storage.path + "/lock") == 0o600)
+    for folder in ["", "/bundles", "/uploads", "/" + shard] {
+      #expect(try storage.mode(storage.path + folder) == 0o700)
+    }
+
+    let upload = try await store.beginUpload()
+    let staged = try storage.entries().filter { $0.hasPrefix("uploads/") }
+    #expect(staged.count == 2)
+    #expect(try staged.map { try storage.mode("\(storage.path)/\($0)") } == [0o700, 0o600])
+    await upload.discard()
+  }
+
+  @Test func `a tombstone is empty and stands alone`() async throws {
+    let storage = try StorageFixture()
+    let store = try await storage.open()
+    let sample = SampleBundle()
+    try await store.upload(sample)
+    try await store.delete(sample.id)
+    #expect(try File(storage.file(sample.id, "deleted")).size == 0)
+    #expect(try storage.mode(storage.file(sample.id, "deleted")) == 0o600)
+    #expect(!Folder.exists(storage.file(sample.id, "zip")))
+    #expect(!Folder.exists(storage.file(sample.id, "json")))
+    await store.close()
+    let again = try await storage.open()
+    #expect(await failure { _ = try await again.record(sample.id) } == "deleted")
+    #expect(await failure { try await again.upload(sample) } == "deleted")
+  }
+
+  @Test func `what is committed is there after a restart`() async throws {
+    let storage = try StorageFixture()
+    let samples = (0..<5).map { SampleBundle(filling: "\($0)") }
+    let first = try await storage.open()
+    var records: Set<SnapshotRecord> = []
+    for sample in samples { records.insert(try await first.upload(sample).record) }
+    await first.close()
+    let second = try await storage.open()
+    #expect(Set(try await second.allRecords()) == records)
+    for sample in samples { #expect(try await second.open(sample.id).contents == sample.bytes) }
+  }
+
+  @Test func `two servers never share a storage`() async throws {
+    let storage = try StorageFixture()
+    let first = try await storage.open()
+    do {
+      _ = try await storage.open()
+      Issue.record("two stores in one folder")
+    } catch FileBundleStore.OpeningError.inUse(let path) {
+      #expect(path == storage.path)
+    }
+    await first.close()
+    await (try storage.open()).close()
+  }
+
+  @Test func `a closed store takes nothing more`() async throws {
+    let storage = try StorageFixture()
+    let store = try await storage.open()
+    let sample = SampleBundle()
+    let upload = try await store.beginUpload()
+    try await upload.append(IOBuffer(sample.bytes))
+    await store.close()
+    #expect(await failure { _ = try await upload.commit(Attachment(report: .sample)) } == "system")
+    #expect(await failure { _ = try await store.beginUpload() } == "system")
+    #expect(try storage.entries() == ["bundles", "lock", "uploads"])
+  }
+
+  @Test func `a storage that can't be made is named`() async throws {
+    let storage = try StorageFixture()
+    try storage.folder.write(Data(), to: "Storage")
+    do {
+      _ = try await storage.open()
+      Issue.record("opened a file")
+    } catch FileBundleStore.OpeningError.system(let failure) {
+      #expect(failure.path?.hasPrefix(storage.path) == true)
+      #expect("\(FileBundleStore.OpeningError.system(failure))".contains(storage.path))
+    }
+  }
+
+  @Test(arguments: [(-1, "outOfSpace"), (0, nil), (1, nil)] as [(Int64, String?)])
+  func `an upload stops where the reserve begins`(spare: Int64, expected: String?) async throws {
+    let storage = try StorageFixture()
+    let sample = SampleBundle()
+    let available = 1000 + Int64(sample.bytes.count) + spare
+    let store = try await storage.open(
+      { $0.reserve = 1000 }, seams: Seams(availableBytes: { _ in available }))
+    let upload = try await store.beginUpload()
+    try await upload.append(IOBuffer(sample.bytes))
+    let attachment = Attachment(report: .sample, id: sample.id)
+    #expect(await failure { _ = try await upload.commit(attachment) } == expected)
+    if expected != nil {
+      #expect(await failure { try await upload.append(IOBuffer([1])) } == expected)
+      #expect(try Folder.entries(storage.path + "/uploads").isEmpty)
+    }
+  }
+
+  @Test func `an upload that nobody ends is removed when it is let go`() async throws {
+    let storage = try StorageFixture()
+    let store = try await storage.open { $0.writers = 1 }
+    do {
+      let upload = try await store.beginUpload()
+      try await upload.append(IOBuffer([1, 2, 3]))
+      #expect(try Folder.entries(storage.path + "/uploads").count == 1)
+    }
+    // There is one writer: what it does for the next upload comes after the removal.
+    await (try store.beginUpload()).discard()
+    #expect(try Folder.entries(storage.path + "/uploads").isEmpty)
+  }
+
+  @Test func `a file where a folder is wanted fails that upload alone`() async throws {
+    let storage = try StorageFixture()
+    let store = try await storage.open()
+    let blocked = SampleBundle()
+    let shard = String(blocked.id.description.prefix(2))
+    try storage.folder.write(Data(), to: "Storage/bundles/\(shard)")
+    #expect(await failure { try await store.upload(blocked) } == "system")
+    #expect(try Folder.entries(storage.path + "/uploads").isEmpty)
+    let other = try #require(
+      (0..<100).map { _ in SampleBundle() }.first { !$0.id.description.hasPrefix(shard) })
+    try await store.upload(other)
+    #expect(try await store.open(other.id).contents == other.bytes)
+  }
+
+  @Test func `a bundle that others put there is not overwritten`() async throws {
+    let storage = try StorageFixture()
+    let store = try await storage.open()
+    let sample = SampleBundle()
+    try storage.folder.write(
+      Data([1]), to: "Storage/" + storage.file(sample.id, "zip").dropFirst(storage.path.count + 1))
+    #expect(await failure { try await store.upload(sample) } == "system")
+    #expect(try File(storage.file(sample.id, "zip")).read(upTo: 10, at: 0) == [1])
+    #expect(try Folder.entries(storage.path + "/uploads").isEmpty)
+  }
+
+  @Test func `a record that can't be read is left out of the list and said so`() async throws {
+    let storage = try StorageFixture()
+    let store = try await storage.open()
+    let (good, bad) = (SampleBundle(), SampleBundle())
+    for sample in [good, bad] { try await store.upload(sample) }
+    try DurableFile.replace(storage.file(bad.id, "json"), with: Array("{}".utf8))
+    #expect(try await store.allRecords().map(\.id) == [good.id])
+    #expect(await failure { _ = try await store.record(bad.id) } == "system")
+  }
+
+  @Test(arguments: [StoreError.notFound, .deleted, .conflict, .alreadyExists, .outOfSpace])
+  func `every refusal is a plain sentence`(error: StoreError) {
+    #expect("\(error)".hasSuffix("."))
+    #expect("\(error)".contains(" "))
+  }
+}

@@ -1,0 +1,75 @@
+import Foundation
+import SnapshotFormat
+import SnapshotStore
+import SystemIO
+import TestSupport
+import Testing
+
+@testable import FileStore
+
+/// Stores with bundles as the format makes them, read by the format's own validator.
+@Suite struct RealBundleTests {
+  @Test(arguments: StoreKind.allCases)
+  func `a bundle is published under the id of its manifest with what that says`(kind: StoreKind) async throws
+  {
+    let (packed, bytes) = try pack()
+    try await kind.withStore(admission: Admission()) { store async throws in
+      let record = try await store.upload(
+        bytes, as: Attachment(report: .sample, expected: packed.sha256), pieceSize: 1000
+      ).record
+      #expect(record.id == packed.manifest.id)
+      #expect(record.sha256 == packed.sha256)
+      #expect(record.size == packed.size)
+      #expect(record.recordingCount == 2)
+      #expect(record.application == packed.manifest.application)
+      #expect(try await store.open(record.id).contents == bytes)
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `a bundle that lost its end or a byte is refused`(kind: StoreKind) async throws {
+    let (_, bytes) = try pack()
+    let damaged = try damage(bytes)
+    try await kind.withStore(admission: Admission()) { store async throws in
+      for arrived in [Array(bytes.dropLast()), damaged, [], Array("PK".utf8)] {
+        #expect(
+          await failure { try await store.upload(arrived, as: Attachment(report: .sample)) } == "invalid")
+      }
+      #expect(try await store.allRecords().isEmpty)
+    }
+  }
+
+  @Test func `a damage that the sender's digest covers is found afterwards`() async throws {
+    let storage = try StorageFixture()
+    let (records, heard) = AsyncStream<SnapshotRecord>.makeStream()
+    let store = try await storage.open {
+      $0.admission = Admission()
+      $0.onVerification = { heard.yield($0) }
+    }
+    let bytes = try damage(pack().bytes)
+    let attachment = Attachment(report: .sample, expected: .of(bytes))
+    #expect(try await store.upload(bytes, as: attachment).record.verified == .pending)
+    #expect(await records.first { _ in true }?.verified == .damaged)
+  }
+
+  private func pack() throws -> (packed: SnapshotBundle.Packed, bytes: [UInt8]) {
+    let folder = try TemporaryFolder()
+    try folder.write(Data((0..<5000).map { _ in UInt8.random(in: 0...255) }), to: "plain/news/feed")
+    try folder.write(Data("hello".utf8), to: "plain/news/item")
+    let manifest = SampleBundle.manifest(SnapshotID())
+    let packed = try SnapshotBundle.pack(
+      plainFolder: folder.file("plain"), application: manifest.application, device: manifest.device,
+      to: folder.file("bundle.zip"))
+    return (packed, try File(folder.file("bundle.zip").path).read(upTo: Int(packed.size), at: 0))
+  }
+
+  /// Changes a byte in the middle of the larger recording, which no structure shows.
+  private func damage(_ bytes: [UInt8]) throws -> [UInt8] {
+    var bytes = bytes
+    let name = Array("news".utf8)
+    let start = try #require(
+      bytes.indices.first { bytes[$0...].starts(with: name) && bytes[$0 - 1] == UInt8(ascii: "/") })
+    bytes[start + 2500] ^= 1
+    return bytes
+  }
+}

@@ -1,0 +1,97 @@
+import FileStore
+import Foundation
+import Logging
+import SnapshotFormat
+import SnapshotStore
+import Synchronization
+import SystemIO
+import TestSupport
+
+@testable import FileStore
+
+/// A storage folder of a test's own, and what is to be seen of it from outside a store.
+struct StorageFixture: Sendable {
+  let folder: TemporaryFolder
+  let path: String
+
+  init() throws {
+    folder = try TemporaryFolder()
+    path = folder.path + "/Storage"
+  }
+
+  func open(
+    _ configure: (inout FileBundleStore.Configuration) -> Void = { _ in }, seams: Seams = Seams(),
+    at path: String? = nil
+  ) async throws -> FileBundleStore {
+    var configuration = FileBundleStore.Configuration(
+      path: path ?? self.path, admission: .samples, reserve: 0)
+    configure(&configuration)
+    return try await FileBundleStore.open(configuration, logger: .quiet, seams: seams)
+  }
+
+  func file(_ id: SnapshotID, _ suffix: String) -> String {
+    "\(path)/bundles/\(id.description.prefix(2))/\(id).\(suffix)"
+  }
+
+  /// Every file and folder of a storage by its path in it.
+  func entries(of path: String? = nil) throws -> [String] {
+    let root = path ?? self.path
+    return try FileManager.default.subpathsOfDirectory(atPath: root).sorted()
+  }
+
+  /// The permission bits of a file or folder.
+  func mode(_ path: String) throws -> Int {
+    let attributes = try FileManager.default.attributesOfItem(atPath: path)
+    return (attributes[.posixPermissions] as? NSNumber)?.intValue ?? -1
+  }
+}
+
+/// Watches the steps of a store, and lets chosen ones fail or be copied.
+final class StepProbe: Sendable {
+  private struct State {
+    var failing: [Step: Int32] = [:]
+    var copying: (from: String, to: String)?
+    var seen: [Step] = []
+  }
+
+  private let state = Mutex(State())
+
+  /// The seams to open a store with.
+  var seams: Seams { Seams(before: { step throws(SystemError) in try self.meet(step) }) }
+
+  /// From now on `step` fails with `code`, until ``stopFailing()``.
+  func fail(_ step: Step, with code: POSIXErrorCode = .EIO) {
+    state.withLock { $0.failing[step] = code.rawValue }
+  }
+
+  func stopFailing() { state.withLock { $0.failing = [:] } }
+
+  /// From now on the storage is copied just before each step, to a folder of that step's name: what a process that
+  /// is killed there leaves behind.
+  func copyStates(of storage: String, below folder: String) {
+    state.withLock { $0.copying = (storage, folder) }
+  }
+
+  /// The steps since the last call.
+  func takeSeen() -> [Step] {
+    state.withLock { state in
+      defer { state.seen = [] }
+      return state.seen
+    }
+  }
+
+  private func meet(_ step: Step) throws(SystemError) {
+    let (code, copying) = state.withLock { state in
+      state.seen.append(step)
+      return (state.failing[step], state.copying)
+    }
+    if let copying {
+      do {
+        try FileManager.default.copyItem(atPath: copying.from, toPath: "\(copying.to)/\(step)")
+      } catch {
+        throw SystemError(operation: "copy \(error)", code: POSIXErrorCode.EIO.rawValue)
+      }
+    }
+    if let code { throw SystemError(operation: "\(step)", code: code) }
+  }
+}
