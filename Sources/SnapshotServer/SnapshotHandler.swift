@@ -34,7 +34,6 @@ public struct SnapshotHandler: HTTPHandler {
           "A request failed",
           metadata: ["request": "\(request.id)", "method": "\(request.method)", "error": "\(error)"])
       }
-      // Whom there is nobody left to tell, the connection drops.
       guard var problem = SnapshotProblem.answer(to: error) else { throw error }
       problem.headerFields[.xContentTypeOptions] = "nosniff"
       throw problem

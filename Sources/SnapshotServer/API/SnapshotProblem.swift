@@ -7,17 +7,17 @@ import SystemIO
 /// What clients are told when something goes wrong: the one place where the service's errors meet HTTP's status
 /// codes. What an error says of the server itself never gets out.
 enum SnapshotProblem {
-  /// The answer to a request that `error` ended; `nil` where nobody is left to be answered.
+  /// The answer to a request that `error` ended; `nil` where the connection knows best what there is to say, for
+  /// the body broke off.
   static func answer(to error: any Error) -> HTTPProblem? {
     switch error {
     case let problem as HTTPProblem: problem
-    case let error as StoreError: answer(to: error)
-    case let error as MultipartError: answer(to: error)
-    case let error as HTTPBodyError: answer(to: error)
+    case let error as StoreError: problem(of: error)
+    case let error as MultipartError: problem(of: error)
     case let refusal as ReportID.Refusal:
       HTTPProblem(
         .badRequest, kind: "malformed-report-id", title: "This is no report id", detail: refusal.description)
-    case is CancellationError: nil
+    case is HTTPBodyError, is CancellationError: nil
     default: internalError
     }
   }
@@ -27,7 +27,7 @@ enum SnapshotProblem {
     answer(to: error).map { $0.status.kind == .serverError && !(error is HTTPProblem) } ?? false
   }
 
-  private static func answer(to error: StoreError) -> HTTPProblem {
+  private static func problem(of error: StoreError) -> HTTPProblem {
     switch error {
     case .notFound:
       HTTPProblem(
@@ -67,25 +67,13 @@ enum SnapshotProblem {
     }
   }
 
-  private static func answer(to error: MultipartError) -> HTTPProblem {
+  private static func problem(of error: MultipartError) -> HTTPProblem {
     switch error {
     case .boundary, .truncated, .boundaryLine, .head, .disposition:
       malformedForm(error.description)
     case .tooManyParts, .headTooLong, .paddingTooLong, .fieldTooLong:
       HTTPProblem(
         .contentTooLarge, kind: "form-too-large", title: "The form is too large", detail: error.description)
-    }
-  }
-
-  private static func answer(to error: HTTPBodyError) -> HTTPProblem? {
-    switch error {
-    case .disconnected: nil
-    case .tooSlow:
-      HTTPProblem(
-        .requestTimeout, kind: "body-too-slow", title: "The content came too slowly",
-        detail: "The server waits no longer for the rest of the content. Nothing of it was kept.")
-    case .tooLarge(let limit): tooLarge(limit: limit)
-    case .malformed: .badRequest("The chunked coding of the content is broken.")
     }
   }
 

@@ -1,0 +1,131 @@
+import HTTPEngine
+import HTTPTypes
+import Logging
+import SnapshotFormat
+import SnapshotServer
+import SnapshotStore
+import Synchronization
+import Testing
+
+@Suite struct ListTests {
+  private let api = TestAPI()
+
+  private struct List: Decodable {
+    var snapshots: [SnapshotRecord]
+    var next: String?
+  }
+
+  private func list(
+    _ query: String? = nil, report: String = "proj%2F9", of api: TestAPI? = nil
+  ) async throws -> (list: List, answer: TestAPI.Answer) {
+    let answer = try await (api ?? self.api).send(.get, "/v1/reports/\(report)/snapshots", query: query)
+    #expect(answer.status == 200, "\(String(describing: answer.problem))")
+    return (try answer.decode(List.self), answer)
+  }
+
+  /// Attaches `count` bundles to `proj/9`, and one to another report.
+  private func fill(_ count: Int) async throws -> [SnapshotID] {
+    let bundle = try SampleBundle()
+    try await api.upload(bundle.bytes, report: "other")
+    var ids: [SnapshotID] = []
+    for _ in 0..<count {
+      let answer = try await api.upload(bundle.bytes, report: "proj/9")
+      ids.append(try answer.decode(SnapshotRecord.self).id)
+    }
+    return ids
+  }
+
+  @Test func `a report's snapshots come page by page, each once`() async throws {
+    let ids = try await fill(5)
+    var (page, answer) = try await list("limit=2")
+    var seen = page.snapshots
+    #expect(page.snapshots.count == 2)
+    while let next = page.next {
+      let link = "</v1/reports/proj%2F9/snapshots?limit=2&cursor=\(next)>; rel=\"next\""
+      #expect(answer.fields[.link] == link)
+      (page, answer) = try await list("limit=2&cursor=\(next)")
+      seen += page.snapshots
+    }
+    #expect(answer.fields[.link] == nil)
+    #expect(seen.count == 5)
+    #expect(Set(seen.map(\.id)) == Set(ids))
+    #expect(zip(seen, seen.dropFirst()).allSatisfy { $0.receivedAt >= $1.receivedAt })
+  }
+
+  @Test func `a page says what it is`() async throws {
+    _ = try await fill(1)
+    let (page, answer) = try await list()
+    #expect(page.snapshots.count == 1)
+    #expect(answer.fields[.contentType] == "application/json")
+    #expect(answer.fields[.cacheControl] == "private, no-cache")
+    #expect(answer.text.contains(#""bundle":"/v1/snapshots/\#(page.snapshots[0].id).zip""#))
+  }
+
+  @Test func `an unknown report has an empty list`() async throws {
+    let (page, answer) = try await list(report: "nobody")
+    #expect(page.snapshots.isEmpty)
+    #expect(page.next == nil)
+    #expect(answer.fields[.link] == nil)
+  }
+
+  @Test func `a page's length is limited, and has a default`() async throws {
+    var limits = ServiceLimits()
+    limits.pageLength = 3
+    limits.defaultPageLength = 2
+    let api = TestAPI(limits: limits)
+    let bundle = try SampleBundle()
+    for _ in 0..<4 { try await api.upload(bundle.bytes, report: "proj/9") }
+    #expect(try await list(of: api).list.snapshots.count == 2)
+    #expect(try await list("limit=1", of: api).list.snapshots.count == 1)
+    #expect(try await list("limit=3", of: api).list.snapshots.count == 3)
+    for query in ["limit=4", "limit=0"] {
+      let answer = try await api.send(.get, "/v1/reports/proj%2F9/snapshots", query: query)
+      #expect(answer.status == 400)
+      #expect(answer.problem?.detail.contains("1 to 3") == true)
+    }
+  }
+
+  @Test(arguments: [
+    "limit=x", "limit=-1", "limit=", "limit=1001", "limit=99999999999999999999", "limit=1&limit=2",
+    "cursor=x", "cursor=",
+    "cursor=1_2", "cursor=%00", "limit=%", "cursor=1_00000000-0000-0000-0000-000000000000&cursor=2",
+  ])
+  func `a query that makes no sense is a 400`(query: String) async throws {
+    #expect(try await api.send(.get, "/v1/reports/BUG-1/snapshots", query: query).status == 400)
+  }
+
+  @Test func `a report's name is checked`() async throws {
+    #expect(try await api.send(.get, "/v1/reports/%20/snapshots").status == 400)
+  }
+
+  @Test func `what the store holds at the start is listed`() async throws {
+    let bundle = try SampleBundle()
+    try await api.upload(bundle.bytes, .put, id: bundle.id)
+    let service = SnapshotService(store: api.store, catalog: InMemoryCatalog())
+    let report = try ReportID("BUG-1")
+    #expect(try await service.records(of: report, page: PageRequest()).records.isEmpty)
+    try await service.index()
+    #expect(try await service.records(of: report, page: PageRequest()).records.map(\.id) == [bundle.id])
+  }
+
+  @Test func `what was published but not indexed is listed once it is sent again`() async throws {
+    let bundle = try SampleBundle()
+    let catalog = FailingCatalog()
+    let service = SnapshotService(store: api.store, catalog: catalog)
+    let handler = SnapshotHandler(service, logger: .init(label: "test") { _ in CapturedLog() })
+    func put() async throws -> Int {
+      let request = HTTPServerRequest(
+        method: .put, path: "/v1/reports/BUG-1/snapshots/\(bundle.id)",
+        headerFields: [.contentType: "application/zip"], body: .pieces(of: bundle.bytes))
+      do { return try await handler.respond(to: request).status.code } catch let problem as HTTPProblem {
+        return problem.status.code
+      }
+    }
+    catalog.isFailing.store(true, ordering: .sequentiallyConsistent)
+    #expect(try await put() == 500)
+    catalog.isFailing.store(false, ordering: .sequentiallyConsistent)
+    #expect(try await put() == 200)
+    let page = try await service.records(of: ReportID("BUG-1"), page: PageRequest())
+    #expect(page.records.map(\.id) == [bundle.id])
+  }
+}

@@ -1,0 +1,19 @@
+import Synchronization
+
+/// Where tasks wait until all of them have come.
+final class Meeting: Sendable {
+  private let expected: Int
+  private let waiting = Mutex<[CheckedContinuation<Void, Never>]>([])
+
+  init(of expected: Int) { self.expected = expected }
+
+  func arrive() async {
+    await withCheckedContinuation { continuation in
+      let all = waiting.withLock { waiting in
+        waiting.append(continuation)
+        return waiting.count == expected ? waiting : []
+      }
+      for each in all { each.resume() }
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import SnapshotFormat
+import SnapshotStore
+import Synchronization
+import SystemIO
+
+/// A store in memory that counts how uploads end, and fails on demand.
+final class ObservedStore: BundleStore {
+  /// Where to fail.
+  enum Step: Hashable { case begin, append, commit, record, open, delete }
+
+  struct Ends: Equatable {
+    var begun = 0
+    var committed = 0
+    /// Discarded without having been committed.
+    var discarded = 0
+  }
+
+  private struct State {
+    var ends = Ends()
+    var failures: [Step: StoreError] = [:]
+  }
+
+  private let store = InMemoryStore()
+  private let state = Mutex(State())
+
+  var ends: Ends { state.withLock { $0.ends } }
+
+  func fail(_ step: Step, with error: StoreError) { state.withLock { $0.failures[step] = error } }
+
+  fileprivate func check(_ step: Step) throws(StoreError) {
+    if let failure = state.withLock({ $0.failures[step] }) { throw failure }
+  }
+
+  fileprivate func count(_ change: (inout Ends) -> Void) { state.withLock { change(&$0.ends) } }
+
+  func beginUpload() async throws(StoreError) -> any BundleUpload {
+    try check(.begin)
+    count { $0.begun += 1 }
+    return ObservedUpload(store: self, upload: try await store.beginUpload())
+  }
+
+  func record(_ id: SnapshotID) async throws(StoreError) -> SnapshotRecord {
+    try check(.record)
+    return try await store.record(id)
+  }
+
+  func open(_ id: SnapshotID) async throws(StoreError) -> StoredBundle {
+    try check(.open)
+    return try await store.open(id)
+  }
+
+  func delete(_ id: SnapshotID) async throws(StoreError) {
+    try check(.delete)
+    try await store.delete(id)
+  }
+
+  func setVerification(
+    _ verification: SnapshotRecord.Verification, of id: SnapshotID
+  ) async throws(StoreError) {
+    try await store.setVerification(verification, of: id)
+  }
+
+  func allRecords() async throws(StoreError) -> [SnapshotRecord] { try await store.allRecords() }
+}
+
+private final class ObservedUpload: BundleUpload {
+  private let store: ObservedStore
+  private let upload: any BundleUpload
+  private let isCommitted = Atomic(false)
+
+  init(store: ObservedStore, upload: any BundleUpload) {
+    self.store = store
+    self.upload = upload
+  }
+
+  func append(_ bytes: IOBuffer) async throws(StoreError) {
+    try store.check(.append)
+    try await upload.append(bytes)
+  }
+
+  func commit(_ attachment: Attachment) async throws(StoreError) -> Publication {
+    try store.check(.commit)
+    let publication = try await upload.commit(attachment)
+    isCommitted.store(true, ordering: .sequentiallyConsistent)
+    store.count { $0.committed += 1 }
+    return publication
+  }
+
+  func discard() async {
+    await upload.discard()
+    if !isCommitted.load(ordering: .sequentiallyConsistent) { store.count { $0.discarded += 1 } }
+  }
+}

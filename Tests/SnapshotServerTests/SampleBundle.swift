@@ -1,0 +1,58 @@
+import Foundation
+import SnapshotFormat
+import SystemIO
+import TestSupport
+import ZipArchive
+
+/// A snapshot bundle with one recording, right or wrong.
+struct SampleBundle {
+  let manifest: Manifest
+  let bytes: [UInt8]
+
+  var id: SnapshotID { manifest.id }
+  var sha256: ContentDigest { .of(bytes) }
+  /// The value of `Repr-Digest` and `Content-Digest`.
+  var digestField: String { Self.digestField(bytes) }
+
+  /// Zips a snapshot that holds `recording`, its manifest changed by `alter`, with `extra` entries.
+  init(
+    _ recording: String = "{\"news\":[]}", extra: [String: String] = [:],
+    alter: (inout Manifest) -> Void = { _ in }
+  ) throws {
+    let data = Array(recording.utf8)
+    var manifest = Manifest(
+      id: SnapshotID(), createdAt: Date(timeIntervalSince1970: 1_790_000_000),
+      application: .init(identifier: "com.example.news", version: "3.1.4", build: "15"),
+      device: .init(model: "iPhone17,1", system: "iOS", systemVersion: "26.1", locale: "de_AT"),
+      modules: [Module(name: "News", files: ["feed"])],
+      recordings: [
+        .init(
+          identifier: "feed", path: "recordings/\(RecordingName("feed"))", size: Int64(data.count),
+          sha256: .of(data),
+          recordedAt: Date(timeIntervalSince1970: 1_790_000_000))
+      ])
+    let path = manifest.recordings[0].path
+    alter(&manifest)
+    self.manifest = manifest
+    let folder = try TemporaryFolder()
+    let file = try File(folder.file("bundle.zip").path, .create(mode: 0o600))
+    let writer = ZipWriter(file, level: 0)
+    try writer.add("manifest.json", bytes: Array(SnapshotJSON.encode(manifest)))
+    try writer.add(path, bytes: data)
+    for (name, text) in extra.sorted(by: { $0.key < $1.key }) {
+      try writer.add(name, bytes: Array(text.utf8))
+    }
+    let size = try writer.finish()
+    bytes = try file.read(upTo: Int(size), at: 0)
+  }
+
+  static func digestField(_ bytes: [UInt8]) -> String {
+    "sha-256=:\(Data(ContentDigest.of(bytes).bytes).base64EncodedString()):"
+  }
+
+  /// The bytes with every `text` replaced by another of the same length.
+  func replacing(_ text: String, with other: String) -> [UInt8] {
+    precondition(text.utf8.count == other.utf8.count)
+    return bytes.replacing(Array(text.utf8), with: Array(other.utf8))
+  }
+}

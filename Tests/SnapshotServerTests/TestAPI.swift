@@ -1,0 +1,148 @@
+import Foundation
+import HTTPEngine
+import HTTPTypes
+import Logging
+import SnapshotFormat
+import SnapshotServer
+import SnapshotStore
+import Synchronization
+import SystemIO
+
+/// The whole API over stores in memory, asked without a socket.
+struct TestAPI: Sendable {
+  let store = ObservedStore()
+  let catalog = InMemoryCatalog()
+  let log = CapturedLog()
+  let handler: SnapshotHandler
+
+  init(limits: ServiceLimits = ServiceLimits()) {
+    let log = log
+    handler = SnapshotHandler(
+      SnapshotService(store: store, catalog: catalog), limits: limits,
+      logger: Logger(label: "test") { _ in log })
+  }
+
+  /// What came back: an answer, or the problem that is told.
+  struct Answer {
+    var status: Int
+    var fields: HTTPFields
+    var bytes: [UInt8]
+    var problem: HTTPProblem?
+
+    var text: String { String(decoding: bytes, as: UTF8.self) }
+    /// The last word of the problem's type.
+    var kind: Substring? { problem?.type.split(separator: ":").last }
+
+    func decode<Value: Decodable>(_ type: Value.Type = Value.self) throws -> Value {
+      try SnapshotJSON.decode(type, from: Data(bytes))
+    }
+  }
+
+  @discardableResult
+  func send(
+    _ method: HTTPRequest.Method, _ path: String, query: String? = nil, _ fields: HTTPFields = [:],
+    body: HTTPRequestBody = .empty
+  ) async throws -> Answer {
+    let request = HTTPServerRequest(
+      method: method, path: path, query: query, headerFields: fields, body: body)
+    do {
+      let response = try await handler.respond(to: request)
+      return Answer(
+        status: response.status.code, fields: response.headerFields, bytes: try Self.bytes(of: response.body))
+    } catch let problem as HTTPProblem {
+      return Answer(status: problem.status.code, fields: problem.headerFields, bytes: [], problem: problem)
+    }
+  }
+
+  /// Sends a bundle alone.
+  @discardableResult
+  func upload(
+    _ bytes: [UInt8], _ method: HTTPRequest.Method = .post, report: String = "BUG-1", id: SnapshotID? = nil,
+    fields: HTTPFields = [:], isChunked: Bool = false
+  ) async throws -> Answer {
+    var fields = fields
+    if fields[.contentType] == nil { fields[.contentType] = "application/zip" }
+    let path = "/v1/reports/\(PercentCoding.encode(report))/snapshots" + (id.map { "/\($0)" } ?? "")
+    return try await send(method, path, fields, body: .pieces(of: bytes, isChunked: isChunked))
+  }
+
+  /// Sends a form of `parts`: heads without their last empty line, and data.
+  @discardableResult
+  func uploadForm(
+    _ parts: [(head: String, data: [UInt8])], report: String = "BUG-1", _ fields: HTTPFields = [:],
+    pieceSize: Int = 100, isChunked: Bool = false
+  ) async throws -> Answer {
+    var fields = fields
+    fields[.contentType] = "multipart/form-data; boundary=XX"
+    return try await send(
+      .post, "/v1/reports/\(report)/snapshots", fields,
+      body: .pieces(of: Self.form(parts), size: pieceSize, isChunked: isChunked))
+  }
+
+  static func form(_ parts: [(head: String, data: [UInt8])]) -> [UInt8] {
+    parts.flatMap { Array("--XX\r\n\($0.head)\r\n\r\n".utf8) + $0.data + [13, 10] } + Array("--XX--\r\n".utf8)
+  }
+
+  private static func bytes(of body: HTTPServerResponse.Body) throws -> [UInt8] {
+    switch body {
+    case .empty, .stream: []
+    case .bytes(let bytes): bytes
+    case .parts(let parts):
+      try parts.flatMap { part in
+        switch part {
+        case .bytes(let bytes): bytes
+        case .file(let file, let offset, let count): try file.read(upTo: Int(count), at: offset)
+        }
+      }
+    }
+  }
+}
+
+extension HTTPRequestBody {
+  /// `bytes` in pieces of `size`, and then what `end` does.
+  static func pieces(
+    of bytes: [UInt8], size: Int = 1000, isChunked: Bool = false,
+    end: @escaping @Sendable () async throws -> Void = {}
+  ) -> HTTPRequestBody {
+    let offset = Offset()
+    return HTTPRequestBody(declaredLength: isChunked ? nil : Int64(bytes.count)) {
+      let start = offset.advance(by: size)
+      guard start < bytes.count else {
+        try await end()
+        return nil
+      }
+      return IOBuffer(bytes[start..<Swift.min(start + size, bytes.count)])
+    }
+  }
+}
+
+/// Where a body goes on.
+private final class Offset: Sendable {
+  private let next = Atomic(0)
+
+  func advance(by count: Int) -> Int { next.add(count, ordering: .sequentiallyConsistent).oldValue }
+}
+
+/// Keeps what was logged.
+final class CapturedLog: LogHandler, Sendable {
+  private let state = Mutex<[String]>([])
+
+  var lines: [String] { state.withLock { $0 } }
+
+  subscript(metadataKey _: String) -> Logger.Metadata.Value? {
+    get { nil }
+    set {}
+  }
+  var metadata: Logger.Metadata {
+    get { [:] }
+    set {}
+  }
+  var logLevel: Logger.Level {
+    get { .trace }
+    set {}
+  }
+
+  func log(event: LogEvent) {
+    state.withLock { $0.append("\(event.level) \(event.message) \(event.metadata ?? [:])") }
+  }
+}
