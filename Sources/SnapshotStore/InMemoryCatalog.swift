@@ -5,8 +5,8 @@ import Synchronization
 public final class InMemoryCatalog: Catalog {
   fileprivate struct State {
     var records: [SnapshotID: SnapshotRecord] = [:]
-    /// The places of each report's records, oldest first: what arrives goes to the end.
-    var places: [ReportID: [Cursor]] = [:]
+    /// The places of each report's records, and under `nil` those of all, oldest first: what arrives goes to the end.
+    var places: [ReportID?: [Cursor]] = [:]
     var removed: Set<SnapshotID> = []
   }
 
@@ -25,9 +25,11 @@ public final class InMemoryCatalog: Catalog {
       }
       state.records[record.id] = record
       let place = Cursor(after: record)
-      var places = state.places.removeValue(forKey: record.report) ?? []
-      places.insert(place, at: places.firstIndex(notBefore: place))
-      state.places[record.report] = places
+      for list in [record.report, nil] {
+        var places = state.places.removeValue(forKey: list) ?? []
+        places.insert(place, at: places.firstIndex(notBefore: place))
+        state.places[list] = places
+      }
     }
   }
 
@@ -39,8 +41,8 @@ public final class InMemoryCatalog: Catalog {
     }
   }
 
-  /// One page of the records of `report`, newest first.
-  public func records(of report: ReportID, page: PageRequest) async -> Page {
+  /// One page of the records of `report`, or of all where it is `nil`, newest first.
+  public func records(of report: ReportID?, page: PageRequest) async -> Page {
     state.withLock { state in
       guard let places = state.places[report] else { return Page(records: [], next: nil) }
       let limit = min(max(page.limit, 1), PageRequest.maximumLimit)
@@ -56,10 +58,12 @@ extension InMemoryCatalog.State {
   /// Takes `record` out of both tables.
   fileprivate mutating func forget(_ record: SnapshotRecord) {
     records[record.id] = nil
-    guard var places = places.removeValue(forKey: record.report) else { return }
-    let index = places.firstIndex(notBefore: Cursor(after: record))
-    if index < places.count, places[index].id == record.id { places.remove(at: index) }
-    if !places.isEmpty { self.places[record.report] = places }
+    for list in [record.report, nil] {
+      guard var places = places.removeValue(forKey: list) else { continue }
+      let index = places.firstIndex(notBefore: Cursor(after: record))
+      if index < places.count, places[index].id == record.id { places.remove(at: index) }
+      if !places.isEmpty { self.places[list] = places }
+    }
   }
 }
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import SnapshotClient
 
 /// The command: where the parts of the product are put together.
 @main
@@ -25,10 +26,16 @@ struct Snapshot: AsyncParsableCommand {
         try command.run()
       }
     } catch let failure as CommandFailure {
-      Console.error(failure.description)
-      Foundation.exit(failure.status.rawValue)
+      end(with: failure)
+    } catch let error as SnapshotClientError {
+      end(with: CommandFailure(error))
     } catch {
       exit(withError: error)
     }
+  }
+
+  private static func end(with failure: CommandFailure) -> Never {
+    Console.error(failure.description)
+    Foundation.exit(failure.status.rawValue)
   }
 }

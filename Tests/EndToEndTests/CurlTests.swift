@@ -81,7 +81,7 @@ import Testing
 
   @Test(arguments: [
     (["/v1/nothing"], 404, nil),
-    (["-X", "POST", "/healthz"], 405, "GET, HEAD"),
+    (["-X", "POST", "/healthz"], 405, "GET, HEAD, OPTIONS"),
     (["-X", "BREW", "/healthz"], 501, nil),
     (["/v1/snapshots/not-a-uuid"], 400, nil),
     (["/v1/snapshots/00000000-0000-4000-8000-000000000000.zip"], 404, nil),

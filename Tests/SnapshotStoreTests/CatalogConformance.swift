@@ -59,6 +59,18 @@ enum CatalogKind: CaseIterable, Sendable {
   }
 
   @Test(arguments: CatalogKind.allCases)
+  func `without a report all records are listed, newest first`(kind: CatalogKind) async throws {
+    let catalog = kind.make()
+    let records = (0..<6).map { record(at: Double($0), report: "BUG-\($0 % 2)") }
+    for record in records.shuffled() { try await catalog.insert(record) }
+    try await catalog.remove(records[4].id)
+    let first = try await catalog.records(of: nil, page: PageRequest(limit: 2))
+    let rest = try await catalog.records(of: nil, page: PageRequest(limit: 3, cursor: first.next))
+    #expect((first.records + rest.records) == [5, 3, 2, 1, 0].map { records[$0] })
+    #expect(rest.next == nil)
+  }
+
+  @Test(arguments: CatalogKind.allCases)
   func `an unknown report has no records`(kind: CatalogKind) async throws {
     let page = try await kind.make().records(of: .sample, page: PageRequest())
     #expect(page == Page(records: [], next: nil))

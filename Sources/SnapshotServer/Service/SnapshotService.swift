@@ -61,8 +61,8 @@ public struct SnapshotService: Sendable {
   /// A bundle, open for reading.
   public func open(_ id: SnapshotID) async throws(StoreError) -> StoredBundle { try await store.open(id) }
 
-  /// One page of what is attached to `report`, newest first.
-  public func records(of report: ReportID, page: PageRequest) async throws -> Page {
+  /// One page of what is attached to `report`, or to any where it is `nil`, newest first.
+  public func records(of report: ReportID?, page: PageRequest) async throws -> Page {
     try await catalog.records(of: report, page: page)
   }
 
