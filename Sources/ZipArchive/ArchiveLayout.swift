@@ -89,7 +89,8 @@ struct ArchiveLayout {
       throw ZipError(.malformedExtraField, entry: entry.name)
     }
     if entry.unicodePath != fields.unicodePath {
-      let name = try EntryName.decode(entry.rawName, flags: local.flags, unicodePath: fields.unicodePath)
+      let name = try EntryName.decode(
+        entry.rawName, flags: local.flags, isUnix: entry.header.isUnix, unicodePath: fields.unicodePath)
       try require(name.utf8.elementsEqual(entry.name.utf8), .name)
     }
     guard let numbers = fields.widened(local) else {

@@ -25,7 +25,8 @@ struct DirectoryEntry {
     guard let fields = ExtraFields(extra[...]), let numbers = fields.widened(header) else {
       throw ZipError(.malformedExtraField, entry: CP437.decode(rawName))
     }
-    let decoded = try EntryName.decode(rawName, flags: common.flags, unicodePath: fields.unicodePath)
+    let decoded = try EntryName.decode(
+      rawName, flags: common.flags, isUnix: header.isUnix, unicodePath: fields.unicodePath)
     self.rawName = rawName
     self.header = header
     self.numbers = numbers

@@ -3,12 +3,14 @@ enum EntryName {
   private static let slash = UInt8(ascii: "/")
   private static let backslash = UInt8(ascii: "\\")
 
-  /// The name that a header gives, by its bytes, its flags and its Unicode path field.
+  /// The name that a header gives, by its bytes, its flags, its system and its Unicode path field.
+  ///
+  /// Info-ZIP and macOS often leave UTF-8 unmarked; other text is as good as never valid UTF-8 by chance.
   ///
   /// The field replaces a name that isn't marked as UTF-8 (APPNOTE 4.6.9). One that was made for another name,
   /// or that needs no Unicode and yet says something else, is how two readers are shown two names.
   static func decode(
-    _ raw: [UInt8], flags: UInt16, unicodePath: ExtraFields.UnicodePath?
+    _ raw: [UInt8], flags: UInt16, isUnix: Bool, unicodePath: ExtraFields.UnicodePath?
   ) throws(ZipError) -> String {
     let isUTF8 = flags & Flag.utf8 != 0
     let plain: String
@@ -16,6 +18,10 @@ enum EntryName {
       guard let text = String(validating: raw, as: UTF8.self) else {
         throw ZipError(.name(.notUTF8), entry: CP437.decode(raw))
       }
+      plain = text
+    } else if isUnix, let text = String(validating: raw, as: UTF8.self), !text.utf8.allSatisfy({ $0 < 0x80 }),
+      problem(with: text) != .controlCharacter
+    {
       plain = text
     } else {
       plain = CP437.decode(raw)

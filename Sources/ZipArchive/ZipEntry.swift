@@ -8,9 +8,9 @@ public struct ZipEntry: Sendable, Hashable {
     case unsupported(UInt16)
   }
 
-  /// The name, parts separated by `/`; a folder's ends in `/`. Names that aren't marked as UTF-8 are read as
-  /// CP437. No part is empty or made of dots, no character is a control character; an old archive may hold one
-  /// entry whose name is empty.
+  /// The name, parts separated by `/`; a folder's ends in `/`. A name that isn't marked as UTF-8 is read as UTF-8
+  /// where it comes from Unix and is valid, else as CP437. No part is empty or made of dots, no character is a
+  /// control character; an old archive may hold one entry whose name is empty.
   public let name: String
   /// How the bytes are stored.
   public let method: Method

@@ -65,6 +65,8 @@ struct LocalHeader {
 
 /// A central header's fixed part (APPNOTE 4.3.12).
 struct CentralHeader {
+  /// The system that the entry was made on, and what its names and attributes are.
+  var system: UInt8
   var common: CommonHeader
   var commentLength: UInt16
   var disk: UInt16
@@ -73,8 +75,12 @@ struct CentralHeader {
 
   static let length = 46
 
+  /// Made on Unix or Darwin, where names are bytes.
+  var isUnix: Bool { system == 3 || system == 19 }
+
   init?(_ bytes: [UInt8]) {
     guard bytes.count >= Self.length, bytes.u32(0) == Signature.centralHeader else { return nil }
+    system = bytes[5]
     common = CommonHeader(bytes, at: 6)
     commentLength = bytes.u16(32)
     disk = bytes.u16(34)

@@ -56,6 +56,21 @@ import ZipArchive
     #expect(reader.entries.map(\.name) == ["☺ü⌂ß■"])
   }
 
+  @Test func `unmarked names that are valid UTF-8 are read as that where they come from Unix`() throws {
+    func name(madeBy system: UInt16, _ raw: [UInt8]) throws -> String? {
+      let entry = Entry(raw: raw).with {
+        $0.flags = 0
+        $0.madeBy = system << 8 | 20
+      }
+      return try open(ArchiveBuilder(entry).bytes, in: folder).entries.first?.name
+    }
+    #expect(try name(madeBy: 3, Array("ß".utf8)) == "ß")
+    #expect(try name(madeBy: 19, Array("ß".utf8)) == "ß")
+    #expect(try name(madeBy: 0, Array("ß".utf8)) == "├ƒ")
+    #expect(try name(madeBy: 3, Array("ß".utf8) + [0xE1]) == "├ƒß")
+    #expect(try name(madeBy: 3, Array("ß\n".utf8)) == "├ƒ◙")
+  }
+
   @Test func `a Unicode path field stands in for a name of another encoding`() throws {
     let raw: [UInt8] = [0xC4, 0xE3]
     let field = ArchiveBuilder.unicodePath("你", for: raw)

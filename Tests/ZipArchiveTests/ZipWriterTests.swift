@@ -29,8 +29,10 @@ import Testing
     }
   }
 
+  /// Bytes that do shrink.
   private func words(_ count: Int) -> [UInt8] {
-    Array((0..<(count / 8)).map { "word \($0 % 977) " }.joined().utf8.prefix(count))
+    let text = Array((0..<min(count, 5000)).map { "word \($0 % 977) " }.joined().utf8)
+    return (0..<count).map { text[$0 % text.count] }
   }
 
   @Test func `what was written is read`() throws {
@@ -58,12 +60,17 @@ import Testing
 
   @Test func `the same entries give the same bytes, from memory, from files, and from many at once`() throws {
     var sources: [(name: String, path: String)] = []
-    let sizes = [0, 1, 100, 65_536, 262_143, 262_144, 262_145, 600_000, 17 << 20, 5000]
+    let sizes = [0, 1, 100, 65_536, 262_143, 262_144, 262_145, 600_000, 5000]
     for (index, size) in (sizes + (0..<150).map { $0 * 37 }).enumerated() {
       let data = index % 3 == 2 ? noise(min(size, 300_000)) : words(size)
       let url = try folder.write(Data(data), to: "source-\(index)")
       sources.append(("entry \(index)", url.path))
     }
+    // More than is deflated ahead.
+    let large = try File(folder.path + "/large", .create(mode: 0o600))
+    try large.truncate(to: 17 << 20)
+    try large.write(words(5000), at: 9 << 20)
+    sources.insert(("large", large.path), at: 80)
     let (first, second, third) = (try newFile(), try newFile(), try newFile())
     let fromMemory = ZipWriter(first)
     let fromFiles = ZipWriter(second)
@@ -168,6 +175,33 @@ import Testing
         }
       }
     }
+  }
+
+  @Test func `an entry beyond 4 GiB is read`() throws {
+    let file = try newFile()
+    let size: Int64 = 5 << 30
+    // The first entry is a hole in the file: its headers are checked, its contents never read.
+    let big = EntryHeader("big", offset: 0, size: size, .init())
+    try file.write(big.local, at: 0)
+    var small = EntryHeader("small", offset: big.localLength + size, size: 3, .init())
+    small.encoded.crc32 = ArchiveBuilder.crc32([1, 2, 3])
+    try file.write(small.local + [1, 2, 3], at: big.localLength + size)
+    let directory = big.central + small.central
+    let offset = UInt64(big.localLength + size + small.localLength + 3)
+    let end = ArchiveBuilder.zip64End(
+      entries: 2, size: UInt64(directory.count), offset: offset, at: offset + UInt64(directory.count))
+    let plain = ArchiveBuilder().with {
+      $0.count = 2
+      $0.directorySize = UInt32(directory.count)
+      $0.directoryOffset = .max
+    }
+    try file.write(directory + end + plain.bytes, at: Int64(offset))
+    var limits = ZipLimits()
+    limits.entrySize = size
+    let reader = try ZipReader(file, limits: limits)
+    #expect(reader.entries.map(\.size) == [size, 3])
+    #expect(try reader.contents(of: reader.entries[1], upTo: 3) == [1, 2, 3])
+    #expect(throws: ZipError(.limit(.entrySize), entry: "big")) { try ZipReader(file) }
   }
 
   @Test func `more than 65,535 entries need ZIP64 and are read`() throws {
