@@ -214,6 +214,20 @@ struct ActivationTests {
     #expect(try app.names(in: "snapshots") == [])
   }
 
+  @Test func `a state that can't be read for once costs nobody the active snapshot`() async throws {
+    try await app.launch().activate(bundle: try app.bundle("one", ["a": "theirs"]))
+    let (file, aside) = (app.storage.path + "/mode.json", app.storage.path + "/aside.json")
+    try Folder.publish(file, as: aside)
+    try Folder.create(file)
+    let mode = app.launch()
+    #expect(mode.process("live", "a") == "live")
+    _ = try await mode.makeSnapshot(to: app.temporary.file("a.zip"))
+    try Folder.remove(file)
+    try Folder.publish(aside, as: file)
+    #expect(app.launch().process("live", "a") == "theirs")
+    #expect(app.events.kinds == [.stateNotRestored])
+  }
+
   @Test func `a recording that was tampered with is told, and live data passes`() async throws {
     let mode = app.launch()
     try await mode.activate(bundle: try app.bundle("one", ["a": "theirs", "b": "fine"]))

@@ -32,6 +32,15 @@ struct SnapshotModeTests {
     #expect(app.events.all.isEmpty)
   }
 
+  @Test func `code that is not asynchronous can wait and look as well`() {
+    let mode = app.launch()
+    mode.state = .recording
+    _ = mode.process("recorded", "a")
+    mode.flush()
+    #expect(Folder.isRegularFile(app.storage.path + "/recordings/a"))
+    #expect(mode.report().unassigned == ["a"])
+  }
+
   @Test func `what has not reached the disk yet is replayed too`() {
     let mode = app.launch()
     for round in 0..<200 {
@@ -273,7 +282,8 @@ struct SnapshotModeTests {
     try await mode.activate(bundle: try app.bundle("one", ["a": "theirs"]))
     let kept = try app.names(in: "snapshots")
     let leftovers = [
-      "recording.staged", "mode.json.1-1.staged", "frozen/x/a", "snapshots/.snapshot-1.partial/recordings/a",
+      "recording.staged", "mode.json.1-1.staged", "identifiers/x~.1-1.staged", "frozen/x/a",
+      "snapshots/.snapshot-1.partial/recordings/a",
       "snapshots/\(SnapshotID())/manifest.json",
     ]
     for name in leftovers { try app.temporary.write(Data("x".utf8), to: "storage/" + name) }
@@ -283,6 +293,7 @@ struct SnapshotModeTests {
     #expect(next.process("live", "a") == "theirs")
     #expect(try app.names(in: "snapshots") == kept)
     #expect(try app.names(in: "frozen") == [])
+    #expect(try app.names(in: "identifiers") == [])
     #expect(try app.names(in: "") == ["frozen", "identifiers", "mode.json", "recordings", "snapshots"])
     #expect(app.events.all.isEmpty)
   }

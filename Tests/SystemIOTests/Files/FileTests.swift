@@ -123,7 +123,7 @@ struct FileTests {
     let storm = DispatchQueue(label: "storm")
     storm.async { for _ in 0..<2000 { pthread_kill(thread, SIGUSR2) } }
     let bytes = [UInt8](repeating: 7, count: 1 << 20)
-    for round in 0..<20 {
+    for round in 0..<6 {
       try file.write(bytes, at: Int64(round) << 20)
       try file.synchronize()
       #expect(try file.read(upTo: 1 << 20, at: Int64(round) << 20) == bytes)
