@@ -31,7 +31,8 @@ extension SnapshotMode.Core {
       return SnapshotMode.Core(state: .disabled)
     }
     let stored = try SnapshotJSON.decode(StoredMode.self, from: Data(json))
-    return SnapshotMode.Core(state: stored.state, active: try stored.active.map { try load($0, storage) })
+    guard let active = stored.active else { return SnapshotMode.Core(state: stored.state) }
+    return SnapshotMode.Core(state: stored.state, active: try load(active, storage))
   }
 
   private static func load(_ id: SnapshotID, _ storage: Storage) throws -> ActiveSnapshot {
