@@ -110,7 +110,7 @@ struct BundleErrorTests {
   }
 
   @Test(arguments: [
-    "readme.txt", "recordings/unnamed", "recordings/a/b", "Manifest.json", "extra/x", "app-data",
+    "readme.txt", "recordings/unnamed", "recordings/b/c", "extra/x", "app-data",
     "attachments",
     "__MACOSX/._manifest.json", "recordingsx/a",
   ])

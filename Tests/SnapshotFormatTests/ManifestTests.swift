@@ -109,7 +109,8 @@ struct ManifestTests {
   @Test(arguments: [
     "", "recordings", "recordings/", "recordings/.", "recordings/..", "recordings/a/b",
     "recordings/../manifest.json",
-    "recordings/a\\b", "recordings/a\0", "recordings/a\n", "/recordings/a", "attachments/a", "Recordings/a",
+    "recordings/a\\b", "recordings/a\0", "recordings/a\n", "recordings/\u{E9}", "/recordings/a",
+    "attachments/a", "Recordings/a",
     "recordings/" + String(repeating: "a", count: 256),
   ])
   func `a path that is not a file right below recordings is refused`(path: String) throws {
