@@ -27,6 +27,9 @@ static inline CURLcode snapshot_curl_set_seek_function(CURL *easy, curl_seek_cal
 static inline CURLcode snapshot_curl_set_prerequest_function(CURL *easy, curl_prereq_callback function) {
   return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, function);
 }
+static inline CURLcode snapshot_curl_set_socket_function(CURL *easy, curl_sockopt_callback function) {
+  return curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, function);
+}
 // The option that takes names came with 7.85; before it there was a bit for each protocol.
 static inline CURLcode snapshot_curl_allow_http_alone(CURL *easy) {
 #if LIBCURL_VERSION_NUM >= 0x075500

@@ -1,5 +1,6 @@
 #if canImport(CCurl)
   import CCurl
+  import Glibc
 
   extension EasyHandle {
     /// Makes libcurl call `transfer`'s methods.
@@ -10,6 +11,7 @@
       ]
       .allSatisfy { snapshot_curl_set_pointer(pointer, $0, context) == CURLE_OK }
       return pointed
+        && snapshot_curl_set_socket_function(pointer, prepareSocket) == CURLE_OK
         && snapshot_curl_set_prerequest_function(pointer, prerequest) == CURLE_OK
         && snapshot_curl_set_data_function(pointer, CURLOPT_HEADERFUNCTION, headLine) == CURLE_OK
         && snapshot_curl_set_data_function(pointer, CURLOPT_WRITEFUNCTION, writeBody) == CURLE_OK
@@ -20,6 +22,15 @@
 
   private func transfer(_ context: UnsafeMutableRawPointer) -> Transfer {
     Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+  }
+
+  /// Keeps what the system holds unsent small, so that progress is true, and a slow line is not taken for an idle
+  /// one while megabytes still wait in the socket. A system that can't do so sends as well.
+  private let prepareSocket: curl_sockopt_callback = { _, socket, purpose in
+    guard purpose == CURLSOCKTYPE_IPCXN else { return CURL_SOCKOPT_OK }
+    var unsent: Int32 = 128 * 1024
+    setsockopt(socket, Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, &unsent, socklen_t(MemoryLayout<Int32>.size))
+    return CURL_SOCKOPT_OK
   }
 
   private let prerequest: curl_prereq_callback = { context, _, _, _, _ in
