@@ -52,12 +52,11 @@ public struct HTTPLimits: Sendable {
 }
 
 extension Duration {
-  /// Whole milliseconds, rounded up, so that a positive duration is never nothing.
+  /// Whole milliseconds, rounded up, so that a positive duration is never nothing; what can't be counted is for ever.
   var milliseconds: UInt64 {
     let (seconds, attoseconds) = components
     guard seconds >= 0, attoseconds >= 0 else { return 0 }
-    let part = UInt64((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
-    return UInt64(seconds).multipliedReportingOverflow(by: 1000).overflow
-      ? .max / 2 : UInt64(seconds) * 1000 + part
+    guard seconds < Int64.max / 1000 else { return .max / 2 }
+    return UInt64(seconds) * 1000 + UInt64((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
   }
 }

@@ -188,3 +188,41 @@ import Testing
     #expect("a\r\nb\u{1B}[1m\u{85}\u{2028}ü".escapedForLog == "a\\u{d}\\u{a}b\\u{1b}[1m\\u{85}\\u{2028}ü")
   }
 }
+
+@Suite struct ByteQueueTests {
+  @Test func `bytes come out in order, and what is taken takes no room`() {
+    var queue = ByteQueue()
+    var taken: UInt8 = 0
+    for round in 0..<10_000 {
+      let byte = UInt8(truncatingIfNeeded: round)
+      Array(repeating: byte, count: 10).withUnsafeBytes { queue.append($0) }
+      // One round always stays behind.
+      if round > 0 {
+        queue.withUnsafeBytes { bytes in
+          if bytes[0] != taken || bytes.count != 20 { Issue.record("round \(round): \(bytes[0])") }
+        }
+        queue.removeFirst(10)
+        taken &+= 1
+      }
+    }
+    #expect(queue.count == 10)
+    #expect(queue.capacity < 1000)
+    queue.removeFirst(10)
+    #expect(queue.isEmpty)
+    #expect(queue.capacity == 0)
+  }
+}
+
+@Suite struct HTTPLimitsTests {
+  @Test(
+    arguments: [
+      (.zero, 0), (.nanoseconds(1), 1), (.milliseconds(1), 1), (.milliseconds(1001), 1001), (.seconds(-1), 0),
+    ] as [(Duration, UInt64)]
+  ) func `durations are counted in milliseconds, rounded up`(duration: Duration, milliseconds: UInt64) {
+    #expect(duration.milliseconds == milliseconds)
+  }
+
+  @Test func `the longest duration is no overflow`() {
+    #expect(Duration(secondsComponent: .max, attosecondsComponent: 0).milliseconds > 1 << 60)
+  }
+}

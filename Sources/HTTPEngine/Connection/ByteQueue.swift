@@ -6,7 +6,17 @@ struct ByteQueue {
   var count: Int { bytes.count - start }
   var isEmpty: Bool { start == bytes.count }
 
-  mutating func append(_ more: UnsafeRawBufferPointer) { bytes.append(contentsOf: more) }
+  mutating func append(_ more: UnsafeRawBufferPointer) {
+    // What was taken is dropped once it is the larger part: a queue that never gets empty doesn't grow for ever.
+    if start > bytes.count / 2 {
+      bytes.removeSubrange(..<start)
+      start = 0
+    }
+    bytes.append(contentsOf: more)
+  }
+
+  /// The memory held, in bytes.
+  var capacity: Int { bytes.capacity }
 
   mutating func removeFirst(_ count: Int) {
     start += count

@@ -9,19 +9,10 @@ import SystemIO
 /// - Invariant: whatever isn't `mailbox`, `threadID` or constant is touched on the loop's own thread alone, from
 ///   ``run()`` on. That is what makes `@unchecked Sendable` true.
 final class EventLoop: TaskExecutor, @unchecked Sendable {
-  /// What other threads leave for the loop.
-  private struct Mailbox: Sendable {
-    var jobs: [UnownedJob] = []
-    var actions: [@Sendable () -> Void] = []
-    var isAwake = false
-    var isClosed = false
-  }
-
   let context: ServerContext
   private let poller: Poller
-  private let waker: Waker
   private var listener: Socket?
-  private let mailbox = Mutex(Mailbox())
+  private let mailbox: Mailbox
   private let threadID = Atomic<UInt>(0)
 
   private var connections: [Connection?] = []
@@ -51,10 +42,10 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     self.context = context
     self.listener = listener
     poller = try Poller()
-    waker = try Waker()
+    mailbox = try Mailbox()
     tick = context.tickMilliseconds
     random = UInt64.random(in: .min ... .max)
-    try poller.set(.read, for: waker.descriptor)
+    try poller.set(.read, for: mailbox.descriptor)
     try poller.set(.read, for: listener.descriptor)
   }
 
@@ -109,7 +100,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
   }
 
   private func handle(_ event: Poller.Event) {
-    if event.descriptor == waker.descriptor {
+    if event.descriptor == mailbox.descriptor {
       emptyMailbox()
     } else if event.descriptor == listener?.descriptor {
       acceptAll()
@@ -141,18 +132,13 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
       localJobs.append(job)
       return
     }
-    let (wakes, isClosed) = mailbox.withLock { mailbox in
-      if mailbox.isClosed { return (false, true) }
-      mailbox.jobs.append(job)
-      defer { mailbox.isAwake = true }
-      return (!mailbox.isAwake, false)
-    }
-    if wakes { waker.wake() }
-    if isClosed {
-      // A task that outlived the server finishes somewhere.
-      let executor = asUnownedTaskExecutor()
-      DispatchQueue.global().async { job.runSynchronously(on: executor) }
-    }
+    if !mailbox.post(job) { runElsewhere(job) }
+  }
+
+  /// A task that outlives its server finishes somewhere.
+  private func runElsewhere(_ job: UnownedJob) {
+    let executor = asUnownedTaskExecutor()
+    DispatchQueue.global().async { job.runSynchronously(on: executor) }
   }
 
   /// Runs `action` on the loop's thread: at once where that is the caller's.
@@ -163,22 +149,11 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
       action()
       return true
     }
-    let (wakes, isOpen) = mailbox.withLock { mailbox in
-      if mailbox.isClosed { return (false, false) }
-      mailbox.actions.append(action)
-      defer { mailbox.isAwake = true }
-      return (!mailbox.isAwake, true)
-    }
-    if wakes { waker.wake() }
-    return isOpen
+    return mailbox.post(action)
   }
 
   private func emptyMailbox() {
-    waker.reset()
-    let mail = mailbox.withLock { mailbox in
-      defer { mailbox = Mailbox() }
-      return mailbox
-    }
+    let mail = mailbox.empty()
     localJobs.append(contentsOf: mail.jobs)
     for action in mail.actions { action() }
   }
@@ -330,16 +305,11 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
 
   /// Takes no more mail; what came last is run elsewhere.
   private func finish() {
-    let mail = mailbox.withLock { mailbox in
-      defer { mailbox = Mailbox(isClosed: true) }
-      return mailbox
-    }
+    let mail = mailbox.close()
     for action in mail.actions { action() }
     reportIfStopped()
-    let jobs = mail.jobs + localJobs
-    localJobs = []
     threadID.store(0, ordering: .relaxed)
-    let executor = asUnownedTaskExecutor()
-    for job in jobs { DispatchQueue.global().async { job.runSynchronously(on: executor) } }
+    for job in localJobs + mail.jobs { runElsewhere(job) }
+    localJobs = []
   }
 }
