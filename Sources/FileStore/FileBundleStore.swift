@@ -81,7 +81,7 @@ public final class FileBundleStore: BundleStore {
     self.seams = seams
     self.logger = logger
     self.lock = Mutex(lock)
-    committer = Committer(shelf, seams: seams, folders: folders)
+    committer = Committer(shelf, seams: seams, folders: folders, flushers: configuration.flushers)
     writers = QueueSet("writer", count: configuration.writers)
     flushers = QueueSet("flusher", count: configuration.flushers)
     verdicts = AsyncStream.makeStream()
