@@ -9,7 +9,7 @@ import Synchronization
 import SystemIO
 import Testing
 
-@Suite struct AttachTests {
+@Suite(.timeLimit(.minutes(1))) struct AttachTests {
   private let api = TestAPI()
   private let bundle: SampleBundle
 

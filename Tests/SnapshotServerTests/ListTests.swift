@@ -108,6 +108,17 @@ import Testing
     #expect(try await service.records(of: report, page: PageRequest()).records.map(\.id) == [bundle.id])
   }
 
+  @Test func `what was found out about checksums is listed`() async throws {
+    let bundle = try SampleBundle()
+    let answer = try await api.upload(
+      bundle.bytes, report: "proj/9", fields: [.reprDigest: bundle.digestField])
+    var record = try answer.decode(SnapshotRecord.self)
+    #expect(try await list().list.snapshots.map(\.verified) == [.pending])
+    record.verified = .damaged
+    try await SnapshotService(store: api.store, catalog: api.catalog).reindex(record)
+    #expect(try await list().list.snapshots.map(\.verified) == [.damaged])
+  }
+
   @Test func `what was published but not indexed is listed once it is sent again`() async throws {
     let bundle = try SampleBundle()
     let catalog = FailingCatalog()

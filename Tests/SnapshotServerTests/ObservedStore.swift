@@ -22,8 +22,17 @@ final class ObservedStore: BundleStore {
 
   private let store = InMemoryStore()
   private let state = Mutex(State())
+  private let discards = AsyncStream.makeStream(of: Void.self)
 
   var ends: Ends { state.withLock { $0.ends } }
+
+  /// Waits until an upload was discarded.
+  func discarded() async { for await _ in discards.stream { return } }
+
+  fileprivate func countDiscard() {
+    count { $0.discarded += 1 }
+    discards.continuation.yield()
+  }
 
   func fail(_ step: Step, with error: StoreError) { state.withLock { $0.failures[step] = error } }
 
@@ -88,6 +97,6 @@ private final class ObservedUpload: BundleUpload {
 
   func discard() async {
     await upload.discard()
-    if !isCommitted.load(ordering: .sequentiallyConsistent) { store.count { $0.discarded += 1 } }
+    if !isCommitted.load(ordering: .sequentiallyConsistent) { store.countDiscard() }
   }
 }

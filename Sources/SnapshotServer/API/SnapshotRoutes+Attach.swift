@@ -19,7 +19,8 @@ extension SnapshotRoutes {
     let existing = try await service.recordIfPresent(id)
     let current = existing.map { Preconditions.Current(entityTag: Self.entityTag(of: $0)) }
     guard preconditions.verdict(.put, on: current) == .proceed else {
-      throw preconditions.isCreateOnly ? StoreError.alreadyExists : HTTPProblem.preconditionFailed()
+      throw preconditions.isCreateOnly && existing != nil
+        ? StoreError.alreadyExists : HTTPProblem.preconditionFailed()
     }
     let intake = try UploadIntake(routed.request, limits: limits)
     // What is bound to be refused is refused before its body comes.

@@ -59,7 +59,7 @@ extension SnapshotRoutes {
   private func pageRequest(_ query: QueryParameters) throws(HTTPProblem) -> PageRequest {
     var request = PageRequest(limit: min(limits.defaultPageLength, limits.pageLength))
     if let text = try query.value("limit") {
-      guard let limit = Int(text), (1...limits.pageLength).contains(limit) else {
+      guard let limit = Int(text), limit >= 1, limit <= limits.pageLength else {
         throw .badRequest("‘limit’ is a number from 1 to \(limits.pageLength).")
       }
       request.limit = limit

@@ -10,6 +10,18 @@ private struct Form: Equatable {
   var ended = 0
 }
 
+/// The same random numbers in every run.
+private struct SplitMix: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = (state ^ state >> 30) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ mixed >> 31
+  }
+}
+
 @Suite struct MultipartParserTests {
   private func parse(
     _ pieces: [ArraySlice<UInt8>], boundary: String = "B", limits: MultipartParser.Limits = .init()
@@ -183,6 +195,37 @@ private struct Form: Equatable {
     #expect(throws: MultipartError.paddingTooLong(limit: 10)) {
       try parse("--B          " + line, limits: limits)
     }
+  }
+
+  @Test func `hostile bytes give the same answer wherever they are split`() {
+    var random = SplitMix(state: 2026)
+    let words = [
+      "\r\n--B", "--B", "--", "\r\n", "\r", "\n", "B", "x", " ", "Content-Disposition: form-data; name=a",
+      "\r\n\r\n", ":",
+      "--B\r\nContent-Disposition: form-data; name=a\r\n\r\n", "\r\n--B--",
+    ]
+    var limits = MultipartParser.Limits()
+    (limits.parts, limits.headBytes, limits.paddingBytes) = (3, 60, 12)
+    func outcome(_ pieces: [ArraySlice<UInt8>]) -> Result<Form, MultipartError> {
+      do { return .success(try parse(pieces, limits: limits)) } catch let error as MultipartError {
+        return .failure(error)
+      } catch {
+        Issue.record(error)
+        return .success(Form())
+      }
+    }
+    var forms = 0
+    for _ in 0..<3000 {
+      let text = (0..<Int.random(in: 1...12, using: &random))
+        .map { _ in words[Int.random(in: words.indices, using: &random)] }.joined()
+      let bytes = Array(text.utf8)
+      let whole = outcome([bytes[...]])
+      if case .success = whole { forms += 1 }
+      let split = Int.random(in: 0...bytes.count, using: &random)
+      #expect(outcome([bytes[..<split], bytes[split...]]) == whole, "\(text.debugDescription) at \(split)")
+      #expect(outcome(bytes.indices.map { bytes[$0...$0] }) == whole, "\(text.debugDescription) byte by byte")
+    }
+    #expect(forms > 50, "some of them have to be forms")
   }
 
   @Test func `boundaries have 1 to 70 of the characters allowed`() throws {
