@@ -19,7 +19,7 @@ final class FailingCatalog: Catalog {
     await catalog.remove(id)
   }
 
-  func records(of report: ReportID, page: PageRequest) async throws -> Page {
+  func records(of report: ReportID?, page: PageRequest) async throws -> Page {
     await catalog.records(of: report, page: page)
   }
 }

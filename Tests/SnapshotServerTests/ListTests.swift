@@ -61,6 +61,18 @@ import Testing
     #expect(answer.text.contains(#""bundle":"/v1/snapshots/\#(page.snapshots[0].id).zip""#))
   }
 
+  @Test func `without a report everything is listed, page by page`() async throws {
+    let ids = try await fill(2)
+    let first = try await api.send(.get, "/v1/snapshots", query: "limit=2")
+    let page = try first.decode(List.self)
+    let next = try #require(page.next)
+    #expect(first.fields[.link] == "</v1/snapshots?limit=2&cursor=\(next)>; rel=\"next\"")
+    let rest = try await api.send(.get, "/v1/snapshots", query: "cursor=\(next)").decode(List.self)
+    let seen = (page.snapshots + rest.snapshots).map(\.id)
+    #expect(seen.count == 3)
+    #expect(Set(seen).isSuperset(of: ids))
+  }
+
   @Test func `an unknown report has an empty list`() async throws {
     let (page, answer) = try await list(report: "nobody")
     #expect(page.snapshots.isEmpty)

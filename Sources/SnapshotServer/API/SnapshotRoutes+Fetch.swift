@@ -28,17 +28,24 @@ extension SnapshotRoutes {
   }
 
   /// Sends one page of a report's records.
-  func list(_ routed: RoutedRequest) async throws -> HTTPServerResponse {
-    let report = try routed.value(of: .report)
+  func listReport(_ routed: RoutedRequest) async throws -> HTTPServerResponse {
+    try await list(routed, report: routed.value(of: .report))
+  }
+
+  /// Sends one page of all records.
+  func listAll(_ routed: RoutedRequest) async throws -> HTTPServerResponse {
+    try await list(routed, report: nil)
+  }
+
+  private func list(_ routed: RoutedRequest, report: ReportID?) async throws -> HTTPServerResponse {
     let request = try pageRequest(routed.query())
     let page = try await service.records(of: report, page: request)
     // A thousand records take milliseconds to encode, which an event loop does not have.
     let body = try await Self.encoder.perform { () throws(any Error) in try JSONBody(PageAnswer(page)) }
     var fields: HTTPFields = [:]
     if let next = page.next {
-      let path = "/v1/reports/\(PercentCoding.encode(report.description))/snapshots"
       let cursor = PercentCoding.encode(next.description)
-      fields[.link] = "<\(path)?limit=\(request.limit)&cursor=\(cursor)>; rel=\"next\""
+      fields[.link] = "<\(routed.request.path)?limit=\(request.limit)&cursor=\(cursor)>; rel=\"next\""
     }
     return body.response(.ok, fields)
   }

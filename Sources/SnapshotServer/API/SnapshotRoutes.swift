@@ -20,7 +20,8 @@ public struct SnapshotRoutes: Sendable {
     [
       Route(.post, "/v1/reports/{report}/snapshots", post),
       Route(.put, "/v1/reports/{report}/snapshots/{id}", put),
-      Route(.get, "/v1/reports/{report}/snapshots", list),
+      Route(.get, "/v1/reports/{report}/snapshots", listReport),
+      Route(.get, "/v1/snapshots", listAll),
       Route(.get, "/v1/snapshots/{id}.zip", bundle),
       Route(.get, "/v1/snapshots/{id}", record),
       Route(.delete, "/v1/snapshots/{id}", delete),
