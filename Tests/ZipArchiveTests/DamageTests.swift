@@ -48,7 +48,7 @@ import Testing
     let expected = try #require(try contents(bytes))
     #expect(expected.count == Self.contents.count)
     for index in bytes.indices {
-      for change in [0x01, 0x10, 0x80, 0xFF] as [UInt8] {
+      for change in [0x01, 0xFF] as [UInt8] {
         var changed = bytes
         changed[index] ^= change
         if let found = try contents(changed) { #expect(found == expected, "\(index) ^ \(change)") }
