@@ -21,7 +21,10 @@ struct SampleApp {
     configuration.application = .init(identifier: "com.example.news", version: "3.1", build: "7")
     configuration.device = .init(model: "iPhone17,1", system: "iOS", systemVersion: "26.0", locale: "de_AT")
     configuration.clock = { Self.time }
-    configuration.onEvent = { [events] in events.append($0) }
+    // What an app still writes when its test ends holds on to the folder until it is written.
+    configuration.onEvent = { [events, temporary] event in
+      withExtendedLifetime(temporary) { events.append(event) }
+    }
   }
 
   /// A new instance on the same folder.
