@@ -12,7 +12,8 @@ extension SnapshotMode {
     public var waitingBytes = 64 << 20
     /// What time it is.
     public var clock: @Sendable () -> Date = { Date() }
-    /// Is told what went wrong, on whatever thread it did; may be called often.
+    /// Is told what went wrong, on whatever thread it did, and may be called often. It may change the state, but may
+    /// not wait for the ``SnapshotMode`` (`flush`, `report`), which would wait for it.
     public var onEvent: @Sendable (Event) -> Void = { _ in }
 
     /// The running app on this device, and nobody told.

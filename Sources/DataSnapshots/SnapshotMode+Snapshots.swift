@@ -109,9 +109,8 @@ extension SnapshotMode {
       }
     }
     recorder.queue.async { [self] in
-      remove(storage.staged)
-      for name in entries(of: storage.folder) where name.hasPrefix("mode.json.") {
-        remove(storage.folder + "/" + name)
+      for folder in [storage.folder, storage.identifiers] {
+        for name in entries(of: folder) where name.hasSuffix(".staged") { remove(folder + "/" + name) }
       }
     }
   }

@@ -62,10 +62,17 @@ public final class SnapshotMode: Sendable {
     self.configuration = configuration
     storage = Storage(folder: folder.path)
     recorder = Recorder(storage: storage, configuration: configuration)
-    let core = Core.restored(from: storage, onEvent: configuration.onEvent)
+    var core = Core(state: .disabled)
+    var failure: (any Error)?
+    do { core = try Core.restored(from: storage) } catch { failure = error }
     isDisabled = Atomic(core.state == .disabled)
     self.core = Mutex(core)
-    removeLeftovers()
+    if let failure {
+      // What can't be read now may be readable at the next launch: nothing is removed.
+      configuration.onEvent(.init(.stateNotRestored, "\(failure)"))
+    } else {
+      removeLeftovers()
+    }
   }
 
   /// What is done with data that passes through. A change holds for every later call and is kept for the next

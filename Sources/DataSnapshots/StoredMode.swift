@@ -22,18 +22,17 @@ struct StoredMode: Codable {
 }
 
 extension SnapshotMode.Core {
-  /// What the last launch left; disabled, with an event, where that can't be read.
-  static func restored(from storage: Storage, onEvent: (SnapshotMode.Event) -> Void) -> SnapshotMode.Core {
+  /// What the last launch left; disabled where there was none.
+  static func restored(from storage: Storage) throws -> SnapshotMode.Core {
+    let json: [UInt8]
     do {
-      let file = try File(storage.mode)
-      let stored = try SnapshotJSON.decode(StoredMode.self, from: Data(file.read(upTo: 4096, at: 0)))
-      return SnapshotMode.Core(state: stored.state, active: try stored.active.map { try load($0, storage) })
-    } catch let error as SystemError where error.isNotFound && error.path == storage.mode {
-      return SnapshotMode.Core(state: .disabled)
-    } catch {
-      onEvent(.init(.stateNotRestored, "\(error)"))
+      json = try File(storage.mode).read(upTo: 4096, at: 0)
+    } catch  where error.isNotFound {
       return SnapshotMode.Core(state: .disabled)
     }
+    let stored = try SnapshotJSON.decode(StoredMode.self, from: Data(json))
+    guard let active = stored.active else { return SnapshotMode.Core(state: stored.state) }
+    return SnapshotMode.Core(state: stored.state, active: try load(active, storage))
   }
 
   private static func load(_ id: SnapshotID, _ storage: Storage) throws -> ActiveSnapshot {

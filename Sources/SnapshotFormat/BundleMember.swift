@@ -9,17 +9,12 @@ struct BundleMember {
   /// What the manifest says of it, where it is a recording.
   let recording: Manifest.Recording?
 
-  /// Opens the file, and checks a recording against its description.
-  func open() throws(BundleError) -> File {
-    let source = source
+  /// Checks that a regular file is there and, where it is a recording, that it is the one that was described.
+  func verify() throws(BundleError) {
     let file = try BundleError.disk(File(source))
-    guard try BundleError.disk(file.isRegular) else {
-      throw .unexpectedEntry(name)
-    }
-    if let recording {
-      let (size, sha256) = try BundleError.disk(ContentDigest.measure(file))
-      try recording.check(size: size, sha256: sha256)
-    }
-    return file
+    guard try BundleError.disk(file.isRegular) else { throw .unexpectedEntry(name) }
+    guard let recording else { return }
+    let (size, sha256) = try BundleError.disk(ContentDigest.measure(file))
+    try recording.check(size: size, sha256: sha256)
   }
 }

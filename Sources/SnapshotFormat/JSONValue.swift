@@ -26,10 +26,9 @@ extension JSONValue: Codable {
       self = .null
     } else if let value = try container.decodeIfMatching(Bool.self) {
       self = .boolean(value)
-    } else if let value = try container.decodeIfMatching(Int64.self) {
-      self = .integer(value)
     } else if let value = try container.decodeIfMatching(Double.self) {
-      self = .number(value)
+      // A number that is no Int64 fails in several ways, and is right as it is.
+      self = (try? container.decode(Int64.self)).map(JSONValue.integer) ?? .number(value)
     } else if let value = try container.decodeIfMatching(String.self) {
       self = .string(value)
     } else if let keys = try? decoder.container(keyedBy: JSONKey.self) {
@@ -76,9 +75,6 @@ extension SingleValueDecodingContainer {
     do {
       return try decode(type)
     } catch DecodingError.typeMismatch {
-      return nil
-    } catch DecodingError.dataCorrupted where type == Int64.self {
-      // A number with a fraction, or one that is too large.
       return nil
     }
   }

@@ -18,7 +18,7 @@ extension Manifest {
   }
 
   /// Reads `manifest.json` and checks it: no two recordings share an identifier or a path (nor do paths differ in
-  /// case alone, which some disks can't tell apart), every path is one name below `recordings/`.
+  /// case alone, which some disks can't tell apart), every path is one file name in ASCII below `recordings/`.
   /// - Throws: ``BundleError/manifestMalformed(_:)`` or ``BundleError/formatTooNew(found:supported:)``.
   public init(json: Data, limits: Limits = .default) throws(BundleError) {
     guard json.count <= limits.size else {
@@ -62,7 +62,7 @@ extension Manifest {
         } else if !identifiers.insert(recording.identifier).inserted {
           "identifier: ‘\(recording.identifier.prefix(200))’ is there twice"
         } else if !recording.hasValidPath {
-          "path: ‘\(recording.path.prefix(200))’ is not recordings/ and the name of a file"
+          "path: ‘\(recording.path.prefix(200))’ is not recordings/ and a file name in ASCII"
         } else if !paths.insert(recording.path.lowercased()).inserted {
           "path: ‘\(recording.path)’ is there twice, or differs from another in upper and lower case alone"
         } else if recording.size < 0 {
@@ -76,15 +76,15 @@ extension Manifest {
 }
 
 extension Manifest.Recording {
-  /// Whether the path is one portable file name below `recordings/`.
+  /// Whether the path is one file name below `recordings/`; in ASCII, as other text has several spellings that some
+  /// disks take for one.
   fileprivate var hasValidPath: Bool {
     guard path.hasPrefix(BundleLayout.recordings) else { return false }
     let name = path.utf8.dropFirst(BundleLayout.recordings.utf8.count)
-    let isTextual = name.allSatisfy {
-      $0 >= 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "\\")
+    let isPrintable = name.allSatisfy {
+      (0x20...0x7E).contains($0) && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "\\")
     }
-    return isTextual && (1...255).contains(name.count)
-      && !name.elementsEqual(".".utf8) && !name.elementsEqual("..".utf8)
+    return isPrintable && (1...255).contains(name.count) && ![".", ".."].contains(String(name))
   }
 }
 
@@ -103,10 +103,8 @@ extension BundleError {
     case DecodingError.typeMismatch(let type, let context):
       self = .manifestMalformed("‘\(Self.place(context.codingPath))’ should be \(Self.name(of: type))")
     case DecodingError.dataCorrupted(let context) where context.codingPath.isEmpty:
-      let cause = context.underlyingError.map {
-        " (\(($0 as NSError).userInfo[NSDebugDescriptionErrorKey] ?? $0))"
-      }
-      self = .manifestMalformed("it can't be read as JSON: \(context.debugDescription)\(cause ?? "")")
+      self = .manifestMalformed(
+        "it is no JSON, or a whole number in it has a fraction or is too large (\(context.debugDescription))")
     case DecodingError.dataCorrupted(let context):
       self = .manifestMalformed("\(Self.place(context.codingPath)): \(context.debugDescription)")
     default:

@@ -18,7 +18,7 @@ extension SnapshotBundle {
   /// - Returns: the manifest.
   public static func validate(folder url: URL) throws(BundleError) -> Manifest {
     let bundle = try FolderBundle(url)
-    for member in bundle.members { _ = try member.open() }
+    for member in bundle.members { try member.verify() }
     return bundle.manifest
   }
 }

@@ -11,7 +11,12 @@ public struct SnapshotID: Hashable, Sendable, LosslessStringConvertible, Compara
 
   /// The identifier that `text` spells, or `nil` unless it is 8-4-4-4-12 hexadecimal digits.
   public init?(_ text: String) {
-    guard text.utf8.count == 36, let uuid = UUID(uuidString: text) else { return nil }
+    // Foundation's reader alone would take signs, spaces and ‘0x’ for digits.
+    let groups = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+    guard groups.map(\.count) == [8, 4, 4, 4, 12],
+      groups.joined().allSatisfy({ Character(UnicodeScalar($0)).isHexDigit }),
+      let uuid = UUID(uuidString: text)
+    else { return nil }
     self.uuid = uuid
   }
 

@@ -10,7 +10,7 @@ public enum SnapshotJSON {
     if pretty { encoder.outputFormatting.insert(.prettyPrinted) }
     encoder.dateEncodingStrategy = .custom { date, encoder in
       var container = encoder.singleValueContainer()
-      try container.encode(milliseconds(of: date).formatted(style))
+      try container.encode(text(of: date))
     }
     return try encoder.encode(value)
   }
@@ -33,6 +33,15 @@ public enum SnapshotJSON {
   /// `date` as far as JSON keeps it: to the millisecond.
   public static func milliseconds(of date: Date) -> Date {
     Date(timeIntervalSince1970: (date.timeIntervalSince1970 * 1000).rounded() / 1000)
+  }
+
+  /// In whole numbers: the formatter cuts what binary fractions leave just below a millisecond.
+  private static func text(of date: Date) -> String {
+    let milliseconds = (date.timeIntervalSince1970 * 1000).rounded()
+    let seconds = (milliseconds / 1000).rounded(.down)
+    let rest = Int(milliseconds - seconds * 1000)
+    let fraction = String(String(1000 + rest).dropFirst())
+    return Date(timeIntervalSince1970: seconds).formatted(wholeSeconds).dropLast() + ".\(fraction)Z"
   }
 
   private static let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)

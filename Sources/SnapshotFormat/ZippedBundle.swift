@@ -46,7 +46,8 @@ struct ZippedBundle {
     } catch let error as SystemError {
       throw .system(error)
     } catch {
-      throw .unexpectedEntry("\(entry.name): \(error)")
+      // Nothing else is thrown above; only the type of `read` allows for it.
+      throw .system(SystemError(operation: "read", path: entry.name, code: EIO))
     }
     try recording?.check(size: size, sha256: ContentDigest(hash.finalize()))
   }

@@ -88,7 +88,7 @@ struct ArchiveLayout {
     guard bytes.count >= length, let fields = ExtraFields(bytes[expected..<length]) else {
       throw ZipError(.malformedExtraField, entry: entry.name)
     }
-    if entry.hasUnicodePath || fields.unicodePath != nil {
+    if entry.unicodePath != fields.unicodePath {
       let name = try EntryName.decode(entry.rawName, flags: local.flags, unicodePath: fields.unicodePath)
       try require(name.utf8.elementsEqual(entry.name.utf8), .name)
     }

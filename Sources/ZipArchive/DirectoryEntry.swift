@@ -4,7 +4,7 @@ struct DirectoryEntry {
   let rawName: [UInt8]
   let header: CentralHeader
   let numbers: ExtraFields.Numbers
-  let hasUnicodePath: Bool
+  let unicodePath: ExtraFields.UnicodePath?
   /// Why the entry can be listed but not read, if so.
   let refusal: ZipError.Reason?
 
@@ -25,12 +25,14 @@ struct DirectoryEntry {
     guard let fields = ExtraFields(extra[...]), let numbers = fields.widened(header) else {
       throw ZipError(.malformedExtraField, entry: CP437.decode(rawName))
     }
-    name = try EntryName.decode(rawName, flags: common.flags, unicodePath: fields.unicodePath)
+    let decoded = try EntryName.decode(rawName, flags: common.flags, unicodePath: fields.unicodePath)
     self.rawName = rawName
     self.header = header
     self.numbers = numbers
-    hasUnicodePath = fields.unicodePath != nil
+    unicodePath = fields.unicodePath
     refusal = Self.refusal(common)
+    // What can't be read anyway is never written under its name: that is only shown.
+    name = refusal == nil ? decoded : EntryName.printable(decoded)
     try check(limits)
   }
 
@@ -59,9 +61,9 @@ struct DirectoryEntry {
     try require([0, 0o010000, 0o040000, 0o100000].contains(mode & 0o170000), .specialFile)
     try require(mode & 0o6000 == 0, .setUserID)
     try require(name.utf8.last != UInt8(ascii: "/") || numbers.size == 0, .folderWithContents)
-    if refusal == nil, header.common.method == 0 {
-      try require(numbers.size == numbers.compressedSize, .storedSizesDiffer)
-    }
+    // What is never read may declare any size.
+    guard refusal == nil else { return }
+    try require(header.common.method != 0 || numbers.size == numbers.compressedSize, .storedSizesDiffer)
     if let limit = limits.exceeded(size: numbers.size, compressedSize: numbers.compressedSize) {
       throw ZipError(.limit(limit), entry: name)
     }

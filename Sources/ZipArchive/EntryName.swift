@@ -64,6 +64,15 @@ enum EntryName {
     return nil
   }
 
+  /// `name` with the replacement character for each control character.
+  static func printable(_ name: String) -> String {
+    var printable = String.UnicodeScalarView()
+    for scalar in name.unicodeScalars {
+      printable.append(scalar.properties.generalCategory == .control ? "\u{FFFD}" : scalar)
+    }
+    return String(printable)
+  }
+
   /// The parts of `name`, separated by slashes or backslashes; the one slash that marks a folder ends the last.
   static func parts(of name: String) -> [Substring] {
     // Bytes, not characters: a combining mark after a slash makes one character of the two.

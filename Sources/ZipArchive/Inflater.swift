@@ -8,10 +8,8 @@ final class Inflater {
   init() throws(ZipError) {
     stream = .allocate(capacity: 1)
     stream.initialize(to: z_stream())
-    guard inflateInit2_(stream, -MAX_WBITS, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK else {
-      stream.deallocate()
-      throw ZipError(.outOfMemory)
-    }
+    let size = Int32(MemoryLayout<z_stream>.size)
+    guard inflateInit2_(stream, -MAX_WBITS, ZLIB_VERSION, size) == Z_OK else { throw ZipError(.outOfMemory) }
   }
 
   deinit {

@@ -69,9 +69,11 @@ public final class ZipReader: Sendable {
     var total: UInt64 = 0
     for _ in 0..<location.entries {
       let entry = try DirectoryEntry(&window, limits: limits)
-      if let conflict = names.conflict(with: entry.name) { throw ZipError(conflict, entry: entry.name) }
-      names.insert(entry.name)
-      let (sum, overflow) = total.addingReportingOverflow(entry.numbers.size)
+      if let conflict = names.conflict(with: entry.name, size: entry.numbers.size) {
+        throw ZipError(conflict, entry: entry.name)
+      }
+      names.insert(entry.name, size: entry.numbers.size)
+      let (sum, overflow) = total.addingReportingOverflow(entry.refusal == nil ? entry.numbers.size : 0)
       guard !overflow, sum <= UInt64(clamping: limits.totalSize) else { throw ZipError(.limit(.totalSize)) }
       total = sum
       entries.append(entry)

@@ -88,7 +88,7 @@ public final class ZipWriter {
     try mapSystemError { () throws(SystemError) in try file.write(header.local + data, at: start) }
     end += header.localLength + header.encoded.compressedSize
     directory += header.central
-    names.insert(header.name)
+    names.insert(header.name, size: UInt64(header.encoded.size))
     entries += 1
     totalSize += header.encoded.size
   }
@@ -100,7 +100,7 @@ public final class ZipWriter {
     guard name.utf8.count <= min(limits.nameLength, 0xFFFF) else { throw ZipError(.limit(.nameLength)) }
     guard EntryName.parts(of: name).count <= limits.depth else { throw ZipError(.limit(.depth)) }
     guard name.utf8.last != UInt8(ascii: "/") || size == 0 else { throw ZipError(.folderWithContents) }
-    if let conflict = names.conflict(with: name) { throw ZipError(conflict) }
+    if let conflict = names.conflict(with: name, size: UInt64(size)) { throw ZipError(conflict) }
     guard entries < limits.entries else { throw ZipError(.limit(.entries)) }
     guard size <= limits.entrySize else { throw ZipError(.limit(.entrySize)) }
     guard size <= limits.totalSize - totalSize else { throw ZipError(.limit(.totalSize)) }

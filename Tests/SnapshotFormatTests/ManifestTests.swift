@@ -1,0 +1,173 @@
+import Foundation
+import SnapshotFormat
+import Testing
+
+struct ManifestTests {
+  private static let digest = ContentDigest.of(Data())
+  private static let time = Date(timeIntervalSince1970: 1_700_000_000.25)
+
+  private static func manifest(_ recordings: [(String, String)] = [("news/feed", "recordings/news%2ffeed")])
+    -> Manifest
+  {
+    Manifest(
+      id: SnapshotID(), createdAt: time,
+      application: .init(identifier: "com.example.news", version: "3.1", build: "7"),
+      device: .init(model: "iPhone17,1", system: "iOS", systemVersion: "26.0", locale: "de_AT"),
+      modules: [Module(name: "News", files: ["news/feed"])],
+      recordings: recordings.map {
+        .init(identifier: $0.0, path: $0.1, size: 0, sha256: digest, recordedAt: time)
+      },
+      redactions: ["e-mail"])
+  }
+
+  /// The manifest above with `change` made to its JSON.
+  private func changed(_ change: (inout [String: JSONValue]) -> Void) throws -> Data {
+    var object = try SnapshotJSON.decode([String: JSONValue].self, from: Self.manifest().json())
+    change(&object)
+    return try SnapshotJSON.encode(object)
+  }
+
+  private func refusal(_ json: Data, limits: Manifest.Limits = .default) -> String {
+    do {
+      _ = try Manifest(json: json, limits: limits)
+      return "no refusal"
+    } catch {
+      return error.description
+    }
+  }
+
+  @Test func `it comes back as it went`() throws {
+    var manifest = Self.manifest()
+    #expect(try Manifest(json: manifest.json()) == manifest)
+    manifest.report = try ReportID("BUG-1")
+    #expect(try Manifest(json: manifest.json()) == manifest)
+  }
+
+  @Test func `times are kept to the millisecond from the start`() {
+    let manifest = Manifest(
+      id: SnapshotID(), createdAt: Date(timeIntervalSince1970: 1.23456),
+      application: Self.manifest().application,
+      device: Self.manifest().device)
+    #expect(manifest.createdAt == Date(timeIntervalSince1970: 1.235))
+  }
+
+  @Test func `unknown keys are kept and written again`() throws {
+    let json = try changed {
+      $0["mood"] = .object(["good": .array([.boolean(true), .number(1.5), .null])])
+      $0["weight"] = .integer(9_007_199_254_740_993)
+    }
+    let manifest = try Manifest(json: json)
+    #expect(Set(manifest.unknown.keys) == ["mood", "weight"])
+    let again = try SnapshotJSON.decode([String: JSONValue].self, from: manifest.json())
+    #expect(again == (try SnapshotJSON.decode([String: JSONValue].self, from: json)))
+  }
+
+  @Test func `an unknown key never takes the place of a known one`() throws {
+    var manifest = Self.manifest()
+    manifest.unknown["id"] = .string("x")
+    #expect(try Manifest(json: manifest.json()).id == manifest.id)
+  }
+
+  @Test func `a newer format is refused as such, whatever else is in it`() {
+    let words = refusal(Data(#"{"formatVersion": 2, "snapshots": []}"#.utf8))
+    #expect(
+      words
+        == "The snapshot has format version 2; this software reads versions up to 1. Update it to open this snapshot."
+    )
+  }
+
+  @Test(arguments: [
+    ("", "JSON"), ("{", "JSON"), ("nonsense", "JSON"), ("[]", "it should be an object"),
+    ("1", "it should be an object"),
+    ("null", "manifest.json is refused"), ("{}", "‘formatVersion’ is missing"),
+    (#"{"formatVersion": "1"}"#, "‘formatVersion’ should be a whole number"),
+    (#"{"formatVersion": 1.5}"#, "has a fraction"), (#"{"formatVersion": 0}"#, "versions begin at 1"),
+    (#"{"formatVersion": null}"#, "‘formatVersion’ is null"), (#"{"formatVersion": 1}"#, "‘id’ is missing"),
+    (#"{"formatVersion": 1, "id": "x"}"#, "id: ‘x’ is not a UUID"),
+  ])
+  func `broken JSON is refused in words`(json: String, words: String) {
+    let refusal = refusal(Data(json.utf8))
+    #expect(refusal.contains(words), "\(refusal)")
+  }
+
+  @Test func `a wrong value is named by its place`() throws {
+    let cases: [(String, JSONValue, String)] = [
+      ("createdAt", .string("today"), "createdAt: ‘today’ is not a time"),
+      ("report", .string("a b"), "report: A report id is made of"),
+      ("application", .object([:]), "‘application.identifier’ is missing"),
+      ("modules", .object([:]), "‘modules’ should be a list"),
+      ("modules", .array([.integer(1)]), "‘modules[0]’ should be an object"),
+      ("redactions", .array([.string("a"), .integer(1)]), "‘redactions[1]’ should be a text"),
+      ("recordings", .array([.object(["identifier": .string("a")])]), "‘recordings[0].path’ is missing"),
+    ]
+    for (key, value, words) in cases {
+      let refusal = refusal(try changed { $0[key] = value })
+      #expect(refusal.contains(words), "\(refusal)")
+    }
+  }
+
+  @Test(arguments: [
+    "", "recordings", "recordings/", "recordings/.", "recordings/..", "recordings/a/b",
+    "recordings/../manifest.json",
+    "recordings/a\\b", "recordings/a\0", "recordings/a\n", "recordings/\u{E9}", "/recordings/a",
+    "attachments/a", "Recordings/a",
+    "recordings/" + String(repeating: "a", count: 256),
+  ])
+  func `a path that is not a file right below recordings is refused`(path: String) throws {
+    let words = refusal(try SnapshotJSON.encode(Self.manifest([("fine", "recordings/fine"), ("bad", path)])))
+    #expect(words.contains("recordings[1].path"), "\(words)")
+  }
+
+  @Test func `a path may have the longest name that disks take`() throws {
+    let path = "recordings/" + String(repeating: "a", count: 255)
+    _ = try Manifest(json: SnapshotJSON.encode(Self.manifest([("a", path)])))
+  }
+
+  @Test func `identifiers and paths are there once`() throws {
+    let identifiers = try SnapshotJSON.encode(Self.manifest([("a", "recordings/a"), ("a", "recordings/b")]))
+    #expect(refusal(identifiers).contains("recordings[1].identifier: ‘a’ is there twice"))
+    let paths = try SnapshotJSON.encode(Self.manifest([("a", "recordings/a"), ("b", "recordings/a")]))
+    #expect(refusal(paths).contains("recordings[1].path"))
+    let cases = try SnapshotJSON.encode(Self.manifest([("a", "recordings/a"), ("b", "recordings/A")]))
+    #expect(refusal(cases).contains("in upper and lower case alone"))
+  }
+
+  @Test func `a negative size is refused`() throws {
+    var manifest = Self.manifest()
+    manifest.recordings[0].size = -1
+    #expect(refusal(try SnapshotJSON.encode(manifest)).contains("recordings[0].size"))
+  }
+
+  @Test func `the limits hold at their edge`() throws {
+    let two = Self.manifest([("aaa", "recordings/a"), ("bbb", "recordings/b")])
+    let json = try two.json()
+    for excess in -1...1 {
+      var limits = Manifest.Limits()
+      limits.size = json.count - excess
+      #expect((try? Manifest(json: json, limits: limits)) == (excess > 0 ? nil : two))
+      #expect((try? two.json(limits: limits)) == (excess > 0 ? nil : json))
+      limits = Manifest.Limits()
+      limits.recordings = 2 - excess
+      #expect((try? Manifest(json: json, limits: limits)) == (excess > 0 ? nil : two))
+      #expect((try? two.json(limits: limits)) == (excess > 0 ? nil : json))
+      limits = Manifest.Limits()
+      limits.identifierLength = 3 - excess
+      #expect((try? Manifest(json: json, limits: limits)) == (excess > 0 ? nil : two))
+      #expect((try? two.json(limits: limits)) == (excess > 0 ? nil : json))
+    }
+  }
+
+  @Test func `deep nesting in an unknown key is refused, not crashed on`() throws {
+    let deep = String(repeating: "[", count: 400) + String(repeating: "]", count: 400)
+    let json = String(decoding: try Self.manifest().json(), as: UTF8.self).dropLast(2) + ",\"deep\":\(deep)}"
+    #expect(refusal(Data(json.utf8)).contains("nested deeper"))
+    let abyss = String(repeating: "[", count: 1_000_000)
+    #expect(refusal(Data(abyss.utf8)).contains("manifest.json is refused"))
+  }
+
+  @Test func `a number that can't be written is refused`() {
+    var manifest = Self.manifest()
+    manifest.unknown["x"] = .number(.nan)
+    #expect(throws: BundleError.self) { try manifest.json() }
+  }
+}

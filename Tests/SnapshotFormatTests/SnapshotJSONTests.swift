@@ -1,0 +1,67 @@
+import Foundation
+import SnapshotFormat
+import Testing
+
+struct SnapshotJSONTests {
+  @Test func `every millisecond comes back as it went`() throws {
+    var random = SplitMix64(seed: 1)
+    let dates = (0..<5000).map { _ in
+      SnapshotJSON.milliseconds(
+        of: Date(
+          timeIntervalSince1970: Double(Int64.random(in: 0...4_000_000_000_000, using: &random)) / 1000))
+    }
+    let json = try SnapshotJSON.encode(dates)
+    #expect(try SnapshotJSON.decode([Date].self, from: json) == dates)
+  }
+
+  @Test func `dates are RFC 3339 in UTC with milliseconds`() throws {
+    let json = try SnapshotJSON.encode([Date(timeIntervalSince1970: 1_700_000_000.0126)])
+    #expect(String(decoding: json, as: UTF8.self) == #"["2023-11-14T22:13:20.013Z"]"#)
+  }
+
+  @Test(arguments: [
+    ("2023-11-14T22:13:20Z", 1_700_000_000.0), ("2023-11-14T22:13:20.5Z", 1_700_000_000.5),
+    ("2023-11-14T23:13:20+01:00", 1_700_000_000.0),
+  ])
+  func `other spellings of RFC 3339 are read`(text: String, time: Double) throws {
+    let date = try SnapshotJSON.decode([Date].self, from: Data("[\"\(text)\"]".utf8))
+    #expect(date == [Date(timeIntervalSince1970: time)])
+  }
+
+  @Test func `what is no time is refused`() {
+    #expect(throws: DecodingError.self) {
+      try SnapshotJSON.decode([Date].self, from: Data("[\"yesterday\"]".utf8))
+    }
+    #expect(throws: DecodingError.self) { try SnapshotJSON.decode([Date].self, from: Data("[1]".utf8)) }
+  }
+
+  @Test func `keys are sorted and slashes plain`() throws {
+    let json = try SnapshotJSON.encode(["b": "x/y", "a": "z"])
+    #expect(String(decoding: json, as: UTF8.self) == #"{"a":"z","b":"x/y"}"#)
+  }
+}
+
+struct JSONValueTests {
+  @Test(arguments: [
+    "null", "true", "false", "0", "-1", "9223372036854775807", "1.5", "1e+300", "\"\"", "\"é\\n\"", "[]",
+    "{}",
+    #"[1,"a",null,[true,{}]]"#, #"{"a":{"b":[1.5]},"c":""}"#,
+  ])
+  func `any JSON comes back as it was`(json: String) throws {
+    let value = try SnapshotJSON.decode(JSONValue.self, from: Data(json.utf8))
+    #expect(String(decoding: try SnapshotJSON.encode(value), as: UTF8.self) == json)
+  }
+
+  @Test func `whole numbers, fractions and truth values are told apart`() throws {
+    let value = try SnapshotJSON.decode(
+      JSONValue.self, from: Data("[1, 1.5, true, 18446744073709551616]".utf8))
+    #expect(value == .array([.integer(1), .number(1.5), .boolean(true), .number(18446744073709551616)]))
+  }
+
+  @Test(arguments: [(63, true), (64, true), (65, false)])
+  func `nesting has an end`(depth: Int, isRead: Bool) {
+    let json = String(repeating: "[", count: depth) + "0" + String(repeating: "]", count: depth)
+    let value = try? SnapshotJSON.decode(JSONValue.self, from: Data(json.utf8))
+    #expect((value != nil) == isRead)
+  }
+}

@@ -1,0 +1,179 @@
+import Foundation
+import SystemIO
+import TestSupport
+import Testing
+import ZipArchive
+
+/// A program that other people wrote, run to its end.
+enum Tool: String, CaseIterable {
+  case unzip, zipinfo, python3, bsdtar, zip, sh
+
+  var isInstalled: Bool { path != nil }
+
+  private var path: String? {
+    let folders = ProcessInfo.processInfo.environment["PATH"]?.split(separator: ":") ?? []
+    return folders.map { "\($0)/\(rawValue)" }.first { FileManager.default.isExecutableFile(atPath: $0) }
+  }
+
+  /// Runs the program in `folder`; answers what it printed and its exit status.
+  func run(_ arguments: [String], in folder: URL) throws -> (output: String, status: Int32) {
+    let process = Process()
+    process.executableURL = URL(filePath: try #require(path))
+    process.arguments = arguments
+    process.currentDirectoryURL = folder
+    process.environment = ProcessInfo.processInfo.environment.merging(["LC_ALL": "C.UTF-8"]) { $1 }
+    let output = Pipe()
+    process.standardOutput = output
+    process.standardError = output
+    try process.run()
+    let bytes = try output.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    return (String(decoding: bytes, as: UTF8.self), process.terminationStatus)
+  }
+}
+
+/// Archives go both ways between this package and the programs that people have.
+@Suite struct InteropTests {
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private static let contents: [(name: String, bytes: [UInt8])] = [
+    ("folder/", []),
+    ("folder/😀 smile.txt", Array(String(repeating: "smile ", count: 5000).utf8)),
+    ("folder/with some spaces", Array("x".utf8)),
+    ("日本語/ファイル.json", Array(#"{"a": [1, 2, 3]}"#.utf8)),
+    ("long/" + String(repeating: "n", count: 200), [1, 2, 3]),
+    ("empty", []),
+    ("noise", (0..<5000).map { UInt8(truncatingIfNeeded: ($0 &* 2_654_435_761) >> 13) }),
+  ]
+
+  private enum Kind: CaseIterable { case odd, thousands, empty }
+
+  /// Writes an archive and answers its path.
+  private func write(_ kind: Kind) throws -> String {
+    let path = folder.path + "/\(kind).zip"
+    let writer = try ZipWriter(File(path, .create(mode: 0o600)))
+    switch kind {
+    case .odd: for entry in Self.contents { try writer.add(entry.name, bytes: entry.bytes) }
+    case .thousands:
+      for index in 0..<3000 { try writer.add("\(index % 7)/\(index)", bytes: Array("\(index)".utf8)) }
+    case .empty: break
+    }
+    try writer.finish()
+    return path
+  }
+
+  @Test(.enabled(if: Tool.unzip.isInstalled, "unzip isn't installed"))
+  func `unzip takes what is written`() throws {
+    for kind in [Kind.odd, .thousands] {
+      let (output, status) = try Tool.unzip.run(["-t", write(kind)], in: folder.url)
+      #expect(status == 0 && output.contains("No errors detected"), "\(output.suffix(500))")
+    }
+  }
+
+  @Test(.enabled(if: Tool.zipinfo.isInstalled, "zipinfo isn't installed"))
+  func `zipinfo lists the names that were written`() throws {
+    let (output, status) = try Tool.zipinfo.run(["-1", write(.odd)], in: folder.url)
+    #expect(status == 0)
+    #expect(output.split(separator: "\n").map(String.init) == Self.contents.map(\.name))
+  }
+
+  @Test(.enabled(if: Tool.bsdtar.isInstalled, "bsdtar isn't installed"))
+  func `bsdtar unpacks what is written`() throws {
+    let path = try write(.odd)
+    let target = folder.file("unpacked")
+    try FileManager.default.createDirectory(at: target, withIntermediateDirectories: true)
+    let (output, status) = try Tool.bsdtar.run(["-xf", path], in: target)
+    #expect(status == 0, "\(output)")
+    for entry in Self.contents where !entry.name.hasSuffix("/") {
+      #expect(try Data(contentsOf: target.appending(path: entry.name)) == Data(entry.bytes))
+    }
+    #expect(try Tool.bsdtar.run(["-tf", write(.empty)], in: folder.url).status == 0)
+  }
+
+  @Test(.enabled(if: Tool.python3.isInstalled, "python3 isn't installed"))
+  func `Python takes what is written`() throws {
+    let script = """
+      import sys, zipfile
+      for path in sys.argv[1:]:
+          with zipfile.ZipFile(path) as archive:
+              assert archive.testzip() is None
+              print(len(archive.namelist()))
+      """
+    let paths = try Kind.allCases.map(write)
+    let (output, status) = try Tool.python3.run(["-c", script] + paths, in: folder.url)
+    #expect(status == 0)
+    #expect(output == "\(Self.contents.count)\n3000\n0\n")
+  }
+
+  /// Lays the contents out as files below a folder.
+  private func makeTree() throws -> URL {
+    for entry in Self.contents where !entry.name.hasSuffix("/") {
+      try folder.write(Data(entry.bytes), to: "tree/" + entry.name)
+    }
+    return folder.file("tree")
+  }
+
+  /// Whether the archive at `path` holds the contents.
+  private func expectContents(_ path: String) throws {
+    let reader = try ZipReader(File(path))
+    for entry in Self.contents where !entry.name.hasSuffix("/") {
+      let found = try #require(reader.entry(named: entry.name), "\(entry.name)")
+      #expect(try reader.contents(of: found, upTo: 100_000) == entry.bytes)
+    }
+    try reader.verify()
+  }
+
+  @Test(.enabled(if: Tool.zip.isInstalled, "zip isn't installed"))
+  func `what zip writes is read, to a file and to a pipe`() throws {
+    let tree = try makeTree()
+    let (output, status) = try Tool.zip.run(["-q", "-r", folder.path + "/a.zip", "."], in: tree)
+    #expect(status == 0, "\(output)")
+    try expectContents(folder.path + "/a.zip")
+    try FileManager.default.createDirectory(at: folder.file("piped"), withIntermediateDirectories: true)
+    let piped = try Tool.sh.run(["-c", "zip -q -r - . | cat > ../piped/b.zip"], in: tree)
+    #expect(piped.status == 0, "\(piped.output)")
+    try expectContents(folder.path + "/piped/b.zip")
+  }
+
+  @Test(.enabled(if: Tool.bsdtar.isInstalled, "bsdtar isn't installed"))
+  func `what bsdtar writes is read`() throws {
+    let names = ["folder", "日本語", "long", "empty", "noise"]
+    let (output, status) = try Tool.bsdtar.run(
+      ["-a", "-cf", folder.path + "/a.zip"] + names, in: makeTree())
+    #expect(status == 0, "\(output)")
+    try expectContents(folder.path + "/a.zip")
+  }
+
+  @Test(.enabled(if: Tool.python3.isInstalled, "python3 isn't installed"))
+  func `what Python writes is read, to a file and to a pipe, with and without ZIP64`() throws {
+    let script = """
+      import os, sys, zipfile
+      class Pipe:
+          def __init__(self, file): self.file = file
+          def write(self, bytes): return self.file.write(bytes)
+          def flush(self): self.file.flush()
+      def fill(archive, wide):
+          for root, _, names in sorted(os.walk(".")):
+              for name in sorted(names):
+                  path = os.path.relpath(os.path.join(root, name))
+                  with open(path, "rb") as source, archive.open(path, "w", force_zip64=wide) as target:
+                      target.write(source.read())
+      for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+          for wide in (False, True):
+              with zipfile.ZipFile(f"../file-{method}-{wide}.zip", "w", method) as archive: fill(archive, wide)
+              with open(f"../pipe-{method}-{wide}.zip", "wb") as file:
+                  with zipfile.ZipFile(Pipe(file), "w", method) as archive: fill(archive, wide)
+      with zipfile.ZipFile("../empty.zip", "w"): pass
+      """
+    let (output, status) = try Tool.python3.run(["-c", script], in: makeTree())
+    #expect(status == 0, "\(output)")
+    for kind in ["file", "pipe"] {
+      for method in [0, 8] {
+        for wide in ["False", "True"] { try expectContents(folder.path + "/\(kind)-\(method)-\(wide).zip") }
+      }
+    }
+    #expect(try ZipReader(File(folder.path + "/empty.zip")).entries.isEmpty)
+  }
+}

@@ -1,0 +1,121 @@
+import SystemIO
+import TestSupport
+import Testing
+import ZipArchive
+
+/// Every limit below, at and above what an archive has, for the reader and the writer.
+@Suite struct ZipLimitsTests {
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  /// Sets `limit` to each of below, at and above `value`, reads and writes, and expects only the first to fail.
+  private func expect<Value: FixedWidthInteger>(
+    _ limit: WritableKeyPath<ZipLimits, Value>, _ reason: ZipError.Limit, at value: Value,
+    _ entries: [(name: String, bytes: [UInt8])], others: ZipLimits = .default
+  ) throws {
+    let whole = try archive(entries, .default)
+    for offset in [-1, 0, 1] as [Value] {
+      var limits = others
+      limits[keyPath: limit] = value + offset
+      let expected: ZipError.Reason? = offset < 0 ? .limit(reason) : nil
+      #expect(try refusal(of: whole, limits: limits, in: folder)?.reason == expected, "read, \(offset)")
+      var written: ZipError?
+      do { _ = try archive(entries, limits) } catch let error as ZipError { written = error }
+      #expect(written?.reason == expected, "written, \(offset)")
+    }
+  }
+
+  private func archive(_ entries: [(name: String, bytes: [UInt8])], _ limits: ZipLimits) throws -> [UInt8] {
+    let file = try File(folder.path + "/\(UInt64.random(in: 0 ... .max))", .create(mode: 0o600))
+    let writer = ZipWriter(file, limits: limits)
+    for entry in entries { try writer.add(entry.name, bytes: entry.bytes) }
+    return try file.read(upTo: Int(writer.finish()), at: 0)
+  }
+
+  @Test func `the number of entries has a limit`() throws {
+    try expect(\.entries, .entries, at: 3, [("a", []), ("b", []), ("c", [])])
+  }
+
+  @Test func `the length of a name has a limit, in bytes`() throws {
+    try expect(\.nameLength, .nameLength, at: 7, [("a/ß/é", []), ("x", [])])
+  }
+
+  @Test func `the depth of a name has a limit`() throws {
+    try expect(\.depth, .depth, at: 3, [("a/b/c", [])])
+    try expect(\.depth, .depth, at: 3, [("a/b\\c/", [])])
+  }
+
+  @Test func `the size of an entry has a limit`() throws {
+    try expect(\.entrySize, .entrySize, at: 100, [("a", [UInt8](repeating: 7, count: 100)), ("b", [1])])
+  }
+
+  @Test func `the size of all entries has a limit`() throws {
+    let bytes = [UInt8](repeating: 7, count: 100)
+    try expect(\.totalSize, .totalSize, at: 201, [("a", bytes), ("b", bytes), ("c", [1])])
+  }
+
+  @Test func `the ratio has a limit from a threshold on`() throws {
+    let entry = ArchiveBuilder.Entry("a", [UInt8](repeating: 0, count: 10)).with {
+      $0.method = 8
+      $0.size = 1000
+    }
+    var limits = ZipLimits()
+    limits.ratioThreshold = 999
+    for (ratio, reason) in [(99, ZipError.Reason.limit(.ratio)), (100, .corruptData), (101, .corruptData)] {
+      limits.ratio = Int64(ratio)
+      #expect(
+        try refusal(of: ArchiveBuilder(entry), limits: limits, in: folder)?.reason == reason, "\(ratio)")
+    }
+    limits.ratio = 1
+    for (threshold, reason) in [
+      (999, ZipError.Reason.limit(.ratio)), (1000, .corruptData), (1001, .corruptData),
+    ] {
+      limits.ratioThreshold = Int64(threshold)
+      #expect(
+        try refusal(of: ArchiveBuilder(entry), limits: limits, in: folder)?.reason == reason, "\(threshold)")
+    }
+  }
+
+  @Test func `the bytes before the archive have a limit`() throws {
+    let builder = ArchiveBuilder(.init("a")).with { $0.leading = [UInt8](repeating: 32, count: 70_000) }
+    for (limit, isTaken) in [(69_999, false), (70_000, true), (70_001, true)] {
+      var limits = ZipLimits()
+      limits.leadingBytes = Int64(limit)
+      let reason = try refusal(of: builder, limits: limits, in: folder)?.reason
+      #expect(reason == (isTaken ? nil : .limit(.leadingBytes)))
+    }
+  }
+
+  @Test func `what is declared within limits and inflates to more is refused while it inflates`() throws {
+    let bomb = try archive([("a", [UInt8](repeating: 0, count: 1_000_000))], .default)
+    var patched = bomb
+    for index in 0..<(bomb.count - 4)
+    where Array(bomb[index..<(index + 4)]) == ArchiveBuilder.le(UInt32(1_000_000)) {
+      patched.replaceSubrange(index..<(index + 4), with: ArchiveBuilder.le(UInt32(1000)))
+    }
+    let reader = try open(patched, in: folder)
+    var seen = 0
+    #expect(throws: ZipError(.sizeDiffers, entry: "a")) {
+      try reader.read(reader.entries[0]) { seen += $0.count }
+    }
+    #expect(seen <= 1000)
+  }
+
+  @Test func `what shrinks too much for a reader is written so that it is taken`() throws {
+    let zeros = [UInt8](repeating: 0, count: 3 << 20)
+    let bytes = try archive([("zeros", zeros)], .default)
+    let reader = try open(bytes, in: folder)
+    #expect(reader.entries[0].method == .deflate)
+    #expect(try reader.contents(of: reader.entries[0], upTo: zeros.count) == zeros)
+    #expect(bytes.count < zeros.count / 7)
+  }
+
+  @Test func `any sizes may be declared for what is never read`() throws {
+    let entry = ArchiveBuilder.Entry("a").with {
+      $0.method = 9
+      $0.size = .max - 1
+    }
+    #expect(try refusal(of: ArchiveBuilder(entry), in: folder)?.reason == .unsupportedMethod(9))
+  }
+}
