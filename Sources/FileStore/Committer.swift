@@ -47,7 +47,7 @@ final class Committer: Sendable {
   private let folders: Mutex<Folders>
 
   /// - Parameter folders: those in `bundles/` that would survive a power cut.
-  init(_ shelf: Shelf, seams: Seams, folders: Set<String>, flushers: Int = 8) {
+  init(_ shelf: Shelf, seams: Seams, folders: Set<String>, flushers: Int = 1) {
     self.shelf = shelf
     self.flushers = QueueSet("folder-flusher", count: flushers)
     self.seams = seams

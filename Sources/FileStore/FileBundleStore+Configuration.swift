@@ -22,7 +22,7 @@ extension FileBundleStore {
     /// Settings for the storage at `path`.
     public init(
       path: String, admission: Admission = Admission(), reserve: Int64 = 64 << 20, writers: Int = 4,
-      flushers: Int = 8, onVerification: @escaping @Sendable (SnapshotRecord) async -> Void = { _ in }
+      flushers: Int = 16, onVerification: @escaping @Sendable (SnapshotRecord) async -> Void = { _ in }
     ) {
       self.path = path
       self.admission = admission

@@ -48,7 +48,7 @@ extension Logger {
       #expect(record.size == Int64(sample.bytes.count))
       #expect(record.sha256 == sample.sha256)
       #expect(
-        record.receivedAt == SnapshotJSON.milliseconds(of: Date(timeIntervalSince1970: 1_800_000_000.5)))
+        record.receivedAt == SnapshotJSON.milliseconds(of: Date(timeIntervalSince1970: 1_800_000_000.457)))
       #expect(record.modules == SampleBundle.manifest(sample.id).modules)
       #expect(record.metadata == ["comment": "it ‘broke’"])
 

@@ -27,7 +27,7 @@ struct SampleBundle: Sendable, Hashable {
   /// The manifest that ``validate(_:_:)`` finds in every sample.
   static func manifest(_ id: SnapshotID) -> Manifest {
     Manifest(
-      id: id, createdAt: Date(timeIntervalSince1970: 1_790_000_000.5),
+      id: id, createdAt: Date(timeIntervalSince1970: 1_790_000_000.123),
       application: .init(identifier: "com.example.news", version: "3.1.4", build: "15"),
       device: .init(model: "iPhone17,1", system: "iOS", systemVersion: "26.1", locale: "de_AT"),
       modules: [Module(name: "News", files: ["news/feed"])])
@@ -53,7 +53,7 @@ struct SampleBundle: Sendable, Hashable {
 extension Admission {
   /// The rules, with samples for bundles and a clock that stands still.
   static let samples = Admission(
-    validate: SampleBundle.validate, now: { Date(timeIntervalSince1970: 1_800_000_000.5004) })
+    validate: SampleBundle.validate, now: { Date(timeIntervalSince1970: 1_800_000_000.4567) })
 }
 
 extension ReportID {
