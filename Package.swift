@@ -21,7 +21,9 @@ let sources: [Target] = [
   .target(name: "HTTPTransport", dependencies: ["SystemIO", .httpTypes]),
   .target(
     name: "CurlTransport",
-    dependencies: ["HTTPTransport", "SystemIO", .httpTypes, .target(name: "CCurl", condition: .when(platforms: [.linux]))]),
+    dependencies: [
+      "HTTPTransport", "SystemIO", .httpTypes, .target(name: "CCurl", condition: .when(platforms: [.linux])),
+    ]),
   .target(name: "URLSessionTransport", dependencies: ["HTTPTransport", "SystemIO", .httpTypes]),
   .target(
     name: "SnapshotClient",
@@ -35,10 +37,13 @@ let sources: [Target] = [
   // The server.
   .target(name: "HTTPEngine", dependencies: ["SystemIO", .httpTypes, .structuredFields, .logging]),
   .target(name: "SnapshotStore", dependencies: ["SnapshotFormat", "SystemIO", .crypto]),
-  .target(name: "FileStore", dependencies: ["SnapshotStore", "SnapshotFormat", "SystemIO", .crypto, .logging]),
+  .target(
+    name: "FileStore", dependencies: ["SnapshotStore", "SnapshotFormat", "SystemIO", .crypto, .logging]),
   .target(
     name: "SnapshotServer",
-    dependencies: ["HTTPEngine", "SnapshotStore", "SnapshotFormat", "SystemIO", .httpTypes, .logging, .crypto]),
+    dependencies: [
+      "HTTPEngine", "SnapshotStore", "SnapshotFormat", "SystemIO", .httpTypes, .logging, .crypto,
+    ]),
 
   // The command, which puts them together.
   .executableTarget(
@@ -66,11 +71,14 @@ let tests: [Target] = [
     name: "HTTPEngineTests", dependencies: ["HTTPEngine", "SystemIO", "TestSupport", .httpTypes, .logging]),
   .testTarget(
     name: "SnapshotStoreTests",
-    dependencies: ["SnapshotStore", "FileStore", "SnapshotFormat", "SystemIO", "TestSupport", .logging, .crypto]),
+    dependencies: [
+      "SnapshotStore", "FileStore", "SnapshotFormat", "SystemIO", "TestSupport", .logging, .crypto,
+    ]),
   .testTarget(
     name: "SnapshotServerTests",
     dependencies: [
-      "SnapshotServer", "HTTPEngine", "SnapshotStore", "SnapshotFormat", "ZipArchive", "SystemIO", "TestSupport",
+      "SnapshotServer", "HTTPEngine", "SnapshotStore", "SnapshotFormat", "ZipArchive", "SystemIO",
+      "TestSupport",
       .httpTypes, .logging,
     ]),
   .testTarget(

@@ -80,12 +80,13 @@ import Testing
     }
   }
 
-  @Test(arguments: [
-    (["upload"], 64), (["upload", "x", "--report", "a b"], 64), (["fetch", "nonsense"], 2),
-    (["fetch", "00000000-0000-4000-8000-000000000000", "--into", "a", "--output", "b"], 64),
-    (["pack", "missing", "--output", "x.zip"], 2), (["verify", "missing"], 2), (["inspect", "missing"], 2),
-    (["list", "--server", "http://127.0.0.1:9"], 1), (["nonsense"], 64),
-  ] as [([String], Int32)])
+  @Test(
+    arguments: [
+      (["upload"], 64), (["upload", "x", "--report", "a b"], 64), (["fetch", "nonsense"], 2),
+      (["fetch", "00000000-0000-4000-8000-000000000000", "--into", "a", "--output", "b"], 64),
+      (["pack", "missing", "--output", "x.zip"], 2), (["verify", "missing"], 2), (["inspect", "missing"], 2),
+      (["list", "--server", "http://127.0.0.1:9"], 1), (["nonsense"], 64),
+    ] as [([String], Int32)])
   func `the exit status says what kind of failure it was`(arguments: [String], status: Int32) async throws {
     let folder = try TemporaryFolder()
     let outcome = try await Product.run(arguments, folder: folder.url)

@@ -6,7 +6,9 @@ import Testing
 
 /// What is left after the server was killed in the middle of its work.
 @Suite struct CrashTests {
-  @Test func `every acknowledged bundle is there, whole, after a kill in the middle of parallel uploads`() async throws {
+  @Test func `every acknowledged bundle is there, whole, after a kill in the middle of parallel uploads`()
+    async throws
+  {
     let folder = try TemporaryFolder()
     let storage = folder.file("storage")
     var bundles: [(zip: URL, id: SnapshotID)] = []
@@ -30,11 +32,13 @@ import Testing
       #expect(fetched.status == 200)
       #expect(Data(SHA256.hash(data: fetched.body)) == digest)
     }
-    #expect(try FileManager.default.contentsOfDirectory(atPath: storage.appending(path: "uploads").path).isEmpty)
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: storage.appending(path: "uploads").path).isEmpty)
   }
 
   /// Attaches the bundle under one new UUID after the other; what was acknowledged, with its digest.
-  private static func uploadUntilKilled(_ zip: URL, to server: TestServer) async throws -> [SnapshotID: Data] {
+  private static func uploadUntilKilled(_ zip: URL, to server: TestServer) async throws -> [SnapshotID: Data]
+  {
     let digest = Data(SHA256.hash(data: try Data(contentsOf: zip)))
     var acknowledged: [SnapshotID: Data] = [:]
     for _ in 0..<1000 {

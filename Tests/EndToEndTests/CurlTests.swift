@@ -79,24 +79,30 @@ import Testing
     #expect(try Data(contentsOf: partial) == bytes)
   }
 
-  @Test(arguments: [
-    (["/v1/nothing"], 404, nil),
-    (["-X", "POST", "/healthz"], 405, "GET, HEAD, OPTIONS"),
-    (["-X", "BREW", "/healthz"], 501, nil),
-    (["/v1/snapshots/not-a-uuid"], 400, nil),
-    (["/v1/snapshots/00000000-0000-4000-8000-000000000000.zip"], 404, nil),
-    (["/v1/reports/a%20b/snapshots"], 400, nil),
-    (["/v1/reports/..%2Fx/snapshots"], 400, nil),
-    (["--data-binary", "no zip", "-H", "Content-Type: application/zip", "/v1/reports/B/snapshots"], 422, nil),
-    (["--data-binary", "{}", "-H", "Content-Type: application/json", "/v1/reports/B/snapshots"], 415, nil),
-    (
-      [
-        "--data-binary", "x", "-H", "Content-Type: application/zip", "-H",
-        "Repr-Digest: sha-256=:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=:", "/v1/reports/B/snapshots",
-      ], 400, nil
-    ),
-  ] as [([String], Int, String?)])
-  func `bad input gets its own answer, as a problem`(arguments: [String], status: Int, allow: String?) async throws {
+  @Test(
+    arguments: [
+      (["/v1/nothing"], 404, nil),
+      (["-X", "POST", "/healthz"], 405, "GET, HEAD, OPTIONS"),
+      (["-X", "BREW", "/healthz"], 501, nil),
+      (["/v1/snapshots/not-a-uuid"], 400, nil),
+      (["/v1/snapshots/00000000-0000-4000-8000-000000000000.zip"], 404, nil),
+      (["/v1/reports/a%20b/snapshots"], 400, nil),
+      (["/v1/reports/..%2Fx/snapshots"], 400, nil),
+      (
+        ["--data-binary", "no zip", "-H", "Content-Type: application/zip", "/v1/reports/B/snapshots"], 422,
+        nil
+      ),
+      (["--data-binary", "{}", "-H", "Content-Type: application/json", "/v1/reports/B/snapshots"], 415, nil),
+      (
+        [
+          "--data-binary", "x", "-H", "Content-Type: application/zip", "-H",
+          "Repr-Digest: sha-256=:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=:", "/v1/reports/B/snapshots",
+        ], 400, nil
+      ),
+    ] as [([String], Int, String?)])
+  func `bad input gets its own answer, as a problem`(arguments: [String], status: Int, allow: String?)
+    async throws
+  {
     let folder = try TemporaryFolder()
     let server = try await TestServer(storage: folder.file("storage"))
     let path = try #require(arguments.last)

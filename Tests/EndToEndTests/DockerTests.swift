@@ -25,7 +25,8 @@ import Yams
 
   @Test func `every instruction is one that a Dockerfile knows`() {
     let known: Set = [
-      "FROM", "RUN", "WORKDIR", "COPY", "USER", "VOLUME", "EXPOSE", "STOPSIGNAL", "HEALTHCHECK", "ENTRYPOINT", "CMD",
+      "FROM", "RUN", "WORKDIR", "COPY", "USER", "VOLUME", "EXPOSE", "STOPSIGNAL", "HEALTHCHECK", "ENTRYPOINT",
+      "CMD",
     ]
     for (name, _) in instructions { #expect(known.contains(name), "\(name)") }
     #expect(instructions.filter { $0.name == "FROM" }.count == 2)
@@ -47,7 +48,8 @@ import Yams
     let build = try #require(values(of: "RUN").first { $0.contains("swift build") })
     #expect(build.contains("--product snapshot"))
     #expect(FileManager.default.isExecutableFile(atPath: Tool.products.appending(path: "snapshot").path))
-    #expect(values(of: "COPY").contains("--from=build /build/.build/release/snapshot /usr/local/bin/snapshot"))
+    #expect(
+      values(of: "COPY").contains("--from=build /build/.build/release/snapshot /usr/local/bin/snapshot"))
     #expect(try words(of: "ENTRYPOINT") == ["snapshot"])
     let user = try #require(values(of: "USER").last)
     #expect(user != "root")
@@ -80,7 +82,8 @@ import Yams
     let services = try #require(file["services"] as? [String: [String: Any]])
     let service = try #require(services["snapshot"])
     let build = try #require(service["build"] as? [String: String])
-    let context = Self.root.appending(path: "docker").appending(path: try #require(build["context"])).standardized
+    let context = Self.root.appending(path: "docker").appending(path: try #require(build["context"]))
+      .standardized
     #expect(context.path == Self.root.standardized.path)
     let dockerfile = context.appending(path: try #require(build["dockerfile"]))
     #expect(FileManager.default.fileExists(atPath: dockerfile.path))

@@ -36,7 +36,9 @@ struct TestServer {
 /// Bundles to send, made by the command itself.
 enum Sample {
   /// A bundle of `count` recordings of some hundred bytes each; `seed` makes their bytes differ.
-  static func bundle(in folder: TemporaryFolder, count: Int = 3, seed: Int = 0) async throws -> (URL, SnapshotID) {
+  static func bundle(in folder: TemporaryFolder, count: Int = 3, seed: Int = 0) async throws -> (
+    URL, SnapshotID
+  ) {
     for number in 0..<count {
       let text = String(repeating: "{\"seed\":\(seed),\"number\":\(number)}\n", count: 20)
       try folder.write(Data(text.utf8), to: "source-\(seed)/feed/\(number).json")
@@ -59,7 +61,10 @@ struct Curl {
     let (head, body) = (scratch.file("head"), scratch.file("body"))
     let outcome = try await Tool.run(
       "curl",
-      ["--silent", "--show-error", "--max-time", "60", "-D", head.path, "-o", body.path, "-w", "%{http_code}"]
+      [
+        "--silent", "--show-error", "--max-time", "60", "-D", head.path, "-o", body.path, "-w",
+        "%{http_code}",
+      ]
         + arguments)
     try #require(outcome.status == 0, "curl: \(outcome.errors)")
     status = try #require(Int(outcome.text))

@@ -28,7 +28,7 @@ import Testing
 
     // When a developer wants to see it:
     try await client.fetch(packed.manifest.id, to: download)
-    try await snapshots.activate(bundle: download)        // from here on `process` gives what the user saw
+    try await snapshots.activate(bundle: download)  // from here on `process` gives what the user saw
     // README: end
 
     #expect(feed == downloaded)

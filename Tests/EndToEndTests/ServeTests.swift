@@ -29,20 +29,23 @@ import Testing
       Data("server:\n  storage: \(folder.file("from-file").path)\n  port: 1\n".utf8), to: "server.yaml")
     let program = try await RunningProgram(
       Product.path, ["serve", "--config", file.path, "--port", "0"],
-      environment: ["SNAPSHOT_SERVER_PORT": "2", "SNAPSHOT_SERVER_STORAGE": folder.file("from-environment").path])
+      environment: [
+        "SNAPSHOT_SERVER_PORT": "2", "SNAPSHOT_SERVER_STORAGE": folder.file("from-environment").path,
+      ])
     #expect(program.firstLine.hasPrefix("Listening on http://127.0.0.1:"))
     #expect(FileManager.default.fileExists(atPath: folder.file("from-environment/bundles").path))
     #expect(!FileManager.default.fileExists(atPath: folder.file("from-file").path))
     await program.stop()
   }
 
-  @Test(arguments: [
-    (["SNAPSHOT_SERVER_PORT": "http"], "server.port"),
-    (["SNAPSHOT_SERVER_PORT": "65536"], "server.port"),
-    (["SNAPSHOT_SERVER_MAXIMUM_BUNDLE_BYTES": "0"], "server.maximumBundleBytes"),
-    (["SNAPSHOT_SERVER_VALIDATION": "some"], "server.validation"),
-    (["SNAPSHOT_SERVER_LOG_LEVEL": "loud"], "server.logLevel"),
-  ] as [([String: String], String)])
+  @Test(
+    arguments: [
+      (["SNAPSHOT_SERVER_PORT": "http"], "server.port"),
+      (["SNAPSHOT_SERVER_PORT": "65536"], "server.port"),
+      (["SNAPSHOT_SERVER_MAXIMUM_BUNDLE_BYTES": "0"], "server.maximumBundleBytes"),
+      (["SNAPSHOT_SERVER_VALIDATION": "some"], "server.validation"),
+      (["SNAPSHOT_SERVER_LOG_LEVEL": "loud"], "server.logLevel"),
+    ] as [([String: String], String)])
   func `a setting that can't be used is named`(environment: [String: String], key: String) async throws {
     let outcome = try await Product.run(["serve"], environment: environment)
     #expect(outcome.status == 2)

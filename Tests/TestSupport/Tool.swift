@@ -36,7 +36,9 @@ public enum Tool {
     folder: URL? = nil
   ) async throws -> Outcome {
     let scratch = try TemporaryFolder()
-    let files = try ["in", "out", "err"].map { try scratch.write($0 == "in" ? input ?? Data() : Data(), to: $0) }
+    let files = try ["in", "out", "err"].map {
+      try scratch.write($0 == "in" ? input ?? Data() : Data(), to: $0)
+    }
     let process = try make(program, arguments, environment, folder)
     process.standardInput = try FileHandle(forReadingFrom: files[0])
     process.standardOutput = try FileHandle(forWritingTo: files[1])
@@ -53,7 +55,9 @@ public enum Tool {
   static func make(
     _ program: String, _ arguments: [String], _ environment: [String: String], _ folder: URL?
   ) throws -> Process {
-    guard let path = program.contains("/") ? program : find(program) else { throw CocoaError(.fileNoSuchFile) }
+    guard let path = program.contains("/") ? program : find(program) else {
+      throw CocoaError(.fileNoSuchFile)
+    }
     let process = Process()
     process.executableURL = URL(filePath: path)
     process.arguments = arguments

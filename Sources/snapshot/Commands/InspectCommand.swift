@@ -6,7 +6,8 @@ import SnapshotFormat
 struct InspectCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "inspect",
-    abstract: "Shows what is in a snapshot: who recorded it, which modules are complete, which recordings it has.")
+    abstract:
+      "Shows what is in a snapshot: who recorded it, which modules are complete, which recordings it has.")
 
   @Argument(help: "A UUID on the server, a bundle, or a snapshot's folder.")
   var snapshot: String
@@ -51,7 +52,9 @@ struct ManifestText {
         + manifest.device.locale,
     ]
     if let report = manifest.report { lines.append("Report       \(report)") }
-    if !manifest.redactions.isEmpty { lines.append("Redacted by  \(manifest.redactions.joined(separator: ", "))") }
+    if !manifest.redactions.isEmpty {
+      lines.append("Redacted by  \(manifest.redactions.joined(separator: ", "))")
+    }
     for module in manifest.modules {
       let missing = module.files.filter { !recorded.contains($0) }
       let state = missing.isEmpty ? "complete" : "missing \(missing.joined(separator: ", "))"
@@ -60,14 +63,17 @@ struct ManifestText {
     lines.append("Recordings   \(manifest.recordings.count)")
     for recording in manifest.recordings.sorted(by: { $0.identifier < $1.identifier }) {
       let size = Console.size(recording.size)
-      lines.append(String(repeating: " ", count: max(0, 11 - size.count)) + "\(size)  \(recording.identifier)")
+      lines.append(
+        String(repeating: " ", count: max(0, 11 - size.count)) + "\(size)  \(recording.identifier)")
     }
     self.lines = lines.map(Self.printable)
   }
 
   /// Identifiers come from whoever recorded: nothing in them may steer a terminal.
   private static func printable(_ line: String) -> String {
-    line.unicodeScalars.map { $0.properties.generalCategory == .control ? $0.escaped(asASCII: true) : String($0) }
-      .joined()
+    line.unicodeScalars.map {
+      $0.properties.generalCategory == .control ? $0.escaped(asASCII: true) : String($0)
+    }
+    .joined()
   }
 }

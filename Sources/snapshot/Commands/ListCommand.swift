@@ -22,7 +22,9 @@ struct ListCommand: AsyncParsableCommand {
       Console.print(String(decoding: try SnapshotJSON.encode(records, pretty: true), as: UTF8.self))
       return
     }
-    if records.isEmpty { Console.note(report.map { "Nothing is attached to \($0)." } ?? "There are no snapshots.") }
+    if records.isEmpty {
+      Console.note(report.map { "Nothing is attached to \($0)." } ?? "There are no snapshots.")
+    }
     for record in records {
       let app = "\(record.application.identifier) \(record.application.version)"
       let time = record.receivedAt.formatted(.iso8601)

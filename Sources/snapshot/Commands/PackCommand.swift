@@ -23,7 +23,9 @@ struct PackCommand: AsyncParsableCommand {
       throw CommandFailure("\(output) is there already; name a file that is not.", status: .refused)
     }
     let source = try SnapshotSource(folder)
-    if case .bundle = source { throw CommandFailure("\(folder) is a file; pack takes a folder.", status: .refused) }
+    if case .bundle = source {
+      throw CommandFailure("\(folder) is a file; pack takes a folder.", status: .refused)
+    }
     let bundle = try source.packed(to: URL(filePath: output))
     Console.note("Packed \(bundle.manifest.recordings.count) recordings into \(output).")
     Console.print(bundle.manifest.id.description)

@@ -38,7 +38,8 @@ struct ServeCommand: AsyncParsableCommand {
       ConsoleLogHandler(label: $0, level: settings.logLevel, style: style)
     }
     let application = try await ServerApplication(settings, logger: logger)
-    let service = HTTPService(server: application.server, shutdown: .seconds(settings.shutdownSeconds)) { url in
+    let service = HTTPService(server: application.server, shutdown: .seconds(settings.shutdownSeconds)) {
+      url in
       Console.print("Listening on \(url)")
     }
     let group = ServiceGroup(

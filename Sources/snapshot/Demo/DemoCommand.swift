@@ -5,7 +5,8 @@ struct DemoCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "demo",
     abstract: "Shows the whole story on a sample app: record, attach, fetch by UUID, replay.",
-    discussion: "Everything lies in a temporary folder and on free ports of loopback; nothing is left behind.")
+    discussion: "Everything lies in a temporary folder and on free ports of loopback; nothing is left behind."
+  )
 
   @Flag(help: "Leave the folder, and say where it is.")
   var keep = false

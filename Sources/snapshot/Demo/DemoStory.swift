@@ -67,7 +67,9 @@ struct DemoStory {
     let fetched = folder.appending(path: "fetched.zip")
     try await client.fetch(record.id, to: fetched)
     try await developers.snapshots.activate(bundle: fetched)
-    step("The report names the snapshot. The developer fetches it by UUID, its digest is right, and it is activated.")
+    step(
+      "The report names the snapshot. The developer fetches it by UUID, its digest is right, and it is activated."
+    )
     show("the developer’s front page now", try await developers.frontPage())
 
     let replayed = try await developers.loadAll()

@@ -75,5 +75,6 @@ struct NewsProfile: Codable, Sendable {
   var readArticles: [String]
 
   static let anna = NewsProfile(
-    name: "Anna", city: "Vienna", followedTags: ["climate", "rail", "football"], readArticles: ["world-3", "science-1"])
+    name: "Anna", city: "Vienna", followedTags: ["climate", "rail", "football"],
+    readArticles: ["world-3", "science-1"])
 }

@@ -12,7 +12,8 @@ struct NewsSection: Sendable {
     name: "world",
     tags: ["climate", "trade", "rail", "energy", "election", "ports"],
     subjects: [
-      "Lisbon", "The coastal states", "A new rail alliance", "The grain council", "Nairobi", "The harbour of Gdańsk",
+      "Lisbon", "The coastal states", "A new rail alliance", "The grain council", "Nairobi",
+      "The harbour of Gdańsk",
       "Chile’s grid operator", "A night-train company", "The islands’ parliament", "Osaka",
     ],
     events: [
@@ -92,8 +93,10 @@ struct NewsSection: Sendable {
     name: "culture",
     tags: ["film", "opera", "books", "games", "museums", "jazz"],
     subjects: [
-      "The small opera house", "A lost reel", "The translation prize", "A game about bees", "The Klimt in the attic",
-      "The jazz cellar", "A novel in letters", "The puppet theatre", "An orchestra of amateurs", "The film museum",
+      "The small opera house", "A lost reel", "The translation prize", "A game about bees",
+      "The Klimt in the attic",
+      "The jazz cellar", "A novel in letters", "The puppet theatre", "An orchestra of amateurs",
+      "The film museum",
     ],
     events: [
       "opens with a piece nobody knew", "is shown again after ninety years", "goes to a debut",
@@ -118,8 +121,10 @@ struct NewsSection: Sendable {
     name: "city",
     tags: ["rail", "housing", "parks", "schools", "health", "markets"],
     subjects: [
-      "The tram to the lake", "The market hall", "The swimming pool in the tenth district", "A school without bells",
-      "The night bus", "The old gasworks", "The bicycle bridge", "The community garden", "The district clinic",
+      "The tram to the lake", "The market hall", "The swimming pool in the tenth district",
+      "A school without bells",
+      "The night bus", "The old gasworks", "The bicycle bridge", "The community garden",
+      "The district clinic",
       "The library on wheels",
     ],
     events: [

@@ -6,11 +6,15 @@ struct NewsWriter {
   private let date: String
 
   private static let authors = [
-    "Lena Hofer", "Tomás Ribeiro", "Aiko Tanaka", "Miriam Okafor", "Jakub Nowak", "Priya Raman", "Éloïse Martin",
+    "Lena Hofer", "Tomás Ribeiro", "Aiko Tanaka", "Miriam Okafor", "Jakub Nowak", "Priya Raman",
+    "Éloïse Martin",
   ]
-  private static let readers = ["brix", "M. Huber", "ostwind", "pauline_k", "Zahnrad", "Ö. Demir", "night owl 🦉", "J. B."]
+  private static let readers = [
+    "brix", "M. Huber", "ostwind", "pauline_k", "Zahnrad", "Ö. Demir", "night owl 🦉", "J. B.",
+  ]
   private static let remarks = [
-    "Finally somebody who explains it without shouting.", "I was there, and it was colder than the article says.",
+    "Finally somebody who explains it without shouting.",
+    "I was there, and it was colder than the article says.",
     "Source for the second figure, please?", "My grandmother told it the same way. 😄",
     "The photo shows the wrong bridge.", "Thank you for the link to the data!",
     "We will see whether it is still true in autumn.", "Could the map be larger on phones?",

@@ -64,8 +64,12 @@ struct ServerSettings: Sendable {
     try read("server.reservedBytes", "a number of bytes from 0", into: &reservedBytes) {
       Int64($0).flatMap { $0 >= 0 ? $0 : nil }
     }
-    try read("server.validation", "‘automatic’ or ‘full’", into: &validation) { Admission.Policy(rawValue: $0) }
-    try read("server.shutdownSeconds", "seconds from 0 to 3600", into: &shutdownSeconds) { Int($0, in: 0...3600) }
+    try read("server.validation", "‘automatic’ or ‘full’", into: &validation) {
+      Admission.Policy(rawValue: $0)
+    }
+    try read("server.shutdownSeconds", "seconds from 0 to 3600", into: &shutdownSeconds) {
+      Int($0, in: 0...3600)
+    }
     try read("server.logLevel", "one of \(Self.levels)", into: &logLevel) { Logger.Level(rawValue: $0) }
   }
 

@@ -23,7 +23,8 @@ extension CommandFailure {
   /// What the client says, told apart by whether the input was refused or something did not work.
   init(_ error: SnapshotClientError) {
     let refusals: Set<SnapshotClientError.Code> = [
-      .invalidServer, .invalidToken, .insecureToken, .invalidRequest, .digestMismatch, .conflict, .bundleTooLarge,
+      .invalidServer, .invalidToken, .insecureToken, .invalidRequest, .digestMismatch, .conflict,
+      .bundleTooLarge,
       .refused,
     ]
     self.init(error.description, status: refusals.contains(error.code) ? .refused : .failed)

@@ -44,7 +44,9 @@ struct ConsoleLogHandler: LogHandler {
   }
 
   private static func escaped(_ text: String) -> String {
-    guard text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else { return text }
+    guard text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
+      return text
+    }
     return text.unicodeScalars.map {
       $0.properties.generalCategory == .control ? $0.escaped(asASCII: true) : String($0)
     }.joined()

@@ -10,7 +10,9 @@ final class ScratchFolder: Sendable {
   init(keep: Bool = false) throws(CommandFailure) {
     self.keep = keep
     url = FileManager.default.temporaryDirectory.appending(path: "snapshot-\(UUID().uuidString)")
-    do { try Folder.create(url.path) } catch { throw CommandFailure("No temporary folder can be made: \(error)") }
+    do { try Folder.create(url.path) } catch {
+      throw CommandFailure("No temporary folder can be made: \(error)")
+    }
   }
 
   deinit {
