@@ -66,14 +66,7 @@ struct ManifestText {
       lines.append(
         String(repeating: " ", count: max(0, 11 - size.count)) + "\(size)  \(recording.identifier)")
     }
-    self.lines = lines.map(Self.printable)
-  }
-
-  /// Identifiers come from whoever recorded: nothing in them may steer a terminal.
-  private static func printable(_ line: String) -> String {
-    line.unicodeScalars.map {
-      $0.properties.generalCategory == .control ? $0.escaped(asASCII: true) : String($0)
-    }
-    .joined()
+    // Identifiers come from whoever recorded.
+    self.lines = lines.map(Console.escaped)
   }
 }

@@ -28,7 +28,8 @@ struct ListCommand: AsyncParsableCommand {
     for record in records {
       let app = "\(record.application.identifier) \(record.application.version)"
       let time = record.receivedAt.formatted(.iso8601)
-      Console.print("\(record.id)  \(time)  \(record.report)  \(Console.size(record.size))  \(app)")
+      let line = "\(record.id)  \(time)  \(record.report)  \(Console.size(record.size))  \(app)"
+      Console.print(Console.escaped(line))
     }
   }
 }

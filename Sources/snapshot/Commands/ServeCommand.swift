@@ -34,8 +34,10 @@ struct ServeCommand: AsyncParsableCommand {
       flags: flags, file: config ?? "Config/server.yaml", fileIsRequired: config != nil)
     ProcessSignals.ignoreBrokenPipeAndFileSizeLimit()
     let style: ConsoleLogHandler.Style = Console.errorIsTerminal ? .plain : .json
+    let log = LogQueue(output: Console.note)
+    defer { log.flush() }
     let logger = Logger(label: "snapshot") {
-      ConsoleLogHandler(label: $0, level: settings.logLevel, style: style)
+      ConsoleLogHandler(label: $0, level: settings.logLevel, style: style, queue: log)
     }
     let application = try await ServerApplication(settings, logger: logger)
     let service = HTTPService(server: application.server, shutdown: .seconds(settings.shutdownSeconds)) {

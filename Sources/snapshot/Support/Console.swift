@@ -41,6 +41,16 @@ enum Console {
     return "\((value * 10).rounded() / 10) \(units.first ?? "")"
   }
 
+  /// `text` without anything that could steer a terminal or pass for a line's end: control characters are spelled
+  /// out.
+  static func escaped(_ text: String) -> String {
+    func isPlain(_ scalar: Unicode.Scalar) -> Bool {
+      ![.control, .lineSeparator, .paragraphSeparator, .format].contains(scalar.properties.generalCategory)
+    }
+    guard !text.unicodeScalars.allSatisfy(isPlain) else { return text }
+    return text.unicodeScalars.map { isPlain($0) ? String($0) : $0.escaped(asASCII: true) }.joined()
+  }
+
   private static func write(_ text: String, to handle: FileHandle) {
     do {
       try handle.write(contentsOf: Data(text.utf8))
