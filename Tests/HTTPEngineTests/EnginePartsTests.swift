@@ -49,6 +49,21 @@ import Testing
   }
 }
 
+@Suite struct CharacterClassTests {
+  private static let letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+  private static let digits = "0123456789"
+
+  @Test(arguments: [
+    (CharacterClass.token, "!#$%&'*+-.^_`|~" + letters + digits),
+    (.path, "/-._~!$&'()*+,;=:@" + letters + digits),
+    (.query, "/-._~!$&'()*+,;=:@?%[]|{}^`\\" + letters + digits), (.host, "-._~" + letters + digits),
+    (.ipv6, ":.abcdefABCDEF" + digits), (.digit, digits), (.hexDigit, "abcdefABCDEF" + digits),
+  ]) func `a class holds its characters and no others`(characters: CharacterClass, text: String) {
+    let expected = Set(text.utf8)
+    #expect(Set((0...255).map { UInt8($0) }.filter { characters.contains($0) }) == expected)
+  }
+}
+
 @Suite struct DeadlineTableTests {
   @Test func `deadlines end at their time`() {
     var table = DeadlineTable()

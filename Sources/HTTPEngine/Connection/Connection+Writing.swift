@@ -197,9 +197,11 @@ extension Connection {
     do throws(SystemError) {
       while share > 0, let item = output.first {
         let sent: Int?
+        let asked: Int
         switch item {
         case .bytes(let bytes, let start):
           let more = output.hasMore
+          asked = bytes.count - start
           var outcome: Result<Int?, SystemError> = .success(nil)
           bytes.withUnsafeBytes { bytes in
             outcome = Result { () throws(SystemError) -> Int? in
@@ -208,7 +210,8 @@ extension Connection {
           }
           sent = try outcome.get()
         case .file(let file, let offset, let remaining):
-          sent = try socket.send(file, offset: offset, count: Int(min(remaining, Int64(Self.sendFileSize))))
+          asked = Int(min(remaining, Int64(Self.sendFileSize)))
+          sent = try socket.send(file, offset: offset, count: asked)
           if sent == 0 {
             loop.context.logger.error(
               "a file became shorter while it was sent", metadata: ["path": "\(file.path)"])
@@ -219,6 +222,8 @@ extension Connection {
         exchange.bytesSent += Int64(sent)
         output.advance(sent)
         share -= sent
+        // Less than asked for means full: asking once more would read from the file for nothing.
+        if sent < asked { return waitUntilWritable() }
       }
     } catch {
       return close()
@@ -249,6 +254,8 @@ extension Connection {
     if let body, !body.reader.isComplete, !body.isWorthDraining { closesAfterResponse = true }
     if closesAfterResponse { return finishAndClose() }
     if let body, !body.reader.isComplete {
+      // From here on the rest is nobody's.
+      body.end()
       phase = .draining
       setReadDeadline(loop.now + limits.lingerTime.milliseconds)
       setInterest(reading: true)
