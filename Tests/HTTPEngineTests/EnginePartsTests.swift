@@ -163,15 +163,14 @@ import Testing
       try write(HTTPServerResponse(status: .ok), minorVersion: 0).contains("Connection: keep-alive\r\n"))
   }
 
-  @Test func `control characters never get into a head`() {
+  @Test func `control characters never get into a head`() throws {
     var fields = HTTPFields()
     fields.append(HTTPField(name: .server, lenientValue: Array("a\u{1B}b".utf8)))
     #expect(throws: ResponseHead.Unlawful.self) {
       try write(HTTPServerResponse(status: .ok, headerFields: fields))
     }
     fields = [.location: "/a\r\nSet-Cookie: b"]
-    let text = try? write(HTTPServerResponse(status: .ok, headerFields: fields))
-    #expect(text?.contains("\r\nSet-Cookie") == false)
+    #expect(try !write(HTTPServerResponse(status: .ok, headerFields: fields)).contains("\r\nSet-Cookie"))
   }
 
   @Test func `an interim status can't be a final answer`() {
