@@ -84,7 +84,7 @@ struct PartialDownload: Sendable {
       try whole.synchronize()
       try Folder.replace(file.path, with: url.path)
       try Folder.removeIfPresent(noteURL.path)
-      try Folder.synchronize(DurableFile.folder(of: file.path))
+      try Folder.synchronize(Folder.parent(of: file.path))
       return size
     }
   }
