@@ -3,6 +3,7 @@ import HTTPEngine
 import HTTPTypes
 import SnapshotFormat
 import SnapshotStore
+import SystemIO
 
 extension SnapshotRoutes {
   /// Sends a bundle, or ranges of it. A bundle never changes, but it may be deleted: caches ask again each time.
