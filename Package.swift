@@ -36,7 +36,7 @@ let sources: [Target] = [
 
   // The server.
   .target(name: "HTTPEngine", dependencies: ["SystemIO", .httpTypes, .structuredFields, .logging]),
-  .target(name: "SnapshotStore", dependencies: ["SnapshotFormat", "SystemIO", .crypto]),
+  .target(name: "SnapshotStore", dependencies: ["SnapshotFormat", "SystemIO"]),
   .target(
     name: "FileStore", dependencies: ["SnapshotStore", "SnapshotFormat", "SystemIO", .crypto, .logging]),
   .target(
@@ -72,7 +72,7 @@ let tests: [Target] = [
   .testTarget(
     name: "SnapshotStoreTests",
     dependencies: [
-      "SnapshotStore", "FileStore", "SnapshotFormat", "SystemIO", "TestSupport", .logging, .crypto,
+      "SnapshotStore", "FileStore", "SnapshotFormat", "SystemIO", "TestSupport", .logging,
     ]),
   .testTarget(
     name: "SnapshotServerTests",
@@ -84,13 +84,13 @@ let tests: [Target] = [
   .testTarget(
     name: "SnapshotClientTests",
     dependencies: [
-      "SnapshotClient", "HTTPTransport", "URLSessionTransport", "SnapshotFormat", "SystemIO", "TestSupport",
-      .httpTypes, .target(name: "CurlTransport", condition: .when(platforms: [.linux])),
+      "SnapshotClient", "HTTPTransport", "URLSessionTransport", "SnapshotFormat", "TestSupport", .httpTypes,
+      .target(name: "CurlTransport", condition: .when(platforms: [.linux])),
     ]),
   .testTarget(
     name: "EndToEndTests",
     dependencies: [
-      "snapshot", "DataSnapshots", "SnapshotFormat", "SnapshotClient", "SystemIO", "TestSupport", .crypto,
+      "snapshot", "DataSnapshots", "SnapshotFormat", "SnapshotClient", "TestSupport", .crypto,
       .product(name: "Yams", package: "Yams"),
     ]),
 ]
