@@ -127,7 +127,7 @@ import Testing
     var record = try answer.decode(SnapshotRecord.self)
     #expect(try await list().list.snapshots.map(\.verified) == [.pending])
     record.verified = .damaged
-    try await SnapshotService(store: api.store, catalog: api.catalog).reindex(record)
+    await api.catalog.insert(record)
     #expect(try await list().list.snapshots.map(\.verified) == [.damaged])
   }
 
