@@ -61,7 +61,7 @@ struct PartialDownload: Sendable {
       }
       let note = Note(
         source: source, entityTag: tag, size: head.headerFields[.contentLength].flatMap { Int64($0) },
-        sha256: ReprDigest.digest(in: head.headerFields))
+        sha256: ContentDigest(statedIn: head.headerFields))
       try SnapshotJSON.encode(note).write(to: noteURL, options: .atomic)
     } catch {
       // The download goes on; what is lost is only that it could be resumed, and a note that is out of date is
