@@ -1,4 +1,5 @@
 import Foundation
+import HTTPSemantics
 import HTTPTransport
 import HTTPTypes
 import SnapshotFormat
@@ -56,7 +57,9 @@ struct PartialDownload: Sendable {
     guard head.status.code == 200 else { return }
     do {
       // Only a strong validator says that the bytes are the same (RFC 9110 §13.1.5).
-      guard let tag = head.headerFields[.eTag], tag.first == "\"", tag.utf8.count <= 1024 else {
+      guard let tag = head.headerFields[.eTag], EntityTag(tag)?.isWeak == false,
+        tag.utf8.count <= limits.entityTagBytes
+      else {
         return try Folder.removeIfPresent(noteURL.path)
       }
       let note = Note(
