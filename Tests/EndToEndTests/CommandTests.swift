@@ -95,6 +95,15 @@ import Testing
     #expect(outcome.output.isEmpty)
   }
 
+  @Test func `nothing that a snapshot holds steers the terminal`() async throws {
+    let folder = try TemporaryFolder()
+    try folder.write(Data(#"{"formatVersion":1,"id":"\u001b[31m"}"#.utf8), to: "snapshot/manifest.json")
+    let outcome = try await Product.run(["verify", folder.file("snapshot").path])
+    #expect(outcome.status == 2)
+    #expect(outcome.errors.contains("‘\\u{1B}[31m’ is not a UUID"))
+    #expect(!outcome.errors.contains("\u{1B}"))
+  }
+
   @Test func `a pasted link is followed to its own server, and gets no token of another`() async throws {
     let folder = try TemporaryFolder()
     let (mine, other) = (
