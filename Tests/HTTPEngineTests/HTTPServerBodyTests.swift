@@ -270,10 +270,10 @@ import Testing
   }
 
   @Test func `a reader that is cancelled never waits, however early that comes`() async throws {
-    let (kept, began, gate) = (Mutex<HTTPRequestBody?>(nil), Gate(), Gate())
+    let (kept, began, gate) = (Mutex<HTTPRequestBody?>(nil), Signal(), Signal())
     try await withServer(handler: { request in
       kept.withLock { $0 = request.body }
-      began.open()
+      began.fire()
       await gate.wait()
       return HTTPServerResponse(status: .ok)
     }) { _, port in
@@ -289,7 +289,7 @@ import Testing
         reader.cancel()
         await #expect(throws: CancellationError.self) { try await reader.value }
       }
-      gate.open()
+      gate.fire()
     }
   }
 }
