@@ -270,7 +270,8 @@ import Testing
   }
 
   @Test func `a reader that is cancelled never waits, however early that comes`() async throws {
-    let (kept, began, gate) = (Mutex<HTTPRequestBody?>(nil), Signal(), Signal())
+    let kept = Mutex<HTTPRequestBody?>(nil)
+    let (began, gate) = (Signal(), Signal())
     try await withServer(handler: { request in
       kept.withLock { $0 = request.body }
       began.fire()
