@@ -268,4 +268,29 @@ import Testing
       await #expect(throws: HTTPBodyError.disconnected) { try await body.collect(upTo: 10) }
     }
   }
+
+  @Test func `a reader that is cancelled never waits, however early that comes`() async throws {
+    let kept = Mutex<HTTPRequestBody?>(nil)
+    let (began, gate) = (Signal(), Signal())
+    try await withServer(handler: { request in
+      kept.withLock { $0 = request.body }
+      began.fire()
+      await gate.wait()
+      return HTTPServerResponse(status: .ok)
+    }) { _, port in
+      let client = try RawHTTPClient(port: port)
+      try client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\n")
+      await began.wait()
+      let body = try #require(kept.withLock { $0 })
+      for _ in 0..<2000 {
+        let reader = Task.detached {
+          var pieces = body.makeAsyncIterator()
+          return try await pieces.next()
+        }
+        reader.cancel()
+        await #expect(throws: CancellationError.self) { try await reader.value }
+      }
+      gate.fire()
+    }
+  }
 }
