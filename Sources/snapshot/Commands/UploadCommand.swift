@@ -15,7 +15,7 @@ struct UploadCommand: AsyncParsableCommand {
   @Argument(help: "The bundle or folder.")
   var source: String
 
-  @Option(help: "The bug report, such as BUG-123.")
+  @Option(help: "The bug report, such as BUG-123.", transform: ReportID.init(argument:))
   var report: ReportID
 
   @Option(help: "The UUID to attach it under (default: the snapshot's own).")
