@@ -49,6 +49,21 @@ import Testing
   }
 }
 
+@Suite struct CharacterClassTests {
+  private static let letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+  private static let digits = "0123456789"
+
+  @Test(arguments: [
+    (CharacterClass.token, "!#$%&'*+-.^_`|~" + letters + digits),
+    (.path, "/-._~!$&'()*+,;=:@" + letters + digits),
+    (.query, "/-._~!$&'()*+,;=:@?%[]|{}^`\\" + letters + digits), (.host, "-._~" + letters + digits),
+    (.ipv6, ":.abcdefABCDEF" + digits), (.digit, digits), (.hexDigit, "abcdefABCDEF" + digits),
+  ]) func `a class holds its characters and no others`(characters: CharacterClass, text: String) {
+    let expected = Set(text.utf8)
+    #expect(Set((0...255).map { UInt8($0) }.filter { characters.contains($0) }) == expected)
+  }
+}
+
 @Suite struct DeadlineTableTests {
   @Test func `deadlines end at their time`() {
     var table = DeadlineTable()
@@ -61,17 +76,6 @@ import Testing
     #expect(table.expired(at: 1000) == [200])
     #expect(table[3] == .max)
     #expect(table[9999] == .max)
-  }
-}
-
-@Suite struct DateFieldTests {
-  @Test(arguments: [
-    (0, "Thu, 01 Jan 1970 00:00:00 GMT"), (784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT"),
-    (951_782_399, "Mon, 28 Feb 2000 23:59:59 GMT"), (951_782_400, "Tue, 29 Feb 2000 00:00:00 GMT"),
-    (1_709_251_199, "Thu, 29 Feb 2024 23:59:59 GMT"), (4_107_542_400, "Mon, 01 Mar 2100 00:00:00 GMT"),
-    (-1, "Wed, 31 Dec 1969 23:59:59 GMT"),
-  ]) func `dates are written as HTTP wants them`(seconds: Int64, text: String) {
-    #expect(DateField.text(seconds) == text)
   }
 }
 
@@ -148,15 +152,14 @@ import Testing
       try write(HTTPServerResponse(status: .ok), minorVersion: 0).contains("Connection: keep-alive\r\n"))
   }
 
-  @Test func `control characters never get into a head`() {
+  @Test func `control characters never get into a head`() throws {
     var fields = HTTPFields()
     fields.append(HTTPField(name: .server, lenientValue: Array("a\u{1B}b".utf8)))
     #expect(throws: ResponseHead.Unlawful.self) {
       try write(HTTPServerResponse(status: .ok, headerFields: fields))
     }
     fields = [.location: "/a\r\nSet-Cookie: b"]
-    let text = try? write(HTTPServerResponse(status: .ok, headerFields: fields))
-    #expect(text?.contains("\r\nSet-Cookie") == false)
+    #expect(try !write(HTTPServerResponse(status: .ok, headerFields: fields)).contains("\r\nSet-Cookie"))
   }
 
   @Test func `an interim status can't be a final answer`() {

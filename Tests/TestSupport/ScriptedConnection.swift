@@ -16,7 +16,7 @@ public final class ScriptedConnection {
     self.descriptor = descriptor
     self.log = log
     // No test waits that long; a script that would hang ends instead.
-    var timeout = timeval(tv_sec: 30, tv_usec: 0)
+    var timeout = timeval(tv_sec: 120, tv_usec: 0)
     let length = socklen_t(MemoryLayout<timeval>.size)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, length)
     setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &timeout, length)

@@ -94,7 +94,7 @@ extension Connection {
       return refuse(.bodyTooLarge(limit: limits.bodyBytes))
     }
     let request = HTTPServerRequest(received, body: body?.forHandler(head.framing) ?? .empty)
-    task = loop.startTask { await self.serve(request) }
+    task = loop.startTask { await self.serve(request, number: received.number) }
   }
 
   /// Answers in the engine's own name and closes.

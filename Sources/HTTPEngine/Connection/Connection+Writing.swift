@@ -12,7 +12,7 @@ extension Connection {
   // MARK: The handler's task
 
   /// Lets the handler answer and sees to it that the answer gets out; runs as the request's task.
-  func serve(_ request: HTTPServerRequest) async {
+  func serve(_ request: HTTPServerRequest, number: UInt64) async {
     let response: HTTPServerResponse?
     do {
       response = try await loop.context.handler.respond(to: request)
@@ -27,7 +27,7 @@ extension Connection {
       if loop.isCurrent { write(response) } else { loop.execute { self.write(response) } }
       return
     }
-    await stream(response, next)
+    await stream(response, next, number: number)
   }
 
   /// What a client is told of a failure; `nil` where there is nobody to tell.
@@ -49,28 +49,39 @@ extension Connection {
     return problem.response(requestID: request.id)
   }
 
-  private func stream(_ response: HTTPServerResponse, _ next: @Sendable () async throws -> [UInt8]?) async {
+  private func stream(
+    _ response: HTTPServerResponse, _ next: @Sendable () async throws -> [UInt8]?, number: UInt64
+  ) async {
     do {
-      try await onLoop { self.write(response) }
+      try await onLoop(number) { self.write(response) }
       while let piece = try await next() {
-        if !piece.isEmpty { try await onLoop { self.writeStreamed(piece) } }
+        if !piece.isEmpty { try await onLoop(number) { self.writeStreamed(piece) } }
       }
-      loop.execute { self.endStream() }
+      loop.execute { if self.isStreaming(number) { self.endStream() } }
     } catch {
       if !(error is HTTPBodyError) {
         loop.context.logger.error("stream failed", metadata: ["error": "\("\(error)".escapedForLog)"])
       }
       // The status is out: a connection that ends early is all that can still tell.
-      loop.execute { self.abort() }
+      loop.execute { if self.isStreaming(number) { self.abort() } }
     }
   }
 
+  /// Whether the response to that request is still being written: a stream never gets into another's response.
+  private func isStreaming(_ number: UInt64) -> Bool {
+    phase == .request && exchange.number == number && !exchange.isQueued
+  }
+
   /// Writes on the loop and waits until the queue is empty.
-  private func onLoop(_ action: @escaping @Sendable () -> Void) async throws {
+  private func onLoop(_ number: UInt64, _ action: @escaping @Sendable () -> Void) async throws {
     try await withCheckedThrowingContinuation { continuation in
       let isOpen = loop.execute {
-        action()
-        self.waitForRoom(continuation)
+        if self.isStreaming(number) { action() }
+        if self.isStreaming(number) {
+          self.waitForRoom(continuation)
+        } else {
+          continuation.resume(throwing: HTTPBodyError.disconnected)
+        }
       }
       if !isOpen { continuation.resume(throwing: HTTPBodyError.disconnected) }
     }
@@ -134,7 +145,6 @@ extension Connection {
   }
 
   private func writeStreamed(_ piece: [UInt8]) {
-    guard phase == .request, !exchange.isQueued else { return }
     guard exchange.framing == .chunked else {
       output.append(piece)
       return flush()
@@ -154,7 +164,6 @@ extension Connection {
   }
 
   private func endStream() {
-    guard phase == .request, !exchange.isQueued else { return }
     exchange.isQueued = true
     if exchange.framing == .chunked {
       loop.output.removeAll()
@@ -167,7 +176,6 @@ extension Connection {
 
   /// Ends the connection so that the client can't take what it has for the whole.
   private func abort() {
-    guard phase != .closed else { return }
     if exchange.framing == .untilClose {
       do { try socket.resetOnClose() } catch { loop.context.logger.debug("connection: \(error)") }
     }
@@ -197,9 +205,11 @@ extension Connection {
     do throws(SystemError) {
       while share > 0, let item = output.first {
         let sent: Int?
+        let asked: Int
         switch item {
         case .bytes(let bytes, let start):
           let more = output.hasMore
+          asked = bytes.count - start
           var outcome: Result<Int?, SystemError> = .success(nil)
           bytes.withUnsafeBytes { bytes in
             outcome = Result { () throws(SystemError) -> Int? in
@@ -208,7 +218,8 @@ extension Connection {
           }
           sent = try outcome.get()
         case .file(let file, let offset, let remaining):
-          sent = try socket.send(file, offset: offset, count: Int(min(remaining, Int64(Self.sendFileSize))))
+          asked = Int(min(remaining, Int64(Self.sendFileSize)))
+          sent = try socket.send(file, offset: offset, count: asked)
           if sent == 0 {
             loop.context.logger.error(
               "a file became shorter while it was sent", metadata: ["path": "\(file.path)"])
@@ -219,6 +230,8 @@ extension Connection {
         exchange.bytesSent += Int64(sent)
         output.advance(sent)
         share -= sent
+        // Less than asked for means full: asking once more would read from the file for nothing.
+        if sent < asked { return waitUntilWritable() }
       }
     } catch {
       return close()
@@ -259,6 +272,8 @@ extension Connection {
     if let body, !body.reader.isComplete, !body.isWorthDraining { closesAfterResponse = true }
     if closesAfterResponse { return finishAndClose() }
     if let body, !body.reader.isComplete {
+      // From here on the rest is nobody's.
+      body.end()
       phase = .draining
       setReadDeadline(loop.now + limits.lingerTime.milliseconds)
       setInterest(reading: true)

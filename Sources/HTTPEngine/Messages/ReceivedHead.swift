@@ -21,13 +21,15 @@ final class ReceivedHead: Sendable {
   }
 
   var method: HTTPRequest.Method {
-    let name = bytes[facts.method.range]
-    if name.elementsEqual("GET".utf8) { return .get }
-    if name.elementsEqual("HEAD".utf8) { return .head }
-    if name.elementsEqual("PUT".utf8) { return .put }
-    if name.elementsEqual("POST".utf8) { return .post }
+    // Short names are strings without an allocation; the common ones need no check either.
+    switch text(facts.method) {
+    case "GET": .get
+    case "HEAD": .head
+    case "PUT": .put
+    case "POST": .post
     // The parser lets only tokens through, and every token is a method.
-    return HTTPRequest.Method(text(facts.method)) ?? .get
+    case let name: HTTPRequest.Method(name) ?? .get
+    }
   }
 
   var path: String {

@@ -25,7 +25,9 @@ struct ResponseHead {
   init(_ response: HTTPServerResponse, isHEAD: Bool, minorVersion: Int, keepsAlive: Bool) {
     self.response = response
     self.minorVersion = minorVersion
-    let saysClose = response.headerFields[.connection]?.lowercased() == "close"
+    let saysClose = response.headerFields.contains {
+      $0.name.canonicalName.utf8.count == 10 && $0.name == .connection && $0.value.lowercased() == "close"
+    }
     switch response.body.length {
     case _ where response.isBodiless: framing = .none
     case let length?: framing = .length(isHEAD ? Self.length(ofHEAD: response) ?? length : length)

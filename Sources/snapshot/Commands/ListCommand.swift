@@ -7,7 +7,9 @@ struct ListCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list", abstract: "Lists snapshots, newest first.")
 
-  @Option(help: "Only those of this bug report.", transform: ReportID.init(argument:))
+  @Option(
+    help: ArgumentHelp("Only those of this bug report.", valueName: "id"),
+    transform: ReportID.init(argument:))
   var report: ReportID?
 
   @Flag(help: "Print one JSON array of records.")
@@ -28,7 +30,8 @@ struct ListCommand: AsyncParsableCommand {
     for record in records {
       let app = "\(record.application.identifier) \(record.application.version)"
       let time = record.receivedAt.formatted(.iso8601)
-      Console.print("\(record.id)  \(time)  \(record.report)  \(Console.size(record.size))  \(app)")
+      let line = "\(record.id)  \(time)  \(record.report)  \(Console.size(record.size))  \(app)"
+      Console.print(Console.escaped(line))
     }
   }
 }

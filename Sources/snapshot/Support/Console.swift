@@ -22,8 +22,8 @@ enum Console {
   /// One line beside the result.
   static func note(_ line: String) { _ = write(line + "\n", to: .standardError) }
 
-  /// What went wrong, in one line.
-  static func error(_ message: String) { note("Error: \(message)") }
+  /// What went wrong, in one line, which may name what others sent.
+  static func error(_ message: String) { note("Error: \(escaped(message))") }
 
   /// Text without a line's end, for progress on a terminal.
   static func progress(_ text: String) { _ = write(text, to: .standardError) }
@@ -44,6 +44,16 @@ enum Console {
       units.removeFirst()
     }
     return "\((value * 10).rounded() / 10) \(units.first ?? "")"
+  }
+
+  /// `text` without anything that could steer a terminal or pass for a line's end: control characters are spelled
+  /// out.
+  static func escaped(_ text: String) -> String {
+    func isPlain(_ scalar: Unicode.Scalar) -> Bool {
+      ![.control, .lineSeparator, .paragraphSeparator, .format].contains(scalar.properties.generalCategory)
+    }
+    guard !text.unicodeScalars.allSatisfy(isPlain) else { return text }
+    return text.unicodeScalars.map { isPlain($0) ? String($0) : $0.escaped(asASCII: true) }.joined()
   }
 
   /// Answers whether all of `text` could be written.

@@ -2,7 +2,9 @@ import Foundation
 import Logging
 
 /// Writes log events to stderr: a JSON object a line for machines, a plain line for people at a terminal.
-/// Control characters of what is logged never reach the terminal or start a line of their own.
+///
+/// Whoever logs only hands the event over: a reader of stderr that is slow, or has stopped reading, never holds
+/// up an event loop. Control characters of what is logged never reach a terminal or begin a line of their own.
 struct ConsoleLogHandler: LogHandler {
   enum Style: Sendable { case json, plain }
 
@@ -11,10 +13,12 @@ struct ConsoleLogHandler: LogHandler {
   var metadataProvider: Logger.MetadataProvider?
   private let label: String
   private let style: Style
+  private let queue: LogQueue
 
-  init(label: String, level: Logger.Level, style: Style) {
+  init(label: String, level: Logger.Level, style: Style, queue: LogQueue) {
     self.label = label
     self.style = style
+    self.queue = queue
     logLevel = level
   }
 
@@ -24,31 +28,39 @@ struct ConsoleLogHandler: LogHandler {
   }
 
   func log(event: LogEvent) {
-    let values = metadata.merging(metadataProvider?.get() ?? [:]) { $1 }.merging(event.metadata ?? [:]) { $1 }
-    let time = Date.now.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
-    switch style {
-    case .plain:
-      let pairs = values.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
-      Console.note(Self.escaped("\(time.dropFirst(11)) \(event.level) \(event.message)\(pairs)"))
-    case .json:
-      var line = ["time": time, "level": "\(event.level)", "logger": label, "message": "\(event.message)"]
-      for (key, value) in values { line[key] = "\(value)" }
-      let encoder = JSONEncoder()
-      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-      do {
-        Console.note(String(decoding: try encoder.encode(line), as: UTF8.self))
-      } catch {
-        Console.note(#"{"level":"error","message":"a log event could not be encoded"}"#)
+    let values = metadata.merging(metadataProvider?.get() ?? [:]) { $1 }
+      .merging(event.metadata ?? [:]) { $1 }
+    let (time, level, message) = (Date.now, event.level, event.message)
+    queue.write { [label, style] in
+      switch style {
+      case .plain: Self.plain(time, level, message, values)
+      case .json: Self.json(time, level, message, values, label: label)
       }
     }
   }
 
-  private static func escaped(_ text: String) -> String {
-    guard text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
-      return text
-    }
-    return text.unicodeScalars.map {
-      $0.properties.generalCategory == .control ? $0.escaped(asASCII: true) : String($0)
-    }.joined()
+  private static func plain(
+    _ time: Date, _ level: Logger.Level, _ message: Logger.Message, _ values: Logger.Metadata
+  ) -> String {
+    let pairs = values.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
+    return Console.escaped("\(time.formatted(timeStyle).dropFirst(11)) \(level) \(message)\(pairs)")
   }
+
+  private static func json(
+    _ time: Date, _ level: Logger.Level, _ message: Logger.Message, _ values: Logger.Metadata, label: String
+  ) -> String {
+    var line = values.mapValues { "\($0)" }
+    line.merge(
+      ["time": time.formatted(timeStyle), "level": "\(level)", "logger": label, "message": "\(message)"]
+    ) { $1 }
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    do {
+      return String(decoding: try encoder.encode(line), as: UTF8.self)
+    } catch {
+      return #"{"level":"error","message":"a log event could not be encoded"}"#
+    }
+  }
+
+  private static let timeStyle = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
 }
