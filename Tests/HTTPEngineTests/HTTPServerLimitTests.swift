@@ -135,17 +135,17 @@ import Testing
     let size = 16 << 20
     try await withServer(
       configure: {
-        $0.limits.writeStallTime = .milliseconds(500)
+        $0.limits.writeStallTime = .seconds(1)
         $0.limits.writeProgressBytes = 1
       },
       handler: { _ in HTTPServerResponse(status: .ok, body: .bytes([UInt8](repeating: 0, count: size))) }
     ) { _, port in
-      let client = try RawHTTPClient(port: port, receiveBuffer: 16 * 1024)
+      let client = try RawHTTPClient(port: port, receiveBuffer: 256 * 1024)
       try client.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
       var received = 0
-      // Slow for three times the limit, which the buffer alone would never fill.
-      for _ in 0..<60 {
-        received += try await RawHTTPClient.run { try client.receive(upTo: 4096) }.count
+      // Slow for twice the limit, which the buffer alone would never fill.
+      for _ in 0..<80 {
+        received += try await RawHTTPClient.run { try client.receive(upTo: 16 * 1024) }.count
         try await Task.sleep(for: .milliseconds(25))
       }
       received += try await RawHTTPClient.run { try client.receiveAll() }.count
