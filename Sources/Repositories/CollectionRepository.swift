@@ -56,13 +56,13 @@ public final class CollectionRepository<Model: Identifiable & Sendable>: Sendabl
   // MARK: - Changing
 
   /// Adds models at the end, all or none.
-  /// - Throws: ``RepositoryError/Code/duplicateID`` where an id is taken; else as ``update(_:_:)-(String,_)``.
+  /// - Throws: ``RepositoryError/Code/duplicateID`` where an id is taken; else as `update(_:_:)` of the whole collection.
   public func insert(_ models: Model..., action: String = #function) throws {
     try insert(contentsOf: models, action: action)
   }
 
   /// Adds models at the end, all or none.
-  /// - Throws: ``RepositoryError/Code/duplicateID`` where an id is taken; else as ``update(_:_:)-(String,_)``.
+  /// - Throws: ``RepositoryError/Code/duplicateID`` where an id is taken; else as `update(_:_:)` of the whole collection.
   public func insert(contentsOf models: some Sequence<Model>, action: String = #function) throws {
     try commit(action) { table in for model in models { try table.insert(model) } }
   }
@@ -74,7 +74,7 @@ public final class CollectionRepository<Model: Identifiable & Sendable>: Sendabl
 
   /// Changes a copy of one model; if no validator objects, it takes the model's place.
   /// - Throws: ``RepositoryError/Code/notFound`` where no model has this id, ``RepositoryError/Code/idChanged`` where
-  ///   the change gave it another; else as ``update(_:_:)-(String,_)``.
+  ///   the change gave it another; else as `update(_:_:)` of the whole collection.
   @discardableResult
   public func update<Result>(
     _ id: Model.ID, action: String = #function, _ change: (inout Model) throws -> Result

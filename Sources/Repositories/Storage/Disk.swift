@@ -1,4 +1,4 @@
-package import SystemIO
+import SystemIO
 
 /// The two things that a repository asks of a disk, so that tests can have one that fails.
 package struct Disk: Sendable {

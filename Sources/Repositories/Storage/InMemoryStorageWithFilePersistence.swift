@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// **What holds:**
 /// - `update` never waits for the disk. The file follows at once, on a thread of its own; of many commits in a row it
-///   gets the newest. ``flush()-9a8xc`` waits for it: call it where the app goes to the background.
+///   gets the newest. `flush()` waits for it: call it where the app goes to the background.
 /// - A crash or a power cut loses at most the commits that the file had not followed yet, and never leaves half a file.
 /// - Where the file can't be written, as on a full disk, memory goes on; one event (``RepositoryEvent/Kind/notSaved``)
 ///   tells. It is tried again with each commit and after every `retryInterval`; when the file has followed, one event
