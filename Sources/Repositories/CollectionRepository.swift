@@ -51,7 +51,7 @@ public final class CollectionRepository<Model: Identifiable & Sendable>: Sendabl
   public func find(where isWanted: (Model) throws -> Bool) rethrows -> [Model] { try all.filter(isWanted) }
 
   /// All models as they are, then as each later commit left them; see ``SingleRepository/values`` for what holds.
-  public var values: some AsyncSequence<[Model], Never> & Sendable { core.values().map { $0.models } }
+  public var values: AsyncStream<[Model]> { core.values(\.models) }
 
   // MARK: - Changing
 

@@ -3,11 +3,16 @@ import Synchronization
 
 /// What both kinds of repository are made of: one value, commits one after the other, observers.
 final class RepositoryCore<Value: Sendable>: Sendable {
+  private struct Observer {
+    let show: @Sendable (Value) -> Void
+    let finish: @Sendable () -> Void
+  }
+
   private struct State {
     var value: Value
     var isUpdating = false
     var validators: [Validator<Value>]
-    var observers: [Int: AsyncStream<Value>.Continuation] = [:]
+    var observers: [Int: Observer] = [:]
     var nextObserver = 0
   }
 
@@ -67,7 +72,7 @@ final class RepositoryCore<Value: Sendable>: Sendable {
       let old = state.value
       state.value = value
       // Inside of it, so that every observer sees the commits in their order.
-      for observer in state.observers.values { observer.yield(value) }
+      for observer in state.observers.values { observer.show(value) }
       return old
     }
   }
@@ -79,12 +84,14 @@ final class RepositoryCore<Value: Sendable>: Sendable {
     return validation
   }
 
-  func values() -> AsyncStream<Value> {
-    let (stream, continuation) = AsyncStream.makeStream(of: Value.self, bufferingPolicy: .bufferingNewest(1))
+  /// What `part` gives of the current value, and of each that is committed later.
+  func values<Part: Sendable>(_ part: @escaping @Sendable (Value) -> Part) -> AsyncStream<Part> {
+    let (stream, continuation) = AsyncStream.makeStream(of: Part.self, bufferingPolicy: .bufferingNewest(1))
+    let observer = Observer(show: { continuation.yield(part($0)) }, finish: { continuation.finish() })
     let number = state.withLock { state in
       state.nextObserver += 1
-      state.observers[state.nextObserver] = continuation
-      continuation.yield(state.value)
+      state.observers[state.nextObserver] = observer
+      observer.show(state.value)
       return state.nextObserver
     }
     continuation.onTermination = { [weak self] _ in self?.removeObserver(number) }
@@ -94,9 +101,6 @@ final class RepositoryCore<Value: Sendable>: Sendable {
   private func removeObserver(_ number: Int) {
     _ = state.withLock { $0.observers.removeValue(forKey: number) }
   }
-
-  /// How many observe; for tests.
-  var observerCount: Int { state.withLock { $0.observers.count } }
 }
 
 /// A value as bytes for a bug report: JSON where its type can be encoded, else a description of all its parts.

@@ -49,7 +49,7 @@ public final class SingleRepository<Model: Sendable>: Sendable {
   /// Each use makes a sequence of its own, for one loop. It holds at most one value that was not fetched yet: a slow
   /// observer misses some between, but always gets the newest, in the order of the commits, and never one that was
   /// refused. A commit that changes nothing is shown as well.
-  public var values: some AsyncSequence<Model, Never> & Sendable { core.values() }
+  public var values: AsyncStream<Model> { core.values { $0 } }
 
   /// Changes a copy of the value; if no validator objects, the copy takes the value's place.
   ///

@@ -127,7 +127,7 @@ import Testing
   @Test func `limits hold at their values and not above`() throws {
     let values = try open()
     let code = { (key: String, value: String) -> RepositoryError.Code? in
-      do { try values.set(value, for: key) } catch { return error.code }
+      do throws(RepositoryError) { try values.set(value, for: key) } catch { return error.code }
       return nil
     }
     #expect(code("", "x") == .overLimit)

@@ -131,7 +131,7 @@ import Testing
   }
 
   struct Numbers: Codable, Equatable, Sendable {
-    var double = [0.1, -0.0, .infinity, -.infinity, 1e300, 5e-324, .pi]
+    var double = [0.1, -0.0, .infinity, -.infinity, 1e300, .leastNonzeroMagnitude, .pi]
     var date = Date(timeIntervalSinceReferenceDate: 123456789.987654321)
     var whole = [UInt64.max, 0]
     var none: String?

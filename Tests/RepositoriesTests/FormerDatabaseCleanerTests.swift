@@ -40,13 +40,15 @@ import Testing
     try write("x.realm", "x.realm.management/a")
     let cleaner = try FormerDatabaseCleaner(folder: folder.url, patterns: FormerDatabaseCleaner.realm("x"))
     #expect(cleaner.clean().removed.count == 2)
-    #expect(cleaner.clean() == FormerDatabaseCleaner.Report())
+    let again = cleaner.clean()
+    #expect(again.removed.isEmpty && again.failures.isEmpty)
     #expect(try left.isEmpty)
   }
 
   @Test func `a folder that is not there holds nothing`() throws {
     let cleaner = try FormerDatabaseCleaner(folder: folder.file("absent"), patterns: ["*.db"])
-    #expect(cleaner.clean() == FormerDatabaseCleaner.Report())
+    let again = cleaner.clean()
+    #expect(again.removed.isEmpty && again.failures.isEmpty)
   }
 
   @Test func `patterns stay within their names`() throws {

@@ -9,7 +9,7 @@ import Testing
     id: 1, name: "",
     dates: [DateRange(start: 0, end: 1), DateRange(start: 5, end: 4), DateRange(start: 9, end: 1)])
 
-  private func refusal<Model>(
+  private func refusal<Model: Sendable>(
     of value: Model, _ initial: Model, _ validators: Validator<Model>...
   ) throws -> ValidationError {
     let repository = SingleRepository(initial, validators: validators)
