@@ -117,8 +117,10 @@ import Testing
   }
 
   @Test func `one copy is enough`() throws {
+    let values = try open()
+    try values.set("u-1", for: "userID")
+    try FileManager.default.removeItem(at: folder.file("preferences"))
     try folder.write(Data(), to: "preferences")
-    let values = try CriticalValues(copies: first, second, onEvent: log.record)
     try values.set("u-4711", for: "userID")
     #expect(log.kinds == [.notSaved])
     #expect(try CriticalValues(copies: first, second)["userID"] == "u-4711")
