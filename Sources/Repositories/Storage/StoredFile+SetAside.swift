@@ -7,7 +7,7 @@ import SystemIO
 ///     trips.json.corrupt-1          makes no sense
 ///     trips.json.corrupt-1.reason   why
 extension StoredFile {
-  private var folder: String { DurableFile.folder(of: path) }
+  private var folder: String { Folder.parent(of: path) }
   private var prefix: String { (path.split(separator: "/").last.map(String.init) ?? path) + "." }
 
   /// What stands beside the file: the names without the part that is the file's own name.
