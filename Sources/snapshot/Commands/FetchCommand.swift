@@ -2,7 +2,6 @@ import ArgumentParser
 import Foundation
 import SnapshotClient
 import SnapshotFormat
-import SystemIO
 
 struct FetchCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -34,9 +33,7 @@ struct FetchCommand: AsyncParsableCommand {
       throw ValidationError("The address names its server; give it or --server, not both.")
     }
     let client = try options.client(link: address.server)
-    if let into, Folder.exists(into) {
-      throw CommandFailure("\(into) is there already; name a folder that is not.", status: .refused)
-    }
+    if let into { try NewPath.check(into, kind: "folder") }
     let scratch = try ScratchFolder()
     let zip = into == nil ? URL(filePath: output ?? "\(address.id).zip") : scratch.file("\(address.id).zip")
     let line = ProgressLine("Fetching")
