@@ -21,6 +21,7 @@ let sources: [Target] = [
 
   // What an app drops in.
   .target(name: "DataSnapshots", dependencies: ["SnapshotFormat", "SystemIO"]),
+  .target(name: "Repositories", dependencies: ["SystemIO"]),
   .target(name: "HTTPTransport", dependencies: ["SystemIO", .httpTypes]),
   .target(
     name: "CurlTransport",
@@ -71,6 +72,7 @@ let tests: [Target] = [
     name: "SnapshotFormatTests", dependencies: ["SnapshotFormat", "ZipArchive", "SystemIO", "TestSupport"]),
   .testTarget(
     name: "DataSnapshotsTests", dependencies: ["DataSnapshots", "SnapshotFormat", "SystemIO", "TestSupport"]),
+  .testTarget(name: "RepositoriesTests", dependencies: ["Repositories", "SystemIO", "TestSupport"]),
   .testTarget(name: "HTTPSemanticsTests", dependencies: ["HTTPSemantics", .httpTypes]),
   .testTarget(
     name: "HTTPEngineTests",
@@ -105,6 +107,7 @@ let package = Package(
   platforms: [.macOS(.v15), .iOS(.v18)],
   products: [
     .library(name: "DataSnapshots", targets: ["DataSnapshots"]),
+    .library(name: "Repositories", targets: ["Repositories"]),
     .library(name: "SnapshotClient", targets: ["SnapshotClient"]),
     .library(name: "SnapshotFormat", targets: ["SnapshotFormat"]),
     .library(name: "HTTPEngine", targets: ["HTTPEngine", "HTTPSemantics"]),

@@ -1,0 +1,69 @@
+import Foundation
+import Repositories
+import Synchronization
+import SystemIO
+
+/// A disk that can be full, broken or switched off in the middle of a write.
+final class FailingDisk: Sendable {
+  enum Fault: Sendable {
+    /// Every write fails with this `errno`.
+    case writing(Int32)
+    /// Every read fails with this `errno`.
+    case reading(Int32)
+    /// A write gets as far as half of the file beside the place, and then everything ends.
+    case powerCut
+  }
+
+  private let state = Mutex<(fault: Fault?, writes: Int)>((nil, 0))
+
+  var fault: Fault? {
+    get { state.withLock { $0.fault } }
+    set { state.withLock { $0.fault = newValue } }
+  }
+
+  /// How many writes were asked for.
+  var writes: Int { state.withLock { $0.writes } }
+
+  var disk: Disk {
+    Disk(
+      read: { [self] path, limit throws(SystemError) in
+        if case .reading(let code) = fault { throw SystemError(operation: "open", path: path, code: code) }
+        return try Disk.real.read(path, limit)
+      },
+      replace: { [self] path, bytes throws(SystemError) in
+        state.withLock { $0.writes += 1 }
+        switch fault {
+        case .writing(let code): throw SystemError(operation: "pwrite", path: path, code: code)
+        case .powerCut:
+          try File("\(path).1-1.staged", .openOrCreate(mode: 0o600)).write(
+            Array(bytes.prefix(bytes.count / 2)), at: 0)
+          throw SystemError(operation: "pwrite", path: path, code: EIO)
+        default: try Disk.real.replace(path, bytes)
+        }
+      })
+  }
+}
+
+/// What was told, for a test to look at and to wait for.
+final class EventLog: Sendable {
+  private let events = Mutex<[RepositoryEvent]>([])
+  private let stream: AsyncStream<RepositoryEvent>
+  private let continuation: AsyncStream<RepositoryEvent>.Continuation
+
+  init() { (stream, continuation) = AsyncStream.makeStream() }
+
+  var record: @Sendable (RepositoryEvent) -> Void {
+    { [self] event in
+      events.withLock { $0.append(event) }
+      continuation.yield(event)
+    }
+  }
+
+  var all: [RepositoryEvent] { events.withLock { $0 } }
+  var kinds: [RepositoryEvent.Kind] { all.map(\.kind) }
+
+  /// Waits until an event of that kind comes.
+  func wait(for kind: RepositoryEvent.Kind) async {
+    for await event in stream where event.kind == kind { return }
+  }
+}

@@ -1,0 +1,119 @@
+import Foundation
+import Repositories
+import TestSupport
+import Testing
+
+@Suite struct FormerDatabaseCleanerTests {
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func write(_ names: String...) throws {
+    for (index, name) in names.enumerated() { try folder.write(Data(count: 10 * (index + 1)), to: name) }
+  }
+
+  /// Everything in the folder, links included.
+  private var left: [String] {
+    get throws { try FileManager.default.subpathsOfDirectory(atPath: folder.path).sorted() }
+  }
+
+  private func cleaner(_ patterns: String...) throws -> FormerDatabaseCleaner {
+    try FormerDatabaseCleaner(folder: folder.url, patterns: patterns)
+  }
+
+  @Test func `what matches goes, with its bytes, and nothing else`() throws {
+    try write(
+      "Model.sqlite", "Model.sqlite-wal", "Model.sqlite-shm", "Model.sqlite.txt", "user.json",
+      "a/Model.sqlite")
+    let cleaner = try cleaner("Model.sqlite", "Model.sqlite-*")
+    #expect(cleaner.find().map(\.path) == ["Model.sqlite", "Model.sqlite-shm", "Model.sqlite-wal"])
+    let report = cleaner.clean()
+    #expect(report.removed.map(\.path) == ["Model.sqlite", "Model.sqlite-shm", "Model.sqlite-wal"])
+    #expect(report.removed.map(\.bytes) == [10, 30, 20])
+    #expect(report.bytes == 60)
+    #expect(report.failures.isEmpty)
+    #expect(report.description.contains("removed Model.sqlite-wal: 20 bytes"))
+    #expect(try left == ["Model.sqlite.txt", "a", "a/Model.sqlite", "user.json"])
+  }
+
+  @Test func `a further call finds nothing to do`() throws {
+    try write("x.realm", "x.realm.management/a")
+    let cleaner = try FormerDatabaseCleaner(folder: folder.url, patterns: FormerDatabaseCleaner.realm("x"))
+    #expect(cleaner.clean().removed.count == 2)
+    let again = cleaner.clean()
+    #expect(again.removed.isEmpty && again.failures.isEmpty)
+    #expect(try left.isEmpty)
+  }
+
+  @Test func `a folder that is not there holds nothing`() throws {
+    let cleaner = try FormerDatabaseCleaner(folder: folder.file("absent"), patterns: ["*.db"])
+    let again = cleaner.clean()
+    #expect(again.removed.isEmpty && again.failures.isEmpty)
+  }
+
+  @Test func `patterns stay within their names`() throws {
+    try write("a/x.db", "a/b/x.db", "x.db", ".hidden.db", "ab/y.db")
+    #expect(try cleaner("a/*.db").clean().removed.map(\.path) == ["a/x.db"])
+    #expect(try cleaner("a?/*.db").clean().removed.map(\.path) == ["ab/y.db"])
+    #expect(try cleaner("*.db").clean().removed.map(\.path) == ["x.db"])
+    #expect(try cleaner(".*.db").clean().removed.map(\.path) == [".hidden.db"])
+    #expect(try left == ["a", "a/b", "a/b/x.db", "ab"])
+  }
+
+  @Test func `a folder goes with all in it, and only where a pattern means a folder`() throws {
+    try write("old.db/one", "old.db/deep/two", "old.db/.three", "new.db")
+    #expect(try cleaner("*.db").clean().removed.map(\.path) == ["new.db"])
+    #expect(
+      try cleaner("*.db/").clean().removed.map(\.path) == ["old.db/.three", "old.db/deep/two", "old.db/one"])
+    #expect(try left.isEmpty)
+  }
+
+  @Test func `no link is followed or removed`() throws {
+    let outside = try TemporaryFolder()
+    try outside.write(Data("precious".utf8), to: "x.db")
+    try write("old/real.db")
+    for (link, target) in [
+      ("link", outside.path), ("x.db", outside.file("x.db").path), ("old/link", outside.path),
+    ] {
+      try FileManager.default.createSymbolicLink(atPath: folder.file(link).path, withDestinationPath: target)
+    }
+    let report = try cleaner("*.db", "link/*.db", "link/", "old/").clean()
+    #expect(report.removed.map(\.path) == ["old/real.db"])
+    #expect(Array(report.failures.keys) == ["old"])
+    #expect(try left == ["link", "old", "old/link", "x.db"])
+    #expect(try String(contentsOf: outside.file("x.db"), encoding: .utf8) == "precious")
+  }
+
+  @Test func `a file that several patterns mean is counted once`() throws {
+    try write("d/x.db")
+    #expect(try cleaner("d/*.db", "d/x.*", "d/").clean().bytes == 10)
+  }
+
+  @Test(arguments: [
+    "", "/etc/passwd", "../x.db", "a/../x.db", "./x", "a//b", "*", "a/*", "**", "?", "*/", "/",
+  ])
+  func `a pattern that could mean something else is refused`(pattern: String) throws {
+    let error = try #require(throws: FormerDatabaseCleaner.PatternError.self) { try cleaner(pattern) }
+    #expect(error.pattern == pattern)
+  }
+
+  @Test(arguments: [
+    ("a*b*c", "aXbYbZc", true), ("a*b*c", "aXbYbZ", false), ("*.db", ".db", false), ("x?", "x", false),
+    ("x?", "xé", true), ("*a*", "bab", true), ("a*", "a", true), ("a.b", "axb", false), ("[ab]", "a", false),
+  ]) func `wildcards mean what they say`(pattern: String, name: String, isMatch: Bool) throws {
+    try write(name)
+    #expect(try cleaner(pattern).find().map(\.path) == (isMatch ? [name] : []))
+  }
+
+  @Test func `the files of well-known databases are known`() throws {
+    try write(
+      "Model.sqlite", "Model.sqlite-wal", "Model.sqlite-shm", "Model.store-wal",
+      ".Model_SUPPORT/_EXTERNAL_DATA/1",
+      "default.realm", "default.realm.lock", "default.realm.note", "default.realm.management/x",
+      "Other.sqlite")
+    let cleaner = try FormerDatabaseCleaner(
+      folder: folder.url, patterns: FormerDatabaseCleaner.coreData("Model") + FormerDatabaseCleaner.realm())
+    #expect(cleaner.clean().removed.count == 9)
+    #expect(try left == ["Other.sqlite"])
+  }
+}

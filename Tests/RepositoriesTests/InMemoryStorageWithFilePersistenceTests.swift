@@ -1,0 +1,115 @@
+import Foundation
+import Repositories
+import TestSupport
+import Testing
+
+@Suite struct InMemoryStorageWithFilePersistenceTests {
+  private let folder: TemporaryFolder
+  private let file: URL
+  private let failing = FailingDisk()
+  private let log = EventLog()
+
+  init() throws {
+    folder = try TemporaryFolder()
+    file = folder.file("trip.json")
+  }
+
+  private func open(retryInterval: Duration = .seconds(3600)) throws -> SingleRepository<Trip> {
+    try SingleRepository(
+      Trip(id: 0, name: "initial"),
+      storage: InMemoryStorageWithFilePersistence(
+        file: file, retryInterval: retryInterval, disk: failing.disk, onEvent: log.record))
+  }
+
+  private var stored: String {
+    get throws { try SingleRepository(Trip(id: 0, name: ""), storage: FileStorage(file: file)).value.name }
+  }
+
+  @Test func `the file follows`() async throws {
+    let repository = try open()
+    try repository.update { $0.name = "Coast" }
+    try await repository.flush()
+    #expect(try stored == "Coast")
+    #expect(try open().value.name == "Coast")
+  }
+
+  @Test func `of many commits the file gets the newest, in fewer writes`() async throws {
+    let repository = try open()
+    for count in 1...500 { try repository.update { $0.name = "\(count)" } }
+    try await repository.flush()
+    #expect(try stored == "500")
+    #expect(failing.writes < 500)
+  }
+
+  @Test func `on a full disk memory goes on, and one event tells`() async throws {
+    let repository = try open()
+    try repository.update { $0.name = "before" }
+    try await repository.flush()
+    failing.fault = .writing(ENOSPC)
+    for name in ["one", "two", "three"] {
+      try repository.update { $0.name = name }
+      let error = await #expect(throws: RepositoryError.self) { try await repository.flush() }
+      #expect(error?.code == .outOfSpace)
+      #expect(repository.value.name == name)
+    }
+    #expect(try stored == "before")
+    #expect(log.kinds == [.notSaved])
+
+    failing.fault = nil
+    try await repository.flush()
+    #expect(try stored == "three")
+    #expect(log.kinds == [.notSaved, .savedAgain])
+  }
+
+  @Test func `the file follows by itself when space is back`() async throws {
+    let repository = try open(retryInterval: .milliseconds(5))
+    failing.fault = .writing(ENOSPC)
+    try repository.update { $0.name = "late" }
+    await log.wait(for: .notSaved)
+    failing.fault = nil
+    await log.wait(for: .savedAgain)
+    #expect(try stored == "late")
+    #expect(log.kinds == [.notSaved, .savedAgain])
+  }
+
+  @Test func `the next commit tries again as well`() async throws {
+    let repository = try open()
+    failing.fault = .writing(ENOSPC)
+    try repository.update { $0.name = "kept in memory" }
+    await log.wait(for: .notSaved)
+    failing.fault = nil
+    try repository.update { $0.id = 1 }
+    await log.wait(for: .savedAgain)
+    #expect(try stored == "kept in memory")
+  }
+
+  @Test func `what was committed is written although the repository is gone`() async throws {
+    var repository: SingleRepository<Trip>? = try open(retryInterval: .milliseconds(5))
+    failing.fault = .writing(ENOSPC)
+    try repository?.update { $0.name = "orphan" }
+    repository = nil
+    await log.wait(for: .notSaved)
+    failing.fault = nil
+    await log.wait(for: .savedAgain)
+    #expect(try stored == "orphan")
+  }
+
+  @Test func `a disk that was full from the start stops nothing`() async throws {
+    failing.fault = .writing(ENOSPC)
+    let trips = try CollectionRepository<Trip>(
+      storage: InMemoryStorageWithFilePersistence(file: file, disk: failing.disk, onEvent: log.record))
+    for id in 0..<100 { try trips.insert(Trip(id: id, name: "\(id)")) }
+    #expect(trips.count == 100)
+    failing.fault = nil
+    try await trips.flush()
+    #expect(try CollectionRepository<Trip>(storage: FileStorage(file: file)).count == 100)
+  }
+
+  @Test func `the last moment of an app can wait without a task`() throws {
+    let storage = InMemoryStorageWithFilePersistence<Trip>(file: file)
+    let repository = try SingleRepository(Trip(id: 0, name: ""), storage: storage)
+    try repository.update { $0.name = "last" }
+    try storage.flush()
+    #expect(try stored == "last")
+  }
+}

@@ -1,0 +1,130 @@
+import Foundation
+import Repositories
+import Testing
+
+@Suite struct SingleRepositoryTests {
+  @Test func `a model in memory needs no Codable`() throws {
+    let session = SingleRepository(Session())
+    try session.update { copy in copy.user = "ada" }
+    #expect(session.value == Session(user: "ada"))
+  }
+
+  @Test func `an update answers what its closure answers`() throws {
+    let session = SingleRepository(Session())
+    let count = try session.update { copy in
+      copy.count += 1
+      return copy.count
+    }
+    #expect(count == 1)
+  }
+
+  @Test func `what a closure throws is thrown on, and its copy discarded`() throws {
+    struct Cancelled: Error {}
+    let session = SingleRepository(Session())
+    #expect(throws: Cancelled.self) {
+      try session.update { copy in
+        copy.user = "half"
+        throw Cancelled()
+      }
+    }
+    #expect(session.value == Session())
+  }
+
+  @Test func `an update inside an update is refused, a read inside sees the old value`() throws {
+    let session = SingleRepository(Session(user: "ada"))
+    let code = try session.update { copy -> RepositoryError.Code? in
+      copy.user = "bob"
+      #expect(session.value.user == "ada")
+      do { try session.update { $0.user = "lost" } } catch let error as RepositoryError { return error.code }
+      return nil
+    }
+    #expect(code == .nestedUpdate)
+    #expect(session.value.user == "bob")
+    try session.update { $0.user = "cleo" }
+    #expect(session.value.user == "cleo")
+  }
+
+  @Test func `no update of many threads is lost`() async throws {
+    let session = SingleRepository(Session())
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<8 {
+        group.addTask {
+          for _ in 0..<250 {
+            try session.update { $0.count += 1 }
+            _ = session.value
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(session.value.count == 2000)
+  }
+
+  // MARK: - Observation
+
+  @Test func `an observer gets the current value, then each change that it waits for`() async throws {
+    let session = SingleRepository(Session())
+    var values = session.values.makeAsyncIterator()
+    #expect(await values.next()?.count == 0)
+    try session.update { $0.count = 1 }
+    #expect(await values.next()?.count == 1)
+    try session.update { $0.count = 2 }
+    #expect(await values.next()?.count == 2)
+  }
+
+  @Test func `a slow observer misses what was between, and gets the newest`() async throws {
+    let session = SingleRepository(Session())
+    var values = session.values.makeAsyncIterator()
+    for count in 1...1000 { try session.update { $0.count = count } }
+    #expect(await values.next()?.count == 1000)
+  }
+
+  @Test func `observers see no refused value, and no value before an earlier one`() async throws {
+    let session = SingleRepository(
+      Session(), validators: [Validator("is odd") { $0.count.isMultiple(of: 2) }])
+    let seen = session.values
+    let observer = Task {
+      var counts: [Int] = []
+      for await value in seen {
+        counts.append(value.count)
+        if value.count == 2000 { break }
+      }
+      return counts
+    }
+    for count in 1...2000 { do { try session.update { $0.count = count } } catch is ValidationError {} }
+    let counts = await observer.value
+    #expect(counts.allSatisfy { $0.isMultiple(of: 2) })
+    #expect(counts == counts.sorted())
+    #expect(counts.last == 2000)
+  }
+
+  @Test func `an observation ends with its repository`() async throws {
+    var session: SingleRepository<Session>? = SingleRepository(Session())
+    let values = try #require(session?.values)
+    session = nil
+    var count = 0
+    for await _ in values { count += 1 }
+    #expect(count == 1)
+  }
+
+  @Test func `a cancelled observation ends, and others go on`() async throws {
+    let session = SingleRepository(Session())
+    let values = session.values
+    let observer = Task { for await _ in values {} }
+    observer.cancel()
+    await observer.value
+    var others = session.values.makeAsyncIterator()
+    _ = await others.next()
+    try session.update { $0.count = 7 }
+    #expect(await others.next()?.count == 7)
+  }
+
+  // MARK: - For a bug report
+
+  @Test func `a snapshot is JSON where the model can be encoded, and a description where not`() throws {
+    let trip = SingleRepository(Trip(id: 7, name: "Coast"))
+    #expect(try JSONDecoder().decode(Trip.self, from: trip.makeSnapshot()) == Trip(id: 7, name: "Coast"))
+    let session = SingleRepository(Session(user: "ada"))
+    #expect(String(decoding: session.makeSnapshot(), as: UTF8.self).contains("ada"))
+  }
+}
