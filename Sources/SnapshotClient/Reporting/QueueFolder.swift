@@ -34,20 +34,22 @@ struct QueueFolder: Sendable {
   ) throws(ReportingError) {
     self.path = path
     self.willDo = willDo
-    do {
+    let isFree: Bool
+    do throws(SystemError) {
       try Folder.create(path)
       lock = try File(path + "/lock", .openOrCreate(mode: 0o600))
-      guard try lock.tryLock() else { throw ReportingError.inUse(folder: path) }
-      try Folder.create(items)
-      try Folder.removeTree(staging)
-      try Folder.create(staging)
-      try Folder.synchronize(path)
-      try Folder.synchronize(DurableFile.folder(of: path))
-    } catch let error as SystemError {
-      throw .disk(error)
+      isFree = try lock.tryLock()
+      if isFree {
+        try Folder.create(items)
+        try Folder.removeTree(staging)
+        try Folder.create(staging)
+        try Folder.synchronize(path)
+        try Folder.synchronize(DurableFile.folder(of: path))
+      }
     } catch {
-      throw error as? ReportingError ?? .inUse(folder: path)
+      throw .disk(error)
     }
+    guard isFree else { throw .inUse(folder: path) }
   }
 
   /// Where the bundle of `id` lies.
@@ -63,7 +65,7 @@ struct QueueFolder: Sendable {
       do {
         var item = try read(id)
         let hasBundle = Folder.isRegularFile(bundle(of: id))
-        if hasBundle, item.state == .done || !item.hasBundle { try Folder.remove(bundle(of: id)) }
+        if hasBundle, !item.hasBundle { discard(bundle(of: id)) }
         item.hasBundle = item.hasBundle && hasBundle
         found.items.append(item)
       } catch {
@@ -112,9 +114,9 @@ struct QueueFolder: Sendable {
     return path
   }
 
-  /// Removes what was staged. Used after a failure, which is the one to tell; what stays goes at the next start.
-  func discard(_ stage: String) {
-    do { try Folder.removeTree(stage) } catch {}
+  /// Removes what is not needed, if it can be; what stays is tried again at the next start.
+  func discard(_ path: String) {
+    do { try Folder.removeTree(path) } catch {}
   }
 
   /// Makes the staged folder, in which the bundle lies, that of `item`. Afterwards it would survive a power cut.

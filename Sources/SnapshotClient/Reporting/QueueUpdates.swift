@@ -1,5 +1,5 @@
 import Synchronization
-public import SnapshotFormat
+import SnapshotFormat
 
 /// The uploads of a queue as they change: first each as it is, then each again after it changed.
 ///

@@ -9,7 +9,7 @@ extension UploadQueue {
     let stage = try await onDisk { [self] (folder) throws(ReportingError) in
       // Before anything is made: what is full now need not be filled further.
       try checkRoom(for: 0)
-      do { return try folder.stage() } catch { throw .disk(error) }
+      do throws(SystemError) { return try folder.stage() } catch { throw .disk(error) }
     }
     do throws(ReportingError) {
       let packed: SnapshotBundle.Packed
@@ -39,7 +39,7 @@ extension UploadQueue {
     do throws(SystemError) {
       try folder.publish(stage, as: item)
     } catch {
-      throw error.isAlreadyThere ? .duplicate(item.id) : .disk(error)
+      throw error.isAlreadyThere ? ReportingError.duplicate(item.id) : .disk(error)
     }
     makeRoom(besides: item, in: folder)
     change { state in

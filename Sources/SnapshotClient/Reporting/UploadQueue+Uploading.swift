@@ -9,7 +9,7 @@ extension UploadQueue {
   func pump() {
     // The app's closure is asked without a lock held, so that it may look at the queue.
     let permitted = Set(
-      items.lazy.filter { item in
+      items.filter { item in
         if case .waiting = item.state { configuration.network.permits(item) } else { false }
       }.map(\.id))
     let now = configuration.environment.now()

@@ -1,6 +1,7 @@
 public import Foundation
 public import SnapshotFormat
 import Synchronization
+import SystemIO
 
 /// Uploads bundles, each until the server has it or refuses it for good, across crashes and relaunches.
 ///
@@ -52,7 +53,7 @@ public final class UploadQueue: Sendable {
     folder: QueueFolder, _ client: SnapshotAPIClient, _ configuration: Configuration
   ) throws(ReportingError) {
     let found: (items: [QueuedUpload], unreadable: [UnreadableUpload])
-    do { found = try folder.load() } catch { throw .disk(error) }
+    do throws(SystemError) { found = try folder.load() } catch { throw .disk(error) }
     unreadable = found.unreadable
     self.configuration = configuration
     state = Mutex(
@@ -146,7 +147,7 @@ public final class UploadQueue: Sendable {
   public func remove(_ id: SnapshotID) async throws(ReportingError) {
     try await onDisk { [self] (folder) throws(ReportingError) in
       guard self[id] != nil else { throw .unknown(id) }
-      do { try folder.retire(id) } catch { throw .disk(error) }
+      do throws(SystemError) { try folder.retire(id) } catch { throw .disk(error) }
       change { state in
         state.running.removeValue(forKey: id)?.cancel()
         state.core.remove(id)
@@ -177,7 +178,7 @@ public final class UploadQueue: Sendable {
 
   /// Changes what there is in one step, and tells whoever looks on.
   @discardableResult
-  func change<Value>(_ body: (inout State) -> Value) -> Value {
+  func change<Value: Sendable>(_ body: (inout State) -> Value) -> Value {
     state.withLock { state in
       let value = body(&state)
       state.subscribers.put(state.core.takeChanges())

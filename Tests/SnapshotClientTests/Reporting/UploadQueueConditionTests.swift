@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTransport
+import HTTPTypes
 import SnapshotClient
 import SnapshotFormat
 import Synchronization
