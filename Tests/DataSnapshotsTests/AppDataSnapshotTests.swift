@@ -115,8 +115,8 @@ import Testing
     try bytes.write(to: zip)
     #expect(throws: AppDataError.self) { try AppData(contentsOf: zip).copy(into: fixture.container) }
     let texts = try names.enumerated().map { try (fixture.text($1), noise(UInt64($0))) }
-    #expect(texts.allSatisfy { $0 == "old" || $0 == $1 })
-    #expect(texts.contains { $0 == "old" } && texts.contains { $0 != "old" })
+    #expect(texts.allSatisfy { $0.0 == "old" || $0.0 == $0.1 })
+    #expect(texts.contains { $0.0 == "old" } && texts.contains { $0.0 != "old" })
     #expect(try fixture.paths() == ["Documents"] + names)
   }
 }
