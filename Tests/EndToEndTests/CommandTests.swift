@@ -95,6 +95,37 @@ import Testing
     #expect(outcome.output.isEmpty)
   }
 
+  @Test func `nothing that a snapshot holds steers the terminal`() async throws {
+    let folder = try TemporaryFolder()
+    try folder.write(Data(#"{"formatVersion":1,"id":"\u001b[31m"}"#.utf8), to: "snapshot/manifest.json")
+    let outcome = try await Product.run(["verify", folder.file("snapshot").path])
+    #expect(outcome.status == 2)
+    #expect(outcome.errors.contains("‘\\u{1B}[31m’ is not a UUID"))
+    #expect(!outcome.errors.contains("\u{1B}"))
+  }
+
+  @Test func `a pasted link is followed to its own server, and gets no token of another`() async throws {
+    let folder = try TemporaryFolder()
+    let (mine, other) = (
+      try await TestServer(storage: folder.file("mine")), try await TestServer(storage: folder.file("other"))
+    )
+    let (zip, id) = try await Sample.bundle(in: folder)
+    let upload = try await Product.run(
+      ["upload", zip.path, "--report", "B", "--server", other.url.absoluteString])
+    #expect(upload.lines == ["\(id)"])
+    let environment = ["SNAPSHOT_SERVER": mine.url.absoluteString, "SNAPSHOT_TOKEN": "not\nfor others"]
+    let link = other.address("/v1/snapshots/\(id).zip")
+    let fetch = try await Product.run(
+      ["fetch", link, "--output", folder.file("a.zip").path], environment: environment)
+    #expect(fetch.status == 0, "\(fetch.errors)")
+    // The token is refused as soon as anything wants to send it.
+    let sent = try await Product.run(
+      ["fetch", "\(id)", "--output", folder.file("b.zip").path], environment: environment)
+    #expect(sent.status == 2, "\(sent.errors)")
+    let both = try await Product.run(["fetch", link, "--server", mine.url.absoluteString])
+    #expect(both.status == 64, "\(both.errors)")
+  }
+
   @Test func `the demo tells the story and leaves nothing behind`() async throws {
     let folder = try TemporaryFolder()
     let outcome = try await Product.run(["demo"], environment: ["TMPDIR": folder.path], folder: folder.url)

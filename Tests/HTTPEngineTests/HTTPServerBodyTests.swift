@@ -155,14 +155,14 @@ import Testing
   @Test(arguments: ["Content-Length: 10", "Transfer-Encoding: chunked"], [true, false])
   func `a handler learns that the client went away`(framing: String, isReset: Bool) async throws {
     let seen = Mutex<(any Error)?>(nil)
-    let began = Gate()
-    let ended = Gate()
+    let began = Signal()
+    let ended = Signal()
     try await withServer(handler: { request in
       do {
-        for try await _ in request.body { began.open() }
+        for try await _ in request.body { began.fire() }
       } catch {
         seen.withLock { $0 = error }
-        ended.open()
+        ended.fire()
         throw error
       }
       return HTTPServerResponse(status: .ok)
@@ -177,13 +177,13 @@ import Testing
   }
 
   @Test func `a handler that doesn't read stops the sender`() async throws {
-    let gate = Gate()
-    let began = Gate()
+    let gate = Signal()
+    let began = Signal()
     let taken = Counter()
     try await withServer(handler: { request in
       var iterator = request.body.makeAsyncIterator()
       taken.add(try await iterator.next()?.count ?? 0)
-      began.open()
+      began.fire()
       await gate.wait()
       while let piece = try await iterator.next() { taken.add(piece.count) }
       return HTTPServerResponse(status: .ok)
@@ -197,7 +197,7 @@ import Testing
       let sent = first + (try await RawHTTPClient.run { client.sendUntilStuck(upTo: size - first) })
       #expect(sent < 64 << 20)
       #expect(taken.value <= 256 * 1024)
-      gate.open()
+      gate.fire()
       let rest = size - sent
       let response = try await RawHTTPClient.run {
         var left = rest

@@ -157,10 +157,16 @@ struct ManifestTests {
     }
   }
 
-  @Test func `deep nesting in an unknown key is refused, not crashed on`() throws {
-    let deep = String(repeating: "[", count: 400) + String(repeating: "]", count: 400)
+  @Test(arguments: [(-1, true), (0, true), (1, false), (400, false)])
+  func `nesting in an unknown key has a limit`(depth: (excess: Int, fits: Bool)) throws {
+    let count = JSONValue.maximumDepth + depth.excess
+    let deep = String(repeating: "[", count: count) + String(repeating: "]", count: count)
     let json = String(decoding: try Self.manifest().json(), as: UTF8.self).dropLast(2) + ",\"deep\":\(deep)}"
-    #expect(refusal(Data(json.utf8)).contains("nested deeper"))
+    #expect(refusal(Data(json.utf8)).contains("nested deeper") != depth.fits)
+    #expect((refusal(Data(json.utf8)) == "no refusal") == depth.fits)
+  }
+
+  @Test func `nesting without end is refused, not crashed on`() {
     let abyss = String(repeating: "[", count: 1_000_000)
     #expect(refusal(Data(abyss.utf8)).contains("manifest.json is refused"))
   }

@@ -168,7 +168,7 @@ extension ContainerTree {
   func checkIsOutside(_ path: String) throws(AppDataError) {
     guard let folder else { return }
     var place = path
-    while !Folder.exists(place), place != "/", place != "." { place = DurableFile.folder(of: place) }
+    while !Folder.exists(place), place != "/", place != "." { place = Folder.parent(of: place) }
     let isInside = try AppDataError.disk("") { () throws(SystemError) in
       try OpenFolder(place).isInside(folder)
     }

@@ -19,19 +19,28 @@ struct EmbedCommand: AsyncParsableCommand {
   @Argument(help: "The bundle; its name ends in .xcappdata.")
   var bundle: String
 
-  @Option(name: .customLong("for"), help: "A configuration whose product holds the data; may be repeated.")
+  @Option(
+    name: .customLong("for"),
+    help: ArgumentHelp(
+      "A configuration whose product holds the data; may be repeated.", valueName: "configuration"))
   var configurations: [String] = []
 
-  @Option(help: "The environment variable that asks for the data in any configuration.")
+  @Option(
+    help: ArgumentHelp(
+      "The environment variable that asks for the data in any configuration.", valueName: "name"))
   var environment = "FASTLANE_SNAPSHOT"
 
-  @Option(help: "The configuration that is built (environment: CONFIGURATION).")
+  @Option(
+    help: ArgumentHelp("The configuration that is built (environment: CONFIGURATION).", valueName: "name"))
   var configuration: String?
 
-  @Option(help: "The folder of the products (environment: TARGET_BUILD_DIR).")
+  @Option(
+    help: ArgumentHelp("The folder of the products (environment: TARGET_BUILD_DIR).", valueName: "folder"))
   var targetBuildDir: String?
 
-  @Option(help: "The resources' path from there (environment: UNLOCALIZED_RESOURCES_FOLDER_PATH).")
+  @Option(
+    help: ArgumentHelp(
+      "The resources' path from there (environment: UNLOCALIZED_RESOURCES_FOLDER_PATH).", valueName: "path"))
   var resourcesFolder: String?
 
   func run() async throws {

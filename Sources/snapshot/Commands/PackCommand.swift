@@ -21,7 +21,7 @@ struct PackCommand: AsyncParsableCommand {
   @Flag(help: "The folder is an .xcappdata bundle.")
   var xcappdata = false
 
-  @Option(help: "The bundle to write; nothing may be there yet.")
+  @Option(help: ArgumentHelp("The bundle to write; nothing may be there yet.", valueName: "file"))
   var output: String
 
   func run() async throws {

@@ -22,7 +22,7 @@ struct PreloadCommand: AsyncParsableCommand {
   @Argument(help: "An .xcappdata bundle, a snapshot, or the UUID or address of one on the server.")
   var source: String
 
-  @Option(help: "The container; it is made if it is missing.")
+  @Option(help: ArgumentHelp("The container; it is made if it is missing.", valueName: "folder"))
   var into: String
 
   @Flag(help: "Print what became of each file.")
@@ -58,7 +58,10 @@ struct PreloadCommand: AsyncParsableCommand {
   private func local(_ scratch: ScratchFolder) async throws -> URL {
     guard SnapshotID(source) != nil || source.contains("://") else { return URL(filePath: source) }
     let address = try SnapshotAddress(source)
-    let client = try address.server.map { try options.client(server: $0) } ?? options.client()
+    if address.server != nil, options.server != nil {
+      throw ValidationError("The address names its server; give it or --server, not both.")
+    }
+    let client = try options.client(link: address.server)
     let zip = scratch.file("\(address.id).zip")
     let line = ProgressLine("Fetching")
     defer { line.finish() }

@@ -17,8 +17,8 @@ enum Console {
   /// One line beside the result.
   static func note(_ line: String) { write(line + "\n", to: .standardError) }
 
-  /// What went wrong, in one line.
-  static func error(_ message: String) { note("Error: \(message)") }
+  /// What went wrong, in one line, which may name what others sent.
+  static func error(_ message: String) { note("Error: \(escaped(message))") }
 
   /// Text without a line's end, for progress on a terminal.
   static func progress(_ text: String) { write(text, to: .standardError) }
