@@ -8,6 +8,8 @@ struct BundleMember {
   let source: String
   /// What the manifest says of it, where it is a recording.
   let recording: Manifest.Recording?
+  /// Whether it is marked as executable.
+  var isExecutable = false
 
   /// Checks that a regular file is there and, where it is a recording, that it is the one that was described.
   func verify() throws(BundleError) {

@@ -1,15 +1,24 @@
 import SystemIO
 
-/// The regular files below a folder.
-enum FolderTree {
-  /// Their names from `root` down, parts separated by `/`, sorted by their bytes. Empty folders and Finder's notes
-  /// are passed over; a link or a device is refused as ``BundleError/unexpectedEntry(_:)``.
-  static func files(in root: String) throws(BundleError) -> [String] {
+/// What is below a folder.
+struct FolderTree {
+  /// The regular files, named from the top down, parts separated by `/`, sorted by their bytes.
+  let files: [String]
+  /// The folders that hold nothing, in the same way, each with a `/` at its end.
+  let emptyFolders: [String]
+
+  /// Walks down from `root`. Finder's notes are passed over; a link or a device is refused as
+  /// ``BundleError/unexpectedEntry(_:)``.
+  init(_ root: String) throws(BundleError) {
     var files: [String] = []
+    var emptyFolders: [String] = []
     var folders = [""]
     while let folder = folders.popLast() {
-      let names = try BundleError.disk(Folder.entries(root + "/" + folder))
-      for name in names where name != BundleLayout.finderFile {
+      let names = try BundleError.disk(Folder.entries(root + "/" + folder)).filter {
+        $0 != BundleLayout.finderFile
+      }
+      if names.isEmpty, !folder.isEmpty { emptyFolders.append(folder) }
+      for name in names {
         let member = folder + name
         if Folder.isFolder(root + "/" + member) {
           folders.append(member + "/")
@@ -20,6 +29,7 @@ enum FolderTree {
         }
       }
     }
-    return files.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    self.files = files.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    self.emptyFolders = emptyFolders.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
   }
 }

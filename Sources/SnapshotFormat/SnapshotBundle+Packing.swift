@@ -26,7 +26,8 @@ extension SnapshotBundle {
   /// there, durably, in one step, replacing what stands there; when it fails, nothing has changed.
   public static func pack(folder: URL, to zip: URL) throws(BundleError) -> Packed {
     let bundle = try FolderBundle(folder)
-    return try write(bundle.manifest, json: bundle.json, bundle.members, to: zip)
+    return try write(
+      bundle.manifest, json: bundle.json, bundle.members, emptyFolders: bundle.emptyFolders, to: zip)
   }
 
   /// Makes a bundle of single files, each under the identifier that it is to have, and writes it to `zip` as
@@ -56,7 +57,7 @@ extension SnapshotBundle {
     plainFolder folder: URL, application: Manifest.Application, device: Manifest.Device,
     id: SnapshotID = SnapshotID(), report: ReportID? = nil, createdAt: Date = Date(), to zip: URL
   ) throws(BundleError) -> Packed {
-    let sources = try FolderTree.files(in: folder.path).map { name in
+    let sources = try FolderTree(folder.path).files.map { name in
       Source(identifier: name, file: URL(filePath: folder.path + "/" + name), recordedAt: createdAt)
     }
     let manifest = Manifest(
@@ -64,15 +65,17 @@ extension SnapshotBundle {
     return try pack(sources, describedBy: manifest, to: zip)
   }
 
-  private static func write(
-    _ manifest: Manifest, json: [UInt8], _ members: [BundleMember], to zip: URL
+  static func write(
+    _ manifest: Manifest, json: [UInt8], _ members: [BundleMember], emptyFolders: [String] = [], to zip: URL
   ) throws(BundleError) -> Packed {
     let staging = Staging(beside: zip)
     do throws(BundleError) {
       let file = try BundleError.disk(File(staging.path, .create(mode: 0o600)))
       let writer = ZipWriter(file)
       try BundleError.zip(writer.add(BundleLayout.manifest, bytes: json))
-      try BundleError.zip(writer.addFiles(members.map { ($0.name, $0.source) }))
+      for folder in emptyFolders { try BundleError.zip(writer.add(folder, bytes: [])) }
+      let executables = Set(members.lazy.filter(\.isExecutable).map(\.name))
+      try BundleError.zip(writer.addFiles(members.map { ($0.name, $0.source) }, executables: executables))
       // Looked at now, nothing that changed while it was read gets through.
       for member in members { try member.verify() }
       let size = try BundleError.zip(writer.finish())

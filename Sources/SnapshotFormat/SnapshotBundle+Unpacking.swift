@@ -38,7 +38,9 @@ extension SnapshotBundle {
   private static func extract(
     _ entry: ZipEntry, of bundle: ZippedBundle, to path: String
   ) throws(BundleError) {
-    let file = try BundleError.disk(File(path, .create(mode: 0o600)))
+    // Only a file of an app's container may be one that is run.
+    let isExecutable = entry.isExecutable && entry.name.hasPrefix(BundleLayout.appData)
+    let file = try BundleError.disk(File(path, .create(mode: isExecutable ? 0o700 : 0o600)))
     var offset: Int64 = 0
     try unsafe bundle.read(entry) { bytes throws(SystemError) in
       try unsafe file.write(bytes, at: offset)

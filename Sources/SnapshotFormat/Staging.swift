@@ -10,7 +10,7 @@ struct Staging {
 
   init(beside final: URL) {
     folder = Folder.parent(of: final.path)
-    path = folder + "/.snapshot-\(SnapshotID()).partial"
+    path = folder + "/" + StagedName.make()
   }
 
   /// Removes what was built. Used after a failure, which is the one to tell; a second one adds nothing to it.

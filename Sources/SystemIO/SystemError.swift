@@ -28,6 +28,8 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
   public var isOutOfSpace: Bool { code == ENOSPC || code == EDQUOT || code == EFBIG }
   /// The process or the system has no descriptor left.
   public var isOutOfDescriptors: Bool { code == EMFILE || code == ENFILE }
+  /// A name is not UTF-8.
+  public var isUnusableName: Bool { code == EILSEQ }
   /// The call would have had to wait.
   public var isWouldBlock: Bool { code == EAGAIN || code == EWOULDBLOCK }
 

@@ -8,6 +8,8 @@ struct EntryHeader {
   let name: String
   /// What is said of the data; to be set before the headers are written.
   var encoded: EntryEncoder.Encoded
+  /// Whether whoever unpacks it may run it.
+  var isExecutable = false
 
   private let offset: Int64
   private let threshold: Int64
@@ -45,7 +47,8 @@ struct EntryHeader {
       extraLength: wide.isEmpty ? 0 : UInt16(4 + 8 * wide.count))
     // No comment, the first disk, no internal attributes.
     bytes.append(contentsOf: [0, 0, 0, 0, 0, 0])
-    bytes.append(littleEndian: isFolder ? UInt32(0o040755 << 16 | 0x10) : UInt32(0o100644 << 16))
+    let attributes: UInt32 = isFolder ? 0o040755 << 16 | 0x10 : (isExecutable ? 0o100755 : 0o100644) << 16
+    bytes.append(littleEndian: attributes)
     bytes.append(littleEndian: offset >= threshold ? .max : UInt32(offset))
     bytes += name.utf8
     if !wide.isEmpty { appendZip64(wide, to: &bytes) }

@@ -24,6 +24,8 @@ public struct ZipEntry: Sendable, Hashable {
   public let crc32: UInt32
   /// Where the entry's data begins in the file.
   public let dataOffset: Int64
+  /// Whether it was an executable file on the Unix system that the archive was made on.
+  public let isExecutable: Bool
 
   /// Why the entry can be listed but not read, if so.
   let refusal: ZipError.Reason?

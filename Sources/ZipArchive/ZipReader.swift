@@ -99,6 +99,7 @@ extension ZipEntry {
     size = Int64(clamping: entry.numbers.size)
     crc32 = entry.header.common.crc32
     self.dataOffset = dataOffset
+    isExecutable = entry.header.isUnix && (entry.header.externalAttributes >> 16) & 0o170100 == 0o100100
     refusal = entry.refusal
   }
 }

@@ -12,9 +12,13 @@ extension ZipWriter {
   /// ``add(_:contentsOf:)`` would make, but all cores work on it. Blocks the calling thread.
   ///
   /// After an error the entries before the one that it names are in the archive, and none from there on.
-  /// - Parameter files: The entries' names and the paths of the regular files that they are made from. Links
-  ///   aren't followed.
-  public func addFiles(_ files: [(name: String, path: String)]) throws(ZipError) {
+  /// - Parameters:
+  ///   - files: The entries' names and the paths of the regular files that they are made from. Links aren't
+  ///     followed.
+  ///   - executables: The names of those that are marked as executable.
+  public func addFiles(
+    _ files: [(name: String, path: String)], executables: Set<String> = []
+  ) throws(ZipError) {
     var batch: [(name: String, source: EntrySource)] = []
     var batchSize: Int64 = 0
     for file in files {
@@ -24,26 +28,32 @@ extension ZipWriter {
           try EntrySource(mapSystemError { () throws(SystemError) in try File(file.path) })
         }
       } catch {
-        try add(batch)
+        try add(batch, executables)
         throw error
       }
       if batch.count == Self.batchFiles || batchSize + source.size > Self.batchSize {
-        try add(batch)
+        try add(batch, executables)
         batch.removeAll()
         batchSize = 0
       }
       batch.append((file.name, source))
       batchSize += source.size
     }
-    try add(batch)
+    try add(batch, executables)
   }
 
   private typealias Made = Result<(encoded: EntryEncoder.Encoded, data: [UInt8]), ZipError>
 
   /// Deflates the sources at the same time and appends them in their order.
-  private func add(_ batch: [(name: String, source: EntrySource)]) throws(ZipError) {
+  private func add(
+    _ batch: [(name: String, source: EntrySource)], _ executables: Set<String>
+  ) throws(ZipError) {
     guard batch.count > 1 else {
-      for (name, source) in batch { try add(name, source) }
+      for (name, source) in batch {
+        try naming(name) { () throws(ZipError) in
+          try add(name, source, isExecutable: executables.contains(name))
+        }
+      }
       return
     }
     let made = Mutex([Made?](repeating: nil, count: batch.count))
@@ -60,7 +70,7 @@ extension ZipWriter {
       guard let made else { continue }
       try naming(file.name) { () throws(ZipError) in
         let (encoded, data) = try made.get()
-        try add(file.name, encoded, data: data)
+        try add(file.name, encoded, data: data, isExecutable: executables.contains(file.name))
       }
     }
   }

@@ -66,18 +66,22 @@ public final class ZipWriter {
     return length
   }
 
-  func add(_ name: String, _ source: EntrySource) throws(ZipError) {
+  func add(_ name: String, _ source: EntrySource, isExecutable: Bool = false) throws(ZipError) {
     try check(name, size: source.size)
     var header = EntryHeader(name, offset: end, size: source.size, thresholds)
+    header.isExecutable = isExecutable
     var sink = FileSink(file, at: end + header.localLength)
     header.encoded = try encoder.encode(source, into: &sink)
     try append(header, data: [])
   }
 
   /// Appends an entry whose data was made ahead.
-  func add(_ name: String, _ encoded: EntryEncoder.Encoded, data: [UInt8]) throws(ZipError) {
+  func add(
+    _ name: String, _ encoded: EntryEncoder.Encoded, data: [UInt8], isExecutable: Bool
+  ) throws(ZipError) {
     try check(name, size: encoded.size)
     var header = EntryHeader(name, offset: end, size: encoded.size, thresholds)
+    header.isExecutable = isExecutable
     header.encoded = encoded
     try append(header, data: data)
   }

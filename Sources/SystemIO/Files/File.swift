@@ -28,7 +28,12 @@ public final class File: Sendable {
 
   /// Opens `path`. A symbolic link in the last component is not followed (`ELOOP`), a pipe without a writer is not
   /// waited for, and the descriptor is not handed on to child processes.
-  public init(_ path: String, _ access: Access = .read) throws(SystemError) {
+  public convenience init(_ path: String, _ access: Access = .read) throws(SystemError) {
+    try self.init(path, named: path, in: AT_FDCWD, access)
+  }
+
+  /// Opens `name`, which is relative to the open folder of that descriptor, as ``init(_:_:)`` does.
+  init(_ path: String, named name: String, in folder: Int32, _ access: Access) throws(SystemError) {
     let (flags, mode): (Int32, UInt16) =
       switch access {
       case .read: (O_RDONLY | O_NONBLOCK, 0)
@@ -38,7 +43,7 @@ public final class File: Sendable {
       }
     self.path = path
     descriptor = try retryingInterrupts("open", path) {
-      open(path, flags | O_CLOEXEC | O_NOFOLLOW, mode_t(mode))
+      openat(folder, name, flags | O_CLOEXEC | O_NOFOLLOW, mode_t(mode))
     }
   }
 

@@ -114,6 +114,12 @@ public enum Folder {
   /// Whether `path` is a regular file; a link to one is not.
   public static func isRegularFile(_ path: String) -> Bool { kind(path) == S_IFREG }
 
+  /// Whether `path` is a regular file that its owner may run; a link to one is not.
+  public static func isExecutableFile(_ path: String) -> Bool {
+    var status = stat()
+    return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && status.st_mode & S_IXUSR != 0
+  }
+
   /// Whether anything stands under `path`, a broken link included.
   public static func exists(_ path: String) -> Bool { kind(path) != nil }
 

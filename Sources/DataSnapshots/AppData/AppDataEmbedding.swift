@@ -1,0 +1,105 @@
+public import Foundation
+public import SnapshotFormat
+import SystemIO
+
+/// An `.xcappdata` bundle that a build phase copies into an app's product, or keeps out of it.
+///
+/// What is embedded is the same as the bundle, file by file; a build that has nothing to change changes nothing.
+public struct AppDataEmbedding: Sendable {
+  /// What was done.
+  public enum Outcome: Sendable, Hashable {
+    /// The bundle is in the product.
+    case embedded(PreloadReport)
+    /// It was there from an earlier build, and is no longer.
+    case removed
+    /// It was not there, and is not.
+    case absent
+  }
+
+  /// The bundle.
+  public let bundle: URL
+  /// The folder in the product that holds its resources.
+  public let resources: URL
+  /// Where the bundle lies in the product.
+  public var destination: URL { resources.appending(path: bundle.lastPathComponent) }
+
+  /// Names both; `nil` where the bundle's name does not end in `.xcappdata`, so that nothing else is ever removed.
+  public init?(bundle: URL, resources: URL) {
+    guard bundle.pathExtension == AppData.bundleExtension,
+      !bundle.deletingPathExtension().lastPathComponent.isEmpty
+    else { return nil }
+    self.bundle = bundle
+    self.resources = resources
+  }
+
+  /// Brings the product into the state that is wanted: with the bundle, or without it, and without the one that an
+  /// earlier build left there. Without, the bundle itself need not exist.
+  public func update(isWanted: Bool, limits: ContainerLimits = .default) throws(AppDataError) -> Outcome {
+    isWanted ? .embedded(try embed(limits)) : try remove()
+  }
+
+  private func embed(_ limits: ContainerLimits) throws(AppDataError) -> PreloadReport {
+    // What can't be preloaded is found at the build, not at the launch.
+    _ = try AppData(contentsOf: bundle, limits: limits)
+    let name = bundle.lastPathComponent
+    let source = try AppDataError.disk("") { () throws(SystemError) in try OpenFolder(bundle.path) }
+    let tree = try ContainerTree(source, limits: limits)
+    try tree.checkIsOutside(resources.path)
+    let product = try AppDataError.disk("") { () throws(SystemError) in
+      try Folder.create(resources.path, mode: 0o755)
+      return try OpenFolder(resources.path)
+    }
+    let isThere = try AppDataError.disk(name) { () throws(SystemError) in
+      let status = try product.status(name)
+      if let status, status.kind != .folder { try product.removeTree(name) }
+      return status?.kind == .folder
+    }
+    let copy = try AppDataError.disk(name) { () throws(SystemError) in
+      if !isThere { try product.create(folder: name, mode: 0o755) }
+      return try product.folder(name)
+    }
+    let removed = try Pruning(tree).run(in: copy)
+    var report = try ContainerCopy(tree, to: copy).run()
+    report.removed = removed
+    return report
+  }
+
+  private func remove() throws(AppDataError) -> Outcome {
+    let name = bundle.lastPathComponent
+    return try AppDataError.disk(name) { () throws(SystemError) in
+      guard Folder.isFolder(resources.resolvingSymlinksInPath().path) else { return .absent }
+      let product = try OpenFolder(resources.path)
+      guard try product.status(name) != nil else { return .absent }
+      try product.removeTree(name)
+      return .removed
+    }
+  }
+}
+
+/// Removes what a former copy has and the source has not, or has as something else.
+private struct Pruning {
+  private let isFolder: [String: Bool]
+
+  init(_ tree: ContainerTree) {
+    isFolder = Dictionary(uniqueKeysWithValues: tree.entries.map { ($0.path, $0.isFolder) })
+  }
+
+  func run(in folder: OpenFolder, _ prefix: String = "") throws(AppDataError) -> [String] {
+    var removed: [String] = []
+    let names = try AppDataError.disk(prefix) { () throws(SystemError) in try folder.entries() }
+    for name in names {
+      let path = prefix + name
+      let kind = try AppDataError.disk(path) { () throws(SystemError) in try folder.status(name)?.kind }
+      switch (kind, isFolder[path]) {
+      case (.folder, true):
+        let child = try AppDataError.disk(path) { () throws(SystemError) in try folder.folder(name) }
+        removed += try run(in: child, path + "/")
+      case (.file, false), (nil, _): break
+      default:
+        try AppDataError.disk(path) { () throws(SystemError) in try folder.removeTree(name) }
+        removed.append(path)
+      }
+    }
+    return removed
+  }
+}

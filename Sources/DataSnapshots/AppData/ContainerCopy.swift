@@ -1,0 +1,177 @@
+import SnapshotFormat
+import SystemIO
+
+/// Puts a tree in place below an open folder.
+struct ContainerCopy {
+  private let tree: ContainerTree
+  private let root: OpenFolder
+  /// Whether the destination's disk tells `a` from `A`; `nil` to find out.
+  private let isCaseSensitive: Bool?
+
+  init(_ tree: ContainerTree, to root: OpenFolder, isCaseSensitive: Bool? = nil) {
+    self.tree = tree
+    self.root = root
+    self.isCaseSensitive = isCaseSensitive
+  }
+
+  func run() throws(AppDataError) -> PreloadReport {
+    try checkDestination()
+    try checkNames()
+    for folder in [""] + tree.entries.lazy.filter(\.isFolder).map(\.path) { try removeLeftovers(in: folder) }
+    var report = PreloadReport()
+    report.passedOver = tree.passedOver
+    for entry in tree.entries {
+      if entry.isFolder {
+        if try make(entry) { report.folders.append(entry.path) }
+      } else {
+        report.files.append(.init(path: entry.path, size: entry.size, outcome: try put(entry)))
+      }
+    }
+    return report
+  }
+
+  // MARK: - Looking
+
+  /// Refuses what is in the way, before anything is written.
+  private func checkDestination() throws(AppDataError) {
+    var missing: Set<String> = []
+    for entry in tree.entries {
+      if missing.contains(entry.parent) {
+        if entry.isFolder { missing.insert(entry.path) }
+        continue
+      }
+      switch (try status(of: entry)?.kind, entry.isFolder) {
+      case (nil, let isFolder): if isFolder { missing.insert(entry.path) }
+      case (.folder, true), (.file, false): break
+      case (.link, _): throw .obstacle(.link, at: entry.path)
+      case (.folder, false): throw .obstacle(.folder, at: entry.path)
+      case (.file, true): throw .obstacle(.file, at: entry.path)
+      case (.other, _): throw .obstacle(.device, at: entry.path)
+      }
+    }
+  }
+
+  /// Refuses two paths that would be one on this disk.
+  private func checkNames() throws(AppDataError) {
+    var paths: [String: String] = [:]
+    for entry in tree.entries {
+      // Strings are equal where they are canonically equivalent.
+      guard let other = paths.updateValue(entry.path, forKey: entry.path.lowercased()) else { continue }
+      if try tellsCasesApart() { return }
+      throw .sameName(other, entry.path)
+    }
+  }
+
+  private func tellsCasesApart() throws(AppDataError) -> Bool {
+    if let isCaseSensitive { return isCaseSensitive }
+    return try AppDataError.disk("") { () throws(SystemError) in
+      let staged = try StagedFile(in: root, mode: 0o600)
+      defer { staged.discard() }
+      return try root.status(staged.name.uppercased()) == nil
+    }
+  }
+
+  private func status(of entry: ContainerEntry) throws(AppDataError) -> OpenFolder.Status? {
+    try AppDataError.disk(entry.path) { () throws(SystemError) in
+      try root.folder(at: entry.parent).status(entry.name)
+    }
+  }
+
+  /// Removes what copies that were killed have left in `folder`.
+  private func removeLeftovers(in folder: String) throws(AppDataError) {
+    try AppDataError.disk(folder) { () throws(SystemError) in
+      do throws(SystemError) {
+        let folder = try root.folder(at: folder)
+        for name in try folder.entries() where StagedName.matches(name) {
+          try StagedFile.removeAbandoned(name, in: folder)
+        }
+      } catch  where error.isNotFound || error.isUnusableName {
+        // The folder is yet to be made; or it holds names that we would never write.
+      }
+    }
+  }
+
+  // MARK: - Writing
+
+  private func make(_ entry: ContainerEntry) throws(AppDataError) -> Bool {
+    try AppDataError.disk(entry.path) { () throws(SystemError) in
+      let parent = try root.folder(at: entry.parent)
+      do throws(SystemError) {
+        try parent.create(folder: entry.name, mode: 0o755)
+        return true
+      } catch  where error.isAlreadyThere {
+        // As it was before, or somebody else was quicker; a link or a file would be found out by opening it.
+        _ = try parent.folder(entry.name)
+        return false
+      }
+    }
+  }
+
+  private func put(_ entry: ContainerEntry) throws(AppDataError) -> PreloadReport.Outcome {
+    let (folder, status) = try AppDataError.disk(entry.path) { () throws(SystemError) in
+      let folder = try root.folder(at: entry.parent)
+      return (folder, try folder.status(entry.name))
+    }
+    if let status, try isUnchanged(entry, status, in: folder) { return .unchanged }
+    let executable: UInt16 = entry.isExecutable ? 0o755 : 0o644
+    let staged = try AppDataError.disk(entry.path) { () throws(SystemError) in
+      try StagedFile(in: folder, mode: status == nil ? executable : 0o600)
+    }
+    do throws(AppDataError) {
+      var offset: Int64 = 0
+      try tree.read(entry) { bytes throws(SystemError) in
+        try staged.file.write(bytes, at: offset)
+        offset += Int64(bytes.count)
+      }
+      try AppDataError.disk(entry.path) { () throws(SystemError) in
+        if let status {
+          try staged.file.setMode(status.permissions(isExecutable: entry.isExecutable))
+          try staged.file.synchronize()
+        }
+        try staged.publish(as: entry.name)
+      }
+    } catch {
+      staged.discard()
+      throw error
+    }
+    return status == nil ? .created : .replaced
+  }
+
+  /// Whether the file that stands there has the same bytes, and the same to say about being run.
+  private func isUnchanged(
+    _ entry: ContainerEntry, _ status: OpenFolder.Status, in folder: OpenFolder
+  ) throws(AppDataError) -> Bool {
+    guard status.kind == .file, status.size == entry.size, status.isExecutable == entry.isExecutable
+    else { return false }
+    let file: File
+    // What can't be read can still be replaced.
+    do { file = try folder.file(entry.name) } catch { return false }
+    var (offset, isSame): (Int64, Bool) = (0, true)
+    try tree.read(entry) { bytes throws(SystemError) in
+      if isSame { isSame = try file.read(upTo: bytes.count, at: offset) == bytes }
+      offset += Int64(bytes.count)
+    }
+    return isSame
+  }
+}
+
+extension OpenFolder.Status {
+  /// The permissions with the owner's, and with it everybody's who may read, right to run it or without.
+  fileprivate func permissions(isExecutable: Bool) -> UInt16 {
+    let plain = permissions & 0o666
+    return isExecutable ? plain | (plain & 0o444) >> 2 | 0o100 : plain
+  }
+}
+
+extension ContainerTree {
+  /// Refuses a destination in the folder that the tree is in; it need not exist.
+  func checkIsOutside(_ path: String) throws(AppDataError) {
+    guard let folder else { return }
+    var place = path
+    while !Folder.exists(place), place != "/", place != "." { place = Folder.parent(of: place) }
+    let isInside = try AppDataError.disk("") { () throws(SystemError) in
+      try OpenFolder(place).isInside(folder)
+    }
+    if isInside { throw .destinationInSource(path) }
+  }
+}

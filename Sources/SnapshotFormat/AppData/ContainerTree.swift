@@ -1,0 +1,158 @@
+public import Foundation
+public import SystemIO
+import ZipArchive
+
+/// The data of an app's container, as it lies in a folder or in a snapshot: which folders and files, and their
+/// bytes.
+///
+/// Reading the list refuses links, devices and whatever is over a limit, before anything is done with the rest.
+/// Finder's `.DS_Store`, the system's note of whose container it is, and what a copy that was killed left behind are
+/// passed over. A tree may be used from many threads; its calls block.
+public struct ContainerTree: Sendable {
+  /// The folders and files, sorted by the bytes of their paths: a folder comes before what is in it.
+  public let entries: [ContainerEntry]
+  /// The paths that are there and not among the entries.
+  public let passedOver: [String]
+  /// The folder that the tree lies in; `nil` where it lies in a zip.
+  public let folder: OpenFolder?
+
+  private let archive: Archive?
+
+  /// A snapshot's zip, and its entries by their paths in the container.
+  private struct Archive: Sendable {
+    let bundle: ZippedBundle
+    let entries: [String: ZipEntry]
+  }
+
+  /// Lists what is in `folder`, down from there.
+  public init(_ folder: OpenFolder, limits: ContainerLimits = .default) throws(AppDataError) {
+    var scan = FolderScan(limits)
+    try scan.add(folder, "")
+    entries = Self.sorted(scan.tally.entries)
+    passedOver = scan.passedOver
+    self.folder = folder
+    archive = nil
+  }
+
+  /// Lists what is in `app-data/` of the snapshot at `zip`, whose structure is checked.
+  public init(snapshot zip: URL, limits: ContainerLimits = .default) throws(AppDataError) {
+    let bundle: ZippedBundle
+    do { bundle = try ZippedBundle(zip, limits: .default) } catch { throw .snapshot(error) }
+    let inside = bundle.reader.entries.filter { $0.name.hasPrefix(BundleLayout.appData) }
+    guard !inside.isEmpty else { throw .noContainer(zip.path) }
+    var tally = ContainerTally(limits)
+    var passedOver: [String] = []
+    var folders: Set<String> = []
+    var found: [String: ZipEntry] = [:]
+    for entry in inside {
+      let path = String(entry.name.dropFirst(BundleLayout.appData.count).trimmingSuffix("/"))
+      guard !path.isEmpty else { continue }
+      if ContainerRules.passesOver(path, named: path.split(separator: "/").last ?? "") {
+        passedOver.append(path)
+        continue
+      }
+      let item = ContainerEntry(
+        path: path,
+        kind: entry.isFolder ? .folder : .file(size: entry.size, isExecutable: entry.isExecutable))
+      var parent = item.isFolder ? path : item.parent
+      while !parent.isEmpty, folders.insert(parent).inserted {
+        let folder = ContainerEntry(path: parent, kind: .folder)
+        try tally.add(folder)
+        parent = folder.parent
+      }
+      guard !item.isFolder else { continue }
+      try tally.add(item)
+      found[path] = entry
+    }
+    entries = Self.sorted(tally.entries)
+    self.passedOver = passedOver.sorted()
+    folder = nil
+    archive = Archive(bundle: bundle, entries: found)
+  }
+
+  private static func sorted(_ entries: [ContainerEntry]) -> [ContainerEntry] {
+    entries.sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
+  }
+
+  /// Reads the file `entry` piece by piece into `sink`, in a fixed amount of memory. When it returns, every byte was
+  /// right: as many as were listed and, out of a snapshot, with the right checksum.
+  public func read(
+    _ entry: ContainerEntry, into sink: ([UInt8]) throws(SystemError) -> Void
+  ) throws(AppDataError) {
+    if let archive, let zipped = archive.entries[entry.path] {
+      do throws(BundleError) {
+        try unsafe archive.bundle.read(zipped) { bytes throws(SystemError) in try unsafe sink(Array(bytes)) }
+      } catch {
+        if case .system(let cause) = error { throw .system(file: entry.path, cause) }
+        throw .snapshot(error)
+      }
+    } else if let folder {
+      let file = try open(entry, in: folder)
+      var offset: Int64 = 0
+      while true {
+        let bytes = try AppDataError.disk(entry.path) { () throws(SystemError) in
+          try file.read(upTo: 256 << 10, at: offset)
+        }
+        if bytes.isEmpty { break }
+        offset += Int64(bytes.count)
+        guard offset <= entry.size else { throw .changed(entry.path) }
+        try AppDataError.disk(entry.path) { () throws(SystemError) in try sink(bytes) }
+      }
+      guard offset == entry.size else { throw .changed(entry.path) }
+    }
+  }
+
+  private func open(_ entry: ContainerEntry, in folder: OpenFolder) throws(AppDataError) -> File {
+    try AppDataError.disk(entry.path) { () throws(SystemError) in
+      let file = try folder.folder(at: entry.parent).file(entry.name)
+      guard try file.isRegular else { throw SystemError(operation: "open", path: file.path, code: EINVAL) }
+      return file
+    }
+  }
+}
+
+/// Walks down a folder.
+private struct FolderScan {
+  var tally: ContainerTally
+  var passedOver: [String] = []
+
+  init(_ limits: ContainerLimits) { tally = ContainerTally(limits) }
+
+  mutating func add(_ folder: OpenFolder, _ prefix: String) throws(AppDataError) {
+    let names: [String]
+    do { names = try folder.entries() } catch {
+      if error.isUnusableName {
+        throw .unusableName(prefix + ((error.path ?? "") as NSString).lastPathComponent)
+      }
+      throw .system(file: prefix, error)
+    }
+    for name in names {
+      let path = prefix + name
+      if ContainerRules.passesOver(path, named: name[...]) {
+        passedOver.append(path)
+        continue
+      }
+      let status = try AppDataError.disk(path) { () throws(SystemError) in try folder.status(name) }
+      switch status?.kind {
+      case .file:
+        let kind = ContainerEntry.Kind.file(
+          size: status?.size ?? 0, isExecutable: status?.isExecutable == true)
+        try tally.add(ContainerEntry(path: path, kind: kind))
+      case .folder:
+        try tally.add(ContainerEntry(path: path, kind: .folder))
+        try add(
+          AppDataError.disk(path) { () throws(SystemError) in try folder.folder(name) }, path + "/")
+      case .link: throw .link(path)
+      case .other: throw .specialFile(path)
+      case nil: throw .changed(path)
+      }
+    }
+  }
+}
+
+extension StringProtocol {
+  /// The text without `suffix`, if it ends in that.
+  fileprivate func trimmingSuffix(_ suffix: String) -> SubSequence {
+    hasSuffix(suffix) ? dropLast(suffix.count) : self[...]
+  }
+}

@@ -1,0 +1,176 @@
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// An open folder, whose names are reached through its descriptor: whatever happens to the path above it meanwhile,
+/// nothing that is done here ends up elsewhere. Links in it are never followed.
+///
+/// A name is one part of a path: one that is empty, `.` or `..`, or that holds a `/`, is refused (`EINVAL`).
+public final class OpenFolder: Sendable {
+  /// The path that was opened, for messages.
+  public let path: String
+  private let descriptor: Int32
+
+  /// What stands under a name.
+  public struct Status: Sendable, Hashable {
+    /// The kinds that are told apart.
+    public enum Kind: Sendable, Hashable { case file, folder, link, other }
+    /// Which kind it is.
+    public let kind: Kind
+    /// The length in bytes.
+    public let size: Int64
+    /// The permission bits.
+    public let permissions: UInt16
+    /// Whether the owner may run it.
+    public var isExecutable: Bool { permissions & 0o100 != 0 }
+  }
+
+  /// Opens the folder at `path`, following links.
+  public convenience init(_ path: String) throws(SystemError) {
+    let descriptor = try retryingInterrupts("open", path) { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+    self.init(path, descriptor: descriptor)
+  }
+
+  private init(_ path: String, descriptor: Int32) {
+    self.path = path
+    self.descriptor = descriptor
+  }
+
+  deinit { close(descriptor) }
+
+  // MARK: - Reaching
+
+  /// Opens the folder that is reached over the names in `path`, parts separated by `/`; an empty path is this one.
+  public func folder(at path: String) throws(SystemError) -> OpenFolder {
+    var folder = self
+    for name in path.split(separator: "/", omittingEmptySubsequences: true) {
+      folder = try folder.folder(String(name))
+    }
+    return folder
+  }
+
+  /// Opens the folder `name`.
+  public func folder(_ name: String) throws(SystemError) -> OpenFolder {
+    let path = try self.path(of: name)
+    let child = try retryingInterrupts("open", path) {
+      openat(descriptor, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+    }
+    return OpenFolder(path, descriptor: child)
+  }
+
+  /// Opens the file `name`.
+  public func file(_ name: String, _ access: File.Access = .read) throws(SystemError) -> File {
+    try File(path(of: name), named: name, in: descriptor, access)
+  }
+
+  /// What stands under `name`; `nil` where nothing does.
+  public func status(_ name: String) throws(SystemError) -> Status? {
+    let path = try self.path(of: name)
+    var status = stat()
+    do throws(SystemError) {
+      try retryingInterrupts("fstatat", path) { fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) }
+    } catch  where error.isNotFound {
+      return nil
+    }
+    let kind: Status.Kind =
+      switch status.st_mode & S_IFMT {
+      case S_IFREG: .file
+      case S_IFDIR: .folder
+      case S_IFLNK: .link
+      default: .other
+      }
+    return Status(kind: kind, size: Int64(status.st_size), permissions: UInt16(status.st_mode & 0o7777))
+  }
+
+  /// The names in the folder, sorted by their bytes. One that is not UTF-8 is thrown (`EILSEQ`).
+  public func entries() throws(SystemError) -> [String] {
+    // A descriptor of its own, for its position; the stream closes it.
+    let copy = try retryingInterrupts("open", path) {
+      openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    }
+    guard let stream = fdopendir(copy) else {
+      let error = SystemError(operation: "fdopendir", path: path)
+      close(copy)
+      throw error
+    }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while true {
+      errno = 0
+      guard let entry = readdir(stream) else {
+        if errno != 0 { throw SystemError(operation: "readdir", path: path) }
+        return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+      }
+      let (name, repaired) = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+        pointer.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) {
+          (String(validatingCString: $0), String(cString: $0))
+        }
+      }
+      guard let name else {
+        throw SystemError(operation: "readdir", path: path + "/" + repaired, code: EILSEQ)
+      }
+      if name != ".", name != ".." { names.append(name) }
+    }
+  }
+
+  /// Whether this is `other`, or somewhere below it. What lies above a folder that may not be opened is not known.
+  public func isInside(_ other: OpenFolder) throws(SystemError) -> Bool {
+    let wanted = try Self.identity(other.descriptor, other.path)
+    var place = self
+    while true {
+      let here = try Self.identity(place.descriptor, place.path)
+      if here == wanted { return true }
+      let parent = openat(place.descriptor, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+      guard parent >= 0 else { return false }
+      place = OpenFolder(place.path + "/..", descriptor: parent)
+      if try Self.identity(parent, place.path) == here { return false }
+    }
+  }
+
+  private static func identity(_ descriptor: Int32, _ path: String) throws(SystemError) -> [UInt64] {
+    var status = stat()
+    try retryingInterrupts("fstat", path) { fstat(descriptor, &status) }
+    return [UInt64(truncatingIfNeeded: status.st_dev), UInt64(truncatingIfNeeded: status.st_ino)]
+  }
+
+  // MARK: - Changing
+
+  /// Makes the folder `name`; a name that is taken is refused (`isAlreadyThere`).
+  public func create(folder name: String, mode: UInt16) throws(SystemError) {
+    let path = try self.path(of: name)
+    try retryingInterrupts("mkdir", path) { mkdirat(descriptor, name, mode_t(mode)) }
+  }
+
+  /// Gives the file `staged` the name `final` in one atomic step; a file that stands there is replaced.
+  public func replace(_ final: String, with staged: String) throws(SystemError) {
+    let path = try self.path(of: final)
+    _ = try self.path(of: staged)
+    try retryingInterrupts("rename", path) { renameat(descriptor, staged, descriptor, final) }
+  }
+
+  /// Removes the file or link `name`.
+  public func remove(_ name: String) throws(SystemError) {
+    let path = try self.path(of: name)
+    try retryingInterrupts("remove", path) { unlinkat(descriptor, name, 0) }
+  }
+
+  /// Removes `name` and, where it is a folder, all below it, if it is there.
+  public func removeTree(_ name: String) throws(SystemError) {
+    guard try status(name)?.kind == .folder else {
+      do throws(SystemError) { try remove(name) } catch  where error.isNotFound {}
+      return
+    }
+    let child = try folder(name)
+    for entry in try child.entries() { try child.removeTree(entry) }
+    try retryingInterrupts("remove", child.path) { unlinkat(descriptor, name, AT_REMOVEDIR) }
+  }
+
+  private func path(of name: String) throws(SystemError) -> String {
+    guard !name.isEmpty, name != ".", name != "..", !name.utf8.contains(UInt8(ascii: "/")),
+      !name.utf8.contains(0)
+    else { throw SystemError(operation: "open", path: path + "/" + name, code: EINVAL) }
+    return path + "/" + name
+  }
+}

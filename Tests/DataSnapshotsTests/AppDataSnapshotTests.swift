@@ -1,0 +1,122 @@
+import DataSnapshots
+import Foundation
+import SnapshotFormat
+import SystemIO
+import TestSupport
+import Testing
+
+/// App data as a part of a snapshot.
+@Suite struct AppDataSnapshotTests {
+  private func fixture() throws -> AppDataFixture {
+    let fixture = try AppDataFixture(
+      ["Documents/notes.json": "[1]", "Documents/.hidden": "h", "Library/run": "#!", "empty": ""],
+      folders: ["tmp", "Library/Caches/deep"], information: AppDataFixture.information("com.example.news"))
+    try File(fixture.source("Library/run").path).setMode(0o755)
+    return fixture
+  }
+
+  @Test func `a bundle becomes a snapshot that is put in place whole, from the zip and from its folder`()
+    throws
+  {
+    let fixture = try fixture()
+    try fixture.write("f", to: ".DS_Store")
+    let (zip, unpacked) = (fixture.folder.file("a.zip"), fixture.folder.file("unpacked"))
+    let packed = try AppData.makeSnapshot(of: fixture.bundle, to: zip)
+    #expect(packed.manifest.application == .init(identifier: "com.example.news", version: "3.1", build: "7"))
+    #expect(packed.manifest.recordings.isEmpty)
+    #expect(try SnapshotBundle.unpack(zip: zip, into: unpacked) == packed.manifest)
+    try FileManager.default.removeItem(at: fixture.source(".DS_Store"))
+
+    for source in [zip, unpacked] {
+      try Folder.removeTree(fixture.container.path)
+      let report = try AppData(contentsOf: source).copy(into: fixture.container)
+      #expect(try fixture.paths() == AppDataFixture.paths(fixture.source("")))
+      #expect(try fixture.text("Documents/notes.json") == "[1]")
+      #expect(try OpenFolder(fixture.container.path).folder("Library").status("run")?.isExecutable == true)
+      #expect(try OpenFolder(fixture.container.path).status("empty")?.isExecutable == false)
+      #expect(report.paths(.created).count == 4)
+      #expect(try AppData(contentsOf: source).copy(into: fixture.container).bytes == 0)
+    }
+  }
+
+  @Test func `the same bytes come out of the folder of an unpacked snapshot`() throws {
+    let fixture = try fixture()
+    let zips = ["a.zip", "b.zip"].map(fixture.folder.file)
+    _ = try AppData.makeSnapshot(of: fixture.bundle, to: zips[0])
+    _ = try SnapshotBundle.unpack(zip: zips[0], into: fixture.folder.file("unpacked"))
+    _ = try SnapshotBundle.pack(folder: fixture.folder.file("unpacked"), to: zips[1])
+    #expect(try Data(contentsOf: zips[0]) == Data(contentsOf: zips[1]))
+  }
+
+  @Test func `an empty container is one all the same, and a snapshot without one has none`() throws {
+    let fixture = try AppDataFixture([:])
+    let zip = fixture.folder.file("a.zip")
+    let packed = try AppData.makeSnapshot(of: fixture.bundle, to: zip)
+    #expect(packed.manifest.application.identifier == "Fixture")
+    #expect(try AppData(contentsOf: zip).entries.isEmpty)
+    let plain = fixture.folder.file("b.zip")
+    try fixture.folder.write(Data("x".utf8), to: "plain/x")
+    _ = try SnapshotBundle.pack(
+      plainFolder: fixture.folder.file("plain"), application: packed.manifest.application, device: .current,
+      to: plain)
+    _ = try SnapshotBundle.unpack(zip: plain, into: fixture.folder.file("unpacked"))
+    for source in [plain, fixture.folder.file("unpacked")] {
+      let error = #expect(throws: AppDataError.self) { try AppData(contentsOf: source) }
+      #expect(error?.description.contains("holds no app data") == true)
+    }
+  }
+
+  @Test func `what no zip can hold is refused, and no zip is left`() throws {
+    let zipName = "a.zip"
+    let cases = try AppDataFixture(["Documents/a": "1", "Documents/A": "2"])
+    let linked = try AppDataFixture(["Documents/a": "1"])
+    try FileManager.default.createSymbolicLink(
+      atPath: linked.source("Documents/z").path, withDestinationPath: "a")
+    let broken = try AppDataFixture(["Documents/a": "1"], information: "no property list")
+    let large = try AppDataFixture(
+      ["Documents/a": "1"], information: String(repeating: " ", count: AppDataInfo.sizeLimit + 1))
+    for (fixture, words) in [
+      (cases, "has a name that another entry has too"), (linked, "‘Documents/z’ is a symbolic link"),
+      (broken, "AppDataInfo.plist is refused"), (large, "more than 1048576 bytes"),
+    ] {
+      let zip = fixture.folder.file(zipName)
+      let error = #expect(throws: AppDataError.self) {
+        try AppData.makeSnapshot(of: fixture.bundle, to: zip)
+      }
+      #expect(error?.description.contains(words) == true, "\(error?.description ?? "")")
+      #expect(try Folder.entries(fixture.folder.path) == ["Fixture.xcappdata"])
+    }
+  }
+
+  @Test func `information may lack keys`() throws {
+    let fixture = try AppDataFixture([:], information: "<plist version=\"1.0\"><dict></dict></plist>")
+    #expect(try AppDataInfo(bundle: fixture.bundle) == AppDataInfo(bundle: fixture.folder.url))
+  }
+
+  @Test func `a damaged snapshot leaves each file old or new`() throws {
+    let names = (0..<8).map { "Documents/\($0)" }
+    let noise = { (seed: UInt64) in
+      var state = seed
+      return String(
+        decoding: (0..<5000).map { _ -> UInt8 in
+          state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+          return 0x20 + UInt8(state >> 58)
+        }, as: UTF8.self)
+    }
+    let fixture = try AppDataFixture([:])
+    for (index, name) in names.enumerated() {
+      try fixture.write(noise(UInt64(index)), to: name)
+      try fixture.folder.write(Data("old".utf8), to: "container/" + name)
+    }
+    let zip = fixture.folder.file("a.zip")
+    _ = try AppData.makeSnapshot(of: fixture.bundle, to: zip)
+    var bytes = try Data(contentsOf: zip)
+    bytes[bytes.count / 2] ^= 0x10
+    try bytes.write(to: zip)
+    #expect(throws: AppDataError.self) { try AppData(contentsOf: zip).copy(into: fixture.container) }
+    let texts = try names.enumerated().map { try (fixture.text($1), noise(UInt64($0))) }
+    #expect(texts.allSatisfy { $0.0 == "old" || $0.0 == $0.1 })
+    #expect(texts.contains { $0.0 == "old" } && texts.contains { $0.0 != "old" })
+    #expect(try fixture.paths() == ["Documents"] + names)
+  }
+}

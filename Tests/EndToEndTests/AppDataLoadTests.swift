@@ -1,0 +1,92 @@
+import Foundation
+import SnapshotFormat
+import SystemIO
+import TestSupport
+import Testing
+
+/// Many files, large files, and a command that is killed.
+@Suite struct AppDataLoadTests {
+  private static let size = 3000
+
+  @Test func `a command that is killed leaves each file old or new, and the next one makes it whole`()
+    async throws
+  {
+    let fixture = try AppDataFixture([:])
+    let (old, new) = (String(repeating: "o", count: Self.size), String(repeating: "n", count: Self.size))
+    let names = (1000..<4000).map { "Documents/\($0 % 10)/\($0)" }.sorted()
+    for name in names {
+      try fixture.write(new, to: name)
+      try fixture.folder.write(Data(old.utf8), to: "container/" + name)
+    }
+    let process = Process()
+    process.executableURL = URL(filePath: Product.path)
+    process.arguments = ["preload", fixture.bundle.path, "--into", fixture.container.path]
+    process.standardOutput = FileHandle.nullDevice
+    await withCheckedContinuation { (ended: CheckedContinuation<Void, Never>) in
+      process.terminationHandler = { _ in ended.resume() }
+      do {
+        try process.run()
+        // The first file has its new contents while all the others are still to come.
+        while process.isRunning, try fixture.text(names[0]) == old {}
+      } catch {
+        Issue.record(error)
+      }
+      kill(process.processIdentifier, SIGKILL)
+    }
+    var texts: [String?] = []
+    for name in names { texts.append(try fixture.text(name)) }
+    #expect(texts.allSatisfy { $0 == old || $0 == new })
+    #expect(texts.first == new)
+    #expect(texts.last == old)
+
+    let again = try await Product.run(["preload", fixture.bundle.path, "--into", fixture.container.path])
+    let count = texts.count { $0 == new }
+    #expect(
+      again.text.hasPrefix("0 created, \(names.count - count) replaced, \(count) unchanged; "),
+      "\(again.text)")
+    for name in names { #expect(try fixture.text(name) == new) }
+    #expect(try fixture.paths() == AppDataFixture.paths(fixture.source("")))
+  }
+
+  @Test func `ten thousand files go in, as they are and over a snapshot`() async throws {
+    let fixture = try AppDataFixture([:])
+    for number in 0..<10_000 {
+      try fixture.write("\(number)", to: "Documents/\(number % 100)/\(number).json")
+    }
+    let zip = fixture.folder.file("a.zip").path
+    let pack = try await Product.run(["pack", fixture.bundle.path, "--xcappdata", "--output", zip])
+    #expect(pack.status == 0, "\(pack.errors)")
+    for source in [fixture.bundle.path, zip] {
+      try Folder.removeTree(fixture.container.path)
+      let outcome = try await Product.run(["preload", source, "--into", fixture.container.path])
+      #expect(
+        outcome.lines == ["10000 created, 0 replaced, 0 unchanged; 38.9 kB written"], "\(outcome.errors)")
+      #expect(try fixture.text("Documents/7/9907.json") == "9907")
+      #expect(try fixture.paths() == AppDataFixture.paths(fixture.source("")))
+      let again = try await Product.run(["preload", source, "--into", fixture.container.path])
+      #expect(again.lines == ["0 created, 0 replaced, 10000 unchanged; 0 B written"])
+    }
+  }
+
+  #if os(Linux)
+    @Test func `a large file takes no more memory than a small one`() async throws {
+      let fixture = try AppDataFixture(["Documents/small": "s"])
+      let size: Int64 = 256 << 20
+      let large = try File(fixture.source("Documents/large").path, .create(mode: 0o644))
+      try large.truncate(to: size)
+      try large.write([1, 2, 3], at: size / 2)
+      // The shell forbids the process more memory of its own than half of the file would take.
+      let script = "ulimit -d \(size / 2 / 1024) && exec \"$0\" \"$@\""
+      for expected in ["2 created, 0 replaced, 0 unchanged", "0 created, 0 replaced, 2 unchanged"] {
+        let outcome = try await Tool.run(
+          "bash",
+          ["-c", script, Product.path, "preload", fixture.bundle.path, "--into", fixture.container.path])
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(outcome.text.hasPrefix(expected), "\(outcome.text)")
+      }
+      let copy = try File(fixture.container.appending(path: "Documents/large").path)
+      #expect(try copy.size == size)
+      #expect(try copy.read(upTo: 4, at: size / 2) == [1, 2, 3, 0])
+    }
+  #endif
+}
