@@ -2,7 +2,8 @@
 enum BundleLayout {
   static let manifest = "manifest.json"
   static let recordings = "recordings/"
-  private static let folders = [recordings, "app-data/", "attachments/"]
+  static let attachments = "attachments/"
+  private static let folders = [recordings, "app-data/", attachments]
   /// Left by macOS in every folder that somebody looked into; passed over, never packed.
   static let finderFile = ".DS_Store"
 
