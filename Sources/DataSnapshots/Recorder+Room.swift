@@ -1,5 +1,6 @@
 import Foundation
 import SnapshotFormat
+import Synchronization
 import SystemIO
 
 // All of this is done on the recorder's queue.

@@ -101,9 +101,11 @@ final class Recorder: Sendable {
 
   private func refuse(_ identifier: String, _ reason: String) { tell(.recordingRefused, identifier, reason) }
 
-  func tell(_ kind: SnapshotMode.Event.Kind, _ identifier: String? = nil, _ reason: String) {
+  func tell(_ kind: SnapshotMode.Event.Kind, _ identifier: String, _ reason: String) {
     configuration.onEvent(.init(kind, identifier: identifier, reason))
   }
+
+  func tell(_ kind: SnapshotMode.Event.Kind, _ reason: String) { configuration.onEvent(.init(kind, reason)) }
 
   // MARK: - Replaying
 

@@ -1,4 +1,4 @@
-/// The tokens of a text that is JSON, found by a reader that accepts RFC 8259 and nothing else.
+/// The tokens of a text that is JSON as in RFC 8259.
 ///
 /// Redaction edits the text where a token stands, so that all other bytes stay as they were: the order of keys, the
 /// digits of numbers, white space.
@@ -29,15 +29,20 @@ struct JSONTokens {
   /// Every token, in the order of their first bytes.
   private(set) var tokens: [Token] = []
 
+  /// What some writers put before a text.
+  private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
   /// Whether a text begins as JSON's objects and lists do.
   static func looksLikeJSON(_ text: [UInt8]) -> Bool {
-    let first = text.first { !isSpace($0) }
+    let start = text.starts(with: byteOrderMark) ? byteOrderMark.count : 0
+    let first = text[start...].first { !isSpace($0) }
     return first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
   }
 
   /// Reads one value or several in a row.
   init(_ text: [UInt8]) throws {
     self.text = text
+    if text.starts(with: Self.byteOrderMark) { position = Self.byteOrderMark.count }
     skipSpace()
     while position < text.count {
       try readValue()

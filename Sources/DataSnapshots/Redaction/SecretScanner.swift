@@ -84,11 +84,16 @@ enum SecretScanner {
       let domain = Array(run.reversed().drop { "-.".utf8.contains($0) }.reversed())
       let labels = domain.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
       guard start < index, labels.count >= 2, labels.allSatisfy({ !$0.isEmpty }),
-        let last = labels.last, last.count >= 2, !last.allSatisfy(isDigit)
+        let last = labels.last, last.count >= 2, !last.allSatisfy(isDigit), !isScale(labels[0])
       else { continue }
       found.append(start..<index + sign + domain.count)
     }
     return found
+  }
+
+  /// As in `icon@2x.png`.
+  private static func isScale(_ label: ArraySlice<UInt8>) -> Bool {
+    label.count == 2 && label.first.map(isDigit) == true && label.last == UInt8(ascii: "x")
   }
 
   private static func isLocal(_ byte: UInt8) -> Bool {
