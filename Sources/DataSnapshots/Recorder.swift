@@ -29,6 +29,8 @@ final class Recorder: Sendable {
     /// Where the items are whose place the next of the same key takes.
     var latest: [Item.Key: Int] = [:]
     /// With those that are being written just now.
+    var count = 0
+    /// With those that are being written just now.
     var bytes = 0
     var isScheduled = false
   }
@@ -88,6 +90,7 @@ final class Recorder: Sendable {
       } else {
         if isReplacing { waiting.latest[item.key] = waiting.items.count }
         waiting.items.append(item)
+        waiting.count += 1
       }
       waiting.bytes = bytes
       defer { waiting.isScheduled = true }
@@ -111,7 +114,7 @@ final class Recorder: Sendable {
 
   /// The bytes of the call under `identifier` that is next in `session`. What was recorded before is written first.
   func data(for identifier: String, in session: ReplaySession) throws(ReplayProblem) -> Data {
-    if waiting.withLock({ $0.bytes > 0 }), !queue.isCurrent { queue.sync { writeWaiting() } }
+    if waiting.withLock({ $0.count > 0 }), !queue.isCurrent { queue.sync { writeWaiting() } }
     let name = RecordingName(redactor.redact(identifier: identifier))
     do {
       let calls = try withShelf { $0.calls(of: name) }
@@ -155,12 +158,16 @@ final class Recorder: Sendable {
       return waiting.items
     }
     for item in items { write(item) }
-    waiting.withLock { $0.bytes -= items.reduce(0) { $0 + $1.data.count } }
+    waiting.withLock { waiting in
+      waiting.count -= items.count
+      waiting.bytes -= items.reduce(0) { $0 + $1.data.count }
+    }
   }
 
   /// Forgets everything that was recorded before the call. On ``queue`` only.
   func clear() throws(SystemError) {
     waiting.withLock { waiting in
+      waiting.count -= waiting.items.count
       waiting.bytes -= waiting.items.reduce(0) { $0 + $1.data.count }
       waiting.items = []
       waiting.latest = [:]

@@ -18,7 +18,8 @@ struct ConcurrencyTests {
         group.addTask {
           for round in 0..<60 {
             let live = Data("{\"mail\":\"a\(worker)@example.com\",\"round\":\(round)}".utf8)
-            let answer = mode.process(data: live, uniqueIdentifier: round.isMultiple(of: 2) ? "a" : "h\(worker)")
+            let answer = mode.process(
+              data: live, uniqueIdentifier: round.isMultiple(of: 2) ? "a" : "h\(worker)")
             #expect(!answer.isEmpty)
             let worked = try await mode.process("b\(round % 7)") { live }
             #expect(!worked.isEmpty)

@@ -18,17 +18,21 @@ struct HistoryTests {
     for text in ["1", "2", "3"] { _ = mode.process(text, "feed") }
     _ = mode.process("1", "other")
     _ = mode.process("2", "other")
+    _ = mode.process("", "empty")
     mode.state = .replaying
+    #expect(mode.process("live", "empty").isEmpty)
     #expect((0..<5).map { _ in mode.process("live", "feed") } == ["1", "2", "3", "3", "3"])
     #expect(mode.process("live", "other") == "2")
     mode.rewind()
     #expect(mode.process("live", "feed") == "1")
     let report = await mode.report()
-    #expect(report.recordingCount == 2 && report.callCount == 4)
+    #expect(report.recordingCount == 3 && report.callCount == 5)
     #expect(app.events.all.isEmpty)
   }
 
-  @Test(arguments: [true, false]) func `of more calls than are kept the first leave`(isSlow: Bool) async throws {
+  @Test(arguments: [true, false]) func `of more calls than are kept the first leave`(isSlow: Bool)
+    async throws
+  {
     let mode = app.launch()
     mode.state = .recording
     for number in 1...7 {

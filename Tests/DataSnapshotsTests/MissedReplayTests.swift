@@ -28,13 +28,19 @@ struct MissedReplayTests {
     ("account/today", ["news"], []), ("", ["ab", "abc"], ["ab"]), ("ab", [""], [""]),
     ("wetter", ["wetterx", "xwetter", "wtter", "wettre"], ["wetterx", "wtter", "xwetter"]),
     ("profile/1", ["profile/2"], ["profile/2"]), ("a", ["xyz1"], []),
-    (String(repeating: "x", count: 5000), [String(repeating: "x", count: 4999)], [String(repeating: "x", count: 4999)]),
+    (
+      String(repeating: "x", count: 5000), [String(repeating: "x", count: 4999)],
+      [String(repeating: "x", count: 4999)]
+    ),
   ])
-  func `nearest are those with the fewest changes`(identifier: String, recorded: [String], expected: [String]) {
+  func `nearest are those with the fewest changes`(identifier: String, recorded: [String], expected: [String])
+  {
     #expect(miss(identifier, among: recorded) == expected)
   }
 
-  @Test func `the report lists what was missed since replaying began, each once, a hundred at most`() async throws {
+  @Test func `the report lists what was missed since replaying began, each once, a hundred at most`()
+    async throws
+  {
     let mode = app.launch()
     try await mode.activate(bundle: try app.bundle("one", ["news/feed": "theirs"]))
     for _ in 0..<3 { _ = mode.process("live", "news/fed") }

@@ -75,14 +75,18 @@ struct PolicyTests {
     #expect(await mode.report().recordingCount == 0)
   }
 
-  @Test func `a recording that must be there is asked for by an error, and the work is left undone`() async throws {
+  @Test func `a recording that must be there is asked for by an error, and the work is left undone`()
+    async throws
+  {
     let mode = app.launch()
     mode.state = .replaying
     let error = try await #require(throws: SnapshotMode.MissingRecording.self) {
       try await mode.process("must/have") { throw Broken() }
     }
     #expect(error.event.identifier == "must/have")
-    #expect(throws: SnapshotMode.MissingRecording.self) { try mode.processAtOnce("must/have") { throw Broken() } }
+    #expect(throws: SnapshotMode.MissingRecording.self) {
+      try mode.processAtOnce("must/have") { throw Broken() }
+    }
     #expect(handled.all.count == 2)
   }
 
@@ -95,7 +99,8 @@ struct PolicyTests {
     #expect(try mode.processAtOnce("plain", as: [Int].self) { [1, 2] } == [1, 2])
     await mode.flush()
     #expect(
-      try Data(contentsOf: app.storage.appending(path: "recordings/feed")) == Data(#"{"title":"Today"}"#.utf8))
+      try Data(contentsOf: app.storage.appending(path: "recordings/feed")) == Data(#"{"title":"Today"}"#.utf8)
+    )
     mode.state = .replaying
     #expect(try await mode.process("feed", as: Feed.self) { throw Broken() } == feed)
     #expect(try mode.processAtOnce("plain", as: [Int].self) { throw Broken() } == [1, 2])

@@ -14,7 +14,9 @@ struct RedactionTests {
   init() throws { app = try SampleApp() }
 
   /// What is stored of `data` under `identifier`, `nil` where nothing is.
-  private func stored(_ data: Data, _ rules: [RedactionRule], as identifier: String = "a") async throws -> Data? {
+  private func stored(_ data: Data, _ rules: [RedactionRule], as identifier: String = "a") async throws
+    -> Data?
+  {
     var app = app
     app.configuration.redaction = rules
     let mode = app.launch()
@@ -101,7 +103,8 @@ struct RedactionTests {
 
   // MARK: - Text
 
-  @Test func `an expression finds text in JSON whatever its escapes are, and in any other text`() async throws {
+  @Test func `an expression finds text in JSON whatever its escapes are, and in any other text`() async throws
+  {
     let rule = try RedactionRule.matching(#"AT\d{4}/ü"#, named: "iban")
     #expect(try await stored("an AT1234/ü b AT12", rule) == "an [redacted] b AT12")
     #expect(
@@ -128,7 +131,8 @@ struct RedactionTests {
 
   // MARK: - Closures, order and failure
 
-  @Test func `rules run in their order, each over what the former left, where they are to run`() async throws {
+  @Test func `rules run in their order, each over what the former left, where they are to run`() async throws
+  {
     let first = RedactionRule.custom(named: "first") { data, identifier in data + Data(identifier.utf8) }
     let second = RedactionRule.custom(named: "second") { data, _ in Data(data.reversed()) }
     #expect(try await stored(Data("x".utf8), [first, second], as: "ab") == Data("bax".utf8))
@@ -181,7 +185,8 @@ struct RedactionTests {
     _ = mode.process("1", "y")
     #expect(try await mode.makeSnapshot(to: app.temporary.file("1.zip")).manifest.redactions == ["keys"])
     _ = mode.process("1", "x/1")
-    #expect(try await mode.makeSnapshot(to: app.temporary.file("2.zip")).manifest.redactions == ["keys", "here"])
+    #expect(
+      try await mode.makeSnapshot(to: app.temporary.file("2.zip")).manifest.redactions == ["keys", "here"])
     let next = app.launch()
     #expect(await next.report().redactions == ["keys", "here"])
     try await next.clear()
@@ -224,8 +229,8 @@ struct RedactionTests {
       "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln", "sid=abcdef123456", "YW5uYTpnZWhlaW0=", "a/b+c/d==",
       "influenza",
     ]
-    app.configuration.redaction =
-      .usualSecrets + [.jsonKeys(["diagnosis"], named: "health")]
+    app.configuration.redaction = .usualSecrets
+    app.configuration.redaction.append(.jsonKeys(["diagnosis"], named: "health"))
     app.configuration.policy.retention = .history(limit: 5)
     let long = String(repeating: "x", count: 300)
     let documents: [(String, String)] = [
@@ -234,7 +239,10 @@ struct RedactionTests {
       ("nested", #"{"body":"{\"refresh_token\":\"tok_9f8e7d6c\"}"}"#),
       ("card", #"{"number":4111111111111111,"text":"4111 1111 1111 1111"}"#),
       ("head", "GET / HTTP/1.1\r\nAuthorization: Basic YW5uYTpnZWhlaW0=\r\nCookie: sid=abcdef123456\r\n\r\n"),
-      ("log", "token=tok_9f8e7d6c&x=1 password: 'hunter2hunter2' jwt eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln"),
+      (
+        "log",
+        "token=tok_9f8e7d6c&x=1 password: 'hunter2hunter2' jwt eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln"
+      ),
       ("form", "password=hunter2hunter2&email=anna.b%40example.com"),
       ("user?token=tok_9f8e7d6c&email=anna.b@example.com", "fine"),
       (long + "?password=hunter2hunter2", "fine"),
@@ -255,7 +263,9 @@ struct RedactionTests {
     let zip = app.temporary.file("a.zip")
     let packed = try await mode.makeSnapshot(to: zip)
     #expect(
-      packed.manifest.redactions == ["authorization", "cookies", "tokens", "e-mail", "card-numbers", "health"])
+      packed.manifest.redactions == [
+        "authorization", "cookies", "tokens", "e-mail", "card-numbers", "health",
+      ])
     #expect(packed.manifest.recordings.count > 20)
     #expect(app.events.kinds.allSatisfy { $0 == .redactionFailed })
 
@@ -280,7 +290,9 @@ struct RedactionTests {
 
   /// The files below `folder` that hold `secret`, in their names or their bytes, in UTF-8 or UTF-16.
   private func places(of secret: String, in folder: URL) throws -> [String] {
-    let forms = [String.Encoding.utf8, .utf16LittleEndian, .utf16BigEndian].compactMap { secret.data(using: $0) }
+    let forms = [String.Encoding.utf8, .utf16LittleEndian, .utf16BigEndian].compactMap {
+      secret.data(using: $0)
+    }
     let name = RecordingName(secret).description
     return try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { path in
       if path.contains(name) || path.contains(secret) { return true }

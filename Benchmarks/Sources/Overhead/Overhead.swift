@@ -33,9 +33,10 @@ struct Overhead {
     // A B A B, so that both see the same machine.
     for _ in 0..<9 {
       alone.append(nanoseconds(calls) { consume(operation(data)) })
-      through.append(nanoseconds(calls) {
-        consume(mode.process(data: operation(data), uniqueIdentifier: "news/feed"))
-      })
+      through.append(
+        nanoseconds(calls) {
+          consume(mode.process(data: operation(data), uniqueIdentifier: "news/feed"))
+        })
     }
     let before = allocation_count()
     for _ in 0..<1000 { consume(mode.process(data: operation(data), uniqueIdentifier: "news/feed")) }
@@ -76,9 +77,10 @@ struct Overhead {
         data.withUnsafeBytes { bytes in
           copies.append(nanoseconds(1) { if let base = bytes.baseAddress { memcpy(target, base, size) } })
         }
-        records.append(nanoseconds(1) {
-          consume(mode.process(data: data, uniqueIdentifier: "news/feed"))
-        })
+        records.append(
+          nanoseconds(1) {
+            consume(mode.process(data: data, uniqueIdentifier: "news/feed"))
+          })
       }
       let name = isSlow ? "recording 100 KB on a slow disk" : "recording 100 KB"
       print(
@@ -119,7 +121,9 @@ struct Verdict {
 }
 
 extension Double {
-  var short: String { String(Int((self * 10).rounded()) / 10) + "." + String(abs(Int((self * 10).rounded()) % 10)) }
+  var short: String {
+    String(Int((self * 10).rounded()) / 10) + "." + String(abs(Int((self * 10).rounded()) % 10))
+  }
 }
 
 extension [Double] {

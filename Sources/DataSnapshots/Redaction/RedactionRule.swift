@@ -6,11 +6,10 @@ public import Foundation
 /// written. They see the recording only: what ``SnapshotMode/process(data:uniqueIdentifier:)`` answers is never
 /// redacted. A rule that fails keeps its recording from being stored at all.
 ///
-///     configuration.redaction = .usualSecrets + [
-///       .jsonKeys(["diagnosis"], named: "health"),
-///       try .jsonPath("user.addresses[*].street", named: "streets"),
-///       try .matching(#"\bAT\d{18}\b"#, named: "iban"),
-///     ]
+///     configuration.redaction = .usualSecrets
+///     configuration.redaction.append(.jsonKeys(["diagnosis"], named: "health"))
+///     configuration.redaction.append(try .jsonPath("user.addresses[*].street", named: "streets"))
+///     configuration.redaction.append(try .matching(#"\bAT\d{18}\b"#, named: "iban"))
 public struct RedactionRule: Sendable {
   /// The name that stands in the manifest's `redactions`.
   public let name: String

@@ -61,7 +61,9 @@ struct ManifestText {
       lines.append("Module       \(module.name): \(state)")
     }
     lines.append("Recordings   \(manifest.recordings.count)")
-    for recording in manifest.recordings.sorted(by: { $0.identifier < $1.identifier }) {
+    for recording in manifest.recordings.sorted(by: {
+      ($0.identifier, $0.call ?? 0) < ($1.identifier, $1.call ?? 0)
+    }) {
       let size = Console.size(recording.size)
       lines.append(
         String(repeating: " ", count: max(0, 11 - size.count)) + "\(size)  \(recording.identifier)")
