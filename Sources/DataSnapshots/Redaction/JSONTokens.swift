@@ -32,11 +32,24 @@ struct JSONTokens {
   /// What some writers put before a text.
   private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
-  /// Whether a text begins as JSON's objects and lists do.
-  static func looksLikeJSON(_ text: [UInt8]) -> Bool {
+  /// How much a text looks like an object or a list.
+  enum Opening {
+    case other
+    /// A list of numbers, or a line such as `[12:00] started`.
+    case likeEither
+    case likeJSON
+  }
+
+  /// How `text` begins.
+  static func opening(of text: [UInt8]) -> Opening {
     let start = text.starts(with: byteOrderMark) ? byteOrderMark.count : 0
-    let first = text[start...].first { !isSpace($0) }
-    return first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
+    let characters = text[start...].lazy.filter { !isSpace($0) }.prefix(2).map { Unicode.Scalar($0) }
+    var iterator = characters.makeIterator()
+    switch (iterator.next(), iterator.next()) {
+    case ("{"?, _), ("["?, "{"?), ("["?, "["?), ("["?, "\""?): return .likeJSON
+    case ("["?, _): return .likeEither
+    default: return .other
+    }
   }
 
   /// Reads one value or several in a row.

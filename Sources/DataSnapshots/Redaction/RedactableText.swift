@@ -41,6 +41,12 @@ struct RedactableText {
     }
   }
 
+  /// Text that is known to be UTF-8.
+  init(utf8: [UInt8]) {
+    encoding = .utf8
+    bytes = utf8
+  }
+
   private static func utf16(_ source: [UInt8]) -> (bigEndian: Bool, mark: Bool)? {
     guard source.count >= 2, source.count.isMultiple(of: 2) else { return nil }
     let opening: Set<UInt8> = [UInt8(ascii: "{"), UInt8(ascii: "[")]

@@ -22,6 +22,14 @@ public struct RedactionRule: Sendable {
     case path(JSONPath)
     case text(TextRule)
     case data(@Sendable (Data, String) throws -> Data)
+
+    /// Whether it can't be done to what begins as JSON and is none.
+    var isAboutJSON: Bool {
+      switch self {
+      case .keys, .path: true
+      case .text, .data: false
+      }
+    }
   }
 
   init(_ name: String, _ steps: [Step]) {
@@ -36,8 +44,9 @@ public struct RedactionRule: Sendable {
   /// Removes the value of every member of a JSON object that has one of `keys`, at any depth. Upper and lower case,
   /// `-` and `_` make no difference: `access_token` finds `accessToken`.
   ///
-  /// Reads one JSON value or several in a row (JSON Lines), in UTF-8 or UTF-16. Data that begins as JSON does, with
-  /// `{` or `[`, and goes on in another way can't be judged: the rule fails. Other data has no keys, and passes.
+  /// Reads one JSON value or several in a row (JSON Lines), in UTF-8 or UTF-16. Data that begins as JSON does, such as
+  /// with `{`, and goes on in another way can't be judged: the rule fails. In other text, the values of `key=value`
+  /// and `key: value` go, with or without quotes.
   public static func jsonKeys(_ keys: [String], named name: String) -> RedactionRule {
     let wanted = Set(keys.map(SecretNames.normalized))
     return RedactionRule(name, [.keys { wanted.contains(SecretNames.normalized($0)) }])
@@ -45,7 +54,7 @@ public struct RedactionRule: Sendable {
 
   /// Removes the JSON values at `path`, such as `user.addresses[*].street`: keys as they are spelt, `[0]` or `[*]`
   /// for one element of a list or each, `*` for any member, `**` for any depth, `['a.b']` for a key with such
-  /// characters; `$.` may stand in front. What is no JSON is treated as ``jsonKeys(_:named:)`` does.
+  /// characters; `$.` may stand in front. Data that begins as JSON does and is none fails; other data has no paths, and passes.
   public static func jsonPath(
     _ path: String, named name: String
   ) throws(MalformedRule) -> RedactionRule {

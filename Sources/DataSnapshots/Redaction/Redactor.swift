@@ -27,7 +27,8 @@ struct Redactor: Sendable {
 
   /// What is left of `identifier`: rules on text run over it, whatever they are limited to.
   func redact(identifier: String) -> String {
-    var text = RedactableText(Data(identifier.utf8))
+    guard !rules.isEmpty else { return identifier }
+    var text = RedactableText(utf8: Array(identifier.utf8))
     var isChanged = false
     for case .text(let rule) in rules.lazy.flatMap(\.steps) {
       isChanged = Self.replace(rule.matches(in: text.bytes), in: &text) || isChanged
@@ -50,29 +51,47 @@ struct Redactor: Sendable {
         continue
       }
       var text = RedactableText(data)
-      let isJSON = JSONTokens.looksLikeJSON(text.bytes)
-      let isChanged: Bool =
-        switch step {
-        case .keys(let isWanted) where isJSON:
-          try removeValues(of: &text) { token in
-            if case .key(let key) = token.place.last { isWanted(key) } else { false }
-          }
-        case .path(let path) where isJSON: try removeValues(of: &text) { path.matches($0.place) }
-        case .text(let rule) where isJSON: removeText(rule, ofJSON: &text)
-        case .text(let rule): replace(rule.matches(in: text.bytes), in: &text)
-        default: false
+      let json = try makeTokens(text, mustBeJSON: step.isAboutJSON)
+      let isChanged: Bool
+      switch (step, json) {
+      case (.keys(let isWanted), let json?):
+        isChanged = removeValues(json, of: &text) { token in
+          if case .key(let key) = token.place.last { isWanted(key) } else { false }
         }
+      case (.keys(let isWanted), nil):
+        isChanged = replace(AssignmentScanner(wholeLine: false, isWanted).scan(text.bytes), in: &text)
+      case (.path(let path), let json?):
+        isChanged = removeValues(json, of: &text) { path.matches($0.place) }
+      case (.text(let rule), let json?):
+        isChanged = removeText(rule, json, of: &text)
+      case (.text(let rule), nil):
+        isChanged = replace(rule.matches(in: text.bytes), in: &text)
+      case (.path, nil), (.data, _):
+        isChanged = false
+      }
       if isChanged { data = text.data }
     }
     return data
   }
 
+  /// The tokens of `text`; `nil` where it is no JSON. Text that begins as JSON and is none fails where it must be.
+  private static func makeTokens(_ text: RedactableText, mustBeJSON: Bool) throws -> JSONTokens? {
+    let opening = JSONTokens.opening(of: text.bytes)
+    guard opening != .other else { return nil }
+    do {
+      return try JSONTokens(text.bytes)
+    } catch {
+      if mustBeJSON, opening == .likeJSON { throw error }
+      return nil
+    }
+  }
+
   /// Takes the values of JSON that are wanted, but keeps their kinds.
   private static func removeValues(
-    of text: inout RedactableText, _ isWanted: (JSONTokens.Token) -> Bool
-  ) throws -> Bool {
+    _ json: JSONTokens, of text: inout RedactableText, _ isWanted: (JSONTokens.Token) -> Bool
+  ) -> Bool {
     var edits: [(range: Range<Int>, bytes: [UInt8])] = []
-    for token in try JSONTokens(text.bytes).tokens where !token.isKey && isWanted(token) {
+    for token in json.tokens where !token.isKey && isWanted(token) {
       // What lies in a value that goes, goes with it.
       if let last = edits.last, token.range.lowerBound < last.range.upperBound { continue }
       edits.append((token.range, emptied(token.kind)))
@@ -93,15 +112,9 @@ struct Redactor: Sendable {
     return Array(value.utf8)
   }
 
-  /// Takes what a rule finds in the keys, strings and numbers of JSON, read without escapes. Text that is no JSON
-  /// after all is taken as it is.
-  private static func removeText(_ rule: TextRule, ofJSON text: inout RedactableText) -> Bool {
-    let json: JSONTokens
-    do {
-      json = try JSONTokens(text.bytes)
-    } catch {
-      return replace(rule.matches(in: text.bytes), in: &text)
-    }
+  /// Takes what a rule finds in the keys, strings and numbers of JSON, read without escapes.
+  private static func removeText(_ rule: TextRule, _ json: JSONTokens, of text: inout RedactableText) -> Bool
+  {
     // All of them in one text with a line for each: a rule is run once.
     var lines: [UInt8] = []
     var places: [(line: Range<Int>, token: JSONTokens.Token)] = []
