@@ -2,6 +2,7 @@ import DataSnapshots
 import Foundation
 import SnapshotFormat
 import SystemIO
+import TestSupport
 import Testing
 
 struct AttachmentTests {

@@ -1,6 +1,7 @@
 import DataSnapshots
 import Foundation
 import SnapshotFormat
+import TestSupport
 import Testing
 
 /// Everything at once, for the eyes of ThreadSanitizer above all.
@@ -21,7 +22,7 @@ struct ConcurrencyTests {
             let answer = mode.process(
               data: live, uniqueIdentifier: round.isMultiple(of: 2) ? "a" : "h\(worker)")
             #expect(!answer.isEmpty)
-            let worked = try await mode.process("b\(round % 7)") { live }
+            let worked = try await mode.process("b\(round % 7)") { () async throws in live }
             #expect(!worked.isEmpty)
           }
         }

@@ -1,6 +1,7 @@
 import DataSnapshots
 import Foundation
 import SystemIO
+import TestSupport
 import Testing
 
 /// Launches that are forced into a state.

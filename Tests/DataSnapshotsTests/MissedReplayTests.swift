@@ -1,5 +1,6 @@
 import DataSnapshots
 import Foundation
+import TestSupport
 import Testing
 
 /// What is told of identifiers that are not there.

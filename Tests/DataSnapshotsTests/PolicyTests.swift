@@ -2,6 +2,7 @@ import DataSnapshots
 import Foundation
 import SystemIO
 import Synchronization
+import TestSupport
 import Testing
 
 /// What takes the place of a recording that is missing, and the forms of `process` that leave work undone.
@@ -54,22 +55,22 @@ struct PolicyTests {
     #expect(await mode.report().recordingCount == 0)
     mode.state = .recording
     #expect(try await mode.process("a") { try await work() } == Data("fetched".utf8))
-    #expect(try mode.processAtOnce("b") { Data("read".utf8) } == Data("read".utf8))
+    #expect(try mode.process("b") { Data("read".utf8) } == Data("read".utf8))
     #expect(count.load(ordering: .relaxed) == 2)
     mode.state = .replaying
-    #expect(try await mode.process("a") { throw Broken() } == Data("fetched".utf8))
-    #expect(try mode.processAtOnce("b") { throw Broken() } == Data("read".utf8))
+    #expect(try await mode.process("a") { () async throws in throw Broken() } == Data("fetched".utf8))
+    #expect(try mode.process("b") { throw Broken() } == Data("read".utf8))
     #expect(app.events.all.isEmpty)
     #expect(try await mode.process("c") { try await work() } == Data("fetched".utf8))
-    #expect(try await mode.process("empty") { throw Broken() } == Data())
+    #expect(try await mode.process("empty") { () async throws in throw Broken() } == Data())
   }
 
   @Test func `what work throws passes, and is not recorded`() async {
     let mode = app.launch()
     for state in SnapshotMode.State.allCases {
       mode.state = state
-      await #expect(throws: Broken.self) { try await mode.process("a") { throw Broken() } }
-      #expect(throws: Broken.self) { try mode.processAtOnce("a") { throw Broken() } }
+      await #expect(throws: Broken.self) { try await mode.process("a") { () async throws in throw Broken() } }
+      #expect(throws: Broken.self) { try mode.process("a") { throw Broken() } }
     }
     mode.state = .recording
     #expect(await mode.report().recordingCount == 0)
@@ -81,11 +82,11 @@ struct PolicyTests {
     let mode = app.launch()
     mode.state = .replaying
     let error = try await #require(throws: SnapshotMode.MissingRecording.self) {
-      try await mode.process("must/have") { throw Broken() }
+      try await mode.process("must/have") { () async throws in throw Broken() }
     }
     #expect(error.event.identifier == "must/have")
     #expect(throws: SnapshotMode.MissingRecording.self) {
-      try mode.processAtOnce("must/have") { throw Broken() }
+      try mode.process("must/have") { throw Broken() }
     }
     #expect(handled.all.count == 2)
   }
@@ -93,40 +94,27 @@ struct PolicyTests {
   @Test func `values are recorded as JSON, and decoded while replaying`() async throws {
     let mode = app.launch()
     let feed = Feed(title: "Today")
-    #expect(try await mode.process("feed", as: Feed.self) { feed } == feed)
+    #expect(try await mode.process("feed", as: Feed.self) { () async throws in feed } == feed)
     mode.state = .recording
-    #expect(try await mode.process("feed", as: Feed.self) { feed } == feed)
-    #expect(try mode.processAtOnce("plain", as: [Int].self) { [1, 2] } == [1, 2])
+    #expect(try await mode.process("feed", as: Feed.self) { () async throws in feed } == feed)
+    #expect(try mode.process("plain", as: [Int].self) { [1, 2] } == [1, 2])
     await mode.flush()
     #expect(
       try Data(contentsOf: app.storage.appending(path: "recordings/feed")) == Data(#"{"title":"Today"}"#.utf8)
     )
     mode.state = .replaying
-    #expect(try await mode.process("feed", as: Feed.self) { throw Broken() } == feed)
-    #expect(try mode.processAtOnce("plain", as: [Int].self) { throw Broken() } == [1, 2])
+    #expect(try await mode.process("feed", as: Feed.self) { () async throws in throw Broken() } == feed)
+    #expect(try mode.process("plain", as: [Int].self) { throw Broken() } == [1, 2])
     await #expect(throws: DecodingError.self) {
-      try await mode.process("empty", as: Feed.self) { feed }
+      try await mode.process("empty", as: Feed.self) { () async throws in feed }
     }
-    #expect(throws: DecodingError.self) { try mode.processAtOnce("plain", as: Feed.self) { feed } }
+    #expect(throws: DecodingError.self) { try mode.process("plain", as: Feed.self) { feed } }
   }
 
   @Test func `a value that can't be encoded passes, and is told`() throws {
     let mode = app.launch()
     mode.state = .recording
-    #expect(try mode.processAtOnce("a", as: Double.self) { .infinity } == .infinity)
+    #expect(try mode.process("a", as: Double.self) { .infinity } == .infinity)
     #expect(app.events.kinds == [.recordingRefused])
-  }
-}
-
-extension SnapshotMode {
-  /// Code that is not asynchronous: elsewhere the compiler takes the asynchronous form.
-  fileprivate func processAtOnce(_ identifier: String, _ work: () throws -> Data) throws -> Data {
-    try process(identifier, work)
-  }
-
-  fileprivate func processAtOnce<Value: Codable>(
-    _ identifier: String, as type: Value.Type, _ work: () throws -> Value
-  ) throws -> Value {
-    try process(identifier, as: type, work)
   }
 }

@@ -1,6 +1,7 @@
 import DataSnapshots
 import Foundation
 import SystemIO
+import TestSupport
 import Testing
 
 /// What the preset finds, and what it leaves.

@@ -130,6 +130,29 @@ import Testing
     }
   }
 
+  /// The system's buffer holds megabytes, of which a third has to go before it takes more.
+  @Test func `a client that takes little, but steadily, is not cut off`() async throws {
+    let size = 16 << 20
+    try await withServer(
+      configure: {
+        $0.limits.writeStallTime = .seconds(1)
+        $0.limits.writeProgressBytes = 1
+      },
+      handler: { _ in HTTPServerResponse(status: .ok, body: .bytes([UInt8](repeating: 0, count: size))) }
+    ) { _, port in
+      let client = try RawHTTPClient(port: port, receiveBuffer: 256 * 1024)
+      try client.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+      var received = 0
+      // Slow for twice the limit, which the buffer alone would never fill.
+      for _ in 0..<80 {
+        received += try await RawHTTPClient.run { try client.receive(upTo: 16 * 1024) }.count
+        try await Task.sleep(for: .milliseconds(25))
+      }
+      received += try await RawHTTPClient.run { try client.receiveAll() }.count
+      #expect(received > size)
+    }
+  }
+
   @Test func `connections beyond the limits are told so, and have room again later`() async throws {
     try await withServer(configure: { $0.limits.connectionsPerAddress = 2 }, handler: echo) { _, port in
       try await RawHTTPClient.run {
@@ -219,14 +242,14 @@ import Testing
   }
 
   @Test func `a handler whose client is gone is cancelled`() async throws {
-    let began = Gate()
-    let cancelled = Gate()
+    let began = Signal()
+    let cancelled = Signal()
     try await withServer(handler: { _ in
       await withTaskCancellationHandler {
-        began.open()
+        began.fire()
         await cancelled.wait()
       } onCancel: {
-        cancelled.open()
+        cancelled.fire()
       }
       return HTTPServerResponse(status: .ok)
     }) { _, port in
@@ -257,10 +280,10 @@ import Testing
   }
 
   @Test func `a shutdown lets what runs finish and closes what is idle`() async throws {
-    let began = Gate()
-    let gate = Gate()
+    let began = Signal()
+    let gate = Signal()
     try await withServer(handler: { request in
-      began.open()
+      began.fire()
       await gate.wait()
       return try await echo(request)
     }) { server, port in
@@ -270,7 +293,7 @@ import Testing
       await began.wait()
       async let end: Void = server.shutdown(deadline: .seconds(10))
       #expect(try await RawHTTPClient.run { idle.isClosedByPeer() })
-      gate.open()
+      gate.fire()
       let response = try await RawHTTPClient.run { try busy.receiveResponse() }
       #expect(response.text == "GET /")
       #expect(response.field("Connection") == "close")
@@ -280,14 +303,14 @@ import Testing
   }
 
   @Test func `a shutdown ends what doesn't finish in time`() async throws {
-    let began = Gate()
-    let cancelled = Gate()
+    let began = Signal()
+    let cancelled = Signal()
     try await withServer(handler: { _ in
-      began.open()
+      began.fire()
       await withTaskCancellationHandler {
         await cancelled.wait()
       } onCancel: {
-        cancelled.open()
+        cancelled.fire()
       }
       return HTTPServerResponse(status: .ok)
     }) { server, port in

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 import SnapshotFormat
-import SystemIO
 
 struct PackCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -15,13 +14,11 @@ struct PackCommand: AsyncParsableCommand {
   @Argument(help: "The folder.")
   var folder: String
 
-  @Option(help: "The bundle to write; nothing may be there yet.")
+  @Option(help: ArgumentHelp("The bundle to write; nothing may be there yet.", valueName: "file"))
   var output: String
 
   func run() async throws {
-    guard !Folder.exists(output) else {
-      throw CommandFailure("\(output) is there already; name a file that is not.", status: .refused)
-    }
+    try NewPath.check(output, kind: "file")
     let source = try SnapshotSource(folder)
     if case .bundle = source {
       throw CommandFailure("\(folder) is a file; pack takes a folder.", status: .refused)
