@@ -57,6 +57,9 @@ struct AssignmentScanner {
       end = min(end, text.count)
     } else if wholeLine {
       while end < text.count, !Self.isLineEnd(text[end]) { end += 1 }
+    } else if text[start...].starts(with: RedactionRule.mark.utf8) {
+      // Another rule was here before.
+      return nil
     } else {
       while end < text.count, !Self.endsValue(text[end]) { end += 1 }
     }
