@@ -8,8 +8,9 @@ final class ActiveSnapshot: Sendable {
   /// The name of the folder, of its own for every activation.
   let id: SnapshotID
   let manifest: Manifest
-  private let folder: String
-  private let recordings: [String: Manifest.Recording]
+  let folder: String
+  /// The calls under each identifier, in their order.
+  private let recordings: [String: [Manifest.Recording]]
   private let removal: Mutex<(@Sendable () -> Void)?> = Mutex(nil)
 
   /// The snapshot that lies unpacked in `folder`.
@@ -17,7 +18,8 @@ final class ActiveSnapshot: Sendable {
     self.id = id
     self.manifest = manifest
     self.folder = folder
-    recordings = Dictionary(uniqueKeysWithValues: manifest.recordings.map { ($0.identifier, $0) })
+    recordings = Dictionary(grouping: manifest.recordings, by: \.identifier)
+      .mapValues { calls in calls.sorted { ($0.call ?? 0) < ($1.call ?? 0) } }
   }
 
   deinit {
@@ -28,9 +30,17 @@ final class ActiveSnapshot: Sendable {
   /// Says what is to be done with the folder when nobody reads from it any more.
   func retire(_ remove: @escaping @Sendable () -> Void) { removal.withLock { $0 = remove } }
 
-  /// What is recorded under `identifier`, checked against the manifest.
-  func data(for identifier: String) throws(ReplayProblem) -> Data {
-    guard let recording = recordings[identifier] else { throw .missing }
+  /// Every identifier, in no order.
+  var identifiers: [String] { Array(recordings.keys) }
+
+  /// The bytes of the call that is next in `session`, checked against the manifest. The identifier is looked for as it
+  /// is, and then as rules of redaction leave it.
+  func data(
+    for identifier: String, redactor: Redactor, in session: ReplaySession
+  ) throws(ReplayProblem) -> Data {
+    guard let calls = recordings[identifier] ?? recordings[redactor.redact(identifier: identifier)]
+    else { throw .missing }
+    let recording = calls[session.next(identifier, of: calls.count)]
     let data: Data
     do {
       let file = try File(folder + "/" + recording.path)

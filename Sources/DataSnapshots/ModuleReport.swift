@@ -15,29 +15,69 @@ public struct ModuleReport: Sendable, Hashable, CustomStringConvertible {
     public var isComplete: Bool { missing.isEmpty }
   }
 
+  /// An identifier that was to be replayed, and was not there.
+  public struct Miss: Sendable, Hashable {
+    /// The identifier.
+    public let identifier: String
+    /// Up to three recorded identifiers that differ in a few characters only, the nearest first.
+    public let nearest: [String]
+  }
+
   /// What is done with data that passes.
   public let state: SnapshotMode.State
   /// The snapshot that is replayed, where one is.
   public let snapshot: SnapshotID?
   /// The modules, in the order of registration.
   public let modules: [Entry]
-  /// How much is recorded in all.
+  /// How many identifiers are recorded in all.
   public let recordingCount: Int
-  /// What is recorded and belongs to no module, sorted.
+  /// How many recordings that are, each call of a history counted.
+  public let callCount: Int
+  /// What is recorded and is registered with no module, sorted.
   public let unassigned: [String]
+  /// What was to be replayed and was not there, since replaying began: the first hundred, in their order.
+  public let misses: [Miss]
+  /// The names of what is attached, sorted.
+  public let attachments: [String]
+  /// The names of the rules of redaction that ran over the recordings.
+  public let redactions: [String]
+  /// Whether recording pauses because the disk is full.
+  public let isPaused: Bool
 
-  /// Compares `modules` with the identifiers that are recorded.
-  init(state: SnapshotMode.State, snapshot: SnapshotID? = nil, modules: [Module], identifiers: [String]) {
-    let recorded = Set(identifiers)
+  /// What a report is made of.
+  struct Contents {
+    var snapshot: SnapshotID?
+    var identifiers: [String] = []
+    var calls = 0
+    var misses: [Miss] = []
+    var attachments: [String] = []
+    var redactions: [String] = []
+    var isPaused = false
+  }
+
+  /// Compares `modules` with the identifiers that are recorded, under a name of which `recordedName` tells.
+  init(
+    state: SnapshotMode.State, modules: [Module], _ contents: Contents, as recordedName: (String) -> String
+  ) {
+    let recorded = Set(contents.identifiers)
+    let names = Dictionary(
+      modules.flatMap(\.files).map { ($0, recorded.contains($0) ? $0 : recordedName($0)) }
+    ) { first, _ in first }
+    let isPresent = { (file: String) in recorded.contains(names[file] ?? file) }
     self.state = state
-    self.snapshot = snapshot
     self.modules = modules.map { module in
       Entry(
-        name: module.name, present: module.files.filter(recorded.contains),
-        missing: module.files.filter { !recorded.contains($0) })
+        name: module.name, present: module.files.filter(isPresent),
+        missing: module.files.filter { !isPresent($0) })
     }
+    snapshot = contents.snapshot
     recordingCount = recorded.count
-    unassigned = recorded.subtracting(modules.flatMap(\.files)).sorted()
+    callCount = contents.calls
+    unassigned = recorded.subtracting(names.values).sorted()
+    misses = contents.misses
+    attachments = contents.attachments
+    redactions = contents.redactions
+    isPaused = contents.isPaused
   }
 
   /// A table of plain text for people.
@@ -49,6 +89,8 @@ public struct ModuleReport: Sendable, Hashable, CustomStringConvertible {
   ///     Weather  0 of 1    weather/today
   ///
   ///     In no module: debug/ping
+  ///     Attached: screenshot.png
+  ///     Not found: news/fed (nearest: news/feed)
   public var description: String {
     let source = snapshot.map { " Snapshot: \($0)." } ?? ""
     var sections = ["State: \(state.rawValue).\(source) Recordings: \(recordingCount)."]
@@ -61,7 +103,15 @@ public struct ModuleReport: Sendable, Hashable, CustomStringConvertible {
       }
       sections.append(Self.table([["Module", "Recorded", "Missing"]] + rows))
     }
-    if !unassigned.isEmpty { sections.append("In no module: \(unassigned.joined(separator: ", "))") }
+    var lines: [String] = []
+    if isPaused { lines.append("Recording pauses: the disk is full.") }
+    if !unassigned.isEmpty { lines.append("In no module: \(unassigned.joined(separator: ", "))") }
+    if !attachments.isEmpty { lines.append("Attached: \(attachments.joined(separator: ", "))") }
+    lines += misses.map { miss in
+      let hint = miss.nearest.isEmpty ? "" : " (nearest: \(miss.nearest.joined(separator: ", ")))"
+      return "Not found: \(miss.identifier.prefix(200))\(hint)"
+    }
+    if !lines.isEmpty { sections.append(lines.joined(separator: "\n")) }
     return sections.joined(separator: "\n\n")
   }
 

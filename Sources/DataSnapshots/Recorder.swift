@@ -5,119 +5,175 @@ import SystemIO
 
 /// Takes data at once and writes it by and by, on one queue.
 final class Recorder: Sendable {
-  private struct Item {
+  /// What is to be written.
+  struct Item {
+    enum Kind { case recording, attachment }
+
+    struct Key: Hashable {
+      let kind: Kind
+      /// The identifier, or the attachment's name.
+      let name: String
+    }
+
+    let key: Key
     let data: Data
     let time: Date
+
+    /// As which rules and events know it.
+    var identifier: String { key.kind == .recording ? key.name : "attachments/" + key.name }
   }
 
-  /// What is not on the disk yet; the latest under an identifier takes the place of one that still waits.
+  /// What is not on the disk yet.
   private struct Waiting {
-    var items: [String: Item] = [:]
-    /// The items that are being written just now, for those who want to read them meanwhile.
-    var leaving: [String: Item] = [:]
+    var items: [Item] = []
+    /// Where the items are whose place the next of the same key takes.
+    var latest: [Item.Key: Int] = [:]
+    /// With those that are being written just now.
+    var count = 0
+    /// With those that are being written just now.
     var bytes = 0
     var isScheduled = false
   }
 
+  /// What the queue remembers, and nobody else touches.
+  struct Memory {
+    var notes: RedactionNotes?
+    var pause: Pause?
+  }
+
   /// Where all writing is done.
   let queue = WorkQueue("recorder")
-  private let storage: Storage
-  private let configuration: SnapshotMode.Configuration
+  let storage: Storage
+  let configuration: SnapshotMode.Configuration
+  let policies: Policies
+  let redactor: Redactor
+  let memory = Mutex(Memory())
   private let waiting = Mutex(Waiting())
+  private let shelf = Mutex<Shelf?>(nil)
 
   init(storage: Storage, configuration: SnapshotMode.Configuration) {
     self.storage = storage
     self.configuration = configuration
+    policies = Policies(configuration)
+    redactor = Redactor(rules: configuration.redaction)
   }
 
-  /// Keeps `data` as the latest under `identifier`.
+  /// Keeps `data` under `identifier`: as the latest, or as the next call.
   func record(_ data: Data, as identifier: String) {
     let longest = Manifest.Limits.default.identifierLength
     guard identifier.utf8.count <= longest else {
       return refuse(identifier, "the identifier has \(identifier.utf8.count) bytes, the most are \(longest)")
     }
-    let item = Item(data: data, time: configuration.clock())
-    let most = configuration.waitingBytes
+    let item = Item(
+      key: Item.Key(kind: .recording, name: identifier), data: data, time: configuration.clock())
+    take(item, replacing: policies[identifier].retention == .latest)
+  }
+
+  /// Keeps `data` as the attachment `name`.
+  func attach(_ data: Data, as name: String) {
+    let key = Item.Key(kind: .attachment, name: name)
+    take(Item(key: key, data: data, time: configuration.clock()), replacing: true)
+  }
+
+  private func take(_ item: Item, replacing isReplacing: Bool) {
+    let most = min(Int64(configuration.limits.recordingBytes), configuration.limits.totalBytes)
+    guard item.data.count <= most else {
+      return refuse(item.identifier, "it has \(item.data.count) bytes, the most are \(most)")
+    }
+    let mostWaiting = configuration.waitingBytes
     let (isTaken, isFirst) = waiting.withLock { waiting in
-      let bytes = waiting.bytes + data.count - (waiting.items[identifier]?.data.count ?? 0)
-      guard bytes <= most else { return (false, false) }
-      waiting.items[identifier] = item
+      let place = isReplacing ? waiting.latest[item.key] : nil
+      let bytes = waiting.bytes + item.data.count - (place.map { waiting.items[$0].data.count } ?? 0)
+      guard bytes <= mostWaiting else { return (false, false) }
+      if let place {
+        waiting.items[place] = item
+      } else {
+        if isReplacing { waiting.latest[item.key] = waiting.items.count }
+        waiting.items.append(item)
+        waiting.count += 1
+      }
       waiting.bytes = bytes
       defer { waiting.isScheduled = true }
       return (true, !waiting.isScheduled)
     }
     guard isTaken else {
-      return refuse(identifier, "more than \(most) bytes would be waiting for the disk")
+      return refuse(item.identifier, "more than \(mostWaiting) bytes would be waiting for the disk")
     }
     if isFirst { queue.async { [self] in writeWaiting() } }
   }
 
-  private func refuse(_ identifier: String, _ reason: String) {
-    configuration.onEvent(.init(.recordingRefused, identifier: identifier, reason))
+  private func refuse(_ identifier: String, _ reason: String) { tell(.recordingRefused, identifier, reason) }
+
+  func tell(_ kind: SnapshotMode.Event.Kind, _ identifier: String, _ reason: String) {
+    configuration.onEvent(.init(kind, identifier: identifier, reason))
   }
 
-  /// What was recorded last under `identifier`, on the disk yet or not.
-  func data(for identifier: String) throws(ReplayProblem) -> Data {
-    if let item = waiting.withLock({ $0.items[identifier] ?? $0.leaving[identifier] }) { return item.data }
+  func tell(_ kind: SnapshotMode.Event.Kind, _ reason: String) { configuration.onEvent(.init(kind, reason)) }
+
+  // MARK: - Replaying
+
+  /// The bytes of the call under `identifier` that is next in `session`. What was recorded before is written first.
+  func data(for identifier: String, in session: ReplaySession) throws(ReplayProblem) -> Data {
+    if waiting.withLock({ $0.count > 0 }), !queue.isCurrent { queue.sync { writeWaiting() } }
+    let name = RecordingName(redactor.redact(identifier: identifier))
     do {
-      if let data = try storage.read(identifier) { return data }
+      let calls = try withShelf { $0.calls(of: name) }
+      if !calls.isEmpty, let data = try storage.read(calls[session.next(identifier, of: calls.count)]) {
+        return data
+      }
     } catch {
       throw .unreadable("\(error)")
     }
     throw .missing
   }
 
+  /// Every recorded identifier, in no order; none where that can't be read.
+  var identifiers: [String] {
+    do { return try withShelf { $0.identifiers } } catch { return [] }
+  }
+
+  /// Looks at what is recorded, or changes what is known of it; reads the folder the first time.
+  func withShelf<Value>(_ body: (inout Shelf) -> Value) throws(SystemError) -> Value {
+    try shelf.withLock { shelf throws(SystemError) in
+      var loaded: Shelf
+      if let known = shelf.take() { loaded = known } else { loaded = Shelf(try storage.list { _ in }) }
+      defer { shelf = loaded }
+      return body(&loaded)
+    }
+  }
+
+  /// What is recorded is another thing than was known.
+  func forgetShelf() { shelf.withLock { $0 = nil } }
+
   // MARK: - On the queue
 
   /// Writes what waits. On ``queue`` only.
-  private func writeWaiting() {
+  func writeWaiting() {
     let items = waiting.withLock { waiting in
-      swap(&waiting.items, &waiting.leaving)
-      waiting.isScheduled = false
-      return waiting.leaving
-    }
-    for (identifier, item) in items {
-      do {
-        try storage.write(item.data, as: identifier, at: item.time)
-      } catch {
-        configuration.onEvent(.init(.recordingFailed, identifier: identifier, "\(error)"))
+      defer {
+        waiting.items = []
+        waiting.latest = [:]
+        waiting.isScheduled = false
       }
+      return waiting.items
     }
+    for item in items { write(item) }
     waiting.withLock { waiting in
-      waiting.bytes -= items.values.reduce(0) { $0 + $1.data.count }
-      waiting.leaving = [:]
+      waiting.count -= items.count
+      waiting.bytes -= items.reduce(0) { $0 + $1.data.count }
     }
-  }
-
-  /// Everything that was recorded before the call. On ``queue`` only.
-  func list() throws(SystemError) -> [Storage.Recording] {
-    writeWaiting()
-    return try storage.list { name in
-      configuration.onEvent(.init(.leftover, "recordings/\(name) is no recording; it is passed over"))
-    }
-  }
-
-  /// Gives everything that was recorded before the call a second name in a new folder, so that it stays as it is
-  /// whatever is recorded later. On ``queue`` only.
-  func freeze(into folder: String) throws(SystemError) -> [SnapshotBundle.Source] {
-    try Folder.create(folder)
-    var sources: [SnapshotBundle.Source] = []
-    for recording in try list() {
-      let path = folder + "/\(recording.name)"
-      try Folder.link(storage.recordings + "/\(recording.name)", as: path)
-      sources.append(
-        .init(
-          identifier: recording.identifier, file: URL(filePath: path), recordedAt: recording.recordedAt))
-    }
-    return sources
   }
 
   /// Forgets everything that was recorded before the call. On ``queue`` only.
   func clear() throws(SystemError) {
     waiting.withLock { waiting in
-      waiting.bytes -= waiting.items.values.reduce(0) { $0 + $1.data.count }
-      waiting.items = [:]
+      waiting.count -= waiting.items.count
+      waiting.bytes -= waiting.items.reduce(0) { $0 + $1.data.count }
+      waiting.items = []
+      waiting.latest = [:]
     }
+    defer { forgetShelf() }
+    memory.withLock { $0.notes = nil }
     try storage.removeRecordings()
   }
 }

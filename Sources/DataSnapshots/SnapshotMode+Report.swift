@@ -19,18 +19,35 @@ extension SnapshotMode {
   /// What there is of each module: in the active snapshot while one is replayed, else among the recordings here.
   public func report() async -> ModuleReport { await recorder.queue.run { [self] in makeReport() } }
 
+  /// The modules with identifiers as they are recorded.
+  var redactedModules: [Module] {
+    withCore { $0.modules }.map { module in
+      Module(name: module.name, files: module.files.map(recorder.redactor.redact(identifier:)))
+    }
+  }
+
   private func makeReport() -> ModuleReport {
-    let (state, active, modules) = withCore { ($0.state, $0.active, $0.modules) }
+    let (state, active, session, modules) = withCore { ($0.state, $0.active, $0.session, $0.modules) }
+    var contents = ModuleReport.Contents()
     if state == .replaying, let active {
-      return ModuleReport(
-        state: state, snapshot: active.manifest.id, modules: modules,
-        identifiers: active.manifest.recordings.map(\.identifier))
+      contents.snapshot = active.manifest.id
+      contents.identifiers = active.identifiers
+      contents.calls = active.manifest.recordings.count
+      contents.redactions = active.manifest.redactions
+      contents.attachments = activeAttachments.keys.sorted()
+    } else {
+      do {
+        let recordings = try recorder.list()
+        contents.identifiers = recordings.map(\.identifier)
+        contents.calls = recordings.count
+        contents.attachments = try storage.listAttachments()
+        contents.redactions = recorder.notes.ran
+      } catch {
+        configuration.onEvent(.init(.replayFailed, "\(error)"))
+      }
     }
-    do {
-      return ModuleReport(state: state, modules: modules, identifiers: try recorder.list().map(\.identifier))
-    } catch {
-      configuration.onEvent(.init(.replayFailed, "\(error)"))
-      return ModuleReport(state: state, modules: modules, identifiers: [])
-    }
+    contents.isPaused = recorder.isPaused
+    contents.misses = session.misses
+    return ModuleReport(state: state, modules: modules, contents, as: recorder.redactor.redact(identifier:))
   }
 }

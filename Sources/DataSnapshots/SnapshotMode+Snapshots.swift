@@ -5,31 +5,36 @@ public import SystemIO
 extension SnapshotMode {
   /// Makes a bundle of what is recorded here, under a new ``SnapshotID``, and writes it to `zip`.
   ///
-  /// It holds what was recorded up to the call; recording goes on meanwhile. The file is there whole or not at all.
+  /// It holds what was recorded and attached up to the call; recording goes on meanwhile. The file is there whole or
+  /// not at all.
   /// - Parameter report: the bug report that the snapshot is for, where it is known already.
   public func makeSnapshot(
     report: ReportID? = nil, to zip: URL
   ) async throws(BundleError) -> SnapshotBundle.Packed {
-    let manifest = Manifest(
+    let unfilled = Manifest(
       id: SnapshotID(), createdAt: configuration.clock(), application: configuration.application,
-      device: configuration.device, report: report, modules: withCore { $0.modules })
+      device: configuration.device, report: report, modules: redactedModules)
     return try await worker.run { [self] () throws(BundleError) in
-      let folder = storage.frozen + "/\(manifest.id)"
+      let folder = storage.frozen + "/\(unfilled.id)"
       defer { remove(folder) }
-      let sources: [SnapshotBundle.Source]
+      let frozen: Recorder.Frozen
       do throws(SystemError) {
-        sources = try recorder.queue.sync { () throws(SystemError) in try recorder.freeze(into: folder) }
+        frozen = try recorder.queue.sync { () throws(SystemError) in try recorder.freeze(into: folder) }
       } catch {
         throw .system(error)
       }
-      return try SnapshotBundle.pack(sources, describedBy: manifest, to: zip)
+      var manifest = unfilled
+      manifest.redactions = frozen.redactions
+      return try SnapshotBundle.pack(
+        frozen.sources, attachments: frozen.attachments, describedBy: manifest, to: zip)
     }
   }
 
   /// Checks the bundle at `zip` whole, unpacks it, and replays it from then on, across launches.
   ///
   /// Each call of ``process(data:uniqueIdentifier:)`` sees the former snapshot and state or the new ones, never a
-  /// mixture; so does the next launch after a crash at any point. When it throws, nothing has changed.
+  /// mixture; so does the next launch after a crash at any point. When it throws, nothing has changed. Where
+  /// ``isStateForced``, the snapshot is active, and replayed as soon as a launch has the state for it.
   /// - Returns: the manifest.
   @discardableResult
   public func activate(bundle zip: URL) async throws(BundleError) -> Manifest {
@@ -49,13 +54,13 @@ extension SnapshotMode {
   /// When it throws, nothing has changed.
   public func deactivate() async throws(SystemError) {
     try await worker.run { [self] () throws(SystemError) in
-      let (state, active) = withCore { ($0.state, $0.active) }
+      let (state, active) = withCore { ($0.stored, $0.active) }
       guard active != nil else { return }
       try commit(state == .replaying ? .disabled : state, nil)
     }
   }
 
-  /// Removes what is recorded here; the active snapshot stays.
+  /// Removes what is recorded and attached here; the active snapshot stays.
   public func clear() async throws(SystemError) {
     try await recorder.queue.run { [self] () throws(SystemError) in try recorder.clear() }
   }
@@ -74,7 +79,7 @@ extension SnapshotMode {
       }
       let former = withCore { $0.active }
       change { core in
-        core.state = state
+        core.stored = state
         core.active = active
       }
       if let former {
@@ -87,7 +92,7 @@ extension SnapshotMode {
   /// Keeps state and snapshot for the next launch. On the recorder's queue only.
   @discardableResult
   func saveMode() -> Bool {
-    let mode = withCore { StoredMode(state: $0.state, active: $0.active?.id) }
+    let mode = withCore { StoredMode(state: $0.stored, active: $0.active?.id) }
     do {
       try mode.save(in: storage)
       return true

@@ -31,11 +31,11 @@ extension SnapshotMode.Core {
     do {
       json = try File(storage.mode).read(upTo: StoredMode.maximumSize, at: 0)
     } catch  where error.isNotFound {
-      return SnapshotMode.Core(state: .disabled)
+      return SnapshotMode.Core(stored: .disabled)
     }
     let stored = try SnapshotJSON.decode(StoredMode.self, from: Data(json))
-    guard let active = stored.active else { return SnapshotMode.Core(state: stored.state) }
-    return SnapshotMode.Core(state: stored.state, active: try load(active, storage))
+    guard let active = stored.active else { return SnapshotMode.Core(stored: stored.state) }
+    return SnapshotMode.Core(stored: stored.state, active: try load(active, storage))
   }
 
   private static func load(_ id: SnapshotID, _ storage: Storage) throws -> ActiveSnapshot {

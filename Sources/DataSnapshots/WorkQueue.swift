@@ -4,10 +4,15 @@ import SystemIO
 /// One thread's worth of work that blocks, in order, off the threads that run Swift's tasks.
 struct WorkQueue: Sendable {
   private let queue: DispatchQueue
+  private let key = DispatchSpecificKey<Bool>()
 
   init(_ name: String) {
     queue = DispatchQueue(label: "data-snapshots.\(name)", qos: .utility)
+    queue.setSpecific(key: key, value: true)
   }
+
+  /// Whether the calling code runs here.
+  var isCurrent: Bool { DispatchQueue.getSpecific(key: key) ?? false }
 
   /// Runs `body` after everything that was handed over before.
   func async(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }

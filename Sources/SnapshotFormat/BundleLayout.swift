@@ -3,7 +3,8 @@ enum BundleLayout {
   static let manifest = "manifest.json"
   static let recordings = "recordings/"
   static let appData = "app-data/"
-  private static let folders = [recordings, appData, "attachments/"]
+  static let attachments = "attachments/"
+  private static let folders = [recordings, appData, attachments]
   /// Left by macOS in every folder that somebody looked into; passed over, never packed.
   static let finderFile = ".DS_Store"
   /// The most bytes of a file's name, of all of it and of each part: what Darwin takes as a path, and what every

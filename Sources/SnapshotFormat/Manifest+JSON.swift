@@ -20,8 +20,8 @@ extension Manifest {
     public static let `default` = Limits()
   }
 
-  /// Reads `manifest.json` and checks it: no two recordings share an identifier or a path (nor do paths differ in
-  /// case alone, which some disks can't tell apart), every path is one file name in ASCII below `recordings/`.
+  /// Reads `manifest.json` and checks it: no two recordings share an identifier (unless the numbers of their calls
+  /// differ) or a path (nor do paths differ in case alone, which some disks can't tell apart), every path is one file name in ASCII below `recordings/`.
   /// - Throws: ``BundleError/manifestMalformed(_:)`` or ``BundleError/formatTooNew(found:supported:)``.
   public init(json: Data, limits: Limits = .default) throws(BundleError) {
     guard json.count <= limits.size else {
@@ -67,7 +67,7 @@ extension Manifest {
         \(limits.descriptionLength)
         """)
     }
-    var identifiers: Set<String> = []
+    var calls: Set<Call> = []
     var paths: Set<String> = []
     for (index, recording) in recordings.enumerated() {
       let problem: String? =
@@ -75,7 +75,9 @@ extension Manifest {
           """
           identifier: it has \(recording.identifier.utf8.count) bytes, the most are \(limits.identifierLength)
           """
-        } else if !identifiers.insert(recording.identifier).inserted {
+        } else if let call = recording.call, !(1...RecordingName.maximumCall).contains(call) {
+          "call: \(call) is not a number from 1 to \(RecordingName.maximumCall)"
+        } else if !calls.insert(Call(identifier: recording.identifier, number: recording.call)).inserted {
           "identifier: ‘\(recording.identifier.prefix(200))’ is there twice"
         } else if !recording.hasValidPath {
           "path: ‘\(recording.path.prefix(200))’ is not recordings/ and a file name in ASCII"
@@ -89,6 +91,12 @@ extension Manifest {
       if let problem { throw .manifestMalformed("recordings[\(index)].\(problem)") }
     }
   }
+}
+
+/// What no two recordings share.
+private struct Call: Hashable {
+  let identifier: String
+  let number: Int?
 }
 
 extension Manifest {

@@ -75,10 +75,16 @@ public struct Manifest: Hashable, Sendable {
     public var sha256: ContentDigest
     /// When it was recorded, to the millisecond.
     public var recordedAt: Date
+    /// Which call with the identifier it is, where a history is kept: a number that grows from call to call and need
+    /// not begin at 1. A recording without one comes before those with one.
+    public var call: Int?
 
     /// Describes a recording.
-    public init(identifier: String, path: String, size: Int64, sha256: ContentDigest, recordedAt: Date) {
+    public init(
+      identifier: String, path: String, size: Int64, sha256: ContentDigest, recordedAt: Date, call: Int? = nil
+    ) {
       self.identifier = identifier
+      self.call = call
       self.path = path
       self.size = size
       self.sha256 = sha256

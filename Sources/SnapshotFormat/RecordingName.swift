@@ -17,7 +17,7 @@ import Foundation
 /// keeps its beginning, followed by `~` and the SHA-256 of the identifier; the identifier itself is then known from
 /// the manifest alone. Identifiers that are equal as Swift's strings (canonical equivalence) have one name.
 ///
-/// The characters `~` and `@` never come out of the table above. `@` is kept for the number of a call, as in
+/// The characters `~` and `@` never come out of the table above. Behind `@` stands the number of a call, as in
 /// `feed@2`, where an app keeps the history of an identifier.
 public struct RecordingName: Hashable, Sendable, CustomStringConvertible {
   /// The most bytes of a name; with the number of a call it stays under 200.
@@ -29,9 +29,28 @@ public struct RecordingName: Hashable, Sendable, CustomStringConvertible {
   public let description: String
   /// The identifier that the name spells; `nil` where it was too long to be spelt.
   public let identifier: String?
+  /// The number of the call that was recorded, where a history is kept; from 1 to ``maximumCall``.
+  public let call: Int?
+
+  /// The highest number of a call: twelve digits.
+  public static let maximumCall = 999_999_999_999
+
+  /// The name for the call with the number `call`, cut to the range of such numbers, of the identifier that
+  /// `name` is made of.
+  public init(_ name: RecordingName, call: Int) {
+    let call = min(max(call, 1), Self.maximumCall)
+    self.init(description: "\(name.stem)@\(call)", identifier: name.identifier, call: call)
+  }
+
+  /// The name without the number of a call.
+  public var stem: String {
+    guard call != nil, let mark = description.lastIndex(of: "@") else { return description }
+    return String(description[..<mark])
+  }
 
   /// The name for `identifier`.
   public init(_ identifier: String) {
+    call = nil
     let canonical = Self.canonical(identifier)
     let (name, prefix) = Self.encode(Array(canonical.utf8))
     if name.count <= Self.maximumLength {
@@ -44,15 +63,23 @@ public struct RecordingName: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// Reads a name that ``init(_:)`` could have made; `nil` for any other file name.
+  /// Reads a name that ``init(_:)`` or ``init(_:call:)`` could have made; `nil` for any other file name.
   public init?(fileName: String) {
-    if let separator = fileName.utf8.firstIndex(of: UInt8(ascii: "~")) {
+    if let mark = fileName.utf8.lastIndex(of: UInt8(ascii: "@")) {
+      guard let call = Int(fileName[fileName.utf8.index(after: mark)...]), call >= 1,
+        call <= Self.maximumCall,
+        let name = RecordingName(fileName: String(fileName[..<mark])), name.call == nil
+      else { return nil }
+      self.init(name, call: call)
+      // A number that is spelt in another way, such as 01 or +1, comes back different.
+      guard description.utf8.elementsEqual(fileName.utf8) else { return nil }
+    } else if let separator = fileName.utf8.firstIndex(of: UInt8(ascii: "~")) {
       let digest = fileName[fileName.utf8.index(after: separator)...]
       guard let prefix = Self.decode(fileName[..<separator].utf8), !prefix.isEmpty,
         fileName.utf8.count <= Self.maximumLength,
         ContentDigest(hexadecimal: String(digest))?.description == String(digest)
       else { return nil }
-      self.init(description: fileName, identifier: nil)
+      self.init(description: fileName, identifier: nil, call: nil)
     } else {
       guard let bytes = Self.decode(fileName.utf8) else { return nil }
       self.init(String(decoding: bytes, as: UTF8.self))
@@ -61,9 +88,10 @@ public struct RecordingName: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  private init(description: String, identifier: String?) {
+  private init(description: String, identifier: String?, call: Int?) {
     self.description = description
     self.identifier = identifier
+    self.call = call
   }
 
   private static func canonical(_ identifier: String) -> String {

@@ -11,12 +11,35 @@ extension SnapshotBundle {
     public var file: URL
     /// When it was recorded.
     public var recordedAt: Date
+    /// Which call with the identifier it is, where a history is kept.
+    public var call: Int?
 
     /// Describes a file.
-    public init(identifier: String, file: URL, recordedAt: Date) {
+    public init(identifier: String, file: URL, recordedAt: Date, call: Int? = nil) {
       self.identifier = identifier
       self.file = file
       self.recordedAt = recordedAt
+      self.call = call
+    }
+
+    /// The name of the recording's file.
+    var name: RecordingName {
+      let name = RecordingName(identifier)
+      return call.map { RecordingName(name, call: $0) } ?? name
+    }
+  }
+
+  /// A file that goes along with the recordings, such as a screenshot.
+  public struct Attachment: Sendable, Hashable {
+    /// Its path below `attachments/`.
+    public var name: String
+    /// Where its bytes are.
+    public var file: URL
+
+    /// Describes a file.
+    public init(name: String, file: URL) {
+      self.name = name
+      self.file = file
     }
   }
 
@@ -34,7 +57,7 @@ extension SnapshotBundle {
   /// ``pack(folder:to:)`` does.
   /// - Parameter manifest: everything but the recordings; these are described here.
   public static func pack(
-    _ sources: [Source], describedBy manifest: Manifest, to zip: URL
+    _ sources: [Source], attachments: [Attachment] = [], describedBy manifest: Manifest, to zip: URL
   ) throws(BundleError) -> Packed {
     var manifest = manifest
     var members: [BundleMember] = []
@@ -42,12 +65,15 @@ extension SnapshotBundle {
       let (size, sha256) = try BundleError.disk(ContentDigest.measure(File(source.file.path)))
       let recording = Manifest.Recording(
         identifier: source.identifier,
-        path: BundleLayout.recordings + RecordingName(source.identifier).description,
-        size: size, sha256: sha256, recordedAt: source.recordedAt)
+        path: BundleLayout.recordings + source.name.description,
+        size: size, sha256: sha256, recordedAt: source.recordedAt, call: source.call)
       members.append(BundleMember(name: recording.path, source: source.file.path, recording: recording))
     }
     members.sort { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     manifest.recordings = members.compactMap(\.recording)
+    members += attachments.sorted { $0.name < $1.name }.map {
+      BundleMember(name: BundleLayout.attachments + $0.name, source: $0.file.path, recording: nil)
+    }
     return try write(manifest, json: Array(manifest.json()), members, to: zip)
   }
 

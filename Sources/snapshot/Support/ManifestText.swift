@@ -25,12 +25,16 @@ struct ManifestText {
       lines.append("Module       \(module.name): \(state)")
     }
     lines.append("Recordings   \(manifest.recordings.count)")
-    for recording in manifest.recordings.sorted(by: { $0.identifier < $1.identifier }) {
+    for recording in manifest.recordings.sorted(by: Self.isBefore) {
       let size = Console.size(recording.size)
       lines.append(
         String(repeating: " ", count: max(0, 11 - size.count)) + "\(size)  \(recording.identifier)")
     }
     // Identifiers come from whoever recorded.
     self.lines = lines.map(Console.escaped)
+  }
+
+  private static func isBefore(_ first: Manifest.Recording, _ second: Manifest.Recording) -> Bool {
+    (first.identifier, first.call ?? 0) < (second.identifier, second.call ?? 0)
   }
 }

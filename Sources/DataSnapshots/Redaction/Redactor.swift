@@ -1,0 +1,183 @@
+import Foundation
+
+/// Runs rules over what is to be stored.
+struct Redactor: Sendable {
+  let rules: [RedactionRule]
+
+  /// A rule that could not be applied.
+  struct Failure: Error, CustomStringConvertible {
+    let rule: String
+    let cause: any Error
+
+    var description: String { "the rule ‘\(rule)’ could not be applied, so nothing was stored: \(cause)" }
+  }
+
+  /// What is left of `data`, which came under `identifier`; the same bytes where no rule found anything.
+  func redact(_ data: Data, as identifier: String) throws(Failure) -> Data {
+    var data = data
+    for rule in rules where rule.applies(to: identifier) {
+      do {
+        data = try Self.apply(rule, to: data, identifier)
+      } catch {
+        throw Failure(rule: rule.name, cause: error)
+      }
+    }
+    return data
+  }
+
+  /// What is left of `identifier`: rules on text run over it, whatever they are limited to.
+  func redact(identifier: String) -> String {
+    guard !rules.isEmpty else { return identifier }
+    var text = RedactableText(utf8: Array(identifier.utf8))
+    var isChanged = false
+    for case .text(let rule) in rules.lazy.flatMap(\.steps) {
+      isChanged = Self.replace(rule.matches(in: text.bytes), in: &text) || isChanged
+    }
+    return isChanged ? String(decoding: text.bytes, as: UTF8.self) : identifier
+  }
+
+  /// The names of the rules that run over what comes under `identifier`.
+  func names(for identifier: String) -> [String] {
+    rules.filter { rule in
+      rule.applies(to: identifier) || rule.steps.contains { if case .text = $0 { true } else { false } }
+    }.map(\.name)
+  }
+
+  private static func apply(_ rule: RedactionRule, to data: Data, _ identifier: String) throws -> Data {
+    var data = data
+    for step in rule.steps {
+      if case .data(let body) = step {
+        data = try body(data, identifier)
+        continue
+      }
+      var text = RedactableText(data)
+      let json = try makeTokens(text, mustBeJSON: step.isAboutJSON)
+      let isChanged: Bool
+      switch (step, json) {
+      case (.keys(let isWanted), let json?):
+        isChanged = removeValues(json, of: &text) { token in
+          if case .key(let key) = token.place.last { isWanted(key) } else { false }
+        }
+      case (.keys(let isWanted), nil):
+        isChanged = replace(AssignmentScanner(wholeLine: false, isWanted).scan(text.bytes), in: &text)
+      case (.path(let path), let json?):
+        isChanged = removeValues(json, of: &text) { path.matches($0.place) }
+      case (.text(let rule), let json?):
+        isChanged = removeText(rule, json, of: &text)
+      case (.text(let rule), nil):
+        isChanged = replace(rule.matches(in: text.bytes), in: &text)
+      case (.path, nil), (.data, _):
+        isChanged = false
+      }
+      if isChanged { data = text.data }
+    }
+    return data
+  }
+
+  /// The tokens of `text`; `nil` where it is no JSON. Text that begins as JSON and is none fails where it must be.
+  private static func makeTokens(_ text: RedactableText, mustBeJSON: Bool) throws -> JSONTokens? {
+    let opening = JSONTokens.opening(of: text.bytes)
+    guard opening != .other else { return nil }
+    do {
+      return try JSONTokens(text.bytes)
+    } catch {
+      if mustBeJSON, opening == .likeJSON { throw error }
+      return nil
+    }
+  }
+
+  /// Takes the values of JSON that are wanted, but keeps their kinds.
+  private static func removeValues(
+    _ json: JSONTokens, of text: inout RedactableText, _ isWanted: (JSONTokens.Token) -> Bool
+  ) -> Bool {
+    var edits: [(range: Range<Int>, bytes: [UInt8])] = []
+    for token in json.tokens where !token.isKey && isWanted(token) {
+      // What lies in a value that goes, goes with it.
+      if let last = edits.last, token.range.lowerBound < last.range.upperBound { continue }
+      edits.append((token.range, emptied(token.kind)))
+    }
+    return replace(edits, in: &text)
+  }
+
+  private static func emptied(_ kind: JSONTokens.Kind) -> [UInt8] {
+    let value =
+      switch kind {
+      case .string: "\"\(RedactionRule.mark)\""
+      case .number: "0"
+      case .boolean: "false"
+      case .null: "null"
+      case .object: "{}"
+      case .list: "[]"
+      }
+    return Array(value.utf8)
+  }
+
+  /// Takes what a rule finds in the keys, strings and numbers of JSON, read without escapes.
+  private static func removeText(_ rule: TextRule, _ json: JSONTokens, of text: inout RedactableText) -> Bool
+  {
+    // All of them in one text with a line for each: a rule is run once.
+    var lines: [UInt8] = []
+    var places: [(line: Range<Int>, token: JSONTokens.Token)] = []
+    for token in json.tokens where token.kind == .string || token.kind == .number {
+      let source = text.bytes[token.range]
+      let content = token.kind == .string ? Array(JSONString.decode(source).utf8) : Array(source)
+      places.append((lines.count..<lines.count + content.count, token))
+      lines += content + [UInt8(ascii: "\n")]
+    }
+    var found = rule.matches(in: lines)[...]
+    var edits: [(range: Range<Int>, bytes: [UInt8])] = []
+    for (line, token) in places {
+      while let match = found.first, match.upperBound <= line.lowerBound { found.removeFirst() }
+      var matches: [Range<Int>] = []
+      for match in found {
+        let part = match.clamped(to: line)
+        if match.lowerBound >= line.upperBound { break }
+        if !part.isEmpty { matches.append(part) }
+      }
+      if matches.isEmpty { continue }
+      if token.kind == .number {
+        edits.append((token.range, emptied(.number)))
+      } else {
+        let content = pieces(of: lines, line, matches) { _ in Array(RedactionRule.mark.utf8) }
+        edits.append((token.range, JSONString.encode(content)))
+      }
+    }
+    let isChanged = replace(edits, in: &text)
+    guard rule.looksAtWholeText else { return isChanged }
+    return replace(rule.matches(in: text.bytes), in: &text) || isChanged
+  }
+
+  private static func replace(_ matches: [Range<Int>], in text: inout RedactableText) -> Bool {
+    guard !matches.isEmpty else { return false }
+    let mark = { [text] in text.mark(for: $0) }
+    text.bytes = pieces(of: text.bytes, text.bytes.indices, matches, mark)
+    return true
+  }
+
+  private static func replace(
+    _ edits: [(range: Range<Int>, bytes: [UInt8])], in text: inout RedactableText
+  ) -> Bool {
+    guard !edits.isEmpty else { return false }
+    var rest = edits[...]
+    text.bytes = pieces(of: text.bytes, text.bytes.indices, edits.map(\.range)) { _ in
+      rest.popFirst()?.bytes ?? []
+    }
+    return true
+  }
+
+  /// The bytes in `range`, with `ranges` of them replaced.
+  private static func pieces(
+    of bytes: [UInt8], _ range: Range<Int>, _ ranges: [Range<Int>],
+    _ replacement: (ArraySlice<UInt8>) -> [UInt8]
+  ) -> [UInt8] {
+    var result: [UInt8] = []
+    result.reserveCapacity(range.count)
+    var position = range.lowerBound
+    for match in ranges {
+      result += bytes[position..<match.lowerBound]
+      result += replacement(bytes[match])
+      position = match.upperBound
+    }
+    return result + bytes[position..<range.upperBound]
+  }
+}

@@ -1,0 +1,34 @@
+/// The names under which apps and protocols hand secrets around.
+enum SecretNames {
+  /// As names are compared: in lower case, without what separates words.
+  static func normalized(_ name: String) -> String {
+    String(
+      decoding: name.utf8.compactMap { byte in
+        switch byte {
+        case UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: " "): nil
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): byte | 0x20
+        default: byte
+        }
+      }, as: UTF8.self)
+  }
+
+  /// Fields whose value is a credential to its end.
+  static let authorization: Set<String> = ["authorization", "proxyauthorization", "xapikey", "xauthtoken"]
+  static let cookies: Set<String> = ["cookie", "setcookie", "cookies", "setcookie2"]
+
+  private static let credentials: Set<String> = [
+    "apikey", "auth", "authcode", "clientsecret", "credential", "credentials", "csrf", "cvc", "cvv", "jwt",
+    "otp", "passcode", "passphrase", "passwd", "password", "pin", "privatekey", "pwd", "secret", "secretkey",
+    "sessionid", "sessionkey", "sid", "totp", "xsrf",
+  ]
+  private static let endings = ["token", "password", "passwd", "secret", "apikey", "sessionid", "privatekey"]
+  /// Where in a list one is, which a replay needs.
+  private static let pages = ["pagetoken", "continuationtoken", "synctoken", "cursortoken"]
+
+  /// Whether a value under the name is a token, a password or the like.
+  static func isCredential(_ name: String) -> Bool {
+    let name = normalized(name)
+    return credentials.contains(name)
+      || (endings.contains(where: name.hasSuffix) && !pages.contains(where: name.hasSuffix))
+  }
+}

@@ -1,0 +1,40 @@
+import Foundation
+import SnapshotFormat
+import SystemIO
+
+/// `redactions.json`: which rules ran over what is recorded, across launches.
+struct RedactionNotes: Codable, Equatable {
+  /// The rules that were set when the last recording was written.
+  var configured: [String] = []
+  /// Those of them that ran over something.
+  var ran: [String] = []
+
+  /// The notes of the last launch; none where nothing was recorded.
+  static func restored(from storage: Storage) throws -> RedactionNotes {
+    do {
+      let json = try File(storage.redactions).read(upTo: 1 << 20, at: 0)
+      return try SnapshotJSON.decode(RedactionNotes.self, from: Data(json))
+    } catch let error as SystemError where error.isNotFound {
+      return RedactionNotes()
+    }
+  }
+
+  /// Replaces the file, durably.
+  func save(in storage: Storage) throws {
+    let json = Array(try SnapshotJSON.encode(self))
+    do {
+      try DurableFile.replace(storage.redactions, with: json)
+    } catch  where error.isNotFound {
+      try Folder.create(storage.folder)
+      try DurableFile.replace(storage.redactions, with: json)
+    }
+  }
+
+  /// Notes that `names` run, in the order of `configured`.
+  mutating func note(_ names: [String], of configured: [String]) {
+    let all = Set(ran).union(names)
+    self.configured = configured
+    var seen: Set<String> = []
+    ran = configured.filter { all.contains($0) && seen.insert($0).inserted }
+  }
+}

@@ -1,0 +1,212 @@
+import DataSnapshots
+import Foundation
+import SnapshotFormat
+import Synchronization
+import SystemIO
+import TestSupport
+import Testing
+
+/// How much is kept, and what happens when the disk is full.
+struct LimitsTests {
+  private var app: SampleApp
+
+  init() throws { app = try SampleApp() }
+
+  private func record(_ identifiers: [String], _ mode: SnapshotMode, count: Int = 10) async {
+    for identifier in identifiers {
+      _ = mode.process(data: Data(count: count), uniqueIdentifier: identifier)
+      await mode.flush()
+    }
+  }
+
+  @Test func `over the bytes in all, the oldest leave`() async throws {
+    var app = app
+    app.configuration.limits.totalBytes = 30
+    let mode = app.launch()
+    mode.state = .recording
+    await record(["d", "b", "c"], mode)
+    #expect(app.events.all.isEmpty)
+    await record(["b"], mode)
+    #expect(try app.names(in: "recordings") == ["b", "c", "d"])
+    await record(["a"], mode)
+    #expect(try app.names(in: "recordings") == ["a", "b", "c"])
+    await record(["x"], mode, count: 30)
+    #expect(try app.names(in: "recordings") == ["x"])
+    #expect(app.events.kinds == [.recordingsRemoved, .recordingsRemoved])
+    await record(["y"], mode, count: 31)
+    #expect(try app.names(in: "recordings") == ["x"])
+    #expect(app.events.kinds.last == .recordingRefused)
+  }
+
+  @Test func `calls of a history leave one by one, with what was noted of a long identifier`() async throws {
+    var app = app
+    app.configuration.limits.recordings = 3
+    app.configuration.policy.retention = .history(limit: 10)
+    let long = String(repeating: "long", count: 100)
+    let mode = app.launch()
+    mode.state = .recording
+    await record([long, "a", "a", "a"], mode)
+    #expect(try app.names(in: "recordings") == ["a@1", "a@2", "a@3"])
+    #expect(try app.names(in: "identifiers") == [])
+    await record(["b"], mode)
+    #expect(try app.names(in: "recordings") == ["a@2", "a@3", "b@1"])
+  }
+
+  @Test func `a recording of more bytes than one may have is not kept`() async {
+    var app = app
+    app.configuration.limits.recordingBytes = 10
+    let mode = app.launch()
+    mode.state = .recording
+    for count in [9, 10, 11] { await record(["\(count)"], mode, count: count) }
+    #expect(app.events.kinds == [.recordingRefused])
+    #expect(await mode.report().unassigned == ["10", "9"])
+  }
+
+  @Test func `what is too old leaves, at launch and while recording goes on`() async throws {
+    var app = app
+    let now = Now()
+    app.configuration.clock = { now.date }
+    app.configuration.limits.age = 60
+    let mode = app.launch()
+    mode.state = .recording
+    await record(["a"], mode)
+    now.advance(60)
+    await record(["b"], mode)
+    #expect(try app.names(in: "recordings") == ["a", "b"])
+    now.advance(1)
+    await record(["c"], mode)
+    #expect(try app.names(in: "recordings") == ["b", "c"])
+    now.advance(60)
+    let next = app.launch()
+    await next.flush()
+    #expect(try app.names(in: "recordings") == ["c"])
+    now.advance(1000)
+    #expect(await next.report().recordingCount == 0)
+  }
+
+  @Test func `limits that became smaller hold at launch`() async throws {
+    var app = app
+    let now = Now()
+    app.configuration.clock = { now.date }
+    let mode = app.launch()
+    mode.state = .recording
+    for identifier in ["c", "a", "b"] {
+      await record([identifier], mode)
+      now.advance(1)
+    }
+    app.configuration.limits.totalBytes = 25
+    await app.launch().flush()
+    #expect(try app.names(in: "recordings") == ["a", "b"])
+    app.configuration.limits.recordings = 1
+    await app.launch().flush()
+    #expect(try app.names(in: "recordings") == ["b"])
+  }
+
+  @Test func `on a full disk recording pauses with one event, and goes on when there is room`() async throws {
+    let folder = app.storage.path
+    await #expect(processExitsWith: .success) { [folder = folder as String] in
+      signal(SIGXFSZ, SIG_IGN)
+      let events = EventLog()
+      var configuration = SnapshotMode.Configuration()
+      configuration.onEvent = { events.append($0) }
+      let mode = SnapshotMode(folder: URL(filePath: folder), configuration: configuration)
+      mode.state = .recording
+      _ = mode.process("before", "a")
+      await mode.flush()
+      // The largest file that there may be stands for the disk.
+      setLargestFile(1000)
+      for round in 0..<5 {
+        let live = Data(count: 5000 + round)
+        #expect(mode.process(data: live, uniqueIdentifier: "b\(round)") == live)
+        await mode.flush()
+      }
+      #expect(events.kinds == [.recordingPaused])
+      #expect(await mode.report().isPaused)
+      setLargestFile(1 << 30)
+      _ = mode.process(data: Data(count: 5000), uniqueIdentifier: "c")
+      await mode.flush()
+      #expect(events.kinds == [.recordingPaused, .recordingResumed])
+      #expect(events.all.last?.reason.contains("5 were not kept") == true)
+      let report = await mode.report()
+      #expect(!report.isPaused && report.unassigned == ["a", "c"])
+      let names = try Folder.entries(folder)
+      #expect(!names.contains { $0.hasSuffix(".staged") })
+    }
+  }
+
+  @Test(.enabled("mounting takes root") { try await SmallDisk.isPossible })
+  func `a disk of one megabyte is filled up, and the app goes on`() async throws {
+    var app = app
+    app.configuration.policy.retention = .history(limit: 1000)
+    try await SmallDisk.mounted(at: app.storage) {
+      let mode = app.launch()
+      mode.state = .recording
+      for round in 0..<100 {
+        let live = Data(repeating: UInt8(round), count: 50_000)
+        #expect(mode.process(data: live, uniqueIdentifier: "a") == live)
+        await mode.flush()
+      }
+      #expect(app.events.kinds == [.recordingPaused])
+      let kept = await mode.report().callCount
+      #expect((10...21).contains(kept))
+      try await mode.clear()
+      _ = mode.process("small", "a")
+      await mode.flush()
+      #expect(app.events.kinds == [.recordingPaused, .recordingResumed])
+      #expect(await mode.report().callCount == 1)
+    }
+  }
+}
+
+/// A time that a test moves.
+final class Now: Sendable {
+  private let time = Mutex(SampleApp.time)
+  var date: Date { time.withLock { $0 } }
+  func advance(_ seconds: TimeInterval) { time.withLock { $0 += seconds } }
+}
+
+/// Lets no file of this process grow beyond so many bytes.
+func setLargestFile(_ bytes: Int) {
+  var limit = rlimit()
+  #if os(Linux)
+    let resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
+  #else
+    let resource = RLIMIT_FSIZE
+  #endif
+  getrlimit(resource, &limit)
+  limit.rlim_cur = rlim_t(bytes)
+  setrlimit(resource, &limit)
+}
+
+/// A file system of one megabyte.
+enum SmallDisk {
+  /// Whether this process may mount one.
+  static var isPossible: Bool {
+    get async throws {
+      guard getuid() == 0, Tool.find("mount") != nil else { return false }
+      let folder = try TemporaryFolder()
+      guard try await mount(folder.url) == 0 else { return false }
+      return try await unmount(folder.url) == 0
+    }
+  }
+
+  static func mounted(at folder: URL, _ body: () async throws -> Void) async throws {
+    try Folder.create(folder.path)
+    try #require(try await mount(folder) == 0)
+    do {
+      try await body()
+    } catch {
+      _ = try await unmount(folder)
+      throw error
+    }
+    #expect(try await unmount(folder) == 0)
+  }
+
+  private static func mount(_ folder: URL) async throws -> Int32 {
+    try await Tool.run("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", folder.path]).status
+  }
+
+  private static func unmount(_ folder: URL) async throws -> Int32 {
+    try await Tool.run("umount", ["-l", folder.path]).status
+  }
+}

@@ -1,0 +1,69 @@
+import DataSnapshots
+import Foundation
+import TestSupport
+import Testing
+
+/// What is told of identifiers that are not there.
+struct MissedReplayTests {
+  private let app: SampleApp
+
+  init() throws { app = try SampleApp() }
+
+  private func miss(_ identifier: String, among recorded: [String]) -> [String] {
+    let mode = app.launch()
+    mode.state = .recording
+    for name in recorded { _ = mode.process("x", name) }
+    mode.state = .replaying
+    _ = mode.process("live", identifier)
+    return app.events.all.last?.nearest ?? []
+  }
+
+  @Test func `the nearest recorded identifiers are told, and no others`() {
+    let recorded = ["news/feed", "news/feeds", "News/Feed", "weather/today", "news/top", "n", ""]
+    #expect(miss("news/fed", among: recorded) == ["News/Feed", "news/feed", "news/feeds"])
+    #expect(app.events.kinds == [.recordingMissing])
+    #expect("\(app.events.all[0])".contains("‘news/feed’"))
+  }
+
+  @Test(arguments: [
+    ("account/today", ["news"], []), ("", ["ab", "abc"], ["ab"]), ("ab", [""], [""]),
+    ("wetter", ["wetterx", "xwetter", "wtter", "wettre"], ["wetterx", "wtter", "xwetter"]),
+    ("profile/1", ["profile/2"], ["profile/2"]), ("a", ["xyz1"], []),
+    (
+      String(repeating: "x", count: 5000), [String(repeating: "x", count: 4999)],
+      [String(repeating: "x", count: 4999)]
+    ),
+  ])
+  func `nearest are those with the fewest changes`(identifier: String, recorded: [String], expected: [String])
+  {
+    #expect(miss(identifier, among: recorded) == expected)
+  }
+
+  @Test func `the report lists what was missed since replaying began, each once, a hundred at most`()
+    async throws
+  {
+    let mode = app.launch()
+    try await mode.activate(bundle: try app.bundle("one", ["news/feed": "theirs"]))
+    for _ in 0..<3 { _ = mode.process("live", "news/fed") }
+    for number in 0..<150 { _ = mode.process("live", "number \(number)") }
+    let report = await mode.report()
+    #expect(report.misses.count == 100)
+    #expect(report.misses.first?.identifier == "news/fed")
+    #expect(report.misses.first?.nearest == ["news/feed"])
+    #expect(report.description.contains("\nNot found: news/fed (nearest: news/feed)\nNot found: number 0\n"))
+    // Each call is told all the same.
+    #expect(app.events.kinds.count == 153)
+    mode.rewind()
+    #expect(await mode.report().misses.isEmpty)
+  }
+
+  @Test func `a miss among many recordings costs little`() async throws {
+    let recorded = (0..<500).map { "news/section/\($0)/" + String(repeating: "y", count: 180) }
+    let mode = app.launch()
+    try await mode.activate(
+      bundle: try app.bundle("one", Dictionary(uniqueKeysWithValues: recorded.map { ($0, "") })))
+    let time = ContinuousClock().measure { _ = mode.process("live", recorded[17].replacing("17", with: "q")) }
+    #expect(app.events.all.last?.nearest.isEmpty == false)
+    #expect(time < .seconds(10))
+  }
+}

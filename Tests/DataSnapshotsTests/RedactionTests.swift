@@ -1,0 +1,307 @@
+import DataSnapshots
+import Foundation
+import SnapshotFormat
+import SystemIO
+import TestSupport
+import Testing
+
+/// What reaches the disk where rules are set.
+struct RedactionTests {
+  private var app: SampleApp
+
+  private struct Broken: Error {}
+
+  init() throws { app = try SampleApp() }
+
+  /// What is stored of `data` under `identifier`, `nil` where nothing is.
+  private func stored(_ data: Data, _ rules: [RedactionRule], as identifier: String = "a") async throws
+    -> Data?
+  {
+    var app = app
+    app.configuration.redaction = rules
+    let mode = app.launch()
+    mode.state = .recording
+    #expect(mode.process(data: data, uniqueIdentifier: identifier) == data)
+    await mode.flush()
+    let file = app.storage.appending(path: "recordings/\(RecordingName(identifier))")
+    return Folder.exists(file.path) ? try Data(contentsOf: file) : nil
+  }
+
+  private func stored(_ text: String, _ rules: RedactionRule...) async throws -> String? {
+    try await stored(Data(text.utf8), rules).map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  // MARK: - JSON
+
+  @Test func `values under a key go at any depth, and all else stays as it was spelt`() async throws {
+    let rule = RedactionRule.jsonKeys(["access_token", "pin"], named: "keys")
+    let before = #"""
+      { "b" : 1.50, "accessToken" : "x\"y", "a":[{"Access-Token":{"deep":[1]},"z":1e2}, {"PIN":1234}],
+        "pin": [1, 2],"ok":true,"pins":"kept","access_token":false, "n":{"pin":null} , "\u0070in":"s" }
+      """#
+    let after = #"""
+      { "b" : 1.50, "accessToken" : "[redacted]", "a":[{"Access-Token":{},"z":1e2}, {"PIN":0}],
+        "pin": [],"ok":true,"pins":"kept","access_token":false, "n":{"pin":null} , "\u0070in":"[redacted]" }
+      """#
+    #expect(try await stored(before, rule) == after)
+  }
+
+  @Test(arguments: [
+    ("user.addresses[*].street", #"{"user":{"addresses":[{"street":"S"},{"street":"T"}]},"street":"kept"}"#),
+    ("$.user.addresses[1].street", #"{"user":{"addresses":[{"street":"kept"},{"street":"S"}]}}"#),
+    ("**.street", #"{"street":"S","a":[{"b":{"street":"S"}}],"streets":"kept"}"#),
+    ("*.street", #"{"a":{"street":"S"},"street":"kept","b":{"c":{"street":"kept"}}}"#),
+    ("['a.b'].c", #"{"a.b":{"c":"S"},"a":{"b":{"c":"kept"}}}"#),
+    ("[*].c", #"[{"c":"S"},{"d":"kept"}]"#),
+    ("a.**.c", #"{"a":{"c":"S","b":[[{"c":"S"}]]},"c":"kept"}"#),
+  ])
+  func `a path finds the values that it names`(path: String, json: String) async throws {
+    let expected = json.replacing(#""S""#, with: #""[redacted]""#).replacing(#""T""#, with: #""[redacted]""#)
+    #expect(try await stored(json, .jsonPath(path, named: "path")) == expected)
+  }
+
+  @Test(arguments: ["", "$", "a..b", "a.", ".a", "a[", "a[x]", "a['b]", "a[-1]", "a.**", "[*]."])
+  func `a path that can't be read is refused`(path: String) {
+    #expect(throws: RedactionRule.MalformedRule.self) { try RedactionRule.jsonPath(path, named: "path") }
+  }
+
+  @Test func `lines of JSON, UTF-16 and marks of the byte order are read`() async throws {
+    let rule = RedactionRule.jsonKeys(["pin"], named: "keys")
+    #expect(
+      try await stored("{\"pin\":\"1\"}\n{\"pin\":\"2\"}\n", rule)
+        == "{\"pin\":\"[redacted]\"}\n{\"pin\":\"[redacted]\"}\n")
+    for encoding in [String.Encoding.utf16LittleEndian, .utf16BigEndian, .utf16] {
+      let before = try #require(#"{"pin":"geheim","ü":"😀"}"#.data(using: encoding))
+      let after = try await stored(before, [rule])
+      let text = try #require(after.flatMap { String(data: $0, encoding: encoding) })
+      #expect(text == #"{"pin":"[redacted]","ü":"😀"}"#)
+    }
+    let marked = Data([0xEF, 0xBB, 0xBF]) + Data(#"{"pin":"1"}"#.utf8)
+    #expect(
+      try await stored(marked, [rule]) == Data([0xEF, 0xBB, 0xBF]) + Data(#"{"pin":"[redacted]"}"#.utf8))
+  }
+
+  @Test(arguments: [
+    #"{"pin":"secret""#, #"{"pin":"secret"} trailing"#, #"{"pin":'secret'}"#, #"{pin:"secret"}"#, "{",
+    #"{"a":"\"#, "{\"a\":\"line\nbreak\"}", "[[1 2]]", "[\"a\",]", "{\"a\" 1}",
+    String(repeating: "[", count: 100_000),
+  ])
+  func `what begins as JSON and is none is not stored at all`(text: String) async throws {
+    #expect(try await stored(text, .jsonKeys(["pin"], named: "keys")) == nil)
+    #expect(app.events.kinds == [.redactionFailed])
+    #expect(app.events.all.first?.reason.contains("keys") == true)
+    #expect(app.events.all.first?.reason.contains("secret") == false)
+  }
+
+  @Test func `what is no JSON has no paths; its keys are those of a form, a head or a log`() async throws {
+    let rules = [RedactionRule.jsonKeys(["pin"], named: "keys"), try .jsonPath("pin", named: "path")]
+    let unchanged = [
+      Data(), Data([0, 0xFF, 0xD8, 0x80]), Data("\"pin\"".utf8), Data("[1 2]".utf8), Data("[INFO] a".utf8),
+    ]
+    for data in unchanged { #expect(try await stored(data, rules) == data) }
+    #expect(
+      try await stored(#"[12:00] pin: 1, x {"pin":"2","pins":3} pin=4"#, rules[0])
+        == #"[12:00] pin: [redacted], x {"pin":"[redacted]","pins":3} pin=[redacted]"#)
+    #expect(app.events.all.isEmpty)
+  }
+
+  // MARK: - Text
+
+  @Test func `an expression finds text in JSON whatever its escapes are, and in any other text`() async throws
+  {
+    let rule = try RedactionRule.matching(#"AT\d{4}/ü"#, named: "iban")
+    #expect(try await stored("an AT1234/ü b AT12", rule) == "an [redacted] b AT12")
+    #expect(
+      try await stored(#"{"AT1234\/\u00fc":["x AT1234\/ü \n","kept\/"]}"#, rule)
+        == #"{"[redacted]":["x [redacted] \u000a","kept\/"]}"#)
+    #expect(try await stored("[12345, 6]", .matching("234", named: "n")) == "[0, 6]")
+    #expect(try await stored("a=1;b=2", .matching("b=(\\d)", named: "group")) == "a=1;b=[redacted]")
+    #expect(try await stored(#"{"a":"b"}"#, .matching(#""a":"b""#, named: "raw")) == "{[redacted]}")
+  }
+
+  @Test func `text in an older encoding and in binary data is found too`() async throws {
+    let rule = try RedactionRule.matching("geheim", named: "word")
+    let latin = Data([0xFC, 0x20]) + Data("geheim!".utf8)
+    #expect(try await stored(latin, [rule]) == Data([0xFC, 0x20]) + Data("[redacted]!".utf8))
+    let binary = Data([0x00, 0xFF]) + Data("geheim".utf8) + Data([0x80])
+    #expect(try await stored(binary, [rule]) == Data([0x00, 0xFF]) + Data("******".utf8) + Data([0x80]))
+    let every = Data((0...255).map { UInt8($0) })
+    #expect(try await stored(every, [rule]) == every)
+  }
+
+  @Test func `an expression that can't be read is refused`() {
+    #expect(throws: RedactionRule.MalformedRule.self) { try RedactionRule.matching("(", named: "x") }
+  }
+
+  // MARK: - Closures, order and failure
+
+  @Test func `rules run in their order, each over what the former left, where they are to run`() async throws
+  {
+    let first = RedactionRule.custom(named: "first") { data, identifier in data + Data(identifier.utf8) }
+    let second = RedactionRule.custom(named: "second") { data, _ in Data(data.reversed()) }
+    #expect(try await stored(Data("x".utf8), [first, second], as: "ab") == Data("bax".utf8))
+    #expect(try await stored(Data("x".utf8), [first.only("b*", "a"), second], as: "ab") == Data("x".utf8))
+    #expect(try await stored(Data("x".utf8), [first.only("a*")], as: "ab") == Data("xab".utf8))
+  }
+
+  @Test func `a rule that fails keeps its recording from the disk, and no other`() async throws {
+    var app = app
+    app.configuration.redaction = [.custom(named: "breaks") { _, _ in throw Broken() }.only("a")]
+    let mode = app.launch()
+    mode.state = .recording
+    #expect(mode.process("secret", "a") == "secret")
+    #expect(mode.process("fine", "b") == "fine")
+    let packed = try await mode.makeSnapshot(to: app.temporary.file("a.zip"))
+    #expect(packed.manifest.recordings.map(\.identifier) == ["b"])
+    #expect(app.events.kinds == [.redactionFailed])
+    #expect(app.events.all.first?.identifier == "a")
+  }
+
+  @Test func `rules run off the thread that records`() async {
+    var app = app
+    let gate = DispatchSemaphore(value: 0)
+    app.configuration.redaction = [
+      .custom(named: "slow") { data, _ in
+        gate.wait()
+        return data
+      }
+    ]
+    let mode = app.launch()
+    mode.state = .recording
+    // Each would wait for ever if its rule ran first.
+    for identifier in ["a", "b", "c"] { #expect(mode.process("live", identifier) == "live") }
+    for _ in 0..<3 { gate.signal() }
+    await mode.flush()
+    #expect(await mode.report().recordingCount == 3)
+  }
+
+  // MARK: - What the manifest says
+
+  @Test func `the manifest names the rules that ran, in their order`() async throws {
+    var app = app
+    app.configuration.redaction = [
+      .jsonKeys(["a"], named: "never").only("elsewhere"), .jsonKeys(["a"], named: "keys"),
+      .custom(named: "here") { data, _ in data }.only("x*"),
+    ]
+    let mode = app.launch()
+    mode.state = .recording
+    #expect(try await mode.makeSnapshot(to: app.temporary.file("0.zip")).manifest.redactions == [])
+    _ = mode.process("1", "y")
+    #expect(try await mode.makeSnapshot(to: app.temporary.file("1.zip")).manifest.redactions == ["keys"])
+    _ = mode.process("1", "x/1")
+    #expect(
+      try await mode.makeSnapshot(to: app.temporary.file("2.zip")).manifest.redactions == ["keys", "here"])
+    let next = app.launch()
+    #expect(await next.report().redactions == ["keys", "here"])
+    try await next.clear()
+    #expect(await next.report().redactions == [])
+  }
+
+  @Test func `a rule that is new runs over what the last launch recorded`() async throws {
+    var app = app
+    let mode = app.launch()
+    mode.state = .recording
+    mode.attach(name: "log.txt", data: Data("geheim".utf8))
+    for (text, identifier) in [("ein geheim", "a"), ("fine", "id-geheim"), ("{", "broken"), ("x", "fine")] {
+      _ = mode.process(text, identifier)
+    }
+    await mode.flush()
+    app.configuration.redaction = [
+      try .matching("geheim", named: "word"), .jsonKeys(["a"], named: "keys").only("broken"),
+    ]
+    let next = app.launch()
+    let zip = app.temporary.file("a.zip")
+    let packed = try await next.makeSnapshot(to: zip)
+    #expect(Set(packed.manifest.recordings.map(\.identifier)) == ["a", "id-[redacted]", "fine"])
+    #expect(packed.manifest.redactions == ["word", "keys"])
+    #expect(app.events.kinds == [.redactionFailed])
+    #expect(try places(of: "geheim", in: app.storage).isEmpty)
+    next.state = .replaying
+    #expect(next.process("live", "a") == "ein [redacted]")
+    #expect(next.process("live", "id-geheim") == "fine")
+    // Nothing is left to do for the launch after that.
+    await app.launch().flush()
+    #expect(app.events.kinds == [.redactionFailed])
+  }
+
+  // MARK: - Nowhere
+
+  @Test func `no byte of a secret is anywhere in the folder or the zip`() async throws {
+    var app = app
+    let secrets = [
+      "hunter2hunter2", "anna.b@example.com", "4111111111111111", "4111 1111 1111 1111", "tok_9f8e7d6c",
+      "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln", "sid=abcdef123456", "YW5uYTpnZWhlaW0=", "a/b+c/d==",
+      "influenza",
+    ]
+    app.configuration.redaction = .usualSecrets
+    app.configuration.redaction.append(.jsonKeys(["diagnosis"], named: "health"))
+    app.configuration.policy.retention = .history(limit: 5)
+    let long = String(repeating: "x", count: 300)
+    let documents: [(String, String)] = [
+      ("login", #"{"user":{"password":"hunter2hunter2","email":"anna.b@example.com"},"n":1}"#),
+      ("escaped", #"{"note":"Bearer a\/b+c\/d== and anna.b\u0040example.com"}"#),
+      ("nested", #"{"body":"{\"refresh_token\":\"tok_9f8e7d6c\"}"}"#),
+      ("card", #"{"number":4111111111111111,"text":"4111 1111 1111 1111"}"#),
+      ("head", "GET / HTTP/1.1\r\nAuthorization: Basic YW5uYTpnZWhlaW0=\r\nCookie: sid=abcdef123456\r\n\r\n"),
+      (
+        "log",
+        "token=tok_9f8e7d6c&x=1 password: 'hunter2hunter2' jwt eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln"
+      ),
+      ("form", "password=hunter2hunter2&email=anna.b%40example.com"),
+      ("user?token=tok_9f8e7d6c&email=anna.b@example.com", "fine"),
+      (long + "?password=hunter2hunter2", "fine"),
+      ("truncated", #"{"password":"hunter2hunter2","#),
+      ("anna.b@example.com", #"{"anna.b@example.com":{"diagnosis":"influenza"}}"#),
+    ]
+    let mode = app.launch()
+    mode.register(module: "Users", files: ["anna.b@example.com", "login"])
+    mode.state = .recording
+    for (identifier, text) in documents {
+      #expect(mode.process(text, identifier) == text)
+      _ = mode.process(data: try #require(text.data(using: .utf16)), uniqueIdentifier: identifier)
+      _ = mode.process(data: Data([0, 0xFF]) + Data(text.utf8), uniqueIdentifier: "binary/" + identifier)
+    }
+    mode.attach(name: "log.txt", data: Data("12:00 token=tok_9f8e7d6c anna.b@example.com".utf8))
+    let zip = app.temporary.file("a.zip")
+    let packed = try await mode.makeSnapshot(to: zip)
+    #expect(
+      packed.manifest.redactions == [
+        "authorization", "cookies", "tokens", "e-mail", "card-numbers", "health",
+      ])
+    #expect(packed.manifest.recordings.count > 20)
+    #expect(app.events.kinds.allSatisfy { $0 == .redactionFailed })
+
+    let unpacked = app.temporary.file("unpacked")
+    _ = try SnapshotBundle.unpack(zip: zip, into: unpacked)
+    for secret in secrets {
+      for form in [secret, secret.replacing("/", with: "\\/"), secret.replacing("@", with: "%40")] {
+        #expect(try places(of: form, in: app.storage).isEmpty, "\(form)")
+        #expect(try places(of: form, in: unpacked).isEmpty, "\(form)")
+        #expect(try Data(contentsOf: zip).firstRange(of: Data(form.utf8)) == nil)
+      }
+    }
+    #expect(await mode.report().modules.first?.missing == [])
+    mode.state = .replaying
+    #expect(mode.process("live", "user?token=tok_9f8e7d6c&email=anna.b@example.com") == "fine")
+    // A developer whose app has other rules finds it too, by the name that it was given.
+    let other = try SampleApp()
+    let replaying = other.launch()
+    try await replaying.activate(bundle: zip)
+    #expect(replaying.process("live", "user?token=[redacted]&email=[redacted]") == "fine")
+  }
+
+  /// The files below `folder` that hold `secret`, in their names or their bytes, in UTF-8 or UTF-16.
+  private func places(of secret: String, in folder: URL) throws -> [String] {
+    let forms = [String.Encoding.utf8, .utf16LittleEndian, .utf16BigEndian].compactMap {
+      secret.data(using: $0)
+    }
+    let name = RecordingName(secret).description
+    return try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { path in
+      if path.contains(name) || path.contains(secret) { return true }
+      let file = folder.appending(path: path)
+      guard Folder.isRegularFile(file.path) else { return false }
+      let data = try Data(contentsOf: file)
+      return forms.contains { data.firstRange(of: $0) != nil }
+    }
+  }
+}

@@ -1,0 +1,84 @@
+import DataSnapshots
+import Foundation
+import SystemIO
+import TestSupport
+import Testing
+
+/// What the preset finds, and what it leaves.
+struct UsualSecretsTests {
+  private let app: SampleApp
+
+  init() throws { app = try SampleApp() }
+
+  private func stored(_ text: String, _ rules: [RedactionRule]) async throws -> String {
+    var app = app
+    app.configuration.redaction = rules
+    let mode = app.launch()
+    mode.state = .recording
+    _ = mode.process(text, "a")
+    await mode.flush()
+    return String(decoding: try Data(contentsOf: app.storage.appending(path: "recordings/a")), as: UTF8.self)
+  }
+
+  @Test(arguments: [
+    ("4111111111111111", true), ("4111 1111 1111 1111", true), ("4111-1111-1111-1111", true),
+    ("4111111111111112", false), ("5555555555554444", true), ("2223003122003222", true),
+    ("378282246310005", true), ("3782 822463 10005", true), ("6011111111111117", true),
+    ("30569309025904", true), ("3530111333300000", true), ("41111111111111110", false),
+    ("1700000000123", false), ("0000000000000000", false), ("4111  1111 1111 1111", false),
+    ("1111111111111111", false), ("4222222222222", true), ("123 4111111111111111", true),
+  ])
+  func `numbers of cards go, and other numbers stay`(text: String, isCard: Bool) async throws {
+    let left = try await stored("n \(text).", [.cardNumbers])
+    #expect(left.contains("[redacted]") == isCard, "\(left)")
+    if !isCard { #expect(left == "n \(text).") }
+  }
+
+  @Test(arguments: [
+    ("a anna@example.com b", "a [redacted] b"), ("<a.b+c@x-y.co.uk>.", "<[redacted]>."),
+    ("to=ann%40example.com&x", "to=[redacted]&x"), ("ünal@bücher.example", "[redacted]"),
+    ("a @home b", "a @home b"), ("user@host", "user@host"), ("@1.2.3", "@1.2.3"),
+    ("icon@2x.png", "icon@2x.png"),
+    ("x@.com", "x@.com"), ("", ""), ("@", "@"), ("a@b.c.", "a@b.c."),
+  ])
+  func `addresses go, and other uses of the sign stay`(before: String, after: String) async throws {
+    #expect(try await stored(before, [.emailAddresses]) == after)
+  }
+
+  @Test(arguments: [
+    ("Authorization: Digest a=b, c\r\nHost: x", "Authorization: [redacted]\r\nHost: x"),
+    ("curl -H 'x' bearer abc.def-_~+/== z", "curl -H 'x' bearer [redacted] z"),
+    ("Basic YTpi, Basic training", "Basic [redacted], Basic training"),
+    ("forbearer x", "forbearer x"), ("bearer", "bearer"),
+  ])
+  func `credentials go`(before: String, after: String) async throws {
+    #expect(try await stored(before, [.authorization]) == after)
+    #expect(try await stored(#"{"proxy-authorization":["x"],"a":1}"#, [.authorization]).contains("[]"))
+  }
+
+  @Test(arguments: [
+    ("?access_token=a.b&page=2", "?access_token=[redacted]&page=2"), ("pageToken=x", "pageToken=x"),
+    ("\"password\" : \"x y\" z", "\"password\" : \"[redacted]\" z"), ("pwd='x\\'y' z", "pwd='[redacted]' z"),
+    ("password=", "password="), ("tokens: 5", "tokens: 5"), ("X-Api-Key: k", "X-Api-Key: [redacted]"),
+    ("eyJhbGciOiJIUzI1NiJ9.e30.sig z", "[redacted] z"), ("eyJust a word", "eyJust a word"),
+    ("client_secret:s,next=1", "client_secret:[redacted],next=1"),
+  ])
+  func `tokens and passwords go`(before: String, after: String) async throws {
+    #expect(try await stored(before, [.tokens]) == after)
+  }
+
+  @Test func `cookies go`() async throws {
+    #expect(
+      try await stored("Set-Cookie: a=b; Path=/\r\nAge: 1", [.cookies]) == "Set-Cookie: [redacted]\r\nAge: 1")
+    #expect(try await stored(#"{"Cookie":"a=b"}"#, [.cookies]) == #"{"Cookie":"[redacted]"}"#)
+  }
+
+  @Test func `what holds no secret stays byte for byte`() async throws {
+    let text = #"""
+      {"title":"Basics: a token of love", "items":[1,2.50,-3e4,true,null],"nextPageToken":"abc","time":1700000000123,
+       "url":"https:\/\/example.com\/a?page=2","description":"\u00fcber 12:30","id":"550e8400-e29b-41d4-a716-446655440000"}
+      """#
+    #expect(try await stored(text, .usualSecrets) == text)
+    #expect(app.events.all.isEmpty)
+  }
+}
