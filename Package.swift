@@ -36,6 +36,12 @@ let sources: [Target] = [
 
   // The server.
   .target(name: "HTTPEngine", dependencies: ["SystemIO", .httpTypes, .structuredFields, .logging]),
+  .target(
+    name: "SnapshotSettings",
+    dependencies: [
+      "DataSnapshots", "SnapshotClient", "SnapshotFormat", "HTTPEngine", "HTTPTransport", "SystemIO",
+      .httpTypes, .logging,
+    ]),
   .target(name: "SnapshotStore", dependencies: ["SnapshotFormat", "SystemIO", .crypto]),
   .target(
     name: "FileStore", dependencies: ["SnapshotStore", "SnapshotFormat", "SystemIO", .crypto, .logging]),
@@ -88,6 +94,12 @@ let tests: [Target] = [
       .httpTypes, .target(name: "CurlTransport", condition: .when(platforms: [.linux])),
     ]),
   .testTarget(
+    name: "SnapshotSettingsTests",
+    dependencies: [
+      "SnapshotSettings", "DataSnapshots", "SnapshotClient", "SnapshotFormat", "SnapshotServer",
+      "SnapshotStore", "HTTPEngine", "HTTPTransport", "SystemIO", "TestSupport", .httpTypes, .logging,
+    ]),
+  .testTarget(
     name: "EndToEndTests",
     dependencies: [
       "snapshot", "DataSnapshots", "SnapshotFormat", "SnapshotClient", "SystemIO", "TestSupport", .crypto,
@@ -102,6 +114,7 @@ let package = Package(
     .library(name: "DataSnapshots", targets: ["DataSnapshots"]),
     .library(name: "SnapshotClient", targets: ["SnapshotClient"]),
     .library(name: "SnapshotFormat", targets: ["SnapshotFormat"]),
+    .library(name: "SnapshotSettings", targets: ["SnapshotSettings"]),
     .library(name: "HTTPEngine", targets: ["HTTPEngine"]),
     .executable(name: "snapshot", targets: ["snapshot"]),
   ],
