@@ -13,7 +13,7 @@ import Testing
     let (storage, zip, download) = (folder.file("app"), folder.file("a.zip"), folder.file("b.zip"))
     let (server, downloaded) = (testServer.url, Data("yesterday".utf8))
 
-    // README: begin
+    // example: README begin
     let snapshots = SnapshotMode(folder: storage)
     snapshots.register(module: "Feed", files: ["feed", "profile"])
     snapshots.state = .recording
@@ -29,7 +29,7 @@ import Testing
     // When a developer wants to see it:
     try await client.fetch(packed.manifest.id, to: download)
     try await snapshots.activate(bundle: download)  // from here on `process` gives what the user saw
-    // README: end
+    // example: README end
 
     #expect(feed == downloaded)
     #expect(snapshots.state == .replaying)
@@ -37,12 +37,6 @@ import Testing
   }
 
   @Test func `the README shows just those lines`() throws {
-    let code = try String(contentsOf: URL(filePath: #filePath), encoding: .utf8)
-    let example = try #require(code.split(separator: "// README: begin\n").dropFirst().first)
-      .split(separator: "    // README: end")[0]
-    let lines = example.split(separator: "\n", omittingEmptySubsequences: false)
-      .map { $0.hasPrefix("    ") ? $0.dropFirst(4) : $0 }.joined(separator: "\n")
-    let readme = try String(contentsOf: DockerTests.root.appending(path: "README.md"), encoding: .utf8)
-    #expect(readme.contains("```swift\n" + lines + "```\n"))
+    try DocumentedExample.check(article: "README.md", code: #filePath, marker: "README")
   }
 }
