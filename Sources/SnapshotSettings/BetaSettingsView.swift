@@ -34,7 +34,7 @@
       }
       .navigationTitle("Beta Settings")
       .task { await follow() }
-      .alert("That is not possible", isPresented: .constant(mistake != nil)) {
+      .alert("That is not possible", isPresented: Binding { mistake != nil } set: { if !$0 { mistake = nil } }) {
         Button("OK") { mistake = nil }
       } message: {
         Text(mistake ?? "")
