@@ -95,6 +95,28 @@ import Testing
     #expect(outcome.output.isEmpty)
   }
 
+  @Test func `a pasted link is followed to its own server, and gets no token of another`() async throws {
+    let folder = try TemporaryFolder()
+    let (mine, other) = (
+      try await TestServer(storage: folder.file("mine")), try await TestServer(storage: folder.file("other"))
+    )
+    let (zip, id) = try await Sample.bundle(in: folder)
+    let upload = try await Product.run(
+      ["upload", zip.path, "--report", "B", "--server", other.url.absoluteString])
+    #expect(upload.lines == ["\(id)"])
+    let environment = ["SNAPSHOT_SERVER": mine.url.absoluteString, "SNAPSHOT_TOKEN": "not\nfor others"]
+    let link = other.address("/v1/snapshots/\(id).zip")
+    let fetch = try await Product.run(
+      ["fetch", link, "--output", folder.file("a.zip").path], environment: environment)
+    #expect(fetch.status == 0, "\(fetch.errors)")
+    // The token is refused as soon as anything wants to send it.
+    let sent = try await Product.run(
+      ["fetch", "\(id)", "--output", folder.file("b.zip").path], environment: environment)
+    #expect(sent.status == 2, "\(sent.errors)")
+    let both = try await Product.run(["fetch", link, "--server", mine.url.absoluteString])
+    #expect(both.status == 64, "\(both.errors)")
+  }
+
   @Test func `the demo tells the story and leaves nothing behind`() async throws {
     let folder = try TemporaryFolder()
     let outcome = try await Product.run(["demo"], environment: ["TMPDIR": folder.path], folder: folder.url)

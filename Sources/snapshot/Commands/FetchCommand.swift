@@ -16,10 +16,10 @@ struct FetchCommand: AsyncParsableCommand {
   @Argument(help: "A UUID, or an address such as http://127.0.0.1:8080/v1/snapshots/UUID.zip.")
   var snapshot: String
 
-  @Option(help: "A new folder to unpack into.")
+  @Option(help: ArgumentHelp("A new folder to unpack into.", valueName: "folder"))
   var into: String?
 
-  @Option(help: "The file to write (default: UUID.zip).")
+  @Option(help: ArgumentHelp("The file to write (default: UUID.zip).", valueName: "file"))
   var output: String?
 
   @OptionGroup var options: ServerOptions
@@ -30,7 +30,10 @@ struct FetchCommand: AsyncParsableCommand {
 
   func run() async throws {
     let address = try reference()
-    let client = try address.server.map { try options.client(server: $0.absoluteString) } ?? options.client()
+    if address.server != nil, options.server != nil {
+      throw ValidationError("The address names its server; give it or --server, not both.")
+    }
+    let client = try options.client(link: address.server?.absoluteString)
     if let into, Folder.exists(into) {
       throw CommandFailure("\(into) is there already; name a folder that is not.", status: .refused)
     }

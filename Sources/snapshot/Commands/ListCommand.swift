@@ -7,7 +7,7 @@ struct ListCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list", abstract: "Lists snapshots, newest first.")
 
-  @Option(help: "Only those of this bug report.")
+  @Option(help: ArgumentHelp("Only those of this bug report.", valueName: "id"))
   var report: ReportID?
 
   @Flag(help: "Print one JSON array of records.")

@@ -15,7 +15,7 @@ struct PackCommand: AsyncParsableCommand {
   @Argument(help: "The folder.")
   var folder: String
 
-  @Option(help: "The bundle to write; nothing may be there yet.")
+  @Option(help: ArgumentHelp("The bundle to write; nothing may be there yet.", valueName: "file"))
   var output: String
 
   func run() async throws {

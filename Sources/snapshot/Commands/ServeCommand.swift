@@ -14,16 +14,18 @@ struct ServeCommand: AsyncParsableCommand {
       Settings come from flags over environment (SNAPSHOT_SERVER_PORT) over the file.
       """)
 
-  @Option(help: "The settings' file (default: Config/server.yaml, if it is there).")
+  @Option(
+    help: ArgumentHelp("The settings' file (default: Config/server.yaml, if it is there).", valueName: "file")
+  )
   var config: String?
 
-  @Option(help: "The address to listen on (default: 127.0.0.1).")
+  @Option(help: ArgumentHelp("The address to listen on (default: 127.0.0.1).", valueName: "address"))
   var host: String?
 
   @Option(help: "The port; 0 takes a free one (default: 8080).")
   var port: Int?
 
-  @Option(help: "The folder that bundles are kept in (default: Storage).")
+  @Option(help: ArgumentHelp("The folder that bundles are kept in (default: Storage).", valueName: "folder"))
   var storage: String?
 
   @Flag(help: "Listen beyond loopback although anybody who gets there may read and write.")

@@ -15,10 +15,10 @@ struct UploadCommand: AsyncParsableCommand {
   @Argument(help: "The bundle or folder.")
   var source: String
 
-  @Option(help: "The bug report, such as BUG-123.")
+  @Option(help: ArgumentHelp("The bug report, such as BUG-123.", valueName: "id"))
   var report: ReportID
 
-  @Option(help: "The UUID to attach it under (default: the snapshot's own).")
+  @Option(help: ArgumentHelp("The UUID to attach it under (default: the snapshot's own).", valueName: "uuid"))
   var id: SnapshotID?
 
   @OptionGroup var options: ServerOptions

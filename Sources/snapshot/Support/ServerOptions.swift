@@ -5,24 +5,40 @@ public import SnapshotFormat
 
 /// Which server a command talks to, and with which right.
 struct ServerOptions: ParsableArguments {
-  @Option(help: "The server's address (environment: SNAPSHOT_SERVER; default: http://127.0.0.1:8080).")
+  @Option(
+    help: ArgumentHelp(
+      "The server's address (environment: SNAPSHOT_SERVER; default: http://127.0.0.1:8080).", valueName: "url"
+    ))
   var server: String?
 
-  @Option(help: "A file that holds the access token (environment: SNAPSHOT_TOKEN, the token itself).")
+  @Option(
+    help: ArgumentHelp(
+      "A file that holds the access token (environment: SNAPSHOT_TOKEN, the token itself).", valueName: "file"
+    ))
   var tokenFile: String?
 
-  /// A client of that server; `fallback` is used where neither flag nor environment names one.
-  func client(server fallback: String = "http://127.0.0.1:8080") throws -> SnapshotAPIClient {
+  /// A client of the server that `link` leads to, or else of the configured one.
+  ///
+  /// A link may come from anybody: the token of the environment goes along only where it leads to the configured
+  /// server; one that was named on the command line always does.
+  func client(link: String? = nil) throws -> SnapshotAPIClient {
     let environment = ProcessInfo.processInfo.environment
-    let address = server ?? environment["SNAPSHOT_SERVER"] ?? fallback
+    let configured = server ?? environment["SNAPSHOT_SERVER"] ?? "http://127.0.0.1:8080"
+    let url = try Self.url(link ?? configured)
+    let isConfigured = try link == nil || url == Self.url(configured)
+    return try SnapshotAPIClient(
+      server: url, token: fileToken() ?? (isConfigured ? environment["SNAPSHOT_TOKEN"] : nil))
+  }
+
+  private static func url(_ address: String) throws(CommandFailure) -> URL {
     guard let url = URL(string: address) else {
       throw CommandFailure("‘\(address)’ is not an address such as http://127.0.0.1:8080.", status: .refused)
     }
-    return try SnapshotAPIClient(server: url, token: token(environment))
+    return url
   }
 
-  private func token(_ environment: [String: String]) throws(CommandFailure) -> String? {
-    guard let tokenFile else { return environment["SNAPSHOT_TOKEN"] }
+  private func fileToken() throws(CommandFailure) -> String? {
+    guard let tokenFile else { return nil }
     do {
       return try String(contentsOf: URL(filePath: tokenFile), encoding: .utf8)
         .trimmingCharacters(in: .whitespacesAndNewlines)
