@@ -73,7 +73,9 @@ public struct SnapshotReference: Sendable, Hashable {
   private init(address: URLComponents, _ text: String) throws(Refusal) {
     var path = address.percentEncodedPath.split(separator: "/").map(String.init)
     guard address.host?.isEmpty == false, address.user == nil, address.password == nil,
-      let place = path.indices.dropFirst().last(where: { path[$0 - 1] == "snapshots" && Self.id(file: path[$0]) != nil }),
+      let place = path.indices.dropFirst().last(where: {
+        path[$0 - 1] == "snapshots" && Self.id(file: path[$0]) != nil
+      }),
       let id = Self.id(file: path[place])
     else { throw .unreadable(text) }
     path.removeSubrange((place - 1)...)
@@ -110,7 +112,8 @@ public struct SnapshotReference: Sendable, Hashable {
   private static func id(_ text: String) -> SnapshotID? {
     var text = text.lowercased()
     if text.hasPrefix("urn:uuid:") { text.removeFirst("urn:uuid:".count) }
-    text = String(text.map { "\u{2010}\u{2011}\u{2012}\u{2013}\u{2014}\u{2015}\u{2212}".contains($0) ? "-" : $0 })
+    text = String(
+      text.map { "\u{2010}\u{2011}\u{2012}\u{2013}\u{2014}\u{2015}\u{2212}".contains($0) ? "-" : $0 })
     if let id = SnapshotID(text) { return id }
     guard text.utf8.count == 32, !text.contains("-") else { return nil }
     var groups: [Substring] = []

@@ -52,7 +52,9 @@ extension BetaSettings {
   @discardableResult
   public func activate(_ text: String) throws(BetaSettingsError) -> SnapshotID {
     let reference: SnapshotReference
-    do throws(SnapshotReference.Refusal) { reference = try SnapshotReference(text) } catch { throw .reference(error) }
+    do throws(SnapshotReference.Refusal) { reference = try SnapshotReference(text) } catch {
+      throw .reference(error)
+    }
     guard client.serves(reference) else {
       throw .otherServer(named: reference.server?.absoluteString ?? "another server", own: client.server)
     }

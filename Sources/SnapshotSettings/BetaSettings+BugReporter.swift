@@ -22,7 +22,7 @@ extension BetaSettings.Uploads {
   public init(_ reporter: BugReporter) {
     self.init(
       attach: { try await reporter.attach(report: $0) },
-      list: { reporter.queue.items.reversed().map(BetaSettings.Upload.init) },
+      list: { reporter.queue.items.reversed().map { BetaSettings.Upload($0) } },
       retry: { try reporter.queue.retryNow($0) },
       remove: { try await reporter.queue.remove($0) })
   }

@@ -47,7 +47,8 @@ extension BetaSettings {
   func perform(
     _ title: String, _ work: @escaping @Sendable (@escaping Step) async throws -> Outcome
   ) async throws(BetaSettingsError) {
-    await (try begin(title, work)).value
+    let task = try begin(title, work)
+    await task.value
   }
 
   private static func end(of title: String, _ work: () async throws -> Outcome) async -> Activity {

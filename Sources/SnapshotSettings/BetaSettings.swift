@@ -55,7 +55,8 @@ public final class BetaSettings: Sendable {
     downloads = folder.appending(path: "downloads")
     recent = RecentSnapshots(file: folder.appending(path: "recent.json"), limit: configuration.recentCount)
     if let problem = recent.problem {
-      let activity = Activity(title: "The list of recent snapshots can’t be read", phase: .failed, message: problem)
+      let activity = Activity(
+        title: "The list of recent snapshots can’t be read", phase: .failed, message: problem)
       core.withLock { $0.activity = activity }
     }
   }

@@ -58,7 +58,9 @@ public struct BetaSettingsPage: HTTPHandler {
     case "/page.css" where isRead: return asset(PageAssets.stylesheet, "text/css; charset=utf-8")
     case "/page.js" where isRead: return asset(PageAssets.script, "text/javascript; charset=utf-8")
     case "/" where isRead:
-      if let token = try QueryParameters(request.query).value("token") { return try enter(with: token, request) }
+      if let token = try QueryParameters(request.query).value("token") {
+        return try enter(with: token, request)
+      }
       try demandAccess(request)
       return document(try await content(), status: .ok)
     default:

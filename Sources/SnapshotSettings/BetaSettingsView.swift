@@ -34,7 +34,14 @@
       }
       .navigationTitle("Beta Settings")
       .task { await follow() }
-      .alert("That is not possible", isPresented: Binding { mistake != nil } set: { if !$0 { mistake = nil } }) {
+      .alert(
+        "That is not possible",
+        isPresented: Binding {
+          mistake != nil
+        } set: {
+          if !$0 { mistake = nil }
+        }
+      ) {
         Button("OK") { mistake = nil }
       } message: {
         Text(mistake ?? "")
@@ -88,7 +95,8 @@
             ForEach(module.present, id: \.self) { Label($0, systemImage: "checkmark") }
             ForEach(module.missing, id: \.self) { Label($0, systemImage: "xmark") }
           } label: {
-            LabeledContent(module.name, value: module.isComplete ? "Complete" : "\(module.missing.count) missing")
+            LabeledContent(
+              module.name, value: module.isComplete ? "Complete" : "\(module.missing.count) missing")
           }
         }
       }

@@ -26,7 +26,8 @@ public struct RecentSnapshot: Sendable, Hashable, Codable, Identifiable {
 
   /// Describes an entry of the list.
   public init(
-    id: SnapshotID, report: ReportID? = nil, application: Manifest.Application? = nil, origin: Origin, date: Date
+    id: SnapshotID, report: ReportID? = nil, application: Manifest.Application? = nil, origin: Origin,
+    date: Date
   ) {
     self.id = id
     self.report = report

@@ -15,7 +15,8 @@ import Testing
     "‘\(text)’", "“\(text)”.", "<\(text)>", "{\(text.uppercased())}", "`\(text)`,", "(\(text))",
     "3f2b6c1e\u{2011}8d4a\u{2013}4b5f\u{2010}9c0d\u{2212}1e2f3a4b5c6d", "3F2B6C1E8D4A4B5F9C0D1E2F3A4B5C6D",
     "urn:uuid:\(text)", "URN:UUID:\(text.uppercased())", "snapshots://activate/\(text)",
-    "Snapshots://Activate/\(text.uppercased())/", "  <snapshots://activate/\(text)>", "snapshots://activate/\(text)?server",
+    "Snapshots://Activate/\(text.uppercased())/", "  <snapshots://activate/\(text)>",
+    "snapshots://activate/\(text)?server",
   ])
   func `a UUID is found however it was pasted`(text: String) throws {
     #expect(try SnapshotReference(text) == SnapshotReference(id))
@@ -40,8 +41,10 @@ import Testing
   }
 
   @Test(arguments: [
-    "", " \n\u{200B}", "<>", "BUG-123", "3f2b6c1e-8d4a-4b5f-9c0d-1e2f3a4b5c6", "\(text)0", "g\(text.dropFirst())",
-    "\(text) \(text)", "https://example.org/\(text)", "https://example.org/v1/snapshots/", "https:///snapshots/\(text)",
+    "", " \n\u{200B}", "<>", "BUG-123", "3f2b6c1e-8d4a-4b5f-9c0d-1e2f3a4b5c6", "\(text)0",
+    "g\(text.dropFirst())",
+    "\(text) \(text)", "https://example.org/\(text)", "https://example.org/v1/snapshots/",
+    "https:///snapshots/\(text)",
     "https://user@example.org/v1/snapshots/\(text)", "https://user:secret@example.org/v1/snapshots/\(text)",
     "ftp://example.org/v1/snapshots/\(text)", "javascript:\(text)", "snapshots://delete/\(text)",
     "snapshots://activate/\(text)/more", "snapshots://activate", "snapshots:\(text)",
@@ -66,9 +69,12 @@ import Testing
   }
 
   @Test(arguments: [
-    ("http://localhost:8080", "http://127.0.0.1:8080", true), ("http://127.0.0.1:8080", "http://127.0.0.1:8081", false),
-    ("https://Example.ORG", "https://example.org:443", true), ("http://example.org", "http://example.org:80/", true),
-    ("http://example.org", "https://example.org", false), ("https://example.org/a", "https://example.org", false),
+    ("http://localhost:8080", "http://127.0.0.1:8080", true),
+    ("http://127.0.0.1:8080", "http://127.0.0.1:8081", false),
+    ("https://Example.ORG", "https://example.org:443", true),
+    ("http://example.org", "http://example.org:80/", true),
+    ("http://example.org", "https://example.org", false),
+    ("https://example.org/a", "https://example.org", false),
     ("https://example.org", "https://example.org.evil.example", false),
   ])
   func `a client knows its own server`(own: String, other: String, isSame: Bool) throws {

@@ -30,7 +30,8 @@ import Testing
   static let ownPage: HTTPFields = [.origin: "http://\(authority)"]
 
   private func send(
-    _ method: HTTPRequest.Method = .get, _ path: String, query: String? = nil, authority: String = authority,
+    _ method: HTTPRequest.Method = .get, _ path: String, query: String? = nil,
+    authority: String = Self.authority,
     _ fields: HTTPFields = [:], cookie: String? = nil, body: String? = nil,
     type: String = "application/x-www-form-urlencoded"
   ) async throws -> Answer {
@@ -46,7 +47,8 @@ import Testing
       return Answer(status: response.status.code, fields: response.headerFields, text: "")
     }
     return Answer(
-      status: response.status.code, fields: response.headerFields, text: String(decoding: bytes, as: UTF8.self))
+      status: response.status.code, fields: response.headerFields,
+      text: String(decoding: bytes, as: UTF8.self))
   }
 
   /// Comes in by a link, and answers the cookie.
@@ -68,7 +70,9 @@ import Testing
     let first = try await send(.get, "/", query: "token=\(token)")
     let cookie = try #require(first.fields[.setCookie])
     #expect(cookie.hasSuffix("; Path=/; HttpOnly; SameSite=Strict"))
-    #expect(try await send(.get, "/", cookie: String(cookie.prefix { $0 != ";" })).text.contains("<h1>Beta Settings"))
+    #expect(
+      try await send(.get, "/", cookie: String(cookie.prefix { $0 != ";" })).text.contains(
+        "<h1>Beta Settings"))
     let second = try await send(.get, "/", query: "token=\(token)")
     #expect(second.status == 403)
     #expect(second.fields[.setCookie] == nil)
@@ -104,13 +108,14 @@ import Testing
     #expect(app.mode.state == .disabled)
   }
 
-  @Test(arguments: [
-    [:], ["Origin": "null"], ["Origin": "http://127.0.0.1:4001"], ["Origin": "https://127.0.0.1:4000"],
-    ["Origin": "http://evil.example"], ["Origin": "http://127.0.0.1:4000.evil.example"],
-    ["Sec-Fetch-Site": "cross-site"], ["Sec-Fetch-Site": "same-site"], ["Sec-Fetch-Site": "none"],
-    ["Origin": "http://127.0.0.1:4000", "Sec-Fetch-Site": "same-site"],
-    ["Origin": "http://evil.example", "Sec-Fetch-Site": "same-origin"],
-  ])
+  @Test(
+    arguments: [
+      [:], ["Origin": "null"], ["Origin": "http://127.0.0.1:4001"], ["Origin": "https://127.0.0.1:4000"],
+      ["Origin": "http://evil.example"], ["Origin": "http://127.0.0.1:4000.evil.example"],
+      ["Sec-Fetch-Site": "cross-site"], ["Sec-Fetch-Site": "same-site"], ["Sec-Fetch-Site": "none"],
+      ["Origin": "http://127.0.0.1:4000", "Sec-Fetch-Site": "same-site"],
+      ["Origin": "http://evil.example", "Sec-Fetch-Site": "same-origin"],
+    ] as [[String: String]])
   func `what another page sends is refused`(fields: [String: String]) async throws {
     let answer = try await send(
       .post, "/state", try Self.fields(fields), cookie: try await enter(), body: "state=recording")
@@ -137,7 +142,8 @@ import Testing
   }
 
   @Test(arguments: [
-    "evil.example", "evil.example:4000", "127.0.0.1.evil.example", "localhost.evil.example:4000", "127.0.0.1:",
+    "evil.example", "evil.example:4000", "127.0.0.1.evil.example", "localhost.evil.example:4000",
+    "127.0.0.1:",
     "127.0.0.1:x", "127.0.0.2:4000", "", "[::2]:4000", "127.0.0.1:99999",
   ])
   func `a name that was made to point here is refused`(authority: String) async throws {
@@ -193,7 +199,8 @@ import Testing
 
   @Test func `only small forms are read`() async throws {
     let cookie = try await enter()
-    let json = try await send(.post, "/state", Self.ownPage, cookie: cookie, body: "{}", type: "application/json")
+    let json = try await send(
+      .post, "/state", Self.ownPage, cookie: cookie, body: "{}", type: "application/json")
     #expect(json.status == 415)
     let full = "state=recording&x=" + String(repeating: "x", count: Int(PageForm.limit) - 18)
     #expect(try await post("/state", full, cookie: cookie).status == 303)

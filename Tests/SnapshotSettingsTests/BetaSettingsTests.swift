@@ -61,8 +61,10 @@ import Testing
         return ""
       } catch { return "\(error)" }
     }
-    #expect(await reason { try await app.settings.upload(toReport: "BUG 1") }.contains("made of ASCII letters"))
-    #expect(await reason { try await app.settings.upload(toReport: "BUG-1") }.contains("Nothing is recorded yet"))
+    #expect(
+      await reason { try await app.settings.upload(toReport: "BUG 1") }.contains("made of ASCII letters"))
+    #expect(
+      await reason { try await app.settings.upload(toReport: "BUG-1") }.contains("Nothing is recorded yet"))
     #expect(await reason { try app.settings.activate("BUG-1") }.contains("neither a UUID"))
     let elsewhere = await reason { try app.settings.activate("https://evil.example/v1/snapshots/\(id).zip") }
     #expect(elsewhere.contains("https://evil.example"))

@@ -21,7 +21,10 @@ struct Browser: Sendable {
     // The driver is the process; what it says is cut to the port, which is all that is waited for.
     driver = try await RunningProgram(
       "/bin/bash",
-      ["-c", #"exec chromedriver --port=0 > >(sed -u -n 's/.*started successfully on port \([0-9]*\).*/\1/p')"#])
+      [
+        "-c",
+        #"exec chromedriver --port=0 > >(sed -u -n 's/.*started successfully on port \([0-9]*\).*/\1/p')"#,
+      ])
     authority = "127.0.0.1:\(driver.firstLine)"
     let arguments = [
       "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
@@ -98,7 +101,8 @@ struct Browser: Sendable {
     let value = try await call(
       .post, "/goog/cdp/execute",
       ["cmd": "Page.captureScreenshot", "params": ["captureBeyondViewport": true, "format": "png"]])
-    guard let text = (value as? [String: Any])?["data"] as? String, let data = Data(base64Encoded: text) else {
+    guard let text = (value as? [String: Any])?["data"] as? String, let data = Data(base64Encoded: text)
+    else {
       throw Failure(description: "no screenshot")
     }
     return data

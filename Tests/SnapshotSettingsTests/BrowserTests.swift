@@ -101,7 +101,8 @@ struct BrowserTests {
   @Test func `the page fits a phone, and every control has a name`() async throws {
     try await withBrowser { app, link, browser in
       app.recordAll()
-      app.mode.register(module: String(repeating: "long", count: 40), files: [String(repeating: "x/", count: 100)])
+      app.mode.register(
+        module: String(repeating: "long", count: 40), files: [String(repeating: "x/", count: 100)])
       try await browser.command(
         "Emulation.setDeviceMetricsOverride",
         ["width": 360, "height": 740, "deviceScaleFactor": 2, "mobile": true])
@@ -114,14 +115,16 @@ struct BrowserTests {
         + [...document.querySelectorAll('button')].filter((button) => !button.textContent.trim()).length
         """)
       #expect(nameless == "0")
-      #expect(try await browser.evaluate("document.querySelectorAll('h1, main, [role=status]').length") == "3")
+      #expect(
+        try await browser.evaluate("document.querySelectorAll('h1, main, [role=status]').length") == "3")
       let ids = "[...document.querySelectorAll('[id]')].map((element) => element.id)"
       #expect(try await browser.evaluate("new Set(\(ids)).size === \(ids).length") == "true")
     }
   }
 
   /// With SETTINGS_SCREENSHOTS=FOLDER in the environment: what it looks like, for people to judge.
-  @Test(.enabled(if: ProcessInfo.processInfo.environment["SETTINGS_SCREENSHOTS"] != nil, "No folder is named."))
+  @Test(
+    .enabled(if: ProcessInfo.processInfo.environment["SETTINGS_SCREENSHOTS"] != nil, "No folder is named."))
   func `screenshots are taken where a folder is named`() async throws {
     let folder = URL(filePath: ProcessInfo.processInfo.environment["SETTINGS_SCREENSHOTS"] ?? "/tmp")
     try await withBrowser { app, link, browser in

@@ -4,8 +4,10 @@ import Testing
 
 @Suite struct HTMLTests {
   @Test(arguments: [
-    ("<script>alert(1)</script>", "&lt;script&gt;alert(1)&lt;/script&gt;"), ("\" onload=\"x", "&quot; onload=&quot;x"),
-    ("' x='", "&#39; x=&#39;"), ("&lt;", "&amp;lt;"), ("a\u{0}b\u{1B}[1m\u{85}", "a\u{FFFD}b\u{FFFD}[1m\u{FFFD}"),
+    ("<script>alert(1)</script>", "&lt;script&gt;alert(1)&lt;/script&gt;"),
+    ("\" onload=\"x", "&quot; onload=&quot;x"),
+    ("' x='", "&#39; x=&#39;"), ("&lt;", "&amp;lt;"),
+    ("a\u{0}b\u{1B}[1m\u{85}", "a\u{FFFD}b\u{FFFD}[1m\u{FFFD}"),
     ("ä € 👩‍👩‍👧", "ä € 👩‍👩‍👧"), ("two\nlines\tand a tab", "two\nlines\tand a tab"),
   ])
   func `text is escaped wherever it is put in`(text: String, escaped: String) {

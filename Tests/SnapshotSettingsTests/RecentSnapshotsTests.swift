@@ -11,7 +11,8 @@ import Testing
 
   init() throws { folder = try TemporaryFolder() }
 
-  private func entry(_ origin: RecentSnapshot.Origin = .sent, id: SnapshotID = SnapshotID()) -> RecentSnapshot {
+  private func entry(_ origin: RecentSnapshot.Origin = .sent, id: SnapshotID = SnapshotID()) -> RecentSnapshot
+  {
     RecentSnapshot(id: id, origin: origin, date: Date(timeIntervalSince1970: 1_700_000_000.1234))
   }
 

@@ -19,7 +19,7 @@ final class PageAccess: Sendable {
   }
 
   /// The cookie's name, another one for each server: cookies don't tell ports apart.
-  let cookie = "beta-settings-" + makeSecret().prefix(8)
+  let cookie = "beta-settings-\(PageAccess.makeSecret().prefix(8))"
   private let secrets = Mutex(Secrets())
 
   /// A new token for one link.
@@ -43,7 +43,8 @@ final class PageAccess: Sendable {
 
   /// Whether the request comes from a browser that was let in.
   func admits(_ request: HTTPServerRequest) -> Bool {
-    let values = request.headerFields[values: .cookie].flatMap { $0.split(separator: ";") }.compactMap { pair in
+    let values = request.headerFields[values: .cookie].flatMap { $0.split(separator: ";") }.compactMap {
+      pair in
       let parts = pair.split(separator: "=", maxSplits: 1).map { $0.filter { $0 != " " } }
       return parts.count == 2 && parts[0] == cookie ? parts[1] : nil
     }
@@ -84,6 +85,6 @@ final class PageAccess: Sendable {
   private static func isEqual(_ left: String, _ right: String) -> Bool {
     let (left, right) = (Array(left.utf8), Array(right.utf8))
     guard left.count == right.count else { return false }
-    return zip(left, right).reduce(0) { $0 | $1.0 ^ $1.1 } == 0
+    return zip(left, right).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
   }
 }

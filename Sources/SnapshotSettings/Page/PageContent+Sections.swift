@@ -84,7 +84,8 @@ extension PageContent {
       <span class="badge">\(report.unassigned.count)</span></summary>
       <ul>\(report.unassigned.prefix(500).map { Self.file($0, "Recorded", "present") })</ul></details>
       """
-    let source = overview.active != nil && report.state == .replaying ? "in the active snapshot" : "on this device"
+    let source =
+      overview.active != nil && report.state == .replaying ? "in the active snapshot" : "on this device"
     return Self.live(
       "modules", "Modules",
       """

@@ -70,9 +70,9 @@ extension PageContent {
       overview.recent.isEmpty
         ? "<p class=\"note\">Snapshots that you send or open are listed here.</p>"
         : """
-          <ul class="cards">\(snapshots)</ul>
-          \(Self.button(.clearRecent, "Empty this list", id: "clear-recent"))
-          """)
+        <ul class="cards">\(snapshots)</ul>
+        \(Self.button(.clearRecent, "Empty this list", id: "clear-recent"))
+        """)
   }
 
   var clearSection: HTML {

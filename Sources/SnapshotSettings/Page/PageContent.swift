@@ -41,7 +41,9 @@ struct PageContent: Sendable {
   static func entrance(title: String) -> HTML {
     frame(
       title: title, head: "<meta http-equiv=\"refresh\" content=\"0; url=/\">",
-      body: "<main id=\"main\" class=\"alone\"><h1>\(title)</h1><p><a href=\"/\">Open the settings</a></p></main>")
+      body:
+        "<main id=\"main\" class=\"alone\"><h1>\(title)</h1><p><a href=\"/\">Open the settings</a></p></main>"
+    )
   }
 
   /// A page with a sentence.
@@ -124,6 +126,7 @@ struct PageContent: Sendable {
   /// A part that is done, for eyes and for screen readers.
   static func progress(_ fraction: Double?, of label: String) -> HTML {
     guard let fraction else { return "<progress aria-label=\"\(label)\"></progress>" }
-    return "<progress aria-label=\"\(label)\" max=\"100\" value=\"\(Int(max(0, min(fraction, 1)) * 100))\"></progress>"
+    return
+      "<progress aria-label=\"\(label)\" max=\"100\" value=\"\(Int(max(0, min(fraction, 1)) * 100))\"></progress>"
   }
 }
