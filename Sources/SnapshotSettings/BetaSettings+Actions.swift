@@ -1,6 +1,7 @@
 import DataSnapshots
 import Foundation
-public import SnapshotClient
+import HTTPTransport
+import SnapshotClient
 public import SnapshotFormat
 import SystemIO
 
@@ -75,7 +76,9 @@ extension BetaSettings {
       }
       step("Checking it …", nil)
       let result: Result<Manifest, BundleError>
-      do { result = .success(try await mode.activate(bundle: zip)) } catch { result = .failure(error) }
+      do throws(BundleError) { result = .success(try await mode.activate(bundle: zip)) } catch {
+        result = .failure(error)
+      }
       try await disk.run { try Folder.removeIfPresent(zip.path) }
       let manifest = try result.get()
       try await remember(

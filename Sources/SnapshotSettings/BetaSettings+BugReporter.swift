@@ -1,5 +1,6 @@
 public import DataSnapshots
 public import Foundation
+import HTTPTransport
 public import SnapshotClient
 import SnapshotFormat
 

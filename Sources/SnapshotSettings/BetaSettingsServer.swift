@@ -2,6 +2,7 @@ public import Foundation
 public import HTTPEngine
 public import Logging
 import Synchronization
+import SystemIO
 
 /// Serves the page of ``BetaSettings`` on this machine's loopback, while it is wanted.
 ///

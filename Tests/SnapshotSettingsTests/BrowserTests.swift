@@ -148,6 +148,10 @@ struct BrowserTests {
           try await browser.command(
             "Emulation.setDeviceMetricsOverride",
             ["width": width, "height": height, "deviceScaleFactor": 1, "mobile": false])
+          let whole = Int(try await browser.evaluate("document.documentElement.scrollHeight")) ?? height
+          try await browser.command(
+            "Emulation.setDeviceMetricsOverride",
+            ["width": width, "height": whole, "deviceScaleFactor": 1, "mobile": false])
           try await browser.screenshot().write(to: folder.appending(path: "\(scheme)-\(name).png"))
         }
       }
