@@ -21,6 +21,14 @@ extension SnapshotAPIClient {
     let digest = try await disk.run { (isCancelled) throws(SnapshotClientError) in
       try FileDigest.compute(bundle, isCancelled: isCancelled)
     }
+    return try await upload(bundle, digest: digest, to: report, as: id, progress: progress)
+  }
+
+  /// Uploads the bundle at `bundle`, whose digest is `digest`.
+  func upload(
+    _ bundle: URL, digest: ContentDigest, to report: ReportID, as id: SnapshotID?,
+    progress: ProgressHandler? = nil
+  ) async throws(SnapshotClientError) -> SnapshotRecord {
     let snapshots = ["reports", report.description, "snapshots"]
     var request =
       if let id { address.request(.put, snapshots + [id.description]) } else {

@@ -39,7 +39,7 @@ public struct SnapshotAPIClient: Sendable {
 
   let address: ServerAddress
   let transport: any Transport
-  let configuration: Configuration
+  private(set) var configuration: Configuration
   let disk = DiskQueue()
   private let token: BearerToken?
 
@@ -121,6 +121,13 @@ public struct SnapshotAPIClient: Sendable {
       }
       accepted = successWhenRepeated
     }
+  }
+
+  /// The same client for a caller that repeats what failed itself.
+  func withoutRetries() -> Self {
+    var client = self
+    client.configuration.retries.attempts = 1
+    return client
   }
 
   func makeRetries() -> Retries { Retries(configuration.retries, in: configuration.environment) }

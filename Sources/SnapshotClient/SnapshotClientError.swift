@@ -72,6 +72,8 @@ extension SnapshotClientError.Code {
   public static let cancelled = Self(rawValue: "cancelled")
   /// A file of this machine can't be read or written.
   public static let file = Self(rawValue: "file")
+  /// A bundle that waits to be uploaded is not what it was any more.
+  public static let bundleDamaged = Self(rawValue: "bundleDamaged")
   /// The bytes that came are not the ones that the server has.
   public static let digestMismatch = Self(rawValue: "digestMismatch")
   /// The server wants a token, or another one (401).
@@ -114,6 +116,7 @@ extension SnapshotClientError.Code {
     .interrupted: ("The connection broke", "try again"),
     .cancelled: ("The transfer was cancelled", nil),
     .file: ("A file can't be read or written", nil),
+    .bundleDamaged: ("The bundle on this device was damaged or removed", "make another one"),
     .digestMismatch: ("What arrived is not what the server has", "nothing was put in place, fetch it again"),
     .unauthorized: ("The server does not know the token", "give one that it knows"),
     .forbidden: ("The token does not allow this", "give one that does"),

@@ -16,7 +16,7 @@ public struct BackOff: Sendable, Hashable {
   /// on top of what the server asks for.
   public func delay(afterFailure failure: Int, retryAfter: Double?, random: Double) -> Double {
     var limit = base
-    for _ in 1..<max(2, min(failure, 64)) where failure > 1 && limit < cap { limit *= 2 }
+    for _ in 0..<max(0, min(failure, 64) - 1) where limit < cap { limit *= 2 }
     limit = min(limit, cap)
     return min(max(0, retryAfter ?? 0), retryAfterCap) + limit / 2 + random * limit / 2
   }

@@ -1,3 +1,6 @@
+import Synchronization
+import SnapshotFormat
+
 /// The uploads of a queue as they change: first each as it is, then each again after it changed.
 ///
 /// Who reads slowly sees the newest of each, so that memory stays bounded and no final state is passed over.
@@ -7,14 +10,81 @@ public struct QueueUpdates: AsyncSequence, Sendable {
   /// It never fails.
   public typealias Failure = Never
 
+  let subscribe: @Sendable () -> Subscription
+
   /// A pass over it; each has its own state.
-  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator() }
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(subscribe()) }
 
   /// One pass.
   public struct AsyncIterator: AsyncIteratorProtocol {
+    private let subscription: Subscription
+    private var signals: AsyncStream<Void>.AsyncIterator
+
+    init(_ subscription: Subscription) {
+      self.subscription = subscription
+      signals = subscription.signals.makeAsyncIterator()
+    }
+
     /// The next upload that changed; `nil` once the queue is closed or the task cancelled.
     public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> QueuedUpload? {
-      nil
+      while true {
+        if let item = subscription.take() { return item }
+        guard await signals.next(isolation: actor) != nil else { return subscription.take() }
+      }
+    }
+  }
+
+  /// What one pass has not seen yet.
+  final class Subscription: Sendable {
+    let signals: AsyncStream<Void>
+    private let signal: AsyncStream<Void>.Continuation
+    private let pending: Mutex<(order: [SnapshotID], newest: [SnapshotID: QueuedUpload])>
+
+    init(_ items: [QueuedUpload]) {
+      (signals, signal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+      pending = Mutex((items.map(\.id), Dictionary(items.map { ($0.id, $0) }) { $1 }))
+    }
+
+    func put(_ items: [QueuedUpload]) {
+      pending.withLock { pending in
+        for item in items where pending.newest.updateValue(item, forKey: item.id) == nil {
+          pending.order.append(item.id)
+        }
+      }
+      signal.yield()
+    }
+
+    func take() -> QueuedUpload? {
+      pending.withLock { pending in
+        guard !pending.order.isEmpty else { return nil }
+        return pending.newest.removeValue(forKey: pending.order.removeFirst())
+      }
+    }
+
+    func finish() { signal.finish() }
+  }
+
+  /// Whom a queue tells.
+  struct Subscribers: Sendable {
+    private struct Entry: Sendable { weak var subscription: Subscription? }
+
+    private var entries: [Entry] = []
+    private var isFinished = false
+
+    mutating func add(_ subscription: Subscription) {
+      entries.removeAll { $0.subscription == nil }
+      entries.append(Entry(subscription: subscription))
+      if isFinished { subscription.finish() }
+    }
+
+    func put(_ items: [QueuedUpload]) {
+      guard !items.isEmpty else { return }
+      for entry in entries { entry.subscription?.put(items) }
+    }
+
+    mutating func finish() {
+      isFinished = true
+      for entry in entries { entry.subscription?.finish() }
     }
   }
 }

@@ -1,0 +1,81 @@
+import Foundation
+import SnapshotClient
+import Synchronization
+
+/// A clock that stands until a test moves it, and wakes those whose time has come.
+final class ManualClock: Sendable {
+  private struct Sleeper {
+    let due: Date
+    let continuation: CheckedContinuation<Bool, Never>
+  }
+
+  private struct State {
+    var now = Date(timeIntervalSince1970: 1_700_000_000)
+    var count = 0
+    var sleepers: [Int: Sleeper] = [:]
+    var cancelled: Set<Int> = []
+    var expected: [(due: Date, continuation: CheckedContinuation<Void, Never>)] = []
+  }
+
+  /// Binary fractions of a second are not worth a failure.
+  private static let tolerance = 0.001
+  private let state = Mutex(State())
+
+  var now: Date { state.withLock { $0.now } }
+
+  /// Waits until somebody sleeps until `due`, and then lets it be that time.
+  func reach(_ due: Date) async {
+    await withCheckedContinuation { continuation in
+      let isThere = state.withLock { state in
+        if Self.isAwaited(due, state) { return true }
+        state.expected.append((due, continuation))
+        return false
+      }
+      if isThere { continuation.resume() }
+    }
+    set(due)
+  }
+
+  /// Lets it be `date`, earlier or later.
+  func set(_ date: Date) {
+    let woken = state.withLock { state in
+      state.now = date
+      let woken = state.sleepers.filter { $0.value.due <= date.addingTimeInterval(Self.tolerance) }
+      for number in woken.keys { state.sleepers[number] = nil }
+      return woken.values.map(\.continuation)
+    }
+    for continuation in woken { continuation.resume(returning: true) }
+  }
+
+  func sleep(_ duration: Duration) async throws {
+    let number = state.withLock { state in
+      state.count += 1
+      return state.count
+    }
+    let isOver = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let (isCancelled, seen) = state.withLock { state in
+          if state.cancelled.contains(number) { return (true, [CheckedContinuation<Void, Never>]()) }
+          let due = state.now.addingTimeInterval(duration / .seconds(1))
+          state.sleepers[number] = Sleeper(due: due, continuation: continuation)
+          let seen = state.expected.filter { Self.isAwaited($0.due, state) }.map(\.continuation)
+          state.expected.removeAll { Self.isAwaited($0.due, state) }
+          return (false, seen)
+        }
+        if isCancelled { continuation.resume(returning: false) }
+        for observer in seen { observer.resume() }
+      }
+    } onCancel: {
+      let sleeper = state.withLock { state in
+        state.cancelled.insert(number)
+        return state.sleepers.removeValue(forKey: number)
+      }
+      sleeper?.continuation.resume(returning: false)
+    }
+    if !isOver { throw CancellationError() }
+  }
+
+  private static func isAwaited(_ due: Date, _ state: State) -> Bool {
+    state.sleepers.values.contains { abs($0.due.timeIntervalSince(due)) <= tolerance }
+  }
+}

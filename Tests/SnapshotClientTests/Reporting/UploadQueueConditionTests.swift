@@ -1,0 +1,171 @@
+import Foundation
+import HTTPTransport
+import HTTPTypes
+import SnapshotClient
+import SnapshotFormat
+import Synchronization
+import TestSupport
+import Testing
+
+/// What an upload waits for besides time: a network, a token, the folder.
+@Suite struct UploadQueueConditionTests {
+  private let fixture: ReportingFixture
+
+  init() throws { fixture = try ReportingFixture() }
+
+  @Test func `an upload waits for Wi-Fi and goes out when it comes`() async throws {
+    let isWiFi = Mutex(false)
+    let transport = UploadTransport()
+    let reporter = try fixture.reporter(transport) {
+      $0.network = .onlyWiFi { isWiFi.withLock { $0 } }
+    }
+    let id = try await reporter.attach(report: fixture.report)
+    #expect(reporter.queue[id]?.state == .waiting(.network))
+    try reporter.queue.retryNow(id)
+    reporter.queue.networkChanged()
+    #expect(reporter.queue[id]?.state == .waiting(.network))
+    #expect(transport.requests.isEmpty)
+    isWiFi.withLock { $0 = true }
+    reporter.queue.networkChanged()
+    #expect(await reporter.queue.outcome(of: id)?.state == .done)
+  }
+
+  @Test func `an upload stops when Wi-Fi goes, and that counts as no failure`() async throws {
+    let isWiFi = Mutex(true)
+    let transport = UploadTransport(isHeld: true)
+    let reporter = try fixture.reporter(transport) {
+      $0.network = .onlyWiFi { isWiFi.withLock { $0 } }
+    }
+    let id = try await reporter.attach(report: fixture.report)
+    try await reporter.queue.upload(id) { $0.progress != nil }
+    isWiFi.withLock { $0 = false }
+    reporter.queue.networkChanged()
+    let item = try await reporter.queue.upload(id, waitingFor: .network)
+    #expect(item.failures == 0)
+    #expect(item.progress == nil)
+    isWiFi.withLock { $0 = true }
+    reporter.queue.networkChanged()
+    transport.release()
+    #expect(await reporter.queue.outcome(of: id)?.state == .done)
+  }
+
+  @Test func `a policy may look at the queue and tell uploads apart`() async throws {
+    let queue = Mutex<UploadQueue?>(nil)
+    let reporter = try fixture.reporter(UploadTransport()) {
+      $0.network = NetworkPolicy { item in
+        queue.withLock { $0 }?.items.first?.id == item.id
+      }
+    }
+    queue.withLock { $0 = reporter.queue }
+    let first = try await reporter.attach(report: fixture.report)
+    #expect(await reporter.queue.outcome(of: first)?.state == .done)
+    fixture.clock.set(fixture.clock.now.addingTimeInterval(1))
+    let second = try await reporter.attach(report: fixture.report)
+    try await reporter.queue.upload(second, waitingFor: .network)
+    queue.withLock { $0 = nil }
+  }
+
+  @Test(arguments: [TransportError.connectionFailed("refused"), .timedOut, .interrupted("reset")])
+  func `another network brings a lost connection's next try forward`(error: TransportError) async throws {
+    let reporter = try fixture.reporter(UploadTransport([.failure(error)]))
+    let id = try await reporter.attach(report: fixture.report)
+    try await reporter.queue.upload(id, waitingFor: .time)
+    reporter.queue.networkChanged()
+    #expect(await reporter.queue.outcome(of: id)?.state == .done)
+  }
+
+  @Test func `a server that can't be reached is asked for one upload at a time`() async throws {
+    let transport = UploadTransport([.failure(.connectionFailed("refused"))])
+    let reporter = try fixture.reporter(transport) { $0.network = NetworkPolicy { _ in true } }
+    let first = try await reporter.attach(report: fixture.report)
+    let item = try await reporter.queue.upload(first, waitingFor: .time)
+    await reporter.queue.close()
+    let reopened = try fixture.reporter(transport)
+    #expect(reopened.queue.items.map(\.state) == [.waiting(.time)])
+    #expect(transport.requests.count == 1)
+    await fixture.clock.reach(try #require(item.nextTry))
+    #expect(await reopened.queue.outcome(of: first)?.state == .done)
+  }
+
+  @Test(arguments: [401, 403, 407])
+  func `an upload whose token is refused waits for another one`(status: Int) async throws {
+    let reporter = try fixture.reporter(UploadTransport([.status(status)]))
+    let id = try await reporter.attach(report: fixture.report)
+    let item = try await reporter.queue.upload(id, waitingFor: .token)
+    #expect(item.lastFailure?.status == status)
+    #expect(item.nextTry == nil)
+    reporter.queue.networkChanged()
+    #expect(reporter.queue[id]?.state == .waiting(.token))
+    let transport = UploadTransport()
+    reporter.queue.use(try fixture.client(transport, token: "new"))
+    #expect(await reporter.queue.outcome(of: id)?.state == .done)
+    #expect(transport.requests.map { $0.headerFields[.authorization] } == ["Bearer new"])
+  }
+
+  @Test func `a token that the server does not know holds every upload, one that may not holds its own`()
+    async throws
+  {
+    let unknown = UploadTransport([.status(401)])
+    let reporter = try fixture.reporter(unknown)
+    let first = try await reporter.attach(report: fixture.report)
+    try await reporter.queue.upload(first, waitingFor: .token)
+    let second = try await reporter.attach(report: fixture.report)
+    try await reporter.queue.upload(second, waitingFor: .token)
+    #expect(unknown.requests.count == 1)
+    let forbidden = UploadTransport([.status(403)])
+    reporter.queue.use(try fixture.client(forbidden))
+    #expect(await reporter.queue.outcome(of: second)?.state == .done)
+    #expect(reporter.queue[first]?.state == .waiting(.token))
+  }
+
+  @Test func `an old token's refusal does not hold up the new token`() async throws {
+    let old = UploadTransport([.status(401)], isHeld: true)
+    let reporter = try fixture.reporter(old)
+    let id = try await reporter.attach(report: fixture.report)
+    try await reporter.queue.upload(id) { $0.progress != nil }
+    reporter.queue.use(try fixture.client(UploadTransport()))
+    old.release()
+    let item = try #require(await reporter.queue.outcome(of: id))
+    #expect(item.state == .done)
+    #expect(item.failures == 0)
+  }
+
+  @Test func `a folder is used by one queue at a time`() async throws {
+    let first = try fixture.reporter(UploadTransport())
+    let error = await reportingError { _ = try fixture.reporter(UploadTransport()) }
+    guard case .inUse(folder: fixture.queue.path) = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    await first.queue.close()
+    await first.queue.close()
+    _ = try fixture.reporter(UploadTransport())
+  }
+
+  @Test func `a queue that nobody holds any more gives its folder back`() async throws {
+    do {
+      let reporter = try fixture.reporter(UploadTransport([.status(500)]))
+      let id = try await reporter.attach(report: fixture.report)
+      try await reporter.queue.upload(id, waitingFor: .time)
+      weak let queue = reporter.queue
+      #expect(queue != nil)
+    }
+    // The upload's task may still be about to end.
+    while true {
+      if await reportingError({ _ = try fixture.reporter(UploadTransport()) }) == nil { break }
+      await Task.yield()
+    }
+  }
+
+  @Test func `closing stops an upload, ends the updates and loses nothing`() async throws {
+    let reporter = try fixture.reporter(UploadTransport(isHeld: true))
+    let id = try await reporter.attach(report: fixture.report)
+    try await reporter.queue.upload(id) { $0.progress != nil }
+    async let outcome = reporter.queue.outcome(of: id)
+    await reporter.queue.close()
+    #expect(await outcome == nil)
+    for await item in reporter.queue.updates() { #expect(item.id == id) }
+    let reopened = try fixture.reporter(UploadTransport())
+    #expect(await reopened.queue.outcome(of: id)?.state == .done)
+  }
+}

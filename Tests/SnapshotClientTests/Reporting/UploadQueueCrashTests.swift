@@ -1,0 +1,197 @@
+import Foundation
+import HTTPTransport
+import SnapshotFormat
+import Synchronization
+import SystemIO
+import TestSupport
+import Testing
+
+@testable import SnapshotClient
+
+/// Whatever stops a queue at whatever step: what was attached goes out in the end, and nothing else is there.
+@Suite struct UploadQueueCrashTests {
+  private let fixture: ReportingFixture
+
+  init() throws { fixture = try ReportingFixture() }
+
+  /// Copies the folder, or fails, before each step.
+  private final class Probe: Sendable {
+    let steps = Mutex([String]())
+    let failing = Mutex<(step: QueueFolder.Step, code: Int32)?>(nil)
+    let copies: (@Sendable (String) -> Void)?
+
+    init(copies: (@Sendable (String) -> Void)? = nil) { self.copies = copies }
+
+    func willDo(_ step: QueueFolder.Step) throws(SystemError) {
+      let name = steps.withLock { steps in
+        steps.append("\(step)")
+        return "\(steps.count)-\(step)"
+      }
+      copies?(name)
+      if let failing = failing.withLock({ $0 }), failing.step == step {
+        throw SystemError(operation: "\(step)", code: failing.code)
+      }
+    }
+  }
+
+  private func reporter(
+    _ probe: Probe, _ transport: any Transport, _ change: (inout UploadQueue.Configuration) -> Void = { _ in }
+  ) throws -> BugReporter {
+    let folder = try QueueFolder(fixture.queue.path) { (step) throws(SystemError) in try probe.willDo(step) }
+    let queue = try UploadQueue(
+      folder: folder, fixture.client(transport), fixture.configuration(change))
+    return BugReporter(queue: queue, freeze: fixture.freezer)
+  }
+
+  private func copyingProbe() -> Probe {
+    Probe { [fixture] name in
+      do {
+        try FileManager.default.copyItem(at: fixture.queue, to: fixture.folder.file("copies/\(name)"))
+      } catch {
+        Issue.record(error)
+      }
+    }
+  }
+
+  @Test func `a queue that is cut short at any step has a bundle whole or not at all`() async throws {
+    try Folder.create(fixture.folder.file("copies").path)
+    let probe = copyingProbe()
+    let transport = UploadTransport([.status(500)])
+    let reporter = try reporter(probe, transport)
+    let id = try await reporter.attach(report: fixture.report)
+    let item = try await reporter.queue.upload(id, waitingFor: .time)
+    await fixture.clock.reach(try #require(item.nextTry))
+    #expect(await reporter.queue.outcome(of: id)?.state == .done)
+    try await reporter.queue.remove(id)
+    #expect(
+      probe.steps.withLock { $0 } == [
+        "stage", "writeNote", "publish", "flush", "saveNote", "saveNote", "removeBundle", "retire",
+      ])
+
+    let copies = fixture.folder.file("copies")
+    for name in try Folder.entries(copies.path) {
+      let (server, place) = (UploadTransport(), copies.appending(path: name))
+      let reopened = try fixture.reporter(server, at: place)
+      #expect(reopened.queue.unreadable.isEmpty)
+      let isAttached = !["1-stage", "2-writeNote", "3-publish"].contains(name)
+      #expect(reopened.queue.items.map(\.id) == (isAttached ? [id] : []), "\(name)")
+      if isAttached {
+        #expect(await reopened.queue.outcome(of: id)?.state == .done)
+        // It goes out again only where it is not noted that the server has it, and then it is the same.
+        let isNoted = ["7-removeBundle", "8-retire"].contains(name)
+        #expect(server.taken == (isNoted ? [:] : transport.taken), "\(name)")
+      }
+      #expect(try fixture.files(at: place) == (isAttached ? ["items/\(id)/state.json"] : []), "\(name)")
+      await reopened.queue.close()
+    }
+  }
+
+  @Test(arguments: [QueueFolder.Step.stage, .writeNote, .publish, .flush], [ENOSPC, EIO])
+  func `an attachment that fails at any step leaves nothing and may be made again`(
+    step: QueueFolder.Step, code: Int32
+  ) async throws {
+    let probe = Probe()
+    let reporter = try reporter(probe, UploadTransport())
+    probe.failing.withLock { $0 = (step, code) }
+    let error = await reportingError { try await reporter.attach(report: fixture.report) }
+    guard case .disk(let reason) = error, reason.code == code else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(reporter.queue.items.isEmpty)
+    #expect(try fixture.files() == [])
+    probe.failing.withLock { $0 = nil }
+    let id = try await reporter.attach(report: fixture.report)
+    #expect(await reporter.queue.outcome(of: id)?.state == .done)
+  }
+
+  @Test func `on a full disk what is done still makes room`() async throws {
+    let probe = Probe()
+    let transport = UploadTransport([.status(500)])
+    let reporter = try reporter(probe, transport)
+    let id = try await reporter.attach(report: fixture.report)
+    probe.failing.withLock { $0 = (.saveNote, ENOSPC) }
+    // The failure is not noted on the disk, and holds all the same.
+    let item = try await reporter.queue.upload(id, waitingFor: .time)
+    #expect(item.failures == 1)
+    await fixture.clock.reach(try #require(item.nextTry))
+    #expect(await reporter.queue.outcome(of: id)?.state == .done)
+    #expect(try fixture.files() == [])
+  }
+
+  @Test func `an upload that can't be removed stays`() async throws {
+    let probe = Probe()
+    let reporter = try reporter(probe, UploadTransport(isHeld: true))
+    let id = try await reporter.attach(report: fixture.report)
+    probe.failing.withLock { $0 = (.retire, EIO) }
+    await #expect(throws: ReportingError.self) { try await reporter.queue.remove(id) }
+    #expect(reporter.queue[id]?.state == .uploading)
+    #expect(try fixture.files().count == 2)
+  }
+
+  @Test func `what can't be read is told and left alone`() async throws {
+    let reporter = try fixture.reporter(UploadTransport()) { $0.network = NetworkPolicy { _ in false } }
+    var ids: [SnapshotID] = []
+    for _ in 0..<5 { ids.append(try await reporter.attach(report: fixture.report)) }
+    await reporter.queue.close()
+    let notes = ids.map { fixture.queue.appending(path: "items/\($0)/state.json") }
+    let json = try String(contentsOf: notes[1], encoding: .utf8)
+    try Data("{".utf8).write(to: notes[0])
+    try Data(json.replacing("\"version\" : 1", with: "\"version\" : 2").utf8).write(to: notes[1])
+    try Data(repeating: 0x20, count: Int(QueueFolder.noteBytes) + 1).write(to: notes[2])
+    try FileManager.default.removeItem(at: notes[3])
+    try fixture.folder.write(Data(), to: "queue/items/.DS_Store")
+    let before = try fixture.files()
+
+    let queue = try fixture.reporter(UploadTransport()).queue
+    #expect(await queue.outcome(of: ids[4])?.state == .done)
+    #expect(queue.items.map(\.id) == [ids[4]])
+    let reasons = Dictionary(
+      uniqueKeysWithValues: queue.unreadable.map { ($0.folder.lastPathComponent, $0.reason) })
+    #expect(Set(reasons.keys) == Set(ids[..<4].map(\.description)))
+    #expect(reasons["\(ids[1])"]?.contains("newer version") == true)
+    #expect(try fixture.files() == before.filter { $0 != "items/\(ids[4])/bundle.zip" })
+    await queue.close()
+
+    // The app is newer again.
+    try Data(json.utf8).write(to: notes[1])
+    let later = try fixture.reporter(UploadTransport()).queue
+    #expect(await later.outcome(of: ids[1])?.state == .done)
+  }
+
+  @Test func `files beside a bundle stay with it and go with it`() async throws {
+    let transport = UploadTransport([.status(500)])
+    let reporter = try fixture.reporter(transport)
+    let id = try await reporter.attach(report: fixture.report)
+    try await reporter.queue.upload(id, waitingFor: .time)
+    try fixture.folder.write(Data("offset 5".utf8), to: "queue/items/\(id)/upload.json")
+    await reporter.queue.close()
+    let reopened = try fixture.reporter(transport)
+    #expect(try fixture.files().contains("items/\(id)/upload.json"))
+    try await reopened.queue.remove(id)
+    #expect(try fixture.files() == [])
+  }
+
+  #if os(Linux) || os(macOS)
+    @Test func `what a killed process attached goes out at the next launch`() async throws {
+      let (queue, path) = (fixture.queue.path, fixture.folder.path)
+      await #expect(processExitsWith: .signal(SIGKILL)) { [queue = queue, path = path] in
+        let other = try ReportingFixture()
+        let reporter = try other.reporter(UploadTransport(isHeld: true), at: URL(filePath: queue))
+        let ids = [
+          try await reporter.attach(report: other.report), try await reporter.attach(report: other.report),
+        ]
+        try await reporter.queue.upload(ids[0]) { $0.progress != nil }
+        try Data("\(ids[0])\n\(ids[1])".utf8).write(to: URL(filePath: path + "/ids"))
+        kill(getpid(), SIGKILL)
+      }
+      let ids = try String(contentsOf: fixture.folder.file("ids"), encoding: .utf8)
+        .split(separator: "\n").compactMap { SnapshotID(String($0)) }
+      #expect(ids.count == 2)
+      let transport = UploadTransport()
+      let reporter = try fixture.reporter(transport)
+      for id in ids { #expect(await reporter.queue.outcome(of: id)?.state == .done) }
+      #expect(Set(transport.taken.keys) == Set(ids))
+    }
+  #endif
+}

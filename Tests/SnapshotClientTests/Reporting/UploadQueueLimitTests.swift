@@ -1,0 +1,86 @@
+import Foundation
+import SnapshotClient
+import SnapshotFormat
+import TestSupport
+import Testing
+
+/// A queue keeps within its limits and drops nothing that nobody knows of.
+@Suite struct UploadQueueLimitTests {
+  private let fixture: ReportingFixture
+
+  init() throws { fixture = try ReportingFixture() }
+
+  @Test func `as many bundles as the limit wait, and one more is refused`() async throws {
+    let reporter = try fixture.reporter(UploadTransport(isHeld: true)) { $0.limits.items = 2 }
+    let ids = [
+      try await reporter.attach(report: fixture.report), try await reporter.attach(report: fixture.report),
+    ]
+    let error = await reportingError { try await reporter.attach(report: fixture.report) }
+    guard case .full(.items(limit: 2)) = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(Set(reporter.queue.items.map(\.id)) == Set(ids))
+    #expect(try fixture.files().filter { $0.hasPrefix("staging") } == [])
+  }
+
+  @Test(arguments: [-1, 0, 1])
+  func `as many bytes as the limit wait, and one more is refused`(spare: Int64) async throws {
+    let size = try await fixture.freezer(fixture.report, fixture.folder.file("sample.zip")).size
+    let reporter = try fixture.reporter(UploadTransport(isHeld: true)) {
+      $0.limits.bytes = 2 * size + spare
+    }
+    try await reporter.attach(report: fixture.report)
+    let error = await reportingError { try await reporter.attach(report: fixture.report) }
+    if spare < 0 {
+      guard case .full(.bytes(limit: 2 * size + spare, bundle: size)) = error else {
+        Issue.record("\(String(describing: error))")
+        return
+      }
+      #expect(reporter.queue.items.count == 1)
+      #expect(try fixture.files().count == 2)
+    } else {
+      #expect(error == nil)
+    }
+  }
+
+  @Test func `failed bundles leave first, oldest first, and stay listed as failed`() async throws {
+    let transport = UploadTransport([.status(422), .status(422)])
+    let reporter = try fixture.reporter(transport) { $0.limits.items = 2 }
+    var failed: [SnapshotID] = []
+    for _ in 0..<2 {
+      let id = try await reporter.attach(report: fixture.report)
+      failed.append(id)
+      #expect(await reporter.queue.outcome(of: id)?.hasBundle == true)
+      fixture.clock.set(fixture.clock.now.addingTimeInterval(1))
+    }
+    let new = try await reporter.attach(report: fixture.report)
+    #expect(reporter.queue[failed[0]]?.hasBundle == false)
+    #expect(reporter.queue[failed[0]]?.state.isFinal == true)
+    #expect(reporter.queue[failed[1]]?.hasBundle == true)
+    #expect(try fixture.files().contains("items/\(failed[0])/bundle.zip") == false)
+    #expect(throws: ReportingError.self) { try reporter.queue.retryNow(failed[0]) }
+    #expect(await reporter.queue.outcome(of: new)?.state == .done)
+
+    await reporter.queue.close()
+    let reopened = try fixture.reporter(transport).queue
+    #expect(reopened[failed[0]]?.hasBundle == false)
+    #expect(reopened[failed[0]]?.lastFailure?.status == 422)
+  }
+
+  @Test func `outcomes are listed up to a limit, and the oldest leave first`() async throws {
+    let reporter = try fixture.reporter(UploadTransport()) { $0.limits.outcomes = 2 }
+    var ids: [SnapshotID] = []
+    for _ in 0..<3 {
+      ids.append(try await reporter.attach(report: fixture.report))
+      _ = await reporter.queue.outcome(of: ids[ids.count - 1])
+      fixture.clock.set(fixture.clock.now.addingTimeInterval(1))
+    }
+    // The oldest leaves right after the newest is done.
+    for await item in reporter.queue.updates() where item.state == .removed || reporter.queue[ids[0]] == nil {
+      break
+    }
+    #expect(reporter.queue.items.map(\.id) == Array(ids[1...]))
+    #expect(try fixture.files() == ids[1...].map { "items/\($0)/state.json" }.sorted())
+  }
+}

@@ -1,0 +1,210 @@
+import Foundation
+import HTTPTransport
+import HTTPTypes
+import SnapshotClient
+import SnapshotFormat
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite struct UploadQueueTests {
+  private let fixture: ReportingFixture
+
+  init() throws { fixture = try ReportingFixture() }
+
+  @Test(arguments: [404, 405, 408, 421, 425, 429, 500, 502, 503, 504, 507])
+  func `an answer that may pass is tried again after a while`(status: Int) async throws {
+    let transport = UploadTransport([.status(status), .status(status)])
+    let reporter = try fixture.reporter(transport)
+    let start = fixture.clock.now
+    let id = try await reporter.attach(report: fixture.report)
+    let first = try await reporter.queue.upload(id) { $0.failures == 1 && $0.state == .waiting(.time) }
+    #expect(first.lastFailure?.status == status)
+    #expect(first.nextTry == start.addingTimeInterval(2.5))
+    await fixture.clock.reach(try #require(first.nextTry))
+    let second = try await reporter.queue.upload(id) { $0.failures == 2 && $0.state == .waiting(.time) }
+    #expect(second.nextTry == start.addingTimeInterval(2.5 + 5))
+    await fixture.clock.reach(try #require(second.nextTry))
+    let done = try #require(await reporter.queue.outcome(of: id))
+    #expect(done.state == .done)
+    #expect(done.lastFailure == nil)
+    #expect(done.endedAt == fixture.clock.now)
+    #expect(transport.requests.count == 3)
+  }
+
+  @Test(arguments: [400, 409, 410, 411, 412, 413, 415, 422])
+  func `a refusal for good ends the upload and keeps the bundle`(status: Int) async throws {
+    let transport = UploadTransport([.status(status)])
+    let reporter = try fixture.reporter(transport)
+    let id = try await reporter.attach(report: fixture.report)
+    let item = try #require(await reporter.queue.outcome(of: id))
+    guard case .failed(let failure) = item.state else {
+      Issue.record("\(item.state)")
+      return
+    }
+    #expect(failure.status == status)
+    #expect(failure.date == fixture.clock.now)
+    #expect(item.hasBundle)
+    #expect(item.nextTry == nil)
+    #expect(try fixture.files().count == 2)
+
+    try reporter.queue.retryNow(id)
+    #expect(try await reporter.queue.upload(id) { $0.state == .done }.hasBundle == false)
+  }
+
+  @Test func `bytes that were damaged on the way are sent again`() async throws {
+    let problem = #"{"type": "https://example.org/problems/digest-mismatch", "title": "Other bytes came"}"#
+    let reporter = try fixture.reporter(UploadTransport([.status(400, body: Data(problem.utf8))]))
+    let id = try await reporter.attach(report: fixture.report)
+    let item = try await reporter.queue.upload(id, waitingFor: .time)
+    await fixture.clock.reach(try #require(item.nextTry))
+    #expect(await reporter.queue.outcome(of: id)?.state == .done)
+  }
+
+  @Test(arguments: [429, 503])
+  func `Retry-After holds all uploads until then`(status: Int) async throws {
+    let transport = UploadTransport([.status(status, [.retryAfter: "600"])])
+    let reporter = try fixture.reporter(transport)
+    let start = fixture.clock.now
+    let first = try await reporter.attach(report: fixture.report)
+    let waiting = try await reporter.queue.upload(first, waitingFor: .time)
+    #expect(waiting.nextTry == start.addingTimeInterval(602.5))
+    let second = try await reporter.attach(report: fixture.report)
+    try await reporter.queue.upload(second, waitingFor: .time)
+    reporter.queue.networkChanged()
+    #expect(reporter.queue[first]?.nextTry == waiting.nextTry)
+    #expect(transport.requests.count == 1)
+    await fixture.clock.reach(try #require(waiting.nextTry))
+    for id in [first, second] { #expect(await reporter.queue.outcome(of: id)?.state == .done) }
+  }
+
+  @Test func `Retry-After holds after a relaunch too`() async throws {
+    let first = try fixture.reporter(UploadTransport([.status(503, [.retryAfter: "600"])]))
+    let id = try await first.attach(report: fixture.report)
+    let waiting = try await first.queue.upload(id, waitingFor: .time)
+    await first.queue.close()
+    let transport = UploadTransport()
+    let second = try fixture.reporter(transport)
+    #expect(second.queue[id]?.state == .waiting(.time))
+    #expect(second.queue[id]?.nextTry == waiting.nextTry)
+    #expect(second.queue[id]?.lastFailure == waiting.lastFailure)
+    #expect(second.queue[id]?.failures == 1)
+    await fixture.clock.reach(try #require(waiting.nextTry))
+    #expect(await second.queue.outcome(of: id)?.state == .done)
+  }
+
+  @Test func `a clock that was set back delays no upload for longer than the longest wait`() async throws {
+    let reporter = try fixture.reporter(UploadTransport([.status(500)])) {
+      $0.backOff.retryAfterCap = 100
+      $0.backOff.cap = 10
+    }
+    let id = try await reporter.attach(report: fixture.report)
+    try await reporter.queue.upload(id, waitingFor: .time)
+    let past = fixture.clock.now.addingTimeInterval(-1_000_000)
+    fixture.clock.set(past)
+    reporter.queue.networkChanged()
+    #expect(reporter.queue[id]?.nextTry == past.addingTimeInterval(110))
+    await fixture.clock.reach(past.addingTimeInterval(110))
+    #expect(await reporter.queue.outcome(of: id)?.state == .done)
+  }
+
+  @Test func `one upload runs at a time, the oldest first, unless told otherwise`() async throws {
+    let transport = UploadTransport(isHeld: true)
+    let reporter = try fixture.reporter(transport)
+    var ids: [SnapshotID] = []
+    for _ in 0..<3 {
+      ids.append(try await reporter.attach(report: fixture.report))
+      fixture.clock.set(fixture.clock.now.addingTimeInterval(1))
+    }
+    #expect(reporter.queue.items.map(\.id) == ids)
+    #expect(reporter.queue.items.map(\.state) == [.uploading, .waiting(.turn), .waiting(.turn)])
+    for id in ids {
+      transport.release()
+      #expect(await reporter.queue.outcome(of: id)?.state == .done)
+    }
+    #expect(transport.requests.compactMap(\.path) == ids.map { "/v1/reports/BUG-1/snapshots/\($0)" })
+  }
+
+  @Test func `as many uploads run at once as are allowed`() async throws {
+    let transport = UploadTransport(isHeld: true)
+    let reporter = try fixture.reporter(transport) { $0.concurrentUploads = 2 }
+    for _ in 0..<3 { try await reporter.attach(report: fixture.report) }
+    #expect(reporter.queue.items.count { $0.state == .uploading } == 2)
+    for _ in 0..<3 { transport.release() }
+    for item in reporter.queue.items { #expect(await reporter.queue.outcome(of: item.id)?.state == .done) }
+  }
+
+  @Test func `progress is told while an upload runs`() async throws {
+    let transport = UploadTransport(isHeld: true)
+    let reporter = try fixture.reporter(transport)
+    let id = try await reporter.attach(report: fixture.report)
+    let item = try await reporter.queue.upload(id) { $0.progress != nil }
+    #expect(item.state == .uploading)
+    #expect(item.progress == TransportProgress(completed: item.size / 2, total: item.size))
+    transport.release()
+    #expect(await reporter.queue.outcome(of: id)?.progress == nil)
+  }
+
+  @Test func `a removed upload is stopped and leaves nothing`() async throws {
+    let transport = UploadTransport(isHeld: true)
+    let reporter = try fixture.reporter(transport)
+    let id = try await reporter.attach(report: fixture.report)
+    try await reporter.queue.upload(id) { $0.progress != nil }
+    let (updates, isKnown) = (reporter.queue.updates(), Signal())
+    async let last = { () async -> QueuedUpload? in
+      for await item in updates where item.id == id {
+        isKnown.fire()
+        if item.state == .removed { return item }
+      }
+      return nil
+    }()
+    await isKnown.wait()
+    try await reporter.queue.remove(id)
+    #expect(await last?.state == .removed)
+    #expect(reporter.queue.items.isEmpty)
+    #expect(try fixture.files() == [])
+    #expect(transport.taken.isEmpty)
+    let error = await reportingError { try await reporter.queue.remove(id) }
+    guard case .unknown(id) = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    // The place is free for the next one.
+    let next = try await reporter.attach(report: fixture.report)
+    transport.release()
+    #expect(await reporter.queue.outcome(of: next)?.state == .done)
+  }
+
+  @Test func `retry now waits neither for the time nor for the server`() async throws {
+    let transport = UploadTransport([.status(503, [.retryAfter: "600"]), .status(503, [.retryAfter: "600"])])
+    let reporter = try fixture.reporter(transport)
+    let id = try await reporter.attach(report: fixture.report)
+    try await reporter.queue.upload(id, waitingFor: .time)
+    try reporter.queue.retryNow(id)
+    try await reporter.queue.upload(id) { $0.failures == 2 && $0.state == .waiting(.time) }
+    reporter.queue.retryAllNow()
+    #expect(await reporter.queue.outcome(of: id)?.state == .done)
+    try reporter.queue.retryNow(id)
+    #expect(reporter.queue[id]?.state == .done)
+    #expect(throws: ReportingError.self) { try reporter.queue.retryNow(SnapshotID()) }
+  }
+
+  @Test func `a bundle that was damaged on the disk is given up with a reason`() async throws {
+    let transport = UploadTransport()
+    let first = try fixture.reporter(transport) { $0.network = NetworkPolicy { _ in false } }
+    let ids = [
+      try await first.attach(report: fixture.report), try await first.attach(report: fixture.report),
+    ]
+    await first.queue.close()
+    let bundles = ids.map { fixture.queue.appending(path: "items/\($0)/bundle.zip") }
+    try Data("damaged".utf8).write(to: bundles[0])
+    try FileManager.default.removeItem(at: bundles[1])
+    let second = try fixture.reporter(transport)
+    for id in ids {
+      let item = try #require(await second.queue.outcome(of: id))
+      #expect(item.lastFailure?.code == .bundleDamaged)
+      #expect(item.state == item.lastFailure.map(QueuedUpload.State.failed))
+    }
+    #expect(transport.requests.isEmpty)
+  }
+}
