@@ -6,7 +6,7 @@ import TestSupport
 
 /// A headless Chromium, driven by WebDriver (W3C).
 struct Browser: Sendable {
-  /// Why there is no browser; `nil` where there is one.
+  /// Whether a browser and its driver are on PATH.
   static var isInstalled: Bool { Tool.find("chromedriver") != nil && Tool.find("chromium") != nil }
 
   private static let elementKey = "element-6066-11e4-a52e-4f735466cecf"
@@ -30,11 +30,8 @@ struct Browser: Sendable {
       "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
       "--window-size=\(width),\(height)",
     ]
-    let capabilities: [String: Any] = [
-      "capabilities": [
-        "alwaysMatch": ["browserName": "chrome", "goog:chromeOptions": ["args": arguments]]
-      ]
-    ]
+    let options: [String: Any] = ["browserName": "chrome", "goog:chromeOptions": ["args": arguments]]
+    let capabilities: [String: Any] = ["capabilities": ["alwaysMatch": options]]
     let answer = try await Self.call(transport, authority, .post, "/session", capabilities)
     guard let session = (answer as? [String: Any])?["sessionId"] as? String else {
       throw Failure(description: "no session: \(answer)")
@@ -98,9 +95,9 @@ struct Browser: Sendable {
 
   /// What the whole page looks like, as PNG.
   func screenshot() async throws -> Data {
+    let parameters: [String: Any] = ["captureBeyondViewport": true, "format": "png"]
     let value = try await call(
-      .post, "/goog/cdp/execute",
-      ["cmd": "Page.captureScreenshot", "params": ["captureBeyondViewport": true, "format": "png"]])
+      .post, "/goog/cdp/execute", ["cmd": "Page.captureScreenshot", "params": parameters])
     guard let text = (value as? [String: Any])?["data"] as? String, let data = Data(base64Encoded: text)
     else {
       throw Failure(description: "no screenshot")

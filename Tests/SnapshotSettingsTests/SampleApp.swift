@@ -9,6 +9,7 @@ import SnapshotSettings
 import SnapshotStore
 import Synchronization
 import TestSupport
+import Testing
 
 /// A snapshot server in this process, over stores in memory.
 final class SampleServer: Sendable {
@@ -19,7 +20,8 @@ final class SampleServer: Sendable {
     let handler = SnapshotHandler(
       SnapshotService(store: InMemoryStore(), catalog: InMemoryCatalog()), logger: .silent)
     server = HTTPServer(configuration: .init(port: 0), handler: handler, logger: .silent)
-    url = URL(string: "http://\(try await server.start())") ?? URL(filePath: "/")
+    let address = try await server.start()
+    url = try #require(URL(string: "http://\(address)"))
   }
 
   func stop() async { await server.shutdown(deadline: .zero) }
