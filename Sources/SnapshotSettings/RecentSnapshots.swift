@@ -83,7 +83,7 @@ final class RecentSnapshots: Sendable {
     let json = Array(try SnapshotJSON.encode(entries, pretty: true))
     do {
       try DurableFile.replace(file.path, with: json)
-    } catch let error as SystemError where error.isNotFound {
+    } catch  where error.isNotFound {
       try Folder.create(file.deletingLastPathComponent().path)
       try DurableFile.replace(file.path, with: json)
     }

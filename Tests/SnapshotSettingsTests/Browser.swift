@@ -47,7 +47,8 @@ struct Browser: Sendable {
   /// Closes the browser, and ends the driver.
   func quit() async throws {
     _ = try await call(.delete, "")
-    await driver.stop()
+    // It was started by a thread that blocks the gentler signals, and blocks them too.
+    await driver.stop(SIGKILL)
   }
 
   func open(_ url: URL) async throws { _ = try await call(.post, "/url", ["url": url.absoluteString]) }

@@ -2,6 +2,7 @@ import DataSnapshots
 import Foundation
 import SnapshotFormat
 import SnapshotSettings
+import Synchronization
 import TestSupport
 import Testing
 
@@ -136,7 +137,7 @@ struct BrowserTests {
         (upload.state, upload.canRetry) = (.failed("The server can't be reached; check its address."), true)
         list.append(upload)
       }
-      try await app.settings.activate(try #require(await app.settings.overview().recent.first).id.description)
+      try app.settings.activate(try #require(await app.settings.overview().recent.first).id.description)
       await app.settings.settle()
       app.mode.register(module: "Maps", files: ["tiles/12/3", "tiles/12/4", "legend"])
       try await browser.open(link)
