@@ -47,8 +47,9 @@ struct Browser: Sendable {
   /// Closes the browser, and ends the driver.
   func quit() async throws {
     _ = try await call(.delete, "")
-    // It was started by a thread that blocks the gentler signals, and blocks them too.
-    await driver.stop(SIGKILL)
+    // It was started by a thread that blocks the gentler signals, and blocks them too; its end is not waited for,
+    // because helpers of the browser may outlive it for a moment.
+    kill(driver.identifier, SIGKILL)
   }
 
   func open(_ url: URL) async throws { _ = try await call(.post, "/url", ["url": url.absoluteString]) }
