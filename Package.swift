@@ -16,6 +16,9 @@ let sources: [Target] = [
   .target(name: "ZipArchive", dependencies: ["CZlib", "SystemIO"]),
   .target(name: "SnapshotFormat", dependencies: ["SystemIO", "ZipArchive", .crypto]),
 
+  // What client and server alike read and write in HTTP's fields and targets.
+  .target(name: "HTTPSemantics", dependencies: [.httpTypes, .structuredFields]),
+
   // What an app drops in.
   .target(name: "DataSnapshots", dependencies: ["SnapshotFormat", "SystemIO"]),
   .target(name: "HTTPTransport", dependencies: ["SystemIO", .httpTypes]),
@@ -28,13 +31,14 @@ let sources: [Target] = [
   .target(
     name: "SnapshotClient",
     dependencies: [
-      "SnapshotFormat", "SystemIO", "HTTPTransport", .httpTypes, .structuredFields, .crypto,
+      "SnapshotFormat", "SystemIO", "HTTPSemantics", "HTTPTransport", .httpTypes, .crypto,
       .target(name: "CurlTransport", condition: .when(platforms: [.linux])),
       .target(
         name: "URLSessionTransport", condition: .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS])),
     ]),
 
   // The server.
+<<<<<<< HEAD
   .target(name: "HTTPEngine", dependencies: ["SystemIO", .httpTypes, .structuredFields, .logging]),
   .target(
     name: "SnapshotSettings",
@@ -43,12 +47,17 @@ let sources: [Target] = [
       .httpTypes, .logging,
     ]),
   .target(name: "SnapshotStore", dependencies: ["SnapshotFormat", "SystemIO", .crypto]),
+=======
+  .target(name: "HTTPEngine", dependencies: ["SystemIO", "HTTPSemantics", .httpTypes, .logging]),
+  .target(name: "SnapshotStore", dependencies: ["SnapshotFormat", "SystemIO"]),
+>>>>>>> main
   .target(
     name: "FileStore", dependencies: ["SnapshotStore", "SnapshotFormat", "SystemIO", .crypto, .logging]),
   .target(
     name: "SnapshotServer",
     dependencies: [
-      "HTTPEngine", "SnapshotStore", "SnapshotFormat", "SystemIO", .httpTypes, .logging, .crypto,
+      "HTTPEngine", "HTTPSemantics", "SnapshotStore", "SnapshotFormat", "SystemIO", .httpTypes, .logging,
+      .crypto,
     ]),
 
   // The command, which puts them together.
@@ -73,25 +82,26 @@ let tests: [Target] = [
     name: "SnapshotFormatTests", dependencies: ["SnapshotFormat", "ZipArchive", "SystemIO", "TestSupport"]),
   .testTarget(
     name: "DataSnapshotsTests", dependencies: ["DataSnapshots", "SnapshotFormat", "SystemIO", "TestSupport"]),
+  .testTarget(name: "HTTPSemanticsTests", dependencies: ["HTTPSemantics", .httpTypes]),
   .testTarget(
-    name: "HTTPEngineTests", dependencies: ["HTTPEngine", "SystemIO", "TestSupport", .httpTypes, .logging]),
+    name: "HTTPEngineTests",
+    dependencies: ["HTTPEngine", "HTTPSemantics", "SystemIO", "TestSupport", .httpTypes, .logging]),
   .testTarget(
     name: "SnapshotStoreTests",
     dependencies: [
-      "SnapshotStore", "FileStore", "SnapshotFormat", "SystemIO", "TestSupport", .logging, .crypto,
+      "SnapshotStore", "FileStore", "SnapshotFormat", "SystemIO", "TestSupport", .logging,
     ]),
   .testTarget(
     name: "SnapshotServerTests",
     dependencies: [
-      "SnapshotServer", "HTTPEngine", "SnapshotStore", "SnapshotFormat", "ZipArchive", "SystemIO",
-      "TestSupport",
-      .httpTypes, .logging,
+      "SnapshotServer", "HTTPEngine", "HTTPSemantics", "SnapshotStore", "SnapshotFormat", "ZipArchive",
+      "SystemIO", "TestSupport", .httpTypes, .logging,
     ]),
   .testTarget(
     name: "SnapshotClientTests",
     dependencies: [
-      "SnapshotClient", "HTTPTransport", "URLSessionTransport", "SnapshotFormat", "SystemIO", "TestSupport",
-      .httpTypes, .target(name: "CurlTransport", condition: .when(platforms: [.linux])),
+      "SnapshotClient", "HTTPTransport", "URLSessionTransport", "SnapshotFormat", "TestSupport", .httpTypes,
+      .target(name: "CurlTransport", condition: .when(platforms: [.linux])),
     ]),
   .testTarget(
     name: "SnapshotSettingsTests",
@@ -102,7 +112,7 @@ let tests: [Target] = [
   .testTarget(
     name: "EndToEndTests",
     dependencies: [
-      "snapshot", "DataSnapshots", "SnapshotFormat", "SnapshotClient", "SystemIO", "TestSupport", .crypto,
+      "snapshot", "DataSnapshots", "SnapshotFormat", "SnapshotClient", "TestSupport", .crypto,
       .product(name: "Yams", package: "Yams"),
     ]),
 ]
@@ -114,8 +124,12 @@ let package = Package(
     .library(name: "DataSnapshots", targets: ["DataSnapshots"]),
     .library(name: "SnapshotClient", targets: ["SnapshotClient"]),
     .library(name: "SnapshotFormat", targets: ["SnapshotFormat"]),
+<<<<<<< HEAD
     .library(name: "SnapshotSettings", targets: ["SnapshotSettings"]),
     .library(name: "HTTPEngine", targets: ["HTTPEngine"]),
+=======
+    .library(name: "HTTPEngine", targets: ["HTTPEngine", "HTTPSemantics"]),
+>>>>>>> main
     .executable(name: "snapshot", targets: ["snapshot"]),
   ],
   dependencies: [

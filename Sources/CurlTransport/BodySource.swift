@@ -42,15 +42,9 @@
         let start = data.startIndex + Int(offset)
         target.copyBytes(from: data[start..<start + wanted])
       case .file(let file):
-        do {
-          guard try file.read(into: target, at: offset) == wanted else {
-            throw TransportError.file("\(file.path) got shorter while it was sent")
-          }
-        } catch let error as SystemError {
-          throw .file(error.description)
-        } catch {
-          throw error as? TransportError ?? .file(file.path)
-        }
+        let count: Int
+        do { count = try file.read(into: target, at: offset) } catch { throw .file(error.description) }
+        guard count == wanted else { throw .file("\(file.path) got shorter while it was sent") }
       }
       offset += Int64(wanted)
       return wanted

@@ -58,7 +58,7 @@
     private func setMethod(_ method: HTTPRequest.Method, bodyLength: Int64?) -> Bool {
       // libcurl repeats a request by itself when a kept connection turns out to be closed. Where a repetition
       // might do something twice, a connection that was never used leaves no room for that.
-      guard Self.isIdempotent(method) || set(CURLOPT_FRESH_CONNECT, 1) else { return false }
+      guard method.isIdempotent || set(CURLOPT_FRESH_CONNECT, 1) else { return false }
       let length = bodyLength ?? ([.post, .put, .patch].contains(method) ? 0 : nil)
       if let length {
         return set(CURLOPT_UPLOAD, 1)
@@ -78,10 +78,6 @@
 
     private func set(_ option: CURLoption, _ value: String) -> Bool {
       snapshot_curl_set_string(pointer, option, value) == CURLE_OK
-    }
-
-    private static func isIdempotent(_ method: HTTPRequest.Method) -> Bool {
-      [.get, .head, .put, .delete, .options, .trace].contains(method)
     }
 
     /// From how many bytes on a body waits for the server's `100 Continue`, so that a refusal comes first.

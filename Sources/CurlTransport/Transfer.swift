@@ -41,11 +41,7 @@
       self.destination = destination
       self.timeouts = timeouts
       self.events = events
-      if case .file = destination {
-        uploadMeter = ProgressMeter(nil)
-      } else {
-        uploadMeter = ProgressMeter(events)
-      }
+      uploadMeter = ProgressMeter(uploadAnsweredTo: destination, events)
     }
 
     /// Opens the files and makes the handle, which stays this object's.

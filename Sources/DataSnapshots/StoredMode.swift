@@ -8,6 +8,9 @@ struct StoredMode: Codable {
   /// The name of the active snapshot's folder.
   var active: SnapshotID?
 
+  /// The most bytes that are read; what is written has some eighty.
+  static let maximumSize = 4096
+
   /// Replaces the file, durably.
   func save(in storage: Storage) throws(SystemError) {
     let active = active.map { ",\"active\":\"\($0)\"" } ?? ""
@@ -26,7 +29,7 @@ extension SnapshotMode.Core {
   static func restored(from storage: Storage) throws -> SnapshotMode.Core {
     let json: [UInt8]
     do {
-      json = try File(storage.mode).read(upTo: 4096, at: 0)
+      json = try File(storage.mode).read(upTo: StoredMode.maximumSize, at: 0)
     } catch  where error.isNotFound {
       return SnapshotMode.Core(state: .disabled)
     }

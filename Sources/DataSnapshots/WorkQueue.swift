@@ -1,4 +1,5 @@
 import Dispatch
+import SystemIO
 
 /// One thread's worth of work that blocks, in order, off the threads that run Swift's tasks.
 struct WorkQueue: Sendable {
@@ -20,9 +21,6 @@ struct WorkQueue: Sendable {
   func run<Value: Sendable, Failure: Error>(
     _ body: @escaping @Sendable () throws(Failure) -> Value
   ) async throws(Failure) -> Value {
-    let result: Result<Value, Failure> = await withCheckedContinuation { continuation in
-      queue.async { continuation.resume(returning: Result { () throws(Failure) in try body() }) }
-    }
-    return try result.get()
+    try await queue.perform(body)
   }
 }

@@ -97,7 +97,8 @@ public final class FileBundleStore: BundleStore {
     task?.cancel()
     await task?.value
     await committer.close()
-    lock.withLock { $0 = nil }
+    let held = lock.withLock { $0.take() }
+    do { try held?.unlock() } catch { logger.error("The storage's lock can't be given back: \(error)") }
   }
 
   /// Begins to take a bundle in.

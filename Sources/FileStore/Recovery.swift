@@ -13,10 +13,10 @@ struct Recovery {
     var path = shelf.bundles
     while !Folder.exists(path) {
       missing.append(path)
-      path = DurableFile.folder(of: path)
+      path = Folder.parent(of: path)
     }
     for folder in [shelf.bundles, shelf.uploads] { try Folder.create(folder) }
-    for folder in missing { try Folder.synchronize(DurableFile.folder(of: folder)) }
+    for folder in missing { try Folder.synchronize(Folder.parent(of: folder)) }
   }
 
   /// Removes what was staged and never published, ends deletions that were begun, and makes what is published

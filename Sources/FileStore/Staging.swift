@@ -59,6 +59,8 @@ final class Staging: Sendable {
     try recordFile.synchronize()
   }
 
-  /// Removes whatever is left.
-  func remove() throws(SystemError) { try Folder.removeTree(folder) }
+  /// Removes whatever is left. Takes no descriptor: where there is none left, that is what ended the upload.
+  func remove() throws(SystemError) {
+    for path in [record, bundle, folder] { try Folder.removeIfPresent(path) }
+  }
 }

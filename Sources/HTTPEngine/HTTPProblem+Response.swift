@@ -1,3 +1,4 @@
+import HTTPSemantics
 import HTTPTypes
 
 extension HTTPProblem {
@@ -15,15 +16,10 @@ extension HTTPProblem {
     json += "}\n"
     var fields = headerFields
     fields[.contentType] = "application/problem+json"
-    if let xRequestID = HTTPField.Name.xRequestID { fields[xRequestID] = requestID }
+    fields[.xRequestID] = requestID
     fields[.xContentTypeOptions] = "nosniff"
     return HTTPServerResponse(status: status, headerFields: fields, body: .bytes(Array(json.utf8)))
   }
-}
-
-extension HTTPField.Name {
-  /// Names the request, in answers as in logs.
-  fileprivate static let xRequestID = HTTPField.Name("X-Request-Id")
 }
 
 extension String {

@@ -8,6 +8,13 @@ package struct ProgressMeter {
   /// A meter that tells `events`.
   package init(_ events: (@Sendable (TransportEvent) -> Void)?) { self.events = events }
 
+  /// A meter for a request's body: it tells nothing where progress is about the file that the response goes to.
+  package init(
+    uploadAnsweredTo destination: TransportDestination, _ events: (@Sendable (TransportEvent) -> Void)?
+  ) {
+    if case .file = destination { self.init(nil) } else { self.init(events) }
+  }
+
   /// Notes that `completed` bytes of `total` have moved.
   package mutating func move(to completed: Int64, of total: Int64?) {
     guard events != nil else { return }

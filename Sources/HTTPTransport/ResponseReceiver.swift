@@ -28,14 +28,10 @@ package struct ResponseReceiver {
     self.events = events
     meter = ProgressMeter(events)
     if case .file(let url, let offset, _) = destination, offset != 0 {
-      do {
-        guard offset > 0, try File(url.path, .read).size >= offset else {
-          throw TransportError.file("\(url.lastPathComponent) ends before the offset at which it is to go on")
-        }
-      } catch let error as SystemError {
-        throw .file(error.description)
-      } catch {
-        throw error as? TransportError ?? .file(url.lastPathComponent)
+      let size: Int64
+      do { size = try File(url.path, .read).size } catch { throw .file(error.description) }
+      guard offset > 0, size >= offset else {
+        throw .file("\(url.lastPathComponent) ends before the offset at which it is to go on")
       }
     }
   }

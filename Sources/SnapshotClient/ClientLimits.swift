@@ -10,6 +10,8 @@ public struct ClientLimits: Sendable, Hashable {
   public var cursorBytes = 4096
   /// The records of one page that is asked for.
   public var pageLength = 100
+  /// The bytes of an entity tag, as it is sent; a download under a longer one can't be gone on with.
+  public var entityTagBytes = 1024
   /// The bytes of a file that says how far a download came.
   public var resumptionBytes: Int64 = 64 * 1024
 

@@ -1,6 +1,6 @@
 import Dispatch
-import Foundation
 import Synchronization
+import SystemIO
 
 /// Does what waits for the disk, away from the threads that tasks run on.
 struct DiskQueue: Sendable {
@@ -11,17 +11,8 @@ struct DiskQueue: Sendable {
     _ work: @escaping @Sendable (_ isCancelled: () -> Bool) throws(SnapshotClientError) -> Value
   ) async throws(SnapshotClientError) -> Value {
     let flag = CancellationFlag()
-    let result: Result<Value, SnapshotClientError> = await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        queue.async {
-          do throws(SnapshotClientError) {
-            let value = try work { flag.isSet }
-            continuation.resume(returning: .success(value))
-          } catch {
-            continuation.resume(returning: .failure(error))
-          }
-        }
-      }
+    let result = await withTaskCancellationHandler {
+      await queue.perform { Result { () throws(SnapshotClientError) in try work { flag.isSet } } }
     } onCancel: {
       flag.set()
     }

@@ -15,7 +15,7 @@ enum FileDigest {
     guard Folder.isRegularFile(path) else {
       throw SnapshotClientError(.file, "\(url.path) is not a regular file")
     }
-    do {
+    do throws(SystemError) {
       let file = try File(path, .read)
       var hash = SHA256()
       var offset: Int64 = 0
@@ -25,11 +25,9 @@ enum FileDigest {
         hash.update(data: piece)
         offset += Int64(piece.count)
       }
-      throw SnapshotClientError(.cancelled)
-    } catch let error as SystemError {
-      throw SnapshotClientError(.file, error.description, cause: error)
     } catch {
-      throw error as? SnapshotClientError ?? SnapshotClientError(.file, cause: error)
+      throw SnapshotClientError(.file, error.description, cause: error)
     }
+    throw SnapshotClientError(.cancelled)
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPSemantics
 import HTTPTransport
 import HTTPTypes
 import SnapshotFormat
@@ -56,12 +57,14 @@ struct PartialDownload: Sendable {
     guard head.status.code == 200 else { return }
     do {
       // Only a strong validator says that the bytes are the same (RFC 9110 §13.1.5).
-      guard let tag = head.headerFields[.eTag], tag.first == "\"", tag.utf8.count <= 1024 else {
+      guard let tag = head.headerFields[.eTag], EntityTag(tag)?.isWeak == false,
+        tag.utf8.count <= limits.entityTagBytes
+      else {
         return try Folder.removeIfPresent(noteURL.path)
       }
       let note = Note(
         source: source, entityTag: tag, size: head.headerFields[.contentLength].flatMap { Int64($0) },
-        sha256: ReprDigest.digest(in: head.headerFields))
+        sha256: ContentDigest(statedIn: head.headerFields))
       try SnapshotJSON.encode(note).write(to: noteURL, options: .atomic)
     } catch {
       // The download goes on; what is lost is only that it could be resumed, and a note that is out of date is
@@ -84,7 +87,7 @@ struct PartialDownload: Sendable {
       try whole.synchronize()
       try Folder.replace(file.path, with: url.path)
       try Folder.removeIfPresent(noteURL.path)
-      try Folder.synchronize(DurableFile.folder(of: file.path))
+      try Folder.synchronize(Folder.parent(of: file.path))
       return size
     }
   }

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPSemantics
 
 /// The field `Retry-After`: seconds, or a date (RFC 9110 §10.2.3).
 enum RetryAfter {
@@ -6,6 +7,6 @@ enum RetryAfter {
   static func seconds(_ text: String, now: Date) -> Double? {
     let text = text.trimmingCharacters(in: .whitespaces)
     if !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) { return Double(text) }
-    return HTTPDate.parse(text).map { max(0, $0.timeIntervalSince(now)) }
+    return HTTPDate(text).map { max(0, Double($0.secondsSince1970) - now.timeIntervalSince1970) }
   }
 }

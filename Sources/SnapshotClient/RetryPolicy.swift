@@ -3,8 +3,8 @@ public import HTTPTypes
 
 /// When a request is made again, and how long is waited before.
 ///
-/// Repeated is what can't do anything twice: `GET`, `HEAD`, `PUT` and `DELETE` after a broken connection, a passed
-/// deadline or one of ``retriedStatuses``; any other method only where no connection was made.
+/// Repeated is what can't do anything twice (RFC 9110 §9.2.2), such as `GET`, `PUT` and `DELETE`, after a broken
+/// connection, a passed deadline or one of ``retriedStatuses``; any other method only where no connection was made.
 public struct RetryPolicy: Sendable, Hashable {
   /// How often a request is made in all, at least once. A download that got further starts to count anew.
   public var attempts = 4
@@ -39,17 +39,13 @@ public struct RetryPolicy: Sendable, Hashable {
   public func allowsRepeating(_ method: HTTPRequest.Method, after error: TransportError) -> Bool {
     switch error {
     case .connectionFailed: true
-    case .timedOut, .interrupted: Self.isIdempotent(method)
+    case .timedOut, .interrupted: method.isIdempotent
     case .invalidRequest, .unexpectedRange, .responseTooLarge, .file, .cancelled: false
     }
   }
 
   /// Whether a request with `method` may be made again after an answer with `status`.
   public func allowsRepeating(_ method: HTTPRequest.Method, after status: HTTPResponse.Status) -> Bool {
-    Self.retriedStatuses.contains(status.code) && Self.isIdempotent(method)
-  }
-
-  private static func isIdempotent(_ method: HTTPRequest.Method) -> Bool {
-    [.get, .head, .put, .delete].contains(method)
+    Self.retriedStatuses.contains(status.code) && method.isIdempotent
   }
 }

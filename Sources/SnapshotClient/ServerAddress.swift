@@ -1,4 +1,5 @@
 import Foundation
+import HTTPSemantics
 import HTTPTransport
 import HTTPTypes
 
@@ -47,24 +48,9 @@ struct ServerAddress: Sendable, Hashable {
     _ method: HTTPRequest.Method, _ path: [String], query: [(name: String, value: String)] = []
   ) -> HTTPRequest {
     var target = prefix + "/v1"
-    for part in path { target += "/" + Self.encoded(part) }
-    let pairs = query.map { "\(Self.encoded($0.name))=\(Self.encoded($0.value))" }
+    for part in path { target += "/" + PercentCoding.encode(part) }
+    let pairs = query.map { "\(PercentCoding.encode($0.name))=\(PercentCoding.encode($0.value))" }
     if !pairs.isEmpty { target += "?" + pairs.joined(separator: "&") }
     return HTTPRequest(method: method, scheme: scheme, authority: authority.text, path: target)
-  }
-
-  /// Percent-encodes everything but the unreserved characters (RFC 3986 §2.3), slashes included.
-  private static func encoded(_ text: String) -> String {
-    var result = ""
-    for byte in text.utf8 {
-      switch byte {
-      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-        UInt8(ascii: "~"):
-        result.unicodeScalars.append(Unicode.Scalar(byte))
-      default:
-        result += (byte < 16 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
-      }
-    }
-    return result
   }
 }

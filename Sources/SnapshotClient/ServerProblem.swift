@@ -34,9 +34,11 @@ public struct ServerProblem: Sendable, Hashable {
     }
   }
 
+  private static let shownCharacters = 1000
+
   private static func shown(_ text: String) -> String {
     var result = ""
-    for scalar in text.unicodeScalars.prefix(1000) {
+    for scalar in text.unicodeScalars.prefix(shownCharacters) {
       result.unicodeScalars.append(scalar.properties.generalCategory == .control ? " " : scalar)
     }
     return result

@@ -1,4 +1,5 @@
 public import Foundation
+import HTTPSemantics
 import HTTPTransport
 import HTTPTypes
 public import SnapshotFormat
@@ -35,7 +36,7 @@ extension SnapshotAPIClient {
         address.request(.post, snapshots)
       }
     request.headerFields[.contentType] = "application/zip"
-    if let name = ReprDigest.name { request.headerFields[name] = ReprDigest.value(digest) }
+    request.headerFields[.reprDigest] = DigestField(sha256: digest.bytes).fieldValue
     let response = try await perform(request, body: .file(bundle), progress: progress)
     let record = try decode(SnapshotRecord.self, from: response)
     guard record.sha256 == digest, id == nil || record.id == id else {

@@ -30,7 +30,7 @@ extension SnapshotAPIClient {
       } else {
         switch await receive(request, into: partial, from: start, progress: progress) {
         case .success(let response) where [200, 206].contains(response.head.status.code):
-          stated = ReprDigest.digest(in: response.head.headerFields) ?? start.digest
+          stated = ContentDigest(statedIn: response.head.headerFields) ?? start.digest
         case .success(let response) where response.head.status.code == 416 && start.offset > 0:
           try await disk.run { (_) throws(SnapshotClientError) in try partial.discard() }
           continue

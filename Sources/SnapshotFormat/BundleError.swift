@@ -17,6 +17,8 @@ public enum BundleError: Error, Sendable, CustomStringConvertible {
   case recordingDiffers(identifier: String, path: String, String)
   /// Something is in the bundle that has no place there: its name.
   case unexpectedEntry(String)
+  /// A name is longer than file systems take, so that the bundle could never be unpacked.
+  case nameTooLong(String)
   /// The disk failed.
   case system(SystemError)
 
@@ -48,6 +50,11 @@ public enum BundleError: Error, Sendable, CustomStringConvertible {
       """
       ‘\(abridged(name))’ has no place in a snapshot. It holds manifest.json, the recordings that this names in \
       recordings/, and whatever is in app-data/ and attachments/; all of them regular files, no links.
+      """
+    case .nameTooLong(let name):
+      """
+      ‘\(abridged(name))’ has a longer name than file systems take: at most \(BundleLayout.partLength) bytes \
+      between two slashes and \(BundleLayout.nameLength) in all. Shorten it.
       """
     case .system(let error):
       "The disk failed. \(error)"

@@ -5,6 +5,10 @@ enum BundleLayout {
   private static let folders = [recordings, "app-data/", "attachments/"]
   /// Left by macOS in every folder that somebody looked into; passed over, never packed.
   static let finderFile = ".DS_Store"
+  /// The most bytes of a file's name, of all of it and of each part: what Darwin takes as a path, and what every
+  /// file system takes as a name.
+  static let nameLength = 1024
+  static let partLength = 255
 
   /// Checks that the files of a snapshot are the ones that `manifest` promises, by name and size.
   /// - Parameter files: names from the top of the snapshot, parts separated by `/`, without folders.
@@ -26,9 +30,14 @@ enum BundleLayout {
     }
   }
 
-  /// Checks that `name`, of a file or with a trailing `/` of a folder, is in one of the folders that there may be.
+  /// Checks that `name`, of a file or with a trailing `/` of a folder, is in one of the folders that there may be,
+  /// and can be written there.
   static func checkPlace(_ name: String) throws(BundleError) {
     guard folders.contains(where: name.hasPrefix) else { throw .unexpectedEntry(name) }
+    let parts = name.utf8.split(separator: UInt8(ascii: "/"))
+    guard name.utf8.count <= nameLength, parts.allSatisfy({ $0.count <= partLength }) else {
+      throw .nameTooLong(name)
+    }
   }
 }
 

@@ -18,7 +18,8 @@ extension JSONValue: Codable {
     guard decoder.codingPath.count <= Self.maximumDepth else {
       throw DecodingError.dataCorrupted(
         .init(
-          codingPath: [], debugDescription: "a value is nested deeper than \(Self.maximumDepth) levels"))
+          codingPath: Array(decoder.codingPath.prefix(1)),
+          debugDescription: "a value is nested deeper than \(Self.maximumDepth) levels"))
     }
     let container = try decoder.singleValueContainer()
     // Each reading answers with a mismatch where another is right, so they are tried in turn.

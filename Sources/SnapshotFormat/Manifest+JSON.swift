@@ -9,6 +9,9 @@ extension Manifest {
     public var recordings = 50_000
     /// The most bytes of an identifier's UTF-8.
     public var identifierLength = 64 << 10
+    /// The most bytes of text that describe the application, the device and the modules: a server keeps them in
+    /// memory for each snapshot, and sends them in lists.
+    public var descriptionLength = 256 << 10
 
     /// The limits above.
     public init() {}
@@ -24,10 +27,16 @@ extension Manifest {
     guard json.count <= limits.size else {
       throw .manifestMalformed("it has more than \(limits.size) bytes")
     }
+    // No JSON holds a NUL, but every other encoding than UTF-8 has some of them.
+    let bytes = Array(json)
+    guard !bytes.contains(0) else { throw .manifestMalformed("it is no JSON in UTF-8") }
     do {
       self = try SnapshotJSON.decode(Manifest.self, from: json)
     } catch {
       throw BundleError(reading: error)
+    }
+    if let key = RepeatedKey.first(in: bytes) {
+      throw .manifestMalformed("‘\(key.prefix(200))’ is there twice in one object")
     }
     try check(limits)
   }
@@ -51,6 +60,13 @@ extension Manifest {
     guard recordings.count <= limits.recordings else {
       throw .manifestMalformed("it names \(recordings.count) recordings, the most are \(limits.recordings)")
     }
+    guard descriptionLength <= limits.descriptionLength else {
+      throw .manifestMalformed(
+        """
+        application, device and modules have \(descriptionLength) bytes of text, the most are \
+        \(limits.descriptionLength)
+        """)
+    }
     var identifiers: Set<String> = []
     var paths: Set<String> = []
     for (index, recording) in recordings.enumerated() {
@@ -71,6 +87,20 @@ extension Manifest {
           nil
         }
       if let problem { throw .manifestMalformed("recordings[\(index)].\(problem)") }
+    }
+  }
+}
+
+extension Manifest {
+  /// The bytes of text in what a record takes over, and one for each text.
+  fileprivate var descriptionLength: Int {
+    let few = [
+      application.identifier, application.version, application.build, device.model, device.system,
+      device.systemVersion, device.locale,
+    ]
+    let length = few.reduce(0) { $0 + $1.utf8.count + 1 }
+    return modules.reduce(length) { sum, module in
+      module.files.reduce(sum + module.name.utf8.count + 1) { $0 + $1.utf8.count + 1 }
     }
   }
 }
@@ -106,7 +136,9 @@ extension BundleError {
       self = .manifestMalformed(
         "it is no JSON, or a whole number in it has a fraction or is too large (\(context.debugDescription))")
     case DecodingError.dataCorrupted(let context):
-      self = .manifestMalformed("\(Self.place(context.codingPath)): \(context.debugDescription)")
+      let problem = context.debugDescription
+      self = .manifestMalformed(
+        "\(Self.place(context.codingPath)): \(problem.hasSuffix(".") ? String(problem.dropLast()) : problem)")
     default:
       self = .manifestMalformed("\(error)")
     }

@@ -21,7 +21,7 @@ extension SnapshotBundle {
         if entry.isFolder {
           try folders.add(String(entry.name.dropLast()))
         } else {
-          try folders.add(DurableFile.folder(of: entry.name))
+          try folders.add(Folder.parent(of: entry.name))
           try extract(entry, of: bundle, to: staging.path + "/" + entry.name)
         }
       }
@@ -64,7 +64,7 @@ private struct FolderSet {
     var name = name
     while names.insert(name).inserted {
       missing.append(root + "/" + name)
-      name = DurableFile.folder(of: name)
+      name = Folder.parent(of: name)
     }
     for path in missing.reversed() {
       try BundleError.disk(Folder.create(path))

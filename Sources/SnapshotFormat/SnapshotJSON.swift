@@ -21,7 +21,7 @@ public enum SnapshotJSON {
     decoder.dateDecodingStrategy = .custom { decoder in
       let container = try decoder.singleValueContainer()
       let text = try container.decode(String.self)
-      if let date = (try? style.parse(text)) ?? (try? wholeSeconds.parse(text)) {
+      if InternetTime.isValid(text), let date = (try? style.parse(text)) ?? (try? wholeSeconds.parse(text)) {
         return milliseconds(of: date)
       }
       throw DecodingError.dataCorruptedError(

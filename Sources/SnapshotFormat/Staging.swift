@@ -9,7 +9,7 @@ struct Staging {
   let path: String
 
   init(beside final: URL) {
-    folder = DurableFile.folder(of: final.path)
+    folder = Folder.parent(of: final.path)
     path = folder + "/.snapshot-\(SnapshotID()).partial"
   }
 

@@ -1,4 +1,3 @@
-import Crypto
 import Dispatch
 import Foundation
 public import SnapshotFormat
@@ -100,7 +99,7 @@ extension InMemoryStore {
     } catch {
       throw StoreError(error)
     }
-    let digest = ContentDigest(SHA256.hash(data: bytes))
+    let digest = ContentDigest.of(bytes)
     return (file, try admission.admit(place, size: Int64(bytes.count), sha256: digest, as: attachment))
   }
 }

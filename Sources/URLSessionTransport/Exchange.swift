@@ -44,11 +44,7 @@ final class Exchange: @unchecked Sendable {
     self.destination = destination
     self.timeouts = timeouts
     self.events = events
-    if case .file = destination {
-      uploadMeter = ProgressMeter(nil)
-    } else {
-      uploadMeter = ProgressMeter(events)
-    }
+    uploadMeter = ProgressMeter(uploadAnsweredTo: destination, events)
   }
 
   // MARK: The start

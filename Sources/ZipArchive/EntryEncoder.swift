@@ -24,6 +24,10 @@ final class EntryEncoder: Sendable {
   /// - Parameter level: zlib's, 0 (stored) to 9.
   init(level: Int32, limits: ZipLimits) {
     effort = level <= 0 ? nil : .level(min(level, 9))
+    // An entry up to this size, its two headers counted, can't be a 500th of itself: so all entries together keep
+    // the ratio that a reader wants of them together.
+    var limits = limits
+    limits.ratioThreshold = min(limits.ratioThreshold, 64 << 10)
     self.limits = limits
   }
 

@@ -138,7 +138,7 @@ extension ZipError.Reason {
     case .specialFile: "is a link, a device or a socket"
     case .setUserID: "asks for the rights of its owner or group"
     case .storedSizesDiffer: "is stored uncompressed with two different sizes"
-    case .limit(let limit): "is over the limit \(limit.rawValue)"
+    case .limit(let limit): limit.words
     case .encrypted: "is encrypted"
     case .unsupportedMethod(let number): "is compressed by method \(number), which isn't supported"
     case .unsupportedVersion(let version): "needs version \(version / 10).\(version % 10) of the format"
@@ -151,6 +151,21 @@ extension ZipError.Reason {
     case .finished: "is finished already"
     case .outOfMemory: "needs more memory than there is"
     case .system(let error): "failed with \(error)"
+    }
+  }
+}
+
+extension ZipError.Limit {
+  /// What is said of the archive or the entry that is over the limit.
+  fileprivate var words: String {
+    switch self {
+    case .entries: "has more entries than are taken"
+    case .nameLength: "has a longer name than is taken"
+    case .depth: "lies in more folders than are taken"
+    case .entrySize: "inflates to more bytes than are taken"
+    case .totalSize: "would inflate to more bytes in all than are taken"
+    case .ratio: "would inflate to so many times its size that it is taken for a bomb"
+    case .leadingBytes: "has more bytes in front of it than are taken"
     }
   }
 }

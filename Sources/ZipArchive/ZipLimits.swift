@@ -16,6 +16,8 @@ public struct ZipLimits: Sendable, Hashable {
   public var ratio: Int64 = 500
   /// The size up to which an entry's ratio doesn't matter.
   public var ratioThreshold: Int64 = 1 << 20
+  /// The size of all entries together up to which only each one's own ratio matters.
+  public var totalRatioThreshold: Int64 = 64 << 20
   /// The most bytes before the archive, such as a program that unpacks it.
   public var leadingBytes: Int64 = 1 << 20
 
@@ -28,8 +30,18 @@ public struct ZipLimits: Sendable, Hashable {
   /// The limit that an entry of these sizes is over, if any.
   func exceeded(size: UInt64, compressedSize: UInt64) -> ZipError.Limit? {
     if size > UInt64(clamping: entrySize) { return .entrySize }
-    guard size > UInt64(clamping: ratioThreshold) else { return nil }
+    return isBomb(size, from: compressedSize, over: ratioThreshold) ? .ratio : nil
+  }
+
+  /// The limit that all entries of an archive of that length are over together, if any.
+  func exceeded(totalSize size: UInt64, archiveSize: Int64) -> ZipError.Limit? {
+    if size > UInt64(clamping: totalSize) { return .totalSize }
+    return isBomb(size, from: UInt64(clamping: archiveSize), over: totalRatioThreshold) ? .ratio : nil
+  }
+
+  private func isBomb(_ size: UInt64, from compressedSize: UInt64, over threshold: Int64) -> Bool {
+    guard size > UInt64(clamping: threshold) else { return false }
     let (most, overflow) = compressedSize.multipliedReportingOverflow(by: UInt64(clamping: ratio))
-    return overflow || size <= most ? nil : .ratio
+    return !overflow && size > most
   }
 }

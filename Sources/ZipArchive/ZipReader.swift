@@ -21,7 +21,8 @@ public final class ZipReader: Sendable {
     self.file = file
     let size = try mapSystemError { () throws(SystemError) in try file.size }
     let location = try DirectoryLocation(file, size: size, limits: limits)
-    let directory = try Self.directory(file, location, limits)
+    let (directory, total) = try Self.directory(file, location, limits)
+    if let limit = limits.exceeded(totalSize: total, archiveSize: size) { throw ZipError(.limit(limit)) }
     let dataOffsets = try ArchiveLayout(file, location).dataOffsets(of: directory)
     entries = zip(directory, dataOffsets).map(ZipEntry.init)
     // Names that are canonically equivalent were refused as duplicates.
@@ -61,7 +62,7 @@ public final class ZipReader: Sendable {
 
   private static func directory(
     _ file: File, _ location: DirectoryLocation, _ limits: ZipLimits
-  ) throws(ZipError) -> [DirectoryEntry] {
+  ) throws(ZipError) -> (entries: [DirectoryEntry], totalSize: UInt64) {
     guard location.entries <= UInt64(clamping: limits.entries) else { throw ZipError(.limit(.entries)) }
     var window = FileWindow(file, location.range)
     var entries: [DirectoryEntry] = []
@@ -79,7 +80,7 @@ public final class ZipReader: Sendable {
       entries.append(entry)
     }
     guard window.offset == window.end else { throw ZipError(.malformedDirectory) }
-    return entries
+    return (entries, total)
   }
 }
 

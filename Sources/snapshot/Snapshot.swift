@@ -1,6 +1,8 @@
 import ArgumentParser
 import Foundation
 import SnapshotClient
+import Synchronization
+import SystemIO
 
 /// The command: where the parts of the product are put together.
 @main
@@ -18,12 +20,16 @@ struct Snapshot: AsyncParsableCommand {
     ])
 
   static func main() async {
+    StandardStreams.occupyClosed()
     do {
       var command = try parseAsRoot()
       if var asynchronous = command as? any AsyncParsableCommand {
         try await asynchronous.run()
       } else {
         try command.run()
+      }
+      if Console.lostOutput.load(ordering: .relaxed) {
+        throw CommandFailure("The result could not be written to stdout.")
       }
     } catch let failure as CommandFailure {
       end(with: failure)

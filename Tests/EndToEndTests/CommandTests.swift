@@ -95,6 +95,15 @@ import Testing
     #expect(outcome.output.isEmpty)
   }
 
+  @Test func `nothing that a snapshot holds steers the terminal`() async throws {
+    let folder = try TemporaryFolder()
+    try folder.write(Data(#"{"formatVersion":1,"id":"\u001b[31m"}"#.utf8), to: "snapshot/manifest.json")
+    let outcome = try await Product.run(["verify", folder.file("snapshot").path])
+    #expect(outcome.status == 2)
+    #expect(outcome.errors.contains("‘\\u{1B}[31m’ is not a UUID"))
+    #expect(!outcome.errors.contains("\u{1B}"))
+  }
+
   @Test func `a pasted link is followed to its own server, and gets no token of another`() async throws {
     let folder = try TemporaryFolder()
     let (mine, other) = (
@@ -115,6 +124,49 @@ import Testing
     #expect(sent.status == 2, "\(sent.errors)")
     let both = try await Product.run(["fetch", link, "--server", mine.url.absoluteString])
     #expect(both.status == 64, "\(both.errors)")
+  }
+
+  @Test(arguments: [
+    (["pack", "", "--output", "x.zip"], "has no name"), (["upload", "", "--report", "A"], "has no name"),
+    (["verify", ""], "has no name"), (["inspect", ""], "has no name"),
+    (["pack", "source", "--output", ""], "has no name"),
+    (["pack", "source", "--output", "no/such/x.zip"], "There is no folder"),
+    (["pack", "source", "--output", "source"], "is there already"),
+    (["fetch", "00000000-0000-4000-8000-000000000000", "--into", "no/such"], "There is no folder"),
+    (["verify", "--archive", "source"], "There is no file at source"),
+    (["verify", "--archive", "missing"], "There is no file at missing"),
+    (["verify", "--archive", ""], "There is no file at"),
+  ])
+  func `a path that can't be used is refused in words, before anything is done`(
+    arguments: [String], words: String
+  ) async throws {
+    let folder = try TemporaryFolder()
+    try folder.write(Data("x".utf8), to: "source/a")
+    let outcome = try await Product.run(arguments, folder: folder.url)
+    #expect(outcome.status == 2)
+    #expect(outcome.errors.contains(words), "\(outcome.errors)")
+    #expect(outcome.output.isEmpty)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["source"])
+  }
+
+  @Test(arguments: [["upload", "x", "--report", "a b"], ["list", "--report", "a b"]])
+  func `a report that can't be is refused with the reason`(arguments: [String]) async throws {
+    let outcome = try await Product.run(arguments)
+    #expect(outcome.status == 64)
+    #expect(outcome.errors.contains("A report id is made of"), "\(outcome.errors)")
+  }
+
+  @Test(arguments: [">&-", "> /dev/full"])
+  func `a result that can't be written is a failure, and gets into no other file`(
+    redirection: String
+  ) async throws {
+    let folder = try TemporaryFolder()
+    try folder.write(Data("x".utf8), to: "source/a")
+    let script = "exec \"$0\" pack source --output x.zip \(redirection)"
+    let outcome = try await Tool.run("bash", ["-c", script, Product.path], folder: folder.url)
+    #expect(outcome.status == 1)
+    #expect(outcome.errors.contains("could not be written to stdout"), "\(outcome.errors)")
+    #expect(try await Product.run(["verify", folder.file("x.zip").path]).status == 0)
   }
 
   @Test func `the demo tells the story and leaves nothing behind`() async throws {

@@ -16,12 +16,21 @@ import Testing
     }
     for number in 0..<written { queue.write { "\(number)" } }
     gate.signal()
-    queue.flush()
+    queue.flush(within: .seconds(60))
     queue.write { "last" }
-    queue.flush()
+    queue.flush(within: .seconds(60))
     let notice = dropped > 0 ? [#"{"level":"warning","message":"\#(dropped) log events were dropped"}"#] : []
     let expected = (0..<min(written, 10)).map { "\($0)" } + notice + ["last"]
     #expect(lines.withLock { $0 } == expected)
+  }
+
+  @Test func `the end doesn't wait for a log that nobody takes`() {
+    let gate = DispatchSemaphore(value: 0)
+    let queue = LogQueue { _ in gate.wait() }
+    queue.write { "stuck" }
+    queue.flush(within: .milliseconds(1))
+    gate.signal()
+    queue.flush(within: .seconds(60))
   }
 
   @Test func `nothing of a text steers a terminal or begins a line`() {

@@ -20,10 +20,14 @@ struct TestServer {
   let program: RunningProgram
   let url: URL
 
-  init(storage: URL, _ arguments: [String] = [], environment: [String: String] = [:]) async throws {
+  /// - Parameter limits: options of `prlimit`, to run under these.
+  init(
+    storage: URL, _ arguments: [String] = [], environment: [String: String] = [:], limits: [String] = []
+  ) async throws {
+    let command = (limits.isEmpty ? [] : ["prlimit"] + limits) + [Product.path]
     program = try await RunningProgram(
-      Product.path, ["serve", "--port", "0", "--storage", storage.path] + arguments, environment: environment,
-      folder: storage.deletingLastPathComponent())
+      command[0], command.dropFirst() + ["serve", "--port", "0", "--storage", storage.path] + arguments,
+      environment: environment, folder: storage.deletingLastPathComponent())
     let prefix = "Listening on "
     try #require(program.firstLine.hasPrefix(prefix), "\(program.firstLine)")
     url = try #require(URL(string: String(program.firstLine.dropFirst(prefix.count))))

@@ -1,6 +1,9 @@
 import Foundation
 import TestSupport
 import Testing
+import Yams
+
+@testable import snapshot
 
 /// How the server is started and ended.
 @Suite struct ServeTests {
@@ -63,12 +66,12 @@ import Testing
   }
 
   @Test func `the settings in the project are the defaults`() async throws {
-    let folder = try TemporaryFolder()
-    let config = DockerTests.root.appending(path: "Config/server.yaml").path
-    let program = try await RunningProgram(
-      Product.path, ["serve", "--config", config, "--port", "0"], folder: folder.url)
-    #expect(FileManager.default.fileExists(atPath: folder.file("Storage/bundles").path))
-    await program.stop()
+    let file = DockerTests.root.appending(path: "Config/server.yaml")
+    let settings = try await ServerSettings(environment: [:], file: file.path, fileIsRequired: true)
+    #expect(settings == ServerSettings(port: 8080, storage: "Storage"))
+    let yaml = try Yams.load(yaml: String(contentsOf: file, encoding: .utf8)) as? [String: [String: Any]]
+    let names = Mirror(reflecting: settings).children.compactMap(\.label)
+    #expect(Set(yaml?["server"]?.keys.map(\.self) ?? []) == Set(names))
   }
 
   @Test func `a port that is taken is named`() async throws {

@@ -79,17 +79,6 @@ import Testing
   }
 }
 
-@Suite struct DateFieldTests {
-  @Test(arguments: [
-    (0, "Thu, 01 Jan 1970 00:00:00 GMT"), (784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT"),
-    (951_782_399, "Mon, 28 Feb 2000 23:59:59 GMT"), (951_782_400, "Tue, 29 Feb 2000 00:00:00 GMT"),
-    (1_709_251_199, "Thu, 29 Feb 2024 23:59:59 GMT"), (4_107_542_400, "Mon, 01 Mar 2100 00:00:00 GMT"),
-    (-1, "Wed, 31 Dec 1969 23:59:59 GMT"),
-  ]) func `dates are written as HTTP wants them`(seconds: Int64, text: String) {
-    #expect(DateField.text(seconds) == text)
-  }
-}
-
 @Suite struct ConnectionBudgetTests {
   @Test func `clients and all of them together have their limits`() throws {
     var limits = HTTPLimits()

@@ -155,14 +155,14 @@ import Testing
   @Test(arguments: ["Content-Length: 10", "Transfer-Encoding: chunked"], [true, false])
   func `a handler learns that the client went away`(framing: String, isReset: Bool) async throws {
     let seen = Mutex<(any Error)?>(nil)
-    let began = Gate()
-    let ended = Gate()
+    let began = Signal()
+    let ended = Signal()
     try await withServer(handler: { request in
       do {
-        for try await _ in request.body { began.open() }
+        for try await _ in request.body { began.fire() }
       } catch {
         seen.withLock { $0 = error }
-        ended.open()
+        ended.fire()
         throw error
       }
       return HTTPServerResponse(status: .ok)
@@ -177,13 +177,13 @@ import Testing
   }
 
   @Test func `a handler that doesn't read stops the sender`() async throws {
-    let gate = Gate()
-    let began = Gate()
+    let gate = Signal()
+    let began = Signal()
     let taken = Counter()
     try await withServer(handler: { request in
       var iterator = request.body.makeAsyncIterator()
       taken.add(try await iterator.next()?.count ?? 0)
-      began.open()
+      began.fire()
       await gate.wait()
       while let piece = try await iterator.next() { taken.add(piece.count) }
       return HTTPServerResponse(status: .ok)
@@ -197,7 +197,7 @@ import Testing
       let sent = first + (try await RawHTTPClient.run { client.sendUntilStuck(upTo: size - first) })
       #expect(sent < 64 << 20)
       #expect(taken.value <= 256 * 1024)
-      gate.open()
+      gate.fire()
       let rest = size - sent
       let response = try await RawHTTPClient.run {
         var left = rest
@@ -266,6 +266,31 @@ import Testing
       }
       let body = try #require(kept.withLock { $0 })
       await #expect(throws: HTTPBodyError.disconnected) { try await body.collect(upTo: 10) }
+    }
+  }
+
+  @Test func `a reader that is cancelled never waits, however early that comes`() async throws {
+    let kept = Mutex<HTTPRequestBody?>(nil)
+    let (began, gate) = (Signal(), Signal())
+    try await withServer(handler: { request in
+      kept.withLock { $0 = request.body }
+      began.fire()
+      await gate.wait()
+      return HTTPServerResponse(status: .ok)
+    }) { _, port in
+      let client = try RawHTTPClient(port: port)
+      try client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\n")
+      await began.wait()
+      let body = try #require(kept.withLock { $0 })
+      for _ in 0..<2000 {
+        let reader = Task.detached {
+          var pieces = body.makeAsyncIterator()
+          return try await pieces.next()
+        }
+        reader.cancel()
+        await #expect(throws: CancellationError.self) { try await reader.value }
+      }
+      gate.fire()
     }
   }
 }

@@ -97,7 +97,7 @@ import Testing
   }
 
   @Test func `an idle connection is closed without a word`() async throws {
-    try await withServer(configure: { $0.limits.idleTime = .milliseconds(500) }, handler: echo) { _, port in
+    try await withServer(configure: { $0.limits.idleTime = .seconds(3) }, handler: echo) { _, port in
       try await RawHTTPClient.run {
         let silent = try RawHTTPClient(port: port)
         #expect(try silent.receiveAll().isEmpty)
@@ -219,14 +219,14 @@ import Testing
   }
 
   @Test func `a handler whose client is gone is cancelled`() async throws {
-    let began = Gate()
-    let cancelled = Gate()
+    let began = Signal()
+    let cancelled = Signal()
     try await withServer(handler: { _ in
       await withTaskCancellationHandler {
-        began.open()
+        began.fire()
         await cancelled.wait()
       } onCancel: {
-        cancelled.open()
+        cancelled.fire()
       }
       return HTTPServerResponse(status: .ok)
     }) { _, port in
@@ -257,10 +257,10 @@ import Testing
   }
 
   @Test func `a shutdown lets what runs finish and closes what is idle`() async throws {
-    let began = Gate()
-    let gate = Gate()
+    let began = Signal()
+    let gate = Signal()
     try await withServer(handler: { request in
-      began.open()
+      began.fire()
       await gate.wait()
       return try await echo(request)
     }) { server, port in
@@ -270,7 +270,7 @@ import Testing
       await began.wait()
       async let end: Void = server.shutdown(deadline: .seconds(10))
       #expect(try await RawHTTPClient.run { idle.isClosedByPeer() })
-      gate.open()
+      gate.fire()
       let response = try await RawHTTPClient.run { try busy.receiveResponse() }
       #expect(response.text == "GET /")
       #expect(response.field("Connection") == "close")
@@ -280,14 +280,14 @@ import Testing
   }
 
   @Test func `a shutdown ends what doesn't finish in time`() async throws {
-    let began = Gate()
-    let cancelled = Gate()
+    let began = Signal()
+    let cancelled = Signal()
     try await withServer(handler: { _ in
-      began.open()
+      began.fire()
       await withTaskCancellationHandler {
         await cancelled.wait()
       } onCancel: {
-        cancelled.open()
+        cancelled.fire()
       }
       return HTTPServerResponse(status: .ok)
     }) { server, port in

@@ -281,10 +281,10 @@ import Testing
 
   @Test func `two hundred connections are served at once`() async throws {
     let entered = Counter()
-    let gate = Gate()
+    let gate = Signal()
     try await withServer(handler: { request in
       entered.add()
-      if entered.value == 200 { gate.open() }
+      if entered.value == 200 { gate.fire() }
       await gate.wait()
       return try await echo(request)
     }) { _, port in

@@ -51,13 +51,6 @@ final class Counter: Sendable {
   func add(_ more: Int = 1) { state.withLock { $0 += more } }
 }
 
-/// Something that happens once, waited for by tasks.
-final class Gate: Sendable {
-  private let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
-  func open() { continuation.finish() }
-  func wait() async { for await _ in stream {} }
-}
-
 /// Bytes in which a piece that is missing, doubled or out of place shows: the period is a prime.
 func repeatedPattern(_ count: Int) -> [UInt8] {
   let period = (0..<10_007).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }

@@ -148,6 +148,29 @@ import Testing
     #expect(try Data(contentsOf: file) == contents)
   }
 
+  @Test(arguments: [(1023, true), (1024, true), (1025, false)])
+  func `an entity tag that lets a download go on has a limit`(tag: (length: Int, isKept: Bool)) async throws {
+    let text = "\"" + String(repeating: "v", count: tag.length - 2) + "\""
+    let server = try ScriptedServer(
+      broken(after: 70_000, tag: text), tag.isKept ? rest(from: 70_000) : whole())
+    _ = try await makeClient(server).fetch(id, to: file)
+    #expect(server.requests[1]["if-range"] == (tag.isKept ? text : nil))
+    #expect(try Data(contentsOf: file) == contents)
+  }
+
+  @Test(arguments: [-1, 0, 1])
+  func `a note over its limit starts the download anew`(room: Int) async throws {
+    let server = try ScriptedServer(broken(after: 70_000), room < 0 ? whole() : rest(from: 70_000))
+    _ = await clientError { try await makeClient(server, attempts: 1).fetch(id, to: file) }
+    var configuration = SnapshotAPIClient.Configuration.forTests()
+    let note = try Data(contentsOf: folder.file("bundle.zip.partial.json"))
+    configuration.limits.resumptionBytes = Int64(note.count + room)
+    let client = try SnapshotAPIClient(server: server.url, configuration: configuration)
+    _ = try await client.fetch(id, to: file)
+    #expect(server.requests[1]["range"] == (room < 0 ? nil : "bytes=70000-"))
+    #expect(try Data(contentsOf: file) == contents)
+  }
+
   @Test func `a part of another snapshot is not gone on with`() async throws {
     let server = try ScriptedServer(broken(after: 70_000), whole())
     _ = await clientError { try await makeClient(server, attempts: 1).fetch(SnapshotID(), to: file) }

@@ -122,6 +122,28 @@ struct BundleErrorTests {
     }
   }
 
+  @Test func `a name that no file system takes`() throws {
+    let part = String(repeating: "a", count: 255)
+    let longest = "app-data/" + [part, part, part].joined(separator: "/")
+    let whole = longest + "/" + String(repeating: "b", count: 1024 - longest.utf8.count - 1)
+    let sample = try SampleSnapshot()
+    for (name, isTaken) in [
+      ("attachments/\(part)", true), ("attachments/\(part)a", false), (whole, true), (whole + "b", false),
+      ("attachments/" + String(repeating: "é", count: 128), false), ("attachments/\(part)a/", false),
+    ] {
+      let zip = try sample.zipUnchecked(extra: [name: name.hasSuffix("/") ? Data() : Data("x".utf8)])
+      for depth in [SnapshotBundle.Depth.structure, .full] {
+        let refusal = description { () throws(BundleError) in
+          _ = try SnapshotBundle.validate(zip: zip, depth: depth)
+        }
+        #expect(refusal.contains(isTaken ? "no refusal" : "has a longer name than file systems take"))
+      }
+      guard isTaken else { continue }
+      _ = try SnapshotBundle.unpack(zip: zip, into: sample.temporary.file("copy"))
+      try Folder.removeTree(sample.temporary.file("copy").path)
+    }
+  }
+
   @Test func `a zip that is none`() throws {
     let sample = try SampleSnapshot()
     for bytes in [Data(), Data("nonsense".utf8), Data(count: 100)] {

@@ -157,12 +157,61 @@ struct ManifestTests {
     }
   }
 
-  @Test func `deep nesting in an unknown key is refused, not crashed on`() throws {
-    let deep = String(repeating: "[", count: 400) + String(repeating: "]", count: 400)
+  @Test(arguments: [(-1, true), (0, true), (1, false), (400, false)])
+  func `nesting in an unknown key has a limit`(depth: (excess: Int, fits: Bool)) throws {
+    let count = JSONValue.maximumDepth + depth.excess
+    let deep = String(repeating: "[", count: count) + String(repeating: "]", count: count)
     let json = String(decoding: try Self.manifest().json(), as: UTF8.self).dropLast(2) + ",\"deep\":\(deep)}"
-    #expect(refusal(Data(json.utf8)).contains("nested deeper"))
+    #expect(refusal(Data(json.utf8)).contains("nested deeper") != depth.fits)
+    #expect((refusal(Data(json.utf8)) == "no refusal") == depth.fits)
+  }
+
+  @Test func `nesting without end is refused, not crashed on`() {
     let abyss = String(repeating: "[", count: 1_000_000)
     #expect(refusal(Data(abyss.utf8)).contains("manifest.json is refused"))
+  }
+
+  @Test(arguments: [
+    (#""id": "00000000-0000-4000-8000-000000000000""#, "id"), (#""\u0069d": 1"#, "id"),
+    (#""formatVersion": 1"#, "formatVersion"), (#""recordings": []"#, "recordings"),
+    (#""new": 1, "new": 1"#, "new"), (#""new": [{"a": {"b": 1}, "a": 2}]"#, "a"),
+    (#""new": {"\"": 1, "\u0022": 2}"#, "\""), (#""é": 1, "e\u0301": 2"#, "é"),
+  ])
+  func `a key that is there twice is refused, for readers differ in which they take`(
+    members: String, key: String
+  ) throws {
+    let json = String(decoding: try Self.manifest().json(), as: UTF8.self).dropLast(2) + "," + members + "}"
+    #expect(refusal(Data(json.utf8)).contains("‘\(key)’ is there twice in one object"))
+  }
+
+  @Test func `the same key in different objects, and text like a key, are no repetition`() throws {
+    let members = #""new": [{"a": 1}, {"a": {"a": ["a", "a", "\"a\":", {}]}}, "new", "id", "{\"a\":1"]"#
+    let json = String(decoding: try Self.manifest().json(), as: UTF8.self).dropLast(2) + "," + members + "}"
+    #expect(try Manifest(json: Data(json.utf8)).unknown.keys.contains("new"))
+  }
+
+  @Test func `a manifest in another encoding than UTF-8 is refused`() throws {
+    let json = String(decoding: try Self.manifest().json(), as: UTF8.self)
+    for encoding in [String.Encoding.utf16, .utf16LittleEndian, .utf32BigEndian] {
+      #expect(refusal(try #require(json.data(using: encoding))).contains("no JSON in UTF-8"))
+    }
+  }
+
+  @Test func `a refusal ends with one full stop`() throws {
+    #expect(refusal(try changed { $0["report"] = .string("a b") }).hasSuffix("none of them."))
+  }
+
+  @Test func `the text that a server takes into its lists has a limit`() throws {
+    var manifest = Self.manifest()
+    manifest.application = .init(identifier: "aa", version: "", build: "")
+    manifest.device = .init(model: "", system: "", systemVersion: "", locale: "")
+    manifest.modules = [Module(name: "bb", files: ["c", "é"])]
+    for (limit, isTaken) in [(16, false), (17, true), (18, true)] {
+      var limits = Manifest.Limits()
+      limits.descriptionLength = limit
+      let words = refusal(try SnapshotJSON.encode(manifest), limits: limits)
+      #expect(words.contains(isTaken ? "no refusal" : "have 17 bytes of text"), "\(words)")
+    }
   }
 
   @Test func `a number that can't be written is refused`() {

@@ -35,6 +35,25 @@ struct SnapshotJSONTests {
     #expect(throws: DecodingError.self) { try SnapshotJSON.decode([Date].self, from: Data("[1]".utf8)) }
   }
 
+  @Test(arguments: [
+    "2023-02-29T00:00:00Z", "2023-02-30T00:00:00Z", "1900-02-29T00:00:00Z", "2023-13-01T00:00:00Z",
+    "2023-00-01T00:00:00Z", "2023-01-00T00:00:00Z", "2023-04-31T00:00:00Z", "2023-11-14T24:00:00Z",
+    "2023-11-14T25:00:00Z", "2023-11-14T22:60:00Z", "2023-11-14T22:13:60Z", "2023-11-14T22:13:20Zjunk",
+    "2023-11-14T22:13:20Z ", " 2023-11-14T22:13:20Z", "2023-11-14T22:13:20", "2023-11-14T22:13:20.Z",
+    "2023-1-14T2:13:20Z", "12023-11-14T22:13:20Z", "99999-01-01T00:00:00Z", "20231114T221320Z",
+    "2023-11-14 22:13:20Z", "2023-11-14T22:13:20+0100", "2023-11-14T22:13:20+01:00x", "",
+  ])
+  func `what only looks like a time is refused`(text: String) {
+    #expect(throws: DecodingError.self) {
+      try SnapshotJSON.decode([Date].self, from: Data("[\"\(text)\"]".utf8))
+    }
+  }
+
+  @Test(arguments: ["2024-02-29T23:59:59Z", "2000-02-29T00:00:00.000001Z", "0000-01-01T00:00:00-00:00"])
+  func `the edges of the calendar are times`(text: String) throws {
+    _ = try SnapshotJSON.decode([Date].self, from: Data("[\"\(text)\"]".utf8))
+  }
+
   @Test func `keys are sorted and slashes plain`() throws {
     let json = try SnapshotJSON.encode(["b": "x/y", "a": "z"])
     #expect(String(decoding: json, as: UTF8.self) == #"{"a":"z","b":"x/y"}"#)

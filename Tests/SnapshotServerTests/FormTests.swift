@@ -1,4 +1,5 @@
 import HTTPEngine
+import HTTPSemantics
 import HTTPTypes
 import SnapshotFormat
 import SnapshotServer
@@ -149,6 +150,16 @@ import Testing
         #expect(api.store.ends.discarded + api.store.ends.committed == api.store.ends.begun)
       }
     }
+  }
+
+  @Test(arguments: [(-1, 413), (0, 201), (1, 201)])
+  func `the head of a part has a limit`(limit: (room: Int, status: Int)) async throws {
+    var limits = ServiceLimits()
+    // The line end of the head's last line and the empty line belong to it.
+    limits.formHeadBytes = file().utf8.count + 4 + limit.room
+    let answer = try await TestAPI(limits: limits).uploadForm([(head: file(), data: bundle.bytes)])
+    #expect(answer.status == limit.status)
+    #expect(answer.kind == (limit.status == 413 ? "form-too-large" : nil))
   }
 
   @Test func `a form that is declared larger than all limits together is refused before its body`()

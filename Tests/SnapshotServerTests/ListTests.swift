@@ -1,4 +1,5 @@
 import HTTPEngine
+import HTTPSemantics
 import HTTPTypes
 import Logging
 import SnapshotFormat
@@ -127,7 +128,7 @@ import Testing
     var record = try answer.decode(SnapshotRecord.self)
     #expect(try await list().list.snapshots.map(\.verified) == [.pending])
     record.verified = .damaged
-    try await SnapshotService(store: api.store, catalog: api.catalog).reindex(record)
+    await api.catalog.insert(record)
     #expect(try await list().list.snapshots.map(\.verified) == [.damaged])
   }
 

@@ -95,18 +95,6 @@ struct Browser: Sendable {
     _ = try await call(.post, "/goog/cdp/execute", ["cmd": name, "params": parameters])
   }
 
-  /// What the whole page looks like, as PNG.
-  func screenshot() async throws -> Data {
-    let parameters: [String: Any] = ["captureBeyondViewport": true, "format": "png"]
-    let value = try await call(
-      .post, "/goog/cdp/execute", ["cmd": "Page.captureScreenshot", "params": parameters])
-    guard let text = (value as? [String: Any])?["data"] as? String, let data = Data(base64Encoded: text)
-    else {
-      throw Failure(description: "no screenshot")
-    }
-    return data
-  }
-
   private func element(_ selector: String) async throws -> String {
     let found = try await call(.post, "/element", ["using": "css selector", "value": selector])
     guard let id = (found as? [String: Any])?[Self.elementKey] as? String else {

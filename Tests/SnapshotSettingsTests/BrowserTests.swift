@@ -2,7 +2,6 @@ import DataSnapshots
 import Foundation
 import SnapshotFormat
 import SnapshotSettings
-import Synchronization
 import TestSupport
 import Testing
 
@@ -120,42 +119,6 @@ struct BrowserTests {
         try await browser.evaluate("document.querySelectorAll('h1, main, [role=status]').length") == "3")
       let ids = "[...document.querySelectorAll('[id]')].map((element) => element.id)"
       #expect(try await browser.evaluate("new Set(\(ids)).size === \(ids).length") == "true")
-    }
-  }
-
-  /// With SETTINGS_SCREENSHOTS=FOLDER in the environment: what it looks like, for people to judge.
-  @Test(
-    .enabled(if: ProcessInfo.processInfo.environment["SETTINGS_SCREENSHOTS"] != nil, "No folder is named."))
-  func `screenshots are taken where a folder is named`() async throws {
-    let folder = URL(filePath: ProcessInfo.processInfo.environment["SETTINGS_SCREENSHOTS"] ?? "/tmp")
-    try await withBrowser { app, link, browser in
-      app.recordAll()
-      try await app.settings.upload(toReport: "BUG-123")
-      await app.settings.settle()
-      app.uploads.list.withLock { list in
-        guard var upload = list.first else { return }
-        (upload.state, upload.canRetry) = (.failed("The server can't be reached; check its address."), true)
-        list.append(upload)
-      }
-      try app.settings.activate(try #require(await app.settings.overview().recent.first).id.description)
-      await app.settings.settle()
-      app.mode.register(module: "Maps", files: ["tiles/12/3", "tiles/12/4", "legend"])
-      try await browser.open(link)
-      try await browser.wait(for: "document.title === 'Beta Settings'")
-      for scheme in ["light", "dark"] {
-        try await browser.command(
-          "Emulation.setEmulatedMedia", ["features": [["name": "prefers-color-scheme", "value": scheme]]])
-        for (name, width, height) in [("phone", 390, 844), ("desktop", 1280, 900)] {
-          try await browser.command(
-            "Emulation.setDeviceMetricsOverride",
-            ["width": width, "height": height, "deviceScaleFactor": 1, "mobile": false])
-          let whole = Int(try await browser.evaluate("document.documentElement.scrollHeight")) ?? height
-          try await browser.command(
-            "Emulation.setDeviceMetricsOverride",
-            ["width": width, "height": whole, "deviceScaleFactor": 1, "mobile": false])
-          try await browser.screenshot().write(to: folder.appending(path: "\(scheme)-\(name).png"))
-        }
-      }
     }
   }
 }

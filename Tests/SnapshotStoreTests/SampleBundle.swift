@@ -1,4 +1,3 @@
-import Crypto
 import Foundation
 import SnapshotFormat
 import SnapshotStore
@@ -22,7 +21,7 @@ struct SampleBundle: Sendable, Hashable {
     bytes = Array("\(id) \(quality.rawValue) \(filling)".utf8) + [UInt8](repeating: 7, count: count)
   }
 
-  var sha256: ContentDigest { ContentDigest(SHA256.hash(data: bytes)) }
+  var sha256: ContentDigest { .of(bytes) }
 
   /// The manifest that ``validate(_:_:)`` finds in every sample.
   static func manifest(_ id: SnapshotID) -> Manifest {

@@ -87,6 +87,24 @@ import Testing
     #expect(try client.receive().isEmpty)
   }
 
+  @Test func `what the other end has not acknowledged is counted, and becomes nothing once it is read`() throws {
+    let (listener, port) = try listener()
+    let client = try RawHTTPClient(port: port, receiveBuffer: 16 * 1024)
+    let socket = try accept(listener)
+    let block = [UInt8](repeating: 1, count: 64 * 1024)
+    var sent = 0
+    while let count = try block.withUnsafeBytes({ try socket.send($0) }) { sent += count }
+    let waiting = socket.unacknowledgedBytes
+    #expect(waiting > 0)
+    #expect(waiting < sent)
+    var received = 0
+    while received < sent { received += try client.receive(upTo: sent - received).count }
+    // The last acknowledgement may come a moment after the last byte.
+    var rounds = 0
+    while socket.unacknowledgedBytes > 0, rounds < 1_000_000 { rounds += 1 }
+    #expect(socket.unacknowledgedBytes == 0)
+  }
+
   @Test func `a gone peer is an error, not a signal`() throws {
     let (listener, port) = try listener()
     let client = try RawHTTPClient(port: port)

@@ -43,7 +43,7 @@ public final class RawHTTPClient: Sendable {
 
   /// Connects to a port of the IPv4 loopback address.
   /// - Parameter receiveBuffer: the size of the kernel's receive buffer in bytes, for a reader that soon is full.
-  public init(port: UInt16, timeoutSeconds: Int = 10, receiveBuffer: Int32? = nil) throws {
+  public init(port: UInt16, timeoutSeconds: Int = 60, receiveBuffer: Int32? = nil) throws {
     #if canImport(Darwin)
       descriptor = socket(AF_INET, SOCK_STREAM, 0)
     #else

@@ -77,6 +77,45 @@ import ZipArchive
     }
   }
 
+  @Test func `the ratio has a limit for all entries together too`() throws {
+    let entries = (0..<10).map { number in
+      ArchiveBuilder.Entry("\(number)", [0]).with {
+        $0.method = 8
+        $0.size = 1000
+      }
+    }
+    var builder = ArchiveBuilder()
+    builder.entries = entries
+    let length = Int64(builder.bytes.count)
+    var limits = ZipLimits()
+    limits.ratio = 10_000 / length
+    limits.ratioThreshold = 1000
+    limits.totalRatioThreshold = 9999
+    #expect(try refusal(of: builder, limits: limits, in: folder) == ZipError(.limit(.ratio)))
+    limits.ratio += 1
+    #expect(try refusal(of: builder, limits: limits, in: folder)?.reason == .corruptData)
+    limits.ratio = 1
+    limits.totalRatioThreshold = 10_000
+    #expect(try refusal(of: builder, limits: limits, in: folder)?.reason == .corruptData)
+  }
+
+  @Test(arguments: [64 << 10, (64 << 10) + 1, 1 << 20])
+  func `many small entries of one pattern are written so that a reader takes them together`(size: Int) throws
+  {
+    var limits = ZipLimits()
+    limits.totalRatioThreshold = 0
+    let zeros = [UInt8](repeating: 0, count: size)
+    let bytes = try archive((0..<20).map { ("\($0)", zeros) }, .default)
+    #expect(try refusal(of: bytes, limits: limits, in: folder) == nil)
+  }
+
+  @Test(arguments: ZipError.Limit.allCases)
+  func `a limit is told in words, not by its property's name`(limit: ZipError.Limit) {
+    let words = ZipError(.limit(limit), entry: "a").description
+    #expect(words.hasPrefix("The entry \"a\" ") && words.contains("take"))
+    #expect(!words.contains("over the limit"))
+  }
+
   @Test func `the bytes before the archive have a limit`() throws {
     let builder = ArchiveBuilder(.init("a")).with { $0.leading = [UInt8](repeating: 32, count: 70_000) }
     for (limit, isTaken) in [(69_999, false), (70_000, true), (70_001, true)] {

@@ -112,7 +112,8 @@ extension Connection {
 
   /// Reads and drops what is left of a body, once the response is out.
   func drainBody() {
-    guard let body else { return finishAndClose() }
+    // None is left where the connection was closed meanwhile.
+    guard let body else { return }
     do {
       while !body.reader.isComplete {
         if input.isEmpty {

@@ -241,15 +241,25 @@ extension Connection {
 
   /// Waits until the client takes more, and not for ever.
   private func waitUntilWritable() {
-    let progress = exchange.bytesSent - exchange.bytesSentAtDeadline
-    if !isBlocked || progress >= Int64(limits.writeProgressBytes) {
-      exchange.bytesSentAtDeadline = exchange.bytesSent
-      setWriteDeadline(loop.now + limits.writeStallTime.milliseconds)
-    }
+    _ = renewWriteDeadline()
     if !isBlocked {
       isBlocked = true
       updateWriteInterest()
     }
+  }
+
+  /// Gives the client more time if it has used the last to take enough, and answers whether it has.
+  ///
+  /// What counts is what its system acknowledged: ours may hold megabytes, and asks for more only when a third of
+  /// them has gone, which a slow line can need minutes for.
+  func renewWriteDeadline() -> Bool {
+    let taken = exchange.bytesSent - Int64(socket.unacknowledgedBytes)
+    guard !isBlocked || taken - exchange.bytesTakenAtDeadline >= Int64(limits.writeProgressBytes) else {
+      return false
+    }
+    exchange.bytesTakenAtDeadline = taken
+    setWriteDeadline(loop.now + limits.writeStallTime.milliseconds)
+    return true
   }
 
   private func outputIsEmpty() {

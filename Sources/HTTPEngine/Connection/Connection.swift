@@ -79,7 +79,7 @@ final class Connection: @unchecked Sendable {
   }
 
   func deadlinePassed() {
-    if writeDeadline <= loop.now { return close() }
+    if writeDeadline <= loop.now, !renewWriteDeadline() { return close() }
     guard readDeadline <= loop.now else { return updateDeadline() }
     readDeadline = DeadlineTable.none
     switch phase {
@@ -254,7 +254,7 @@ extension Connection {
     var isReported = false
     var framing = ResponseHead.Framing.none
     /// How much had been sent when the deadline for the client's progress was set.
-    var bytesSentAtDeadline: Int64 = 0
+    var bytesTakenAtDeadline: Int64 = 0
     /// Whether all of the response is in the queue.
     var isQueued = false
   }

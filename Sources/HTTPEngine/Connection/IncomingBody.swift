@@ -55,6 +55,8 @@ final class IncomingBody: @unchecked Sendable {
         if !loop.execute({ self.ask(continuation) }) {
           continuation.resume(throwing: HTTPBodyError.disconnected)
         }
+        // A cancellation that came before the question found nobody waiting.
+        if Task.isCancelled { loop.execute { self.giveUp() } }
       }
     } onCancel: {
       loop.execute { self.giveUp() }

@@ -1,3 +1,5 @@
+import HTTPSemantics
+
 /// The names and values of a query, decoded, in their order.
 public struct QueryParameters: Sendable {
   /// The most names that a query may have.

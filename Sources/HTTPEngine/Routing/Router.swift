@@ -1,3 +1,4 @@
+import HTTPSemantics
 import HTTPTypes
 
 /// Hands each request to the route that its path fits.

@@ -1,3 +1,4 @@
+public import HTTPSemantics
 public import SystemIO
 
 /// A form as it arrives, part by part and piece by piece (RFC 7578). Used by one task at a time.

@@ -1,3 +1,4 @@
+import HTTPSemantics
 public import HTTPTypes
 
 /// The head of one part of a form (RFC 7578 §4).

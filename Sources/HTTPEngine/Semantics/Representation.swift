@@ -1,3 +1,4 @@
+public import HTTPSemantics
 public import HTTPTypes
 public import SystemIO
 

@@ -1,4 +1,5 @@
 import Dispatch
+import HTTPSemantics
 import HTTPTypes
 import Logging
 import Synchronization
@@ -31,6 +32,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
   private var stopped: (@Sendable () -> Void)?
 
   private var dateSecond: UInt64 = 0
+  /// The whole field `Date` with its line end (RFC 9110 §6.6.1), written once a second.
   private(set) var dateField: [UInt8] = []
   private var random: UInt64
 
@@ -95,7 +97,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     now = SystemClock.monotonicNanoseconds / 1_000_000
     if now / 1000 != dateSecond {
       dateSecond = now / 1000
-      dateField = DateField.bytes(SystemClock.unixSeconds)
+      dateField = Array("Date: \(HTTPDate(secondsSince1970: SystemClock.unixSeconds))\r\n".utf8)
     }
   }
 

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Something that happens once and that any number of tasks wait for.
+/// Something that happens once and that any number of tasks wait for, those that are cancelled meanwhile too.
 final class Signal: Sendable {
   private enum State {
     case waiting([CheckedContinuation<Void, Never>])

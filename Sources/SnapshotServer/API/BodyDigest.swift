@@ -2,7 +2,6 @@ import Crypto
 import Dispatch
 import HTTPEngine
 import SnapshotFormat
-import SnapshotStore
 import Synchronization
 import SystemIO
 

@@ -1,8 +1,10 @@
 import Dispatch
 import HTTPEngine
+import HTTPSemantics
 import HTTPTypes
 import SnapshotFormat
 import SnapshotStore
+import SystemIO
 
 extension SnapshotRoutes {
   /// Sends a bundle, or ranges of it. A bundle never changes, but it may be deleted: caches ask again each time.

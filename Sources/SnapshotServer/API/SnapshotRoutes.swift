@@ -1,5 +1,6 @@
 import Dispatch
 public import HTTPEngine
+import HTTPSemantics
 import HTTPTypes
 import SnapshotFormat
 import SnapshotStore

@@ -1,4 +1,5 @@
 import HTTPEngine
+import HTTPSemantics
 import HTTPTypes
 import SnapshotFormat
 import SnapshotStore
@@ -141,10 +142,9 @@ struct UploadIntake {
   ) throws(HTTPProblem) -> (digest: ContentDigest, field: HTTPField.Name)? {
     var stated: (digest: ContentDigest, field: HTTPField.Name)?
     for name in [HTTPField.Name.reprDigest, .contentDigest] {
-      guard let bytes = try DigestField(name, in: fields)?.sha256, let digest = ContentDigest(bytes: bytes)
-      else {
-        continue
-      }
+      let field: DigestField?
+      do { field = try DigestField(name, in: fields) } catch { throw .badRequest(error.description) }
+      guard let bytes = field?.sha256, let digest = ContentDigest(bytes: bytes) else { continue }
       if let stated, stated.digest != digest { throw SnapshotProblem.digestMismatch(name) }
       stated = (digest, name)
     }

@@ -20,9 +20,6 @@ public struct SnapshotService: Sendable {
     for record in try await store.allRecords() { try await catalog.insert(record) }
   }
 
-  /// Takes what was found out of a bundle's checksums into the catalogue.
-  public func reindex(_ record: SnapshotRecord) async throws { try await catalog.insert(record) }
-
   /// Takes a bundle in: `receive` appends its bytes to the upload and says what it is to be attached to.
   ///
   /// However `receive` ends, the upload is committed or discarded, by cancellation too.

@@ -25,14 +25,8 @@ public enum DurableFile {
       do { try Folder.removeIfPresent(staged) } catch {}
       throw error
     }
-    try Folder.synchronize(folder(of: path))
+    try Folder.synchronize(Folder.parent(of: path))
   }
 
   private static let count = Atomic<UInt64>(0)
-
-  /// The folder that holds `path`.
-  public static func folder(of path: String) -> String {
-    guard let slash = path.lastIndex(of: "/") else { return "." }
-    return slash == path.startIndex ? "/" : String(path[..<slash])
-  }
 }

@@ -130,7 +130,7 @@ public final class File: Sendable {
     try retryingInterrupts("fsync", path) { fsync(descriptor) }
   }
 
-  /// Takes the advisory lock of the whole file without waiting; it goes with the descriptor.
+  /// Takes the advisory lock of the whole file without waiting; it goes with ``unlock()`` or the descriptor.
   /// - Returns: `false` where another process, or another open of this one, holds it.
   public func tryLock() throws(SystemError) -> Bool {
     do {
@@ -139,5 +139,13 @@ public final class File: Sendable {
     } catch  where error.isWouldBlock {
       return false
     }
+  }
+
+  /// Gives the lock back.
+  ///
+  /// Closing would not do it at once: a child process that is just being started holds the descriptor until it
+  /// has become another program.
+  public func unlock() throws(SystemError) {
+    try retryingInterrupts("flock", path) { flock(descriptor, LOCK_UN) }
   }
 }

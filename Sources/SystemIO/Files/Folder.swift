@@ -134,7 +134,9 @@ public enum Folder {
     isFolder(path) ? rmdir(path) : unlink(path)
   }
 
-  private static func parent(of path: String) -> String {
+  /// The folder that holds `path`: the text before its last slash, or `.` where it has none. One slash at the end
+  /// doesn't count; nothing is looked up.
+  public static func parent(of path: String) -> String {
     let trimmed = path.last == "/" ? String(path.dropLast()) : path
     guard let slash = trimmed.lastIndex(of: "/") else { return trimmed.isEmpty ? path : "." }
     return slash == trimmed.startIndex ? "/" : String(trimmed[..<slash])

@@ -79,6 +79,18 @@ public final class Socket: Sendable {
     }
   }
 
+  /// How many of the bytes that were sent the other end has not acknowledged; 0 where the system doesn't tell.
+  public var unacknowledgedBytes: Int {
+    var count: Int32 = 0
+    #if canImport(Darwin)
+      var length = socklen_t(MemoryLayout<Int32>.size)
+      let failed = getsockopt(descriptor, SOL_SOCKET, SO_NWRITE, &count, &length) != 0
+    #else
+      let failed = ioctl(descriptor, UInt(TIOCOUTQ), &count) != 0
+    #endif
+    return failed ? 0 : Int(count)
+  }
+
   /// Tells the other end that nothing more will come; what it still sends can be read.
   public func shutdownSending() throws(SystemError) {
     try retryingInterrupts("shutdown") { shutdown(descriptor, Int32(SHUT_WR)) }

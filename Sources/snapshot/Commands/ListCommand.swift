@@ -7,7 +7,9 @@ struct ListCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list", abstract: "Lists snapshots, newest first.")
 
-  @Option(help: ArgumentHelp("Only those of this bug report.", valueName: "id"))
+  @Option(
+    help: ArgumentHelp("Only those of this bug report.", valueName: "id"), transform: ReportID.init(argument:)
+  )
   var report: ReportID?
 
   @Flag(help: "Print one JSON array of records.")

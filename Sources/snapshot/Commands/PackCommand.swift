@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 import SnapshotFormat
-import SystemIO
 
 struct PackCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -19,9 +18,7 @@ struct PackCommand: AsyncParsableCommand {
   var output: String
 
   func run() async throws {
-    guard !Folder.exists(output) else {
-      throw CommandFailure("\(output) is there already; name a file that is not.", status: .refused)
-    }
+    try NewPath.check(output, kind: "file")
     let source = try SnapshotSource(folder)
     if case .bundle = source {
       throw CommandFailure("\(folder) is a file; pack takes a folder.", status: .refused)

@@ -15,7 +15,9 @@ struct UploadCommand: AsyncParsableCommand {
   @Argument(help: "The bundle or folder.")
   var source: String
 
-  @Option(help: ArgumentHelp("The bug report, such as BUG-123.", valueName: "id"))
+  @Option(
+    help: ArgumentHelp("The bug report, such as BUG-123.", valueName: "id"),
+    transform: ReportID.init(argument:))
   var report: ReportID
 
   @Option(help: ArgumentHelp("The UUID to attach it under (default: the snapshot's own).", valueName: "uuid"))

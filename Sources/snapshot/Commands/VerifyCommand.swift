@@ -27,6 +27,9 @@ struct VerifyCommand: AsyncParsableCommand {
   }
 
   private func verifyArchive() throws(CommandFailure) -> Int {
+    guard Folder.isRegularFile(source) else {
+      throw CommandFailure("There is no file at \(source).", status: .refused)
+    }
     do {
       let reader = try ZipReader(File(source))
       try reader.verify()

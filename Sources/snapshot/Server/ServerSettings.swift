@@ -8,7 +8,7 @@ import SystemPackage
 ///
 /// A setting `server.port` is `--port` as a flag, `SNAPSHOT_SERVER_PORT` in the environment, and `port` below
 /// `server` in the file. A value that can't be used is refused, never passed over.
-struct ServerSettings: Sendable {
+struct ServerSettings: Sendable, Hashable {
   /// The address to listen on.
   var host = "127.0.0.1"
   /// The port; 0 takes a free one.

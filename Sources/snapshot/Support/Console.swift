@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 #if canImport(Darwin)
   import Darwin
@@ -9,19 +10,23 @@ import Foundation
 /// Where a command's words go: results to stdout, everything else to stderr.
 enum Console {
   static let outputIsTerminal = isatty(STDOUT_FILENO) == 1
+  /// Whether a result could not be written: stdout is closed, or its disk is full.
+  static let lostOutput = Atomic(false)
   static let errorIsTerminal = isatty(STDERR_FILENO) == 1
 
   /// One line of the result.
-  static func print(_ line: String) { write(line + "\n", to: .standardOutput) }
+  static func print(_ line: String) {
+    if !write(line + "\n", to: .standardOutput) { lostOutput.store(true, ordering: .relaxed) }
+  }
 
   /// One line beside the result.
-  static func note(_ line: String) { write(line + "\n", to: .standardError) }
+  static func note(_ line: String) { _ = write(line + "\n", to: .standardError) }
 
-  /// What went wrong, in one line.
-  static func error(_ message: String) { note("Error: \(message)") }
+  /// What went wrong, in one line, which may name what others sent.
+  static func error(_ message: String) { note("Error: \(escaped(message))") }
 
   /// Text without a line's end, for progress on a terminal.
-  static func progress(_ text: String) { write(text, to: .standardError) }
+  static func progress(_ text: String) { _ = write(text, to: .standardError) }
 
   /// `text` emphasised, where stdout is a terminal and `NO_COLOR` is not set.
   static func bold(_ text: String) -> String {
@@ -51,11 +56,13 @@ enum Console {
     return text.unicodeScalars.map { isPlain($0) ? String($0) : $0.escaped(asASCII: true) }.joined()
   }
 
-  private static func write(_ text: String, to handle: FileHandle) {
+  /// Answers whether all of `text` could be written.
+  private static func write(_ text: String, to handle: FileHandle) -> Bool {
     do {
       try handle.write(contentsOf: Data(text.utf8))
+      return true
     } catch {
-      // Whoever was to read this has gone; there is nobody left to tell.
+      return false
     }
   }
 }

@@ -37,6 +37,11 @@ final class LogQueue: Sendable {
     }
   }
 
-  /// Waits until everything that was written before is out.
-  func flush() { queue.sync {} }
+  /// Waits until everything that was written before is out, but no longer than `time`: where nobody takes the lines
+  /// any more, nothing waits for them for ever.
+  func flush(within time: DispatchTimeInterval = .seconds(2)) {
+    let rest = DispatchGroup()
+    queue.async(group: rest) {}
+    _ = rest.wait(timeout: .now() + time)
+  }
 }

@@ -53,9 +53,9 @@ extension SnapshotID: ExpressibleByArgument {
   public init?(argument: String) { self.init(argument) }
 }
 
-extension ReportID: ExpressibleByArgument {
-  /// Reads a report's name from the command line.
-  public init?(argument: String) {
-    do { try self.init(argument) } catch { return nil }
+extension ReportID {
+  /// Reads a command's argument, and says what is wrong with it.
+  init(argument: String) throws {
+    do throws(Refusal) { try self.init(argument) } catch { throw ValidationError(error.description) }
   }
 }

@@ -12,6 +12,10 @@ enum SnapshotSource {
 
   /// Looks at what stands at `path`.
   init(_ path: String) throws(CommandFailure) {
+    // Foundation takes an empty path for the current folder, which nobody means who gives an empty variable.
+    guard !path.isEmpty else {
+      throw CommandFailure("The file or folder has no name; ‘.’ is the current folder.", status: .refused)
+    }
     let url = URL(filePath: path)
     if Folder.isFolder(url.path) {
       let manifest = url.appending(path: "manifest.json").path

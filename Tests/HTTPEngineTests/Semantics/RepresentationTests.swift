@@ -1,9 +1,10 @@
 import Foundation
 import HTTPEngine
+import HTTPSemantics
 import HTTPTypes
 import SystemIO
-import Testing
 import TestSupport
+import Testing
 
 @Suite struct RepresentationTests {
   private let folder: TemporaryFolder

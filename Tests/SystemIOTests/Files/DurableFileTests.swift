@@ -77,9 +77,4 @@ struct DurableFileTests {
     }
     #expect(try Folder.entries(temporary.path) == ["a"])
   }
-
-  @Test(arguments: [("a", "."), ("/a", "/"), ("a/b", "a"), ("/a/b", "/a"), ("./a", ".")])
-  func `the folder of a path`(path: String, folder: String) {
-    #expect(DurableFile.folder(of: path) == folder)
-  }
 }

@@ -107,6 +107,14 @@ struct FileTests {
     #expect(try second.tryLock())
   }
 
+  @Test func `a lock that was given back is free, although its file is still open`() throws {
+    let (first, second) = (try File(path("a"), .create(mode: 0o600)), try File(path("a"), .update))
+    #expect(try first.tryLock())
+    try first.unlock()
+    #expect(try second.tryLock())
+    #expect(try first.tryLock() == false)
+  }
+
   @Test func `reads and writes survive a storm of signals`() throws {
     // Interrupts reach this thread only, and restart nothing, so that calls that can be interrupted are.
     let file = try File(path("a"), .create(mode: 0o600))

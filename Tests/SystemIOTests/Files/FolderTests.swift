@@ -171,4 +171,12 @@ struct FolderTests {
     try temporary.write(Data(), to: "file")
     #expect(throws: SystemError.self) { try Folder.synchronize(path("file")) }
   }
+
+  @Test(arguments: [
+    ("a", "."), ("/a", "/"), ("a/b", "a"), ("/a/b", "/a"), ("./a", "."), ("a/b/", "a"), ("a/", "."),
+    ("/", "/"),
+  ])
+  func `the folder of a path`(path: String, folder: String) {
+    #expect(Folder.parent(of: path) == folder)
+  }
 }

@@ -10,7 +10,7 @@ public enum PercentCoding {
     case control
 
     /// What is wrong, to follow “The path” or “The query”.
-    var words: String {
+    package var words: String {
       switch self {
       case .escape: "has a % that is not followed by two hexadecimal digits"
       case .encoding: "is not UTF-8 once it is decoded"
@@ -56,7 +56,7 @@ public enum PercentCoding {
     return encoded
   }
 
-  static func isUnreserved(_ byte: UInt8) -> Bool {
+  private static func isUnreserved(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
       UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),

@@ -10,19 +10,25 @@ public struct DigestField: Sendable, Hashable {
   /// A field that states `sha256`, 32 bytes.
   public init(sha256: [UInt8]) { self.sha256 = sha256 }
 
-  /// Reads the field `name` of `fields`; `nil` where there is none. Throws what to tell the client where it is no
-  /// dictionary of byte sequences, or its SHA-256 has not 32 bytes.
-  public init?(_ name: HTTPField.Name, in fields: HTTPFields) throws(HTTPProblem) {
+  /// A field that is no dictionary of byte sequences, or whose SHA-256 has not 32 bytes.
+  public struct Malformed: Error, Sendable, Hashable, CustomStringConvertible {
+    /// One sentence for whoever sent it; nothing of the field's value is in it.
+    public let description: String
+  }
+
+  /// Reads the field `name` of `fields`; `nil` where there is none.
+  public init?(_ name: HTTPField.Name, in fields: HTTPFields) throws(Malformed) {
     guard let text = fields[name] else { return nil }
     let wire: Wire
     do {
       wire = try StructuredFieldValueDecoder().decode(Wire.self, from: Array(text.utf8))
     } catch {
-      throw .badRequest("\(name.rawName) is not as in RFC 9530: sha-256=:base64 of the digest:.")
+      throw Malformed(description: "\(name.rawName) is not as in RFC 9530: sha-256=:base64 of the digest:.")
     }
     sha256 = wire.sha256.map { Array($0) }
     if let sha256, sha256.count != 32 {
-      throw .badRequest("The sha-256 in \(name.rawName) has \(sha256.count) bytes instead of 32.")
+      throw Malformed(
+        description: "The sha-256 in \(name.rawName) has \(sha256.count) bytes instead of 32.")
     }
   }
 

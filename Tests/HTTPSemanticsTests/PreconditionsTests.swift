@@ -1,4 +1,4 @@
-import HTTPEngine
+import HTTPSemantics
 import HTTPTypes
 import Testing
 

@@ -1,5 +1,5 @@
 import Foundation
-import HTTPEngine
+import HTTPSemantics
 import Testing
 
 @Suite struct HTTPDateTests {
@@ -11,7 +11,8 @@ import Testing
   }
 
   @Test(arguments: [
-    (0, "Thu, 01 Jan 1970 00:00:00 GMT"), (951_782_400, "Tue, 29 Feb 2000 00:00:00 GMT"),
+    (0, "Thu, 01 Jan 1970 00:00:00 GMT"), (951_782_399, "Mon, 28 Feb 2000 23:59:59 GMT"),
+    (951_782_400, "Tue, 29 Feb 2000 00:00:00 GMT"),
     (951_868_799, "Tue, 29 Feb 2000 23:59:59 GMT"), (951_868_800, "Wed, 01 Mar 2000 00:00:00 GMT"),
     (1_795_251_600, "Sat, 21 Nov 2026 09:00:00 GMT"), (4_107_542_400, "Mon, 01 Mar 2100 00:00:00 GMT"),
     (253_402_300_799, "Fri, 31 Dec 9999 23:59:59 GMT"),

@@ -1,4 +1,4 @@
-import HTTPEngine
+import HTTPSemantics
 import Testing
 
 @Suite struct ByteRangesTests {

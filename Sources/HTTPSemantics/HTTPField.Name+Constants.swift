@@ -11,6 +11,8 @@ extension HTTPField.Name {
   public static let reprDigest = constant("Repr-Digest")
   /// `Want-Repr-Digest` (RFC 9530 §4).
   public static let wantReprDigest = constant("Want-Repr-Digest")
+  /// `X-Request-Id`: names the request, in answers as in logs.
+  public static let xRequestID = constant("X-Request-Id")
 
   private static func constant(_ text: StaticString) -> HTTPField.Name {
     guard let name = HTTPField.Name("\(text)") else { preconditionFailure("\(text) is no field name") }

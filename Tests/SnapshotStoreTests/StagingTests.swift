@@ -1,0 +1,33 @@
+import Foundation
+import SystemIO
+import TestSupport
+import Testing
+
+@testable import FileStore
+
+@Suite struct StagingTests {
+  @Test func `what was staged goes even when no descriptor is left`() async {
+    await #expect(processExitsWith: .success) {
+      let folder = try TemporaryFolder()
+      let staging = try Staging(in: folder.path)
+      try staging.append(IOBuffer([1, 2, 3]))
+      let record = try File(staging.record, .create(mode: 0o600))
+      var limit = rlimit()
+      getrlimit(openFiles, &limit)
+      let former = limit.rlim_cur
+      limit.rlim_cur = 0
+      setrlimit(openFiles, &limit)
+      #expect(throws: SystemError.self) { try File(record.path) }
+      #expect(throws: Never.self) { try staging.remove() }
+      limit.rlim_cur = former
+      setrlimit(openFiles, &limit)
+      #expect(try Folder.entries(folder.path) == [])
+    }
+  }
+}
+
+#if canImport(Darwin)
+  private let openFiles = RLIMIT_NOFILE
+#else
+  private let openFiles = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+#endif
