@@ -38,19 +38,14 @@ let sources: [Target] = [
     ]),
 
   // The server.
-<<<<<<< HEAD
-  .target(name: "HTTPEngine", dependencies: ["SystemIO", .httpTypes, .structuredFields, .logging]),
+  .target(name: "HTTPEngine", dependencies: ["SystemIO", "HTTPSemantics", .httpTypes, .logging]),
   .target(
     name: "SnapshotSettings",
     dependencies: [
-      "DataSnapshots", "SnapshotClient", "SnapshotFormat", "HTTPEngine", "HTTPTransport", "SystemIO",
-      .httpTypes, .logging,
+      "DataSnapshots", "SnapshotClient", "SnapshotFormat", "HTTPEngine", "HTTPSemantics", "HTTPTransport",
+      "SystemIO", .httpTypes, .logging,
     ]),
-  .target(name: "SnapshotStore", dependencies: ["SnapshotFormat", "SystemIO", .crypto]),
-=======
-  .target(name: "HTTPEngine", dependencies: ["SystemIO", "HTTPSemantics", .httpTypes, .logging]),
   .target(name: "SnapshotStore", dependencies: ["SnapshotFormat", "SystemIO"]),
->>>>>>> main
   .target(
     name: "FileStore", dependencies: ["SnapshotStore", "SnapshotFormat", "SystemIO", .crypto, .logging]),
   .target(
@@ -124,12 +119,8 @@ let package = Package(
     .library(name: "DataSnapshots", targets: ["DataSnapshots"]),
     .library(name: "SnapshotClient", targets: ["SnapshotClient"]),
     .library(name: "SnapshotFormat", targets: ["SnapshotFormat"]),
-<<<<<<< HEAD
     .library(name: "SnapshotSettings", targets: ["SnapshotSettings"]),
-    .library(name: "HTTPEngine", targets: ["HTTPEngine"]),
-=======
     .library(name: "HTTPEngine", targets: ["HTTPEngine", "HTTPSemantics"]),
->>>>>>> main
     .executable(name: "snapshot", targets: ["snapshot"]),
   ],
   dependencies: [

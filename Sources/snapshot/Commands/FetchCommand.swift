@@ -32,15 +32,8 @@ struct FetchCommand: AsyncParsableCommand {
     if address.server != nil, options.server != nil {
       throw ValidationError("The address names its server; give it or --server, not both.")
     }
-<<<<<<< HEAD
     let client = try options.client(link: address.server?.absoluteString)
-    if let into, Folder.exists(into) {
-      throw CommandFailure("\(into) is there already; name a folder that is not.", status: .refused)
-    }
-=======
-    let client = try options.client(link: address.server)
     if let into { try NewPath.check(into, kind: "folder") }
->>>>>>> main
     let scratch = try ScratchFolder()
     let zip = into == nil ? URL(filePath: output ?? "\(address.id).zip") : scratch.file("\(address.id).zip")
     let line = ProgressLine("Fetching")
