@@ -18,16 +18,6 @@ struct DiskQueue: Sendable {
     }
     return try result.get()
   }
-
-  /// Runs `work` to its end, whether the task is cancelled or not.
-  func finish<Value: Sendable, Failure: Error>(
-    _ work: @escaping @Sendable () throws(Failure) -> Value
-  ) async throws(Failure) -> Value {
-    let result: Result<Value, Failure> = await withCheckedContinuation { continuation in
-      queue.async { continuation.resume(returning: Result { () throws(Failure) in try work() }) }
-    }
-    return try result.get()
-  }
 }
 
 private final class CancellationFlag: Sendable {

@@ -30,7 +30,7 @@ import Testing
     for await upload in reporter.queue.updates() where upload.id == id {
       switch upload.state {
       case .waiting(let reason): print("waits for", reason, upload.lastFailure?.description ?? "")
-      case .uploading: print("sent", upload.progress?.completed ?? 0, "of", upload.size)
+      case .uploading: print("sent", upload.sent, "of", upload.size)
       case .failed(let failure): print("given up:", failure)
       case .done, .removed: print("done")
       }

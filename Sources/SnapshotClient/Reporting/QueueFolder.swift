@@ -44,7 +44,7 @@ struct QueueFolder: Sendable {
         try Folder.removeTree(staging)
         try Folder.create(staging)
         try Folder.synchronize(path)
-        try Folder.synchronize(DurableFile.folder(of: path))
+        try Folder.synchronize(Folder.parent(of: path))
       }
     } catch {
       throw .disk(error)

@@ -75,4 +75,7 @@ public struct QueuedUpload: Sendable, Hashable, Identifiable {
   public internal(set) var endedAt: Date?
   /// Whether the bundle is still in the queue's folder. Without it a failed upload can't be tried again.
   public internal(set) var hasBundle = true
+
+  /// The bytes of it that were sent in the running try; 0 where none runs.
+  public var sent: Int64 { progress?.completed ?? 0 }
 }

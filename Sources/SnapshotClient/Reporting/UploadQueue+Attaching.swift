@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import SnapshotFormat
 import SystemIO
@@ -26,7 +27,7 @@ extension UploadQueue {
       pump()
       return item.id
     } catch {
-      await disk.finish { do { try Folder.removeTree(stage) } catch {} }
+      await disk.perform { do { try Folder.removeTree(stage) } catch {} }
       throw error
     }
   }

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import SnapshotFormat
 import SystemIO
@@ -70,7 +71,7 @@ extension UploadQueue {
     _ id: SnapshotID, _ outcome: @escaping @Sendable (QueueCore, Date) -> QueuedUpload?
   ) async {
     let now = SnapshotJSON.milliseconds(of: configuration.environment.now())
-    await disk.finish { [self] in
+    await disk.perform { [self] in
       guard
         let (item, folder) = change({ state in
           outcome(state.core, now).flatMap { item in state.folder.map { (item, $0) } }

@@ -1,3 +1,4 @@
+import Dispatch
 public import Foundation
 public import SnapshotFormat
 import Synchronization
@@ -21,7 +22,8 @@ public final class UploadQueue: Sendable {
   public let unreadable: [UnreadableUpload]
 
   let configuration: Configuration
-  let disk = DiskQueue()
+  /// For all that reads or writes the folder, in order.
+  let disk = DispatchQueue(label: "snapshot.uploads", qos: .utility)
   private let state: Mutex<State>
 
   /// What changes, under one lock.
@@ -166,7 +168,7 @@ public final class UploadQueue: Sendable {
     }
     for task in running { task.cancel() }
     for task in running { await task.value }
-    await disk.finish { [self] in
+    await disk.perform { [self] in
       change { state in
         state.folder = nil
         state.subscribers.finish()
@@ -190,7 +192,7 @@ public final class UploadQueue: Sendable {
   func onDisk<Value: Sendable>(
     _ body: @escaping @Sendable (QueueFolder) throws(ReportingError) -> Value
   ) async throws(ReportingError) -> Value {
-    try await disk.finish { [self] () throws(ReportingError) in
+    try await disk.perform { [self] () throws(ReportingError) in
       guard let folder = change({ $0.folder }) else { throw .closed }
       return try body(folder)
     }

@@ -58,8 +58,9 @@ final class ManualClock: Sendable {
           if state.cancelled.contains(number) { return (true, [CheckedContinuation<Void, Never>]()) }
           let due = state.now.addingTimeInterval(duration / .seconds(1))
           state.sleepers[number] = Sleeper(due: due, continuation: continuation)
-          let seen = state.expected.filter { Self.isAwaited($0.due, state) }.map(\.continuation)
-          state.expected.removeAll { Self.isAwaited($0.due, state) }
+          let current = state
+          let seen = current.expected.filter { Self.isAwaited($0.due, current) }.map(\.continuation)
+          state.expected = current.expected.filter { !Self.isAwaited($0.due, current) }
           return (false, seen)
         }
         if isCancelled { continuation.resume(returning: false) }

@@ -74,17 +74,31 @@ import Testing
     #expect(await reporter.queue.outcome(of: id)?.state == .done)
   }
 
-  @Test func `a server that can't be reached is asked for one upload at a time`() async throws {
+  @Test func `a server that can't be reached is asked for one upload, not for all`() async throws {
+    let isThere = Mutex(false)
     let transport = UploadTransport([.failure(.connectionFailed("refused"))])
-    let reporter = try fixture.reporter(transport) { $0.network = NetworkPolicy { _ in true } }
+    let reporter = try fixture.reporter(transport) {
+      $0.network = NetworkPolicy { _ in isThere.withLock { $0 } }
+    }
     let first = try await reporter.attach(report: fixture.report)
+    fixture.clock.set(fixture.clock.now.addingTimeInterval(1))
+    let second = try await reporter.attach(report: fixture.report)
+    isThere.withLock { $0 = true }
+    reporter.queue.networkChanged()
     let item = try await reporter.queue.upload(first, waitingFor: .time)
-    await reporter.queue.close()
-    let reopened = try fixture.reporter(transport)
-    #expect(reopened.queue.items.map(\.state) == [.waiting(.time)])
+    try await reporter.queue.upload(second, waitingFor: .time)
+    #expect(reporter.queue[second]?.failures == 0)
     #expect(transport.requests.count == 1)
     await fixture.clock.reach(try #require(item.nextTry))
-    #expect(await reopened.queue.outcome(of: first)?.state == .done)
+    for id in [first, second] { #expect(await reporter.queue.outcome(of: id)?.state == .done) }
+  }
+
+  @Test func `a new report brings a lost connection's next try forward`() async throws {
+    let reporter = try fixture.reporter(UploadTransport([.failure(.connectionFailed("refused"))]))
+    let first = try await reporter.attach(report: fixture.report)
+    try await reporter.queue.upload(first, waitingFor: .time)
+    let second = try await reporter.attach(report: fixture.report)
+    for id in [first, second] { #expect(await reporter.queue.outcome(of: id)?.state == .done) }
   }
 
   @Test(arguments: [401, 403, 407])
@@ -147,14 +161,9 @@ import Testing
       let reporter = try fixture.reporter(UploadTransport([.status(500)]))
       let id = try await reporter.attach(report: fixture.report)
       try await reporter.queue.upload(id, waitingFor: .time)
-      weak let queue = reporter.queue
-      #expect(queue != nil)
     }
     // The upload's task may still be about to end.
-    while true {
-      if await reportingError({ _ = try fixture.reporter(UploadTransport()) }) == nil { break }
-      await Task.yield()
-    }
+    while await reportingError({ _ = try fixture.reporter(UploadTransport()) }) != nil { await Task.yield() }
   }
 
   @Test func `closing stops an upload, ends the updates and loses nothing`() async throws {

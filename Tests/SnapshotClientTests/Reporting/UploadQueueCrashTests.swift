@@ -175,7 +175,7 @@ import Testing
   #if os(Linux) || os(macOS)
     @Test func `what a killed process attached goes out at the next launch`() async throws {
       let (queue, path) = (fixture.queue.path, fixture.folder.path)
-      await #expect(processExitsWith: .signal(SIGKILL)) { [queue = queue, path = path] in
+      await #expect(processExitsWith: .signal(SIGKILL)) { [queue = queue as String, path = path as String] in
         let other = try ReportingFixture()
         let reporter = try other.reporter(UploadTransport(isHeld: true), at: URL(filePath: queue))
         let ids = [
