@@ -1,4 +1,5 @@
 import DataSnapshots
+import Dispatch
 import Foundation
 import HTTPTransport
 import SnapshotClient
@@ -62,7 +63,7 @@ extension BetaSettings {
     let id = reference.id
     try begin("Opening snapshot \(id)") { [self] step in
       step("Downloading from \(client.server) …", nil)
-      let zip = try await disk.run { [downloads] in
+      let zip = try await disk.perform { [downloads] in
         try Folder.create(downloads.path)
         // What broke off may go on; of one snapshot at a time.
         for name in try Folder.entries(downloads.path) where !name.hasPrefix("\(id)") {
@@ -79,7 +80,7 @@ extension BetaSettings {
       do throws(BundleError) { result = .success(try await mode.activate(bundle: zip)) } catch {
         result = .failure(error)
       }
-      try await disk.run { try Folder.removeIfPresent(zip.path) }
+      try await disk.perform { try Folder.removeIfPresent(zip.path) }
       let manifest = try result.get()
       try await remember(
         RecentSnapshot(
@@ -111,7 +112,7 @@ extension BetaSettings {
   /// Empties the list of recent snapshots; the snapshots themselves stay where they are.
   public func clearRecent() async throws(BetaSettingsError) {
     try await perform("Emptying the list") { [self] _ in
-      try await disk.run { [recent] in try recent.clear() }
+      try await disk.perform { [recent] in try recent.clear() }
       return Outcome("List emptied", "No recent snapshots are listed any more.", nil)
     }
   }
@@ -119,7 +120,7 @@ extension BetaSettings {
   // MARK: -
 
   private func remember(_ snapshot: RecentSnapshot) async throws {
-    try await disk.run { [recent] in try recent.insert(snapshot) }
+    try await disk.perform { [recent] in try recent.insert(snapshot) }
   }
 
   private static func words(_ manifest: Manifest) -> String {

@@ -1,4 +1,5 @@
 public import DataSnapshots
+import Dispatch
 public import Foundation
 public import SnapshotClient
 import SnapshotFormat
@@ -35,7 +36,7 @@ public final class BetaSettings: Sendable {
   /// Where bundles that were fetched lie until they are active.
   let downloads: URL
   let configuration: Configuration
-  let disk = DiskWork()
+  let disk = DispatchQueue(label: "beta-settings.disk", qos: .utility)
   private let core = Mutex(Core())
 
   /// The settings of an app that records with `mode`.

@@ -1,4 +1,5 @@
 import HTTPEngine
+import HTTPSemantics
 import HTTPTypes
 
 /// What a form of the page sends.
