@@ -40,6 +40,12 @@ let sources: [Target] = [
 
   // The server.
   .target(name: "HTTPEngine", dependencies: ["SystemIO", "HTTPSemantics", .httpTypes, .logging]),
+  .target(
+    name: "SnapshotSettings",
+    dependencies: [
+      "DataSnapshots", "SnapshotClient", "SnapshotFormat", "HTTPEngine", "HTTPSemantics", "HTTPTransport",
+      "SystemIO", .httpTypes, .logging,
+    ]),
   .target(name: "SnapshotStore", dependencies: ["SnapshotFormat", "SystemIO"]),
   .target(
     name: "FileStore", dependencies: ["SnapshotStore", "SnapshotFormat", "SystemIO", .crypto, .logging]),
@@ -95,6 +101,12 @@ let tests: [Target] = [
       .target(name: "CurlTransport", condition: .when(platforms: [.linux])),
     ]),
   .testTarget(
+    name: "SnapshotSettingsTests",
+    dependencies: [
+      "SnapshotSettings", "DataSnapshots", "SnapshotClient", "SnapshotFormat", "SnapshotServer",
+      "SnapshotStore", "HTTPEngine", "HTTPTransport", "SystemIO", "TestSupport", .httpTypes, .logging,
+    ]),
+  .testTarget(
     name: "EndToEndTests",
     dependencies: [
       "snapshot", "DataSnapshots", "SnapshotFormat", "SnapshotClient", "TestSupport", .crypto,
@@ -110,6 +122,7 @@ let package = Package(
     .library(name: "Repositories", targets: ["Repositories"]),
     .library(name: "SnapshotClient", targets: ["SnapshotClient"]),
     .library(name: "SnapshotFormat", targets: ["SnapshotFormat"]),
+    .library(name: "SnapshotSettings", targets: ["SnapshotSettings"]),
     .library(name: "HTTPEngine", targets: ["HTTPEngine", "HTTPSemantics"]),
     .executable(name: "snapshot", targets: ["snapshot"]),
   ],

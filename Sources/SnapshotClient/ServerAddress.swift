@@ -33,6 +33,16 @@ struct ServerAddress: Sendable, Hashable {
   /// The address as people write it.
   var description: String { "\(scheme)://\(authority.text)\(prefix)" }
 
+  /// Whether `other` is the same server and path, however it is written.
+  func isSame(as other: ServerAddress) -> Bool {
+    let isOneHost =
+      authority.host.lowercased() == other.authority.host.lowercased()
+      || authority.isLoopback && other.authority.isLoopback
+    return isOneHost && scheme == other.scheme && port == other.port && prefix == other.prefix
+  }
+
+  private var port: UInt16 { authority.port ?? (scheme == "https" ? 443 : 80) }
+
   /// A request for what stands under `path`, each part of which is percent-encoded here.
   func request(
     _ method: HTTPRequest.Method, _ path: [String], query: [(name: String, value: String)] = []

@@ -28,11 +28,11 @@ struct FetchCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let address = try SnapshotAddress(snapshot)
+    let address = try reference()
     if address.server != nil, options.server != nil {
       throw ValidationError("The address names its server; give it or --server, not both.")
     }
-    let client = try options.client(link: address.server)
+    let client = try options.client(link: address.server?.absoluteString)
     if let into { try NewPath.check(into, kind: "folder") }
     let scratch = try ScratchFolder()
     let zip = into == nil ? URL(filePath: output ?? "\(address.id).zip") : scratch.file("\(address.id).zip")
@@ -50,25 +50,10 @@ struct FetchCommand: AsyncParsableCommand {
     Console.note("Fetched \(Console.size(bundle.size)), SHA-256 \(bundle.sha256).")
     Console.print(into ?? zip.relativePath)
   }
-}
 
-/// What a person pastes: a UUID, or a URL that ends in one.
-struct SnapshotAddress {
-  let id: SnapshotID
-  /// The server that the URL names, without the API's path.
-  let server: String?
-
-  init(_ text: String) throws(CommandFailure) {
-    if let id = SnapshotID(text) {
-      (self.id, server) = (id, nil)
-      return
+  private func reference() throws(CommandFailure) -> SnapshotReference {
+    do { return try SnapshotReference(snapshot) } catch {
+      throw CommandFailure(error.description, status: .refused)
     }
-    guard let url = URL(string: text), let scheme = url.scheme, ["http", "https"].contains(scheme),
-      let api = text.range(of: "/v1/snapshots/"),
-      let id = SnapshotID(url.deletingPathExtension().lastPathComponent)
-    else {
-      throw CommandFailure("‘\(text)’ is neither a UUID nor the address of a snapshot.", status: .refused)
-    }
-    (self.id, server) = (id, String(text[..<api.lowerBound]))
   }
 }

@@ -1,0 +1,97 @@
+import SnapshotFormat
+
+extension PageContent {
+  var uploadSection: HTML {
+    """
+    <section aria-labelledby="upload-title"><h2 id="upload-title">Send to a bug report</h2>
+    \(entry(
+      .upload, label: "Bug report",
+      hint: "Its name in your tracker, such as BUG-123. What is recorded on this device is sent now.",
+      submit: "Upload now", length: ReportID.maximumLength))
+    </section>
+    """
+  }
+
+  var activateSection: HTML {
+    """
+    <section aria-labelledby="activate-title"><h2 id="activate-title">Open a snapshot</h2>
+    \(entry(
+      .activate, label: "UUID or address",
+      hint: "As it stands in the bug report. It is downloaded, checked, and replayed.", submit: "Activate",
+      length: 2048))
+    </section>
+    """
+  }
+
+  var queueSection: HTML {
+    let uploads = overview.uploads.map { upload -> HTML in
+      """
+      <li><p><strong>\(upload.report.description)</strong> <span class="note">\(Self.size(upload.size)) · \
+      \(Self.time(upload.attachedAt))</span></p>
+      <p class="upload-state">\(upload.state.words)</p>
+      <p>\(Self.copyable(upload.id, as: "queue"))</p>
+      \(Self.bar(of: upload))
+      <div class="actions">\(Self.button(
+        .retry, "Try again now", id: "retry-\(upload.id)", fields: [("id", upload.id.description)]),
+        if: upload.canRetry)
+      \(Self.button(
+        .remove, Self.removal(of: upload), id: "remove-\(upload.id)", fields: [("id", upload.id.description)]))</div></li>
+      """
+    }
+    return Self.live(
+      "queue", "Uploads",
+      overview.uploads.isEmpty
+        ? "<p class=\"note\">Nothing waits to be sent.</p>" : "<ul class=\"cards\">\(uploads)</ul>")
+  }
+
+  private static func bar(of upload: BetaSettings.Upload) -> HTML {
+    guard case .sending(let fraction) = upload.state else { return "" }
+    return progress(fraction, of: "Upload for \(upload.report)")
+  }
+
+  private static func removal(of upload: BetaSettings.Upload) -> HTML {
+    upload.state == .done ? "Remove from the list" : "Give up and delete"
+  }
+
+  var recentSection: HTML {
+    let snapshots = overview.recent.map { snapshot -> HTML in
+      let application = snapshot.application.map { " · " + $0.identifier + " " + $0.version } ?? ""
+      return """
+        <li><p><strong>\(snapshot.origin == .sent ? "Sent" : "Opened")</strong> <span class="note">\
+        \(snapshot.report?.description ?? "no report")\(HTML.name(application)) · \(Self.time(snapshot.date))</span></p>
+        <p>\(Self.copyable(snapshot.id, as: "recent"))</p>
+        <div class="actions">\(Self.button(
+          .activate, "Open again<span class=\"hidden\"> \(snapshot.id.description)</span>",
+          id: "activate-\(snapshot.id)", fields: [("snapshot", snapshot.id.description)]))</div></li>
+        """
+    }
+    return Self.live(
+      "recent", "Recent snapshots",
+      overview.recent.isEmpty
+        ? "<p class=\"note\">Snapshots that you send or open are listed here.</p>"
+        : """
+        <ul class="cards">\(snapshots)</ul>
+        \(Self.button(.clearRecent, "Empty this list", id: "clear-recent"))
+        """)
+  }
+
+  var clearSection: HTML {
+    """
+    <section aria-labelledby="clear-title"><h2 id="clear-title">Clear</h2>
+    <details id="clear" class="danger"><summary id="clear-summary">Delete the recordings …</summary>
+    <p>Everything that is recorded on this device is deleted. Snapshots that were sent, and the one that is replayed, \
+    stay.</p>
+    \(Self.button(.clearRecordings, "Delete the recordings", id: "clear-recordings", kind: "destructive"))
+    </details></section>
+    """
+  }
+
+  /// Bytes for people.
+  private static func size(_ bytes: Int64) -> String {
+    switch bytes {
+    case ..<1000: "\(bytes) B"
+    case ..<1_000_000: "\((bytes + 500) / 1000) KB"
+    default: "\(bytes / 1_000_000).\(bytes % 1_000_000 / 100_000) MB"
+    }
+  }
+}

@@ -1,0 +1,128 @@
+import DataSnapshots
+import Foundation
+import SnapshotClient
+import SnapshotFormat
+import SnapshotSettings
+import SystemIO
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct BetaSettingsTests {
+  @Test func `a snapshot goes up from one app, and is replayed by another`() async throws {
+    let server = try await SampleServer()
+    let (sender, receiver) = (try SampleApp(server: server.url), try SampleApp(server: server.url))
+
+    sender.recordAll()
+    try await sender.settings.upload(toReport: " BUG-123 ")
+    await sender.settings.settle()
+    let sent = await sender.settings.overview()
+    #expect(sent.activity?.phase == .done, "\(String(describing: sent.activity))")
+    let id = try #require(sent.activity?.snapshot)
+    #expect(sent.recent.map(\.id) == [id])
+    #expect(sent.recent.first?.origin == .sent)
+    #expect(sent.uploads.map(\.id) == [id])
+
+    let link = "  <\(server.url.absoluteString)/v1/snapshots/\(id.description.uppercased()).zip>\n"
+    #expect(try receiver.settings.activate(link) == id)
+    await receiver.settings.settle()
+    let opened = await receiver.settings.overview()
+    #expect(opened.activity?.phase == .done, "\(String(describing: opened.activity))")
+    #expect(opened.activity?.message.contains("3 recordings of com.example.weather 3.1 (7)") == true)
+    #expect(opened.report.state == .replaying)
+    #expect(opened.active?.id == id)
+    #expect(opened.recent.first?.report == (try ReportID("BUG-123")))
+    #expect(receiver.show("forecast/today", live: "rain") == "sunny")
+    #expect(try Folder.entries(receiver.temporary.file("settings/downloads").path) == [])
+
+    try await receiver.settings.deactivate()
+    #expect(receiver.show("forecast/today", live: "rain") == "rain")
+    await server.stop()
+  }
+
+  @Test func `a module goes from missing to complete`() async throws {
+    let app = try SampleApp(server: try #require(URL(string: "http://127.0.0.1:1")))
+    app.settings.state = .recording
+    app.show("forecast/today", live: "sunny")
+    #expect(await app.settings.overview().report.modules.first?.missing == ["forecast/week"])
+    app.show("forecast/week", live: "mixed")
+    #expect(await app.settings.overview().report.modules.first?.isComplete == true)
+    try await app.settings.clearRecordings()
+    let overview = await app.settings.overview()
+    #expect(overview.report.recordingCount == 0)
+    #expect(overview.activity?.title == "Recordings deleted")
+  }
+
+  @Test func `what can't be begun is refused in words`() async throws {
+    let app = try SampleApp(server: try #require(URL(string: "http://127.0.0.1:1")))
+    let id = SnapshotID()
+    func reason(_ body: () async throws -> Void) async -> String {
+      do {
+        try await body()
+        return ""
+      } catch { return "\(error)" }
+    }
+    #expect(
+      await reason { try await app.settings.upload(toReport: "BUG 1") }.contains("made of ASCII letters"))
+    #expect(
+      await reason { try await app.settings.upload(toReport: "BUG-1") }.contains("Nothing is recorded yet"))
+    #expect(await reason { try app.settings.activate("BUG-1") }.contains("neither a UUID"))
+    let elsewhere = await reason { try app.settings.activate("https://evil.example/v1/snapshots/\(id).zip") }
+    #expect(elsewhere.contains("https://evil.example"))
+    #expect(elsewhere.contains("http://127.0.0.1:1"))
+    #expect(await app.settings.overview().activity == nil)
+  }
+
+  @Test func `a download that fails changes nothing, and says why`() async throws {
+    let server = try await SampleServer()
+    let app = try SampleApp(server: server.url)
+    app.recordAll()
+    try app.settings.activate(SnapshotID().description)
+    await app.settings.settle()
+    let overview = await app.settings.overview()
+    #expect(overview.activity?.phase == .failed)
+    #expect(overview.activity?.message.contains("The server has nothing under that name") == true)
+    #expect(overview.report.state == .recording)
+    #expect(overview.recent.isEmpty)
+    await server.stop()
+  }
+
+  @Test func `one thing goes on at a time, and can be stopped`() async throws {
+    let begun = Signal()
+    let app = try SampleApp(server: try #require(URL(string: "http://127.0.0.1:1")))
+    var uploads = app.uploads.functions
+    uploads.attach = { _ in
+      begun.fire()
+      try await Task.sleep(for: .seconds(60))
+      return SnapshotID()
+    }
+    let settings = BetaSettings(
+      mode: app.mode, client: app.client, uploads: uploads, folder: app.temporary.file("settings"))
+    app.recordAll()
+    try await settings.upload(toReport: "BUG-1")
+    await begun.wait()
+    #expect(await settings.overview().isBusy)
+    await #expect {
+      try await settings.clearRecordings()
+    } throws: { error in
+      "\(error)" == "‘Making a snapshot for BUG-1’ still goes on. Wait for its end, or stop it."
+    }
+    settings.cancel()
+    await settings.settle()
+    #expect(await settings.overview().activity?.phase == .cancelled)
+    try await settings.clearRecordings()
+  }
+
+  @Test func `the failure of an upload is told`() async throws {
+    let app = try SampleApp(server: try #require(URL(string: "http://127.0.0.1:1")))
+    var uploads = app.uploads.functions
+    uploads.attach = { _ in throw SampleFailure(description: "The queue is full.") }
+    let settings = BetaSettings(
+      mode: app.mode, client: app.client, uploads: uploads, folder: app.temporary.file("settings"))
+    app.recordAll()
+    try await settings.upload(toReport: "BUG-1")
+    await settings.settle()
+    let activity = await settings.overview().activity
+    #expect(activity?.phase == .failed)
+    #expect(activity?.message == "The queue is full.")
+  }
+}

@@ -1,0 +1,40 @@
+import DataSnapshots
+import Foundation
+import SnapshotClient
+import SnapshotSettings
+import TestSupport
+import Testing
+
+/// The article's lines, run as they stand there.
+@Suite(.timeLimit(.minutes(1))) struct DocumentationTests {
+  @Test func `the article's example works, and is what the article shows`() async throws {
+    let snapshotServer = try await SampleServer()
+    let temporary = try TemporaryFolder()
+    let (appFolder, serverURL) = (temporary.url, snapshotServer.url)
+    func show(_ link: URL) { #expect(link.query()?.hasPrefix("token=") == true) }
+
+    // example: SnapshotSettings begin
+    let snapshots = SnapshotMode(folder: appFolder.appending(path: "snapshots"))
+    snapshots.register(module: "Forecast", files: ["forecast/today", "forecast/week"])
+    let client = try SnapshotAPIClient(server: serverURL)
+    let reporter = try BugReporter(queue: appFolder.appending(path: "queue"), client: client) { report, zip in
+      try await snapshots.makeSnapshot(report: report, to: zip)
+    }
+    let settings = BetaSettings(
+      mode: snapshots, client: client, reporter: reporter, folder: appFolder.appending(path: "settings"))
+
+    // When the tester opens the settings:
+    let server = BetaSettingsServer(settings)
+    show(try await server.start())  // http://127.0.0.1:49152/?token=…, good for one browser
+
+    // When the settings are closed:
+    await server.stop()
+    // example: SnapshotSettings end
+
+    await reporter.queue.close()
+    await snapshotServer.stop()
+    try DocumentedExample.check(
+      article: "Sources/SnapshotSettings/SnapshotSettings.docc/SnapshotSettings.md", code: #filePath,
+      marker: "SnapshotSettings")
+  }
+}
