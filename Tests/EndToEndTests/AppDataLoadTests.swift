@@ -13,7 +13,7 @@ import Testing
   {
     let fixture = try AppDataFixture([:])
     let (old, new) = (String(repeating: "o", count: Self.size), String(repeating: "n", count: Self.size))
-    let names = (1000..<4000).map { "Documents/\($0 % 10)/\($0)" }.sorted()
+    let names = (1000..<2000).map { "Documents/\($0 % 10)/\($0)" }.sorted()
     for name in names {
       try fixture.write(new, to: name)
       try fixture.folder.write(Data(old.utf8), to: "container/" + name)
