@@ -35,19 +35,20 @@ struct QueueCore: Sendable {
   // MARK: - What goes out, and when
 
   /// Marks those as uploading that may go out now, and says of the others what they wait for.
-  mutating func takeDue(at now: Date, permitted: Set<SnapshotID>) -> [QueuedUpload] {
+  mutating func takeDue(at now: Date, permitted: [SnapshotID: Bool]) -> [QueuedUpload] {
     limitWaits(at: now)
     let hold = serverHold
     var free = concurrentUploads - items.values.count { $0.state == .uploading }
     var taken: [QueuedUpload] = []
     for var item in ordered.sorted(by: { urgent.contains($0.id) && !urgent.contains($1.id) }) {
-      guard case .waiting(let former) = item.state else { continue }
+      // One for which nobody has asked came just now, and whoever brought it asks next.
+      guard case .waiting(let former) = item.state, let isPermitted = permitted[item.id] else { continue }
       let due = dueTime(of: item, hold: hold)
       if former == .token || (isTokenRefused && !urgent.contains(item.id)) {
         item.state = .waiting(.token)
       } else if let due, due > now {
         item.state = .waiting(.time)
-      } else if !permitted.contains(item.id) {
+      } else if !isPermitted {
         item.state = .waiting(.network)
       } else if free <= 0 {
         item.state = .waiting(.turn)

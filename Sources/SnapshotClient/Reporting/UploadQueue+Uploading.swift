@@ -9,12 +9,12 @@ extension UploadQueue {
   /// after everything that may have changed an answer.
   func pump() {
     // The app's closure is asked without a lock held, so that it may look at the queue.
-    let permitted = Set(
-      items.filter { item in
-        if case .waiting = item.state { configuration.network.permits(item) } else { false }
-      }.map(\.id))
+    var permitted: [SnapshotID: Bool] = [:]
+    for item in items {
+      if case .waiting = item.state { permitted[item.id] = configuration.network.permits(item) }
+    }
     let now = configuration.environment.now()
-    change { state in
+    change { [permitted] state in
       guard let folder = state.folder, !state.isClosing else { return }
       for item in state.core.takeDue(at: now, permitted: permitted) {
         let (client, generation) = (state.client, state.generation)

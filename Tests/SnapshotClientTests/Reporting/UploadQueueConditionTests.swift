@@ -123,6 +123,7 @@ import Testing
     let reporter = try fixture.reporter(unknown)
     let first = try await reporter.attach(report: fixture.report)
     try await reporter.queue.upload(first, waitingFor: .token)
+    fixture.clock.set(fixture.clock.now.addingTimeInterval(1))
     let second = try await reporter.attach(report: fixture.report)
     try await reporter.queue.upload(second, waitingFor: .token)
     #expect(unknown.requests.count == 1)
