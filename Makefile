@@ -7,7 +7,7 @@ SHELL := /bin/bash
 # What the build needs, and what the end-to-end tests call.
 PACKAGES := libcurl4-openssl-dev zlib1g-dev curl unzip python3 libarchive-tools \
   chromium chromium-driver fonts-dejavu-core
-SOURCES := Package.swift Sources Tests
+SOURCES := Package.swift Sources Tests Benchmarks
 
 .PHONY: help setup demo test lint format serve release clean
 

@@ -87,7 +87,9 @@ import Testing
     #expect(try client.receive().isEmpty)
   }
 
-  @Test func `what the other end has not acknowledged is counted, and becomes nothing once it is read`() throws {
+  @Test func `what the other end has not acknowledged is counted until it is read`()
+    throws
+  {
     let (listener, port) = try listener()
     let client = try RawHTTPClient(port: port, receiveBuffer: 16 * 1024)
     let socket = try accept(listener)

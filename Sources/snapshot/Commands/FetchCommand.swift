@@ -28,11 +28,7 @@ struct FetchCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let address = try reference()
-    if address.server != nil, options.server != nil {
-      throw ValidationError("The address names its server; give it or --server, not both.")
-    }
-    let client = try options.client(link: address.server?.absoluteString)
+    let (address, client) = try options.resolve(snapshot)
     if let into { try NewPath.check(into, kind: "folder") }
     let scratch = try ScratchFolder()
     let zip = into == nil ? URL(filePath: output ?? "\(address.id).zip") : scratch.file("\(address.id).zip")
@@ -49,11 +45,5 @@ struct FetchCommand: AsyncParsableCommand {
     }
     Console.note("Fetched \(Console.size(bundle.size)), SHA-256 \(bundle.sha256).")
     Console.print(into ?? zip.relativePath)
-  }
-
-  private func reference() throws(CommandFailure) -> SnapshotReference {
-    do { return try SnapshotReference(snapshot) } catch {
-      throw CommandFailure(error.description, status: .refused)
-    }
   }
 }

@@ -57,11 +57,7 @@ struct PreloadCommand: AsyncParsableCommand {
   /// Where the data lies on this machine: in `scratch` if it had to be fetched.
   private func local(_ scratch: ScratchFolder) async throws -> URL {
     guard SnapshotID(source) != nil || source.contains("://") else { return URL(filePath: source) }
-    let address = try SnapshotAddress(source)
-    if address.server != nil, options.server != nil {
-      throw ValidationError("The address names its server; give it or --server, not both.")
-    }
-    let client = try options.client(link: address.server)
+    let (address, client) = try options.resolve(source)
     let zip = scratch.file("\(address.id).zip")
     let line = ProgressLine("Fetching")
     defer { line.finish() }

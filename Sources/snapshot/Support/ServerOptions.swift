@@ -17,6 +17,20 @@ struct ServerOptions: ParsableArguments {
     ))
   var tokenFile: String?
 
+  /// The snapshot that a person means by `text`, and a client of the server that has it.
+  func resolve(_ text: String) throws -> (snapshot: SnapshotReference, client: SnapshotAPIClient) {
+    let reference: SnapshotReference
+    do {
+      reference = try SnapshotReference(text)
+    } catch {
+      throw CommandFailure(error.description, status: .refused)
+    }
+    if reference.server != nil, server != nil {
+      throw ValidationError("The address names its server; give it or --server, not both.")
+    }
+    return (reference, try client(link: reference.server?.absoluteString))
+  }
+
   /// A client of the server that `link` leads to, or else of the configured one.
   ///
   /// A link may come from anybody: the token of the environment goes along only where it leads to the configured
