@@ -140,4 +140,9 @@ public final class File: Sendable {
       return false
     }
   }
+
+  /// Gives the lock back at once, though a process that is just being started may still share the descriptor.
+  public func unlock() throws(SystemError) {
+    try retryingInterrupts("flock", path) { flock(descriptor, LOCK_UN) }
+  }
 }
