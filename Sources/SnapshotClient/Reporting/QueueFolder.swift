@@ -52,6 +52,12 @@ struct QueueFolder: Sendable {
     guard isFree else { throw .inUse(folder: path) }
   }
 
+  /// Lets another queue use the folder, whoever still holds this value.
+  func close() {
+    // The lock goes with the descriptor at the latest.
+    do { try lock.unlock() } catch {}
+  }
+
   /// Where the bundle of `id` lies.
   func bundle(of id: SnapshotID) -> String { "\(items)/\(id)/bundle.zip" }
 

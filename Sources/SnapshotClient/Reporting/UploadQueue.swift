@@ -170,6 +170,7 @@ public final class UploadQueue: Sendable {
     for task in running { await task.value }
     await disk.perform { [self] in
       change { state in
+        state.folder?.close()
         state.folder = nil
         state.subscribers.finish()
       }

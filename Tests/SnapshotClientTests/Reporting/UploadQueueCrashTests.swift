@@ -159,6 +159,14 @@ import Testing
     #expect(await later.outcome(of: ids[1])?.state == .done)
   }
 
+  @Test func `a closed queue gives its folder back, whoever still knows of it`() async throws {
+    let folder = try QueueFolder(fixture.queue.path)
+    let queue = try UploadQueue(folder: folder, fixture.client(UploadTransport()), fixture.configuration())
+    await queue.close()
+    _ = try fixture.reporter(UploadTransport())
+    folder.close()
+  }
+
   @Test func `files beside a bundle stay with it and go with it`() async throws {
     let transport = UploadTransport([.status(500)])
     let reporter = try fixture.reporter(transport)
