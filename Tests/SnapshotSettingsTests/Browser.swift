@@ -18,13 +18,7 @@ struct Browser: Sendable {
 
   /// Starts a driver on a port that it chooses, and a browser with it.
   init(width: Int = 1280, height: Int = 900) async throws {
-    // The driver is the process; what it says is cut to the port, which is all that is waited for.
-    driver = try await RunningProgram(
-      "/bin/bash",
-      [
-        "-c",
-        #"exec chromedriver --port=0 > >(sed -u -n 's/.*started successfully on port \([0-9]*\).*/\1/p')"#,
-      ])
+    driver = try await Self.startDriver()
     authority = "127.0.0.1:\(driver.firstLine)"
     let arguments = [
       "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
@@ -37,6 +31,20 @@ struct Browser: Sendable {
       throw Failure(description: "no session: \(answer)")
     }
     self.session = session
+  }
+
+  /// Starts the driver, again where that fails: it takes a free port for IPv4 and then wants the same for IPv6, which
+  /// somebody else may have by then.
+  private static func startDriver(attempts: Int = 5) async throws -> RunningProgram {
+    // The driver is the process; what it says is cut to the port, which is all that is waited for.
+    let script =
+      #"exec chromedriver --port=0 > >(sed -u -n 's/.*started successfully on port \([0-9]*\).*/\1/p')"#
+    do {
+      return try await RunningProgram("/bin/bash", ["-c", script])
+    } catch let failure as RunningProgram.Failure where attempts > 1 {
+      guard failure.errors.contains("Address already in use") else { throw failure }
+      return try await startDriver(attempts: attempts - 1)
+    }
   }
 
   /// What the driver says is wrong.
