@@ -107,7 +107,11 @@ final class RepositoryCore<Value: Sendable>: Sendable {
 func reportData<Value>(of value: Value) -> Data {
   // A cast, because most repositories in memory hold types that need no `Codable`, and some have it all the same.
   if let encodable = value as? any Encodable {
-    do { return try StoredJSON.makeEncoder(pretty: true).encode(encodable) } catch {}
+    do {
+      return try StoredJSON.makeEncoder(pretty: true).encode(encodable)
+    } catch {
+      // What JSON can't hold, such as a number that is none, is just what such a report may be about: described below.
+    }
   }
   var text = ""
   dump(value, to: &text)
