@@ -9,7 +9,7 @@ PACKAGES := libcurl4-openssl-dev zlib1g-dev curl unzip python3 libarchive-tools 
   chromium chromium-driver fonts-dejavu-core
 SOURCES := Package.swift Sources Tests Benchmarks
 
-.PHONY: help setup demo test lint format serve release clean
+.PHONY: help setup demo test lint format serve release bench clean
 
 help: ## Shows this list
 	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -53,5 +53,13 @@ serve: setup ## Runs the server on http://127.0.0.1:8080 over Storage
 release: setup ## Builds the optimised command, with Swift's libraries inside
 	@swift build -c release --product snapshot --static-swift-stdlib -Xlinker -s --scratch-path .build-release
 
+bench: PACKAGES += nginx zip
+bench: release ## Holds the server against nginx, Hummingbird and FlyingFox (JSON=file, QUICK=1)
+	@swift build -c release --package-path Benchmarks --static-swift-stdlib --scratch-path .build-bench
+	@peers="$$(swift build -c release --package-path Benchmarks --static-swift-stdlib --scratch-path .build-bench \
+	  --show-bin-path)"; \
+	"$$peers/Benchmark" --peers "$$peers" --snapshot .build-release/release/snapshot --work .build-bench/work \
+	  $(if $(JSON),--json '$(JSON)') $(if $(QUICK),--quick) $(foreach suite,$(ONLY),--only $(suite))
+
 clean: ## Removes what was built
-	@rm -rf .build .build-release
+	@rm -rf .build .build-release .build-bench

@@ -123,7 +123,7 @@ let package = Package(
     .library(name: "SnapshotClient", targets: ["SnapshotClient"]),
     .library(name: "SnapshotFormat", targets: ["SnapshotFormat"]),
     .library(name: "SnapshotSettings", targets: ["SnapshotSettings"]),
-    .library(name: "HTTPEngine", targets: ["HTTPEngine", "HTTPSemantics"]),
+    .library(name: "HTTPEngine", targets: ["HTTPEngine", "HTTPSemantics", "SystemIO"]),
     .executable(name: "snapshot", targets: ["snapshot"]),
   ],
   dependencies: [

@@ -5,12 +5,44 @@ import PackageDescription
 let package = Package(
   name: "benchmarks",
   platforms: [.macOS(.v15)],
-  dependencies: [.package(name: "data-snapshots", path: "..")],
+  products: [.library(name: "FlushCounter", type: .dynamic, targets: ["CFlushCounter"])],
+  dependencies: [
+    .package(name: "data-snapshots", path: ".."),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+    .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    // What the engine is held against: nothing of the product depends on it.
+    .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1"),
+    .package(url: "https://github.com/swhitty/FlyingFox", exact: "0.27.1"),
+  ],
   targets: [
     .target(name: "CAllocations"),
     .executableTarget(
       name: "Overhead",
       dependencies: ["CAllocations", .product(name: "DataSnapshots", package: "data-snapshots")]),
+
+    // The servers that are compared, beside nginx and `snapshot serve`.
+    .executableTarget(
+      name: "EngineServer",
+      dependencies: [
+        .product(name: "HTTPEngine", package: "data-snapshots"),
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "Logging", package: "swift-log"),
+      ]),
+    .executableTarget(
+      name: "HummingbirdPeer",
+      dependencies: [
+        .product(name: "Hummingbird", package: "hummingbird"),
+        .product(name: "Crypto", package: "swift-crypto"),
+      ]),
+    .executableTarget(
+      name: "FlyingFoxPeer", dependencies: [.product(name: "FlyingFox", package: "FlyingFox")]),
+
+    // What compares them.
+    .target(name: "CBenchmark"),
+    .target(name: "CFlushCounter"),
+    .executableTarget(
+      name: "Benchmark", dependencies: ["CBenchmark", .product(name: "Crypto", package: "swift-crypto")]),
   ],
   swiftLanguageModes: [.v6]
 )

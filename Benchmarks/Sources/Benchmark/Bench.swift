@@ -1,0 +1,114 @@
+import Foundation
+
+/// One run: what it works with, and what has come of it so far.
+struct Bench {
+  let options: Options
+  var report: Report
+  private var bundles: [String: BundleFile] = [:]
+
+  init(_ options: Options) {
+    self.options = options
+    report = Report(machine: Machine(options.tools))
+  }
+
+  var effort: Options.Effort { options.effort }
+
+  /// Says on stderr how far it is.
+  func note(_ text: String) { FileHandle.standardError.write(Data("\(text)\n".utf8)) }
+
+  mutating func perform(_ suite: Suite) {
+    do {
+      switch suite {
+      case .requests: try measureSmallRequests()
+      case .downloads: try measureDownloads()
+      case .uploads: try measureUploads()
+      case .mixed: try measureMixedLoad()
+      case .durable: try measureDurableUploads()
+      case .memory: try measureMemory()
+      case .start: try measureStartUp()
+      case .zip: try measureZip()
+      }
+    } catch {
+      fail(suite.rawValue, error)
+    }
+  }
+
+  mutating func fail(_ what: String, _ error: any Error) {
+    report.failures.append("\(what): \(error)")
+    note("\(what): \(error)")
+  }
+
+  /// A bundle of about `size` bytes, made when it is first wanted.
+  mutating func bundle(_ name: String, _ size: Int) throws -> BundleFile {
+    if let bundle = bundles[name] { return bundle }
+    let bundle = try BundleFile(name, size: size, in: options.work, options.tools)
+    bundles[name] = bundle
+    return bundle
+  }
+
+  func start(_ contestant: Contestant, environment: [String: String] = [:]) throws -> Server {
+    try Server(contestant, options.tools, in: options.work, environment: environment)
+  }
+
+  /// Starts those that can be started.
+  mutating func start(_ contestants: [Contestant]) -> [Server] {
+    contestants.compactMap { contestant in
+      do { return try start(contestant) } catch {
+        fail(contestant.name, error)
+        return nil
+      }
+    }
+  }
+
+  /// Has `servers` take turns, A B A B, so that all see the same machine, and answers with the medians.
+  mutating func race(
+    _ what: String, _ servers: [Server], rounds: Int? = nil, _ body: (Server) throws -> [Metric: Double]
+  ) -> [Contestant: [Metric: Double]] {
+    var samples: [Contestant: [Metric: [Double]]] = [:]
+    var out: Set<Contestant> = []
+    for _ in 0..<(rounds ?? effort.rounds) {
+      for server in servers where !out.contains(server.contestant) {
+        do {
+          for (metric, value) in try body(server) {
+            samples[server.contestant, default: [:]][metric, default: []].append(value)
+          }
+        } catch {
+          fail("\(what), \(server.contestant.name)", error)
+          out.insert(server.contestant)
+        }
+      }
+    }
+    let medians = samples.filter { !out.contains($0.key) }.mapValues { $0.mapValues(\.median) }
+    note(
+      "  \(what): "
+        + servers.compactMap { server in
+          medians[server.contestant].map { metrics in
+            "\(server.contestant.name) "
+              + metrics.sorted { $0.key.rawValue < $1.key.rawValue }
+              .map { "\($0.key.format($0.value)) \($0.key.rawValue)" }.joined(separator: ", ")
+          }
+        }.joined(separator: " | "))
+    return medians
+  }
+
+  mutating func add(
+    _ work: String, _ metric: Metric, ours: Contestant, _ values: [Contestant: [Metric: Double]],
+    _ bounds: [Peer: Double] = [:]
+  ) {
+    let named = Dictionary(uniqueKeysWithValues: values.map { ($0.key.name, $0.value) })
+    report.rows.append(Row(work, metric, ours: ours.name, named, bounds))
+  }
+}
+
+/// What can be measured by itself.
+enum Suite: String, CaseIterable {
+  case requests, downloads, uploads, mixed, durable, memory, start, zip
+}
+
+extension [Double] {
+  var median: Double {
+    guard !isEmpty else { return .nan }
+    let sorted = sorted()
+    return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2
+  }
+}

@@ -1,0 +1,41 @@
+import Foundation
+
+/// Holds the server against its peers, on the same work and in the same run, and prints the ratios.
+@main
+struct Benchmark {
+  static func main() {
+    setvbuf(stdout, nil, _IOLBF, 0)
+    do {
+      let options = try Options(Array(CommandLine.arguments.dropFirst()))
+      raiseDescriptorLimit()
+      signal(SIGPIPE, SIG_IGN)
+      Cores.bind(to: Cores.generator)
+      try FileManager.default.createDirectory(atPath: options.work, withIntermediateDirectories: true)
+      defer { remove(options.work) }
+      var bench = Bench(options)
+      let start = Clock.now
+      for suite in Suite.allCases where options.only.isEmpty || options.only.contains(suite.rawValue) {
+        bench.note("\(suite.rawValue) …")
+        bench.perform(suite)
+      }
+      print(Table(report: bench.report).text)
+      print("Measured in \((Clock.now - start) / 1_000_000_000) s.")
+      if let json = options.json { try bench.report.json.write(to: URL(filePath: json)) }
+    } catch {
+      FileHandle.standardError.write(Data("\(error)\n".utf8))
+      exit(1)
+    }
+  }
+
+  private static func remove(_ folder: String) {
+    do { try FileManager.default.removeItem(atPath: folder) } catch { print("left behind: \(error)") }
+  }
+
+  /// A thousand connections at either end.
+  private static func raiseDescriptorLimit() {
+    var limit = rlimit()
+    getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    limit.rlim_cur = min(limit.rlim_max, 65_536)
+    setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+  }
+}

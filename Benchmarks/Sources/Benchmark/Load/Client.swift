@@ -1,0 +1,153 @@
+import CBenchmark
+import Glibc
+
+/// One connection that sends a request, checks the answer, and sends the next.
+final class Client {
+  let descriptor: Int32
+  let group: Int
+  private let poller: Int32
+  private var exchange = Exchange(head: [])
+  private var sent = 0
+  private var head: [UInt8] = []
+  private var expected: Int?
+  private var received = 0
+  private var watchesWrite = false
+  private(set) var began: UInt64 = 0
+  private(set) var isBusy = false
+
+  /// What a call of the loop's led to.
+  enum Outcome {
+    case waiting
+    case finished(bytes: Int)
+  }
+
+  /// Connects from one of many loopback addresses, so that no limit per address is in the way.
+  init(port: UInt16, index: Int, group: Int, poller: Int32) throws {
+    self.group = group
+    self.poller = poller
+    descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    guard descriptor >= 0 else { throw Failure("socket: \(Failure.lastError)") }
+    var source = Self.address(0x7F00_0002 + UInt32(index / 100), 0)
+    var target = Self.address(0x7F00_0001, port)
+    let size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isConnected = withUnsafePointer(to: &source) { source in
+      withUnsafePointer(to: &target) { target in
+        source.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, size) } == 0
+          && target.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, size) } == 0
+      }
+    }
+    guard isConnected else {
+      let reason = Failure.lastError
+      close(descriptor)
+      throw Failure("connect: \(reason)")
+    }
+    var one: Int32 = 1
+    setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
+    _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+    guard benchmark_watch(poller, descriptor, 1, 1) == 0 else { throw Failure("epoll: \(Failure.lastError)") }
+  }
+
+  deinit { close(descriptor) }
+
+  private static func address(_ host: UInt32, _ port: UInt16) -> sockaddr_in {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = host.bigEndian
+    address.sin_port = port.bigEndian
+    return address
+  }
+
+  func begin(_ exchange: Exchange, at now: UInt64) throws {
+    self.exchange = exchange
+    (sent, received, expected, began, isBusy) = (0, 0, nil, now, true)
+    head.removeAll(keepingCapacity: true)
+    try send()
+  }
+
+  /// Sends what the socket takes, at most about a megabyte before others have their turn.
+  func send() throws {
+    let headCount = exchange.head.count
+    let total = headCount + (exchange.body?.count ?? 0)
+    var share = 1 << 20
+    while sent < total, share > 0 {
+      let count: Int
+      if sent < headCount {
+        let flags = Int32(MSG_NOSIGNAL.rawValue) | (exchange.body == nil ? 0 : Int32(MSG_MORE.rawValue))
+        count = exchange.head.withUnsafeBytes {
+          Glibc.send(descriptor, $0.baseAddress.map { $0 + sent }, headCount - sent, flags)
+        }
+      } else {
+        let offset = sent - headCount
+        count = Glibc.send(
+          descriptor, exchange.body?.bytes.baseAddress.map { $0 + offset }, min(256 << 10, total - sent),
+          Int32(MSG_NOSIGNAL.rawValue))
+      }
+      guard count > 0 else {
+        if errno == EAGAIN { break }
+        throw Failure("send: \(Failure.lastError)")
+      }
+      sent += count
+      share -= count
+    }
+    if watchesWrite != (sent < total) {
+      watchesWrite = sent < total
+      guard benchmark_watch(poller, descriptor, watchesWrite ? 3 : 1, 0) == 0 else {
+        throw Failure("epoll: \(Failure.lastError)")
+      }
+    }
+  }
+
+  /// Takes what has come, by way of `room`, and checks it.
+  func receive(into room: UnsafeMutableRawBufferPointer) throws -> Outcome {
+    for _ in 0..<8 {
+      let count = recv(descriptor, room.baseAddress, room.count, 0)
+      guard count > 0 else {
+        if count < 0, errno == EAGAIN { return .waiting }
+        throw Failure(count == 0 ? "the server closed the connection" : "recv: \(Failure.lastError)")
+      }
+      guard isBusy else { throw Failure("an answer to nothing") }
+      if case .finished(let bytes) = try take(UnsafeRawBufferPointer(rebasing: room[..<count])) {
+        return .finished(bytes: bytes)
+      }
+      if count < room.count { return .waiting }
+    }
+    return .waiting
+  }
+
+  private func take(_ bytes: UnsafeRawBufferPointer) throws -> Outcome {
+    guard let expected else { return try takeHead(bytes) }
+    if let answer = exchange.answer, !answer.holds(bytes, at: received) {
+      throw Failure("the answer's bytes differ behind byte \(received)")
+    }
+    received += bytes.count
+    guard received <= expected else { throw Failure("the answer is longer than it says") }
+    guard received == expected else { return .waiting }
+    isBusy = false
+    return .finished(bytes: received + (exchange.body?.count ?? 0))
+  }
+
+  private func takeHead(_ bytes: UnsafeRawBufferPointer) throws -> Outcome {
+    if !head.isEmpty {
+      head += bytes
+      let whole = head
+      return try whole.withUnsafeBytes { try takeWholeHead($0) }
+    }
+    return try takeWholeHead(bytes)
+  }
+
+  private func takeWholeHead(_ bytes: UnsafeRawBufferPointer) throws -> Outcome {
+    guard let answer = try AnswerHead(bytes) else {
+      if head.isEmpty { head = Array(bytes) }
+      return .waiting
+    }
+    guard answer.status == exchange.status else {
+      throw Failure(
+        "status \(answer.status) instead of \(exchange.status): \(String(decoding: bytes, as: UTF8.self))")
+    }
+    if let wanted = exchange.answer, answer.contentLength != wanted.count {
+      throw Failure("\(answer.contentLength) bytes instead of \(wanted.count)")
+    }
+    expected = answer.contentLength
+    return try take(UnsafeRawBufferPointer(rebasing: bytes[answer.length...]))
+  }
+}

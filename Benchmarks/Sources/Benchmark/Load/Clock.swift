@@ -1,0 +1,14 @@
+import Glibc
+
+/// Time in nanoseconds.
+enum Clock {
+  static var now: UInt64 { read(CLOCK_MONOTONIC) }
+  /// Time for which the calling thread had a core.
+  static var threadCPU: UInt64 { read(CLOCK_THREAD_CPUTIME_ID) }
+
+  private static func read(_ clock: clockid_t) -> UInt64 {
+    var time = timespec()
+    clock_gettime(clock, &time)
+    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+  }
+}

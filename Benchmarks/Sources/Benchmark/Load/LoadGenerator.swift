@@ -1,0 +1,101 @@
+import CBenchmark
+import Glibc
+
+/// Many connections on one thread. Every answer is checked: status, length, and each byte where it is known.
+final class LoadGenerator {
+  private let poller: Int32
+  private var clients: [Int32: Client] = [:]
+  private let works: [Work]
+  private var loads: [Load]
+  private var number: Int
+  private let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 128 << 10, alignment: 4096)
+
+  /// Opens the connections.
+  /// - Parameter first: the number of the first exchange; those of one server never repeat.
+  init(port: UInt16, _ works: [Work], first: Int = 0) throws {
+    self.works = works
+    number = first
+    loads = works.map { _ in Load() }
+    poller = benchmark_poller()
+    guard poller >= 0 else { throw Failure("epoll: \(Failure.lastError)") }
+    for (group, work) in works.enumerated() {
+      for _ in 0..<work.connections {
+        let client = try Client(port: port, index: clients.count, group: group, poller: poller)
+        clients[client.descriptor] = client
+      }
+    }
+  }
+
+  deinit {
+    room.deallocate()
+    close(poller)
+  }
+
+  /// The number of exchanges that were begun, those of earlier runs included.
+  var nextNumber: Int { number }
+
+  /// Keeps every connection busy for so long, or until each group has finished `limit` exchanges, and lets what runs
+  /// then end.
+  func run(seconds: Double, limit: Int = .max) throws -> [Load] {
+    loads = works.map { _ in Load() }
+    var begun = works.map { _ in 0 }
+    let table = ClientTable(clients)
+    let start = Clock.now
+    let cpu = Clock.threadCPU
+    let deadline = start + UInt64(seconds * 1e9)
+    var lastAnswer = works.map { _ in start }
+    var running = 0
+    for client in clients.values where begun[client.group] < limit {
+      try begin(client, at: Clock.now)
+      begun[client.group] += 1
+      running += 1
+    }
+    var events = [benchmark_event](repeating: benchmark_event(), count: 256)
+    while running > 0 {
+      let count = benchmark_wait(poller, &events, 256, 30_000)
+      if count == 0 { throw Failure("no answer within 30 s") }
+      guard count > 0 || errno == EINTR else { throw Failure("epoll: \(Failure.lastError)") }
+      for index in 0..<max(0, Int(count)) {
+        guard let client = table[events[index].descriptor] else { continue }
+        if events[index].readiness & 2 != 0, client.isBusy { try client.send() }
+        guard events[index].readiness & 1 != 0 else { continue }
+        guard case .finished(let bytes) = try client.receive(into: room) else { continue }
+        let now = Clock.now
+        let group = client.group
+        loads[group].exchanges += 1
+        loads[group].bytes += bytes
+        loads[group].latencies.append(now - client.began)
+        lastAnswer[group] = now
+        if now < deadline, begun[group] < limit {
+          begun[group] += 1
+          try begin(client, at: now)
+        } else {
+          running -= 1
+        }
+      }
+    }
+    let busy = Double(Clock.threadCPU - cpu) / Double(max(1, Clock.now - start))
+    for group in loads.indices {
+      loads[group].seconds = Double(lastAnswer[group] - start) / 1e9
+      loads[group].generatorLoad = busy
+    }
+    return loads
+  }
+
+  private func begin(_ client: Client, at now: UInt64) throws {
+    try client.begin(works[client.group].exchange(number), at: now)
+    number += 1
+  }
+}
+
+/// Clients by descriptor, side by side.
+private struct ClientTable {
+  private var clients: [Client?] = []
+
+  init(_ clients: [Int32: Client]) {
+    self.clients = Array(repeating: nil, count: Int(clients.keys.max() ?? 0) + 1)
+    for (descriptor, client) in clients { self.clients[Int(descriptor)] = client }
+  }
+
+  subscript(descriptor: Int32) -> Client? { clients[Int(descriptor)] }
+}

@@ -1,0 +1,26 @@
+import Foundation
+
+/// What is measured.
+enum Metric: String, Codable {
+  case requestsPerSecond = "requests/s"
+  case p99 = "p99, ms"
+  case cpuPerThousand = "CPU s/1,000"
+  case megabytesPerSecond = "MB/s"
+  case cpuPerGigabyte = "CPU s/GB"
+  case residentMegabytes = "RSS, MB"
+  case peakMegabytes = "peak RSS, MB"
+  case milliseconds = "ms"
+  case seconds = "s"
+  case megabytes = "MB"
+  case flushesPerUpload = "flushes/upload"
+  /// How busy the generator's core was, from 0 to 1.
+  case generatorLoad = "generator"
+
+  var moreIsBetter: Bool { self == .requestsPerSecond || self == .megabytesPerSecond }
+
+  func format(_ value: Double) -> String {
+    guard value.isFinite else { return "–" }
+    let digits = value >= 1000 ? 0 : value >= 100 ? 1 : value >= 1 ? 2 : 3
+    return value.formatted(.number.precision(.fractionLength(digits)).locale(.init(identifier: "en")))
+  }
+}

@@ -1,0 +1,57 @@
+/// The report as text.
+struct Table {
+  let report: Report
+
+  var text: String {
+    var lines = report.machine.lines
+    lines.append(
+      "Medians; ours : theirs, the target in brackets, ✓ met, ✗ not met. nginx: the better of tcp_nopush on and off."
+    )
+    lines.append("")
+    let heads = [
+      "work", "metric", "ours", "nginx", "Hummingbird", "FlyingFox", ": nginx", ": Hummingbird",
+      ": FlyingFox", "others",
+    ]
+    let cells = [heads] + report.rows.map(cells)
+    let widths = heads.indices.map { column in cells.map { $0[column].count }.max() ?? 0 }
+    for (index, row) in cells.enumerated() {
+      lines.append(Self.line(row, widths))
+      if index == 0 { lines.append(String(repeating: "-", count: widths.reduce(0) { $0 + $1 + 2 })) }
+    }
+    lines.append("")
+    let judged = report.rows.flatMap { row in Peer.allCases.compactMap { row.isMet($0) } }
+    lines.append("\(judged.count { $0 }) of \(judged.count) targets met.")
+    lines += report.failures.map { "Not measured: \($0)" }
+    return lines.joined(separator: "\n")
+  }
+
+  private func cells(_ row: Row) -> [String] {
+    func value(_ value: Double?) -> String { value.map(row.metric.format) ?? "" }
+    let others = [Peer.unsynced, .doingTheSame, .infoZip, .python, .bsdtar].compactMap { peer -> String? in
+      let text = ratio(row, peer)
+      return text.isEmpty ? nil : "\(peer.rawValue) \(text)"
+    }
+    return [
+      row.work, row.metric.rawValue, value(row.values[row.ours]), value(row.value(of: .nginx)),
+      value(row.value(of: .hummingbird)), value(row.value(of: .flyingFox)), ratio(row, .nginx),
+      ratio(row, .hummingbird), ratio(row, .flyingFox), others.joined(separator: "; "),
+    ]
+  }
+
+  private func ratio(_ row: Row, _ peer: Peer) -> String {
+    guard let ratio = row.ratio(to: peer) else { return "" }
+    var text = Metric.seconds.format(ratio)
+    if let bound = row.bound(for: peer), let isMet = row.isMet(peer) {
+      text += " (\(row.metric.moreIsBetter ? "≥" : "≤") \(bound)) \(isMet ? "✓" : "✗")"
+    }
+    return text
+  }
+
+  private static func line(_ cells: [String], _ widths: [Int]) -> String {
+    zip(cells, widths).enumerated().map { index, cell in
+      let room = String(repeating: " ", count: cell.1 - cell.0.count)
+      // Words to the left, numbers to the right.
+      return index < 2 || index > 5 ? cell.0 + room : room + cell.0
+    }.joined(separator: "  ")
+  }
+}

@@ -1,0 +1,47 @@
+import Crypto
+import Foundation
+
+/// A bundle that is uploaded and downloaded; the peers take it for any file.
+final class BundleFile {
+  let name: String
+  let payload: Payload
+  let path: String
+  /// What a client of ours sends along, so that damage on the way is found.
+  let digestField: String
+  /// The UUID under which `snapshot serve` has it, once it does.
+  var id = ""
+
+  /// Packs one: JSON where it is small, what doesn't shrink where it is large.
+  init(_ name: String, size: Int, in folder: String, _ tools: Tools) throws {
+    self.name = name
+    path = "\(folder)/\(name)"
+    let source = "\(path)-files"
+    try FileManager.default.createDirectory(atPath: source, withIntermediateDirectories: true)
+    if size < 10_000_000 {
+      // So much shrinks to about `size`.
+      let text = JSONText(seed: UInt64(size)).make(size * 37 / 10)
+      let pieces = max(1, size / 25_000)
+      for index in 0..<pieces {
+        let range = text.count * index / pieces..<text.count * (index + 1) / pieces
+        try Data(text[range]).write(to: URL(filePath: "\(source)/\(index).json"))
+      }
+    } else {
+      try JSONText(seed: UInt64(size)).makeNoise(size).write(to: URL(filePath: "\(source)/recording"))
+    }
+    _ = try ChildProcess.run(Launch(tools.snapshot, ["pack", source, "--output", path]), log: "\(path).log")
+    try FileManager.default.removeItem(atPath: source)
+    payload = try Payload(file: path)
+    let digest = Data(SHA256.hash(data: payload.bytes)).base64EncodedString()
+    digestField = "Repr-Digest: sha-256=:\(digest):\r\n"
+  }
+
+  /// Puts it where the server gives it out from.
+  func publish(on server: Server) throws {
+    guard server.contestant == .serve else {
+      return try FileManager.default.copyItem(atPath: path, toPath: "\(server.folder)/files/\(name)")
+    }
+    if id.isEmpty { id = UUID().uuidString.lowercased() }
+    let exchange = Exchange.put("/v1/reports/BENCH-1/snapshots/\(id)", payload, fields: digestField)
+    _ = try LoadGenerator(port: server.port, [Work(1, exchange)]).run(seconds: 0)
+  }
+}

@@ -1,0 +1,27 @@
+/// Files, whole; from `snapshot serve` by way of the API.
+extension Bench {
+  mutating func measureDownloads() throws {
+    let servers = start([.engine, .serve, .nginx, .nginxPush, .hummingbird, .flyingFox])
+    for (name, size) in [("100KB", 100_000), ("1MB", 1_000_000), ("100MB", 100_000_000)] {
+      let bundle = try bundle(name, size)
+      for server in servers { try bundle.publish(on: server) }
+      for connections in [1, 16] {
+        let work = "download \(name), \(connections) connection\(connections > 1 ? "s" : "")"
+        let seconds = effort.seconds
+        let results = race(work, servers) { server in
+          let (loads, cpu) = try server.run(
+            [Work(connections, server.contestant.download(bundle))], seconds: seconds)
+          return [
+            .megabytesPerSecond: loads[0].bytesPerSecond / 1e6,
+            .cpuPerGigabyte: cpu / Double(max(1, loads[0].bytes)) * 1e9,
+            .generatorLoad: loads[0].generatorLoad,
+          ]
+        }
+        let bounds: [Peer: Double] = [.nginx: 1.15, .hummingbird: 4, .flyingFox: 5]
+        add(work, .megabytesPerSecond, ours: .engine, results, bounds)
+        add(work, .cpuPerGigabyte, ours: .engine, results)
+        add("\(work), snapshot serve", .megabytesPerSecond, ours: .serve, results)
+      }
+    }
+  }
+}

@@ -1,0 +1,36 @@
+import Foundation
+
+/// What a server holds while a thousand clients do nothing, and at most while sixteen large uploads come in.
+extension Bench {
+  mutating func measureMemory() throws {
+    let contestants: [Contestant] = [.engine, .serve, .nginx, .hummingbird, .flyingFox]
+    let bundle = try bundle("100MB", 100_000_000)
+    var results: [Contestant: [Metric: Double]] = [:]
+    for contestant in contestants {
+      do {
+        var server = try start(contestant)
+        let idle = try LoadGenerator(
+          port: server.port, [Work(1000, .get(contestant.probe, expecting: nil))])
+        _ = try idle.run(seconds: 0)
+        let resident = Double(server.process.residentBytes) / 1e6
+        server = try start(contestant)
+        _ = try server.run(
+          [Work(16) { contestant.upload($0, bundle) }], seconds: 0, isWarmedUp: false)
+        results[contestant] = [
+          .residentMegabytes: resident, .peakMegabytes: Double(server.process.peakResidentBytes) / 1e6,
+        ]
+        withExtendedLifetime(idle) {}
+      } catch {
+        fail("memory, \(contestant.name)", error)
+      }
+      sync()
+    }
+    let idle: [Peer: Double] = [.nginx: 0.8, .hummingbird: 0.4, .flyingFox: 0.45]
+    let peak: [Peer: Double] = [.nginx: 1.0, .hummingbird: 0.4, .flyingFox: 0.45]
+    for ours in [Contestant.engine, .serve] {
+      let suffix = ours == .serve ? ", snapshot serve" : ""
+      add("1,000 idle connections\(suffix)", .residentMegabytes, ours: ours, results, idle)
+      add("16 uploads of 100 MB come in\(suffix)", .peakMegabytes, ours: ours, results, peak)
+    }
+  }
+}

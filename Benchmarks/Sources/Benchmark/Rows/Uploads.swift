@@ -1,0 +1,54 @@
+import Foundation
+
+/// Bodies into files: by everybody without hashing or flushing, and by `snapshot serve` as it is shipped, hashed,
+/// checked, flushed and indexed.
+extension Bench {
+  mutating func measureUploads() throws {
+    let servers = start([.engine, .serve, .nginx, .nginxPush, .hummingbird, .flyingFox, .hummingbirdDurable])
+    for (name, size, connections) in [
+      ("100KB", 100_000, 16), ("1MB", 1_000_000, 16), ("100MB", 100_000_000, 4),
+    ] {
+      let bundle = try bundle(name, size)
+      let work = "upload \(name), \(connections) connections"
+      let seconds = effort.seconds
+      // About a gigabyte at most, so that the disk is not what is measured.
+      let limit = max(connections, 1_000_000_000 / size)
+      let results = race(work, servers) { server in
+        sync()
+        let first = server.nextNumber
+        let (loads, cpu) = try server.run(
+          [Work(connections) { server.contestant.upload($0, bundle) }], seconds: seconds, limit: limit,
+          isWarmedUp: false)
+        if server.contestant != .serve {
+          try Self.check(server, first..<server.nextNumber, bundle)
+          try server.clearUploads()
+        }
+        return [
+          .megabytesPerSecond: loads[0].bytesPerSecond / 1e6,
+          .cpuPerGigabyte: cpu / Double(max(1, loads[0].bytes)) * 1e9,
+          .generatorLoad: loads[0].generatorLoad,
+        ]
+      }
+      add(
+        "\(work), nothing hashed or synced", .megabytesPerSecond, ours: .engine, results,
+        [.nginx: 1.0, .hummingbird: 2, .flyingFox: 4])
+      add("\(work), nothing hashed or synced", .cpuPerGigabyte, ours: .engine, results)
+      add(
+        "\(work), as shipped", .megabytesPerSecond, ours: .serve, results,
+        [.unsynced: 0.6, .hummingbird: 1.0, .flyingFox: 2, .doingTheSame: 2])
+      add("\(work), as shipped", .cpuPerGigabyte, ours: .serve, results)
+    }
+  }
+
+  /// Looks at one in sixteen of the files that were taken in, byte for byte.
+  private static func check(_ server: Server, _ numbers: Range<Int>, _ bundle: BundleFile) throws {
+    for number in numbers where number % 16 == 0 {
+      let data = try Data(
+        contentsOf: URL(filePath: "\(server.folder)/uploads/\(number)"), options: .alwaysMapped)
+      let isSame = data.withUnsafeBytes {
+        $0.count == bundle.payload.count && bundle.payload.holds($0, at: 0)
+      }
+      guard isSame else { throw Failure("what was taken in as \(number) differs") }
+    }
+  }
+}

@@ -1,0 +1,36 @@
+import Foundation
+
+/// 500 files of JSON, 60 MB, at level 6, by `snapshot pack` (which hashes them too) and by others, on all cores.
+extension Bench {
+  mutating func measureZip() throws {
+    let folder = "\(options.work)/json"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    for index in 0..<500 {
+      let text = JSONText(seed: UInt64(index)).make(120_000)
+      try Data(text).write(to: URL(filePath: "\(folder)/\(index).json"))
+    }
+    let ours = "snapshot pack"
+    let programs: [(name: String, make: (String) -> Launch)] = [
+      (ours, { Launch(options.tools.snapshot, ["pack", folder, "--output", $0]) }),
+      ("Info-ZIP", { Launch("zip", ["-6", "-q", "-r", $0, folder]) }),
+      ("Python", { Launch("python3", ["-m", "zipfile", "-c", $0, folder]) }),
+      ("bsdtar", { Launch("bsdtar", ["--format", "zip", "-cf", $0, folder]) }),
+    ]
+    var times: [String: [Double]] = [:]
+    var results: [String: [Metric: Double]] = [:]
+    for _ in 0..<effort.rounds {
+      for program in programs {
+        let archive = "\(options.work)/archive.zip"
+        times[program.name, default: []].append(
+          try ChildProcess.run(program.make(archive), log: "\(options.work)/zip.log"))
+        results[program.name] = [.megabytes: Double(try Payload.size(ofFile: archive)) / 1e6]
+        try FileManager.default.removeItem(atPath: archive)
+      }
+    }
+    for (name, times) in times { results[name]?[.seconds] = times.median }
+    let work = "zip of 500 JSON files, 60 MB"
+    report.rows.append(Row(work, .seconds, ours: ours, results, [.infoZip: 0.5]))
+    report.rows.append(Row(work, .megabytes, ours: ours, results, [.infoZip: 1.0]))
+    try FileManager.default.removeItem(atPath: folder)
+  }
+}

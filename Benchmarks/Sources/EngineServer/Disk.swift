@@ -1,0 +1,47 @@
+import Dispatch
+import HTTPEngine
+import Synchronization
+import SystemIO
+
+/// Reads and writes files on a few serial queues, so that the event loop never waits for the disk.
+final class Disk: Sendable {
+  private let folder: String
+  private let queues = (0..<4).map { DispatchQueue(label: "disk-\($0)") }
+  private let turn = Atomic(0)
+
+  init(folder: String) { self.folder = folder }
+
+  func open(_ name: String) async throws -> (File, size: Int64) {
+    try await perform(on: next) { [folder] in
+      let file = try File("\(folder)/files/\(name)")
+      return (file, try file.size)
+    }
+  }
+
+  func receive(_ body: HTTPRequestBody, as name: String) async throws {
+    let queue = next
+    let file = try await perform(on: queue) { [folder] in
+      try File("\(folder)/uploads/\(name)", .create(mode: 0o600))
+    }
+    var offset: Int64 = 0
+    for try await piece in body {
+      let place = offset
+      try await perform(on: queue) {
+        try piece.withUnsafeBytes { bytes throws(SystemError) in try file.write(bytes, at: place) }
+      }
+      offset += Int64(piece.count)
+    }
+  }
+
+  private var next: DispatchQueue {
+    queues[turn.wrappingAdd(1, ordering: .relaxed).oldValue & Int.max % queues.count]
+  }
+
+  private func perform<Value: Sendable>(
+    on queue: DispatchQueue, _ work: @escaping @Sendable () throws -> Value
+  ) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+      queue.async { continuation.resume(with: Result(catching: work)) }
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import Foundation
+import HTTPEngine
+import HTTPTypes
+import Logging
+import SystemIO
+
+/// `HTTPEngine` alone, doing what its peers do: a small answer from memory, files with ranges, and bodies into
+/// files without hashing or flushing.
+///
+///     EngineServer PORT FOLDER
+@main
+struct EngineServer {
+  static func main() async throws {
+    let arguments = CommandLine.arguments
+    guard arguments.count == 3, let port = UInt16(arguments[1]) else {
+      print("usage: EngineServer PORT FOLDER")
+      exit(64)
+    }
+    ProcessSignals.ignoreBrokenPipeAndFileSizeLimit()
+    let folder = arguments[2]
+    let small = [UInt8](repeating: UInt8(ascii: "x"), count: 1024)
+    let disk = Disk(folder: folder)
+    let router = Router([
+      Route(.get, "/small") { _ in
+        HTTPServerResponse(
+          status: .ok, headerFields: [.contentType: "application/octet-stream"], body: .bytes(small))
+      },
+      Route(.get, "/files/{name}") { routed in
+        let (file, size) = try await disk.open(try routed.value(of: name))
+        return try Representation(.file(file, size: size), contentType: "application/octet-stream")
+          .response(to: routed.request)
+      },
+      Route(.put, "/uploads/{name}") { routed in
+        try await disk.receive(routed.request.body, as: try routed.value(of: name))
+        return HTTPServerResponse(status: .created)
+      },
+    ])
+    var configuration = HTTPServer.Configuration(port: port)
+    configuration.eventLoops = 1
+    let quiet = Logger(label: "engine") { _ in SwiftLogNoOpLogHandler() }
+    let server = HTTPServer(configuration: configuration, handler: router, logger: quiet)
+    try await server.run()
+  }
+
+  private static let name = PathParameter("name") { $0 }
+}

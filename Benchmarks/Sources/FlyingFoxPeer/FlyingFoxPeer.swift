@@ -1,0 +1,40 @@
+import FlyingFox
+import FlyingSocks
+import Foundation
+
+/// FlyingFox, as its documentation uses it.
+///
+///     FlyingFoxPeer PORT FOLDER
+@main
+struct FlyingFoxPeer {
+  static func main() async throws {
+    let arguments = CommandLine.arguments
+    guard arguments.count == 3, let port = UInt16(arguments[1]) else {
+      print("usage: FlyingFoxPeer PORT FOLDER")
+      exit(64)
+    }
+    let folder = URL(filePath: arguments[2])
+    let small = Data(repeating: UInt8(ascii: "x"), count: 1024)
+    let server = HTTPServer(address: .loopback(port: port), logger: .disabled)
+    await server.appendRoute("GET /small") { _ in
+      HTTPResponse(statusCode: .ok, headers: [.contentType: "application/octet-stream"], body: small)
+    }
+    await server.appendRoute("GET /files/:name") { request in
+      guard let name = request.routeParameters["name"] else { return HTTPResponse(statusCode: .badRequest) }
+      return try await FileHTTPHandler(
+        path: folder.appending(path: "files/\(name)"), contentType: "application/octet-stream"
+      ).handleRequest(request)
+    }
+    await server.appendRoute("PUT /uploads/:name") { request in
+      guard let name = request.routeParameters["name"] else { return HTTPResponse(statusCode: .badRequest) }
+      let path = folder.appending(path: "uploads/\(name)").path
+      guard FileManager.default.createFile(atPath: path, contents: nil),
+        let file = FileHandle(forWritingAtPath: path)
+      else { return HTTPResponse(statusCode: .internalServerError) }
+      defer { try? file.close() }
+      for try await piece in request.bodySequence { try file.write(contentsOf: piece) }
+      return HTTPResponse(statusCode: .created)
+    }
+    try await server.run()
+  }
+}
