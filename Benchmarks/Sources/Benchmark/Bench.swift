@@ -79,15 +79,13 @@ struct Bench {
       }
     }
     let medians = samples.filter { !out.contains($0.key) }.mapValues { $0.mapValues(\.median) }
-    note(
-      "  \(what): "
-        + servers.compactMap { server in
-          medians[server.contestant].map { metrics in
-            "\(server.contestant.name) "
-              + metrics.sorted { $0.key.rawValue < $1.key.rawValue }
-              .map { "\($0.key.format($0.value)) \($0.key.rawValue)" }.joined(separator: ", ")
-          }
-        }.joined(separator: " | "))
+    for server in servers {
+      guard let metrics = medians[server.contestant] else { continue }
+      let words = metrics.sorted { $0.key.rawValue < $1.key.rawValue }.map { metric, value in
+        "\(metric.format(value)) \(metric.rawValue)"
+      }
+      note("  \(what), \(server.contestant.name): \(words.joined(separator: ", "))")
+    }
     return medians
   }
 

@@ -4,14 +4,13 @@ import Foundation
 @main
 struct Benchmark {
   static func main() {
-    setvbuf(stdout, nil, _IOLBF, 0)
     do {
       let options = try Options(Array(CommandLine.arguments.dropFirst()))
       raiseDescriptorLimit()
       signal(SIGPIPE, SIG_IGN)
       Cores.bind(to: Cores.generator)
       try FileManager.default.createDirectory(atPath: options.work, withIntermediateDirectories: true)
-      defer { remove(options.work) }
+      defer { clean(options.work) }
       var bench = Bench(options)
       let start = Clock.now
       for suite in Suite.allCases where options.only.isEmpty || options.only.contains(suite.rawValue) {
@@ -27,7 +26,7 @@ struct Benchmark {
     }
   }
 
-  private static func remove(_ folder: String) {
+  private static func clean(_ folder: String) {
     do { try FileManager.default.removeItem(atPath: folder) } catch { print("left behind: \(error)") }
   }
 

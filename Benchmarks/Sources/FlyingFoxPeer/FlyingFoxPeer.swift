@@ -15,7 +15,8 @@ struct FlyingFoxPeer {
     }
     let folder = URL(filePath: arguments[2])
     let small = Data(repeating: UInt8(ascii: "x"), count: 1024)
-    let server = HTTPServer(address: .loopback(port: port), logger: .disabled)
+    let server = HTTPServer(
+      address: try sockaddr_in.inet(ip4: "127.0.0.1", port: port), logger: quiet(.disabled))
     await server.appendRoute("GET /small") { _ in
       HTTPResponse(statusCode: .ok, headers: [.contentType: "application/octet-stream"], body: small)
     }
@@ -37,4 +38,6 @@ struct FlyingFoxPeer {
     }
     try await server.run()
   }
+
+  private static func quiet(_ logger: some Logging) -> some Logging { logger }
 }

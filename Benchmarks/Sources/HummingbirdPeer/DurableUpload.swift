@@ -1,6 +1,6 @@
 import Crypto
 import Foundation
-import Hummingbird
+import NIOCore
 import NIOPosix
 
 /// What a careful user of Hummingbird would write to take a body in for good: hashed while it arrives, flushed,

@@ -1,6 +1,7 @@
 import Foundation
 import Hummingbird
 import Logging
+import NIOCore
 import NIOPosix
 
 /// Hummingbird, as its documentation uses it.

@@ -36,11 +36,7 @@ final class Client {
           && target.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, size) } == 0
       }
     }
-    guard isConnected else {
-      let reason = Failure.lastError
-      close(descriptor)
-      throw Failure("connect: \(reason)")
-    }
+    guard isConnected else { throw Failure("connect: \(Failure.lastError)") }
     var one: Int32 = 1
     setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
     _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
@@ -72,7 +68,7 @@ final class Client {
     while sent < total, share > 0 {
       let count: Int
       if sent < headCount {
-        let flags = Int32(MSG_NOSIGNAL.rawValue) | (exchange.body == nil ? 0 : Int32(MSG_MORE.rawValue))
+        let flags = Int32(MSG_NOSIGNAL) | (exchange.body == nil ? 0 : Int32(MSG_MORE))
         count = exchange.head.withUnsafeBytes {
           Glibc.send(descriptor, $0.baseAddress.map { $0 + sent }, headCount - sent, flags)
         }
@@ -80,7 +76,7 @@ final class Client {
         let offset = sent - headCount
         count = Glibc.send(
           descriptor, exchange.body?.bytes.baseAddress.map { $0 + offset }, min(256 << 10, total - sent),
-          Int32(MSG_NOSIGNAL.rawValue))
+          Int32(MSG_NOSIGNAL))
       }
       guard count > 0 else {
         if errno == EAGAIN { break }

@@ -9,9 +9,9 @@ extension Bench {
       let text = JSONText(seed: UInt64(index)).make(120_000)
       try Data(text).write(to: URL(filePath: "\(folder)/\(index).json"))
     }
-    let ours = "snapshot pack"
+    let (ours, snapshot) = ("snapshot pack", options.tools.snapshot)
     let programs: [(name: String, make: (String) -> Launch)] = [
-      (ours, { Launch(options.tools.snapshot, ["pack", folder, "--output", $0]) }),
+      (ours, { Launch(snapshot, ["pack", folder, "--output", $0]) }),
       ("Info-ZIP", { Launch("zip", ["-6", "-q", "-r", $0, folder]) }),
       ("Python", { Launch("python3", ["-m", "zipfile", "-c", $0, folder]) }),
       ("bsdtar", { Launch("bsdtar", ["--format", "zip", "-cf", $0, folder]) }),
