@@ -7,6 +7,14 @@
 int renameat2(int old_folder, const char *old_path, int new_folder, const char *new_path, unsigned int flags);
 enum { SNAPSHOT_RENAME_NOREPLACE = 1 };
 
+int syncfs(int descriptor);
+
+// struct statfs begins with a word that tells file systems apart, and is shorter than 256 bytes.
+int fstatfs(int descriptor, void *status);
+#define SNAPSHOT_EXT 0xEF53
+#define SNAPSHOT_XFS 0x58465342
+#define SNAPSHOT_BTRFS 0x9123683E
+
 int accept4(int listener, void *address, unsigned int *length, int flags);
 int eventfd(unsigned int value, int flags);
 int epoll_create1(int flags);

@@ -30,8 +30,8 @@ public final class FileBundleStore: BundleStore {
   let committer: Committer
   /// Write and hash what arrives; an upload stays on one of them.
   private let writers: QueueSet
-  /// Wait for the disk.
-  let flushers: QueueSet
+  /// Waits for the disk.
+  let flusher: Flusher
   /// Inflate whole bundles before the answer.
   let checkers = QueueSet("checker", count: 2)
   let readers = QueueSet("reader", count: 2)
@@ -61,7 +61,8 @@ public final class FileBundleStore: BundleStore {
         let lock = try File(shelf.lock, .openOrCreate(mode: 0o600))
         guard try lock.tryLock() else { return nil }
         let folders = try Recovery(shelf: shelf, logger: logger).run()
-        return FileBundleStore(configuration, shelf, seams, logger, lock, folders)
+        let volume = try Volume(of: shelf.root)
+        return FileBundleStore(configuration, shelf, seams, logger, lock, folders, volume)
       } catch {
         throw .system(error)
       }
@@ -74,16 +75,16 @@ public final class FileBundleStore: BundleStore {
 
   private init(
     _ configuration: Configuration, _ shelf: Shelf, _ seams: Seams, _ logger: Logger, _ lock: File,
-    _ folders: Set<String>
+    _ folders: Set<String>, _ volume: Volume?
   ) {
     self.configuration = configuration
     self.shelf = shelf
     self.seams = seams
     self.logger = logger
     self.lock = Mutex(lock)
-    committer = Committer(shelf, seams: seams, folders: folders, flushers: configuration.flushers)
+    flusher = Flusher(seams: seams, volume: volume, count: configuration.flushers)
+    committer = Committer(shelf, flusher: flusher, folders: folders)
     writers = QueueSet("writer", count: configuration.writers)
-    flushers = QueueSet("flusher", count: configuration.flushers)
     verdicts = AsyncStream.makeStream()
   }
 

@@ -46,14 +46,8 @@ final class FileUpload: BundleUpload {
   func commit(_ attachment: Attachment) async throws(StoreError) -> Publication {
     try end()
     do {
-      let (record, bytes) = try await admit(attachment)
-      try await store.flushers.next.perform { [staging, seams = store.seams] () throws(StoreError) in
-        do throws(SystemError) {
-          try staging.complete(with: bytes, seams)
-        } catch {
-          throw StoreError(error)
-        }
-      }
+      let (record, flush) = try await admit(attachment)
+      do throws(SystemError) { try await store.flusher.flush(flush) } catch { throw StoreError(error) }
       let publication = try await store.publish(staging, as: record, createOnly: attachment.createOnly)
       if case .created(let record) = publication, record.verified == .pending {
         store.verifyLater(record.id)
@@ -117,8 +111,8 @@ final class FileUpload: BundleUpload {
     }
   }
 
-  /// Checks what arrived once all of it is written.
-  private func admit(_ attachment: Attachment) async throws(StoreError) -> (SnapshotRecord, [UInt8]) {
+  /// Checks what arrived once all of it is written, and writes its record.
+  private func admit(_ attachment: Attachment) async throws(StoreError) -> (SnapshotRecord, Flusher.Flush) {
     let arrived = try await queue.perform { [self] () throws(StoreError) in
       if let failure = flow.withLock({ $0.failure }) { throw failure }
       return staging.arrived
@@ -129,7 +123,7 @@ final class FileUpload: BundleUpload {
       let record = try store.configuration.admission.admit(
         URL(filePath: staging.bundle), size: arrived.size, sha256: arrived.sha256, as: attachment)
       do throws(SystemError) {
-        return (record, try record.encoded())
+        return (record, try staging.complete(with: record.encoded(), store.seams))
       } catch {
         throw StoreError(error)
       }

@@ -48,15 +48,17 @@ final class Staging: Sendable {
     progress.withLock { ($0.size, ContentDigest($0.hash.finalize())) }
   }
 
-  /// Writes the record beside the bundle, and makes both files last; nothing writes to the bundle from here on.
-  func complete(with record: [UInt8], _ seams: Seams) throws(SystemError) {
+  /// Writes the record beside the bundle; nothing writes to either from here on.
+  /// - Returns: what makes both files last.
+  func complete(with record: [UInt8], _ seams: Seams) throws(SystemError) -> Flusher.Flush {
     try seams.before(.writeRecord)
     let recordFile = try File(self.record, .create(mode: 0o600))
     try recordFile.write(record, at: 0)
     try file.setMode(0o440)
-    try seams.before(.flushFiles)
-    try file.synchronize()
-    try recordFile.synchronize()
+    return { [file] () throws(SystemError) in
+      try file.synchronize()
+      try recordFile.synchronize()
+    }
   }
 
   /// Removes whatever is left. Takes no descriptor: where there is none left, that is what ended the upload.
