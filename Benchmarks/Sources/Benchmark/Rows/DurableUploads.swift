@@ -13,6 +13,7 @@ extension Bench {
         let work = "durable uploads of \(name), \(clients) client\(clients > 1 ? "s" : "")"
         let seconds = effort.seconds
         let results = race(work, [server], rounds: min(3, effort.rounds)) { server in
+          if server.contestant == .serve { try server.restart() }
           sync()
           let before = counter.value
           let (loads, cpu) = try server.run(

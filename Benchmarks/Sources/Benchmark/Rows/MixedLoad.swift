@@ -9,6 +9,7 @@ extension Bench {
     let work = "small GET while 8 uploads of 1 MB run"
     let seconds = effort.seconds
     let results = race(work, servers) { server in
+      if server.contestant == .serve { try server.restart() }
       sync()
       let small: Exchange =
         server.contestant == .serve ? .get("/healthz", expecting: nil) : .get("/small", expecting: answer)

@@ -14,6 +14,7 @@ extension Bench {
       // About a gigabyte at most, so that the disk is not what is measured.
       let limit = max(connections, 1_000_000_000 / size)
       let results = race(work, servers) { server in
+        if server.contestant == .serve { try server.restart() }
         sync()
         let first = server.nextNumber
         let (loads, cpu) = try server.run(

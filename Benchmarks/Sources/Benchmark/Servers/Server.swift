@@ -6,11 +6,12 @@ final class Server {
   let contestant: Contestant
   let port: UInt16
   let folder: String
-  let process: ChildProcess
+  private(set) var process: ChildProcess
   /// From exec to the first 200, in seconds.
   let startUp: Double
   /// The number of the next exchange, over all runs.
   var nextNumber = 0
+  private let launch: Launch
 
   init(
     _ contestant: Contestant, _ tools: Tools, in parent: String, environment: [String: String] = [:]
@@ -24,20 +25,34 @@ final class Server {
     }
     var launch = try contestant.launch(tools, port: port, folder: folder)
     launch.environment.merge(environment) { $1 }
-    let start = Clock.now
-    process = try ChildProcess(launch, core: Cores.server, log: "\(folder)/log")
-    do {
-      try Self.waitUntilReady(port: port, contestant.probe, process)
-    } catch {
-      process.stop()
-      throw error
-    }
-    startUp = Double(Clock.now - start) / 1e9
+    self.launch = launch
+    (process, startUp) = try Self.begin(contestant, launch, port: port, log: "\(folder)/log")
   }
 
   deinit {
     process.stop()
     do { try FileManager.default.removeItem(atPath: folder) } catch { print("left behind: \(error)") }
+  }
+
+  /// Starts anew with nothing uploaded, so that what is still checked in the background is in nobody's way.
+  func restart() throws {
+    process.stop()
+    try clearUploads()
+    process = try Self.begin(contestant, launch, port: port, log: "\(folder)/log").process
+  }
+
+  private static func begin(
+    _ contestant: Contestant, _ launch: Launch, port: UInt16, log: String
+  ) throws -> (process: ChildProcess, seconds: Double) {
+    let start = Clock.now
+    let process = try ChildProcess(launch, core: Cores.server, log: log)
+    do {
+      try waitUntilReady(port: port, contestant.probe, process)
+    } catch {
+      process.stop()
+      throw error
+    }
+    return (process, Double(Clock.now - start) / 1e9)
   }
 
   /// Runs `works` against it, and tells what it took of the processor.
@@ -54,9 +69,9 @@ final class Server {
     return (loads, cpu)
   }
 
-  /// Forgets what was uploaded so far.
+  /// Removes what was uploaded so far.
   func clearUploads() throws {
-    let uploads = "\(folder)/uploads"
+    let uploads = contestant == .serve ? "\(folder)/storage" : "\(folder)/uploads"
     for name in try FileManager.default.contentsOfDirectory(atPath: uploads) {
       try FileManager.default.removeItem(atPath: "\(uploads)/\(name)")
     }
