@@ -32,6 +32,7 @@ struct Report: Codable {
       var moreIsBetter: Bool
       var ours: String
       var medians: [String: Double]
+      var limitedByGenerator: [String]
       var comparisons: [Comparison]
     }
 
@@ -46,7 +47,7 @@ struct Report: Codable {
         Line(
           work: row.work, metric: row.metric.rawValue, moreIsBetter: row.metric.moreIsBetter,
           ours: row.ours,
-          medians: row.values,
+          medians: row.values, limitedByGenerator: row.limited,
           comparisons: Peer.allCases.compactMap { peer in
             row.ratio(to: peer).map {
               Line.Comparison(

@@ -13,6 +13,8 @@ struct Row: Codable {
   /// The medians, by name.
   var values: [String: Double]
   var targets: [Target]
+  /// Who was so fast that the load generator's core was the limit: there, processor time tells more.
+  var limited: [String]
 
   init(
     _ work: String, _ metric: Metric, ours: String, _ values: [String: [Metric: Double]],
@@ -22,6 +24,7 @@ struct Row: Codable {
     self.metric = metric
     self.ours = ours
     self.values = values.compactMapValues { $0[metric] }
+    limited = values.filter { $1[.generatorLoad] ?? 0 > 0.95 }.map(\.key).sorted()
     targets = Peer.allCases.compactMap { peer in bounds[peer].map { Target(peer: peer, bound: $0) } }
   }
 
