@@ -61,7 +61,8 @@ public final class FileBundleStore: BundleStore {
         let lock = try File(shelf.lock, .openOrCreate(mode: 0o600))
         guard try lock.tryLock() else { return nil }
         let folders = try Recovery(shelf: shelf, logger: logger).run()
-        let volume = try Volume(of: shelf.root)
+        // What is renamed from one into the other lies on one file system, wherever the storage folder itself is.
+        let volume = try Volume(of: shelf.uploads)
         return FileBundleStore(configuration, shelf, seams, logger, lock, folders, volume)
       } catch {
         throw .system(error)
