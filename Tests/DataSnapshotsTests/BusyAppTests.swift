@@ -23,6 +23,12 @@ import Testing
     var changes = 0
   }
 
+  /// How many updates were tried.
+  private final class Tally: Sendable {
+    let made = Atomic(0)
+    let refused = Atomic(0)
+  }
+
   /// What runs at the same time: nobody stops before everybody did their share.
   private final class Roles: Sendable {
     private let busy: Atomic<Int>
@@ -33,14 +39,20 @@ import Testing
     func thread(_ share: Int, _ work: @escaping @Sendable (_ round: Int) throws -> Void) async throws {
       try await DispatchQueue(label: "role").perform { [self] in
         var round = 0
-        while goesOn(share, &round) { try work(round) }
+        do { while goesOn(share, &round) { try work(round) } } catch { throw giveUp(error) }
       }
     }
 
     /// Plays a role that awaits.
     func task(_ share: Int, _ work: (_ round: Int) async throws -> Void) async throws {
       var round = 0
-      while goesOn(share, &round) { try await work(round) }
+      do { while goesOn(share, &round) { try await work(round) } } catch { throw giveUp(error) }
+    }
+
+    /// Nobody waits for a role that failed.
+    private func giveUp(_ error: any Error) -> any Error {
+      busy.store(.min / 2, ordering: .relaxed)
+      return error
     }
 
     private func goesOn(_ share: Int, _ round: inout Int) -> Bool {
@@ -53,7 +65,7 @@ import Testing
   private static let identifiers = ["a", "b", "c", "d"]
   private static let versions = 20
 
-  private var app: SampleApp
+  private let app: SampleApp
 
   init() throws { app = try SampleApp() }
 
@@ -73,7 +85,8 @@ import Testing
   }
 
   private static func version(_ mode: SnapshotMode) throws -> Int {
-    try #require(Int(#require(mode.activeManifest?.application.version)))
+    let version = try #require(mode.activeManifest?.application.version)
+    return try #require(Int(version))
   }
 
   /// Passes data, and demands that what comes back is it, or is of a snapshot that was active meanwhile.
@@ -98,9 +111,8 @@ import Testing
       Ledger(), storage: InMemoryStorageWithFilePersistence(file: ledgerFile), validators: [Ledger.rules])
     let entriesFile = app.temporary.file("entries.json")
     let entries = try CollectionRepository<Entry>(storage: FileStorage(file: entriesFile))
-    try entries.insert((0..<4).map { Entry(id: $0) })
-    let changes = Atomic(0)
-    let (refused, temporary) = (Atomic(0), app.temporary)
+    try entries.insert(contentsOf: (0..<4).map { Entry(id: $0) })
+    let (tally, temporary) = (Tally(), app.temporary)
 
     let observer = Task {
       var last = 0
@@ -118,7 +130,7 @@ import Testing
       group.addTask {
         try await roles.task(100) { round in
           let live = Self.live("a", round)
-          let answer = try await mode.process("a") { Data(live.utf8) }
+          let answer = try await mode.process("a") { () async throws in Data(live.utf8) }
           #expect(answer == Data(live.utf8) || answer.starts(with: Data("a ".utf8)))
         }
       }
@@ -145,9 +157,9 @@ import Testing
                 copy.left += 1
                 if !round.isMultiple(of: 3) { copy.right += 1 }
               }
-              changes.add(1, ordering: .relaxed)
+              tally.made.add(1, ordering: .relaxed)
             } catch is ValidationError {
-              refused.add(1, ordering: .relaxed)
+              tally.refused.add(1, ordering: .relaxed)
             }
             try entries.update((round + number) % 4) { $0.changes += 1 }
             #expect(ledger.value.left == ledger.value.right)
@@ -176,12 +188,12 @@ import Testing
       let lines = mode.process("none", identifier).split(separator: "\n")
       #expect(lines.count == 100 && Set(lines).count == 1 && lines[0].hasPrefix("live \(identifier) "))
     }
-    let made = changes.load(ordering: .relaxed)
-    #expect(made > 0 && refused.load(ordering: .relaxed) > 0)
+    let (made, refused) = (tally.made.load(ordering: .relaxed), tally.refused.load(ordering: .relaxed))
+    #expect(made > 0 && refused > 0)
     #expect(ledger.value == Ledger(left: made, right: made))
     try await ledger.flush()
     #expect(try SingleRepository(Ledger(), storage: FileStorage(file: ledgerFile)).value == ledger.value)
-    #expect(entries.all.map(\.changes).reduce(0, +) == made + refused.load(ordering: .relaxed))
+    #expect(entries.all.map(\.changes).reduce(0, +) == made + refused)
     #expect(try CollectionRepository<Entry>(storage: FileStorage(file: entriesFile)).all == entries.all)
     #expect(app.events.all.isEmpty)
   }
