@@ -7,7 +7,7 @@ import Testing
 
 /// The page as a person uses it, in a real browser, against a real snapshot server.
 @Suite(
-  .serialized, .timeLimit(.minutes(3)),
+  .serialized, .timeLimit(.minutes(3 * Sanitizer.slowness)),
   .enabled(if: Browser.isInstalled, "Install chromium and chromium-driver: make setup"))
 struct BrowserTests {
   /// Runs `body` with an app, its settings' link and a browser; all of them are gone afterwards.
