@@ -114,6 +114,9 @@ struct BrowserTests {
       try await browser.wait(
         for: "document.querySelector('#queue').innerText.split('for a network that may be used').length === 3"
       )
+      let names =
+        "[...document.querySelectorAll('#queue .actions button')].map((button) => button.textContent)"
+      #expect(try await browser.evaluate("new Set(\(names)).size") == "2")
       let (first, second) = (scene.queue.items[0].id, scene.queue.items[1].id)
 
       try await browser.click("#remove-\(first)")
@@ -148,6 +151,55 @@ struct BrowserTests {
       await server.shutdown(deadline: .zero)
     }
   }
+
+  @Test(arguments: ["light", "dark"])
+  func `all text stands out from what is behind it by a contrast of 4.5`(scheme: String) async throws {
+    try await withBrowser { scene in
+      let (app, link, browser) = (scene.app, scene.link, scene.browser)
+      let media: [String: Any] = ["features": [["name": "prefers-color-scheme", "value": scheme]]]
+      try await browser.command("Emulation.setEmulatedMedia", media)
+      try await browser.open(link)
+      try await browser.wait(for: "document.title === 'Beta Settings' && location.search === ''")
+      let isDark = try await browser.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
+      #expect(isDark == "\(scheme == "dark")")
+      app.settings.state = .recording
+      app.show("forecast/today", live: "sunny")
+      app.show("user/profile", live: "Ada")
+      app.show("in/no/module", live: "x")
+      try await browser.type("BUG-123", into: "#report")
+      try await browser.click("form[action='/upload'] button")
+      try await browser.wait(for: "document.querySelector('#queue').innerText.includes('Sent')")
+      #expect(try await browser.evaluate(Self.poorContrasts) == "")
+      try await browser.type("\(SnapshotID())", into: "#snapshot")
+      try await browser.click("form[action='/activate'] button")
+      try await browser.wait(for: "document.querySelector('#outcome.failed')")
+      #expect(try await browser.evaluate(Self.poorContrasts) == "")
+      try await browser.type("not a UUID", into: "#snapshot")
+      try await browser.click("form[action='/activate'] button")
+      try await browser.wait(for: "document.title === 'Error – Beta Settings'")
+      #expect(try await browser.evaluate(Self.poorContrasts) == "")
+    }
+  }
+
+  /// The texts whose contrast is below that of WCAG 2.2's 1.4.3, one after the other.
+  private static let poorContrasts = """
+    (() => {
+      const parts = (color) => color.match(/[\\d.]+/g).map(Number);
+      const linear = (part) => part <= 10.03 ? part / 3294.6 : ((part / 255 + 0.055) / 1.055) ** 2.4;
+      const light = ([red, green, blue]) =>
+        0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue);
+      const back = (element) => {
+        const color = element ? parts(getComputedStyle(element).backgroundColor) : [255, 255, 255];
+        return color[3] === 0 ? back(element.parentElement) : color;
+      };
+      return [...document.querySelectorAll("body *")].filter((element) => {
+        const hasText = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
+        if (!hasText || !element.checkVisibility()) return false;
+        const lights = [light(parts(getComputedStyle(element).color)), light(back(element))];
+        return (Math.max(...lights) + 0.05) / (Math.min(...lights) + 0.05) < 4.5;
+      }).map((element) => element.innerText).join("; ");
+    })()
+    """
 
   @Test func `what was entered wrongly is told beside the field, which has the focus`() async throws {
     try await withBrowser { scene in
