@@ -112,7 +112,7 @@ struct BrowserTests {
           for: "document.querySelector('#outcome.done')?.innerText.includes('made for \(report)')")
       }
       try await browser.wait(
-        for: "document.querySelector('#queue').innerText.split('for a network that may be used').length === 3"
+        for: "document.querySelector('#queue').innerText.split('no network that may be used').length === 3"
       )
       let names =
         "[...document.querySelectorAll('#queue .actions button')].map((button) => button.textContent)"
