@@ -1,11 +1,12 @@
 import Foundation
 import SnapshotStore
+import Synchronization
 import SystemIO
 
-/// Makes every change of names in `bundles/`, one after the other, and flushes each folder once for all changes
-/// that wait at the same time.
+/// Makes every change of names in `bundles/`, one after the other, and flushes once for all changes that wait at the
+/// same time.
 ///
-/// One serial queue is what makes a check and the change that rests on it one step.
+/// Rounds that run one at a time are what makes a check and the change that rests on it one step.
 final class Committer: Sendable {
   /// A change whose names are in place but would not survive a power cut yet.
   struct Change<Outcome: Sendable>: Sendable {
@@ -25,20 +26,26 @@ final class Committer: Sendable {
     let begin: @Sendable () -> Finish?
   }
 
-  private let shelf: Shelf
-  private let folders: Folders
-  private let rounds: Rounds<Waiting>
+  /// Folders whose own names last, and those that were made since.
+  private struct Folders {
+    var lasting: Set<String>
+    var fresh: Set<String> = []
+  }
 
-  /// - Parameter folders: those in `bundles/` that would survive a power cut.
-  init(_ shelf: Shelf, flusher: Flusher, folders: Set<String>) {
-    let folders = Folders(shelf, flusher, lasting: folders)
+  private let shelf: Shelf
+  private let seams: Seams
+  private let flusher: Flusher
+  private let rounds = Rounds<Waiting>("committer")
+  private let folders: Mutex<Folders>
+
+  /// - Parameters:
+  ///   - folders: those in `bundles/` that would survive a power cut.
+  ///   - flusher: one of the committer's own.
+  init(_ shelf: Shelf, seams: Seams, folders: Set<String>, flusher: Flusher) {
     self.shelf = shelf
-    self.folders = folders
-    rounds = Rounds("committer") { round in
-      let begun = round.compactMap { waiting in waiting.begin().map { (folder: waiting.folder, finish: $0) } }
-      let failures = folders.flush(begun.map(\.folder))
-      for (folder, finish) in begun { finish(failures[folder]) }
-    }
+    self.seams = seams
+    self.flusher = flusher
+    self.folders = Mutex(Folders(lasting: folders))
   }
 
   /// Makes a change in `folder`, which is made when it is missing; returns when the change lasts.
@@ -46,9 +53,9 @@ final class Committer: Sendable {
     in folder: String, _ change: @escaping @Sendable () throws(StoreError) -> Change<Outcome>
   ) async throws(StoreError) -> Outcome {
     let result: Result<Outcome, StoreError> = await withCheckedContinuation { continuation in
-      let waiting = Waiting(folder: folder) { [folders] in
+      let waiting = Waiting(folder: folder) { [self] in
         do throws(StoreError) {
-          try folders.makeIfMissing(folder)
+          try makeIfMissing(folder)
           let change = try change()
           return { failure in
             if failure == nil { change.settle() } else { change.undo() }
@@ -60,18 +67,16 @@ final class Committer: Sendable {
           return nil
         }
       }
-      if !rounds.add(waiting) { continuation.resume(returning: .failure(closed)) }
+      if !rounds.add(waiting, run(_:)) { continuation.resume(returning: .failure(closed)) }
     }
     return try result.get()
   }
 
   /// Refuses every change from now on; returns when those that were accepted are done.
-  func close() async {
-    await rounds.close()
-  }
+  func close() async { await rounds.close() }
 
   /// The folders in `bundles/` that would survive a power cut.
-  var lastingFolders: Set<String> { folders.lasting }
+  var lastingFolders: Set<String> { folders.withLock { $0.lasting } }
 
   /// Throws once the store is closed.
   func requireOpen() throws(StoreError) {
@@ -80,5 +85,48 @@ final class Committer: Sendable {
 
   private var closed: StoreError {
     .system(SystemError(operation: "flock", path: shelf.lock, code: POSIXErrorCode.EBADF.rawValue))
+  }
+
+  private func run(_ round: [Waiting]) {
+    let begun = round.compactMap { waiting in waiting.begin().map { (folder: waiting.folder, finish: $0) } }
+    let failures = flush(Set(begun.map(\.folder)))
+    for (folder, finish) in begun { finish(failures[folder]) }
+  }
+
+  private func makeIfMissing(_ folder: String) throws(StoreError) {
+    try folders.withLock { folders throws(StoreError) in
+      guard !folders.lasting.contains(folder), !folders.fresh.contains(folder) else { return }
+      do throws(SystemError) { try Folder.create(folder) } catch { throw StoreError(error) }
+      folders.fresh.insert(folder)
+    }
+  }
+
+  /// Flushes the folders of one round, and the folder above where one of them is new.
+  /// - Returns: what failed, by folder.
+  private func flush(_ changed: Set<String>) -> [String: SystemError] {
+    var failures: [String: SystemError] = [:]
+    var due = changed.filter { folder in
+      do throws(SystemError) {
+        try seams.before(.flushFolder)
+        return true
+      } catch {
+        failures[folder] = error
+        return false
+      }
+    }
+    let fresh = folders.withLock { $0.fresh }
+    if !fresh.isEmpty { due.insert(shelf.bundles) }
+    for (folder, failure) in zip(due, flusher.flush(due.map { [.folder($0)] })) {
+      if let failure { failures[folder] = failure }
+    }
+    if let failure = failures[shelf.bundles] {
+      for folder in fresh where failures[folder] == nil { failures[folder] = failure }
+    } else {
+      folders.withLock { folders in
+        folders.lasting.formUnion(fresh)
+        folders.fresh.subtract(fresh)
+      }
+    }
+    return failures
   }
 }

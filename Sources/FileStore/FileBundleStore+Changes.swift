@@ -75,8 +75,9 @@ extension FileBundleStore {
     _ verification: SnapshotRecord.Verification, of id: SnapshotID
   ) async throws(StoreError) {
     let staged = "\(shelf.uploads)/\(SnapshotID()).json"
+    let epoch = flusher.epoch
     do throws(StoreError) {
-      let file = try await readers.next.perform { [shelf] () throws(StoreError) -> File in
+      let file = try await readers.next.perform { [shelf] () throws(StoreError) in
         var record = try shelf.record(id)
         record.verified = verification
         do throws(SystemError) {
@@ -88,7 +89,7 @@ extension FileBundleStore {
         }
       }
       do throws(SystemError) {
-        try await flusher.flush { () throws(SystemError) in try file.synchronize() }
+        try await flusher.flush([.file(file)], since: epoch)
       } catch {
         throw StoreError(error)
       }

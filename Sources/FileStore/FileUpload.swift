@@ -45,9 +45,16 @@ final class FileUpload: BundleUpload {
 
   func commit(_ attachment: Attachment) async throws(StoreError) -> Publication {
     try end()
-    do {
-      let (record, flush) = try await admit(attachment)
-      do throws(SystemError) { try await store.flusher.flush(flush) } catch { throw StoreError(error) }
+    do throws(StoreError) {
+      let (record, bytes) = try await admit(attachment)
+      let files = try await queue.perform { [staging, seams = store.seams] () throws(StoreError) in
+        do throws(SystemError) {
+          return try staging.complete(with: bytes, seams)
+        } catch {
+          throw StoreError(error)
+        }
+      }
+      do throws(SystemError) { try await staging.makeLast(files) } catch { throw StoreError(error) }
       let publication = try await store.publish(staging, as: record, createOnly: attachment.createOnly)
       if case .created(let record) = publication, record.verified == .pending {
         store.verifyLater(record.id)
@@ -111,8 +118,8 @@ final class FileUpload: BundleUpload {
     }
   }
 
-  /// Checks what arrived once all of it is written, and writes its record.
-  private func admit(_ attachment: Attachment) async throws(StoreError) -> (SnapshotRecord, Flusher.Flush) {
+  /// Checks what arrived once all of it is written.
+  private func admit(_ attachment: Attachment) async throws(StoreError) -> (SnapshotRecord, [UInt8]) {
     let arrived = try await queue.perform { [self] () throws(StoreError) in
       if let failure = flow.withLock({ $0.failure }) { throw failure }
       return staging.arrived
@@ -123,7 +130,7 @@ final class FileUpload: BundleUpload {
       let record = try store.configuration.admission.admit(
         URL(filePath: staging.bundle), size: arrived.size, sha256: arrived.sha256, as: attachment)
       do throws(SystemError) {
-        return (record, try staging.complete(with: record.encoded(), store.seams))
+        return (record, try record.encoded())
       } catch {
         throw StoreError(error)
       }

@@ -1,92 +1,102 @@
 import Dispatch
 import Foundation
+import SnapshotStore
 import Synchronization
 import SystemIO
 
-/// Makes last what waits at the same time: by one flush of the whole file system where that can be done, else by one
-/// for each, several at once.
+/// Makes files and names last: each by itself, or, where several wait at the same time, all with one flush of the
+/// whole volume.
+///
+/// A shared flush that fails does not say whose bytes were lost, nor does the next one tell it again. So whatever
+/// was being written then counts as lost too: ``epoch`` shows it.
 final class Flusher: Sendable {
-  /// Flushes one file or folder.
-  typealias Flush = @Sendable () throws(SystemError) -> Void
+  /// What is to survive a power cut.
+  enum Target: Sendable {
+    case file(File)
+    case folder(String)
+  }
 
   private struct Waiting: Sendable {
-    let flush: Flush
-    let completion: @Sendable (SystemError?) -> Void
+    let targets: [Target]
+    let epoch: Int
+    let finish: @Sendable (SystemError?) -> Void
   }
 
-  private let seams: Seams
-  private let volume: Volume?
+  /// From how many callers on one flush of everything is quicker than one of each file.
+  static let sharedFrom = 3
+
+  private let flushAll: (@Sendable () throws(SystemError) -> Void)?
   private let queues: QueueSet
-  private let rounds: Rounds<Waiting>
+  private let rounds = Rounds<Waiting>("flusher")
+  private let failures = Atomic(0)
 
   /// - Parameters:
-  ///   - volume: where everything lies, if all of it can be flushed at once.
-  ///   - count: how many flushes wait for the disk at once.
-  init(seams: Seams, volume: Volume?, count: Int) {
-    let queues = QueueSet("flusher", count: count)
-    self.seams = seams
-    self.volume = volume
-    self.queues = queues
-    rounds = Rounds("flushing") { [volume] round in
-      let failures = Self.flush(
-        round.map(\.flush), .flushFiles, together: round.count > 1, volume, queues, seams)
-      for (waiting, failure) in zip(round, failures) { waiting.completion(failure) }
-    }
+  ///   - count: how many are flushed at once where each is by itself.
+  ///   - flushAll: flushes the volume that everything lies on, and tells this object alone of a failure; `nil`
+  ///     flushes each by itself.
+  init(count: Int, flushAll: (@Sendable () throws(SystemError) -> Void)?) {
+    queues = QueueSet("flusher", count: count)
+    self.flushAll = flushAll
   }
 
-  /// Flushes together with what others ask for meanwhile.
-  func flush(_ flush: @escaping Flush) async throws(SystemError) {
+  /// To be asked before the first byte is written, for ``flush(_:since:)``.
+  var epoch: Int { failures.load(ordering: .acquiring) }
+
+  /// Returns when all of `targets` would survive a power cut, together with whatever else waits.
+  func flush(_ targets: [Target], since epoch: Int) async throws(SystemError) {
     let failure: SystemError? = await withCheckedContinuation { continuation in
-      let waiting = Waiting(flush: flush) { continuation.resume(returning: $0) }
-      if !rounds.add(waiting) {
-        continuation.resume(
-          returning: SystemError(operation: "fsync", path: nil, code: POSIXErrorCode.EBADF.rawValue))
+      let waiting = Waiting(targets: targets, epoch: epoch) { continuation.resume(returning: $0) }
+      if !rounds.add(waiting, flush(_:)) {
+        continuation.resume(returning: SystemError(operation: "flush", code: POSIXErrorCode.EBADF.rawValue))
       }
     }
     if let failure { throw failure }
   }
 
-  /// Flushes all of them before it returns; blocks.
-  /// - Parameters:
-  ///   - step: what to announce.
-  ///   - together: whether they are worth a flush of the whole file system.
-  /// - Returns: what failed, at the same places.
-  func flush(_ flushes: [Flush], _ step: Step, together: Bool) -> [SystemError?] {
-    Self.flush(flushes, step, together: together, volume, queues, seams)
+  /// Finishes what waits, and takes nothing any more.
+  func close() async { await rounds.close() }
+
+  private func flush(_ round: [Waiting]) {
+    let failures = flush(round.map(\.targets))
+    for (waiting, failure) in zip(round, failures) {
+      let isLost = waiting.epoch != epoch
+      waiting.finish(
+        failure ?? (isLost ? SystemError(operation: "syncfs", code: POSIXErrorCode.EIO.rawValue) : nil))
+    }
   }
 
-  private static func flush(
-    _ flushes: [Flush], _ step: Step, together: Bool, _ volume: Volume?, _ queues: QueueSet, _ seams: Seams
-  ) -> [SystemError?] {
-    if together, let volume {
+  /// Flushes what several callers want, and answers what failed for each. Blocks.
+  func flush(_ callers: [[Target]]) -> [SystemError?] {
+    if let flushAll, callers.count >= Self.sharedFrom {
       do throws(SystemError) {
-        try seams.before(step)
-        try volume.synchronize()
-        return flushes.map { _ in nil }
+        try flushAll()
+        return Array(repeating: nil, count: callers.count)
       } catch {
-        // Whose bytes they were that could not be written shows below.
+        failures.wrappingAdd(1, ordering: .acquiringAndReleasing)
+        return Array(repeating: error, count: callers.count)
       }
     }
-    if flushes.count == 1 { return [failure(of: flushes[0], step, seams)] }
-    let failures = Mutex([SystemError?](repeating: nil, count: flushes.count))
+    let failures = Mutex([SystemError?](repeating: nil, count: callers.count))
     let group = DispatchGroup()
-    for (index, flush) in flushes.enumerated() {
+    for (index, targets) in callers.enumerated() {
       queues.next.async(group: group) {
-        let outcome = failure(of: flush, step, seams)
-        failures.withLock { $0[index] = outcome }
+        do throws(SystemError) {
+          for target in targets { try target.synchronize() }
+        } catch {
+          failures.withLock { $0[index] = error }
+        }
       }
     }
     group.wait()
     return failures.withLock { $0 }
   }
+}
 
-  private static func failure(of flush: Flush, _ step: Step, _ seams: Seams) -> SystemError? {
-    do throws(SystemError) {
-      try seams.before(step)
-      try flush()
-      return nil
-    } catch {
-      return error
+extension Flusher.Target {
+  fileprivate func synchronize() throws(SystemError) {
+    switch self {
+    case .file(let file): try file.synchronize()
+    case .folder(let path): try Folder.synchronize(path)
     }
   }
 }

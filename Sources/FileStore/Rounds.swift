@@ -1,33 +1,32 @@
 import Dispatch
-import SystemIO
 import Synchronization
+import SystemIO
 
-/// Gathers what comes while the work on what came before runs, so that it is done together. One round at a time.
+/// Gathers what many callers bring and does it in rounds, one after the other: what comes while a round runs waits
+/// and is done together in the next.
 final class Rounds<Item: Sendable>: Sendable {
-  private struct State: Sendable {
+  private struct State {
     var waiting: [Item] = []
     var isScheduled = false
     var isClosed = false
   }
 
   private let queue: DispatchQueue
-  private let perform: @Sendable ([Item]) -> Void
   private let state = Mutex(State())
 
-  /// - Parameter perform: does one round; may block.
-  init(_ label: String, perform: @escaping @Sendable ([Item]) -> Void) {
+  init(_ label: String) {
     queue = DispatchQueue(label: "file-store.\(label)", qos: .userInitiated)
-    self.perform = perform
   }
 
-  /// - Returns: `false`, and nothing happens, after ``close()``.
-  func add(_ item: Item) -> Bool {
+  /// Has `item` done by `work` with all others that wait; every item of one object is done by the same work.
+  /// - Returns: `false`, and nothing happens, once it is closed.
+  func add(_ item: Item, _ work: @escaping @Sendable ([Item]) -> Void) -> Bool {
     state.withLock { state in
       guard !state.isClosed else { return false }
       state.waiting.append(item)
       if !state.isScheduled {
         state.isScheduled = true
-        queue.async { self.run() }
+        queue.async { while let round = self.take() { work(round) } }
       }
       return true
     }
@@ -35,17 +34,13 @@ final class Rounds<Item: Sendable>: Sendable {
 
   var isClosed: Bool { state.withLock { $0.isClosed } }
 
-  /// Takes nothing more; returns when what was taken is done.
+  /// Takes nothing any more; returns when what was taken is done.
   func close() async {
     state.withLock { $0.isClosed = true }
     await queue.perform {}
   }
 
-  private func run() {
-    while let round = takeRound() { perform(round) }
-  }
-
-  private func takeRound() -> [Item]? {
+  private func take() -> [Item]? {
     state.withLock { state in
       guard !state.waiting.isEmpty else {
         state.isScheduled = false
