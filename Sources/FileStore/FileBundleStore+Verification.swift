@@ -27,10 +27,10 @@ extension FileBundleStore {
   func settleVerdicts() -> Task<Void, Never> {
     Task(priority: .background) { [weak self, verdicts = verdicts.stream] in
       // Several at once, because what waits together shares the disk's flushes.
-      await withTaskGroup { group in
+      await withTaskGroup(of: Void.self) { group in
         var running = 0
         for await record in verdicts {
-          if running == 16 { await group.next() } else { running += 1 }
+          if running == 16 { _ = await group.next() } else { running += 1 }
           group.addTask { await self?.settle(record) }
         }
       }
