@@ -5,6 +5,7 @@ extension Bench {
   mutating func measureDurableUploads() throws {
     let counter = try FlushCount("\(options.work)/flushes")
     let library = "\(options.tools.peers)/libFlushCounter.so"
+    guard FileManager.default.fileExists(atPath: library) else { throw Failure("\(library) is missing") }
     let server = try start(
       .serve, environment: ["LD_PRELOAD": library, "FLUSH_COUNT": counter.path])
     for (name, size) in [("100KB", 100_000), ("1MB", 1_000_000)] {
