@@ -9,7 +9,11 @@ PACKAGES := libcurl4-openssl-dev zlib1g-dev curl unzip python3 libarchive-tools 
   chromium chromium-driver fonts-dejavu-core
 SOURCES := Package.swift Sources Tests Benchmarks
 
-.PHONY: help setup demo test lint format serve release clean
+# How long each parser is fuzzed, in seconds, and which.
+FUZZ_TIME := 600
+PARSERS := $(notdir $(wildcard Tests/Fuzzing/Seeds/*))
+
+.PHONY: help setup demo test fuzz lint format serve release clean
 
 help: ## Shows this list
 	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -41,6 +45,24 @@ test: setup ## Builds with warnings as errors, and runs every test
 	swift build --build-tests; \
 	swift test --skip-build --disable-xctest
 
+# Beside what Package.swift says: -O, for speed, with internal declarations in reach. What a parser fails at is kept in
+# Tests/Fuzzing/Found, and replayed by `make test` from then on.
+fuzz: setup ## Tries made-up input on the parsers (FUZZ_TIME=600 PARSERS="ranges dates")
+	@FUZZING=1 swift build -c release --product fuzz --sanitize fuzzer --sanitize address \
+	  -Xswiftc -enable-testing --scratch-path .build-fuzz
+	@status=0; \
+	export SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=detect_leaks=0; \
+	for parser in $(PARSERS); do \
+	  cases=Tests/Fuzzing; corpus=.build-fuzz/corpus/$$parser; log=.build-fuzz/$$parser.log; \
+	  mkdir -p $$corpus $$cases/Found/$$parser; \
+	  if FUZZED=$$parser .build-fuzz/release/fuzz $$corpus $$cases/Seeds/$$parser $$cases/Found/$$parser \
+	    -max_total_time=$(FUZZ_TIME) -timeout=10 -rss_limit_mb=1024 -max_len=8192 -detect_leaks=0 \
+	    -dict=$$cases/Words/$$parser.dict -artifact_prefix=$$cases/Found/$$parser/ > $$log 2>&1; \
+	  then echo "$$parser: $$(grep -a '^Done' $$log)"; \
+	  else echo "$$parser failed:"; tail -n 30 $$log; status=1; fi; \
+	done; \
+	exit $$status
+
 lint: setup ## Checks the style, strictly
 	@swift format lint --strict --recursive --parallel $(SOURCES)
 
@@ -54,4 +76,4 @@ release: setup ## Builds the optimised command, with Swift's libraries inside
 	@swift build -c release --product snapshot --static-swift-stdlib -Xlinker -s --scratch-path .build-release
 
 clean: ## Removes what was built
-	@rm -rf .build .build-release
+	@rm -rf .build .build-release .build-fuzz

@@ -114,6 +114,22 @@ let tests: [Target] = [
     ]),
 ]
 
+/// What must hold of every parser, whatever it is given: replayed as tests over the inputs that are kept, or, where
+/// `FUZZING` is set, driven by libFuzzer (`make fuzz`).
+let isFuzzing = Context.environment["FUZZING"] != nil
+let fuzzed: [Target.Dependency] = [
+  "HTTPEngine", "HTTPSemantics", "HTTPTransport", "SnapshotFormat", "ZipArchive", "SystemIO", .httpTypes,
+  .target(name: "CurlTransport", condition: .when(platforms: [.linux])),
+]
+let fuzzing: Target =
+  isFuzzing
+  ? .executableTarget(
+    name: "fuzz", dependencies: fuzzed, path: "Tests/Fuzzing",
+    exclude: ["Seeds", "Found", "Words", "FuzzedParserTests.swift"])
+  : .testTarget(
+    name: "FuzzingTests", dependencies: fuzzed, path: "Tests/Fuzzing",
+    exclude: ["Seeds", "Found", "Words", "Fuzzer"])
+
 let package = Package(
   name: "data-snapshots",
   platforms: [.macOS(.v15), .iOS(.v18)],
@@ -139,7 +155,7 @@ let package = Package(
     .package(url: "https://github.com/jpsim/Yams", .upToNextMinor(from: "6.2.2")),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", .upToNextMinor(from: "2.13.0")),
   ],
-  targets: sources + tests,
+  targets: sources + tests + [fuzzing],
   swiftLanguageModes: [.v6]
 )
 
@@ -155,6 +171,7 @@ extension Target.Dependency {
 /// Where raw memory is the subject; everywhere else the compiler checks that none is touched.
 let unsafeTargets: Set<String> = [
   "SystemIO", "ZipArchive", "HTTPEngine", "CurlTransport", "URLSessionTransport", "TestSupport",
+  "fuzz",
 ]
 
 for target in package.targets where target.type != .system {
@@ -170,5 +187,7 @@ for target in package.targets where target.type != .system {
   if Context.environment["WARNINGS_AS_ERRORS"] != nil {
     settings.append(.treatAllWarnings(as: .error))
   }
+  // libFuzzer brings the entry point.
+  if target.name == "fuzz" { settings.append(.unsafeFlags(["-parse-as-library"])) }
   target.swiftSettings = settings
 }

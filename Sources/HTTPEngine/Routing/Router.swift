@@ -49,7 +49,7 @@ public struct Router: HTTPHandler {
     HTTPServerResponse(status: .noContent, headerFields: [.allow: allow])
   }
 
-  private static func decodedSegments(of path: String) throws(HTTPProblem) -> [String] {
+  static func decodedSegments(of path: String) throws(HTTPProblem) -> [String] {
     guard path.utf8.first == UInt8(ascii: "/") else {
       throw .badRequest("The path does not begin with a slash.")
     }
