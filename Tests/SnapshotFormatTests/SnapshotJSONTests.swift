@@ -54,6 +54,21 @@ struct SnapshotJSONTests {
     _ = try SnapshotJSON.decode([Date].self, from: Data("[\"\(text)\"]".utf8))
   }
 
+  @Test(arguments: [
+    "9999-12-31T23:59:59.9999Z", "9999-12-31T23:59:59-01:00", "0000-01-01T00:00:00+01:00",
+    "0000-01-01T00:00:00Z",
+  ])
+  func `what is read at the edges of the calendar can be written and read again`(text: String) throws {
+    let dates = try SnapshotJSON.decode([Date].self, from: Data("[\"\(text)\"]".utf8))
+    #expect(try SnapshotJSON.decode([Date].self, from: SnapshotJSON.encode(dates)) == dates)
+  }
+
+  @Test func `times beyond the calendar are written as its edges`() throws {
+    let edges = try SnapshotJSON.encode([-1e15, 1e15].map(Date.init(timeIntervalSince1970:)))
+    #expect(
+      String(decoding: edges, as: UTF8.self) == #"["0000-01-01T00:00:00.000Z","9999-12-31T23:59:59.999Z"]"#)
+  }
+
   @Test func `keys are sorted and slashes plain`() throws {
     let json = try SnapshotJSON.encode(["b": "x/y", "a": "z"])
     #expect(String(decoding: json, as: UTF8.self) == #"{"a":"z","b":"x/y"}"#)
