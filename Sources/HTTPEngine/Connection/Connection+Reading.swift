@@ -7,6 +7,7 @@ extension Connection {
     phase = .head
     parser = RequestParser(limits: limits)
     if !input.isEmpty {
+      if round == loop.round, begunInRound >= limits.pipelinedRequests { return awaitTurn() }
       parseInput(isNew: true)
       // A client that has ended its side gets answers to what it sent before.
       if phase == .head, inputHasEnded { close() }
@@ -76,6 +77,8 @@ extension Connection {
   private func begin(_ head: RequestHead, _ received: ReceivedHead) {
     phase = .request
     requestCount += 1
+    if round != loop.round { (round, begunInRound) = (loop.round, 0) }
+    begunInRound += 1
     closesAfterResponse = !head.keepsAlive || requestCount >= limits.requestsPerConnection || loop.isStopping
     exchange.head = received
     exchange.number = received.number
@@ -93,8 +96,20 @@ extension Connection {
     if case .length(let length) = head.framing, length > limits.bodyBytes {
       return refuse(.bodyTooLarge(limit: limits.bodyBytes))
     }
-    let request = HTTPServerRequest(received, body: body?.forHandler(head.framing) ?? .empty)
+    if client == nil, !admitForwarded(received) { return decline(.tooManyRequests) }
+    let request = HTTPServerRequest(
+      received, forwardedPeer: exchange.forwardedPeer, body: body?.forHandler(head.framing) ?? .empty)
     task = loop.startTask { await self.serve(request, number: received.number) }
+  }
+
+  /// Finds out whom a trusted proxy brings the request from, and whether that client may have one more.
+  private func admitForwarded(_ head: ReceivedHead) -> Bool {
+    let client = loop.context.proxies.client(of: head.headerFields, from: peer)
+    exchange.forwardedPeer = client.name
+    guard let counted = client.counted else { return true }
+    guard loop.context.budget.admitRequest(of: counted) else { return false }
+    exchange.counted = counted
+    return true
   }
 
   /// Answers in the engine's own name and closes.
@@ -107,6 +122,11 @@ extension Connection {
     }
     setReadDeadline(DeadlineTable.none)
     closesAfterResponse = true
+    decline(refusal)
+  }
+
+  /// Answers in the engine's own name; the connection goes on if it can.
+  private func decline(_ refusal: Refusal) {
     write(refusal.problem.response(requestID: ReceivedHead.text(ofNumber: exchange.number)))
   }
 

@@ -236,7 +236,9 @@ extension Connection {
     } catch {
       return close()
     }
-    if output.isEmpty { outputIsEmpty() } else { waitUntilWritable() }
+    if output.isEmpty { return outputIsEmpty() }
+    if isBlocked { return }
+    awaitTurn()
   }
 
   /// Waits until the client takes more, and not for ever.

@@ -13,6 +13,7 @@ enum Refusal: Error, Hashable {
   case expectationFailed
   case internalError
   case tooManyConnections
+  case tooManyRequests
 
   /// A sentence that is known when the program is built: nothing that a client sent gets into an answer.
   struct StaticReason: Hashable, ExpressibleByStringLiteral, Sendable {
@@ -46,6 +47,9 @@ enum Refusal: Error, Hashable {
       (status, detail) = (.internalServerError, "The server failed; its log names this request.")
     case .tooManyConnections:
       (status, detail) = (.serviceUnavailable, "The server has as many connections as it can take.")
+      fields[.retryAfter] = "1"
+    case .tooManyRequests:
+      (status, detail) = (.serviceUnavailable, "The client has as many requests running as it may.")
       fields[.retryAfter] = "1"
     }
     return HTTPProblem(
