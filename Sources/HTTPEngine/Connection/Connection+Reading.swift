@@ -134,24 +134,42 @@ extension Connection {
   func drainBody() {
     // None is left where the connection was closed meanwhile.
     guard let body else { return }
-    do {
-      while !body.reader.isComplete {
-        if input.isEmpty {
-          let room = UnsafeMutableRawBufferPointer(
-            rebasing: loop.scratch[..<body.reader.take(atMost: loop.scratch.count)])
-          guard let count = try socket.receive(into: room) else { return }
-          if count == 0 { return close() }
-          input.append(UnsafeRawBufferPointer(rebasing: room[..<count]))
-        }
-        let consumed = try input.withUnsafeBytes { bytes in
-          try body.reader.read(bytes, into: loop.scratch).consumed
-        }
-        input.removeFirst(consumed)
-      }
+    do throws(HTTPBodyError) {
+      try dropInput(of: body)
     } catch {
-      return close()
+      return finishAndClose()
     }
-    endExchange(isComplete: true)
-    waitForRequest()
+    if body.reader.isComplete {
+      endExchange(isComplete: true)
+      waitForRequest()
+    } else if !body.isSmall {
+      finishAndClose()
+    }
+  }
+
+  /// Reads and drops what has come of a body that nobody wants, as long as that may cost less than a new connection.
+  func dropInput(of body: IncomingBody) throws(HTTPBodyError) {
+    while !body.reader.isComplete, body.isSmall {
+      if input.isEmpty {
+        let room = UnsafeMutableRawBufferPointer(
+          rebasing: loop.scratch[..<body.reader.take(atMost: loop.scratch.count)])
+        let count: Int
+        do throws(SystemError) {
+          guard let received = try socket.receive(into: room) else { return }
+          count = received
+        } catch {
+          throw .disconnected
+        }
+        if count == 0 {
+          inputHasEnded = true
+          throw .disconnected
+        }
+        input.append(UnsafeRawBufferPointer(rebasing: room[..<count]))
+      }
+      let consumed = try input.withUnsafeBytes { bytes throws(HTTPBodyError) in
+        try body.reader.read(bytes, into: loop.scratch).consumed
+      }
+      input.removeFirst(consumed)
+    }
   }
 }

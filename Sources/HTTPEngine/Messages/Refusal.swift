@@ -9,6 +9,8 @@ enum Refusal: Error, Hashable {
   case bodyTooSlow
   case bodyTooLarge(limit: Int64)
   case unsupportedVersion
+  /// `CONNECT`, whose target is an authority: nothing here answers any method there (RFC 9110 §9.3.6).
+  case noProxy
   case notImplemented(StaticReason)
   case expectationFailed
   case internalError
@@ -20,6 +22,8 @@ enum Refusal: Error, Hashable {
     let text: String
     init(stringLiteral text: String) { self.text = text }
   }
+
+  static let brokenCoding = Refusal.malformed("The chunked coding of the body is broken.")
 
   /// What the client is told. `about:blank` says that the status tells the whole story (RFC 9457 §4.2.1).
   var problem: HTTPProblem {
@@ -40,6 +44,9 @@ enum Refusal: Error, Hashable {
       (status, detail) = (.contentTooLarge, "The body is larger than the limit of \(limit) bytes.")
     case .unsupportedVersion:
       (status, detail) = (.httpVersionNotSupported, "The server speaks HTTP/1.1 and HTTP/1.0.")
+    case .noProxy:
+      (status, detail) = (.methodNotAllowed, "The server is no proxy: it does not answer CONNECT.")
+      fields[.allow] = ""
     case .notImplemented(let reason): (status, detail) = (.notImplemented, reason.text)
     case .expectationFailed:
       (status, detail) = (.expectationFailed, "The only expectation that the server knows is 100-continue.")
