@@ -72,6 +72,13 @@ let sources: [Target] = [
 
 let tests: [Target] = [
   .target(name: "TestSupport", dependencies: ["SystemIO"], path: "Tests/TestSupport"),
+  .executableTarget(
+    name: "echo-server",
+    dependencies: [
+      "HTTPEngine", "HTTPSemantics", "SystemIO", .httpTypes, .logging,
+      .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+    ], path: "Tests/EchoServer"),
   .testTarget(name: "SystemIOTests", dependencies: ["SystemIO", "TestSupport"]),
   .testTarget(name: "ZipArchiveTests", dependencies: ["ZipArchive", "SystemIO", "TestSupport"]),
   .testTarget(

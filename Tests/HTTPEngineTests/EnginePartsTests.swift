@@ -96,6 +96,28 @@ import Testing
     #expect(budget.admit(two))
     #expect(!budget.admit(one))
   }
+
+  @Test func `a proxy has no limit of its own, and its clients have theirs`() throws {
+    var limits = HTTPLimits()
+    limits.connections = 4
+    limits.connectionsPerAddress = 2
+    let budget = ConnectionBudget(limits: limits)
+    let client = try #require(IPAddress("10.0.0.1"))
+    for _ in 0..<3 { #expect(budget.admit(nil)) }
+    #expect(budget.admitRequest(of: client))
+    #expect(budget.admitRequest(of: client))
+    #expect(!budget.admitRequest(of: client))
+    // Connections of its own count too.
+    #expect(!budget.admit(client))
+    budget.endRequest(of: client)
+    #expect(budget.admit(client))
+    #expect(!budget.admitRequest(of: client))
+    #expect(!budget.admit(nil))
+    budget.leave(nil)
+    #expect(budget.admit(nil))
+    budget.leave(client)
+    #expect(budget.admitRequest(of: client))
+  }
 }
 
 @Suite struct ResponseHeadTests {

@@ -38,7 +38,7 @@ extension Connection {
     case HTTPBodyError.tooLarge(let limit): problem = Refusal.bodyTooLarge(limit: limit).problem
     case HTTPBodyError.tooSlow: problem = Refusal.bodyTooSlow.problem
     case HTTPBodyError.malformed:
-      problem = Refusal.malformed("The chunked coding of the body is broken.").problem
+      problem = Refusal.brokenCoding.problem
     case HTTPBodyError.disconnected: return nil
     default:
       loop.context.logger.error(
@@ -95,8 +95,9 @@ extension Connection {
     let output = loop.output
     output.removeAll()
     if case .stream = response.body {
-    } else if body.map({ !$0.reader.isComplete && !$0.isWorthDraining }) == true {
-      closesAfterResponse = true
+    } else if let body, !body.reader.isComplete {
+      if !body.judgeUnread() { return refuse(.brokenCoding) }
+      if !body.isWorthDraining { closesAfterResponse = true }
     }
     let head = ResponseHead(
       response, isHEAD: exchange.isHEAD, minorVersion: exchange.minorVersion,
@@ -236,7 +237,9 @@ extension Connection {
     } catch {
       return close()
     }
-    if output.isEmpty { outputIsEmpty() } else { waitUntilWritable() }
+    if output.isEmpty { return outputIsEmpty() }
+    if isBlocked { return }
+    awaitTurn()
   }
 
   /// Waits until the client takes more, and not for ever.

@@ -82,18 +82,19 @@ struct FieldFacts {
       transferCoding = .chunked
       return
     }
-    // Known codings before a final chunked would be lawful: the request is understood, but not supported.
-    let codings = value.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false).map {
+    // Only a list of codings that ends with the one chunked tells where the body ends (RFC 9112 §6.3); such a list
+    // is understood, though not supported.
+    var codings = value.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false).map {
       UnsafeRawBufferPointer(rebasing: $0).trimmed
     }
-    let known = codings.dropLast().allSatisfy {
-      $0.equalsIgnoringCase("gzip") || $0.equalsIgnoringCase("x-gzip") || $0.equalsIgnoringCase("deflate")
-        || $0.equalsIgnoringCase("compress") || $0.equalsIgnoringCase("x-compress")
-    }
-    guard codings.count > 1, known, codings.last?.equalsIgnoringCase("chunked") == true else {
-      throw .malformed("The field Transfer-Encoding is malformed.")
-    }
+    guard let last = codings.popLast(), last.equalsIgnoringCase("chunked"), !codings.isEmpty,
+      codings.allSatisfy({ Self.isToken($0) && !$0.equalsIgnoringCase("chunked") })
+    else { throw .malformed("The field Transfer-Encoding is malformed.") }
     transferCoding = .unknownThenChunked
+  }
+
+  private static func isToken(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    !bytes.isEmpty && bytes.allSatisfy(CharacterClass.token.contains)
   }
 
   private mutating func readConnection(_ value: UnsafeRawBufferPointer) {

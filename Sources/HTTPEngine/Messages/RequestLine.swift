@@ -44,9 +44,7 @@ struct RequestLine {
   private mutating func readTarget(
     _ line: UnsafeRawBufferPointer, _ range: Range<Int>, method: UnsafeRawBufferPointer, at offset: Int
   ) throws(Refusal) {
-    if method.elementsEqual("CONNECT".utf8) {
-      throw .notImplemented("The server is no proxy: it has no CONNECT.")
-    }
+    if method.elementsEqual("CONNECT".utf8) { throw .noProxy }
     switch line[range.lowerBound] {
     case UInt8(ascii: "/"):
       try readPath(line, range, at: offset)

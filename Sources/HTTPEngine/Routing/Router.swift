@@ -42,7 +42,8 @@ public struct Router: HTTPHandler {
       return options(allow)
     }
     return try await route.action(
-      RoutedRequest(request: request, template: route.template, values: match.values))
+      RoutedRequest(
+        request: request, template: route.template, values: match.values, remainder: match.remainder))
   }
 
   private func options(_ allow: String) -> HTTPServerResponse {

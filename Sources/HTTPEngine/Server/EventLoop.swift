@@ -22,12 +22,18 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
   private var deadlines = DeadlineTable()
   private var localJobs: [UnownedJob] = []
   private var runningTasks = 0
+  /// Connections that could go on and let others have their turn first.
+  private var turns: [Connection] = []
+  /// Counts the polls.
+  private(set) var round: UInt64 = 0
 
   /// Milliseconds on the monotonic clock, read once per round.
   private(set) var now: UInt64 = 0
   private var nextTick: UInt64 = 0
   private let tick: UInt64
   private var acceptingResumes: UInt64?
+  /// Whether the last connection got one of the descriptors that are kept for files.
+  private var isShortOfDescriptors = false
   private var stopDeadline: UInt64?
   private var stopped: (@Sendable () -> Void)?
 
@@ -66,8 +72,12 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     threadID.store(CurrentThread.id, ordering: .relaxed)
     updateTime()
     while !isFinished {
+      round += 1
+      // Those that stopped for others go on after whoever is ready now.
+      let waiting = turns
+      turns = []
       do throws(SystemError) {
-        try poller.wait(milliseconds: timeout) { event in
+        try poller.wait(milliseconds: waiting.isEmpty ? timeout : 0) { event in
           handle(event)
           runLocalJobs()
         }
@@ -78,6 +88,10 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
       }
       updateTime()
       runLocalJobs()
+      for connection in waiting {
+        connection.takeTurn()
+        runLocalJobs()
+      }
       if now >= nextTick { tickOver() }
     }
     finish()
@@ -191,22 +205,33 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     // A bound, so that a flood of new connections leaves time for those that are there.
     for _ in 0..<64 {
       do {
+        if isShortOfDescriptors, try !hasDescriptors() { return pauseAccepting() }
         guard let (socket, peer) = try listener?.accept() else { return }
+        isShortOfDescriptors = Int(socket.descriptor) >= context.descriptorCeiling
+        if isShortOfDescriptors { context.logger.warning("accepting pauses: few descriptors are left") }
         add(socket, peer)
       } catch {
         context.logger.warning("accepting pauses: \(error)")
-        pauseAccepting()
-        return
+        return pauseAccepting()
       }
     }
   }
 
+  /// Whether the next descriptor would be one of those that connections may have: the lowest that is free is it.
+  private func hasDescriptors() throws(SystemError) -> Bool {
+    guard let next = try listener?.nextDescriptor() else { return true }
+    isShortOfDescriptors = Int(next) >= context.descriptorCeiling
+    return !isShortOfDescriptors
+  }
+
   private func add(_ socket: Socket, _ peer: SocketAddress) {
-    let isAdmitted = !isStopping && context.budget.admit(peer.host.client)
+    let client = context.proxies.contains(peer.host) ? nil : peer.host.client
+    let isAdmitted = !isStopping && context.budget.admit(client)
     // A few of those that are too many are told so; past that, closing is all that is left.
     guard isAdmitted || refusedCount < 128 else { return socket.close() }
     if !isAdmitted { refusedCount += 1 }
-    let connection = Connection(socket: socket, peer: peer, isAdmitted: isAdmitted, loop: self)
+    let connection = Connection(
+      socket: socket, peer: peer, client: client, isAdmitted: isAdmitted, loop: self)
     let index = Int(socket.descriptor)
     if index >= connections.count {
       connections.append(contentsOf: repeatElement(nil, count: index + 64 - connections.count))
@@ -242,6 +267,9 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     try poller.set(interest, for: descriptor)
   }
 
+  /// Lets `connection` go on when the others have been looked after.
+  func giveTurn(to connection: Connection) { turns.append(connection) }
+
   func setDeadline(_ deadline: UInt64, for descriptor: Int32) { deadlines[descriptor] = deadline }
 
   /// Forgets a connection that is about to close its socket.
@@ -252,7 +280,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     connections[Int(descriptor)] = nil
     connectionCount -= 1
     if connection.isAdmitted {
-      context.budget.leave(connection.peer.host.client)
+      context.budget.leave(connection.client)
     } else {
       refusedCount -= 1
     }
