@@ -7,6 +7,7 @@ enum FuzzedParser: String, CaseIterable, Sendable {
   case dates
   case digests
   case dispositions
+  case forwarded
   case manifest
   case multipart
   case names
@@ -24,6 +25,7 @@ enum FuzzedParser: String, CaseIterable, Sendable {
     case .dates: try checkDates(input)
     case .digests: try checkDigests(input)
     case .dispositions: try checkDispositions(input)
+    case .forwarded: try checkForwarded(input)
     case .manifest: try checkManifest(input)
     case .multipart: try checkMultipart(input)
     case .names: try checkNames(input)

@@ -40,10 +40,13 @@ extension FuzzedParser {
     try require(try Router.decodedSegments(of: written) == segments, "\(path) is written as \(written)")
 
     var tree = RouteTree()
-    for template in ["/", "/a", "/a/{x}", "/a/{x}.zip", "/{x}/b", "/{x}/{y}/c"] {
+    for template in ["/", "/a", "/a/{x}", "/a/{x}.zip", "/{x}/b", "/{x}/{y}/c", "/s/{path...}"] {
       tree.insert(Route(.get, template) { _ in HTTPServerResponse(status: .ok) })
     }
     guard let match = tree.match(segments[...]) else { return }
+    try require(
+      match.remainder.allSatisfy { $0 != "." && $0 != ".." } && match.remainder.count <= segments.count,
+      "\(path) leaves a route \(match.remainder)")
     for (_, value) in match.values {
       try require(
         !value.isEmpty && segments.contains { $0.utf8.starts(with: value.utf8) },
