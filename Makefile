@@ -56,7 +56,7 @@ fuzz: setup ## Tries made-up input on the parsers (FUZZ_TIME=600 PARSERS="ranges
 	  cases=Tests/Fuzzing; corpus=.build-fuzz/corpus/$$parser; log=.build-fuzz/$$parser.log; \
 	  mkdir -p $$corpus $$cases/Found/$$parser; \
 	  if FUZZED=$$parser .build-fuzz/release/fuzz $$corpus $$cases/Seeds/$$parser $$cases/Found/$$parser \
-	    -max_total_time=$(FUZZ_TIME) -timeout=10 -rss_limit_mb=1024 -max_len=8192 -detect_leaks=0 \
+	    -max_total_time=$(FUZZ_TIME) -timeout=10 -rss_limit_mb=1024 -max_len=2048 -detect_leaks=0 \
 	    -dict=$$cases/Words/$$parser.dict -artifact_prefix=$$cases/Found/$$parser/ > $$log 2>&1; \
 	  then echo "$$parser: $$(grep -a '^Done' $$log)"; \
 	  else echo "$$parser failed:"; tail -n 30 $$log; status=1; fi; \
