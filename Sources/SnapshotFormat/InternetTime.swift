@@ -11,11 +11,13 @@ enum InternetTime {
       guard end > rest.startIndex + 1 else { return false }
       rest = rest[end...]
     }
-    guard rest.elementsEqual("Z".utf8) || matches(rest, "+00:00") || matches(rest, "-00:00") else {
-      return false
-    }
     func number(_ start: Int, _ count: Int = 2) -> Int {
       bytes[start..<start + count].reduce(0) { $0 * 10 + Int($1 & 15) }
+    }
+    if !rest.elementsEqual("Z".utf8) {
+      guard matches(rest, "+00:00") || matches(rest, "-00:00"), number(rest.startIndex + 1) <= 23,
+        number(rest.startIndex + 4) <= 59
+      else { return false }
     }
     let (year, month) = (number(0, 4), number(5))
     return (1...12).contains(month) && (1...days(of: month, in: year)).contains(number(8))
