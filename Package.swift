@@ -89,7 +89,9 @@ let tests: [Target] = [
   .testTarget(name: "HTTPSemanticsTests", dependencies: ["HTTPSemantics", .httpTypes]),
   .testTarget(
     name: "HTTPEngineTests",
-    dependencies: ["HTTPEngine", "HTTPSemantics", "SystemIO", "TestSupport", .httpTypes, .logging]),
+    dependencies: [
+      "HTTPEngine", "HTTPSemantics", "SystemIO", "TestSupport", "echo-server", .httpTypes, .logging,
+    ]),
   .testTarget(
     name: "SnapshotStoreTests",
     dependencies: [
@@ -116,7 +118,8 @@ let tests: [Target] = [
   .testTarget(
     name: "EndToEndTests",
     dependencies: [
-      "snapshot", "DataSnapshots", "SnapshotFormat", "SnapshotClient", "TestSupport", .crypto,
+      "snapshot", "DataSnapshots", "SnapshotFormat", "SnapshotClient", "HTTPEngine", "SystemIO", "TestSupport",
+      .crypto,
       .product(name: "Yams", package: "Yams"),
     ]),
 ]

@@ -1,7 +1,7 @@
 /// Every bound that the server keeps, with the answer that a client gets beyond it.
 ///
 /// All values are positive. A limit holds what is exactly as large as it says.
-public struct HTTPLimits: Sendable {
+public struct HTTPLimits: Sendable, Hashable {
   /// The request line without its line end, in bytes. Beyond: 414.
   public var requestLineBytes = 8 * 1024
   /// The whole head, from the request line to the empty line, in bytes. Beyond: 431.

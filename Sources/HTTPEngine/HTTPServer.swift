@@ -79,7 +79,9 @@ public final class HTTPServer: Sendable {
     }
     let (bound, loops) = try result.get()
     for (index, loop) in loops.enumerated() {
-      DispatchQueue(label: "http-event-loop-\(index)").async { loop.run() }
+      DispatchQueue(label: "http-event-loop-\(index)").async {
+        ProcessSignals.withoutBrokenPipe { loop.run() }
+      }
     }
     return bound
   }

@@ -5,9 +5,11 @@ import SystemIO
 extension Connection {
   /// Bodies up to this size go out in one call with their head.
   private static let joinedSize = 32 * 1024
+  /// How much one connection may send before others have their turn, and in one call.
+  static let fairShare = 2 << 20
   private static let sendFileSize = 1 << 20
-  /// How much one connection may send before others have their turn.
-  private static let fairShare = 8 << 20
+  /// How much of a response goes out before others that wait to send: a small one isn't held up by large ones.
+  private static let firstShare = 128 * 1024
 
   // MARK: The handler's task
 
@@ -142,13 +144,13 @@ extension Connection {
     } catch {
       return close()
     }
-    if output.isEmpty { outputIsEmpty() } else { flush() }
+    if output.isEmpty { outputIsEmpty() } else { beginSending() }
   }
 
   private func writeStreamed(_ piece: [UInt8]) {
     guard exchange.framing == .chunked else {
       output.append(piece)
-      return flush()
+      return beginSending()
     }
     let buffer = loop.output
     buffer.removeAll()
@@ -200,9 +202,15 @@ extension Connection {
 
   // MARK: The queue
 
+  /// Sends the beginning of what has just been queued.
+  private func beginSending() {
+    let isFirst = !loop.turns.hasSenders && loop.turns.sendingLeft > 0
+    flush(upTo: isFirst ? Self.fairShare : Self.firstShare)
+  }
+
   /// Sends as much of the queue as the client takes and fairness allows.
-  func flush() {
-    var share = Self.fairShare
+  func flush(upTo limit: Int = fairShare) {
+    var share = limit
     do throws(SystemError) {
       while share > 0, let item = output.first {
         let sent: Int?
@@ -219,7 +227,7 @@ extension Connection {
           }
           sent = try outcome.get()
         case .file(let file, let offset, let remaining):
-          asked = Int(min(remaining, Int64(Self.sendFileSize)))
+          asked = Int(min(remaining, Int64(min(share, Self.sendFileSize))))
           sent = try socket.send(file, offset: offset, count: asked)
           if sent == 0 {
             loop.context.logger.error(
@@ -231,15 +239,14 @@ extension Connection {
         exchange.bytesSent += Int64(sent)
         output.advance(sent)
         share -= sent
+        loop.turns.sendingLeft -= sent
         // Less than asked for means full: asking once more would read from the file for nothing.
         if sent < asked { return waitUntilWritable() }
       }
     } catch {
       return close()
     }
-    if output.isEmpty { return outputIsEmpty() }
-    if isBlocked { return }
-    awaitTurn()
+    if output.isEmpty { outputIsEmpty() } else { awaitTurn() }
   }
 
   /// Waits until the client takes more, and not for ever.

@@ -83,8 +83,9 @@ final class Connection: @unchecked Sendable {
   }
 
   func becameWritable() {
-    guard isBlocked else { return }
-    flush()
+    // Who waits to send has its turn in order, however often the poller tells.
+    guard isBlocked, !awaitsTurn else { return }
+    if loop.turns.hasSenders || loop.turns.sendingLeft <= 0 { awaitTurn() } else { flush() }
   }
 
   /// Others had theirs: the connection goes on where it stopped.
@@ -92,7 +93,7 @@ final class Connection: @unchecked Sendable {
     awaitsTurn = false
     switch phase {
     case .head: waitForRequest()
-    case .request: if !isBlocked { flush() }
+    case .request: if !output.isEmpty { flush() }
     case .draining, .lingering, .closed: break
     }
   }
@@ -101,7 +102,7 @@ final class Connection: @unchecked Sendable {
   func awaitTurn() {
     guard !awaitsTurn else { return }
     awaitsTurn = true
-    loop.giveTurn(to: self)
+    if phase == .request { loop.turns.append(sender: self) } else { loop.turns.append(parser: self) }
   }
 
   func deadlinePassed() {

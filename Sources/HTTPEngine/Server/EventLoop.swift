@@ -12,7 +12,7 @@ import SystemIO
 final class EventLoop: TaskExecutor, @unchecked Sendable {
   let context: ServerContext
   private let poller: Poller
-  private var listener: Socket?
+  private var acceptor: Acceptor?
   private let mailbox: Mailbox
   private let threadID = Atomic<UInt>(0)
 
@@ -22,8 +22,8 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
   private var deadlines = DeadlineTable()
   private var localJobs: [UnownedJob] = []
   private var runningTasks = 0
-  /// Connections that could go on and let others have their turn first.
-  private var turns: [Connection] = []
+  /// Who lets others have their turn.
+  var turns = TurnQueue()
   /// Counts the polls.
   private(set) var round: UInt64 = 0
 
@@ -31,9 +31,6 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
   private(set) var now: UInt64 = 0
   private var nextTick: UInt64 = 0
   private let tick: UInt64
-  private var acceptingResumes: UInt64?
-  /// Whether the last connection got one of the descriptors that are kept for files.
-  private var isShortOfDescriptors = false
   private var stopDeadline: UInt64?
   private var stopped: (@Sendable () -> Void)?
 
@@ -48,13 +45,12 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
 
   init(listener: Socket, context: ServerContext) throws(SystemError) {
     self.context = context
-    self.listener = listener
     poller = try Poller()
     mailbox = try Mailbox()
     tick = context.tickMilliseconds
     random = UInt64.random(in: .min ... .max)
     try poller.set(.read, for: mailbox.descriptor)
-    try poller.set(.read, for: listener.descriptor)
+    acceptor = try Acceptor(listener, poller: poller, context: context)
   }
 
   deinit { scratch.deallocate() }
@@ -73,11 +69,10 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     updateTime()
     while !isFinished {
       round += 1
-      // Those that stopped for others go on after whoever is ready now.
-      let waiting = turns
-      turns = []
+      let waiting = turns.beginRound()
       do throws(SystemError) {
-        try poller.wait(milliseconds: waiting.isEmpty ? timeout : 0) { event in
+        let hasTurns = !waiting.isEmpty || !turns.isEmpty
+        try poller.wait(milliseconds: hasTurns ? 0 : timeout) { event in
           handle(event)
           runLocalJobs()
         }
@@ -92,6 +87,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
         connection.takeTurn()
         runLocalJobs()
       }
+      letSend()
       if now >= nextTick { tickOver() }
     }
     finish()
@@ -103,7 +99,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
 
   private var timeout: Int {
     if !localJobs.isEmpty { return 0 }
-    if connectionCount == 0, acceptingResumes == nil, stopDeadline == nil { return -1 }
+    if connectionCount == 0, acceptor?.isPaused != true, stopDeadline == nil { return -1 }
     return nextTick > now ? Int(nextTick - now) : 0
   }
 
@@ -118,8 +114,8 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
   private func handle(_ event: Poller.Event) {
     if event.descriptor == mailbox.descriptor {
       emptyMailbox()
-    } else if event.descriptor == listener?.descriptor {
-      acceptAll()
+    } else if event.descriptor == acceptor?.descriptor {
+      acceptor?.acceptAll(at: now, add)
     } else if Int(event.descriptor) < connections.count, let connection = connections[Int(event.descriptor)] {
       if event.readiness.contains(.write) { connection.becameWritable() }
       if event.readiness.contains(.read) { connection.becameReadable() }
@@ -132,12 +128,23 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
       deadlines[descriptor] = DeadlineTable.none
       connections[Int(descriptor)]?.deadlinePassed()
     }
-    if let resumes = acceptingResumes, resumes <= now { resumeAccepting() }
+    acceptor?.tick(now)
     if let stopDeadline, stopDeadline <= now {
       for connection in connections { connection?.close() }
     }
     reportIfStopped()
     runLocalJobs()
+  }
+
+  private func letSend() {
+    let count = turns.sendersInRound
+    var index = 0
+    while index < count, let connection = turns.sender(index) {
+      connection.takeTurn()
+      runLocalJobs()
+      index += 1
+    }
+    turns.removeSenders(index)
   }
 
   // MARK: Jobs
@@ -201,29 +208,6 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
 
   // MARK: Accepting
 
-  private func acceptAll() {
-    // A bound, so that a flood of new connections leaves time for those that are there.
-    for _ in 0..<64 {
-      do {
-        if isShortOfDescriptors, try !hasDescriptors() { return pauseAccepting() }
-        guard let (socket, peer) = try listener?.accept() else { return }
-        isShortOfDescriptors = Int(socket.descriptor) >= context.descriptorCeiling
-        if isShortOfDescriptors { context.logger.warning("accepting pauses: few descriptors are left") }
-        add(socket, peer)
-      } catch {
-        context.logger.warning("accepting pauses: \(error)")
-        return pauseAccepting()
-      }
-    }
-  }
-
-  /// Whether the next descriptor would be one of those that connections may have: the lowest that is free is it.
-  private func hasDescriptors() throws(SystemError) -> Bool {
-    guard let next = try listener?.nextDescriptor() else { return true }
-    isShortOfDescriptors = Int(next) >= context.descriptorCeiling
-    return !isShortOfDescriptors
-  }
-
   private func add(_ socket: Socket, _ peer: SocketAddress) {
     let client = context.proxies.contains(peer.host) ? nil : peer.host.client
     let isAdmitted = !isStopping && context.budget.admit(client)
@@ -241,34 +225,11 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     connection.start()
   }
 
-  private func pauseAccepting() {
-    acceptingResumes = now + context.limits.acceptPause.milliseconds
-    setListenerInterest([])
-  }
-
-  private func resumeAccepting() {
-    acceptingResumes = nil
-    setListenerInterest(.read)
-  }
-
-  private func setListenerInterest(_ interest: Poller.Interest) {
-    guard let listener else { return }
-    do {
-      try poller.set(interest, for: listener.descriptor)
-    } catch {
-      context.logger.error("listener: \(error)")
-      acceptingResumes = now + context.limits.acceptPause.milliseconds
-    }
-  }
-
   // MARK: For connections
 
   func setInterest(_ interest: Poller.Interest, for descriptor: Int32) throws(SystemError) {
     try poller.set(interest, for: descriptor)
   }
-
-  /// Lets `connection` go on when the others have been looked after.
-  func giveTurn(to connection: Connection) { turns.append(connection) }
 
   func setDeadline(_ deadline: UInt64, for descriptor: Int32) { deadlines[descriptor] = deadline }
 
@@ -314,15 +275,11 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
       completion()
     }
     // Those that the kernel has accepted already are served.
-    if listener != nil { acceptAll() }
+    acceptor?.acceptAll(at: now, add)
     let deadline = now.addingReportingOverflow(milliseconds)
     stopDeadline = min(stopDeadline ?? .max, deadline.overflow ? .max : deadline.partialValue)
-    if let listener {
-      setListenerInterest([])
-      listener.close()
-      self.listener = nil
-      acceptingResumes = nil
-    }
+    acceptor?.close()
+    acceptor = nil
     for connection in connections { connection?.serverIsStopping() }
     nextTick = now
   }

@@ -23,7 +23,7 @@ public enum DescriptorLimit {
   public static func raise(to wanted: Int) {
     var limit = rlimit()
     guard getrlimit(resource, &limit) == 0 else { return }
-    let target = min(rlim_t(wanted), limit.rlim_max)
+    let target = min(rlim_t(clamping: wanted), limit.rlim_max)
     guard target > limit.rlim_cur else { return }
     limit.rlim_cur = target
     // Where the system refuses, the number that was in force stays so, and accepting pauses that much earlier.
