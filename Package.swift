@@ -118,14 +118,15 @@ let tests: [Target] = [
   .testTarget(
     name: "EndToEndTests",
     dependencies: [
-      "snapshot", "DataSnapshots", "SnapshotFormat", "SnapshotClient", "HTTPEngine", "SystemIO", "TestSupport",
+      "snapshot", "DataSnapshots", "SnapshotFormat", "SnapshotClient", "HTTPEngine", "SystemIO",
+      "TestSupport",
       .crypto,
       .product(name: "Yams", package: "Yams"),
     ]),
 ]
 
 /// What must hold of every parser, whatever it is given: replayed as tests over the inputs that are kept, or, where
-/// `FUZZING` is set, driven by libFuzzer (`make fuzz`).
+/// `FUZZING` is set, driven by libFuzzer.
 let isFuzzing = Context.environment["FUZZING"] != nil
 let fuzzed: [Target.Dependency] = [
   "HTTPEngine", "HTTPSemantics", "HTTPTransport", "SnapshotFormat", "ZipArchive", "SystemIO", .httpTypes,

@@ -8,7 +8,8 @@ enum InternetTime {
     var rest = bytes[19...]
     if rest.first == UInt8(ascii: ".") {
       let end = rest.dropFirst().firstIndex { !isDigit($0) } ?? rest.endIndex
-      guard end > rest.startIndex + 1 else { return false }
+      // Nanoseconds are the finest that Foundation reads.
+      guard (1...9).contains(end - rest.startIndex - 1) else { return false }
       rest = rest[end...]
     }
     func number(_ start: Int, _ count: Int = 2) -> Int {
