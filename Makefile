@@ -13,7 +13,7 @@ SOURCES := Package.swift Sources Tests Benchmarks
 FUZZ_TIME := 600
 PARSERS := $(notdir $(wildcard Tests/Fuzzing/Seeds/*))
 
-.PHONY: help setup demo test fuzz lint format serve release clean
+.PHONY: help setup demo test sanitize fuzz lint format serve release clean
 
 help: ## Shows this list
 	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -44,6 +44,9 @@ test: setup ## Builds with warnings as errors, and runs every test
 	@export WARNINGS_AS_ERRORS=1; \
 	swift build --build-tests; \
 	swift test --skip-build --disable-xctest
+
+sanitize: setup ## Runs every test under AddressSanitizer, then under ThreadSanitizer
+	@Tests/Sanitizers/run
 
 # Beside what Package.swift says: -O, for speed, with internal declarations in reach. What a parser fails at is kept in
 # Tests/Fuzzing/Found, and replayed by `make test` from then on.
@@ -76,4 +79,4 @@ release: setup ## Builds the optimised command, with Swift's libraries inside
 	@swift build -c release --product snapshot --static-swift-stdlib -Xlinker -s --scratch-path .build-release
 
 clean: ## Removes what was built
-	@rm -rf .build .build-release .build-fuzz
+	@rm -rf .build .build-release .build-asan .build-tsan .build-fuzz
