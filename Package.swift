@@ -89,7 +89,9 @@ let tests: [Target] = [
   .testTarget(name: "HTTPSemanticsTests", dependencies: ["HTTPSemantics", .httpTypes]),
   .testTarget(
     name: "HTTPEngineTests",
-    dependencies: ["HTTPEngine", "HTTPSemantics", "SystemIO", "TestSupport", .httpTypes, .logging]),
+    dependencies: [
+      "HTTPEngine", "HTTPSemantics", "SystemIO", "TestSupport", "echo-server", .httpTypes, .logging,
+    ]),
   .testTarget(
     name: "SnapshotStoreTests",
     dependencies: [
