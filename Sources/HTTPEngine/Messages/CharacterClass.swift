@@ -47,15 +47,17 @@ extension UnsafeRawBufferPointer {
   /// a control character each by itself, for it may be a tab.
   @inline(__always)
   var isFieldValue: Bool {
+    guard count >= 8 else { return allSatisfy(isFieldValueByte) }
     var index = 0
-    while index &+ 8 <= count {
-      let word = loadUnaligned(fromByteOffset: index, as: UInt64.self)
-      if word.hasControlByte, !self[index..<index &+ 8].allSatisfy(isFieldValueByte) { return false }
-      index &+= 8
-    }
     while index < count {
-      guard isFieldValueByte(self[index]) else { return false }
-      index &+= 1
+      // The last eight may be in part those before.
+      let start = index &+ 8 <= count ? index : count &- 8
+      if loadUnaligned(fromByteOffset: start, as: UInt64.self).hasControlByte,
+        !self[start..<start &+ 8].allSatisfy(isFieldValueByte)
+      {
+        return false
+      }
+      index &+= 8
     }
     return true
   }
