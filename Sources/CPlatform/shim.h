@@ -7,6 +7,16 @@
 int renameat2(int old_folder, const char *old_path, int new_folder, const char *new_path, unsigned int flags);
 enum { SNAPSHOT_RENAME_NOREPLACE = 1 };
 
+int syncfs(int descriptor);
+// struct statfs begins with its kind, and is 120 bytes long or less.
+struct snapshot_statfs {
+  long kind;
+  char others[248];
+};
+int fstatfs(int descriptor, void *status);
+int sync_file_range(int descriptor, int64_t offset, int64_t count, unsigned int flags);
+enum { SNAPSHOT_SYNC_FILE_RANGE_WRITE = 2 };
+
 int accept4(int listener, void *address, unsigned int *length, int flags);
 int eventfd(unsigned int value, int flags);
 int epoll_create1(int flags);

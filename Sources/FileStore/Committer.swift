@@ -1,13 +1,12 @@
-import Dispatch
 import Foundation
 import SnapshotStore
 import Synchronization
 import SystemIO
 
-/// Makes every change of names in `bundles/`, one after the other, and flushes each folder once for all changes
-/// that wait at the same time.
+/// Makes every change of names in `bundles/`, one after the other, and flushes once for all changes that wait at the
+/// same time.
 ///
-/// One serial queue is what makes a check and the change that rests on it one step.
+/// Rounds that run one at a time are what makes a check and the change that rests on it one step.
 final class Committer: Sendable {
   /// A change whose names are in place but would not survive a power cut yet.
   struct Change<Outcome: Sendable>: Sendable {
@@ -27,12 +26,6 @@ final class Committer: Sendable {
     let begin: @Sendable () -> Finish?
   }
 
-  private struct State {
-    var waiting: [Waiting] = []
-    var isScheduled = false
-    var isClosed = false
-  }
-
   /// Folders whose own names last, and those that were made since.
   private struct Folders {
     var lasting: Set<String>
@@ -41,16 +34,17 @@ final class Committer: Sendable {
 
   private let shelf: Shelf
   private let seams: Seams
-  private let flushers: QueueSet
-  private let queue = DispatchQueue(label: "file-store.committer", qos: .userInitiated)
-  private let state = Mutex(State())
+  private let flusher: Flusher
+  private let rounds = Rounds<Waiting>("committer")
   private let folders: Mutex<Folders>
 
-  /// - Parameter folders: those in `bundles/` that would survive a power cut.
-  init(_ shelf: Shelf, seams: Seams, folders: Set<String>, flushers: Int = 1) {
+  /// - Parameters:
+  ///   - folders: those in `bundles/` that would survive a power cut.
+  ///   - flusher: one of the committer's own.
+  init(_ shelf: Shelf, seams: Seams, folders: Set<String>, flusher: Flusher) {
     self.shelf = shelf
-    self.flushers = QueueSet("folder-flusher", count: flushers)
     self.seams = seams
+    self.flusher = flusher
     self.folders = Mutex(Folders(lasting: folders))
   }
 
@@ -73,58 +67,30 @@ final class Committer: Sendable {
           return nil
         }
       }
-      if !enqueue(waiting) { continuation.resume(returning: .failure(closed)) }
+      if !rounds.add(waiting, run(_:)) { continuation.resume(returning: .failure(closed)) }
     }
     return try result.get()
   }
 
   /// Refuses every change from now on; returns when those that were accepted are done.
-  func close() async {
-    state.withLock { $0.isClosed = true }
-    await queue.perform {}
-  }
+  func close() async { await rounds.close() }
 
   /// The folders in `bundles/` that would survive a power cut.
   var lastingFolders: Set<String> { folders.withLock { $0.lasting } }
 
   /// Throws once the store is closed.
   func requireOpen() throws(StoreError) {
-    if state.withLock({ $0.isClosed }) { throw closed }
+    if rounds.isClosed { throw closed }
   }
 
   private var closed: StoreError {
     .system(SystemError(operation: "flock", path: shelf.lock, code: POSIXErrorCode.EBADF.rawValue))
   }
 
-  private func enqueue(_ waiting: Waiting) -> Bool {
-    state.withLock { state in
-      guard !state.isClosed else { return false }
-      state.waiting.append(waiting)
-      if !state.isScheduled {
-        state.isScheduled = true
-        queue.async { self.run() }
-      }
-      return true
-    }
-  }
-
-  private func run() {
-    while let round = takeRound() {
-      let begun = round.compactMap { waiting in waiting.begin().map { (folder: waiting.folder, finish: $0) } }
-      let failures = flush(Set(begun.map(\.folder)))
-      for (folder, finish) in begun { finish(failures[folder]) }
-    }
-  }
-
-  private func takeRound() -> [Waiting]? {
-    state.withLock { state in
-      guard !state.waiting.isEmpty else {
-        state.isScheduled = false
-        return nil
-      }
-      defer { state.waiting = [] }
-      return state.waiting
-    }
+  private func run(_ round: [Waiting]) {
+    let begun = round.compactMap { waiting in waiting.begin().map { (folder: waiting.folder, finish: $0) } }
+    let failures = flush(Set(begun.map(\.folder)))
+    for (folder, finish) in begun { finish(failures[folder]) }
   }
 
   private func makeIfMissing(_ folder: String) throws(StoreError) {
@@ -135,37 +101,30 @@ final class Committer: Sendable {
     }
   }
 
-  /// Flushes folders, several at once: the disk does what waits together in one go.
-  /// - Returns: what failed, by folder.
-  private func flushEach(_ folders: Set<String>) -> [String: SystemError] {
-    let failures = Mutex<[String: SystemError]>([:])
-    let group = DispatchGroup()
-    for folder in folders {
-      flushers.next.async(group: group) { [seams] in
-        do throws(SystemError) {
-          try seams.before(.flushFolder)
-          try Folder.synchronize(folder)
-        } catch {
-          failures.withLock { $0[folder] = error }
-        }
-      }
-    }
-    group.wait()
-    return failures.withLock { $0 }
-  }
-
   /// Flushes the folders of one round, and the folder above where one of them is new.
   /// - Returns: what failed, by folder.
   private func flush(_ changed: Set<String>) -> [String: SystemError] {
-    var failures = flushEach(changed)
-    folders.withLock { folders in
-      guard !folders.fresh.isEmpty else { return }
+    var failures: [String: SystemError] = [:]
+    var due = changed.filter { folder in
       do throws(SystemError) {
-        try Folder.synchronize(shelf.bundles)
-        folders.lasting.formUnion(folders.fresh)
-        folders.fresh = []
+        try seams.before(.flushFolder)
+        return true
       } catch {
-        for folder in folders.fresh where failures[folder] == nil { failures[folder] = error }
+        failures[folder] = error
+        return false
+      }
+    }
+    let fresh = folders.withLock { $0.fresh }
+    if !fresh.isEmpty { due.insert(shelf.bundles) }
+    for (folder, failure) in zip(due, flusher.flush(due.map { [.folder($0)] })) {
+      if let failure { failures[folder] = failure }
+    }
+    if let failure = failures[shelf.bundles] {
+      for folder in fresh where failures[folder] == nil { failures[folder] = failure }
+    } else {
+      folders.withLock { folders in
+        folders.lasting.formUnion(fresh)
+        folders.fresh.subtract(fresh)
       }
     }
     return failures

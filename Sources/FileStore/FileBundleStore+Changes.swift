@@ -75,17 +75,23 @@ extension FileBundleStore {
     _ verification: SnapshotRecord.Verification, of id: SnapshotID
   ) async throws(StoreError) {
     let staged = "\(shelf.uploads)/\(SnapshotID()).json"
+    let epoch = flusher.epoch
     do throws(StoreError) {
-      try await flushers.next.perform { [shelf] () throws(StoreError) in
+      let file = try await readers.next.perform { [shelf] () throws(StoreError) in
         var record = try shelf.record(id)
         record.verified = verification
         do throws(SystemError) {
           let file = try File(staged, .create(mode: 0o600))
           try file.write(record.encoded(), at: 0)
-          try file.synchronize()
+          return file
         } catch {
           throw StoreError(error)
         }
+      }
+      do throws(SystemError) {
+        try await flusher.flush([.file(file)], since: epoch)
+      } catch {
+        throw StoreError(error)
       }
       try await committer.perform(in: shelf.folder(of: id)) { [self] () throws(StoreError) in
         try shelf.requirePublished(id)
@@ -98,7 +104,7 @@ extension FileBundleStore {
         return Committer.Change(outcome: ())
       }
     } catch {
-      await flushers.next.perform { [self] in
+      await readers.next.perform { [self] in
         attempt("remove a staged record") { try Folder.removeIfPresent(staged) }
       }
       throw error

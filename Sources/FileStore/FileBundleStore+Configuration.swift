@@ -14,21 +14,26 @@ extension FileBundleStore {
     public var reserve: Int64
     /// How many uploads are written and hashed at once, at least 1.
     public var writers: Int
-    /// How many uploads wait for the disk at once, at least 1; what waits together shares the disk's flushes.
+    /// How many files are flushed at once, at least 1.
     public var flushers: Int
+    /// Whether uploads that end together share one flush of the whole volume, where that can be relied upon, rather
+    /// than waiting for one of each file. Worth switching off where others write a lot to the same volume.
+    public var sharesFlushes: Bool
     /// Told of every record whose checksums were looked at after the answer: for the catalogue.
     public var onVerification: @Sendable (SnapshotRecord) async -> Void
 
     /// Settings for the storage at `path`.
     public init(
       path: String, admission: Admission = Admission(), reserve: Int64 = 64 << 20, writers: Int = 4,
-      flushers: Int = 16, onVerification: @escaping @Sendable (SnapshotRecord) async -> Void = { _ in }
+      flushers: Int = 16, sharesFlushes: Bool = true,
+      onVerification: @escaping @Sendable (SnapshotRecord) async -> Void = { _ in }
     ) {
       self.path = path
       self.admission = admission
       self.reserve = reserve
       self.writers = writers
       self.flushers = flushers
+      self.sharesFlushes = sharesFlushes
       self.onVerification = onVerification
     }
   }

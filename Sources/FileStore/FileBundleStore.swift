@@ -30,8 +30,8 @@ public final class FileBundleStore: BundleStore {
   let committer: Committer
   /// Write and hash what arrives; an upload stays on one of them.
   private let writers: QueueSet
-  /// Wait for the disk.
-  let flushers: QueueSet
+  /// Makes what arrived last.
+  let flusher: Flusher
   /// Inflate whole bundles before the answer.
   let checkers = QueueSet("checker", count: 2)
   let readers = QueueSet("reader", count: 2)
@@ -61,7 +61,10 @@ public final class FileBundleStore: BundleStore {
         let lock = try File(shelf.lock, .openOrCreate(mode: 0o600))
         guard try lock.tryLock() else { return nil }
         let folders = try Recovery(shelf: shelf, logger: logger).run()
-        return FileBundleStore(configuration, shelf, seams, logger, lock, folders)
+        let committer = Committer(
+          shelf, seams: seams, folders: folders, flusher: try makeFlusher(configuration))
+        let flusher = try makeFlusher(configuration)
+        return FileBundleStore(configuration, shelf, seams, logger, lock, committer, flusher)
       } catch {
         throw .system(error)
       }
@@ -72,18 +75,26 @@ public final class FileBundleStore: BundleStore {
     return store
   }
 
+  private static func makeFlusher(_ configuration: Configuration) throws(SystemError) -> Flusher {
+    // Each has a volume of its own, since a volume tells of a failure once.
+    guard configuration.sharesFlushes, let volume = try Volume.holding(configuration.path) else {
+      return Flusher(count: configuration.flushers, flushAll: nil)
+    }
+    return Flusher(count: configuration.flushers) { () throws(SystemError) in try volume.synchronize() }
+  }
+
   private init(
     _ configuration: Configuration, _ shelf: Shelf, _ seams: Seams, _ logger: Logger, _ lock: File,
-    _ folders: Set<String>
+    _ committer: Committer, _ flusher: Flusher
   ) {
     self.configuration = configuration
     self.shelf = shelf
     self.seams = seams
     self.logger = logger
     self.lock = Mutex(lock)
-    committer = Committer(shelf, seams: seams, folders: folders, flushers: configuration.flushers)
+    self.committer = committer
+    self.flusher = flusher
     writers = QueueSet("writer", count: configuration.writers)
-    flushers = QueueSet("flusher", count: configuration.flushers)
     verdicts = AsyncStream.makeStream()
   }
 
@@ -96,6 +107,7 @@ public final class FileBundleStore: BundleStore {
     let task = settling.withLock { $0.take() }
     task?.cancel()
     await task?.value
+    await flusher.close()
     await committer.close()
     let held = lock.withLock { $0.take() }
     do { try held?.unlock() } catch { logger.error("The storage's lock can't be given back: \(error)") }
@@ -105,8 +117,12 @@ public final class FileBundleStore: BundleStore {
   public func beginUpload() async throws(StoreError) -> any BundleUpload {
     try committer.requireOpen()
     let writer = writers.next
-    let staging = try await writer.perform { [shelf] () throws(StoreError) in
-      do throws(SystemError) { return try Staging(in: shelf.uploads) } catch { throw StoreError(error) }
+    let staging = try await writer.perform { [shelf, flusher] () throws(StoreError) in
+      do throws(SystemError) {
+        return try Staging(in: shelf.uploads, flusher: flusher)
+      } catch {
+        throw StoreError(error)
+      }
     }
     return FileUpload(staging, on: writer, in: self)
   }

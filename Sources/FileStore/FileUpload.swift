@@ -45,15 +45,16 @@ final class FileUpload: BundleUpload {
 
   func commit(_ attachment: Attachment) async throws(StoreError) -> Publication {
     try end()
-    do {
+    do throws(StoreError) {
       let (record, bytes) = try await admit(attachment)
-      try await store.flushers.next.perform { [staging, seams = store.seams] () throws(StoreError) in
+      let files = try await queue.perform { [staging, seams = store.seams] () throws(StoreError) in
         do throws(SystemError) {
-          try staging.complete(with: bytes, seams)
+          return try staging.complete(with: bytes, seams)
         } catch {
           throw StoreError(error)
         }
       }
+      do throws(SystemError) { try await staging.makeLast(files) } catch { throw StoreError(error) }
       let publication = try await store.publish(staging, as: record, createOnly: attachment.createOnly)
       if case .created(let record) = publication, record.verified == .pending {
         store.verifyLater(record.id)

@@ -6,21 +6,32 @@ import SystemIO
 
 /// One bundle below `uploads/`, from its first byte until it is published or given up.
 ///
-/// Blocks: used on the queue of its upload.
+/// Blocks, where nothing else is said: used on the queue of its upload.
 final class Staging: Sendable {
   private struct Progress {
     var hash = SHA256()
     var size: Int64 = 0
+    /// How much the system has been told to write out.
+    var written: Int64 = 0
   }
+
+  /// How much is written before the system is told to bring it to the disk: so a flush at the end has little to
+  /// wait for, and holds up nobody who shares it.
+  private static let writeOutSize: Int64 = 8 << 20
 
   let folder: String
   var bundle: String { folder + "/bundle.zip" }
   var record: String { folder + "/record.json" }
   private let file: File
+  private let flusher: Flusher
+  private let epoch: Int
   private let progress = Mutex(Progress())
 
   /// Makes the folder and the empty file.
-  init(in uploads: String) throws(SystemError) {
+  /// - Parameter flusher: makes it last in the end.
+  init(in uploads: String, flusher: Flusher) throws(SystemError) {
+    self.flusher = flusher
+    epoch = flusher.epoch
     folder = "\(uploads)/\(SnapshotID())"
     try Folder.create(folder)
     do {
@@ -40,6 +51,10 @@ final class Staging: Sendable {
         unsafe progress.hash.update(bufferPointer: buffer)
       }
       progress.size += Int64(bytes.count)
+      if progress.size - progress.written >= Self.writeOutSize {
+        file.beginWriting(from: progress.written, count: progress.size - progress.written)
+        progress.written = progress.size
+      }
     }
   }
 
@@ -48,15 +63,20 @@ final class Staging: Sendable {
     progress.withLock { ($0.size, ContentDigest($0.hash.finalize())) }
   }
 
-  /// Writes the record beside the bundle, and makes both files last; nothing writes to the bundle from here on.
-  func complete(with record: [UInt8], _ seams: Seams) throws(SystemError) {
+  /// Writes the record beside the bundle, to which nothing is written from here on.
+  /// - Returns: what ``makeLast(_:)`` takes.
+  func complete(with record: [UInt8], _ seams: Seams) throws(SystemError) -> [Flusher.Target] {
     try seams.before(.writeRecord)
     let recordFile = try File(self.record, .create(mode: 0o600))
     try recordFile.write(record, at: 0)
     try file.setMode(0o440)
     try seams.before(.flushFiles)
-    try file.synchronize()
-    try recordFile.synchronize()
+    return [.file(file), .file(recordFile)]
+  }
+
+  /// Returns when both files would survive a power cut. Does not block.
+  func makeLast(_ files: [Flusher.Target]) async throws(SystemError) {
+    try await flusher.flush(files, since: epoch)
   }
 
   /// Removes whatever is left. Takes no descriptor: where there is none left, that is what ended the upload.

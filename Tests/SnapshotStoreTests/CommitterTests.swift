@@ -10,7 +10,8 @@ import Testing
     let (storage, probe) = (try StorageFixture(), StepProbe())
     let shelf = Shelf(root: storage.path)
     try Folder.create(shelf.bundles)
-    let committer = Committer(shelf, seams: probe.seams, folders: [])
+    let committer = Committer(
+      shelf, seams: probe.seams, folders: [], flusher: Flusher(count: 1, flushAll: nil))
     let folder = shelf.bundles + "/3f"
     let tasks = try await committer.perform(in: folder) { () throws(StoreError) in
       // Each of these has joined the queue when `Task.immediate` returns, and this round is already under way.
@@ -32,7 +33,7 @@ import Testing
     let storage = try StorageFixture()
     let shelf = Shelf(root: storage.path)
     try Folder.create(shelf.bundles)
-    let committer = Committer(shelf, seams: Seams(), folders: [])
+    let committer = Committer(shelf, seams: Seams(), folders: [], flusher: Flusher(count: 1, flushAll: nil))
     let (gone, kept) = (shelf.bundles + "/3f", shelf.bundles + "/40")
     let (taken, taking) = AsyncStream<String>.makeStream()
     let tasks = try await committer.perform(in: kept) { () throws(StoreError) in
@@ -61,7 +62,8 @@ import Testing
 
   @Test func `a closed committer refuses changes`() async throws {
     let storage = try StorageFixture()
-    let committer = Committer(Shelf(root: storage.path), seams: Seams(), folders: [])
+    let committer = Committer(
+      Shelf(root: storage.path), seams: Seams(), folders: [], flusher: Flusher(count: 1, flushAll: nil))
     await committer.close()
     let outcome = await failure {
       try await committer.perform(in: storage.path) { () throws(StoreError) in Committer.Change(outcome: ()) }

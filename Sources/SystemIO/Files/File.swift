@@ -1,6 +1,7 @@
 #if canImport(Darwin)
   import Darwin
 #else
+  import CPlatform
   import Glibc
 #endif
 
@@ -146,6 +147,15 @@ public final class File: Sendable {
       if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
     #endif
     try retryingInterrupts("fsync", path) { fsync(descriptor) }
+  }
+
+  /// Has the system begin to write a range to the disk, so that a later ``synchronize()`` finds less to wait for.
+  ///
+  /// Promises nothing, and does nothing where the system has no such call; what fails is told by ``synchronize()``.
+  public func beginWriting(from offset: Int64, count: Int64) {
+    #if os(Linux)
+      _ = sync_file_range(descriptor, offset, count, UInt32(SNAPSHOT_SYNC_FILE_RANGE_WRITE))
+    #endif
   }
 
   /// Takes the advisory lock of the whole file without waiting; it goes with ``unlock()`` or the descriptor.

@@ -19,6 +19,7 @@ struct ServerApplication {
         path: settings.storage,
         admission: Admission(policy: settings.validation),
         reserve: settings.reservedBytes,
+        sharesFlushes: settings.sharesFlushes,
         onVerification: { await catalog.insert($0) }),
       logger: logger)
     let service = SnapshotService(store: store, catalog: catalog)

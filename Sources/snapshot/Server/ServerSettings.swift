@@ -25,6 +25,8 @@ struct ServerSettings: Sendable, Hashable {
   var reservedBytes: Int64 = 64 << 20
   /// How much of a bundle is looked at before the answer.
   var validation = Admission.Policy.automatic
+  /// Whether uploads that end together share one flush of the volume.
+  var sharesFlushes = true
   /// Seconds that running requests have when the server is told to stop.
   var shutdownSeconds = 30
   /// The least important events that are logged.
@@ -67,6 +69,7 @@ struct ServerSettings: Sendable, Hashable {
     try read("server.validation", "‘automatic’ or ‘full’", into: &validation) {
       Admission.Policy(rawValue: $0)
     }
+    try read("server.sharesFlushes", "true or false", into: &sharesFlushes) { Bool($0) }
     try read("server.shutdownSeconds", "seconds from 0 to 3600", into: &shutdownSeconds) {
       Int($0, in: 0...3600)
     }

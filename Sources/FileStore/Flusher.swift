@@ -1,0 +1,102 @@
+import Dispatch
+import Foundation
+import SnapshotStore
+import Synchronization
+import SystemIO
+
+/// Makes files and names last: each by itself, or, where several wait at the same time, all with one flush of the
+/// whole volume.
+///
+/// A shared flush that fails does not say whose bytes were lost, nor does the next one tell it again. So whatever
+/// was being written then counts as lost too: ``epoch`` shows it.
+final class Flusher: Sendable {
+  /// What is to survive a power cut.
+  enum Target: Sendable {
+    case file(File)
+    case folder(String)
+  }
+
+  private struct Waiting: Sendable {
+    let targets: [Target]
+    let epoch: Int
+    let finish: @Sendable (SystemError?) -> Void
+  }
+
+  /// From how many callers on one flush of everything is quicker than one of each file.
+  static let sharedFrom = 3
+
+  private let flushAll: (@Sendable () throws(SystemError) -> Void)?
+  private let queues: QueueSet
+  private let rounds = Rounds<Waiting>("flusher")
+  private let failures = Atomic(0)
+
+  /// - Parameters:
+  ///   - count: how many are flushed at once where each is by itself.
+  ///   - flushAll: flushes the volume that everything lies on, and tells this object alone of a failure; `nil`
+  ///     flushes each by itself.
+  init(count: Int, flushAll: (@Sendable () throws(SystemError) -> Void)?) {
+    queues = QueueSet("flusher", count: count)
+    self.flushAll = flushAll
+  }
+
+  /// To be asked before the first byte is written, for ``flush(_:since:)``.
+  var epoch: Int { failures.load(ordering: .acquiring) }
+
+  /// Returns when all of `targets` would survive a power cut, together with whatever else waits.
+  func flush(_ targets: [Target], since epoch: Int) async throws(SystemError) {
+    let failure: SystemError? = await withCheckedContinuation { continuation in
+      let waiting = Waiting(targets: targets, epoch: epoch) { continuation.resume(returning: $0) }
+      if !rounds.add(waiting, flush(_:)) {
+        continuation.resume(returning: SystemError(operation: "flush", code: POSIXErrorCode.EBADF.rawValue))
+      }
+    }
+    if let failure { throw failure }
+  }
+
+  /// Finishes what waits, and takes nothing any more.
+  func close() async { await rounds.close() }
+
+  private func flush(_ round: [Waiting]) {
+    let failures = flush(round.map(\.targets))
+    for (waiting, failure) in zip(round, failures) {
+      let isLost = waiting.epoch != epoch
+      waiting.finish(
+        failure ?? (isLost ? SystemError(operation: "syncfs", code: POSIXErrorCode.EIO.rawValue) : nil))
+    }
+  }
+
+  /// Flushes what several callers want, and answers what failed for each. Blocks.
+  func flush(_ callers: [[Target]]) -> [SystemError?] {
+    if let flushAll, callers.count >= Self.sharedFrom {
+      do throws(SystemError) {
+        try flushAll()
+        return Array(repeating: nil, count: callers.count)
+      } catch {
+        failures.wrappingAdd(1, ordering: .acquiringAndReleasing)
+        return Array(repeating: error, count: callers.count)
+      }
+    }
+    let failures = Mutex([SystemError?](repeating: nil, count: callers.count))
+    let group = DispatchGroup()
+    for (index, targets) in callers.enumerated() {
+      queues.next.async(group: group) {
+        do throws(SystemError) {
+          for target in targets { try target.synchronize() }
+        } catch {
+          failures.withLock { $0[index] = error }
+        }
+      }
+    }
+    group.wait()
+    return failures.withLock { $0 }
+  }
+}
+
+extension Flusher.Target {
+  fileprivate func synchronize() throws(SystemError) {
+    switch self {
+    case .file(let file): try file.synchronize()
+    case .folder(let path): try Folder.synchronize(path)
+    }
+  }
+}

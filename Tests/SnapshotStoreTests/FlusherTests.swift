@@ -1,0 +1,72 @@
+import Foundation
+import Synchronization
+import SystemIO
+import TestSupport
+import Testing
+
+@testable import FileStore
+
+@Suite struct FlusherTests {
+  /// A volume that counts its flushes, and fails when it is told to.
+  private final class Disk: Sendable {
+    private let state = Mutex((count: 0, isFailing: false))
+
+    var count: Int { state.withLock { $0.count } }
+
+    func fail(_ isFailing: Bool) { state.withLock { $0.isFailing = isFailing } }
+
+    func flush() throws(SystemError) {
+      let isFailing = state.withLock { state in
+        state.count += 1
+        return state.isFailing
+      }
+      if isFailing { throw SystemError(operation: "syncfs", code: POSIXErrorCode.EIO.rawValue) }
+    }
+  }
+
+  private let disk = Disk()
+  private let folder: TemporaryFolder
+  private let flusher: Flusher
+
+  init() throws {
+    folder = try TemporaryFolder()
+    flusher = Flusher(count: 2) { [disk] () throws(SystemError) in try disk.flush() }
+  }
+
+  private func callers(_ count: Int) -> [[Flusher.Target]] {
+    Array(repeating: [.folder(folder.path)], count: count)
+  }
+
+  @Test func `callers below the limit are flushed each by itself`() {
+    #expect(flusher.flush(callers(Flusher.sharedFrom - 1)) == [nil, nil])
+    #expect(disk.count == 0)
+  }
+
+  @Test(arguments: [Flusher.sharedFrom, Flusher.sharedFrom + 1, 64])
+  func `callers from the limit on share one flush`(count: Int) {
+    #expect(flusher.flush(callers(count)).allSatisfy { $0 == nil })
+    #expect(disk.count == 1)
+  }
+
+  @Test func `without a volume every caller is flushed by itself and told its own failure`() {
+    let flusher = Flusher(count: 2, flushAll: nil)
+    let failures = flusher.flush(callers(4) + [[.folder(folder.path + "/none")]])
+    #expect(failures.map { $0 != nil } == [false, false, false, false, true])
+  }
+
+  @Test func `a shared flush that fails is told to all, and to whoever had begun to write before`()
+    async throws
+  {
+    let epoch = flusher.epoch
+    disk.fail(true)
+    #expect(flusher.flush(callers(Flusher.sharedFrom)).allSatisfy { $0?.code == POSIXErrorCode.EIO.rawValue })
+    disk.fail(false)
+    await #expect(throws: SystemError.self) { try await flusher.flush([], since: epoch) }
+    await #expect(throws: Never.self) { try await flusher.flush([], since: flusher.epoch) }
+  }
+
+  @Test func `a flusher that is closed refuses`() async {
+    await flusher.close()
+    await #expect(throws: SystemError.self) { try await flusher.flush([], since: flusher.epoch) }
+  }
+}
