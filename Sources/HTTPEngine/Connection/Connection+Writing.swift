@@ -100,7 +100,7 @@ extension Connection {
       if !body.judgeUnread() { return refuse(.brokenCoding) }
       if !body.isWorthDraining { closesAfterResponse = true }
     }
-    let head = ResponseHead(
+    var head = ResponseHead(
       response, isHEAD: exchange.isHEAD, minorVersion: exchange.minorVersion,
       keepsAlive: !closesAfterResponse && !loop.isStopping)
     do throws(ResponseHead.Unlawful) {
