@@ -9,7 +9,7 @@ PACKAGES := libcurl4-openssl-dev zlib1g-dev curl unzip python3 libarchive-tools 
   chromium chromium-driver fonts-dejavu-core
 SOURCES := Package.swift Sources Tests Benchmarks
 
-.PHONY: help setup demo test lint format serve release clean
+.PHONY: help setup demo test sanitize lint format serve release clean
 
 help: ## Shows this list
 	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -41,6 +41,9 @@ test: setup ## Builds with warnings as errors, and runs every test
 	swift build --build-tests; \
 	swift test --skip-build --disable-xctest
 
+sanitize: setup ## Runs every test under AddressSanitizer, then under ThreadSanitizer
+	@Tests/Sanitizers/run
+
 lint: setup ## Checks the style, strictly
 	@swift format lint --strict --recursive --parallel $(SOURCES)
 
@@ -54,4 +57,4 @@ release: setup ## Builds the optimised command, with Swift's libraries inside
 	@swift build -c release --product snapshot --static-swift-stdlib -Xlinker -s --scratch-path .build-release
 
 clean: ## Removes what was built
-	@rm -rf .build .build-release
+	@rm -rf .build .build-release .build-asan .build-tsan

@@ -84,7 +84,8 @@ let tests: [Target] = [
   .testTarget(
     name: "SnapshotFormatTests", dependencies: ["SnapshotFormat", "ZipArchive", "SystemIO", "TestSupport"]),
   .testTarget(
-    name: "DataSnapshotsTests", dependencies: ["DataSnapshots", "SnapshotFormat", "SystemIO", "TestSupport"]),
+    name: "DataSnapshotsTests",
+    dependencies: ["DataSnapshots", "Repositories", "SnapshotFormat", "SystemIO", "TestSupport"]),
   .testTarget(name: "RepositoriesTests", dependencies: ["Repositories", "SystemIO", "TestSupport"]),
   .testTarget(name: "HTTPSemanticsTests", dependencies: ["HTTPSemantics", .httpTypes]),
   .testTarget(

@@ -76,8 +76,8 @@ extension Recorder {
 
   /// Stops writing; the first time says so.
   func pause(_ item: Item, _ error: SystemError) {
-    // More than what failed, so that recording does not go on and stop with every small item that still has room.
-    let needed = 2 * Int64(item.data.count) + 64 << 10
+    // As much as what failed, so that recording does not go on and stop with every small item that still has room.
+    let needed = Int64(item.data.count) + 64 << 10
     let isNew = memory.withLock { memory in
       let former = memory.pause
       memory.pause = Pause(

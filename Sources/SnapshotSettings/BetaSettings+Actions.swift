@@ -24,8 +24,9 @@ extension BetaSettings {
     guard recorded.recordingCount > 0 || recorded.snapshot != nil else { throw .nothingRecorded }
     try begin("Making a snapshot for \(report)") { [self] _ in
       let id = try await uploads.attach(report)
-      try await remember(RecentSnapshot(id: id, report: report, origin: .sent, date: configuration.clock()))
-      return Outcome("Snapshot made for \(report)", "It is on its way to \(client.server).", id)
+      let problem = await remember(
+        RecentSnapshot(id: id, report: report, origin: .sent, date: configuration.clock()))
+      return Outcome("Snapshot made for \(report)", "It is on its way to \(client.server).\(problem)", id)
     }
   }
 
@@ -80,13 +81,14 @@ extension BetaSettings {
       do throws(BundleError) { result = .success(try await mode.activate(bundle: zip)) } catch {
         result = .failure(error)
       }
-      try await disk.perform { try Folder.removeIfPresent(zip.path) }
+      // What can't be removed goes with the next download.
+      await disk.perform { do { try Folder.removeIfPresent(zip.path) } catch {} }
       let manifest = try result.get()
-      try await remember(
+      let problem = await remember(
         RecentSnapshot(
           id: id, report: manifest.report, application: manifest.application, origin: .activated,
           date: configuration.clock()))
-      return Outcome("Snapshot active", Self.words(manifest), id)
+      return Outcome("Snapshot active", Self.words(manifest) + problem, id)
     }
     return id
   }
@@ -119,8 +121,16 @@ extension BetaSettings {
 
   // MARK: -
 
-  private func remember(_ snapshot: RecentSnapshot) async throws {
-    try await disk.perform { [recent] in try recent.insert(snapshot) }
+  /// Puts `snapshot` into the list; answers what to tell where that can't be kept for the next launch.
+  private func remember(_ snapshot: RecentSnapshot) async -> String {
+    await disk.perform { [recent] in
+      do {
+        try recent.insert(snapshot)
+        return ""
+      } catch {
+        return " The list of recent snapshots could not be saved. \(error)"
+      }
+    }
   }
 
   private static func words(_ manifest: Manifest) -> String {

@@ -66,8 +66,8 @@ extension BetaSettings.Upload.State {
     return switch wait {
     case .turn: "others go first.\(failure)"
     case .time: "it will be tried again by itself.\(failure)"
-    case .network: "for a network that may be used.\(failure)"
-    case .token: "for a token that the server takes.\(failure)"
+    case .network: "there is no network that may be used.\(failure)"
+    case .token: "the server wants another token.\(failure)"
     }
   }
 }

@@ -1,5 +1,6 @@
 import DataSnapshots
 import Foundation
+import Repositories
 import SnapshotFormat
 import SystemIO
 import TestSupport
@@ -28,6 +29,26 @@ struct AttachmentTests {
     #expect(try Data(contentsOf: #require(files["Screenshot.png"])) == screenshot)
     #expect(await developer.report().attachments == ["Screenshot.png", "log.txt"])
     #expect(app.events.all.isEmpty && other.events.all.isEmpty)
+  }
+
+  @Test func `the state of a repository goes along, without its secrets`() async throws {
+    struct Profile: Codable, Sendable { var name = "Ada", email = "ada@example.com" }
+    var app = app
+    app.configuration.redaction = .usualSecrets
+    let snapshots = app.launch()
+    let profile = SingleRepository(Profile())
+    // example: Repository begin
+    snapshots.attach(name: "profile.json", data: profile.makeSnapshot())
+    // example: Repository end
+    let zip = app.temporary.file("a.zip")
+    _ = try await snapshots.makeSnapshot(to: zip)
+    try await snapshots.activate(bundle: zip)
+    let file = try #require(snapshots.activeAttachments["profile.json"])
+    let text = try String(contentsOf: file, encoding: .utf8)
+    #expect(text.contains("Ada") && text.contains("[redacted]") && !text.contains("ada@example.com"))
+    try DocumentedExample.check(
+      article: "Sources/DataSnapshots/DataSnapshots.docc/DataSnapshots.md", code: #filePath,
+      marker: "Repository")
   }
 
   @Test func `it stays for the next snapshot and the next launch, until it is cleared`() async throws {

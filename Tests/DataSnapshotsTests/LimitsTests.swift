@@ -133,29 +133,6 @@ struct LimitsTests {
       #expect(!names.contains { $0.hasSuffix(".staged") })
     }
   }
-
-  @Test(.enabled("mounting takes root") { try await SmallDisk.isPossible })
-  func `a disk of one megabyte is filled up, and the app goes on`() async throws {
-    var app = app
-    app.configuration.policy.retention = .history(limit: 1000)
-    try await SmallDisk.mounted(at: app.storage) {
-      let mode = app.launch()
-      mode.state = .recording
-      for round in 0..<100 {
-        let live = Data(repeating: UInt8(round), count: 50_000)
-        #expect(mode.process(data: live, uniqueIdentifier: "a") == live)
-        await mode.flush()
-      }
-      #expect(app.events.kinds == [.recordingPaused])
-      let kept = await mode.report().callCount
-      #expect((10...21).contains(kept))
-      try await mode.clear()
-      _ = mode.process("small", "a")
-      await mode.flush()
-      #expect(app.events.kinds == [.recordingPaused, .recordingResumed])
-      #expect(await mode.report().callCount == 1)
-    }
-  }
 }
 
 /// A time that a test moves.
@@ -176,37 +153,4 @@ func setLargestFile(_ bytes: Int) {
   getrlimit(resource, &limit)
   limit.rlim_cur = rlim_t(bytes)
   setrlimit(resource, &limit)
-}
-
-/// A file system of one megabyte.
-enum SmallDisk {
-  /// Whether this process may mount one.
-  static var isPossible: Bool {
-    get async throws {
-      guard getuid() == 0, Tool.find("mount") != nil else { return false }
-      let folder = try TemporaryFolder()
-      guard try await mount(folder.url) == 0 else { return false }
-      return try await unmount(folder.url) == 0
-    }
-  }
-
-  static func mounted(at folder: URL, _ body: () async throws -> Void) async throws {
-    try Folder.create(folder.path)
-    try #require(try await mount(folder) == 0)
-    do {
-      try await body()
-    } catch {
-      _ = try await unmount(folder)
-      throw error
-    }
-    #expect(try await unmount(folder) == 0)
-  }
-
-  private static func mount(_ folder: URL) async throws -> Int32 {
-    try await Tool.run("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", folder.path]).status
-  }
-
-  private static func unmount(_ folder: URL) async throws -> Int32 {
-    try await Tool.run("umount", ["-l", folder.path]).status
-  }
 }

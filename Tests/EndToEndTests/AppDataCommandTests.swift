@@ -54,6 +54,30 @@ import Testing
     }
   }
 
+  @Test func `an xcappdata bundle that is uploaded or packed as it is becomes a snapshot of its container`()
+    async throws
+  {
+    let fixture = try fixture()
+    let server = try await TestServer(storage: fixture.folder.file("storage"))
+    let environment = ["SNAPSHOT_SERVER": server.url.absoluteString]
+    let upload = try await Product.run(
+      ["upload", fixture.bundle.path + "/", "--report", "BUG-1"], environment: environment)
+    #expect(upload.status == 0, "\(upload.errors)")
+    let zip = fixture.folder.file("a.zip").path
+    let pack = try await Product.run(["pack", fixture.bundle.path, "--output", zip])
+    #expect(pack.status == 0, "\(pack.errors)")
+    for source in [try #require(upload.lines.first), zip] {
+      #expect(
+        try await Product.run(["inspect", source], environment: environment).text.contains(
+          "com.example.news 3.1 (7)"))
+      try Folder.removeTree(fixture.container.path)
+      let preload = try await Product.run(
+        ["preload", source, "--into", fixture.container.path], environment: environment)
+      #expect(preload.lines == ["2 created, 0 replaced, 0 unchanged; 4 B written"], "\(preload.errors)")
+      #expect(try fixture.paths() == AppDataFixture.paths(fixture.source("")))
+    }
+  }
+
   @Test func `a build phase embeds the bundle only where it is wanted, and removes a stale one`() async throws
   {
     let fixture = try fixture()
@@ -95,6 +119,9 @@ import Testing
       (["preload", "linked.xcappdata", "--into", "c"], 2, "‘Documents’ is a symbolic link"),
       (["pack", "missing", "--xcappdata", "--output", "x.zip"], 2, "missing"),
       (["pack", "linked.xcappdata", "--xcappdata", "--output", "x.zip"], 2, "‘Documents’"),
+      (["pack", "empty.xcappdata", "--output", "x.zip"], 2, "‘AppData’"),
+      (["upload", "empty.xcappdata", "--report", "BUG-1"], 2, "‘AppData’"),
+      (["upload", "linked.xcappdata", "--report", "BUG-1"], 2, "‘Documents’"),
       (["embed", "Fixture.xcappdata"], 64, "TARGET_BUILD_DIR"),
       (["embed", "App.app", "--target-build-dir", "b", "--resources-folder", "r"], 2, ".xcappdata"),
       (
@@ -117,6 +144,8 @@ import Testing
     try FileManager.default.createDirectory(at: linked, withIntermediateDirectories: true)
     try FileManager.default.createSymbolicLink(
       atPath: linked.appending(path: "Documents").path, withDestinationPath: "/etc")
+    try FileManager.default.createDirectory(
+      at: fixture.folder.file("empty.xcappdata"), withIntermediateDirectories: true)
     let before = try AppDataFixture.paths(fixture.folder.url)
     let outcome = try await Product.run(arguments, folder: fixture.folder.url)
     #expect(outcome.status == status, "\(outcome.errors)")

@@ -1,7 +1,6 @@
 import DataSnapshots
 import Foundation
 import SnapshotClient
-import SnapshotFormat
 import TestSupport
 import Testing
 
@@ -10,26 +9,33 @@ import Testing
   @Test func `the ten lines for an app work`() async throws {
     let folder = try TemporaryFolder()
     let testServer = try await TestServer(storage: folder.file("storage"))
-    let (storage, zip, download) = (folder.file("app"), folder.file("a.zip"), folder.file("b.zip"))
+    let (storage, queue, download) = (folder.file("app"), folder.file("queue"), folder.file("b.zip"))
     let (server, downloaded) = (testServer.url, Data("yesterday".utf8))
 
     // example: README begin
+    // At launch:
     let snapshots = SnapshotMode(folder: storage)
     snapshots.register(module: "Feed", files: ["feed", "profile"])
-    snapshots.state = .recording
+    let client = try SnapshotAPIClient(server: server)
+    let reporter = try BugReporter(queue: queue, client: client) { report, zip in
+      try await snapshots.makeSnapshot(report: report, to: zip)
+    }
 
     // Wherever data passes: the one line.
+    snapshots.state = .recording
     let feed = snapshots.process(data: downloaded, uniqueIdentifier: "feed")
 
-    // When the user reports a bug:
-    let packed = try await snapshots.makeSnapshot(report: ReportID("BUG-123"), to: zip)
-    let client = try SnapshotAPIClient(server: server)
-    try await client.attach(zip, to: ReportID("BUG-123"), as: packed.manifest.id)
-
-    // When a developer wants to see it:
-    try await client.fetch(packed.manifest.id, to: download)
-    try await snapshots.activate(bundle: download)  // from here on `process` gives what the user saw
+    // When the user reports a bug: its UUID is there at once, and it gets to the server by itself.
+    let id = try await reporter.attach(report: ReportID("BUG-123"))
     // example: README end
+    #expect(await reporter.queue.outcome(of: id)?.state == .done)
+    await reporter.queue.close()
+
+    // example: README later begin
+    // When a developer wants to see it, in another app of the same kind:
+    try await client.fetch(id, to: download)
+    try await snapshots.activate(bundle: download)  // from here on `process` gives what the user saw
+    // example: README later end
 
     #expect(feed == downloaded)
     #expect(snapshots.state == .replaying)
@@ -37,6 +43,8 @@ import Testing
   }
 
   @Test func `the README shows just those lines`() throws {
-    try DocumentedExample.check(article: "README.md", code: #filePath, marker: "README")
+    for marker in ["README", "README later"] {
+      try DocumentedExample.check(article: "README.md", code: #filePath, marker: marker)
+    }
   }
 }

@@ -22,6 +22,9 @@ func withServer<Result: Sendable>(
 ) async throws -> Result {
   var configuration = HTTPServer.Configuration(port: 0)
   configuration.eventLoops = 2
+  configuration.limits.headTime = configuration.limits.headTime.patient
+  configuration.limits.bodyGrace = configuration.limits.bodyGrace.patient
+  configuration.limits.idleTime = configuration.limits.idleTime.patient
   configure(&configuration)
   let server = HTTPServer(
     configuration: configuration, handler: ClosureHandler(body: handler), logger: silentLogger)

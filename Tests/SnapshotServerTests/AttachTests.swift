@@ -8,9 +8,10 @@ import SnapshotServer
 import SnapshotStore
 import Synchronization
 import SystemIO
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct AttachTests {
+@Suite(.timeLimit(.minutes(Sanitizer.slowness))) struct AttachTests {
   private let api = TestAPI()
   private let bundle: SampleBundle
 

@@ -105,6 +105,12 @@ struct Browser: Sendable {
     return value as? String ?? ""
   }
 
+  /// A picture of what is seen, as PNG.
+  func screenshot() async throws -> Data {
+    let text = try await call(.get, "/screenshot") as? String ?? ""
+    return Data(base64Encoded: text) ?? Data()
+  }
+
   /// Sends a command of Chromium's own protocol.
   func command(_ name: String, _ parameters: [String: Any]) async throws {
     _ = try await call(.post, "/goog/cdp/execute", ["cmd": name, "params": parameters])

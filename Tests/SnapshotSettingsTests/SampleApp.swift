@@ -38,7 +38,7 @@ struct SampleApp: Sendable {
   let mode: SnapshotMode
   let client: SnapshotAPIClient
   let uploads: SampleUploads
-  let settings: BetaSettings
+  var settings: BetaSettings
 
   init(server: URL) throws {
     let temporary = try TemporaryFolder()
@@ -57,6 +57,17 @@ struct SampleApp: Sendable {
     uploads = SampleUploads(mode: mode, client: client, folder: temporary)
     settings = BetaSettings(
       mode: mode, client: client, uploads: uploads.functions, folder: temporary.file("settings"))
+  }
+
+  /// The same app, which sends with a real ``BugReporter``; its queue is to be closed in the end.
+  func reporting(_ configuration: UploadQueue.Configuration = .init()) throws -> (SampleApp, UploadQueue) {
+    let reporter = try BugReporter(
+      queue: temporary.file("queue"), client: client, configuration: configuration
+    ) { [mode] report, zip in try await mode.makeSnapshot(report: report, to: zip) }
+    var app = self
+    app.settings = BetaSettings(
+      mode: mode, client: client, reporter: reporter, folder: temporary.file("settings"))
+    return (app, reporter.queue)
   }
 
   /// What the app shows of `operation` when the live service says `live`.

@@ -10,15 +10,20 @@ public struct AppDataFixture: Sendable {
   public var container: URL { folder.file("container") }
 
   /// Makes a bundle with `files`, by their paths in the container, and with empty `folders`.
-  public init(_ files: [String: String], folders: [String] = [], information: String? = nil) throws {
-    folder = try TemporaryFolder()
+  public init(
+    _ files: [String: String], folders: [String] = [], information: String? = nil,
+    in folder: TemporaryFolder? = nil
+  ) throws {
+    self.folder = try folder ?? TemporaryFolder()
     try FileManager.default.createDirectory(
       at: bundle.appending(path: "AppData"), withIntermediateDirectories: true)
     for (path, text) in files { try write(text, to: path) }
     for path in folders {
       try FileManager.default.createDirectory(at: source(path), withIntermediateDirectories: true)
     }
-    if let information { try folder.write(Data(information.utf8), to: "Fixture.xcappdata/AppDataInfo.plist") }
+    if let information {
+      try self.folder.write(Data(information.utf8), to: "Fixture.xcappdata/AppDataInfo.plist")
+    }
   }
 
   /// The information that Xcode writes for an app of that identifier.

@@ -6,14 +6,24 @@ public final class TemporaryFolder: Sendable {
   /// Where it is.
   public let url: URL
 
-  /// Makes an empty folder.
-  public init() throws {
-    url = FileManager.default.temporaryDirectory.appending(path: "snapshot-test-\(UUID().uuidString)")
+  /// Makes an empty folder, where temporary files are kept unless another place is named.
+  public init(in parent: URL = FileManager.default.temporaryDirectory) throws {
+    url = parent.appending(path: "snapshot-test-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
   }
 
   deinit {
     do { try Folder.removeTree(url.path) } catch { print("left behind: \(error)") }
+  }
+
+  /// Makes an empty folder in memory where that has room for so many bytes, else where temporary files are kept: for
+  /// thousands of files, which ext4 is slow to make after as many were removed.
+  public static func forManyFiles(bytes: Int64) throws -> TemporaryFolder {
+    let memory = "/dev/shm"
+    guard Folder.isFolder(memory), try Folder.availableBytes(memory) > bytes else {
+      return try TemporaryFolder()
+    }
+    return try TemporaryFolder(in: URL(filePath: memory))
   }
 
   /// The folder's path.

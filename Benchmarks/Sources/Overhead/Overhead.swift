@@ -1,6 +1,7 @@
 import CAllocations
 import DataSnapshots
 import Foundation
+import Synchronization
 
 /// What `SnapshotMode.process` costs the app, held against the same operation without it.
 ///
@@ -49,48 +50,74 @@ struct Overhead {
 
   // MARK: - Recording
 
+  private static let size = 100_000
+  /// Each is kept, so that what was timed can be counted: 100 MB on the disk, twice, one after the other.
+  private static let calls = 1000
+
   private static func recording(_ folder: URL, _ verdict: inout Verdict) throws {
-    for isSlow in [false, true] {
+    for isStill in [false, true] {
+      let name = isStill ? "recording 100 KB while the disk stands still" : "recording 100 KB"
+      let storage = folder.appending(path: "\(isStill)")
+      let (gate, events) = (Gate(isOpen: !isStill), Events())
       var configuration = SnapshotMode.Configuration()
       configuration.waitingBytes = 1 << 30
-      configuration.policy.retention = .history(limit: 10)
-      if isSlow {
-        // A disk that takes 50 ms for each recording, as far as the app can tell.
-        configuration.redaction = [
-          .custom(named: "slow disk") { data, _ in
-            usleep(50_000)
-            return data
-          }
-        ]
-      }
-      let mode = SnapshotMode(folder: folder.appending(path: "\(isSlow)"), configuration: configuration)
+      configuration.policy.retention = .history(limit: calls)
+      configuration.onEvent = { events.append($0) }
+      // Runs where it is written: nothing reaches the disk while the gate is closed.
+      configuration.redaction = [
+        .custom(named: "gate") { data, _ in
+          gate.wait()
+          return data
+        }
+      ]
+      let mode = SnapshotMode(folder: storage, configuration: configuration)
       mode.state = .recording
       mode.flush()
-      let size = 100_000
-      let calls = isSlow ? 100 : 2000
-      var copies: [Double] = []
-      var records: [Double] = []
-      let target = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 16)
-      defer { target.deallocate() }
-      for call in 0..<calls {
-        let data = Data(repeating: UInt8(truncatingIfNeeded: call), count: size)
-        data.withUnsafeBytes { bytes in
-          copies.append(nanoseconds(1) { if let base = bytes.baseAddress { memcpy(target, base, size) } })
-        }
-        records.append(
-          nanoseconds(1) {
-            consume(mode.process(data: data, uniqueIdentifier: "news/feed"))
-          })
-      }
-      let name = isSlow ? "recording 100 KB on a slow disk" : "recording 100 KB"
+      let (copies, records) = time(mode)
+      gate.open()
+      mode.flush()
       print(
         "\(name): median \(records.median.short) ns, p99 \(records.percentile(99).short) ns; "
           + "memcpy median \(copies.median.short) ns")
       verdict.check("\(name), median ns", records.median, under: copies.median + 20_000)
       verdict.check("\(name), p99 ns", records.percentile(99), under: copies.percentile(99) + 20_000)
-      mode.state = .disabled
-      mode.flush()
+      verdict.demand("\(name), what was timed is stored", try problem(in: storage, events))
+      try FileManager.default.removeItem(at: storage)
     }
+  }
+
+  /// How long each call took, and copying the same bytes once.
+  private static func time(_ mode: SnapshotMode) -> (copies: [Double], records: [Double]) {
+    let target = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 16)
+    defer { target.deallocate() }
+    var (copies, records): ([Double], [Double]) = ([], [])
+    for call in 0..<calls {
+      let data = Data(repeating: UInt8(truncatingIfNeeded: call), count: size)
+      data.withUnsafeBytes { bytes in
+        copies.append(nanoseconds(1) { if let base = bytes.baseAddress { memcpy(target, base, size) } })
+      }
+      records.append(nanoseconds(1) { consume(mode.process(data: data, uniqueIdentifier: "news/feed")) })
+    }
+    return (copies, records)
+  }
+
+  /// What is wrong with what lies in the folder: every call's bytes must be there, and nothing else.
+  private static func problem(in storage: URL, _ events: Events) throws -> String? {
+    if let event = events.all.first { return "\(events.all.count) events, the first: \(event)" }
+    let recordings = storage.appending(path: "recordings")
+    let files = try FileManager.default.contentsOfDirectory(at: recordings, includingPropertiesForKeys: nil)
+    var (bytes, values) = (0, [UInt8: Int]())
+    for file in files {
+      let data = try Data(contentsOf: file)
+      bytes += data.count
+      guard let first = data.first, data.allSatisfy({ $0 == first }) else { return "\(file.path) is damaged" }
+      values[first, default: 0] += 1
+    }
+    let wanted = Dictionary(grouping: 0..<calls) { UInt8(truncatingIfNeeded: $0) }.mapValues(\.count)
+    guard bytes == calls * size, values == wanted else {
+      return "\(files.count) files with \(bytes) bytes, where \(calls) with \(calls * size) were passed"
+    }
+    return nil
   }
 
   // MARK: - Measuring
@@ -109,6 +136,32 @@ struct Overhead {
   }
 }
 
+/// Holds up whoever comes, until it is opened.
+final class Gate: Sendable {
+  private let isOpen: Mutex<Bool>
+  private let semaphore = DispatchSemaphore(value: 0)
+
+  init(isOpen: Bool) { self.isOpen = Mutex(isOpen) }
+
+  func open() {
+    isOpen.withLock { $0 = true }
+    semaphore.signal()
+  }
+
+  func wait() {
+    guard !isOpen.withLock({ $0 }) else { return }
+    semaphore.wait()
+    semaphore.signal()
+  }
+}
+
+/// What the mode told.
+final class Events: Sendable {
+  private let events = Mutex<[SnapshotMode.Event]>([])
+  var all: [SnapshotMode.Event] { events.withLock { $0 } }
+  func append(_ event: SnapshotMode.Event) { events.withLock { $0.append(event) } }
+}
+
 /// What was measured against what is wanted.
 struct Verdict {
   private(set) var isGood = true
@@ -117,6 +170,11 @@ struct Verdict {
     let isMet = value < target
     if !isMet { isGood = false }
     print("  \(isMet ? "met   " : "MISSED") \(name): \(value.short), target under \(target.short)")
+  }
+
+  mutating func demand(_ name: String, _ problem: String?) {
+    if problem != nil { isGood = false }
+    print("  \(problem == nil ? "met   " : "MISSED") \(name)\(problem.map { ": " + $0 } ?? "")")
   }
 }
 

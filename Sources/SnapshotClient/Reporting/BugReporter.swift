@@ -53,7 +53,8 @@ public struct BugReporter: Sendable {
   ///
   /// Throws ``ReportingError/full(_:)`` where the queue's limits leave no room for one more,
   /// ``ReportingError/notFrozen(_:)`` where no bundle was made, ``ReportingError/disk(_:)`` and
-  /// ``ReportingError/closed``; then nothing was attached and nothing is left on the disk.
+  /// ``ReportingError/closed``; then nothing was attached and nothing is left on the disk. Only after
+  /// ``ReportingError/notFlushed(_:_:)``, of a disk that can neither keep nor remove it, it is attached all the same.
   @discardableResult
   public func attach(report: ReportID) async throws(ReportingError) -> SnapshotID {
     try await queue.add(for: report, freeze: freeze)

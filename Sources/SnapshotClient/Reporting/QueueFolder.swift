@@ -126,19 +126,26 @@ struct QueueFolder: Sendable {
   }
 
   /// Makes the staged folder, in which the bundle lies, that of `item`. Afterwards it would survive a power cut.
-  func publish(_ stage: String, as item: QueuedUpload) throws(SystemError) {
+  ///
+  /// When it throws, there is no such upload.
+  /// - Returns: `nil`; or why it may not survive a power cut, where it is in place all the same, because a disk that
+  ///   failed to keep it failed to remove it too.
+  func publish(_ stage: String, as item: QueuedUpload) throws(SystemError) -> SystemError? {
     try willDo(.writeNote)
     try File(stage + "/bundle.zip", .update).synchronize()
     try DurableFile.replace(stage + "/state.json", with: Self.json(of: item))
     try willDo(.publish)
-    try Folder.publish(stage, as: "\(items)/\(item.id)")
+    let place = "\(items)/\(item.id)"
+    try Folder.publish(stage, as: place)
     do throws(SystemError) {
       try willDo(.flush)
       try Folder.synchronize(items)
+      return nil
     } catch {
-      // It was not made to last, so it must not be there either.
+      // It was not made to last, so it should not be there either.
       do { try retire(item.id) } catch {}
-      throw error
+      guard Folder.exists(place) else { throw error }
+      return error
     }
   }
 

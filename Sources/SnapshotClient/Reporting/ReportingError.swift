@@ -23,6 +23,9 @@ public enum ReportingError: Error, Sendable, CustomStringConvertible {
   case unknown(SnapshotID)
   /// The queue was closed.
   case closed
+  /// The disk failed at the very end, and failed to undo it too: the snapshot of that UUID **is** in the queue, and goes
+  /// out like any other, unless a power cut comes before that.
+  case notFlushed(SnapshotID, SystemError)
   /// The disk failed.
   case disk(SystemError)
 
@@ -46,6 +49,8 @@ public enum ReportingError: Error, Sendable, CustomStringConvertible {
       "The upload queue has no bundle of the snapshot \(id)."
     case .closed:
       "The upload queue was closed."
+    case .notFlushed(let id, let error):
+      "The snapshot \(id) waits to be uploaded, but a power cut might lose it: the disk failed. \(error)"
     case .disk(let error):
       "The upload queue's disk failed. \(error)"
     }

@@ -23,8 +23,11 @@ extension UploadQueue {
       let item = QueuedUpload(
         id: packed.manifest.id, report: report, size: packed.size, sha256: packed.sha256, attachedAt: now,
         state: .waiting(.turn))
-      try await onDisk { [self] (folder) throws(ReportingError) in try publish(stage, as: item, in: folder) }
+      let failure = try await onDisk { [self] (folder) throws(ReportingError) in
+        try publish(stage, as: item, in: folder)
+      }
       pump()
+      if let failure { throw ReportingError.notFlushed(item.id, failure) }
       return item.id
     } catch {
       await disk.perform { do { try Folder.removeTree(stage) } catch {} }
@@ -32,13 +35,15 @@ extension UploadQueue {
     }
   }
 
+  /// Answers why a power cut may lose the item, which is in the queue.
   private func publish(
     _ stage: String, as item: QueuedUpload, in folder: QueueFolder
-  ) throws(ReportingError) {
+  ) throws(ReportingError) -> SystemError? {
     guard self[item.id] == nil else { throw .duplicate(item.id) }
     try checkRoom(for: item.size)
+    let failure: SystemError?
     do throws(SystemError) {
-      try folder.publish(stage, as: item)
+      failure = try folder.publish(stage, as: item)
     } catch {
       throw error.isAlreadyThere ? ReportingError.duplicate(item.id) : .disk(error)
     }
@@ -48,6 +53,7 @@ extension UploadQueue {
       // Who reports a bug is there and looks: no better time to see whether the network is back.
       state.core.connectionChanged()
     }
+    return failure
   }
 
   /// Throws where a bundle of `size` bytes would find no room even if all that failed for good went.

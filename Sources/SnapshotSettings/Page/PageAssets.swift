@@ -134,6 +134,7 @@ enum PageAssets {
     .card, .cards li { border-top: 1px solid var(--line); padding: .75rem 0; }
     .cards li:first-child { border-top: 0; padding-top: 0; }
     .card { padding-bottom: 0; }
+    .cards + form { border-top: 1px solid var(--line); padding-top: .75rem; }
     .uuid { user-select: all; }
     .module { border-top: 1px solid var(--line); }
     summary { display: flex; flex-wrap: wrap; gap: .25rem .5rem; align-items: center; padding: .625rem 0; cursor: pointer; }

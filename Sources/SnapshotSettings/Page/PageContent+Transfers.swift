@@ -25,18 +25,22 @@ extension PageContent {
 
   var queueSection: HTML {
     let uploads = overview.uploads.map { upload -> HTML in
-      """
-      <li><p><strong>\(upload.report.description)</strong> <span class="note">\(Self.size(upload.size)) · \
-      \(Self.time(upload.attachedAt))</span></p>
-      <p class="upload-state">\(upload.state.words)</p>
-      <p>\(Self.copyable(upload.id, as: "queue"))</p>
-      \(Self.bar(of: upload))
-      <div class="actions">\(Self.button(
-        .retry, "Try again now", id: "retry-\(upload.id)", fields: [("id", upload.id.description)]),
+      // Buttons of several uploads are told apart by whoever hears them too.
+      let name: HTML =
+        "<span class=\"hidden\"> \(upload.report.description) \(upload.id.description)</span>"
+      return """
+        <li><p><strong>\(upload.report.description)</strong> <span class="note">\(Self.size(upload.size)) · \
+        \(Self.time(upload.attachedAt))</span></p>
+        <p class="upload-state">\(upload.state.words)</p>
+        <p>\(Self.copyable(upload.id, as: "queue"))</p>
+        \(Self.bar(of: upload))
+        <div class="actions">\(Self.button(
+        .retry, "Try again now\(name)", id: "retry-\(upload.id)", fields: [("id", upload.id.description)]),
         if: upload.canRetry)
-      \(Self.button(
-        .remove, Self.removal(of: upload), id: "remove-\(upload.id)", fields: [("id", upload.id.description)]))</div></li>
-      """
+        \(Self.button(
+        .remove, "\(Self.removal(of: upload))\(name)", id: "remove-\(upload.id)",
+        fields: [("id", upload.id.description)]))</div></li>
+        """
     }
     return Self.live(
       "queue", "Uploads",

@@ -11,12 +11,19 @@ public enum Folder {
   /// will do.
   public static func create(_ path: String, mode: UInt16 = 0o700) throws(SystemError) {
     do {
-      try retryingInterrupts("mkdir", path) { mkdir(path, mode_t(mode)) }
+      try make(path, mode)
     } catch  where error.isNotFound {
       let parent = Self.parent(of: path)
       guard parent != path else { throw error }
       try create(parent, mode: mode)
-      try create(path, mode: mode)
+      // Once more and no further: some folders, such as those of `/proc`, are there and take in nothing.
+      try make(path, mode)
+    }
+  }
+
+  private static func make(_ path: String, _ mode: UInt16) throws(SystemError) {
+    do {
+      try retryingInterrupts("mkdir", path) { mkdir(path, mode_t(mode)) }
     } catch  where error.isAlreadyThere {
       var status = stat()
       guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { throw error }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import DataSnapshots
 import Foundation
 import SnapshotFormat
 
@@ -8,16 +7,16 @@ struct PackCommand: AsyncParsableCommand {
     commandName: "pack",
     abstract: "Makes a bundle of a folder, and prints its UUID.",
     discussion: """
-      Takes a snapshot's folder, or any other folder: then each file becomes a recording whose identifier is its \
-      relative path. The same snapshot folder always gives the same bytes. With --xcappdata the folder is a \
-      bundle as Xcode saves it from a device; its container becomes the snapshot's app-data, to be put in place \
-      by `preload`.
+      Takes a snapshot's folder, an .xcappdata bundle as Xcode saves it from a device, or any other folder. The same \
+      snapshot folder always gives the same bytes. An .xcappdata bundle's container becomes the snapshot's app-data, \
+      to be put in place by `preload`. Of any other folder each file becomes a recording whose identifier is its \
+      relative path.
       """)
 
   @Argument(help: "The folder.")
   var folder: String
 
-  @Flag(help: "The folder is an .xcappdata bundle.")
+  @Flag(help: "The folder is an .xcappdata bundle, whatever its name.")
   var xcappdata = false
 
   @Option(help: ArgumentHelp("The bundle to write; nothing may be there yet.", valueName: "file"))
@@ -25,24 +24,17 @@ struct PackCommand: AsyncParsableCommand {
 
   func run() async throws {
     try NewPath.check(output, kind: "file")
-    if xcappdata { return try packAppData() }
-    let source = try SnapshotSource(folder)
+    let source = xcappdata ? .appData(URL(filePath: folder)) : try SnapshotSource(folder)
     if case .bundle = source {
       throw CommandFailure("\(folder) is a file; pack takes a folder.", status: .refused)
     }
-    let bundle = try source.packed(to: URL(filePath: output))
-    Console.note("Packed \(bundle.manifest.recordings.count) recordings into \(output).")
-    Console.print(bundle.manifest.id.description)
-  }
-
-  private func packAppData() throws(CommandFailure) {
-    do throws(AppDataError) {
-      let packed = try AppData.makeSnapshot(of: URL(filePath: folder), to: URL(filePath: output))
+    let manifest = try source.packed(to: URL(filePath: output)).manifest
+    if case .appData = source {
       Console.note(
-        "Packed the app data of \(Console.escaped(packed.manifest.application.identifier)) into \(output).")
-      Console.print(packed.manifest.id.description)
-    } catch {
-      throw CommandFailure(error)
+        "Packed the app data of \(Console.escaped(manifest.application.identifier)) into \(output).")
+    } else {
+      Console.note("Packed \(manifest.recordings.count) recordings into \(output).")
     }
+    Console.print(manifest.id.description)
   }
 }

@@ -8,8 +8,8 @@ struct UploadCommand: AsyncParsableCommand {
     commandName: "upload",
     abstract: "Attaches a snapshot to a bug report, and prints its UUID.",
     discussion: """
-      Takes a bundle (zip), a snapshot's folder, or any other folder: then each file becomes a recording whose \
-      identifier is its relative path.
+      Takes a bundle (zip), a snapshot's folder, an .xcappdata bundle, whose container becomes the snapshot's app-data, \
+      or any other folder: then each file becomes a recording whose identifier is its relative path.
       """)
 
   @Argument(help: "The bundle or folder.")

@@ -4,10 +4,12 @@ import SnapshotFormat
 import SystemIO
 import ZipArchive
 
-/// What a person names on the command line: a bundle, a snapshot's folder, or any other folder.
+/// What a person names on the command line: a bundle, a snapshot's folder, an app's container as Xcode saves it, or any
+/// other folder.
 enum SnapshotSource {
   case bundle(URL)
   case snapshotFolder(URL)
+  case appData(URL)
   case plainFolder(URL)
 
   /// Looks at what stands at `path`.
@@ -18,8 +20,11 @@ enum SnapshotSource {
     }
     let url = URL(filePath: path)
     if Folder.isFolder(url.path) {
-      let manifest = url.appending(path: "manifest.json").path
-      self = Folder.isRegularFile(manifest) ? .snapshotFolder(url) : .plainFolder(url)
+      if Folder.isRegularFile(url.appending(path: "manifest.json").path) {
+        self = .snapshotFolder(url)
+      } else {
+        self = url.pathExtension == AppData.bundleExtension ? .appData(url) : .plainFolder(url)
+      }
     } else if Folder.isRegularFile(url.path) {
       self = .bundle(url)
     } else {
@@ -32,7 +37,8 @@ enum SnapshotSource {
     do {
       switch self {
       case .bundle(let url): return try SnapshotBundle.validate(zip: url, depth: depth)
-      case .snapshotFolder(let url), .plainFolder(let url): return try SnapshotBundle.validate(folder: url)
+      case .snapshotFolder(let url), .appData(let url), .plainFolder(let url):
+        return try SnapshotBundle.validate(folder: url)
       }
     } catch {
       throw CommandFailure(error.description, status: .refused)
@@ -41,20 +47,43 @@ enum SnapshotSource {
 
   /// The bundle as a zip: the one that is there, checked whole, or a new one at `destination`.
   func packed(to destination: URL) throws(CommandFailure) -> (url: URL, manifest: Manifest) {
-    do {
-      switch self {
-      case .bundle(let url):
-        return (url, try SnapshotBundle.validate(zip: url, depth: .full))
-      case .snapshotFolder(let folder):
-        return (destination, try SnapshotBundle.pack(folder: folder, to: destination).manifest)
-      case .plainFolder(let folder):
-        let packed = try SnapshotBundle.pack(
-          plainFolder: folder, application: .folder(folder), device: .current, to: destination)
-        return (destination, packed.manifest)
+    switch self {
+    case .bundle(let url):
+      return (
+        url,
+        try Self.refusing { () throws(BundleError) in
+          try SnapshotBundle.validate(zip: url, depth: .full)
+        }
+      )
+    case .snapshotFolder(let folder):
+      return (
+        destination,
+        try Self.refusing { () throws(BundleError) in
+          try SnapshotBundle.pack(folder: folder, to: destination).manifest
+        }
+      )
+    case .appData(let folder):
+      do throws(AppDataError) {
+        return (destination, try AppData.makeSnapshot(of: folder, to: destination).manifest)
+      } catch {
+        throw CommandFailure(error)
       }
-    } catch {
-      throw CommandFailure(error.description, status: .refused)
+    case .plainFolder(let folder):
+      return (
+        destination,
+        try Self.refusing { () throws(BundleError) in
+          try SnapshotBundle.pack(
+            plainFolder: folder, application: .folder(folder), device: .current, to: destination
+          ).manifest
+        }
+      )
     }
+  }
+
+  private static func refusing(
+    _ body: () throws(BundleError) -> Manifest
+  ) throws(CommandFailure) -> Manifest {
+    do { return try body() } catch { throw CommandFailure(error.description, status: .refused) }
   }
 }
 

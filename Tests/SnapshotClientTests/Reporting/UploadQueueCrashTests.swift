@@ -17,7 +17,7 @@ import Testing
   /// Copies the folder, or fails, before each step.
   private final class Probe: Sendable {
     let steps = Mutex([String]())
-    let failing = Mutex<(step: QueueFolder.Step, code: Int32)?>(nil)
+    let failing = Mutex<[QueueFolder.Step: Int32]>([:])
     let copies: (@Sendable (String) -> Void)?
 
     init(copies: (@Sendable (String) -> Void)? = nil) { self.copies = copies }
@@ -28,9 +28,7 @@ import Testing
         return "\(steps.count)-\(step)"
       }
       copies?(name)
-      if let failing = failing.withLock({ $0 }), failing.step == step {
-        throw SystemError(operation: "\(step)", code: failing.code)
-      }
+      if let code = failing.withLock({ $0[step] }) { throw SystemError(operation: "\(step)", code: code) }
     }
   }
 
@@ -92,7 +90,7 @@ import Testing
   ) async throws {
     let probe = Probe()
     let reporter = try reporter(probe, UploadTransport())
-    probe.failing.withLock { $0 = (step, code) }
+    probe.failing.withLock { $0 = [step: code] }
     let error = await reportingError { try await reporter.attach(report: fixture.report) }
     guard case .disk(let reason) = error, reason.code == code else {
       Issue.record("\(String(describing: error))")
@@ -100,7 +98,7 @@ import Testing
     }
     #expect(reporter.queue.items.isEmpty)
     #expect(try fixture.files() == [])
-    probe.failing.withLock { $0 = nil }
+    probe.failing.withLock { $0 = [:] }
     let id = try await reporter.attach(report: fixture.report)
     #expect(await reporter.queue.outcome(of: id)?.state == .done)
   }
@@ -110,7 +108,7 @@ import Testing
     let transport = UploadTransport([.status(500)])
     let reporter = try reporter(probe, transport)
     let id = try await reporter.attach(report: fixture.report)
-    probe.failing.withLock { $0 = (.saveNote, ENOSPC) }
+    probe.failing.withLock { $0 = [.saveNote: ENOSPC] }
     // The failure is not noted on the disk, and holds all the same.
     let item = try await reporter.queue.upload(id, waitingFor: .time)
     #expect(item.failures == 1)
@@ -119,11 +117,31 @@ import Testing
     #expect(try fixture.files() == [])
   }
 
+  @Test func `what can neither be flushed nor removed is in the queue, and the caller is told so`()
+    async throws
+  {
+    let probe = Probe()
+    let transport = UploadTransport(isHeld: true)
+    let reporter = try reporter(probe, transport)
+    probe.failing.withLock { $0 = [.flush: EIO, .retire: EIO] }
+    let error = await reportingError { try await reporter.attach(report: fixture.report) }
+    guard case .notFlushed(let id, let reason) = error, reason.code == EIO else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(reporter.queue.items.map(\.id) == [id])
+    #expect(try fixture.files() == ["items/\(id)/bundle.zip", "items/\(id)/state.json"])
+    probe.failing.withLock { $0 = [:] }
+    transport.release()
+    #expect(await reporter.queue.outcome(of: id)?.state == .done)
+    #expect(transport.taken.keys.map(\.self) == [id])
+  }
+
   @Test func `an upload that can't be removed stays`() async throws {
     let probe = Probe()
     let reporter = try reporter(probe, UploadTransport(isHeld: true))
     let id = try await reporter.attach(report: fixture.report)
-    probe.failing.withLock { $0 = (.retire, EIO) }
+    probe.failing.withLock { $0 = [.retire: EIO] }
     await #expect(throws: ReportingError.self) { try await reporter.queue.remove(id) }
     #expect(reporter.queue[id]?.state == .uploading)
     #expect(try fixture.files().count == 2)

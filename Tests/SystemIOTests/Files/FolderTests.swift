@@ -14,6 +14,15 @@ struct FolderTests {
     try FileManager.default.createSymbolicLink(atPath: path(name), withDestinationPath: target)
   }
 
+  #if os(Linux)
+    @Test func `a folder that takes in nothing is told, and not tried for ever`() throws {
+      for path in ["/proc/none", "/proc/none/below"] {
+        let error = try #require(throws: SystemError.self) { try Folder.create(path) }
+        #expect(error.isNotFound)
+      }
+    }
+  #endif
+
   @Test func `missing folders are made, and those that are there stay`() throws {
     try Folder.create(path("a/b/c"))
     try temporary.write(Data("x".utf8), to: "a/b/c/file")

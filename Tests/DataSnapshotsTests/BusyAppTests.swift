@@ -1,0 +1,201 @@
+import DataSnapshots
+import Foundation
+import Repositories
+import SnapshotFormat
+import Synchronization
+import SystemIO
+import TestSupport
+import Testing
+
+/// An app at its busiest: it records, replays, updates its repositories and activates snapshots, all at the same time
+/// and from many threads.
+@Suite(.timeLimit(.minutes(Sanitizer.slowness))) struct BusyAppTests {
+  /// What the app keeps. A change in between would show: the two columns always agree.
+  private struct Ledger: Codable, Hashable, Sendable {
+    var left = 0
+    var right = 0
+
+    static let rules = Validator<Ledger>("columns differ") { $0.left == $0.right }
+  }
+
+  private struct Entry: Codable, Hashable, Sendable, Identifiable {
+    let id: Int
+    var changes = 0
+  }
+
+  /// How many updates were tried.
+  private final class Tally: Sendable {
+    let made = Atomic(0)
+    let refused = Atomic(0)
+  }
+
+  /// What runs at the same time: nobody stops before everybody did their share.
+  private final class Roles: Sendable {
+    private let busy: Atomic<Int>
+
+    init(_ count: Int) { busy = Atomic(count) }
+
+    /// Plays a role on a thread of its own.
+    func thread(_ share: Int, _ work: @escaping @Sendable (_ round: Int) throws -> Void) async throws {
+      try await DispatchQueue(label: "role").perform { [self] in
+        var round = 0
+        do { while goesOn(share, &round) { try work(round) } } catch { throw giveUp(error) }
+      }
+    }
+
+    /// Plays a role that awaits.
+    func task(_ share: Int, _ work: (_ round: Int) async throws -> Void) async throws {
+      var round = 0
+      do { while goesOn(share, &round) { try await work(round) } } catch { throw giveUp(error) }
+    }
+
+    /// Nobody waits for a role that failed.
+    private func giveUp(_ error: any Error) -> any Error {
+      busy.store(.min / 2, ordering: .relaxed)
+      return error
+    }
+
+    private func goesOn(_ share: Int, _ round: inout Int) -> Bool {
+      round += 1
+      if round == share + 1 { busy.subtract(1, ordering: .relaxed) }
+      return round <= share || busy.load(ordering: .relaxed) > 0
+    }
+  }
+
+  private static let identifiers = ["a", "b", "c", "d"]
+  private static let versions = 20
+
+  private let app: SampleApp
+
+  init() throws { app = try SampleApp() }
+
+  /// Bundles of the versions from 0 on: each recording says which it is of, and so does the manifest.
+  private func bundles() throws -> [URL] {
+    try (0...Self.versions).map { version in
+      var author = app
+      author.configuration.application = .init(identifier: "news", version: "\(version)", build: "1")
+      let recordings = Self.identifiers.map { ($0, "\($0) \(version)") }
+      return try author.bundle("\(version)", Dictionary(uniqueKeysWithValues: recordings))
+    }
+  }
+
+  /// Live data, of which every part tells whether another's is mixed in.
+  private static func live(_ identifier: String, _ round: Int) -> String {
+    String(repeating: "live \(identifier) \(round)\n", count: 100)
+  }
+
+  private static func version(_ mode: SnapshotMode) throws -> Int {
+    let version = try #require(mode.activeManifest?.application.version)
+    return try #require(Int(version))
+  }
+
+  /// Passes data, and demands that what comes back is it, or is of a snapshot that was active meanwhile.
+  private static func call(_ mode: SnapshotMode, _ round: Int) throws {
+    let identifier = identifiers[round % identifiers.count]
+    let live = live(identifier, round)
+    let earliest = try version(mode)
+    let answer = mode.process(live, identifier)
+    let latest = try version(mode)
+    #expect(earliest <= latest)
+    if answer != live {
+      #expect((earliest...latest).contains { answer == "\(identifier) \($0)" }, "\(answer.prefix(40))")
+    }
+  }
+
+  @Test func `recording, replaying, updating and activating at once never mix old and new`() async throws {
+    let mode = app.launch()
+    let bundles = try bundles()
+    try await mode.activate(bundle: bundles[0])
+    let ledgerFile = app.temporary.file("ledger.json")
+    let ledger = try SingleRepository(
+      Ledger(), storage: InMemoryStorageWithFilePersistence(file: ledgerFile), validators: [Ledger.rules])
+    let entriesFile = app.temporary.file("entries.json")
+    let entries = try CollectionRepository<Entry>(storage: FileStorage(file: entriesFile))
+    try entries.insert(contentsOf: (0..<4).map { Entry(id: $0) })
+    let (tally, temporary) = (Tally(), app.temporary)
+
+    let observer = Task {
+      var last = 0
+      for await value in ledger.values {
+        #expect(value.left == value.right && value.left >= last)
+        last = value.left
+      }
+    }
+    let roles = Roles(9)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      // Record and replay, as the switch below stands.
+      for _ in 0..<3 {
+        group.addTask { try await roles.thread(150) { try Self.call(mode, $0) } }
+      }
+      group.addTask {
+        try await roles.task(100) { round in
+          let live = Self.live("a", round)
+          let answer = try await mode.process("a") { () async throws in Data(live.utf8) }
+          #expect(answer == Data(live.utf8) || answer.starts(with: Data("a ".utf8)))
+        }
+      }
+      group.addTask {
+        try await roles.task(60) { round in
+          mode.state = round.isMultiple(of: 3) ? .recording : .replaying
+          if round.isMultiple(of: 20) { mode.state = .disabled }
+          // Leaves the disk to the others, too.
+          await mode.flush()
+        }
+      }
+      // Activate, one version after the other.
+      group.addTask {
+        try await roles.task(Self.versions) { round in
+          try await mode.activate(bundle: bundles[min(round, Self.versions)])
+        }
+      }
+      // Update.
+      for number in 0..<2 {
+        group.addTask {
+          try await roles.thread(100) { round in
+            do {
+              try ledger.update { copy in
+                copy.left += 1
+                if !round.isMultiple(of: 3) { copy.right += 1 }
+              }
+              tally.made.add(1, ordering: .relaxed)
+            } catch is ValidationError {
+              tally.refused.add(1, ordering: .relaxed)
+            }
+            try entries.update((round + number) % 4) { $0.changes += 1 }
+            let value = ledger.value
+            #expect(value.left == value.right)
+          }
+        }
+      }
+      // Make snapshots of it all.
+      group.addTask {
+        try await roles.task(8) { round in
+          let zip = temporary.file("made-\(round % 2).zip")
+          let packed = try await mode.makeSnapshot(to: zip)
+          #expect(try SnapshotBundle.validate(zip: zip, depth: .full) == packed.manifest)
+          _ = await mode.report()
+        }
+      }
+      try await group.waitForAll()
+    }
+    observer.cancel()
+    await observer.value
+
+    #expect(try Self.version(mode) == Self.versions)
+    #expect(try Self.version(app.launch()) == Self.versions)
+    try await mode.deactivate()
+    mode.state = .replaying
+    for identifier in Self.identifiers {
+      let lines = mode.process("none", identifier).split(separator: "\n")
+      #expect(lines.count == 100 && Set(lines).count == 1 && lines[0].hasPrefix("live \(identifier) "))
+    }
+    let (made, refused) = (tally.made.load(ordering: .relaxed), tally.refused.load(ordering: .relaxed))
+    #expect(made > 0 && refused > 0)
+    #expect(ledger.value == Ledger(left: made, right: made))
+    try await ledger.flush()
+    #expect(try SingleRepository(Ledger(), storage: FileStorage(file: ledgerFile)).value == ledger.value)
+    #expect(entries.all.map(\.changes).reduce(0, +) == made + refused)
+    #expect(try CollectionRepository<Entry>(storage: FileStorage(file: entriesFile)).all == entries.all)
+    #expect(app.events.all.isEmpty)
+  }
+}
