@@ -107,7 +107,6 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
   }
 
   private func updateTime() {
-    isTimeStale = false
     now = SystemClock.monotonicNanoseconds / 1_000_000
     if now / 1000 != dateSecond {
       dateSecond = now / 1000
@@ -118,6 +117,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
   private func handle(_ event: Poller.Event) {
     // The wait may have been a long one: what has come is not to be dated before it.
     if isTimeStale { updateTime() }
+    isTimeStale = false
     if event.descriptor == mailbox.descriptor {
       emptyMailbox()
     } else if event.descriptor == acceptor?.descriptor {
