@@ -30,6 +30,9 @@ struct EchoServer: AsyncParsableCommand {
   @Option(help: ArgumentHelp("The most connections from one address.", valueName: "number"))
   var connectionsPerAddress = HTTPLimits().connectionsPerAddress
 
+  @Option(help: ArgumentHelp("How many event loops; one a core without it.", valueName: "number"))
+  var eventLoops: Int?
+
   @Option(help: ArgumentHelp("How long slow, stalled and idle clients are borne.", valueName: "seconds"))
   var patience: Int?
 
@@ -65,6 +68,7 @@ struct EchoServer: AsyncParsableCommand {
   private var configuration: HTTPServer.Configuration {
     var configuration = HTTPServer.Configuration(host: host, port: port)
     configuration.limits.connectionsPerAddress = connectionsPerAddress
+    if let eventLoops { configuration.eventLoops = eventLoops }
     if let patience {
       let time = Duration.seconds(patience)
       configuration.limits.headTime = time

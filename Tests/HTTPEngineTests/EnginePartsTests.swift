@@ -64,6 +64,27 @@ import Testing
   }
 }
 
+@Suite struct FieldValueBytesTests {
+  @Test func `control bytes are found wherever they stand, and tabs let through`() {
+    for filler: UInt8 in [0x20, 0x61, 0x7E, 0x80, 0xFF, 0x09] {
+      for count in 0...20 {
+        var bytes = [UInt8](repeating: filler, count: count)
+        #expect(bytes.withUnsafeBytes { $0.isFieldValue })
+        for index in 0..<count {
+          for byte in UInt8.min ... .max {
+            bytes[index] = byte
+            let isAllowed = byte == 0x09 || byte >= 0x20 && byte != 0x7F
+            if bytes.withUnsafeBytes({ $0.isFieldValue }) != isAllowed {
+              Issue.record("\(byte) at \(index) of \(count) among \(filler)")
+            }
+          }
+          bytes[index] = filler
+        }
+      }
+    }
+  }
+}
+
 @Suite struct DeadlineTableTests {
   @Test func `deadlines end at their time`() {
     var table = DeadlineTable()
@@ -124,7 +145,7 @@ import Testing
   private func write(
     _ response: HTTPServerResponse, isHEAD: Bool = false, minorVersion: Int = 1, keepsAlive: Bool = true
   ) throws -> String {
-    let head = ResponseHead(response, isHEAD: isHEAD, minorVersion: minorVersion, keepsAlive: keepsAlive)
+    var head = ResponseHead(response, isHEAD: isHEAD, minorVersion: minorVersion, keepsAlive: keepsAlive)
     let buffer = OutputBuffer(capacity: 1)
     try head.write(into: buffer, date: Array("Date: now\r\n".utf8), serverName: nil)
     return String(decoding: buffer.bytes, as: UTF8.self)

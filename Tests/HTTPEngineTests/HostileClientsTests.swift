@@ -85,7 +85,8 @@
     }
 
     @Test func `accepting pauses without descriptors, what runs goes on, and it recovers`() async throws {
-      let server = try await EchoServerProcess(descriptors: 64)
+      // One loop accepts in the order in which clients came.
+      let server = try await EchoServerProcess(descriptors: 64, ["--event-loops", "1"])
       try await RawHTTPClient.run {
         let free = try server.descriptors
         let clients = try (0..<100).map { _ in try RawHTTPClient(port: server.port) }
@@ -102,8 +103,8 @@
         // Three quarters of 64 are for connections.
         while try server.descriptors < 48, asked < 100_000 { try ask() }
         for _ in 0..<100 { try ask() }
-        // A loop may have been accepting when another took the last.
-        #expect(try server.descriptors <= 52)
+        // The one that showed the shortage is served too, and a file is open now and then.
+        #expect(try server.descriptors <= 50)
 
         for client in clients.dropFirst() {
           #expect(try client.receiveResponse().status == 200)

@@ -5,9 +5,8 @@ import SystemIO
 extension Connection {
   /// Bodies up to this size go out in one call with their head.
   private static let joinedSize = 32 * 1024
-  /// How much one connection may send before others have their turn, and in one call.
-  static let fairShare = 2 << 20
-  private static let sendFileSize = 1 << 20
+  /// How much one connection may send before others have their turn.
+  static let fairShare = 1 << 20
   /// How much of a response goes out before others that wait to send: a small one isn't held up by large ones.
   private static let firstShare = 128 * 1024
 
@@ -101,7 +100,7 @@ extension Connection {
       if !body.judgeUnread() { return refuse(.brokenCoding) }
       if !body.isWorthDraining { closesAfterResponse = true }
     }
-    let head = ResponseHead(
+    var head = ResponseHead(
       response, isHEAD: exchange.isHEAD, minorVersion: exchange.minorVersion,
       keepsAlive: !closesAfterResponse && !loop.isStopping)
     do throws(ResponseHead.Unlawful) {
@@ -227,7 +226,7 @@ extension Connection {
           }
           sent = try outcome.get()
         case .file(let file, let offset, let remaining):
-          asked = Int(min(remaining, Int64(min(share, Self.sendFileSize))))
+          asked = Int(min(remaining, Int64(share)))
           sent = try socket.send(file, offset: offset, count: asked)
           if sent == 0 {
             loop.context.logger.error(

@@ -18,32 +18,25 @@ struct ChunkExtensions: Hashable {
   /// Takes the next byte behind the first `;`.
   /// - Returns: `false` where it breaks the grammar.
   mutating func read(_ byte: UInt8) -> Bool {
-    switch state {
-    case .nameStart where CharacterClass.token.contains(byte): state = .name
-    case .valueStart where CharacterClass.token.contains(byte): state = .value
-    case .valueStart where byte == UInt8(ascii: "\""): state = .quoted
-    case .nameStart where Self.isBlank(byte), .valueStart where Self.isBlank(byte): break
-
-    case .name where CharacterClass.token.contains(byte), .value where CharacterClass.token.contains(byte):
-      break
-    case .name where Self.isBlank(byte), .nameEnd where Self.isBlank(byte): state = .nameEnd
-    case .name where byte == UInt8(ascii: "="), .nameEnd where byte == UInt8(ascii: "="): state = .valueStart
-
-    case .quoted where byte == UInt8(ascii: "\""): state = .quotedEnd
-    case .quoted where byte == UInt8(ascii: "\\"): state = .escape
-    case .quoted where isFieldValueByte(byte), .escape where isFieldValueByte(byte): state = .quoted
-
-    case .nameStart, .valueStart, .quoted, .escape: return false
-    // A name or a value has ended, and so may be followed by the next.
-    case _ where byte == UInt8(ascii: ";"): state = .nameStart
-    case .value where Self.isBlank(byte), .quotedEnd where Self.isBlank(byte),
-      .valueEnd where Self.isBlank(byte):
-      state = .valueEnd
-    default: return false
-    }
+    let isToken = CharacterClass.token.contains(byte)
+    // “Bad” white space, which is to be read though nobody may send it.
+    let isBlank = byte == .space || byte == .tab
+    let next: State? =
+      switch state {
+      case .nameStart: isToken ? .name : isBlank ? .nameStart : nil
+      case .name where isToken: .name
+      case .name, .nameEnd:
+        byte == UInt8(ascii: "=")
+          ? .valueStart : byte == UInt8(ascii: ";") ? .nameStart : isBlank ? .nameEnd : nil
+      case .valueStart: isToken ? .value : byte == UInt8(ascii: "\"") ? .quoted : isBlank ? .valueStart : nil
+      case .value where isToken: .value
+      case .value, .quotedEnd, .valueEnd: byte == UInt8(ascii: ";") ? .nameStart : isBlank ? .valueEnd : nil
+      case .quoted where byte == UInt8(ascii: "\""): .quotedEnd
+      case .quoted where byte == UInt8(ascii: "\\"): .escape
+      case .quoted, .escape: isFieldValueByte(byte) ? .quoted : nil
+      }
+    guard let next else { return false }
+    state = next
     return true
   }
-
-  /// “Bad” white space, which is to be read though nobody may send it.
-  private static func isBlank(_ byte: UInt8) -> Bool { byte == .space || byte == .tab }
 }

@@ -25,7 +25,8 @@ struct RouteTree: Sendable {
   private mutating func insert(_ route: Route, segments: ArraySlice<Substring>) {
     guard let segment = segments.first else { return Self.append(route, to: &routes) }
     let rest = segments.dropFirst()
-    if segment.hasPrefix("{"), segment.hasSuffix("...}"), rest.isEmpty {
+    if segment.hasPrefix("{"), segment.hasSuffix("...}") {
+      precondition(rest.isEmpty, "nothing can follow \(segment): \(route.template)")
       return Self.append(route, to: &remainderRoutes)
     }
     guard segment.hasPrefix("{"), let close = segment.firstIndex(of: "}") else {

@@ -29,6 +29,8 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
 
   /// Milliseconds on the monotonic clock, read once per round.
   private(set) var now: UInt64 = 0
+  /// Whether the loop has waited since it read the clock.
+  private var isTimeStale = true
   private var nextTick: UInt64 = 0
   private let tick: UInt64
   private var stopDeadline: UInt64?
@@ -82,6 +84,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
         stop(within: 0) {}
       }
       updateTime()
+      isTimeStale = true
       runLocalJobs()
       for connection in waiting {
         connection.takeTurn()
@@ -112,6 +115,9 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
   }
 
   private func handle(_ event: Poller.Event) {
+    // The wait may have been a long one: what has come is not to be dated before it.
+    if isTimeStale { updateTime() }
+    isTimeStale = false
     if event.descriptor == mailbox.descriptor {
       emptyMailbox()
     } else if event.descriptor == acceptor?.descriptor {

@@ -4,7 +4,7 @@ struct TurnQueue {
   /// How much may still be sent in this round, small responses apart, in bytes: downloads, however many, hold nobody
   /// else up for longer than that takes.
   var sendingLeft = 0
-  private static let sendingPerRound = 4 << 20
+  private static let sendingPerRound = 1 << 20
 
   private var parsers: [Connection] = []
   private var senders: [Connection] = []

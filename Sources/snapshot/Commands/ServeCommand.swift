@@ -35,8 +35,7 @@ struct ServeCommand: AsyncParsableCommand {
     let settings = try await ServerSettings(
       flags: flags, file: config ?? "Config/server.yaml", fileIsRequired: config != nil)
     ProcessSignals.ignoreBrokenPipeAndFileSizeLimit()
-    // Each connection needs one, and each upload one more.
-    DescriptorLimit.raise(to: 2 * settings.limits.connections + 1024)
+    DescriptorLimit.raise(to: settings.descriptors)
     let style: ConsoleLogHandler.Style = Console.errorIsTerminal ? .plain : .json
     let log = LogQueue(output: Console.note)
     defer { log.flush() }

@@ -28,6 +28,9 @@ extension ServerSettings {
   /// What a limit may be: no number of bytes or seconds beyond makes sense, or fits everywhere.
   static let limitRange = 1...1_000_000_000
 
+  /// The descriptors that are needed at most: one for each connection, one more for its upload or download, and some.
+  var descriptors: Int { 2 * limits.connections + 1024 }
+
   /// Blocks of addresses, separated by commas; none in an empty text.
   static func addressBlocks(_ text: String) -> [AddressBlock]? {
     var blocks: [AddressBlock] = []
