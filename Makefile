@@ -9,7 +9,11 @@ PACKAGES := libcurl4-openssl-dev zlib1g-dev curl unzip python3 libarchive-tools 
   chromium chromium-driver fonts-dejavu-core
 SOURCES := Package.swift Sources Tests Benchmarks
 
-.PHONY: help setup demo test sanitize lint format serve release bench clean
+# How long each parser is fuzzed, in seconds, and which.
+FUZZ_TIME := 600
+PARSERS := $(notdir $(wildcard Tests/Fuzzing/Seeds/*))
+
+.PHONY: help setup demo test sanitize fuzz lint format serve release bench clean
 
 help: ## Shows this list
 	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -44,6 +48,24 @@ test: setup ## Builds with warnings as errors, and runs every test
 sanitize: setup ## Runs every test under AddressSanitizer, then under ThreadSanitizer
 	@Tests/Sanitizers/run
 
+# Beside what Package.swift says: -O, for speed, with internal declarations in reach. What a parser fails at is kept in
+# Tests/Fuzzing/Found, and replayed by `make test` from then on.
+fuzz: setup ## Tries made-up input on the parsers (FUZZ_TIME=600 PARSERS="ranges dates")
+	@FUZZING=1 swift build -c release --product fuzz --sanitize fuzzer --sanitize address \
+	  -Xswiftc -enable-testing --scratch-path .build-fuzz
+	@status=0; \
+	export SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=detect_leaks=0; \
+	for parser in $(PARSERS); do \
+	  cases=Tests/Fuzzing; corpus=.build-fuzz/corpus/$$parser; log=.build-fuzz/$$parser.log; \
+	  mkdir -p $$corpus $$cases/Found/$$parser; \
+	  if FUZZED=$$parser .build-fuzz/release/fuzz $$corpus $$cases/Seeds/$$parser $$cases/Found/$$parser \
+	    -max_total_time=$(FUZZ_TIME) -timeout=10 -rss_limit_mb=1024 -max_len=2048 -detect_leaks=0 \
+	    -dict=$$cases/Words/$$parser.dict -artifact_prefix=$$cases/Found/$$parser/ > $$log 2>&1; \
+	  then echo "$$parser: $$(grep -a '^Done' $$log)"; \
+	  else echo "$$parser failed:"; tail -n 30 $$log; status=1; fi; \
+	done; \
+	exit $$status
+
 lint: setup ## Checks the style, strictly
 	@swift format lint --strict --recursive --parallel $(SOURCES)
 
@@ -65,4 +87,4 @@ bench: release ## Holds the server against nginx, Hummingbird and FlyingFox (JSO
 	  $(if $(JSON),--json '$(JSON)') $(if $(QUICK),--quick) $(foreach suite,$(ONLY),--only $(suite))
 
 clean: ## Removes what was built
-	@rm -rf .build .build-release .build-asan .build-tsan .build-bench
+	@rm -rf .build .build-release .build-asan .build-tsan .build-fuzz .build-bench

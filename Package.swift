@@ -72,6 +72,13 @@ let sources: [Target] = [
 
 let tests: [Target] = [
   .target(name: "TestSupport", dependencies: ["SystemIO"], path: "Tests/TestSupport"),
+  .executableTarget(
+    name: "echo-server",
+    dependencies: [
+      "HTTPEngine", "HTTPSemantics", "SystemIO", .httpTypes, .logging,
+      .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+    ], path: "Tests/EchoServer"),
   .testTarget(name: "SystemIOTests", dependencies: ["SystemIO", "TestSupport"]),
   .testTarget(name: "ZipArchiveTests", dependencies: ["ZipArchive", "SystemIO", "TestSupport"]),
   .testTarget(
@@ -83,7 +90,9 @@ let tests: [Target] = [
   .testTarget(name: "HTTPSemanticsTests", dependencies: ["HTTPSemantics", .httpTypes]),
   .testTarget(
     name: "HTTPEngineTests",
-    dependencies: ["HTTPEngine", "HTTPSemantics", "SystemIO", "TestSupport", .httpTypes, .logging]),
+    dependencies: [
+      "HTTPEngine", "HTTPSemantics", "SystemIO", "TestSupport", "echo-server", .httpTypes, .logging,
+    ]),
   .testTarget(
     name: "SnapshotStoreTests",
     dependencies: [
@@ -110,10 +119,28 @@ let tests: [Target] = [
   .testTarget(
     name: "EndToEndTests",
     dependencies: [
-      "snapshot", "DataSnapshots", "SnapshotFormat", "SnapshotClient", "TestSupport", .crypto,
+      "snapshot", "DataSnapshots", "SnapshotFormat", "SnapshotClient", "HTTPEngine", "SystemIO",
+      "TestSupport",
+      .crypto,
       .product(name: "Yams", package: "Yams"),
     ]),
 ]
+
+/// What must hold of every parser, whatever it is given: replayed as tests over the inputs that are kept, or, where
+/// `FUZZING` is set, driven by libFuzzer.
+let isFuzzing = Context.environment["FUZZING"] != nil
+let fuzzed: [Target.Dependency] = [
+  "HTTPEngine", "HTTPSemantics", "HTTPTransport", "SnapshotFormat", "ZipArchive", "SystemIO", .httpTypes,
+  .target(name: "CurlTransport", condition: .when(platforms: [.linux])),
+]
+let fuzzing: Target =
+  isFuzzing
+  ? .executableTarget(
+    name: "fuzz", dependencies: fuzzed, path: "Tests/Fuzzing",
+    exclude: ["Seeds", "Found", "Words", "FuzzedParserTests.swift"])
+  : .testTarget(
+    name: "FuzzingTests", dependencies: fuzzed, path: "Tests/Fuzzing",
+    exclude: ["Seeds", "Found", "Words", "Fuzzer"])
 
 let package = Package(
   name: "data-snapshots",
@@ -140,7 +167,7 @@ let package = Package(
     .package(url: "https://github.com/jpsim/Yams", .upToNextMinor(from: "6.2.2")),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", .upToNextMinor(from: "2.13.0")),
   ],
-  targets: sources + tests,
+  targets: sources + tests + [fuzzing],
   swiftLanguageModes: [.v6]
 )
 
@@ -156,6 +183,7 @@ extension Target.Dependency {
 /// Where raw memory is the subject; everywhere else the compiler checks that none is touched.
 let unsafeTargets: Set<String> = [
   "SystemIO", "ZipArchive", "HTTPEngine", "CurlTransport", "URLSessionTransport", "TestSupport",
+  "fuzz",
 ]
 
 for target in package.targets where target.type != .system {
@@ -171,5 +199,7 @@ for target in package.targets where target.type != .system {
   if Context.environment["WARNINGS_AS_ERRORS"] != nil {
     settings.append(.treatAllWarnings(as: .error))
   }
+  // libFuzzer brings the entry point.
+  if target.name == "fuzz" { settings.append(.unsafeFlags(["-parse-as-library"])) }
   target.swiftSettings = settings
 }

@@ -14,6 +14,6 @@ public struct HTTPExchange: Sendable, Hashable {
   public var isComplete: Bool
   /// The request's id.
   public var requestID: String
-  /// The other end of the connection, as `address:port`.
+  /// Who sent the request, as ``HTTPServerRequest/peer`` says.
   public var peer: String
 }

@@ -1,7 +1,7 @@
 /// Every bound that the server keeps, with the answer that a client gets beyond it.
 ///
 /// All values are positive. A limit holds what is exactly as large as it says.
-public struct HTTPLimits: Sendable {
+public struct HTTPLimits: Sendable, Hashable {
   /// The request line without its line end, in bytes. Beyond: 414.
   public var requestLineBytes = 8 * 1024
   /// The whole head, from the request line to the empty line, in bytes. Beyond: 431.
@@ -36,15 +36,22 @@ public struct HTTPLimits: Sendable {
   public var lingerTime: Duration = .seconds(2)
   /// Requests on one connection; the last response says `Connection: close`.
   public var requestsPerConnection = 100_000
+  /// How many requests that a client sent without waiting for answers are begun before other connections have their
+  /// turn. Beyond: they wait, in order, in at most 64 KiB beside one head's, and the rest stays with the sender.
+  public var pipelinedRequests = 32
 
   /// Connections in all. Beyond: 503 with `Retry-After`.
   public var connections = 10_000
-  /// Connections from one client: an IPv4 address or the first 64 bits of an IPv6 address. Beyond: 503.
+  /// Connections from one client: an IPv4 address or the first 64 bits of an IPv6 address. For clients behind
+  /// trusted proxies, who share the proxies' connections: requests at once. Beyond: 503 with `Retry-After`.
   public var connectionsPerAddress = 256
   /// Memory for bodies on their way to handlers, in 256 KiB blocks over all connections; beyond, uploads go on
   /// with blocks of 16 KiB.
   public var bodyBuffers = 256
-  /// How long accepting pauses when the process has no descriptor left.
+  /// Descriptors that are kept for files, at most a quarter of those that the process may have. Fewer: accepting
+  /// pauses, and who waits to be accepted goes on waiting.
+  public var reservedDescriptors = 64
+  /// How long accepting pauses when the process has no descriptor to spare.
   public var acceptPause: Duration = .milliseconds(250)
 
   /// The defaults.

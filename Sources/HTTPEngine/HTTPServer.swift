@@ -17,6 +17,10 @@ public final class HTTPServer: Sendable {
     public var eventLoops = Processors.count
     /// What the server puts up with.
     public var limits = HTTPLimits()
+    /// The proxies that may say in `Forwarded` (RFC 7239) whom they bring a request from. Each must add its element
+    /// at the end of what it got, or in place of it; the last hop that isn't one of them counts as the client. From
+    /// everybody else the field is no more than a field.
+    public var trustedProxies: [AddressBlock] = []
     /// The value of the field `Server`; none is sent without one.
     public var serverName: String?
     /// How long ``HTTPServer/run()`` lets requests finish when its task is cancelled.
@@ -75,7 +79,9 @@ public final class HTTPServer: Sendable {
     }
     let (bound, loops) = try result.get()
     for (index, loop) in loops.enumerated() {
-      DispatchQueue(label: "http-event-loop-\(index)").async { loop.run() }
+      DispatchQueue(label: "http-event-loop-\(index)").async {
+        ProcessSignals.withoutBrokenPipe { loop.run() }
+      }
     }
     return bound
   }

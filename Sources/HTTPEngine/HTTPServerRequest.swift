@@ -12,6 +12,8 @@ public struct HTTPServerRequest: Sendable {
   }
 
   private let head: Head
+  /// Whom a trusted proxy brings the request from; `nil` where it came without one.
+  private let forwardedPeer: String?
   /// The body; empty where the request has none.
   public let body: HTTPRequestBody
 
@@ -26,11 +28,13 @@ public struct HTTPServerRequest: Sendable {
         method: method, path: path, query: query, authority: authority, headerFields: headerFields,
         peer: peer,
         id: id))
+    forwardedPeer = nil
     self.body = body
   }
 
-  init(_ head: ReceivedHead, body: HTTPRequestBody) {
+  init(_ head: ReceivedHead, forwardedPeer: String?, body: HTTPRequestBody) {
     self.head = .received(head)
+    self.forwardedPeer = forwardedPeer
     self.body = body
   }
 
@@ -74,10 +78,11 @@ public struct HTTPServerRequest: Sendable {
     }
   }
 
-  /// The other end of the connection, as `address:port`.
+  /// Who sent the request: the other end of the connection as `address:port`, or, where that is a trusted proxy,
+  /// whom it names, with a port only if it does so: an address, `unknown`, or a name like `_hidden`.
   public var peer: String {
     switch head {
-    case .received(let head): head.peer.description
+    case .received(let head): forwardedPeer ?? head.peer.description
     case .given(let head): head.peer
     }
   }

@@ -13,7 +13,8 @@ public enum ByteRanges: Sendable, Hashable {
   /// Reads `field` for content of `size` bytes.
   ///
   /// Ignored are other units than bytes, a broken grammar (§14.2), more than ``maximumCount`` ranges, and ranges
-  /// that add up to more than the content (§17.15). Numbers too large for 64 bits count as the largest.
+  /// that overlap (§14.2, §17.15), as all do that add up to more than the content. Numbers too large for 64 bits
+  /// count as the largest.
   public init(_ field: String?, size: Int64) {
     guard let field, let specs = Self.specs(field) else {
       self = .whole
@@ -26,9 +27,9 @@ public enum ByteRanges: Sendable, Hashable {
     } else if ranges.isEmpty {
       self = .unsatisfiable
     } else {
-      // Wide enough for any sum of sixteen.
-      let total = ranges.reduce(into: UInt128(0)) { $0 += UInt128($1.upperBound - $1.lowerBound) }
-      self = total > UInt128(size) ? .whole : .some(ranges)
+      let sorted = ranges.sorted { $0.lowerBound < $1.lowerBound }
+      let overlap = zip(sorted, sorted.dropFirst()).contains { $0.upperBound > $1.lowerBound }
+      self = overlap ? .whole : .some(ranges)
     }
   }
 

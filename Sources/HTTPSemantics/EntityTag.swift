@@ -36,11 +36,11 @@ public struct EntityTag: Sendable, Hashable, LosslessStringConvertible {
 
   /// Both are strong and the same (RFC 9110 §8.8.3.2).
   public func matchesStrongly(_ other: EntityTag) -> Bool {
-    !isWeak && !other.isWeak && opaque == other.opaque
+    !isWeak && !other.isWeak && matchesWeakly(other)
   }
 
-  /// The same, weak or not (RFC 9110 §8.8.3.2).
-  public func matchesWeakly(_ other: EntityTag) -> Bool { opaque == other.opaque }
+  /// The same byte by byte, weak or not (RFC 9110 §8.8.3.2).
+  public func matchesWeakly(_ other: EntityTag) -> Bool { opaque.utf8.elementsEqual(other.opaque.utf8) }
 
   private static func isTagByte(_ byte: UInt8) -> Bool { byte == 0x21 || byte >= 0x23 && byte != 0x7F }
 

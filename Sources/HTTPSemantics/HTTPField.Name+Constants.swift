@@ -5,6 +5,8 @@ extension HTTPField.Name {
   public static let acceptPost = constant("Accept-Post")
   /// `Content-Digest` (RFC 9530 §2).
   public static let contentDigest = constant("Content-Digest")
+  /// `Forwarded` (RFC 7239 §4).
+  public static let forwarded = constant("Forwarded")
   /// `Link` (RFC 8288).
   public static let link = constant("Link")
   /// `Repr-Digest` (RFC 9530 §3).

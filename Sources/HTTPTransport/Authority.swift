@@ -28,8 +28,8 @@ package struct Authority: Hashable, Sendable {
     if rest.isEmpty {
       port = nil
     } else {
-      rest.removeFirst()
-      guard !rest.isEmpty, rest.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = UInt16(rest)
+      guard rest.removeFirst() == ":", !rest.isEmpty, rest.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+        let number = UInt16(rest)
       else {
         return nil
       }

@@ -8,14 +8,18 @@ enum InternetTime {
     var rest = bytes[19...]
     if rest.first == UInt8(ascii: ".") {
       let end = rest.dropFirst().firstIndex { !isDigit($0) } ?? rest.endIndex
-      guard end > rest.startIndex + 1 else { return false }
+      // Nanoseconds are the finest that Foundation reads.
+      guard (1...9).contains(end - rest.startIndex - 1) else { return false }
       rest = rest[end...]
-    }
-    guard rest.elementsEqual("Z".utf8) || matches(rest, "+00:00") || matches(rest, "-00:00") else {
-      return false
     }
     func number(_ start: Int, _ count: Int = 2) -> Int {
       bytes[start..<start + count].reduce(0) { $0 * 10 + Int($1 & 15) }
+    }
+    if !rest.elementsEqual("Z".utf8) {
+      guard matches(rest, "+00:00") || matches(rest, "-00:00") else { return false }
+      let (hours, minutes) = (number(rest.startIndex + 1), number(rest.startIndex + 4))
+      // Places differ by 14 hours at most; Foundation reads no more than 18.
+      guard minutes <= 59, hours * 60 + minutes <= 18 * 60 else { return false }
     }
     let (year, month) = (number(0, 4), number(5))
     return (1...12).contains(month) && (1...days(of: month, in: year)).contains(number(8))

@@ -30,14 +30,19 @@ public enum SnapshotJSON {
     return try decoder.decode(type, from: data)
   }
 
-  /// `date` as far as JSON keeps it: to the millisecond.
+  /// `date` as far as JSON keeps it: to the millisecond, in the years 0000 to 9999 that RFC 3339 can write.
   public static func milliseconds(of date: Date) -> Date {
-    Date(timeIntervalSince1970: (date.timeIntervalSince1970 * 1000).rounded() / 1000)
+    Date(timeIntervalSince1970: wholeMilliseconds(of: date) / 1000)
+  }
+
+  /// Since the beginning of 1970.
+  private static func wholeMilliseconds(of date: Date) -> Double {
+    min(max((date.timeIntervalSince1970 * 1000).rounded(), -62_167_219_200_000), 253_402_300_799_999)
   }
 
   /// In whole numbers: the formatter cuts what binary fractions leave just below a millisecond.
   private static func text(of date: Date) -> String {
-    let milliseconds = (date.timeIntervalSince1970 * 1000).rounded()
+    let milliseconds = wholeMilliseconds(of: date)
     let seconds = (milliseconds / 1000).rounded(.down)
     let rest = Int(milliseconds - seconds * 1000)
     let fraction = String(String(1000 + rest).dropFirst())

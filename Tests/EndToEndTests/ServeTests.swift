@@ -1,4 +1,6 @@
 import Foundation
+import HTTPEngine
+import SystemIO
 import TestSupport
 import Testing
 import Yams
@@ -48,6 +50,9 @@ import Yams
       (["SNAPSHOT_SERVER_MAXIMUM_BUNDLE_BYTES": "0"], "server.maximumBundleBytes"),
       (["SNAPSHOT_SERVER_VALIDATION": "some"], "server.validation"),
       (["SNAPSHOT_SERVER_LOG_LEVEL": "loud"], "server.logLevel"),
+      (["SNAPSHOT_SERVER_TRUSTED_PROXIES": "10.0.0.0/8, all"], "server.trustedProxies"),
+      (["SNAPSHOT_SERVER_LIMITS_CONNECTIONS": "0"], "server.limits.connections"),
+      (["SNAPSHOT_SERVER_LIMITS_HEAD_SECONDS": "10s"], "server.limits.headSeconds"),
     ] as [([String: String], String)])
   func `a setting that can't be used is named`(environment: [String: String], key: String) async throws {
     let outcome = try await Product.run(["serve"], environment: environment)
@@ -72,6 +77,25 @@ import Yams
     let yaml = try Yams.load(yaml: String(contentsOf: file, encoding: .utf8)) as? [String: [String: Any]]
     let names = Mirror(reflecting: settings).children.compactMap(\.label)
     #expect(Set(yaml?["server"]?.keys.map(\.self) ?? []) == Set(names))
+    let limits = yaml?["server"]?["limits"] as? [String: Int]
+    #expect(Set(limits?.keys.map(\.self) ?? []) == Set(ServerSettings.limitSettings.map(\.name)))
+  }
+
+  @Test func `limits and trusted proxies are taken from the settings`() async throws {
+    let names = Dictionary(
+      uniqueKeysWithValues: ServerSettings.limitSettings.enumerated().map { index, setting in
+        ("server.limits.\(setting.name)", "\(index + 7)")
+      })
+    let flags = names.merging(["server.trustedProxies": "10.0.0.0/8,  ::1"]) { $1 }
+    let settings = try await ServerSettings(
+      flags: flags, environment: [:], file: "none.yaml", fileIsRequired: false)
+    #expect(settings.trustedProxies.map(\.description) == ["10.0.0.0/8", "::1/128"])
+    #expect(settings.limits.requestLineBytes == 7)
+    #expect(settings.limits.headTime == .seconds(10))
+    #expect(settings.limits.connectionsPerAddress == 18)
+    var limits = HTTPLimits()
+    for (index, setting) in ServerSettings.limitSettings.enumerated() { setting.set(&limits, index + 7) }
+    #expect(settings.limits == limits)
   }
 
   @Test func `a port that is taken is named`() async throws {

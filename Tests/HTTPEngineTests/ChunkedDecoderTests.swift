@@ -49,6 +49,15 @@ import Testing
     #expect(single.isComplete)
   }
 
+  @Test(arguments: [
+    "5;a", "5;a=b", "5;a=b;c", "5;a=\"\"", "5;a=\"b;\\\"c=\\\\d\"", "5; a = b ; c", "5;a=\"\t\u{FF}\";b=c",
+    "5;a=\"b\" ;c",
+  ]) func `extensions of every lawful form are passed over`(_ line: String) throws {
+    let result = try decode(line + "\r\nhello\r\n0\r\n\r\n")
+    #expect(result.data == "hello")
+    #expect(result.isComplete)
+  }
+
   @Test func `it stops where there is no more room`() throws {
     var decoder = ChunkedDecoder(overheadLimit: 1024)
     let input = Array("5\r\nhello\r\n0\r\n\r\n".utf8)

@@ -64,6 +64,27 @@ import Testing
   }
 }
 
+@Suite struct FieldValueBytesTests {
+  @Test func `control bytes are found wherever they stand, and tabs let through`() {
+    for filler: UInt8 in [0x20, 0x61, 0x7E, 0x80, 0xFF, 0x09] {
+      for count in 0...20 {
+        var bytes = [UInt8](repeating: filler, count: count)
+        #expect(bytes.withUnsafeBytes { $0.isFieldValue })
+        for index in 0..<count {
+          for byte in UInt8.min ... .max {
+            bytes[index] = byte
+            let isAllowed = byte == 0x09 || byte >= 0x20 && byte != 0x7F
+            if bytes.withUnsafeBytes({ $0.isFieldValue }) != isAllowed {
+              Issue.record("\(byte) at \(index) of \(count) among \(filler)")
+            }
+          }
+          bytes[index] = filler
+        }
+      }
+    }
+  }
+}
+
 @Suite struct DeadlineTableTests {
   @Test func `deadlines end at their time`() {
     var table = DeadlineTable()
@@ -96,13 +117,35 @@ import Testing
     #expect(budget.admit(two))
     #expect(!budget.admit(one))
   }
+
+  @Test func `a proxy has no limit of its own, and its clients have theirs`() throws {
+    var limits = HTTPLimits()
+    limits.connections = 4
+    limits.connectionsPerAddress = 2
+    let budget = ConnectionBudget(limits: limits)
+    let client = try #require(IPAddress("10.0.0.1"))
+    for _ in 0..<3 { #expect(budget.admit(nil)) }
+    #expect(budget.admitRequest(of: client))
+    #expect(budget.admitRequest(of: client))
+    #expect(!budget.admitRequest(of: client))
+    // Connections of its own count too.
+    #expect(!budget.admit(client))
+    budget.endRequest(of: client)
+    #expect(budget.admit(client))
+    #expect(!budget.admitRequest(of: client))
+    #expect(!budget.admit(nil))
+    budget.leave(nil)
+    #expect(budget.admit(nil))
+    budget.leave(client)
+    #expect(budget.admitRequest(of: client))
+  }
 }
 
 @Suite struct ResponseHeadTests {
   private func write(
     _ response: HTTPServerResponse, isHEAD: Bool = false, minorVersion: Int = 1, keepsAlive: Bool = true
   ) throws -> String {
-    let head = ResponseHead(response, isHEAD: isHEAD, minorVersion: minorVersion, keepsAlive: keepsAlive)
+    var head = ResponseHead(response, isHEAD: isHEAD, minorVersion: minorVersion, keepsAlive: keepsAlive)
     let buffer = OutputBuffer(capacity: 1)
     try head.write(into: buffer, date: Array("Date: now\r\n".utf8), serverName: nil)
     return String(decoding: buffer.bytes, as: UTF8.self)

@@ -9,7 +9,7 @@ import Testing
 @Suite struct HTTPServerLimitTests {
   @Test(arguments: [
     ("GET / HTTP/1.1\r\nHost: a\r\nX: \0\r\n\r\n", 400), ("GET / HTTP/3.0\r\nHost: a\r\n\r\n", 505),
-    ("CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n", 501),
+    ("CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n", 405),
     ("GET /" + String(repeating: "a", count: 9000) + " HTTP/1.1\r\n", 414),
     ("GET / HTTP/1.1\r\nHost: a\r\nX: " + String(repeating: "a", count: 40_000), 431),
     ("GET / HTTP/1.1\r\n" + String(repeating: "X: y\r\n", count: 101), 431),

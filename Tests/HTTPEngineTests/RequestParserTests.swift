@@ -107,6 +107,9 @@ import Testing
     "GET / HTTP/1.1\r\nHost: a\r\nÜ: b\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\nX\0: b\r\n\r\n",
     "GET / HTTP/1.1\r\nHost: a\r\nX: b\0c\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\nX: \u{7F}\r\n\r\n",
     "GET / HTTP/1.1\r\nHost: a\r\nX: \u{1B}[1m\r\n\r\n",
+    "GET / HTTP/1.1\r\nHost: a\r\nX: 01234567\u{1}9abcdef\r\n\r\n",
+    "GET / HTTP/1.1\r\nHost: a\r\nX: 0123456789abcde\u{7F}\r\n\r\n",
+    "GET / HTTP/1.1\r\nHost: a\r\nX: \t\t\t\t\t\t\t\t\t\t\u{1F}\t\t\r\n\r\n",
     // Host.
     "GET / HTTP/1.1\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n",
     "GET / HTTP/1.1\r\nHost: a\r\nhOST: b\r\n\r\n", "GET / HTTP/1.1\r\nHost:\r\n\r\n",
@@ -116,6 +119,8 @@ import Testing
     "GET / HTTP/1.1\r\nHost: a:80:80\r\n\r\n", "GET / HTTP/1.1\r\nHost: [::1\r\n\r\n",
     "GET / HTTP/1.1\r\nHost: [::g]\r\n\r\n", "GET / HTTP/1.1\r\nHost: []\r\n\r\n",
     "GET / HTTP/1.1\r\nHost: :80\r\n\r\n", "GET / HTTP/1.1\r\nHost: a?\r\n\r\n",
+    "GET / HTTP/1.1\r\nHost: .\r\n\r\n", "GET / HTTP/1.1\r\nHost: a..b\r\n\r\n",
+    "GET / HTTP/1.1\r\nHost: [1:2]\r\n\r\n", "GET / HTTP/1.1\r\nHost: [::1%25lo]\r\n\r\n",
     "GET / HTTP/1.0\r\nHost: a b\r\n\r\n", "GET http://a/ HTTP/1.1\r\n\r\n",
     // The request line.
     "GET /\r\n\r\n", "GET  / HTTP/1.1\r\nHost: a\r\n\r\n", "GET /  HTTP/1.1\r\nHost: a\r\n\r\n",
@@ -192,9 +197,10 @@ import Testing
   @Test func `other versions, codings and CONNECT have answers of their own`() {
     #expect(parse("GET / HTTP/2.0\r\nHost: a\r\n\r\n") == .refused(.unsupportedVersion))
     #expect(parse("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n") == .refused(.unsupportedVersion))
+    #expect(parse("CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n") == .refused(.noProxy))
     for request in [
       "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n",
-      "CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n",
+      "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: x, y, chunked\r\n\r\n",
     ] {
       guard case .refused(.notImplemented) = parse(request) else {
         Issue.record("\(request.debugDescription) gives \(parse(request))")

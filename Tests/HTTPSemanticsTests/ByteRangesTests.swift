@@ -11,7 +11,7 @@ import Testing
       ("bytes=0-1,5-6", [0..<2, 5..<7]), ("bytes= 0-1 ,\t5-6 ", [0..<2, 5..<7]),
       ("bytes=,0-1,,5-6,", [0..<2, 5..<7]),
       ("bytes=5-6,0-1", [5..<7, 0..<2]), ("bytes=0-1,200-300,-1", [0..<2, 99..<100]),
-      ("bytes=200-,3-3", [3..<4]), ("bytes=0-49,0-49", [0..<50, 0..<50]),
+      ("bytes=200-,3-3", [3..<4]), ("bytes=50-99,0-49", [50..<100, 0..<50]),
       ("bytes=98-99999999999999999999999", [98..<100]), ("bytes=-99999999999999999999999", [0..<100]),
       ("bytes=98-9223372036854775807", [98..<100]), ("bytes=000000000000000000000000001-2", [1..<3]),
     ] as [(String, [Range<Int64>])])
@@ -38,9 +38,16 @@ import Testing
     #expect(ByteRanges(field, size: 100) == .whole)
   }
 
-  @Test func `ranges that add up to more than there is are answered with all of it`() {
-    #expect(ByteRanges("bytes=0-49,50-99", size: 100) == .some([0..<50, 50..<100]))
-    #expect(ByteRanges("bytes=0-49,49-99", size: 100) == .whole)
+  @Test(arguments: [
+    "bytes=0-49,49-99", "bytes=0-49,0-49", "bytes=1-2,0-99", "bytes=5-6,1-2,6-7", "bytes=0-0,0-0",
+    "bytes=90-,-5",
+    "bytes=0-10,200-,10-11", "bytes=-1,-1",
+  ])
+  func `ranges that overlap are answered with all of it`(field: String) {
+    #expect(ByteRanges(field, size: 100) == .whole)
+  }
+
+  @Test func `the largest size is no overflow`() {
     #expect(ByteRanges("bytes=0-,0-,0-", size: .max) == .whole)
     #expect(ByteRanges("bytes=0-", size: .max) == .some([0..<Int64.max]))
   }

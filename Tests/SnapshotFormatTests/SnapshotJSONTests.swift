@@ -21,7 +21,7 @@ struct SnapshotJSONTests {
 
   @Test(arguments: [
     ("2023-11-14T22:13:20Z", 1_700_000_000.0), ("2023-11-14T22:13:20.5Z", 1_700_000_000.5),
-    ("2023-11-14T23:13:20+01:00", 1_700_000_000.0),
+    ("2023-11-14T23:13:20+01:00", 1_700_000_000.0), ("2023-11-14T04:13:20-18:00", 1_700_000_000.0),
   ])
   func `other spellings of RFC 3339 are read`(text: String, time: Double) throws {
     let date = try SnapshotJSON.decode([Date].self, from: Data("[\"\(text)\"]".utf8))
@@ -42,6 +42,7 @@ struct SnapshotJSONTests {
     "2023-11-14T22:13:20Z ", " 2023-11-14T22:13:20Z", "2023-11-14T22:13:20", "2023-11-14T22:13:20.Z",
     "2023-1-14T2:13:20Z", "12023-11-14T22:13:20Z", "99999-01-01T00:00:00Z", "20231114T221320Z",
     "2023-11-14 22:13:20Z", "2023-11-14T22:13:20+0100", "2023-11-14T22:13:20+01:00x", "",
+    "2023-11-14T22:13:20.0123456789Z", "2023-11-14T22:13:20+18:01", "2023-11-14T22:13:20-01:60",
   ])
   func `what only looks like a time is refused`(text: String) {
     #expect(throws: DecodingError.self) {
@@ -52,6 +53,21 @@ struct SnapshotJSONTests {
   @Test(arguments: ["2024-02-29T23:59:59Z", "2000-02-29T00:00:00.000001Z", "0000-01-01T00:00:00-00:00"])
   func `the edges of the calendar are times`(text: String) throws {
     _ = try SnapshotJSON.decode([Date].self, from: Data("[\"\(text)\"]".utf8))
+  }
+
+  @Test(arguments: [
+    "9999-12-31T23:59:59.9999Z", "9999-12-31T23:59:59-01:00", "0000-01-01T00:00:00+01:00",
+    "0000-01-01T00:00:00Z",
+  ])
+  func `what is read at the edges of the calendar can be written and read again`(text: String) throws {
+    let dates = try SnapshotJSON.decode([Date].self, from: Data("[\"\(text)\"]".utf8))
+    #expect(try SnapshotJSON.decode([Date].self, from: SnapshotJSON.encode(dates)) == dates)
+  }
+
+  @Test func `times beyond the calendar are written as its edges`() throws {
+    let edges = try SnapshotJSON.encode([-1e15, 1e15].map(Date.init(timeIntervalSince1970:)))
+    #expect(
+      String(decoding: edges, as: UTF8.self) == #"["0000-01-01T00:00:00.000Z","9999-12-31T23:59:59.999Z"]"#)
   }
 
   @Test func `keys are sorted and slashes plain`() throws {

@@ -107,12 +107,20 @@ public final class RawHTTPClient: Sendable {
     }
   }
 
+  /// What is sent where it doesn't matter.
+  public static let filler = [UInt8](repeating: 0x61, count: 64 * 1024)
+
   /// Sends what goes without waiting, and answers how much that was; stops at `limit`.
-  public func sendWithoutWaiting(upTo limit: Int) -> Int {
-    let block = [UInt8](repeating: 0x61, count: 64 * 1024)
+  /// - Parameters:
+  ///   - block: what is sent over and over.
+  ///   - start: how much of that was sent before.
+  public func sendWithoutWaiting(
+    _ block: [UInt8] = RawHTTPClient.filler, from start: Int = 0, upTo limit: Int
+  ) -> Int {
     var sent = 0
     while sent < limit {
-      let count = transmit(block[..<min(block.count, limit - sent)], flags: Int32(MSG_DONTWAIT))
+      let rest = block[((start + sent) % block.count)...]
+      let count = transmit(rest.prefix(limit - sent), flags: Int32(MSG_DONTWAIT))
       if count <= 0 { break }
       sent += count
     }
@@ -120,10 +128,11 @@ public final class RawHTTPClient: Sendable {
   }
 
   /// Sends until for half a second nothing more goes, and answers how much that was; stops at `limit`.
-  public func sendUntilStuck(upTo limit: Int) -> Int {
+  /// - Parameter block: what is sent over and over.
+  public func sendUntilStuck(_ block: [UInt8] = RawHTTPClient.filler, upTo limit: Int) -> Int {
     var sent = 0
     while sent < limit {
-      sent += sendWithoutWaiting(upTo: limit - sent)
+      sent += sendWithoutWaiting(block, from: sent, upTo: limit - sent)
       var subject = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
       if poll(&subject, 1, 500) == 0 { break }
     }

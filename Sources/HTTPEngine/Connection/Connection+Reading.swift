@@ -7,6 +7,7 @@ extension Connection {
     phase = .head
     parser = RequestParser(limits: limits)
     if !input.isEmpty {
+      if round == loop.round, begunInRound >= limits.pipelinedRequests { return awaitTurn() }
       parseInput(isNew: true)
       // A client that has ended its side gets answers to what it sent before.
       if phase == .head, inputHasEnded { close() }
@@ -76,6 +77,8 @@ extension Connection {
   private func begin(_ head: RequestHead, _ received: ReceivedHead) {
     phase = .request
     requestCount += 1
+    if round != loop.round { (round, begunInRound) = (loop.round, 0) }
+    begunInRound += 1
     closesAfterResponse = !head.keepsAlive || requestCount >= limits.requestsPerConnection || loop.isStopping
     exchange.head = received
     exchange.number = received.number
@@ -93,8 +96,20 @@ extension Connection {
     if case .length(let length) = head.framing, length > limits.bodyBytes {
       return refuse(.bodyTooLarge(limit: limits.bodyBytes))
     }
-    let request = HTTPServerRequest(received, body: body?.forHandler(head.framing) ?? .empty)
+    if client == nil, !admitForwarded(received) { return decline(.tooManyRequests) }
+    let request = HTTPServerRequest(
+      received, forwardedPeer: exchange.forwardedPeer, body: body?.forHandler(head.framing) ?? .empty)
     task = loop.startTask { await self.serve(request, number: received.number) }
+  }
+
+  /// Finds out whom a trusted proxy brings the request from, and whether that client may have one more.
+  private func admitForwarded(_ head: ReceivedHead) -> Bool {
+    let client = loop.context.proxies.client(of: head.headerFields, from: peer)
+    exchange.forwardedPeer = client.name
+    guard let counted = client.counted else { return true }
+    guard loop.context.budget.admitRequest(of: counted) else { return false }
+    exchange.counted = counted
+    return true
   }
 
   /// Answers in the engine's own name and closes.
@@ -107,6 +122,11 @@ extension Connection {
     }
     setReadDeadline(DeadlineTable.none)
     closesAfterResponse = true
+    decline(refusal)
+  }
+
+  /// Answers in the engine's own name; the connection goes on if it can.
+  private func decline(_ refusal: Refusal) {
     write(refusal.problem.response(requestID: ReceivedHead.text(ofNumber: exchange.number)))
   }
 
@@ -114,24 +134,42 @@ extension Connection {
   func drainBody() {
     // None is left where the connection was closed meanwhile.
     guard let body else { return }
-    do {
-      while !body.reader.isComplete {
-        if input.isEmpty {
-          let room = UnsafeMutableRawBufferPointer(
-            rebasing: loop.scratch[..<body.reader.take(atMost: loop.scratch.count)])
-          guard let count = try socket.receive(into: room) else { return }
-          if count == 0 { return close() }
-          input.append(UnsafeRawBufferPointer(rebasing: room[..<count]))
-        }
-        let consumed = try input.withUnsafeBytes { bytes in
-          try body.reader.read(bytes, into: loop.scratch).consumed
-        }
-        input.removeFirst(consumed)
-      }
+    do throws(HTTPBodyError) {
+      try dropInput(of: body)
     } catch {
-      return close()
+      return finishAndClose()
     }
-    endExchange(isComplete: true)
-    waitForRequest()
+    if body.reader.isComplete {
+      endExchange(isComplete: true)
+      waitForRequest()
+    } else if !body.isSmall {
+      finishAndClose()
+    }
+  }
+
+  /// Reads and drops what has come of a body that nobody wants, as long as that may cost less than a new connection.
+  func dropInput(of body: IncomingBody) throws(HTTPBodyError) {
+    while !body.reader.isComplete, body.isSmall {
+      if input.isEmpty {
+        let room = UnsafeMutableRawBufferPointer(
+          rebasing: loop.scratch[..<body.reader.take(atMost: loop.scratch.count)])
+        let count: Int
+        do throws(SystemError) {
+          guard let received = try socket.receive(into: room) else { return }
+          count = received
+        } catch {
+          throw .disconnected
+        }
+        if count == 0 {
+          inputHasEnded = true
+          throw .disconnected
+        }
+        input.append(UnsafeRawBufferPointer(rebasing: room[..<count]))
+      }
+      let consumed = try input.withUnsafeBytes { bytes throws(HTTPBodyError) in
+        try body.reader.read(bytes, into: loop.scratch).consumed
+      }
+      input.removeFirst(consumed)
+    }
   }
 }

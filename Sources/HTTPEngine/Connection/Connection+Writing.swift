@@ -5,9 +5,10 @@ import SystemIO
 extension Connection {
   /// Bodies up to this size go out in one call with their head.
   private static let joinedSize = 32 * 1024
-  private static let sendFileSize = 1 << 20
   /// How much one connection may send before others have their turn.
-  private static let fairShare = 8 << 20
+  static let fairShare = 1 << 20
+  /// How much of a response goes out before others that wait to send: a small one isn't held up by large ones.
+  private static let firstShare = 128 * 1024
 
   // MARK: The handler's task
 
@@ -38,7 +39,7 @@ extension Connection {
     case HTTPBodyError.tooLarge(let limit): problem = Refusal.bodyTooLarge(limit: limit).problem
     case HTTPBodyError.tooSlow: problem = Refusal.bodyTooSlow.problem
     case HTTPBodyError.malformed:
-      problem = Refusal.malformed("The chunked coding of the body is broken.").problem
+      problem = Refusal.brokenCoding.problem
     case HTTPBodyError.disconnected: return nil
     default:
       loop.context.logger.error(
@@ -95,10 +96,11 @@ extension Connection {
     let output = loop.output
     output.removeAll()
     if case .stream = response.body {
-    } else if body.map({ !$0.reader.isComplete && !$0.isWorthDraining }) == true {
-      closesAfterResponse = true
+    } else if let body, !body.reader.isComplete {
+      if !body.judgeUnread() { return refuse(.brokenCoding) }
+      if !body.isWorthDraining { closesAfterResponse = true }
     }
-    let head = ResponseHead(
+    var head = ResponseHead(
       response, isHEAD: exchange.isHEAD, minorVersion: exchange.minorVersion,
       keepsAlive: !closesAfterResponse && !loop.isStopping)
     do throws(ResponseHead.Unlawful) {
@@ -141,13 +143,13 @@ extension Connection {
     } catch {
       return close()
     }
-    if output.isEmpty { outputIsEmpty() } else { flush() }
+    if output.isEmpty { outputIsEmpty() } else { beginSending() }
   }
 
   private func writeStreamed(_ piece: [UInt8]) {
     guard exchange.framing == .chunked else {
       output.append(piece)
-      return flush()
+      return beginSending()
     }
     let buffer = loop.output
     buffer.removeAll()
@@ -199,9 +201,15 @@ extension Connection {
 
   // MARK: The queue
 
+  /// Sends the beginning of what has just been queued.
+  private func beginSending() {
+    let isFirst = !loop.turns.hasSenders && loop.turns.sendingLeft > 0
+    flush(upTo: isFirst ? Self.fairShare : Self.firstShare)
+  }
+
   /// Sends as much of the queue as the client takes and fairness allows.
-  func flush() {
-    var share = Self.fairShare
+  func flush(upTo limit: Int = fairShare) {
+    var share = limit
     do throws(SystemError) {
       while share > 0, let item = output.first {
         let sent: Int?
@@ -218,7 +226,7 @@ extension Connection {
           }
           sent = try outcome.get()
         case .file(let file, let offset, let remaining):
-          asked = Int(min(remaining, Int64(Self.sendFileSize)))
+          asked = Int(min(remaining, Int64(share)))
           sent = try socket.send(file, offset: offset, count: asked)
           if sent == 0 {
             loop.context.logger.error(
@@ -230,13 +238,14 @@ extension Connection {
         exchange.bytesSent += Int64(sent)
         output.advance(sent)
         share -= sent
+        loop.turns.sendingLeft -= sent
         // Less than asked for means full: asking once more would read from the file for nothing.
         if sent < asked { return waitUntilWritable() }
       }
     } catch {
       return close()
     }
-    if output.isEmpty { outputIsEmpty() } else { waitUntilWritable() }
+    if output.isEmpty { outputIsEmpty() } else { awaitTurn() }
   }
 
   /// Waits until the client takes more, and not for ever.

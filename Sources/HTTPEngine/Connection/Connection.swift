@@ -24,6 +24,8 @@ final class Connection: @unchecked Sendable {
   let loop: EventLoop
   let socket: Socket
   let peer: SocketAddress
+  /// Whose connection it counts as; `nil` for a trusted proxy's, whose requests count as their clients'.
+  let client: IPAddress?
   /// Whether the connection counts against the limits; the others are told 503.
   let isAdmitted: Bool
 
@@ -33,6 +35,11 @@ final class Connection: @unchecked Sendable {
   var inputHasEnded = false
   var parser: RequestParser
   var requestCount = 0
+  /// The loop's round in which requests were last begun, and how many of them.
+  var round: UInt64 = 0
+  var begunInRound = 0
+  /// Whether the connection could go on, but lets others have their turn first.
+  var awaitsTurn = false
 
   var output = OutputQueue()
   var isBlocked = false
@@ -48,9 +55,10 @@ final class Connection: @unchecked Sendable {
 
   var limits: HTTPLimits { loop.context.limits }
 
-  init(socket: Socket, peer: SocketAddress, isAdmitted: Bool, loop: EventLoop) {
+  init(socket: Socket, peer: SocketAddress, client: IPAddress?, isAdmitted: Bool, loop: EventLoop) {
     self.socket = socket
     self.peer = peer
+    self.client = client
     self.isAdmitted = isAdmitted
     self.loop = loop
     parser = RequestParser(limits: loop.context.limits)
@@ -65,7 +73,8 @@ final class Connection: @unchecked Sendable {
 
   func becameReadable() {
     switch phase {
-    case .head: readHead()
+    // What has come before comes first.
+    case .head: if awaitsTurn { setInterest(reading: false) } else { readHead() }
     case .request: if let body, body.wantsBytes { body.receive() } else { watchClient() }
     case .draining: drainBody()
     case .lingering: dropInput()
@@ -74,8 +83,26 @@ final class Connection: @unchecked Sendable {
   }
 
   func becameWritable() {
-    guard isBlocked else { return }
-    flush()
+    // Who waits to send has its turn in order, however often the poller tells.
+    guard isBlocked, !awaitsTurn else { return }
+    if loop.turns.hasSenders || loop.turns.sendingLeft <= 0 { awaitTurn() } else { flush() }
+  }
+
+  /// Others had theirs: the connection goes on where it stopped.
+  func takeTurn() {
+    awaitsTurn = false
+    switch phase {
+    case .head: waitForRequest()
+    case .request: if !output.isEmpty { flush() }
+    case .draining, .lingering, .closed: break
+    }
+  }
+
+  /// Lets others have their turn.
+  func awaitTurn() {
+    guard !awaitsTurn else { return }
+    awaitsTurn = true
+    if phase == .request { loop.turns.append(sender: self) } else { loop.turns.append(parser: self) }
   }
 
   func deadlinePassed() {
@@ -202,6 +229,7 @@ final class Connection: @unchecked Sendable {
     if !isComplete, !bodyTells { task?.cancel() }
     task = nil
     if exchange.isReported { report(isComplete: isComplete) }
+    if let counted = exchange.counted { loop.context.budget.endRequest(of: counted) }
     exchange = Exchange()
   }
 
@@ -212,7 +240,7 @@ final class Connection: @unchecked Sendable {
         status: exchange.status, bytesSent: exchange.bytesSent,
         duration: .nanoseconds(Int64(SystemClock.monotonicNanoseconds - exchange.began)),
         isComplete: isComplete, requestID: ReceivedHead.text(ofNumber: exchange.number),
-        peer: peer.description))
+        peer: exchange.forwardedPeer ?? peer.description))
   }
 
   // MARK: Waiting for room
@@ -243,6 +271,9 @@ extension Connection {
     /// `nil` where the head was refused: then nobody knows where the request ends.
     var head: ReceivedHead?
     var number: UInt64 = 0
+    /// Whom a trusted proxy brings the request from, and whose it counts as where that is known.
+    var forwardedPeer: String?
+    var counted: IPAddress?
     var isHEAD = false
     var minorVersion = 1
     /// Whether the client waits for `100 Continue`.

@@ -37,12 +37,23 @@ final class IncomingBody: @unchecked Sendable {
       && (filling.map { $0.count < $0.capacity } ?? true)
   }
 
-  /// Whether the rest is so small that dropping it costs less than a new connection.
-  var isWorthDraining: Bool {
-    guard failure == nil, !connection.exchange.awaitsContinue, let remaining = reader.remaining else {
-      return false
+  /// Whether the rest is so small that dropping it costs less than a new connection, or may be for all that is known.
+  var isSmall: Bool { reader.remaining ?? reader.received <= connection.limits.drainBytes }
+
+  /// Whether the rest is to be dropped so that the connection can be kept.
+  var isWorthDraining: Bool { failure == nil && !connection.exchange.awaitsContinue && isSmall }
+
+  /// Reads and drops what has come of a chunked body that its handler left, so that one whose coding is broken is
+  /// refused, whether or not anybody wanted it.
+  /// - Returns: whether the coding is sound so far.
+  func judgeUnread() -> Bool {
+    guard failure == nil, reader.remaining == nil, !connection.exchange.awaitsContinue else { return true }
+    do throws(HTTPBodyError) {
+      try connection.dropInput(of: self)
+    } catch {
+      fail(error)
     }
-    return remaining <= connection.limits.drainBytes
+    return failure != .malformed
   }
 
   // MARK: The handler's side

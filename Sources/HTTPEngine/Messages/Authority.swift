@@ -1,20 +1,59 @@
-/// `host[:port]` (RFC 9110 §7.2), never empty and without user information.
+import SystemIO
+
+/// Judges `uri-host [":" port]` (RFC 9110 §4.2.3, §7.2), in `Host` as in a target.
+///
+/// Narrower than RFC 3986 §3.2.2 allows: a host is never empty, a name has neither escapes nor delimiters nor empty
+/// labels (a dot at its end is fine), and a port has a value that ports can have. User information is refused.
 enum Authority {
   static func isValid(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    var index = 0
-    if bytes.first == UInt8(ascii: "[") {
-      index = 1
-      while index < bytes.count, CharacterClass.ipv6.contains(bytes[index]) { index += 1 }
-      guard index > 2, index < bytes.count, bytes[index] == UInt8(ascii: "]") else { return false }
-      index += 1
-    } else {
-      while index < bytes.count, CharacterClass.host.contains(bytes[index]) { index += 1 }
-      guard index > 0 else { return false }
+    guard let hostEnd = bytes.first == UInt8(ascii: "[") ? literalEnd(bytes) : nameEnd(bytes) else {
+      return false
     }
-    if index == bytes.count { return true }
-    guard bytes[index] == .colon, bytes.count - index <= 6 else { return false }
+    return hostEnd == bytes.count || isPort(bytes, from: hostEnd)
+  }
+
+  /// Where the name or the IPv4 address ends.
+  private static func nameEnd(_ bytes: UnsafeRawBufferPointer) -> Int? {
+    var index = 0
+    var labelStart = 0
+    while index < bytes.count, CharacterClass.host.contains(bytes[index]) {
+      if bytes[index] == UInt8(ascii: ".") {
+        guard index > labelStart else { return nil }
+        labelStart = index + 1
+      }
+      index += 1
+    }
+    return index > 0 ? index : nil
+  }
+
+  /// Where `[address]` ends.
+  private static func literalEnd(_ bytes: UnsafeRawBufferPointer) -> Int? {
+    guard let close = bytes.firstIndex(of: UInt8(ascii: "]")) else { return nil }
+    let literal = UnsafeRawBufferPointer(rebasing: bytes[1..<close])
+    return isIPv6(literal) || isIPvFuture(literal) ? close + 1 : nil
+  }
+
+  private static func isIPv6(_ literal: UnsafeRawBufferPointer) -> Bool {
+    guard literal.contains(.colon), literal.allSatisfy(CharacterClass.ipv6.contains) else { return false }
+    return IPAddress(String(decoding: literal, as: UTF8.self)) != nil
+  }
+
+  /// `"v" 1*HEXDIG "." 1*( unreserved / sub-delims / ":" )`
+  private static func isIPvFuture(_ literal: UnsafeRawBufferPointer) -> Bool {
+    guard let first = literal.first, first | 0x20 == UInt8(ascii: "v"),
+      let dot = literal.firstIndex(of: UInt8(ascii: ".")), dot > 1, dot + 1 < literal.count
+    else { return false }
+    return literal[1..<dot].allSatisfy(CharacterClass.hexDigit.contains)
+      && literal[(dot + 1)...].allSatisfy {
+        CharacterClass.path.contains($0) && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "@")
+      }
+  }
+
+  /// `":" port`, the port being empty or at most 65535.
+  private static func isPort(_ bytes: UnsafeRawBufferPointer, from colon: Int) -> Bool {
+    guard bytes[colon] == .colon, bytes.count - colon <= 6 else { return false }
     var port = 0
-    for byte in bytes[(index + 1)...] {
+    for byte in bytes[(colon + 1)...] {
       guard CharacterClass.digit.contains(byte) else { return false }
       port = port * 10 + Int(byte - 0x30)
     }

@@ -32,6 +32,14 @@ struct BodyReader {
     if case .plain(let remaining) = coding { remaining } else { isComplete ? 0 : nil }
   }
 
+  /// How much is known to be still to come.
+  private var announced: Int64 {
+    switch coding {
+    case .plain(let remaining): remaining
+    case .chunked(let decoder): decoder.remaining
+    }
+  }
+
   /// The most bytes to take from the connection at once, so that none of the next request's are among them where
   /// that can be known.
   func take(atMost room: Int) -> Int {
@@ -60,7 +68,8 @@ struct BodyReader {
       coding = .chunked(decoder)
     }
     received += Int64(result.produced)
-    if received > limit { throw .tooLarge(limit: limit) }
+    // A chunk that says that it goes past the limit is not waited for.
+    if announced > limit - received { throw .tooLarge(limit: limit) }
     return result
   }
 }

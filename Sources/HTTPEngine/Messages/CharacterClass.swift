@@ -11,7 +11,7 @@ struct CharacterClass: Sendable {
   @inline(__always)
   func contains(_ byte: UInt8) -> Bool {
     let mask = byte < 64 ? low : byte < 128 ? high : 0
-    return mask >> UInt64(byte & 63) & 1 != 0
+    return mask &>> UInt64(byte & 63) & 1 != 0
   }
 
   /// `tchar` (RFC 9110 §5.6.2): methods, field names, codings.
@@ -43,6 +43,41 @@ extension UInt8 {
 }
 
 extension UnsafeRawBufferPointer {
+  /// Whether all of it may stand in a field's value. Eight bytes are looked at at once, and only where one of them is
+  /// a control character each by itself, for it may be a tab.
+  @inline(__always)
+  var isFieldValue: Bool {
+    guard count >= 8 else { return allSatisfy(isFieldValueByte) }
+    var index = 0
+    while index < count {
+      // The last eight may be in part those before.
+      let start = index &+ 8 <= count ? index : count &- 8
+      if loadUnaligned(fromByteOffset: start, as: UInt64.self).hasControlByte,
+        !self[start..<start &+ 8].allSatisfy(isFieldValueByte)
+      {
+        return false
+      }
+      index &+= 8
+    }
+    return true
+  }
+
+  /// Where, from `start` on, the first byte stands that is not of `characters`; the end where all are.
+  @inline(__always)
+  func end(of characters: CharacterClass, from start: Int = 0) -> Int {
+    var index = start
+    while index < count, characters.contains(self[index]) { index &+= 1 }
+    return index
+  }
+
+  /// Whether these bytes are `text`.
+  @inline(__always)
+  func equals(_ text: StaticString) -> Bool {
+    guard count == text.utf8CodeUnitCount else { return false }
+    for index in 0..<count where self[index] != text.utf8Start[index] { return false }
+    return true
+  }
+
   /// Whether these bytes are `lowercase`, ASCII letters compared without their case.
   @inline(__always)
   func equalsIgnoringCase(_ lowercase: StaticString) -> Bool {
@@ -64,5 +99,17 @@ extension UnsafeRawBufferPointer {
     while start < end, self[start] == .space || self[start] == .tab { start += 1 }
     while end > start, self[end - 1] == .space || self[end - 1] == .tab { end -= 1 }
     return UnsafeRawBufferPointer(rebasing: self[start..<end])
+  }
+}
+
+extension UInt64 {
+  /// Whether any of its eight bytes is below 0x20 or is 0x7F. Subtracting borrows into a byte's highest bit just where
+  /// the byte was smaller; a borrow from a byte further down can only be there if that one was.
+  @inline(__always)
+  fileprivate var hasControlByte: Bool {
+    let highest: UInt64 = 0x8080_8080_8080_8080
+    let deleted = self ^ 0x7F7F_7F7F_7F7F_7F7F
+    return ((self &- 0x2020_2020_2020_2020) & ~self | (deleted &- 0x0101_0101_0101_0101) & ~deleted) & highest
+      != 0
   }
 }

@@ -14,7 +14,9 @@ struct ChunkedDecoder: Hashable {
   }
 
   private var state = State.sizeStart
-  private var remaining: Int64 = 0
+  /// How much of the chunk is still to come.
+  private(set) var remaining: Int64 = 0
+  private var extensions = ChunkExtensions()
   private var sizeDigits = 0
   private var overhead = 0
   private let overheadLimit: Int
@@ -67,15 +69,16 @@ struct ChunkedDecoder: Hashable {
       case .carriageReturn: state = .sizeLineFeed
       case UInt8(ascii: ";"):
         try countOverhead()
+        extensions = ChunkExtensions()
         state = .extensions
       default: try readDigit(byte)
       }
     case .extensions:
-      if byte == .carriageReturn {
+      if byte == .carriageReturn, extensions.mayEnd {
         state = .sizeLineFeed
       } else {
         try countOverhead()
-        guard isFieldValueByte(byte) else { throw Malformed() }
+        guard extensions.read(byte) else { throw Malformed() }
       }
     case .sizeLineFeed:
       try expect(.lineFeed, byte)

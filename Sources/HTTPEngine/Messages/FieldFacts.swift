@@ -1,6 +1,8 @@
-/// Judges field lines one by one and keeps what decides about the connection and the body.
+/// Judges field lines one by one (RFC 9112 §5) and keeps what decides about the connection and the body.
+///
+/// Whatever two readers could understand in two ways is refused, also where a rule would say who is right: a sender
+/// that is in order has no need of it, and who has is up to something (RFC 9112 §11.2).
 struct FieldFacts {
-  var authority: RequestHead.Span?
   private(set) var host: RequestHead.Span?
   private(set) var saysClose = false
   private(set) var saysKeepAlive = false
@@ -11,18 +13,17 @@ struct FieldFacts {
 
   private enum TransferCoding { case chunked, unknownThenChunked }
 
+  /// Judges one line: `field-name ":" OWS field-value OWS`, without white space before the colon and not folded
+  /// (§5.1, §5.2), its value without control characters but tabs (RFC 9110 §5.5).
   /// - Parameter offset: where the line begins, counted from the head's first byte.
   mutating func read(_ line: UnsafeRawBufferPointer, at offset: Int) throws(Refusal) {
-    var nameEnd = 0
-    while nameEnd < line.count, CharacterClass.token.contains(line[nameEnd]) { nameEnd += 1 }
+    let nameEnd = line.end(of: .token)
     guard nameEnd > 0, nameEnd < line.count, line[nameEnd] == .colon else {
       throw Self.badName(line, at: nameEnd)
     }
-    for index in nameEnd + 1..<line.count where !isFieldValueByte(line[index]) {
-      throw .malformed("A field's value holds a control character.")
-    }
     let name = UnsafeRawBufferPointer(rebasing: line[..<nameEnd])
     let value = UnsafeRawBufferPointer(rebasing: line[(nameEnd + 1)...])
+    guard value.isFieldValue else { throw .malformed("A field's value holds a control character.") }
     switch nameEnd {
     case 4 where name.equalsIgnoringCase("host"):
       let trimmed = value.trimmed
@@ -47,19 +48,22 @@ struct FieldFacts {
     }
   }
 
-  /// How the body is framed (RFC 9112 §6.3), refusing everything that two readers could understand in two ways.
-  func framing(minorVersion: Int) throws(Refusal) -> RequestHead.Framing {
+  /// How the body is framed (§6.3).
+  /// - Parameter isCurrent: whether the request is of HTTP/1.1.
+  func framing(isCurrent: Bool) throws(Refusal) -> RequestHead.Framing {
     guard let transferCoding else { return .length(contentLength ?? 0) }
     if contentLength != nil {
       throw .malformed("Content-Length and Transfer-Encoding exclude each other.")
     }
-    if minorVersion == 0 { throw .malformed("HTTP/1.0 has no Transfer-Encoding.") }
+    // Somebody on the way may not have understood it (§6.1).
+    if !isCurrent { throw .malformed("HTTP/1.0 has no Transfer-Encoding.") }
     if transferCoding == .unknownThenChunked {
       throw .notImplemented("The only transfer coding that the server knows is chunked.")
     }
     return .chunked
   }
 
+  /// `Content-Length = 1*DIGIT` (RFC 9110 §8.6), once; a list of equal numbers, which could be taken, is not.
   private mutating func readContentLength(_ value: UnsafeRawBufferPointer) throws(Refusal) {
     guard contentLength == nil else { throw .malformed("The field Content-Length stands twice.") }
     guard !value.isEmpty else { throw .malformed("The field Content-Length is empty.") }
@@ -76,26 +80,29 @@ struct FieldFacts {
     contentLength = length
   }
 
+  /// `chunked`, once and alone (§6.1).
   private mutating func readTransferEncoding(_ value: UnsafeRawBufferPointer) throws(Refusal) {
     guard transferCoding == nil else { throw .malformed("The field Transfer-Encoding stands twice.") }
     if value.equalsIgnoringCase("chunked") {
       transferCoding = .chunked
       return
     }
-    // Known codings before a final chunked would be lawful: the request is understood, but not supported.
-    let codings = value.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false).map {
+    // Only a list of codings that ends with the one chunked tells where the body ends (§6.3); such a list
+    // is understood, though not supported (§6.1).
+    var codings = value.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false).map {
       UnsafeRawBufferPointer(rebasing: $0).trimmed
     }
-    let known = codings.dropLast().allSatisfy {
-      $0.equalsIgnoringCase("gzip") || $0.equalsIgnoringCase("x-gzip") || $0.equalsIgnoringCase("deflate")
-        || $0.equalsIgnoringCase("compress") || $0.equalsIgnoringCase("x-compress")
-    }
-    guard codings.count > 1, known, codings.last?.equalsIgnoringCase("chunked") == true else {
-      throw .malformed("The field Transfer-Encoding is malformed.")
-    }
+    guard let last = codings.popLast(), last.equalsIgnoringCase("chunked"), !codings.isEmpty,
+      codings.allSatisfy({ Self.isToken($0) && !$0.equalsIgnoringCase("chunked") })
+    else { throw .malformed("The field Transfer-Encoding is malformed.") }
     transferCoding = .unknownThenChunked
   }
 
+  private static func isToken(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    !bytes.isEmpty && bytes.end(of: .token) == bytes.count
+  }
+
+  /// Options in any case (RFC 9110 §7.6.1); those that are not about this connection's end say nothing to a server.
   private mutating func readConnection(_ value: UnsafeRawBufferPointer) {
     var start = 0
     while start < value.count {

@@ -21,14 +21,14 @@ final class ReceivedHead: Sendable {
   }
 
   var method: HTTPRequest.Method {
-    // Short names are strings without an allocation; the common ones need no check either.
-    switch text(facts.method) {
-    case "GET": .get
-    case "HEAD": .head
-    case "PUT": .put
-    case "POST": .post
-    // The parser lets only tokens through, and every token is a method.
-    case let name: HTTPRequest.Method(name) ?? .get
+    bytes.withUnsafeBytes { all in
+      let name = UnsafeRawBufferPointer(rebasing: all[facts.method.range])
+      if name.equals("GET") { return .get }
+      if name.equals("POST") { return .post }
+      if name.equals("HEAD") { return .head }
+      if name.equals("PUT") { return .put }
+      // The parser lets only tokens through, and every token is a method.
+      return HTTPRequest.Method(String(decoding: name, as: UTF8.self)) ?? .get
     }
   }
 

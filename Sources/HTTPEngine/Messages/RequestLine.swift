@@ -9,49 +9,43 @@ struct RequestLine {
 
   /// - Parameter offset: where the line begins, counted from the head's first byte.
   init(_ line: UnsafeRawBufferPointer, at offset: Int) throws(Refusal) {
-    var methodEnd = 0
-    while methodEnd < line.count, CharacterClass.token.contains(line[methodEnd]) { methodEnd += 1 }
+    let methodEnd = line.end(of: .token)
     guard methodEnd > 0, methodEnd < line.count, line[methodEnd] == .space else {
       throw .malformed("The request line does not begin with a method and a space.")
     }
     method = .init(offset, offset + methodEnd)
 
-    let targetStart = methodEnd + 1
-    guard let versionStart = try Self.versionStart(line), versionStart - 1 > targetStart else {
-      throw .malformed("The request line does not end with a space and a version.")
-    }
-    let major = line[versionStart + 5]
-    let minor = line[versionStart + 7]
-    guard major == UInt8(ascii: "1") else { throw .unsupportedVersion }
-    minorVersion = minor == UInt8(ascii: "0") ? 0 : 1
-
-    let methodBytes = UnsafeRawBufferPointer(rebasing: line[..<methodEnd])
-    try readTarget(line, targetStart..<versionStart - 1, method: methodBytes, at: offset)
+    // The version has eight bytes: what stands between it and the method, but for a space each, is the target.
+    let target = methodEnd + 1..<max(methodEnd + 1, line.count - 9)
+    guard !target.isEmpty, line[target.upperBound] == .space else { throw .malformed(Self.noVersion) }
+    minorVersion = try Self.minorVersion(UnsafeRawBufferPointer(rebasing: line[(target.upperBound + 1)...]))
+    try readTarget(line, target, method: UnsafeRawBufferPointer(rebasing: line[..<methodEnd]), at: offset)
   }
 
-  /// Where `HTTP/d.d` begins, if the line ends with a space and that.
-  private static func versionStart(_ line: UnsafeRawBufferPointer) throws(Refusal) -> Int? {
-    let start = line.count - 8
-    guard start > 0, line[start - 1] == .space,
-      line[start] == UInt8(ascii: "H"), line[start + 1] == UInt8(ascii: "T"),
-      line[start + 2] == UInt8(ascii: "T"), line[start + 3] == UInt8(ascii: "P"),
-      line[start + 4] == UInt8(ascii: "/"), CharacterClass.digit.contains(line[start + 5]),
-      line[start + 6] == UInt8(ascii: "."), CharacterClass.digit.contains(line[start + 7])
-    else { return nil }
-    return start
+  private static let noVersion: Refusal.StaticReason =
+    "The request line does not end with a space and a version."
+
+  /// `"HTTP/" DIGIT "." DIGIT`, in this case (RFC 9112 §2.3). Any minor version is answered like the highest known
+  /// (RFC 9110 §6.2).
+  private static func minorVersion(_ version: UnsafeRawBufferPointer) throws(Refusal) -> Int {
+    guard UnsafeRawBufferPointer(rebasing: version[..<5]).equals("HTTP/"),
+      CharacterClass.digit.contains(version[5]), version[6] == UInt8(ascii: "."),
+      CharacterClass.digit.contains(version[7])
+    else { throw .malformed(noVersion) }
+    guard version[5] == UInt8(ascii: "1") else { throw .unsupportedVersion }
+    return version[7] == UInt8(ascii: "0") ? 0 : 1
   }
 
+  /// One of the forms of RFC 9112 §3.2; only the first is usual.
   private mutating func readTarget(
     _ line: UnsafeRawBufferPointer, _ range: Range<Int>, method: UnsafeRawBufferPointer, at offset: Int
   ) throws(Refusal) {
-    if method.elementsEqual("CONNECT".utf8) {
-      throw .notImplemented("The server is no proxy: it has no CONNECT.")
-    }
+    if method.equals("CONNECT") { throw .noProxy }
     switch line[range.lowerBound] {
     case UInt8(ascii: "/"):
       try readPath(line, range, at: offset)
     case UInt8(ascii: "*"):
-      guard range.count == 1, method.elementsEqual("OPTIONS".utf8) else {
+      guard range.count == 1, method.equals("OPTIONS") else {
         throw .malformed("Only OPTIONS may ask for an asterisk.")
       }
       path = .init(offset + range.lowerBound, offset + range.upperBound)
@@ -82,26 +76,27 @@ struct RequestLine {
     try readPath(line, end..<range.upperBound, at: offset)
   }
 
+  /// `absolute-path [ "?" query ]`: no fragment, nothing that is not ASCII, and escapes that are whole. What they stand
+  /// for is for whoever decodes them, once.
   private mutating func readPath(
     _ line: UnsafeRawBufferPointer, _ range: Range<Int>, at offset: Int
   ) throws(Refusal) {
-    var index = range.lowerBound
-    while index < range.upperBound, line[index] != UInt8(ascii: "?") {
-      if CharacterClass.path.contains(line[index]) {
-        index += 1
-      } else if line[index] == UInt8(ascii: "%"), index + 2 < range.upperBound,
-        CharacterClass.hexDigit.contains(line[index + 1]), CharacterClass.hexDigit.contains(line[index + 2])
-      {
-        index += 3
-      } else {
-        throw .malformed("The request target holds a character that a path may not.")
-      }
+    let target = UnsafeRawBufferPointer(rebasing: line[..<range.upperBound])
+    var end = target.end(of: .path, from: range.lowerBound)
+    while end + 2 < target.count, target[end] == UInt8(ascii: "%"),
+      CharacterClass.hexDigit.contains(target[end + 1]),
+      CharacterClass.hexDigit.contains(target[end + 2])
+    {
+      end = target.end(of: .path, from: end + 3)
     }
-    path = .init(offset + range.lowerBound, offset + index)
-    guard index < range.upperBound else { return }
-    for position in index + 1..<range.upperBound where !CharacterClass.query.contains(line[position]) {
+    path = .init(offset + range.lowerBound, offset + end)
+    if end == target.count { return }
+    guard target[end] == UInt8(ascii: "?") else {
+      throw .malformed("The request target holds a character that a path may not.")
+    }
+    guard target.end(of: .query, from: end + 1) == target.count else {
       throw .malformed("The request target holds a character that a query may not.")
     }
-    query = .init(offset + index + 1, offset + range.upperBound)
+    query = .init(offset + end + 1, offset + target.count)
   }
 }

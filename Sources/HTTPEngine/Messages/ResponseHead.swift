@@ -17,24 +17,22 @@ struct ResponseHead {
   let framing: Framing
   /// Whether a body follows.
   let sendsBody: Bool
-  /// Whether the connection ends with this response.
-  let closes: Bool
+  /// Whether the connection ends with this response. That a field of the response's says so is known once the head
+  /// is written.
+  private(set) var closes: Bool
   private let response: HTTPServerResponse
   private let minorVersion: Int
 
   init(_ response: HTTPServerResponse, isHEAD: Bool, minorVersion: Int, keepsAlive: Bool) {
     self.response = response
     self.minorVersion = minorVersion
-    let saysClose = response.headerFields.contains {
-      $0.name.canonicalName.utf8.count == 10 && $0.name == .connection && $0.value.lowercased() == "close"
-    }
     switch response.body.length {
     case _ where response.isBodiless: framing = .none
     case let length?: framing = .length(isHEAD ? Self.length(ofHEAD: response) ?? length : length)
     case nil: framing = isHEAD ? .none : minorVersion > 0 ? .chunked : .untilClose
     }
     sendsBody = !isHEAD && !response.isBodiless
-    closes = !keepsAlive || saysClose || framing == .untilClose
+    closes = !keepsAlive || framing == .untilClose
   }
 
   /// A handler that knows the length without having the body may say so in the answer to `HEAD`.
@@ -45,24 +43,29 @@ struct ResponseHead {
 
   /// Writes the head. What stands in `buffer` after a failure is not to be sent.
   /// - Parameter date: the whole `Date` field with its line end.
-  func write(into buffer: OutputBuffer, date: [UInt8], serverName: String?) throws(Unlawful) {
+  mutating func write(into buffer: OutputBuffer, date: [UInt8], serverName: String?) throws(Unlawful) {
     let status = response.status
     guard (200...999).contains(status.code) else { throw Unlawful() }
     buffer.append("HTTP/1.1 ")
     buffer.append(Int64(status.code))
     buffer.append(.space)
-    try append(status.reasonPhrase, to: buffer)
+    try buffer.append(checked: status.reasonPhrase)
     buffer.append("\r\n")
     buffer.append(date)
     if let serverName {
       buffer.append("Server: ")
-      try append(serverName, to: buffer)
+      try buffer.append(checked: serverName)
       buffer.append("\r\n")
     }
-    for field in response.headerFields where !Self.isOurs(field.name) {
-      try append(field.name.rawName, to: buffer)
+    for field in response.headerFields {
+      if Self.isOurs(field.name) {
+        if field.name == .connection, field.value.lowercased() == "close" { closes = true }
+        continue
+      }
+      // Its name is a token, or it would be none.
+      buffer.append(field.name.rawName)
       buffer.append(": ")
-      guard field.withUnsafeBytesOfValue({ append(UnsafeRawBufferPointer($0), to: buffer) }) else {
+      guard field.withUnsafeBytesOfValue({ buffer.append(checked: UnsafeRawBufferPointer($0)) }) else {
         throw Unlawful()
       }
       buffer.append("\r\n")
@@ -94,16 +97,20 @@ struct ResponseHead {
     default: false
     }
   }
+}
 
-  private func append(_ text: String, to buffer: OutputBuffer) throws(Unlawful) {
+extension OutputBuffer {
+  /// Nothing that could end a line gets through, whatever made it.
+  fileprivate func append(checked text: String) throws(ResponseHead.Unlawful) {
     var text = text
-    guard text.withUTF8({ append(UnsafeRawBufferPointer($0), to: buffer) }) else { throw Unlawful() }
+    guard text.withUTF8({ append(checked: UnsafeRawBufferPointer($0)) }) else {
+      throw ResponseHead.Unlawful()
+    }
   }
 
-  /// Nothing that could end a line gets through, whatever made it.
-  private func append(_ bytes: UnsafeRawBufferPointer, to buffer: OutputBuffer) -> Bool {
-    for byte in bytes where !isFieldValueByte(byte) { return false }
-    buffer.append(bytes)
+  fileprivate func append(checked bytes: UnsafeRawBufferPointer) -> Bool {
+    guard bytes.isFieldValue else { return false }
+    append(bytes)
     return true
   }
 }

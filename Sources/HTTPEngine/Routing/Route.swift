@@ -4,7 +4,8 @@ public import HTTPTypes
 ///
 /// A template's segments are literal text, or a parameter in braces with an optional literal suffix:
 /// `/v1/snapshots/{id}.zip`. A parameter takes one whole segment of the path, at least one character besides the
-/// suffix; a `%2F` inside of it is data.
+/// suffix; a `%2F` inside of it is data. The last segment may stand for all further ones, at least one, which are
+/// ``RoutedRequest/remainder`` then: `/static/{path...}`.
 public struct Route: Sendable {
   /// Answers a request whose path fits.
   public typealias Action = @Sendable (RoutedRequest) async throws -> HTTPServerResponse
@@ -30,6 +31,9 @@ public struct RoutedRequest: Sendable {
   /// The template that the path fits.
   public let template: String
   let values: [(name: String, value: String)]
+  /// The segments that `{name...}` stands for, each decoded by itself; empty for a template without it. One that
+  /// holds a slash came with it encoded, and is no two names.
+  public let remainder: [String]
 
   /// What `parameter` makes of its segment of the path.
   public func value<Value>(of parameter: PathParameter<Value>) throws -> Value {

@@ -1,17 +1,20 @@
 import HTTPTypes
 
 /// Routes by the segments of their templates: literal text before a parameter with a suffix, the longest suffix
-/// first, before a bare parameter.
+/// first, before a bare parameter, before one that takes all further segments.
 struct RouteTree: Sendable {
   private var literals: [String: RouteTree] = [:]
   private var parameters: [(suffix: String, name: String, tree: RouteTree)] = []
   /// The routes that end here.
   private(set) var routes: [Route] = []
+  /// The routes that take all further segments.
+  private var remainderRoutes: [Route] = []
 
-  /// A path that fits: the routes for it, and the parameters' values.
+  /// A path that fits: the routes for it, the parameters' values, and the segments that `{name...}` stands for.
   struct Match {
     var routes: [Route]
-    var values: [(name: String, value: String)]
+    var values: [(name: String, value: String)] = []
+    var remainder: [String] = []
   }
 
   mutating func insert(_ route: Route) {
@@ -20,12 +23,12 @@ struct RouteTree: Sendable {
   }
 
   private mutating func insert(_ route: Route, segments: ArraySlice<Substring>) {
-    guard let segment = segments.first else {
-      precondition(
-        !routes.contains { $0.method == route.method }, "two routes for \(route.method) \(route.template)")
-      return routes.append(route)
-    }
+    guard let segment = segments.first else { return Self.append(route, to: &routes) }
     let rest = segments.dropFirst()
+    if segment.hasPrefix("{"), segment.hasSuffix("...}") {
+      precondition(rest.isEmpty, "nothing can follow \(segment): \(route.template)")
+      return Self.append(route, to: &remainderRoutes)
+    }
     guard segment.hasPrefix("{"), let close = segment.firstIndex(of: "}") else {
       precondition(
         !segment.contains { "{}".contains($0) }, "a brace inside of literal text: \(route.template)")
@@ -42,10 +45,16 @@ struct RouteTree: Sendable {
     parameters.sort { $0.suffix.utf8.count > $1.suffix.utf8.count }
   }
 
+  private static func append(_ route: Route, to routes: inout [Route]) {
+    precondition(
+      !routes.contains { $0.method == route.method }, "two routes for \(route.method) \(route.template)")
+    routes.append(route)
+  }
+
   /// The routes for a path of these decoded segments, or `nil`.
   func match(_ segments: ArraySlice<String>) -> Match? {
     guard let segment = segments.first else {
-      return routes.isEmpty ? nil : Match(routes: routes, values: [])
+      return routes.isEmpty ? nil : Match(routes: routes)
     }
     let rest = segments.dropFirst()
     if let match = literals[segment]?.match(rest) { return match }
@@ -57,7 +66,7 @@ struct RouteTree: Sendable {
       match.values.append((name: name, value: String(Substring(value))))
       return match
     }
-    return nil
+    return remainderRoutes.isEmpty ? nil : Match(routes: remainderRoutes, remainder: Array(segments))
   }
 }
 

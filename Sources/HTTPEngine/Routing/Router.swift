@@ -42,14 +42,15 @@ public struct Router: HTTPHandler {
       return options(allow)
     }
     return try await route.action(
-      RoutedRequest(request: request, template: route.template, values: match.values))
+      RoutedRequest(
+        request: request, template: route.template, values: match.values, remainder: match.remainder))
   }
 
   private func options(_ allow: String) -> HTTPServerResponse {
     HTTPServerResponse(status: .noContent, headerFields: [.allow: allow])
   }
 
-  private static func decodedSegments(of path: String) throws(HTTPProblem) -> [String] {
+  static func decodedSegments(of path: String) throws(HTTPProblem) -> [String] {
     guard path.utf8.first == UInt8(ascii: "/") else {
       throw .badRequest("The path does not begin with a slash.")
     }

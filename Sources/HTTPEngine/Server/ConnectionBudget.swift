@@ -1,10 +1,11 @@
 import Synchronization
 import SystemIO
 
-/// Counts open connections over all event loops, in all and per client.
+/// Counts what is open over all event loops: connections in all, and per client its connections or, where trusted
+/// proxies bring them, its requests.
 final class ConnectionBudget: Sendable {
-  private struct Counts {
-    var all = 0
+  fileprivate struct Counts {
+    var connections = 0
     var byClient: [IPAddress: Int] = [:]
   }
 
@@ -17,22 +18,49 @@ final class ConnectionBudget: Sendable {
     limitPerClient = limits.connectionsPerAddress
   }
 
-  /// Counts one more connection from `client`, unless a limit is reached.
-  func admit(_ client: IPAddress) -> Bool {
+  /// Counts one more connection from `client`, unless a limit is reached. A trusted proxy, whose connections are
+  /// those of many clients, is `nil`: it has no limit of its own.
+  func admit(_ client: IPAddress?) -> Bool {
     counts.withLock { counts in
-      guard counts.all < limit, counts.byClient[client, default: 0] < limitPerClient else { return false }
-      counts.all += 1
-      counts.byClient[client, default: 0] += 1
+      guard counts.connections < limit, client.map({ counts.hasRoom(for: $0, limitPerClient) }) ?? true else {
+        return false
+      }
+      counts.connections += 1
+      if let client { counts.add(client) }
       return true
     }
   }
 
-  /// A connection from `client` that was admitted is closed.
-  func leave(_ client: IPAddress) {
+  /// A connection that was admitted is closed.
+  func leave(_ client: IPAddress?) {
     counts.withLock { counts in
-      counts.all -= 1
-      guard let count = counts.byClient[client] else { return }
-      counts.byClient[client] = count > 1 ? count - 1 : nil
+      counts.connections -= 1
+      if let client { counts.remove(client) }
     }
+  }
+
+  /// Counts one more request that a trusted proxy brings from `client`, unless the client's limit is reached.
+  func admitRequest(of client: IPAddress) -> Bool {
+    counts.withLock { counts in
+      guard counts.hasRoom(for: client, limitPerClient) else { return false }
+      counts.add(client)
+      return true
+    }
+  }
+
+  /// A request that was admitted is over.
+  func endRequest(of client: IPAddress) { counts.withLock { $0.remove(client) } }
+}
+
+extension ConnectionBudget.Counts {
+  fileprivate func hasRoom(for client: IPAddress, _ limit: Int) -> Bool {
+    byClient[client, default: 0] < limit
+  }
+
+  fileprivate mutating func add(_ client: IPAddress) { byClient[client, default: 0] += 1 }
+
+  fileprivate mutating func remove(_ client: IPAddress) {
+    guard let count = byClient[client] else { return }
+    byClient[client] = count > 1 ? count - 1 : nil
   }
 }

@@ -12,7 +12,7 @@ import SystemIO
 final class EventLoop: TaskExecutor, @unchecked Sendable {
   let context: ServerContext
   private let poller: Poller
-  private var listener: Socket?
+  private var acceptor: Acceptor?
   private let mailbox: Mailbox
   private let threadID = Atomic<UInt>(0)
 
@@ -22,12 +22,17 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
   private var deadlines = DeadlineTable()
   private var localJobs: [UnownedJob] = []
   private var runningTasks = 0
+  /// Who lets others have their turn.
+  var turns = TurnQueue()
+  /// Counts the polls.
+  private(set) var round: UInt64 = 0
 
   /// Milliseconds on the monotonic clock, read once per round.
   private(set) var now: UInt64 = 0
+  /// Whether the loop has waited since it read the clock.
+  private var isTimeStale = true
   private var nextTick: UInt64 = 0
   private let tick: UInt64
-  private var acceptingResumes: UInt64?
   private var stopDeadline: UInt64?
   private var stopped: (@Sendable () -> Void)?
 
@@ -42,13 +47,12 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
 
   init(listener: Socket, context: ServerContext) throws(SystemError) {
     self.context = context
-    self.listener = listener
     poller = try Poller()
     mailbox = try Mailbox()
     tick = context.tickMilliseconds
     random = UInt64.random(in: .min ... .max)
     try poller.set(.read, for: mailbox.descriptor)
-    try poller.set(.read, for: listener.descriptor)
+    acceptor = try Acceptor(listener, poller: poller, context: context)
   }
 
   deinit { scratch.deallocate() }
@@ -66,8 +70,11 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     threadID.store(CurrentThread.id, ordering: .relaxed)
     updateTime()
     while !isFinished {
+      round += 1
+      let waiting = turns.beginRound()
       do throws(SystemError) {
-        try poller.wait(milliseconds: timeout) { event in
+        let hasTurns = !waiting.isEmpty || !turns.isEmpty
+        try poller.wait(milliseconds: hasTurns ? 0 : timeout) { event in
           handle(event)
           runLocalJobs()
         }
@@ -77,7 +84,13 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
         stop(within: 0) {}
       }
       updateTime()
+      isTimeStale = true
       runLocalJobs()
+      for connection in waiting {
+        connection.takeTurn()
+        runLocalJobs()
+      }
+      letSend()
       if now >= nextTick { tickOver() }
     }
     finish()
@@ -89,7 +102,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
 
   private var timeout: Int {
     if !localJobs.isEmpty { return 0 }
-    if connectionCount == 0, acceptingResumes == nil, stopDeadline == nil { return -1 }
+    if connectionCount == 0, acceptor?.isPaused != true, stopDeadline == nil { return -1 }
     return nextTick > now ? Int(nextTick - now) : 0
   }
 
@@ -102,10 +115,13 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
   }
 
   private func handle(_ event: Poller.Event) {
+    // The wait may have been a long one: what has come is not to be dated before it.
+    if isTimeStale { updateTime() }
+    isTimeStale = false
     if event.descriptor == mailbox.descriptor {
       emptyMailbox()
-    } else if event.descriptor == listener?.descriptor {
-      acceptAll()
+    } else if event.descriptor == acceptor?.descriptor {
+      acceptor?.acceptAll(at: now, add)
     } else if Int(event.descriptor) < connections.count, let connection = connections[Int(event.descriptor)] {
       if event.readiness.contains(.write) { connection.becameWritable() }
       if event.readiness.contains(.read) { connection.becameReadable() }
@@ -118,12 +134,23 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
       deadlines[descriptor] = DeadlineTable.none
       connections[Int(descriptor)]?.deadlinePassed()
     }
-    if let resumes = acceptingResumes, resumes <= now { resumeAccepting() }
+    acceptor?.tick(now)
     if let stopDeadline, stopDeadline <= now {
       for connection in connections { connection?.close() }
     }
     reportIfStopped()
     runLocalJobs()
+  }
+
+  private func letSend() {
+    let count = turns.sendersInRound
+    var index = 0
+    while index < count, let connection = turns.sender(index) {
+      connection.takeTurn()
+      runLocalJobs()
+      index += 1
+    }
+    turns.removeSenders(index)
   }
 
   // MARK: Jobs
@@ -187,26 +214,14 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
 
   // MARK: Accepting
 
-  private func acceptAll() {
-    // A bound, so that a flood of new connections leaves time for those that are there.
-    for _ in 0..<64 {
-      do {
-        guard let (socket, peer) = try listener?.accept() else { return }
-        add(socket, peer)
-      } catch {
-        context.logger.warning("accepting pauses: \(error)")
-        pauseAccepting()
-        return
-      }
-    }
-  }
-
   private func add(_ socket: Socket, _ peer: SocketAddress) {
-    let isAdmitted = !isStopping && context.budget.admit(peer.host.client)
+    let client = context.proxies.contains(peer.host) ? nil : peer.host.client
+    let isAdmitted = !isStopping && context.budget.admit(client)
     // A few of those that are too many are told so; past that, closing is all that is left.
     guard isAdmitted || refusedCount < 128 else { return socket.close() }
     if !isAdmitted { refusedCount += 1 }
-    let connection = Connection(socket: socket, peer: peer, isAdmitted: isAdmitted, loop: self)
+    let connection = Connection(
+      socket: socket, peer: peer, client: client, isAdmitted: isAdmitted, loop: self)
     let index = Int(socket.descriptor)
     if index >= connections.count {
       connections.append(contentsOf: repeatElement(nil, count: index + 64 - connections.count))
@@ -214,26 +229,6 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     connections[index] = connection
     connectionCount += 1
     connection.start()
-  }
-
-  private func pauseAccepting() {
-    acceptingResumes = now + context.limits.acceptPause.milliseconds
-    setListenerInterest([])
-  }
-
-  private func resumeAccepting() {
-    acceptingResumes = nil
-    setListenerInterest(.read)
-  }
-
-  private func setListenerInterest(_ interest: Poller.Interest) {
-    guard let listener else { return }
-    do {
-      try poller.set(interest, for: listener.descriptor)
-    } catch {
-      context.logger.error("listener: \(error)")
-      acceptingResumes = now + context.limits.acceptPause.milliseconds
-    }
   }
 
   // MARK: For connections
@@ -252,7 +247,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     connections[Int(descriptor)] = nil
     connectionCount -= 1
     if connection.isAdmitted {
-      context.budget.leave(connection.peer.host.client)
+      context.budget.leave(connection.client)
     } else {
       refusedCount -= 1
     }
@@ -286,15 +281,11 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
       completion()
     }
     // Those that the kernel has accepted already are served.
-    if listener != nil { acceptAll() }
+    acceptor?.acceptAll(at: now, add)
     let deadline = now.addingReportingOverflow(milliseconds)
     stopDeadline = min(stopDeadline ?? .max, deadline.overflow ? .max : deadline.partialValue)
-    if let listener {
-      setListenerInterest([])
-      listener.close()
-      self.listener = nil
-      acceptingResumes = nil
-    }
+    acceptor?.close()
+    acceptor = nil
     for connection in connections { connection?.serverIsStopping() }
     nextTick = now
   }

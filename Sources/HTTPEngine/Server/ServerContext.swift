@@ -8,6 +8,9 @@ final class ServerContext: Sendable {
   let handler: any HTTPHandler
   let logger: Logger
   let budget: ConnectionBudget
+  let proxies: TrustedProxies
+  /// The first descriptor that no connection should have, so that some are left for files.
+  let descriptorCeiling: Int
   let bodyBuffers: IOBufferPool
   private let onResponse: (@Sendable (HTTPExchange) -> Void)?
 
@@ -18,6 +21,9 @@ final class ServerContext: Sendable {
     self.handler = handler
     self.logger = logger
     budget = ConnectionBudget(limits: limits)
+    proxies = TrustedProxies(configuration.trustedProxies)
+    let descriptors = DescriptorLimit.current
+    descriptorCeiling = descriptors - min(limits.reservedDescriptors, descriptors / 4)
     bodyBuffers = IOBufferPool(limit: limits.bodyBuffers)
   }
 

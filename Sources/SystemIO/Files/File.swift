@@ -60,6 +60,19 @@ public final class File: Sendable {
     get throws(SystemError) { try status.st_mode & S_IFMT == S_IFREG }
   }
 
+  /// When the contents last changed, in nanoseconds since the beginning of 1970.
+  public var modifiedNanoseconds: Int64 {
+    get throws(SystemError) {
+      let status = try status
+      #if canImport(Darwin)
+        let time = status.st_mtimespec
+      #else
+        let time = status.st_mtim
+      #endif
+      return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    }
+  }
+
   private var status: stat {
     get throws(SystemError) {
       var status = stat()

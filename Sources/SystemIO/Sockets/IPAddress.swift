@@ -64,12 +64,17 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     return address.isIPv6 ? high == 0 && low == 1 : address.low >> 24 == 127
   }
 
-  /// Whom to count as one client: the address itself, the IPv4 address inside a mapped one (`::ffff:a.b.c.d`), or
-  /// the first 64 bits of an IPv6 address, because a single subscriber owns all that share them.
+  /// The IPv4 address inside a mapped one (`::ffff:a.b.c.d`); every other address itself.
+  public var unmapped: IPAddress {
+    guard isIPv6, high == 0, low >> 32 == 0xFFFF else { return self }
+    return IPAddress(v4: UInt32(truncatingIfNeeded: low))
+  }
+
+  /// Whom to count as one client: an IPv4 address, mapped or not, or the first 64 bits of an IPv6 address, because
+  /// a single subscriber owns all that share them.
   public var client: IPAddress {
-    guard isIPv6 else { return self }
-    if high == 0, low >> 32 == 0xFFFF { return IPAddress(v4: UInt32(truncatingIfNeeded: low)) }
-    return IPAddress(high: high, low: 0)
+    let address = unmapped
+    return address.isIPv6 ? IPAddress(high: high, low: 0) : address
   }
 
   /// The usual text form: `127.0.0.1`, `::1`.

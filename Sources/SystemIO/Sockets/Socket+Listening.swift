@@ -88,6 +88,13 @@ extension Socket {
     }
   }
 
+  /// The descriptor that the system would give next: the lowest that is free.
+  public func nextDescriptor() throws(SystemError) -> Int32 {
+    let copy = try retryingInterrupts("fcntl") { fcntl(descriptor, F_DUPFD_CLOEXEC, 0) }
+    Socket(taking: copy).close()
+    return copy
+  }
+
   #if canImport(Darwin)
     private func prepareOnDarwin() throws(SystemError) {
       try retryingInterrupts("fcntl") { fcntl(descriptor, F_SETFL, O_NONBLOCK) }

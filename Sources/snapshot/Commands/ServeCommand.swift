@@ -35,6 +35,7 @@ struct ServeCommand: AsyncParsableCommand {
     let settings = try await ServerSettings(
       flags: flags, file: config ?? "Config/server.yaml", fileIsRequired: config != nil)
     ProcessSignals.ignoreBrokenPipeAndFileSizeLimit()
+    DescriptorLimit.raise(to: settings.descriptors)
     let style: ConsoleLogHandler.Style = Console.errorIsTerminal ? .plain : .json
     let log = LogQueue(output: Console.note)
     defer { log.flush() }

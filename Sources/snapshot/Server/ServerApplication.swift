@@ -26,6 +26,8 @@ struct ServerApplication {
     try await service.index()
     var configuration = HTTPServer.Configuration(host: settings.host, port: UInt16(settings.port))
     if settings.eventLoops > 0 { configuration.eventLoops = settings.eventLoops }
+    configuration.trustedProxies = settings.trustedProxies
+    configuration.limits = settings.limits
     var limits = ServiceLimits()
     limits.bundleBytes = settings.maximumBundleBytes
     configuration.limits.bodyBytes = limits.formBytes

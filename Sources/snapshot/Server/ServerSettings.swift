@@ -1,7 +1,9 @@
 import Configuration
 import Foundation
+import HTTPEngine
 import Logging
 import SnapshotStore
+import SystemIO
 import SystemPackage
 
 /// What `snapshot serve` runs with: flags over environment over the file over the defaults here.
@@ -29,6 +31,10 @@ struct ServerSettings: Sendable, Hashable {
   var sharesFlushes = true
   /// Seconds that running requests have when the server is told to stop.
   var shutdownSeconds = 30
+  /// The proxies that are believed when they say in `Forwarded` whom they bring a request from.
+  var trustedProxies: [AddressBlock] = []
+  /// What the HTTP engine puts up with; how long a body may be follows from `maximumBundleBytes`.
+  var limits = HTTPLimits()
   /// The least important events that are logged.
   var logLevel = Logger.Level.info
 
@@ -72,6 +78,19 @@ struct ServerSettings: Sendable, Hashable {
     try read("server.sharesFlushes", "true or false", into: &sharesFlushes) { Bool($0) }
     try read("server.shutdownSeconds", "seconds from 0 to 3600", into: &shutdownSeconds) {
       Int($0, in: 0...3600)
+    }
+    try read(
+      "server.trustedProxies", "addresses and blocks like 10.0.0.0/8, separated by commas",
+      into: &trustedProxies, Self.addressBlocks)
+    for setting in Self.limitSettings {
+      let others = limits
+      let wanted = "a number from \(Self.limitRange.lowerBound) to \(Self.limitRange.upperBound)"
+      try read("server.limits.\(setting.name)", wanted, into: &limits) { text in
+        guard let value = Int(text, in: Self.limitRange) else { return nil }
+        var limits = others
+        setting.set(&limits, value)
+        return limits
+      }
     }
     try read("server.logLevel", "one of \(Self.levels)", into: &logLevel) { Logger.Level(rawValue: $0) }
   }

@@ -22,6 +22,8 @@ import Testing
     Route(.delete, "/v1/snapshots/{id}") { Self.answer("delete \(try $0.value(of: Self.id))") },
     Route(.get, "/v1/snapshots/latest") { _ in Self.answer("latest") },
     Route(.get, "/numbers/{number}") { Self.answer("\(try $0.value(of: Self.number) + 1)") },
+    Route(.get, "/files/{path...}") { Self.answer($0.remainder.joined(separator: "|")) },
+    Route(.get, "/files/{id}/info") { Self.answer("info \(try $0.value(of: Self.id))") },
     Route(.get, "/missing") { Self.answer(try $0.value(of: Self.id)) },
   ])
 
@@ -58,7 +60,8 @@ import Testing
     ("/v1/snapshots/x.zi", "record x.zi"),
     ("/v1/snapshots/latest", "latest"),
     ("/v1/%73napshots/x", "record x"),
-    ("/numbers/41", "42"),
+    ("/numbers/41", "42"), ("/files/a", "a"), ("/files/a/b/c", "a|b|c"), ("/files/a%2Fb/c%20d", "a/b|c d"),
+    ("/files/", ""), ("/files//a/", "|a|"), ("/files/a/info", "info a"), ("/files/a/info/b", "a|info|b"),
   ])
   func `a path goes to the route that it fits best, decoded once`(path: String, expected: String) async throws
   {
@@ -74,7 +77,7 @@ import Testing
 
   @Test(arguments: [
     "/nothing", "//", "/v1", "/v1/", "/v1/snapshots/", "/v1//snapshots", "/v1/snapshots/x/",
-    "/V1/snapshots/x",
+    "/V1/snapshots/x", "/files",
     "/v1/reports//snapshots", "/v1/reports/a/b/snapshots",
   ])
   func `a path without a route is a 404`(path: String) async throws {
@@ -87,7 +90,8 @@ import Testing
     "/v1/snapshots/%", "/v1/snapshots/%4", "/v1/snapshots/%zz", "/v1/snapshots/%+1", "/v1/snapshots/%00",
     "/v1/snapshots/%0a", "/v1/snapshots/%7F", "/v1/snapshots/%ff", "/v1/snapshots/%C3",
     "/v1/snapshots/a\u{1}b",
-    "/v1/snapshots/..", "/v1/snapshots/.", "/v1/../v1/snapshots/x", "/v1/%2e%2E/v1", "/./", "no-slash",
+    "/v1/snapshots/..", "/v1/snapshots/.", "/v1/../v1/snapshots/x", "/v1/%2e%2E/v1", "/./", "/files/a/../b",
+    "/files/%2e%2e/b", "/files/a%00", "no-slash",
   ])
   func `a path that can't be decoded safely is a 400`(path: String) async throws {
     #expect(try await problem(.get, path)?.status == .badRequest)
@@ -135,7 +139,7 @@ import Testing
   }
 
   @Test func `every route can be walked`() {
-    #expect(router.routes.count == 10)
+    #expect(router.routes.count == 12)
     #expect(
       router.routes.contains { $0.method == .put && $0.template == "/v1/reports/{report}/snapshots/{id}" })
   }

@@ -1,0 +1,41 @@
+import HTTPTransport
+import HTTPTypes
+
+#if os(Linux)
+  @testable import CurlTransport
+#endif
+
+extension FuzzedParser {
+  /// At most one head comes out, it is a final one, within its limit, and its fields hold nothing that ends a line.
+  ///
+  /// The lines of `input` are given one by one, as libcurl does.
+  func checkResponseHead(_ input: [UInt8]) throws {
+    #if os(Linux)
+      var parser = ResponseHeadParser()
+      var responses: [HTTPResponse] = []
+      var rest = input[...]
+      var taken = 0
+      do {
+        while !rest.isEmpty {
+          let line = Array(rest.prefix { $0 != 0x0A }) + (rest.contains(0x0A) ? [0x0A] : [])
+          rest = rest.dropFirst(line.count)
+          taken += line.count
+          if let response = try line.withUnsafeBytes({ try parser.take($0) }) { responses.append(response) }
+        }
+      } catch is TransportError {
+        return
+      }
+      try require(taken <= TransportLimits.headBytes, "\(taken) bytes are taken")
+      try require(responses.count <= 1, "\(responses.count) heads")
+      guard let response = responses.first else { return }
+      try require(response.status.kind != .informational, "the head is \(response.status)")
+      for field in response.headerFields {
+        // Other control characters may be kept (RFC 9110 §5.5), and a client has no better use for them.
+        try require(
+          field.value.utf8.allSatisfy { $0 != 0x00 && $0 != 0x0A && $0 != 0x0D }
+            && !field.name.rawName.isEmpty,
+          "\(field.name): \(field.value.debugDescription)")
+      }
+    #endif
+  }
+}

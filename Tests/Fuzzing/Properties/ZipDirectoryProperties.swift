@@ -1,0 +1,124 @@
+import SystemIO
+
+@testable import ZipArchive
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+extension FuzzedParser {
+  private static let limits = {
+    var limits = ZipLimits()
+    (limits.entries, limits.nameLength, limits.depth, limits.leadingBytes) = (16, 64, 4, 64)
+    (limits.entrySize, limits.totalSize) = (1 << 16, 1 << 18)
+    (limits.ratio, limits.ratioThreshold, limits.totalRatioThreshold) = (100, 1 << 10, 1 << 12)
+    return limits
+  }()
+
+  /// An archive that opens keeps to its limits, its entries lie in it apart from each other and below any folder that
+  /// they are written to, and what can be read of it comes back out of an archive that is made of it.
+  func checkZipDirectory(_ input: [UInt8]) throws {
+    let file = try scratchFile(input)
+    let wide = try opened { () throws(ZipError) in try ZipReader(file) }
+    guard let reader = try opened({ () throws(ZipError) in try ZipReader(file, limits: Self.limits) }) else {
+      return
+    }
+    try require(wide?.entries == reader.entries, "smaller limits take what larger ones refuse")
+    let entries = reader.entries
+    try require(entries.count <= Self.limits.entries, "\(entries.count) entries")
+    try require(Set(entries.map(\.name)).count == entries.count, "two entries of one name")
+    for entry in entries {
+      try checkName(entry.name)
+      try require(reader.entry(named: entry.name) == entry, "\(entry.name) is found as another")
+    }
+    let readable = entries.filter { $0.refusal == nil }
+    try checkSizes(of: readable, in: input.count)
+    try checkContents(of: readable, in: reader)
+  }
+
+  private func checkName(_ name: String) throws {
+    // One that is empty is in old archives, and written nowhere.
+    guard !name.isEmpty else { return }
+    try require(
+      name.utf8.count <= 3 * Self.limits.nameLength && name.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
+        && !name.hasPrefix("/") && !name.hasPrefix("\\"), "the name \(name.debugDescription)")
+    let parts = (name.utf8.last == 0x2F ? name.utf8.dropLast() : name.utf8[...])
+      .split(omittingEmptySubsequences: false) { $0 == 0x2F || $0 == 0x5C }
+    try require(parts.count <= Self.limits.depth, "\(parts.count) parts")
+    for part in parts.map(Array.init) {
+      try require(
+        !part.isEmpty && part != [0x2E] && part != [0x2E, 0x2E],
+        "the name \(name.debugDescription) leads away")
+    }
+  }
+
+  private func checkSizes(of entries: [ZipEntry], in length: Int) throws {
+    var end: Int64 = 0
+    var total: Int64 = 0
+    let order = { (entry: ZipEntry) in (entry.dataOffset, entry.compressedSize) }
+    for entry in entries.sorted(by: { order($0) < order($1) }) {
+      try require(
+        entry.dataOffset >= end && entry.compressedSize <= Int64(length) - entry.dataOffset,
+        "\(entry.name) lies outside, or in another")
+      try require(entry.size <= Self.limits.entrySize, "\(entry.name) has \(entry.size) bytes")
+      end = entry.dataOffset + entry.compressedSize
+      total += entry.size
+    }
+    try require(total <= Self.limits.totalSize, "\(total) bytes in all")
+  }
+
+  private func checkContents(of entries: [ZipEntry], in reader: ZipReader) throws {
+    var contents: [(entry: ZipEntry, bytes: [UInt8])] = []
+    for entry in entries {
+      let whole = try opened { () throws(ZipError) in try reader.contents(of: entry, upTo: 1 << 16) }
+      var pieces: [UInt8] = []
+      do {
+        try reader.read(entry) { pieces += $0 }
+        try require(whole == pieces, "\(entry.name) holds one thing whole, another in pieces")
+        try require(pieces.count == Int(entry.size), "\(entry.name) has \(pieces.count) bytes")
+      } catch is ZipError {
+        try require(whole == nil, "\(entry.name) can be read whole only")
+        try require(pieces.count <= Int(entry.size), "\(entry.name) gives \(pieces.count) bytes")
+      }
+      if let whole, !entry.name.isEmpty { contents.append((entry, whole)) }
+    }
+    let copy = try scratchFile([])
+    let writer = ZipWriter(copy)
+    for (entry, bytes) in contents { try writer.add(entry.name, bytes: bytes) }
+    try writer.finish()
+    let again = try ZipReader(copy)
+    try require(again.entries.map(\.name) == contents.map(\.entry.name), "the copy has other names")
+    for (entry, content) in zip(again.entries, contents) {
+      try require(entry.crc32 == content.entry.crc32, "\(entry.name) has another checksum in the copy")
+      try require(
+        try again.contents(of: entry, upTo: 1 << 16) == content.bytes, "\(entry.name) is another in the copy")
+    }
+  }
+
+  /// What `open` gives; `nil` where it refuses for a reason that lies in the archive.
+  private func opened<Result>(_ open: () throws(ZipError) -> Result) throws -> Result? {
+    do throws(ZipError) {
+      return try open()
+    } catch {
+      if case .system = error.reason { throw error }
+      try require(error.description.utf8.allSatisfy { $0 >= 0x20 }, "the words hold a control character")
+      return nil
+    }
+  }
+
+  /// A file without a name that holds `bytes`.
+  private func scratchFile(_ bytes: [UInt8]) throws -> File {
+    let path = "\(ScratchFolder.path)/\(UInt64.random(in: .min ... .max))"
+    let file = try File(path, .create(mode: 0o600))
+    unlink(path)
+    try file.write(bytes, at: 0)
+    return file
+  }
+}
+
+/// Where files stand that are gone as soon as they are open.
+private enum ScratchFolder {
+  static let path: String = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"
+}

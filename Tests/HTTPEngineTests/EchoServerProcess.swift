@@ -1,0 +1,50 @@
+#if os(Linux)
+  import Foundation
+  import TestSupport
+
+  /// `echo-server` as a process of its own, so that its descriptors and its memory can be counted.
+  struct EchoServerProcess {
+    let port: UInt16
+    private let program: RunningProgram
+    private let root: TemporaryFolder
+
+    /// Starts it over a folder with `small` (1 KiB) and `large` (64 MiB, a hole).
+    /// - Parameter descriptors: how many it may have; as many as this process, where there is no number.
+    init(descriptors: Int? = nil, _ arguments: [String] = []) async throws {
+      root = try TemporaryFolder()
+      try root.write(Data(repeating: 0x61, count: 1024), to: "small")
+      let large = try FileHandle(forWritingTo: try root.write(Data(), to: "large"))
+      try large.truncate(atOffset: 64 << 20)
+      try large.close()
+      let server = Tool.products.appending(path: "echo-server").path
+      let all = ["--port", "0", "--root", root.url.path] + arguments
+      if let descriptors {
+        program = try await RunningProgram("prlimit", ["--nofile=\(descriptors)", server] + all)
+      } else {
+        program = try await RunningProgram(server, all)
+      }
+      guard let port = program.firstLine.split(separator: ":").last.flatMap({ UInt16($0) }) else {
+        throw CocoaError(.fileReadCorruptFile)
+      }
+      self.port = port
+    }
+
+    /// How many descriptors it has open.
+    var descriptors: Int {
+      get throws {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc/\(program.identifier)/fd").count
+      }
+    }
+
+    /// The memory that it uses, in bytes.
+    var memory: Int {
+      get throws {
+        let pages = try String(contentsOfFile: "/proc/\(program.identifier)/statm", encoding: .utf8)
+          .split(separator: " ")
+        return (pages.count > 1 ? Int(pages[1]) ?? 0 : 0) * Int(sysconf(Int32(_SC_PAGESIZE)))
+      }
+    }
+
+    func stop() async { await program.stop() }
+  }
+#endif

@@ -1,0 +1,196 @@
+import Foundation
+import HTTPEngine
+import HTTPTypes
+import Synchronization
+import SystemIO
+import TestSupport
+import Testing
+
+/// Every limit over the wire: just under it, at it and over it.
+@Suite struct LimitBoundsTests {
+  @Test func `the article names every limit with its default`() throws {
+    let article = URL(filePath: #filePath).deletingLastPathComponent()
+      .appending(path: "../../Sources/HTTPEngine/HTTPEngine.docc/Limits.md")
+    var documented: [String: String] = [:]
+    for line in try String(contentsOf: article, encoding: .utf8).split(separator: "\n")
+    where line.hasPrefix("| ``HTTPLimits/") {
+      let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+      #expect(cells.count == 3)
+      documented[String(cells[0].dropFirst(13).dropLast(2))] = cells[1]
+    }
+    let limits = Mirror(reflecting: HTTPLimits()).children.map { ($0.label ?? "", Self.text($0.value)) }
+    #expect(documented == Dictionary(uniqueKeysWithValues: limits))
+  }
+
+  private static func text(_ value: Any) -> String {
+    switch value {
+    case let time as Duration:
+      let (seconds, attoseconds) = time.components
+      return attoseconds == 0 ? "\(seconds) s" : "\(seconds * 1000 + attoseconds / 1_000_000_000_000_000) ms"
+    case let number as any BinaryInteger:
+      let count = Int64(number)
+      for (unit, size) in [("GiB", Int64(1 << 30)), ("MiB", 1 << 20), ("KiB", 1 << 10)]
+      where count >= size && count % size == 0 {
+        return "\(count / size) \(unit)"
+      }
+      return "\(count)"
+    default: return "\(value)"
+    }
+  }
+
+  // MARK: The head
+
+  private static func head(line: Int) -> String {
+    let frame = "GET / HTTP/1.1".utf8.count
+    return "GET /\(String(repeating: "a", count: line - frame)) HTTP/1.1\r\nHost: a\r\n\r\n"
+  }
+
+  private static func head(bytes: Int) -> String {
+    let start = "GET / HTTP/1.1\r\nHost: a\r\nX: "
+    return start + String(repeating: "a", count: bytes - start.utf8.count - 4) + "\r\n\r\n"
+  }
+
+  private static func head(fields: Int) -> String {
+    "GET / HTTP/1.1\r\nHost: a\r\n" + String(repeating: "X: y\r\n", count: fields - 1) + "\r\n"
+  }
+
+  @Test(arguments: [
+    (head(line: 8191), 200), (head(line: 8192), 200), (head(line: 8193), 414),
+    (head(bytes: 32_767), 200), (head(bytes: 32_768), 200), (head(bytes: 32_769), 431),
+    (head(fields: 99), 200), (head(fields: 100), 200), (head(fields: 101), 431),
+  ]) func `a head is taken up to the limits, whole or in pieces`(head: String, status: Int) async throws {
+    try await withServer(handler: { _ in HTTPServerResponse(status: .ok) }) { _, port in
+      try await RawHTTPClient.run {
+        for split in [nil, 5, head.utf8.count - 1] {
+          let client = try RawHTTPClient(port: port)
+          let bytes = Array(head.utf8)
+          if let split {
+            try client.send(Array(bytes[..<split]))
+            // The server has read the first piece before the second one comes: it answers this other client later.
+            let other = try RawHTTPClient(port: port)
+            try other.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(try other.receiveResponse().status == 200)
+          }
+          try client.send(Array(bytes[(split ?? 0)...]))
+          let response = try client.receiveResponse()
+          #expect(response.status == status)
+          #expect(response.field("Connection") == (status == 200 ? nil : "close"))
+        }
+      }
+    }
+  }
+
+  // MARK: Connections
+
+  @Test func `connections in all are taken up to their limit`() async throws {
+    try await withServer(configure: { $0.limits.connections = 3 }, handler: echo) { _, port in
+      try await RawHTTPClient.run {
+        let clients = try (0..<3).map { _ in try RawHTTPClient(port: port) }
+        for client in clients {
+          try client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+          #expect(try client.receiveResponse().status == 200)
+        }
+        for _ in 0..<3 {
+          let refusal = try RawHTTPClient(port: port).receiveResponse()
+          #expect(refusal.status == 503)
+          #expect(refusal.field("Retry-After") == "1")
+          #expect(refusal.field("Connection") == "close")
+        }
+        for client in clients {
+          try client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+          #expect(try client.receiveResponse().status == 200)
+        }
+      }
+    }
+  }
+
+  // MARK: Closing
+
+  /// Whether a second connection is admitted where one is allowed, once the first has been refused and its client
+  /// goes on sending.
+  private func isAdmitted(port: UInt16, tries: Int) async throws -> Bool {
+    try await RawHTTPClient.run {
+      let client = try RawHTTPClient(port: port)
+      try client.send("nonsense\r\n\r\n")
+      #expect(try client.receiveResponse().status == 400)
+      #expect(client.isClosedByPeer())
+      for _ in 0..<tries {
+        let other = try RawHTTPClient(port: port)
+        try other.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        if try other.receiveResponse().status == 200 { return true }
+        // A reset, so that this one doesn't linger too.
+        other.reset()
+      }
+      return false
+    }
+  }
+
+  @Test func `a closing connection stays readable for its time`() async throws {
+    try await withServer(
+      configure: {
+        $0.limits.connections = 1
+        $0.limits.lingerTime = .seconds(3600)
+      }, handler: echo
+    ) { _, port in
+      let isAdmitted = try await isAdmitted(port: port, tries: 20)
+      #expect(!isAdmitted)
+    }
+  }
+
+  @Test func `a closing connection is closed when its time is over`() async throws {
+    try await withServer(
+      configure: {
+        $0.limits.connections = 1
+        $0.limits.lingerTime = .milliseconds(20)
+      }, handler: echo
+    ) { _, port in
+      let isAdmitted = try await isAdmitted(port: port, tries: 100_000)
+      #expect(isAdmitted)
+    }
+  }
+
+  // MARK: Slow readers
+
+  /// How many bytes of an endless response a client gets that reads all the time, until it is closed or `enough`.
+  private func taken(progress: Int, enough: Duration) async throws -> (bytes: Int, isClosed: Bool) {
+    let folder = try TemporaryFolder()
+    let path = folder.file("endless").path
+    let file = try File(path, .create(mode: 0o600))
+    // A hole: no room on the disk, and nothing to read from it.
+    try file.truncate(to: 1 << 40)
+    return try await withServer(
+      configure: {
+        $0.limits.writeStallTime = .milliseconds(100)
+        $0.limits.writeProgressBytes = progress
+      },
+      handler: { _ in
+        HTTPServerResponse(status: .ok, body: .parts([.file(try File(path), offset: 0, count: 1 << 40)]))
+      }
+    ) { _, port in
+      try await RawHTTPClient.run {
+        let client = try RawHTTPClient(port: port, receiveBuffer: 16 * 1024)
+        try client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        let began = ContinuousClock.now
+        var bytes = 0
+        while ContinuousClock.now - began < enough {
+          let piece: [UInt8]
+          do { piece = try client.receive(upTo: 16 * 1024) } catch { return (bytes, true) }
+          if piece.isEmpty { return (bytes, true) }
+          bytes += piece.count
+        }
+        return (bytes, false)
+      }
+    }
+  }
+
+  @Test func `a client that takes enough in every stall time is kept`() async throws {
+    let (bytes, isClosed) = try await taken(progress: 1, enough: .seconds(1))
+    #expect(!isClosed)
+    #expect(bytes > 1)
+  }
+
+  @Test func `a client that takes too little in a stall time is given up`() async throws {
+    let (_, isClosed) = try await taken(progress: .max, enough: .seconds(60))
+    #expect(isClosed)
+  }
+}

@@ -1,0 +1,99 @@
+import Dispatch
+import HTTPEngine
+import HTTPTypes
+import Synchronization
+import TestSupport
+import Testing
+
+/// Clients that send requests without waiting for the answers.
+@Suite struct PipeliningTests {
+  /// How many of `count` requests, sent at once, are begun before that of another client who came meanwhile.
+  private func begun(of count: Int, before path: String, limit: Int) async throws -> Int {
+    let paths = Mutex<[String]>([])
+    let began = Signal()
+    let gate = DispatchSemaphore(value: 0)
+    return try await withServer(
+      configure: {
+        $0.eventLoops = 1
+        $0.limits.pipelinedRequests = limit
+      },
+      handler: { request in
+        paths.withLock { $0.append(request.path) }
+        if request.path == "/0" {
+          began.fire()
+          // Holds the loop, so that the other client's request is there when it goes on.
+          hold(gate)
+        }
+        return try await echo(request)
+      }
+    ) { _, port in
+      let (greedy, other) = (try RawHTTPClient(port: port), try RawHTTPClient(port: port))
+      try await RawHTTPClient.run {
+        for client in [greedy, other] {
+          try client.send("GET /first HTTP/1.1\r\nHost: a\r\n\r\n")
+          #expect(try client.receiveResponse().status == 200)
+        }
+        try greedy.send((0..<count).map { "GET /\($0) HTTP/1.1\r\nHost: a\r\n\r\n" }.joined())
+      }
+      await began.wait()
+      try other.send("GET \(path) HTTP/1.1\r\nHost: a\r\n\r\n")
+      gate.signal()
+      let texts = try await RawHTTPClient.run {
+        [try other.receiveResponse().text] + (try (0..<count).map { _ in try greedy.receiveResponse().text })
+      }
+      #expect(texts == ["GET \(path)"] + (0..<count).map { "GET /\($0)" })
+      let begun = paths.withLock { $0.dropFirst(2) }
+      return try #require(begun.firstIndex(of: path)) - begun.startIndex
+    }
+  }
+
+  @Test(arguments: [3, 4]) func `requests up to the limit are begun in one turn`(count: Int) async throws {
+    #expect(try await begun(of: count, before: "/other", limit: 4) == count)
+  }
+
+  @Test func `beyond the limit others have their turn, and every answer comes in order`() async throws {
+    let begun = try await begun(of: 900, before: "/other", limit: 4)
+    #expect(begun < 900)
+    #expect(begun.isMultiple(of: 4))
+  }
+
+  @Test func `a client that never reads can't make the server keep its requests`() async throws {
+    try await withServer(configure: { $0.limits.requestsPerConnection = .max }, handler: echo) { _, port in
+      let stuck = try await RawHTTPClient.run {
+        let client = try RawHTTPClient(port: port, receiveBuffer: 16 * 1024)
+        let request = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+        return client.sendUntilStuck(Array(String(repeating: request, count: 1000).utf8), upTo: 256 << 20)
+      }
+      #expect(stuck < 64 << 20)
+    }
+  }
+
+  @Test func `an end after many requests is answered to the last`() async throws {
+    try await withServer(configure: { $0.limits.pipelinedRequests = 2 }, handler: echo) { _, port in
+      try await RawHTTPClient.run {
+        let client = try RawHTTPClient(port: port)
+        try client.send((0..<99).map { "GET /\($0) HTTP/1.1\r\nHost: a\r\n\r\n" }.joined())
+        client.endSending()
+        for index in 0..<99 { #expect(try client.receiveResponse().text == "GET /\(index)") }
+        #expect(try client.receiveAll().isEmpty)
+      }
+    }
+  }
+
+  @Test func `a refused request among many ends the connection behind the answers before it`() async throws {
+    try await withServer(configure: { $0.limits.pipelinedRequests = 2 }, handler: echo) { _, port in
+      try await RawHTTPClient.run {
+        let client = try RawHTTPClient(port: port)
+        let good = String(repeating: "GET / HTTP/1.1\r\nHost: a\r\n\r\n", count: 5)
+        try client.send(good + "GET / HTTP/1.1\r\n\r\n" + good)
+        for _ in 0..<5 { #expect(try client.receiveResponse().status == 200) }
+        #expect(try client.receiveResponse().status == 400)
+        client.endSending()
+        #expect(try client.receiveAll().isEmpty)
+      }
+    }
+  }
+}
+
+/// Blocks the thread.
+private func hold(_ gate: DispatchSemaphore) { gate.wait() }

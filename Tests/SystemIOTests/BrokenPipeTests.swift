@@ -1,0 +1,32 @@
+#if os(Linux)
+  import Foundation
+  import SystemIO
+  import TestSupport
+  import Testing
+
+  @Suite struct BrokenPipeTests {
+    @Test func `a file sent to who is gone fails, and ends nothing`() async {
+      await #expect(processExitsWith: .success) {
+        signal(SIGPIPE, SIG_DFL)
+        let listener = try Socket.listeners(at: SocketAddress(.loopback, port: 0), count: 1)[0]
+        let client = try RawHTTPClient(port: try listener.localAddress.port)
+        let poller = try Poller()
+        try poller.set(.read, for: listener.descriptor)
+        try poller.wait(milliseconds: 10_000) { _ in }
+        let socket = try #require(try listener.accept()).socket
+        try socket.shutdownSending()
+        let file = try File(#filePath)
+        var failure: SystemError?
+        ProcessSignals.withoutBrokenPipe {
+          do throws(SystemError) { _ = try socket.send(file, offset: 0, count: 10) } catch { failure = error }
+        }
+        #expect(failure?.isDisconnected == true)
+        _ = client
+        // Nothing is left that would end the process now.
+        var pending = sigset_t()
+        sigpending(&pending)
+        #expect(sigismember(&pending, SIGPIPE) == 0)
+      }
+    }
+  }
+#endif
