@@ -22,7 +22,8 @@ struct ResourceLimitTests {
     #expect(await server.program.stop() == 0)
   }
 
-  @Test func `without a descriptor left it answers whom it knows, and takes others up again later`()
+  @Test
+  func `without a descriptor left for connections it serves whom it knows, and takes others up again later`()
     async throws
   {
     let folder = try TemporaryFolder()
@@ -45,15 +46,13 @@ struct ResourceLimitTests {
       #expect(try get("/healthz", known) == 200)
       var others = try (0..<80).map { _ in try RawHTTPClient(port: port) }
       for client in others { try client.send("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n") }
-      var status = 200
-      for _ in 0..<10_000 where status == 200 { status = try get("/v1/snapshots/\(id).zip", known) }
-      #expect(status == 503)
-      #expect(try get("/healthz", known) == 200)
+      // Some descriptors are kept from connections, for files.
+      for _ in 0..<100 { #expect(try get("/v1/snapshots/\(id).zip", known) == 200) }
       try known.send(
         "PUT /v1/reports/R/snapshots/\(SnapshotID()) HTTP/1.1\r\nHost: a\r\n"
           + "Content-Type: application/zip\r\nContent-Length: \(bytes.count)\r\n\r\n")
       try known.send(Array(bytes))
-      #expect(try known.receiveResponse().status == 503)
+      #expect(try known.receiveResponse().status == 201)
       others.removeFirst(79)
       #expect(try others[0].receiveResponse().status == 200)
     }

@@ -114,7 +114,7 @@ import Testing
     let start = ContinuousClock.now
     task.cancel()
     #expect(await task.result.failure as? TransportError == .cancelled)
-    #expect(ContinuousClock.now - start < Duration.seconds(5).patient)
+    #expect(ContinuousClock.now - start < Duration.seconds(30).patient)
     await hasClosed.wait()
   }
 
