@@ -26,7 +26,14 @@ extension FileBundleStore {
   /// Writes down what was found, until it is cancelled or the store goes.
   func settleVerdicts() -> Task<Void, Never> {
     Task(priority: .background) { [weak self, verdicts = verdicts.stream] in
-      for await record in verdicts { await self?.settle(record) }
+      // Several at once, because what waits together shares the disk's flushes.
+      await withTaskGroup(of: Void.self) { group in
+        var running = 0
+        for await record in verdicts {
+          if running == 16 { _ = await group.next() } else { running += 1 }
+          group.addTask { await self?.settle(record) }
+        }
+      }
     }
   }
 

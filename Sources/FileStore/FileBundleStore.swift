@@ -35,7 +35,7 @@ public final class FileBundleStore: BundleStore {
   /// Inflate whole bundles before the answer.
   let checkers = QueueSet("checker", count: 2)
   let readers = QueueSet("reader", count: 2)
-  let scrubber = DispatchQueue(label: "file-store.scrubber", qos: .background)
+  let scrubber = BackgroundQueue()
   /// Bundles whose checksums were looked at, with what was found.
   let verdicts: (stream: AsyncStream<SnapshotRecord>, continuation: AsyncStream<SnapshotRecord>.Continuation)
   private let settling = Mutex<Task<Void, Never>?>(nil)
@@ -76,8 +76,11 @@ public final class FileBundleStore: BundleStore {
   }
 
   private static func makeFlusher(_ configuration: Configuration) throws(SystemError) -> Flusher {
-    // Each has a volume of its own, since a volume tells of a failure once.
-    guard configuration.sharesFlushes, let volume = try Volume.holding(configuration.path) else {
+    // Each has a volume of its own, since a volume tells of a failure once. Bundles are renamed from `uploads/`: both
+    // are on one file system, wherever the folder above them is.
+    guard configuration.sharesFlushes,
+      let volume = try Volume.holding(Shelf(root: configuration.path).uploads)
+    else {
       return Flusher(count: configuration.flushers, flushAll: nil)
     }
     return Flusher(count: configuration.flushers) { () throws(SystemError) in try volume.synchronize() }

@@ -1,0 +1,41 @@
+import Foundation
+import Synchronization
+import SystemIO
+
+/// Does one thing after the other on a thread of its own, which gives way to all others and ends when nothing is left.
+///
+/// A queue of Dispatch would not do: on Linux all its threads weigh the same.
+final class BackgroundQueue: Sendable {
+  private struct State: Sendable {
+    var waiting: [@Sendable () -> Void] = []
+    var isRunning = false
+  }
+
+  private let state = Mutex(State())
+
+  func async(_ work: @escaping @Sendable () -> Void) {
+    let starts = state.withLock { state in
+      state.waiting.append(work)
+      defer { state.isRunning = true }
+      return !state.isRunning
+    }
+    guard starts else { return }
+    Thread.detachNewThread {
+      CurrentThread.giveWay()
+      while let waiting = self.takeWaiting() {
+        for work in waiting { work() }
+      }
+    }
+  }
+
+  private func takeWaiting() -> [@Sendable () -> Void]? {
+    state.withLock { state in
+      guard !state.waiting.isEmpty else {
+        state.isRunning = false
+        return nil
+      }
+      defer { state.waiting = [] }
+      return state.waiting
+    }
+  }
+}
