@@ -5,7 +5,9 @@ import Foundation
 struct Benchmark {
   static func main() {
     do {
-      let options = try Options(Array(CommandLine.arguments.dropFirst()))
+      var options = try Options(Array(CommandLine.arguments.dropFirst()))
+      // Of its own: nothing that a broken run left is met, and nothing of anybody else's is removed.
+      options.work += "/run-\(getpid())"
       raiseDescriptorLimit()
       signal(SIGPIPE, SIG_IGN)
       Cores.bind(to: Cores.generator)
