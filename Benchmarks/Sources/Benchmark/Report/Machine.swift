@@ -39,7 +39,7 @@ struct Machine: Codable {
       "\(processor), \(cores) cores, \(memoryGigabytes) GB, \(system), Linux \(kernel)",
       versions.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", "),
       cores > 1
-        ? "Every server has core 0 to itself, the load generator core 1; all are built with -O and a static standard library."
+        ? "Every server has core 0 to itself, the load generator core 1; those in Swift are built with -O and a static standard library."
         : "Server and load generator share the one core: the figures say little.",
     ]
   }
