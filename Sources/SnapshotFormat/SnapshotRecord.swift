@@ -26,6 +26,15 @@ public struct SnapshotRecord: Codable, Hashable, Sendable, Identifiable {
   public var recordingCount: Int
   /// What came with the upload besides the bundle: the other parts of a form.
   public var metadata: [String: String]
+  /// When it is to go by itself, to the millisecond; `nil` leaves that to the server's rules.
+  public var expiresAt: Date?
+  /// Whether somebody has said that it stays, whatever the rules and its own end say.
+  public var isPinned: Bool {
+    get { pinned == true }
+    set { pinned = newValue ? true : nil }
+  }
+  /// `nil` rather than `false`, so that only what is pinned says a word of it.
+  private var pinned: Bool?
 
   /// How far a bundle's entries have been checked against their checksums.
   public enum Verification: String, Codable, Hashable, Sendable, CaseIterable {
@@ -40,7 +49,8 @@ public struct SnapshotRecord: Codable, Hashable, Sendable, Identifiable {
   /// Describes a bundle that carries `manifest`.
   public init(
     id: SnapshotID, report: ReportID, size: Int64, sha256: ContentDigest, receivedAt: Date,
-    verified: Verification, manifest: Manifest, metadata: [String: String] = [:]
+    verified: Verification, manifest: Manifest, metadata: [String: String] = [:],
+    expiresAt: Date? = nil
   ) {
     self.id = id
     createdAt = manifest.createdAt
@@ -54,5 +64,6 @@ public struct SnapshotRecord: Codable, Hashable, Sendable, Identifiable {
     self.receivedAt = receivedAt
     self.verified = verified
     self.metadata = metadata
+    self.expiresAt = expiresAt
   }
 }

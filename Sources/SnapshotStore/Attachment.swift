@@ -1,3 +1,4 @@
+public import Foundation
 public import SnapshotFormat
 
 /// What a bundle is published as.
@@ -12,16 +13,19 @@ public struct Attachment: Sendable {
   public var createOnly: Bool
   /// What came with the upload besides the bundle.
   public var metadata: [String: String]
+  /// When it is to go by itself; `nil` leaves that to the rules.
+  public var expiresAt: Date?
 
   /// Describes how to publish.
   public init(
     report: ReportID, id: SnapshotID? = nil, expected: ContentDigest? = nil, createOnly: Bool = false,
-    metadata: [String: String] = [:]
+    metadata: [String: String] = [:], expiresAt: Date? = nil
   ) {
     self.report = report
     self.id = id
     self.expected = expected
     self.createOnly = createOnly
     self.metadata = metadata
+    self.expiresAt = expiresAt
   }
 }
