@@ -26,6 +26,8 @@ public struct SnapshotRecord: Codable, Hashable, Sendable, Identifiable {
   public var recordingCount: Int
   /// What came with the upload besides the bundle: the other parts of a form.
   public var metadata: [String: String]
+  /// The id of the token that it was attached with; `nil` where none was needed.
+  public var attachedBy: String?
   /// When it is to go by itself, to the millisecond; `nil` leaves that to the server's rules.
   public var expiresAt: Date?
   /// Whether somebody has said that it stays, whatever the rules and its own end say.
@@ -50,7 +52,7 @@ public struct SnapshotRecord: Codable, Hashable, Sendable, Identifiable {
   public init(
     id: SnapshotID, report: ReportID, size: Int64, sha256: ContentDigest, receivedAt: Date,
     verified: Verification, manifest: Manifest, metadata: [String: String] = [:],
-    expiresAt: Date? = nil
+    attachedBy: String? = nil, expiresAt: Date? = nil
   ) {
     self.id = id
     createdAt = manifest.createdAt
@@ -64,6 +66,7 @@ public struct SnapshotRecord: Codable, Hashable, Sendable, Identifiable {
     self.receivedAt = receivedAt
     self.verified = verified
     self.metadata = metadata
+    self.attachedBy = attachedBy
     self.expiresAt = expiresAt
   }
 }
