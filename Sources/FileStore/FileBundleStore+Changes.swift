@@ -123,6 +123,7 @@ extension FileBundleStore {
   }
 
   /// Takes a bundle out of use by giving it another name: one step, which says all.
+  @discardableResult
   public func setAside(_ id: SnapshotID) async throws(StoreError) -> SnapshotRecord {
     let (bundle, damaged) = (shelf.path(.bundle, of: id), shelf.path(.damaged, of: id))
     return try await committer.perform(in: shelf.folder(of: id)) { [self] () throws(StoreError) in
@@ -143,6 +144,7 @@ extension FileBundleStore {
   }
 
   /// Changes what may change of a record: the new one is written and flushed beside it, and then takes its place.
+  @discardableResult
   public func change(_ change: RecordChange, of id: SnapshotID) async throws(StoreError) -> SnapshotRecord {
     while true {
       let staged = "\(shelf.uploads)/\(SnapshotID()).json"

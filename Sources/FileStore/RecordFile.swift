@@ -19,8 +19,7 @@ enum RecordFile {
     do {
       let json = Array(try SnapshotJSON.encode(record, pretty: true))
       guard json.starts(with: opening) else { throw Damage() }
-      return opening + prefix + Array(ContentDigest.of(json).description.utf8) + suffix
-        + json.dropFirst(opening.count)
+      return opening + line(of: json) + json.dropFirst(opening.count)
     } catch {
       throw SystemError(operation: "encode", code: POSIXErrorCode.EBADMSG.rawValue)
     }
@@ -31,13 +30,14 @@ enum RecordFile {
     let end = opening.count + lineLength
     // Damage does not change the length of a line, so that one with a damaged beginning is told from none.
     if bytes.dropFirst(opening.count).firstIndex(of: UInt8(ascii: "\n")) == end - 1 {
-      let line = bytes[opening.count..<end]
-      guard line.starts(with: prefix), line.suffix(suffix.count) == suffix[...],
-        let stated = ContentDigest(
-          hexadecimal: String(decoding: line.dropFirst(prefix.count).prefix(64), as: UTF8.self)),
-        stated == ContentDigest.of(bytes[..<opening.count] + bytes[end...])
-      else { throw Damage() }
+      guard bytes[opening.count..<end] == line(of: bytes[..<opening.count] + bytes[end...])[...] else {
+        throw Damage()
+      }
     }
     do { return try SnapshotJSON.decode(SnapshotRecord.self, from: Data(bytes)) } catch { throw Damage() }
+  }
+
+  private static func line(of others: some DataProtocol) -> [UInt8] {
+    prefix + Array(ContentDigest.of(others).description.utf8) + suffix
   }
 }

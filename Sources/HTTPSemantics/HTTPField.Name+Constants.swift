@@ -1,6 +1,8 @@
 public import HTTPTypes
 
 extension HTTPField.Name {
+  /// `Accept-Patch` (RFC 5789 §3.1).
+  public static let acceptPatch = constant("Accept-Patch")
   /// `Accept-Post` (W3C LDP §7.1).
   public static let acceptPost = constant("Accept-Post")
   /// `Content-Digest` (RFC 9530 §2).
@@ -11,6 +13,8 @@ extension HTTPField.Name {
   public static let link = constant("Link")
   /// `Repr-Digest` (RFC 9530 §3).
   public static let reprDigest = constant("Repr-Digest")
+  /// `Snapshot-Expires`: when the snapshot that is attached is to go by itself.
+  public static let snapshotExpires = constant("Snapshot-Expires")
   /// `Want-Repr-Digest` (RFC 9530 §4).
   public static let wantReprDigest = constant("Want-Repr-Digest")
   /// `X-Request-Id`: names the request, in answers as in logs.

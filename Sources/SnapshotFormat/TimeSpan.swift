@@ -8,6 +8,13 @@ public struct TimeSpan: Hashable, Sendable, Comparable, LosslessStringConvertibl
   /// How many seconds.
   public let seconds: Int64
 
+  /// An hour.
+  public static let hour = TimeSpan(exactly: 3600)
+  /// Thirty days.
+  public static let month = TimeSpan(exactly: 30 * 86_400)
+
+  private init(exactly seconds: Int64) { self.seconds = seconds }
+
   private static let units: [(letter: Character, seconds: Int64)] = [
     ("w", 604_800), ("d", 86_400), ("h", 3600), ("m", 60), ("s", 1),
   ]

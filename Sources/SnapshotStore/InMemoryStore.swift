@@ -57,6 +57,7 @@ public final class InMemoryStore: BundleStore {
   }
 
   /// Changes what may change of a record.
+  @discardableResult
   public func change(_ change: RecordChange, of id: SnapshotID) async throws(StoreError) -> SnapshotRecord {
     try entries.withLock { entries throws(StoreError) in
       switch entries[id] {
@@ -69,6 +70,7 @@ public final class InMemoryStore: BundleStore {
   }
 
   /// Takes a bundle out of use.
+  @discardableResult
   public func setAside(_ id: SnapshotID) async throws(StoreError) -> SnapshotRecord {
     try entries.withLock { entries throws(StoreError) in
       if case .published(let bundle) = entries[id] { entries[id] = .setAside(bundle) }
@@ -79,7 +81,7 @@ public final class InMemoryStore: BundleStore {
   /// The ids that come after `last`, at most a hundred.
   public func identifiers(after last: SnapshotID?) async throws(StoreError) -> [SnapshotID] {
     entries.withLock { entries in
-      let ids = entries.compactMap { if case .deleted = $0.value { nil } else { $0.key } }
+      let ids = entries.filter { Self.readable($0.value) != nil }.keys
       return Array(ids.sorted().drop { id in last.map { id <= $0 } ?? false }.prefix(100))
     }
   }

@@ -108,6 +108,8 @@ func failure(_ body: () async throws -> Void) async -> String? {
     case .digestMismatch: "digestMismatch"
     case .invalid: "invalid"
     case .outOfSpace: "outOfSpace"
+    case .quotaExceeded: "quotaExceeded"
+    case .damaged: "damaged"
     case .system: "system"
     }
   } catch {

@@ -36,11 +36,12 @@ extension SnapshotRoutes {
   }
 
   private func attach(_ intake: UploadIntake, _ attachment: Attachment) async throws -> HTTPServerResponse {
-    let publication = try await service.attach { upload in
+    let publication = try await service.attach(expecting: intake.leastLength) { upload in
       let received = try await intake.receive(into: upload)
       var attachment = attachment
       attachment.expected = received.expected
       attachment.metadata = received.metadata
+      attachment.expiresAt = received.expiresAt
       return attachment
     }
     let body = try JSONBody(RecordAnswer(publication.record))

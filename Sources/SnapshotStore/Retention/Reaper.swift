@@ -11,9 +11,15 @@ public struct Reaper: Sendable {
   /// How a pass ended.
   public struct Outcome: Sendable, Hashable {
     /// What went.
-    public var expired: [Expiration] = []
+    public var expired: [Expiration]
     /// How many more were to go when it ended, the ones that failed among them.
-    public var remaining = 0
+    public var remaining: Int
+
+    /// A pass that ended so.
+    public init(expired: [Expiration] = [], remaining: Int = 0) {
+      self.expired = expired
+      self.remaining = remaining
+    }
   }
 
   /// The rules.
@@ -77,13 +83,17 @@ public struct Reaper: Sendable {
   }
 
   /// Makes a pass every so often until it is cancelled.
-  /// - Parameter sleep: waits so long, or throws once it is cancelled.
+  /// - Parameters:
+  ///   - delay: how long it waits before the first one.
+  ///   - sleep: waits so long, or throws once it is cancelled.
   public func run(
-    every interval: Duration,
+    every interval: Duration, after delay: Duration,
     sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
   ) async {
+    var pause = delay
     while !Task.isCancelled {
-      do { try await sleep(interval) } catch { return }
+      do { try await sleep(pause) } catch { return }
+      pause = interval
       do {
         try await run()
       } catch is CancellationError {

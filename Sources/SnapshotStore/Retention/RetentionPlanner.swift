@@ -37,6 +37,12 @@ public struct RetentionPlanner: Sendable {
     let application: String?
     let limits: RetentionRules.Limits
     var total: Int64 = 0
+
+    var isTooLarge: Bool { limits.totalBytes.map { total > $0 } ?? false }
+
+    func sentence(_ predicate: String) -> String {
+      "It \(predicate)" + (application.map { ", by the rule for \($0)." } ?? ".")
+    }
   }
 
   private let now: Date
@@ -71,8 +77,8 @@ public struct RetentionPlanner: Sendable {
         return
       }
     }
-    groups[place].count(snapshot.size)
-    if place > 0 { groups[0].count(snapshot.size) }
+    groups[place].total += snapshot.size
+    if place > 0 { groups[0].total += snapshot.size }
     guard !snapshot.isPinned else { return }
     guard remembersAll || limits.countPerReport != nil || limits.totalBytes != nil else { return }
     let report = limits.countPerReport == nil ? (0, 0) : Self.halves(of: snapshot.report)
@@ -139,16 +145,6 @@ public struct RetentionPlanner: Sendable {
     let bytes = ContentDigest.of(Array(report.description.utf8)).bytes
     func number(_ range: Range<Int>) -> UInt64 { bytes[range].reduce(0) { $0 << 8 | UInt64($1) } }
     return (number(0..<8), number(8..<16))
-  }
-}
-
-extension RetentionPlanner.Group {
-  fileprivate var isTooLarge: Bool { limits.totalBytes.map { total > $0 } ?? false }
-
-  fileprivate mutating func count(_ size: Int64) { total += size }
-
-  fileprivate func sentence(_ predicate: String) -> String {
-    "It \(predicate)" + (application.map { ", by the rule for \($0)." } ?? ".")
   }
 }
 

@@ -1,7 +1,7 @@
-import Foundation
+public import Foundation
 public import SnapshotFormat
 import Synchronization
-import SystemIO
+public import SystemIO
 
 /// Looks at every bundle: reads it whole, at a bounded rate, and sets it aside where its bytes are not those that
 /// came.
@@ -47,6 +47,7 @@ public final class Scrubber: Sendable {
   private let onFailure: @Sendable (SnapshotID?, any Error) -> Void
   private let queue = BackgroundQueue()
   private let state = Mutex(ScrubReport())
+  private let started = Mutex<Task<Void, Never>?>(nil)
 
   /// Looks at what `store` keeps, whose index is `catalog`.
   /// - Parameter onFailure: told what could not be read or written down, with the snapshot where it was about one.
@@ -68,16 +69,43 @@ public final class Scrubber: Sendable {
   /// Makes one pass over the whole store, or what is left of one that was cut short.
   /// - Returns: what it found; `nil` where another pass runs already.
   @discardableResult
-  public func run() async throws -> ScrubReport? {
+  public func run() async throws -> ScrubReport? { begin() ? try await pass() : nil }
+
+  /// Begins a pass unless one runs, and returns at once; ``report`` tells how it goes.
+  public func start() {
+    guard begin() else { return }
+    let task = Task {
+      do {
+        try await pass()
+      } catch is CancellationError {
+      } catch {
+        onFailure(nil, error)
+      }
+    }
+    started.withLock { $0 = task }
+  }
+
+  /// Ends the pass that ``start()`` began, and waits for its end.
+  public func stop() async {
+    let task = started.withLock { $0.take() }
+    task?.cancel()
+    await task?.value
+  }
+
+  /// Whether a pass may begin: there is one at a time.
+  private func begin() -> Bool {
     let now = SnapshotJSON.milliseconds(of: configuration.now())
-    let begins = state.withLock { report in
+    return state.withLock { report in
       guard !report.isRunning else { return false }
       report = ScrubReport()
       report.isRunning = true
       report.startedAt = now
       return true
     }
-    guard begins else { return nil }
+  }
+
+  @discardableResult
+  private func pass() async throws -> ScrubReport {
     do {
       try await lookAtAll()
     } catch {

@@ -9,6 +9,7 @@ import SystemIO
 struct ServerApplication {
   let server: HTTPServer
   private let store: FileBundleStore
+  private let upkeep: Upkeep
 
   /// Opens the storage, indexes what is in it, and prepares to listen.
   init(_ settings: ServerSettings, logger: Logger) async throws {
@@ -19,6 +20,7 @@ struct ServerApplication {
         path: settings.storage,
         admission: Admission(policy: settings.validation),
         reserve: settings.reservedBytes,
+        quota: settings.retention.quotaBytes,
         sharesFlushes: settings.sharesFlushes,
         onVerification: { await catalog.insert($0) }),
       logger: logger)
@@ -31,12 +33,18 @@ struct ServerApplication {
     var limits = ServiceLimits()
     limits.bundleBytes = settings.maximumBundleBytes
     configuration.limits.bodyBytes = limits.formBytes
-    let handler = SnapshotHandler(service, limits: limits, logger: logger)
+    upkeep = Upkeep(settings.retention, store: store, catalog: catalog, storage: settings.storage, logger: logger)
+    let handler = SnapshotHandler(
+      service, limits: limits, more: MaintenanceRoutes(upkeep.reaper, upkeep.scrubber).routes, logger: logger)
     server = HTTPServer(configuration: configuration, handler: handler, logger: logger)
+    upkeep.start()
   }
 
   /// Finishes what the store has begun, and frees the storage. The server has been shut down before.
-  func close() async { await store.close() }
+  func close() async {
+    await upkeep.stop()
+    await store.close()
+  }
 
   /// Beyond loopback anybody could read what users saw.
   private static func refuseOpenDoor(_ settings: ServerSettings) throws(CommandFailure) {
