@@ -12,7 +12,7 @@ import SystemIO
 ///     bundles/3f/3f2b…c1.json      its record
 ///     bundles/3f/3f2b…c1.damaged   in the bundle's place once its bytes were found damaged
 ///     bundles/3f/3f2b…c1.deleted   in the place of all once they are deleted: empty
-///     uploads/<upload>/…           what is still arriving
+///     uploads/…                    what is still arriving
 ///     set-aside/…                  bundles that were found without a record
 ///     lock                         held by the one server that uses the folder
 ///

@@ -16,10 +16,14 @@ struct TestAPI: Sendable {
   let log = CapturedLog()
   let handler: SnapshotHandler
 
-  init(limits: ServiceLimits = ServiceLimits()) {
+  /// - Parameter rules: what goes by itself, when it is asked for.
+  init(limits: ServiceLimits = ServiceLimits(), rules: RetentionRules = RetentionRules()) {
     let log = log
+    let maintenance = MaintenanceRoutes(
+      Reaper(rules, store: store, catalog: catalog),
+      Scrubber(.init(bytesPerSecond: 1 << 30), store: store, catalog: catalog))
     handler = SnapshotHandler(
-      SnapshotService(store: store, catalog: catalog), limits: limits,
+      SnapshotService(store: store, catalog: catalog), limits: limits, more: maintenance.routes,
       logger: Logger(label: "test") { _ in log })
   }
 

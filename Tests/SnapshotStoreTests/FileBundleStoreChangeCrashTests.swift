@@ -94,13 +94,18 @@ import Testing
       #expect(await failure { _ = try await reopened.open(sample.id) } == (isAside ? "damaged" : nil))
       #expect(reopened.usage == StoreUsage(bundles: 1, bytes: Int64(sample.bytes.count)))
     }
-    probe.fail(.flushFolder)
-    let other = SampleBundle()
-    probe.stopFailing()
-    try await store.upload(other)
-    probe.fail(.flushFolder)
-    #expect(await failure { try await store.setAside(other.id) } == "system")
-    #expect(try await store.open(other.id).contents == other.bytes)
+  }
+
+  @Test(arguments: [Step.setAside, .flushFolder])
+  func `what can't be set aside for good stays in use`(step: Step) async throws {
+    let (storage, probe) = (try StorageFixture(), StepProbe())
+    let store = try await storage.open(seams: probe.seams)
+    let sample = SampleBundle()
+    try await store.upload(sample)
+    probe.fail(step)
+    #expect(await failure { try await store.setAside(sample.id) } == "system")
+    #expect(try await store.open(sample.id).contents == sample.bytes)
+    #expect(try await store.record(sample.id).verified == .intact)
   }
 
   @Test func `a repair that is cut short at any step is made or not begun`() async throws {
