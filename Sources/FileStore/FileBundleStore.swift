@@ -165,6 +165,14 @@ public final class FileBundleStore: BundleStore {
     return try await readers.next.perform { [shelf] () throws(StoreError) in try shelf.open(id) }
   }
 
+  /// A bundle, open for reading, with its record as the file has it.
+  public func openAnew(_ id: SnapshotID) async throws(StoreError) -> StoredBundle {
+    try await scanner.perform { [shelf] () throws(StoreError) in
+      shelf.records.forget(id)
+      return try shelf.open(id)
+    }
+  }
+
   /// Every record. One that can't be read is left out and logged.
   public func allRecords() async throws(StoreError) -> [SnapshotRecord] {
     try await readers.next.perform { [shelf, logger] () throws(StoreError) in

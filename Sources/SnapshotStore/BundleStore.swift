@@ -22,6 +22,9 @@ public protocol BundleStore: Sendable {
   /// A bundle, open for reading; it stays readable even if it is deleted meanwhile. Throws
   /// ``StoreError/notFound``, ``StoreError/deleted``, or ``StoreError/damaged`` where it was set aside.
   func open(_ id: SnapshotID) async throws(StoreError) -> StoredBundle
+  /// As ``open(_:)``, but what is told of the record comes from where it is kept, not from memory: for looking whether
+  /// all is as it was written.
+  func openAnew(_ id: SnapshotID) async throws(StoreError) -> StoredBundle
   /// Removes a bundle and its record for good, leaving a tombstone that holds nothing but the UUID. Throws
   /// ``StoreError/notFound`` where there never was one, ``StoreError/deleted`` where it is gone already.
   func delete(_ id: SnapshotID) async throws(StoreError)
@@ -53,6 +56,9 @@ extension BundleStore {
   public func beginUpload() async throws(StoreError) -> any BundleUpload {
     try await beginUpload(expecting: nil)
   }
+
+  /// As ``open(_:)``, for stores that keep nothing of it in memory, or nothing anywhere else.
+  public func openAnew(_ id: SnapshotID) async throws(StoreError) -> StoredBundle { try await open(id) }
 }
 
 /// A bundle on its way in. Used by one task at a time; ends with ``commit(_:)`` or ``discard()``.

@@ -169,7 +169,7 @@ public final class Scrubber: Sendable {
   private func look(at id: SnapshotID, _ pace: inout Pace) async throws -> ScrubFinding? {
     var bytes: Int64 = 0
     do {
-      let bundle = try await store.open(id)
+      let bundle = try await store.openAnew(id)
       let digest = try await hash(bundle.file, &pace, count: &bytes)
       guard digest != bundle.record.sha256 || bytes != bundle.record.size else {
         return ScrubFinding(id: id, bytes: bytes, verdict: .intact)

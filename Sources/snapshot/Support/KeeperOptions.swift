@@ -1,8 +1,8 @@
-import ArgumentParser
+public import ArgumentParser
 import FileStore
 import Foundation
 import Logging
-import SnapshotFormat
+public import SnapshotFormat
 import SnapshotStore
 import SystemIO
 
@@ -53,4 +53,9 @@ struct KeeperOptions: ParsableArguments {
       throw CommandFailure("A server uses the storage \(storage): say --server URL instead of --storage.")
     }
   }
+}
+
+extension SnapshotEnd: ExpressibleByArgument {
+  /// Reads a time, a while from now, or `never`.
+  public init?(argument: String) { self.init(argument) }
 }
