@@ -35,6 +35,8 @@ public final class FileBundleStore: BundleStore {
   /// Inflate whole bundles before the answer.
   let checkers = QueueSet("checker", count: 2)
   let readers = QueueSet("reader", count: 2)
+  /// Reads every record for the catalogue: one after the other, so that readers of bundles find a free queue.
+  let scanner = DispatchQueue(label: "file-store.scanner", qos: .utility)
   let scrubber = BackgroundQueue()
   /// Bundles whose checksums were looked at, with what was found.
   let verdicts: (stream: AsyncStream<SnapshotRecord>, continuation: AsyncStream<SnapshotRecord>.Continuation)
@@ -140,23 +142,5 @@ public final class FileBundleStore: BundleStore {
   public func open(_ id: SnapshotID) async throws(StoreError) -> StoredBundle {
     if let bundle = shelf.openRecent(id) { return bundle }
     return try await readers.next.perform { [shelf] () throws(StoreError) in try shelf.open(id) }
-  }
-
-  /// Every record. One that can't be read is left out and logged.
-  public func allRecords() async throws(StoreError) -> [SnapshotRecord] {
-    try await readers.next.perform { [shelf, logger] () throws(StoreError) in
-      var records: [SnapshotRecord] = []
-      for id in try shelf.published() {
-        do throws(StoreError) {
-          records.append(try shelf.record(id))
-        } catch {
-          switch error {
-          case .deleted, .notFound: continue
-          default: logger.error("A record can't be read", metadata: ["id": "\(id)", "error": "\(error)"])
-          }
-        }
-      }
-      return records
-    }
   }
 }

@@ -26,6 +26,9 @@ public struct SnapshotRecord: Codable, Hashable, Sendable, Identifiable {
   public var recordingCount: Int
   /// What came with the upload besides the bundle: the other parts of a form.
   public var metadata: [String: String]
+  /// The identifiers that are recorded, within ``IdentifierLimits``: what a catalogue finds the snapshot by. The API
+  /// does not answer them. `nil` in records of before; the manifest in the bundle names all of them.
+  public var identifiers: [String]?
 
   /// How far a bundle's entries have been checked against their checksums.
   public enum Verification: String, Codable, Hashable, Sendable, CaseIterable {
@@ -54,5 +57,6 @@ public struct SnapshotRecord: Codable, Hashable, Sendable, Identifiable {
     self.receivedAt = receivedAt
     self.verified = verified
     self.metadata = metadata
+    identifiers = Self.identifiers(of: manifest)
   }
 }

@@ -27,8 +27,34 @@ public protocol BundleStore: Sendable {
   /// ``StoreError/deleted``.
   func setVerification(_ verification: SnapshotRecord.Verification, of id: SnapshotID)
     async throws(StoreError)
-  /// Every record, in no order: what a catalogue is built from.
-  func allRecords() async throws(StoreError) -> [SnapshotRecord]
+  /// The ids of the bundles in one part of all, in no order.
+  func ids(in shard: SnapshotShard) async throws(StoreError) -> [SnapshotID]
+  /// The records of those of `ids` that are there, in no order, each with its identifiers: those of a record that
+  /// has none are read out of the bundle. One that can't be read is left out and logged.
+  func records(_ ids: [SnapshotID]) async throws(StoreError) -> [SnapshotRecord]
+}
+
+extension BundleStore {
+  /// The most records that ``scan(_:)`` holds at once.
+  public static var scanLength: Int { 1000 }
+
+  /// Every record, in no order and in batches, so that memory does not grow with the store: what a catalogue is
+  /// built from. What arrives meanwhile may be missing.
+  public func scan(_ visit: ([SnapshotRecord]) async throws -> Void) async throws {
+    for shard in SnapshotShard.allCases {
+      let ids = try await ids(in: shard)
+      for start in stride(from: 0, to: ids.count, by: Self.scanLength) {
+        try await visit(try await records(Array(ids[start..<min(start + Self.scanLength, ids.count)])))
+      }
+    }
+  }
+
+  /// Every record, in no order: for stores that are known to be small.
+  public func allRecords() async throws -> [SnapshotRecord] {
+    var all: [SnapshotRecord] = []
+    try await scan { all += $0 }
+    return all
+  }
 }
 
 /// A bundle on its way in. Used by one task at a time; ends with ``commit(_:)`` or ``discard()``.

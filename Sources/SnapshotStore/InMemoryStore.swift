@@ -49,10 +49,19 @@ public final class InMemoryStore: BundleStore {
     }
   }
 
-  /// Every record.
-  public func allRecords() async throws(StoreError) -> [SnapshotRecord] {
+  /// The ids of the bundles in one part of all.
+  public func ids(in shard: SnapshotShard) async throws(StoreError) -> [SnapshotID] {
     entries.withLock { entries in
-      entries.values.compactMap { if case .published(let bundle) = $0 { bundle.record } else { nil } }
+      entries.compactMap { id, entry in
+        if case .published = entry, SnapshotShard(of: id) == shard { id } else { nil }
+      }
+    }
+  }
+
+  /// The records of those of `ids` that are there.
+  public func records(_ ids: [SnapshotID]) async throws(StoreError) -> [SnapshotRecord] {
+    entries.withLock { entries in
+      ids.compactMap { if case .published(let bundle)? = entries[$0] { bundle.record } else { nil } }
     }
   }
 
