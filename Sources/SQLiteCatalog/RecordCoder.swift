@@ -35,6 +35,7 @@ enum RecordCoder {
       $0.append($1.key)
       $0.append($1.value)
     }
+    writer.append(record.attachedBy.map { [$0] } ?? []) { $0.append($1) }
     return writer.data
   }
 
@@ -57,12 +58,13 @@ enum RecordCoder {
       Module(name: try $0.text(), files: try $0.list { try $0.text() })
     }
     let metadata = try reader.list { (try $0.text(), try $0.text()) }
+    let attachedBy = try reader.list { try $0.text() }.first
     guard reader.rest.isEmpty else { throw Malformed() }
     var record = SnapshotRecord(
       id: id, report: report, size: size, sha256: sha256, receivedAt: receivedAt, verified: verified,
       manifest: Manifest(
         id: id, createdAt: createdAt, application: application, device: device, modules: modules),
-      metadata: Dictionary(metadata) { first, _ in first })
+      metadata: Dictionary(metadata) { first, _ in first }, attachedBy: attachedBy)
     record.recordingCount = recordingCount
     record.createdAt = createdAt
     record.identifiers = nil

@@ -29,6 +29,8 @@ public struct SnapshotRecord: Codable, Hashable, Sendable, Identifiable {
   /// The identifiers that are recorded, within ``IdentifierLimits``: what a catalogue finds the snapshot by. The API
   /// does not answer them. `nil` in records of before; the manifest in the bundle names all of them.
   public var identifiers: [String]?
+  /// The id of the token that it was attached with; `nil` where none was needed.
+  public var attachedBy: String?
 
   /// How far a bundle's entries have been checked against their checksums.
   public enum Verification: String, Codable, Hashable, Sendable, CaseIterable {
@@ -43,7 +45,8 @@ public struct SnapshotRecord: Codable, Hashable, Sendable, Identifiable {
   /// Describes a bundle that carries `manifest`.
   public init(
     id: SnapshotID, report: ReportID, size: Int64, sha256: ContentDigest, receivedAt: Date,
-    verified: Verification, manifest: Manifest, metadata: [String: String] = [:]
+    verified: Verification, manifest: Manifest, metadata: [String: String] = [:],
+    attachedBy: String? = nil
   ) {
     self.id = id
     createdAt = manifest.createdAt
@@ -58,5 +61,6 @@ public struct SnapshotRecord: Codable, Hashable, Sendable, Identifiable {
     self.verified = verified
     self.metadata = metadata
     identifiers = Self.identifiers(of: manifest)
+    self.attachedBy = attachedBy
   }
 }
