@@ -10,7 +10,7 @@ enum Place {
   /// The rows of one millisecond since 1970.
   static func range(_ millisecond: Int64) -> ClosedRange<Int64> {
     let first = min(max(millisecond, 0), lastMillisecond) << bits
-    return first...(first + 1 << bits - 1)
+    return first...(first | (1 << bits - 1))
   }
 
   /// The rows from one millisecond to another.

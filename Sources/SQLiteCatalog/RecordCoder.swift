@@ -27,9 +27,9 @@ enum RecordCoder {
     writer.append(record.device.system)
     writer.append(record.device.systemVersion)
     writer.append(record.device.locale)
-    writer.append(record.modules) { module in
-      $0.append(module.name)
-      $0.append(module.files) { $0.append($1) }
+    writer.append(record.modules) { writer, module in
+      writer.append(module.name)
+      writer.append(module.files) { $0.append($1) }
     }
     writer.append(record.metadata.map { $0 }) {
       $0.append($1.key)
@@ -54,8 +54,8 @@ enum RecordCoder {
     let device = Manifest.Device(
       model: try reader.text(), system: try reader.text(), systemVersion: try reader.text(),
       locale: try reader.text())
-    let modules = try reader.list {
-      Module(name: try $0.text(), files: try $0.list { try $0.text() })
+    let modules = try reader.list { reader in
+      Module(name: try reader.text(), files: try reader.list { try $0.text() })
     }
     let metadata = try reader.list { (try $0.text(), try $0.text()) }
     let attachedBy = try reader.list { try $0.text() }.first

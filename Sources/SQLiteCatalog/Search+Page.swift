@@ -6,7 +6,7 @@ import SnapshotStore
 extension Search {
   /// A row until it is known where it stands among those of its millisecond.
   private struct Found {
-    let cursor: Cursor
+    let cursor: SnapshotStore.Cursor
     let length: Int
     let record: Data
   }
@@ -34,7 +34,7 @@ extension Search {
         current = place
       }
       guard !builder.isFull, let id = SnapshotID(bytes: row[1] as Data) else { return !builder.isFull }
-      let cursor = Cursor(receivedAt: row[2], id: id)
+      let cursor = SnapshotStore.Cursor(receivedAt: row[2], id: id)
       if request.cursor.map({ cursor < $0 }) ?? true {
         millisecond.append(Found(cursor: cursor, length: row[5], record: row[6]))
       }

@@ -19,7 +19,7 @@ struct Search {
   var needsRows: Bool { versions != nil || scope != nil }
 
   /// Plans a query; `nil` where nothing can be found.
-  init?(_ query: CatalogQuery, olderThan cursor: Cursor?, _ db: Database) throws {
+  init?(_ query: CatalogQuery, olderThan cursor: SnapshotStore.Cursor?, _ db: Database) throws {
     guard !query.asksForNothing, let times = query.milliseconds else { return nil }
     let last = min(times.upperBound, cursor?.receivedAt ?? .max)
     guard last >= times.lowerBound else { return nil }

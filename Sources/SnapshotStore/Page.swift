@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 public import SnapshotFormat
 
 /// Which page of a list.

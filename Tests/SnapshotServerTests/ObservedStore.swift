@@ -69,7 +69,13 @@ final class ObservedStore: BundleStore {
     try await store.setVerification(verification, of: id)
   }
 
-  func allRecords() async throws(StoreError) -> [SnapshotRecord] { try await store.allRecords() }
+  func ids(in shard: SnapshotShard) async throws(StoreError) -> [SnapshotID] {
+    try await store.ids(in: shard)
+  }
+
+  func records(_ ids: [SnapshotID]) async throws(StoreError) -> [SnapshotRecord] {
+    try await store.records(ids)
+  }
 }
 
 private final class ObservedUpload: BundleUpload {

@@ -20,5 +20,6 @@ final class PieceStore: BundleStore, BundleUpload {
   func setVerification(
     _ verification: SnapshotRecord.Verification, of id: SnapshotID
   ) async throws(StoreError) { throw .notFound }
-  func allRecords() async throws(StoreError) -> [SnapshotRecord] { [] }
+  func ids(in shard: SnapshotShard) async throws(StoreError) -> [SnapshotID] { [] }
+  func records(_ ids: [SnapshotID]) async throws(StoreError) -> [SnapshotRecord] { [] }
 }

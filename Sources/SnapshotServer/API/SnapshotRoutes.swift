@@ -26,6 +26,8 @@ public struct SnapshotRoutes: Sendable {
       APIRoute(.get, "/v1/snapshots/{id}.zip", .bundle, bundle),
       APIRoute(.get, "/v1/snapshots/{id}", .status, record),
       APIRoute(.delete, "/v1/snapshots/{id}", .delete, delete),
+      APIRoute(.get, "/v1/reindex", .admin, indexing),
+      APIRoute(.post, "/v1/reindex", .admin, reindex),
     ]
   }
 
