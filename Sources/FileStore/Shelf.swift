@@ -68,17 +68,6 @@ struct Shelf: Sendable {
     return published
   }
 
-  /// Every bundle that is published.
-  func published() throws(StoreError) -> [SnapshotID] {
-    do throws(SystemError) {
-      var ids: [SnapshotID] = []
-      for folder in try folders() { ids += try published(in: folder) }
-      return ids
-    } catch {
-      throw StoreError(error)
-    }
-  }
-
   /// Throws what is to be said of a UUID that names no bundle.
   func requirePublished(_ id: SnapshotID) throws(StoreError) {
     if Folder.exists(path(.tombstone, of: id)) { throw .deleted }

@@ -12,13 +12,13 @@ public struct SnapshotHandler: HTTPHandler {
   public let routes: [APIRoute]
   private let logger: Logger
 
-  /// Serves the API of `service`, what `more` routes to, and `/` and `/healthz`, to whom `access` admits.
+  /// Serves the API of `service`, what `more` routes to, and `/`, `/healthz` and `/readyz`, to whom `access` admits.
   public init(
     _ service: SnapshotService, access: AccessControl = .open, limits: ServiceLimits = ServiceLimits(),
     more: [APIRoute] = [], logger: Logger
   ) {
     let api = SnapshotRoutes(service, limits: limits).routes + more
-    routes = api + Self.operations(describing: api)
+    routes = api + Self.operations(describing: api, service)
     router = Router(routes.map { $0.route(access) })
     self.logger = logger
   }
@@ -41,7 +41,9 @@ public struct SnapshotHandler: HTTPHandler {
     }
   }
 
-  private static func operations(describing api: [APIRoute]) -> [APIRoute] {
+  private static func operations(
+    describing api: [APIRoute], _ service: SnapshotService
+  ) -> [APIRoute] {
     let calls = api.map { "  \($0.method.rawValue) \($0.template)\n" }.joined()
     let description = Array("A server that keeps snapshots of apps' data. It answers:\n\n\(calls)".utf8)
     return [
@@ -54,6 +56,7 @@ public struct SnapshotHandler: HTTPHandler {
           status: .ok, headerFields: [.contentType: "application/json", .cacheControl: "no-store"],
           body: .bytes(Array(#"{"status":"ok"}"#.utf8)))
       },
+      APIRoute(.get, "/readyz", .open) { _ in try IndexingAnswer(service.indexer?.progress).readiness() },
     ]
   }
 }

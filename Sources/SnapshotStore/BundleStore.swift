@@ -44,14 +44,48 @@ public protocol BundleStore: Sendable {
   /// - Returns: the record as it is then.
   @discardableResult
   func setAside(_ id: SnapshotID) async throws(StoreError) -> SnapshotRecord
-  /// Some of the ids that come after `last`, in ascending order: of everything that is neither deleted nor absent,
-  /// readable or not. None is left out between two answers; the empty answer is the end.
-  func identifiers(after last: SnapshotID?) async throws(StoreError) -> [SnapshotID]
-  /// Every record, in no order: what a catalogue is built from.
-  func allRecords() async throws(StoreError) -> [SnapshotRecord]
+  /// The ids in one part of all, in no order: of all that is neither deleted nor absent, readable or not.
+  func ids(in shard: SnapshotShard) async throws(StoreError) -> [SnapshotID]
+  /// The records of those of `ids` that are there, in no order, each with its identifiers: those of a record that
+  /// has none are read out of the bundle. One that can't be read is left out and logged.
+  func records(_ ids: [SnapshotID]) async throws(StoreError) -> [SnapshotRecord]
+  /// What rules ask for of the records of those of `ids` that are there, in no order. One that can't be read is left
+  /// out and logged.
+  func summaries(_ ids: [SnapshotID]) async throws(StoreError) -> [RetentionSummary]
 }
 
 extension BundleStore {
+  /// The most records that ``scan(_:)`` holds at once.
+  public static var scanLength: Int { 1000 }
+
+  /// As ``records(_:)``, as far as rules ask for it.
+  public func summaries(_ ids: [SnapshotID]) async throws(StoreError) -> [RetentionSummary] {
+    try await records(ids).map(RetentionSummary.init)
+  }
+
+  /// Every record, in no order and in batches, so that memory does not grow with the store: what a catalogue is
+  /// built from. What arrives meanwhile may be missing.
+  public func scan(_ visit: ([SnapshotRecord]) async throws -> Void) async throws {
+    try await forEachBatch { ids in try await visit(try await records(ids)) }
+  }
+
+  /// Every id, in no order and in batches.
+  func forEachBatch(_ visit: ([SnapshotID]) async throws -> Void) async throws {
+    for shard in SnapshotShard.allCases {
+      let ids = try await ids(in: shard)
+      for start in stride(from: 0, to: ids.count, by: Self.scanLength) {
+        try await visit(Array(ids[start..<min(start + Self.scanLength, ids.count)]))
+      }
+    }
+  }
+
+  /// Every record, in no order: for stores that are known to be small.
+  public func allRecords() async throws -> [SnapshotRecord] {
+    var all: [SnapshotRecord] = []
+    try await scan { all += $0 }
+    return all
+  }
+
   /// Begins to take in a bundle of a length that nobody knows.
   public func beginUpload() async throws(StoreError) -> any BundleUpload {
     try await beginUpload(expecting: nil)

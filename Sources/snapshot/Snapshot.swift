@@ -17,7 +17,7 @@ struct Snapshot: AsyncParsableCommand {
     subcommands: [
       ServeCommand.self, DemoCommand.self, UploadCommand.self, FetchCommand.self, ListCommand.self,
       InspectCommand.self, VerifyCommand.self, PackCommand.self, PreloadCommand.self, EmbedCommand.self,
-      DeleteCommand.self, PinCommand.self, ExpireCommand.self, ScrubCommand.self,
+      DeleteCommand.self, PinCommand.self, ExpireCommand.self, ScrubCommand.self, ReindexCommand.self,
     ])
 
   static func main() async {

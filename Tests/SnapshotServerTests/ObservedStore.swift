@@ -83,11 +83,13 @@ final class ObservedStore: BundleStore {
   @discardableResult
   func setAside(_ id: SnapshotID) async throws(StoreError) -> SnapshotRecord { try await store.setAside(id) }
 
-  func identifiers(after last: SnapshotID?) async throws(StoreError) -> [SnapshotID] {
-    try await store.identifiers(after: last)
+  func ids(in shard: SnapshotShard) async throws(StoreError) -> [SnapshotID] {
+    try await store.ids(in: shard)
   }
 
-  func allRecords() async throws(StoreError) -> [SnapshotRecord] { try await store.allRecords() }
+  func records(_ ids: [SnapshotID]) async throws(StoreError) -> [SnapshotRecord] {
+    try await store.records(ids)
+  }
 }
 
 private final class ObservedUpload: BundleUpload {

@@ -171,8 +171,6 @@ private final class ChangingStore: BundleStore {
     try await store.change(change, of: id)
   }
   func setAside(_ id: SnapshotID) async throws(StoreError) -> SnapshotRecord { try await store.setAside(id) }
-  func identifiers(after last: SnapshotID?) async throws(StoreError) -> [SnapshotID] {
-    try await store.identifiers(after: last)
-  }
-  func allRecords() async throws(StoreError) -> [SnapshotRecord] { try await store.allRecords() }
+  func ids(in shard: SnapshotShard) async throws(StoreError) -> [SnapshotID] { try await store.ids(in: shard) }
+  func records(_ ids: [SnapshotID]) async throws(StoreError) -> [SnapshotRecord] { try await store.records(ids) }
 }

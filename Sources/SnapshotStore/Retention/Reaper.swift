@@ -54,9 +54,10 @@ public struct Reaper: Sendable {
   /// What would go now, the oldest first, and why; nothing is changed.
   public func plan() async throws -> [Expiration] {
     var planner = RetentionPlanner(rules, now: now())
-    for record in try await store.allRecords() {
+    try await store.forEachBatch { ids in
       try Task.checkCancellation()
-      planner.add(RetentionSummary(record))
+      for summary in try await store.summaries(ids) { planner.add(summary) }
+      await Task.yield()
     }
     let complete = planner
     // A million of them take a second to sort, on a thread that gives way to all others.

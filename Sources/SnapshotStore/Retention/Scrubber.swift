@@ -129,9 +129,9 @@ public final class Scrubber: Sendable {
     var pace = Pace(bytesPerSecond: configuration.bytesPerSecond)
     var last: SnapshotID?
     if case .reached(let id) = await progress() { last = id }
-    while true {
-      let ids = try await store.identifiers(after: last)
-      guard let end = ids.last else { break }
+    for shard in SnapshotShard.allCases where last.map({ SnapshotShard(of: $0).firstByte <= shard.firstByte }) ?? true {
+      let ids = try await store.ids(in: shard).filter { id in last.map { $0 < id } ?? true }.sorted()
+      guard let end = ids.last else { continue }
       for id in ids {
         try Task.checkCancellation()
         guard let finding = try await look(at: id, &pace) else { continue }
@@ -139,7 +139,6 @@ public final class Scrubber: Sendable {
         observer?.scrubbed(finding)
       }
       await keepProgress(.reached(end))
-      last = end
     }
     await keepProgress(.ended(configuration.now()))
   }
