@@ -21,7 +21,7 @@ final class ObservedStore: BundleStore {
     var expectedLengths: [Int64?] = []
   }
 
-  private let store = InMemoryStore()
+  private let store = InMemoryStore(admission: Admission(wholeUpTo: 0))
   private let state = Mutex(State())
   private let discards = AsyncStream.makeStream(of: Void.self)
 
