@@ -47,7 +47,7 @@ import Testing
       let fetched = try await api.send(.get, path)
       #expect(fetched.bytes == answer.bytes)
       #expect(fetched.fields[.eTag] == answer.fields[.eTag])
-      let listed = await api.catalog.records(of: nil, page: PageRequest()).records
+      let listed = try await api.catalog.records(of: nil, page: PageRequest()).records
       #expect(listed == [record])
     }
   }
