@@ -40,19 +40,15 @@ public struct SnapshotID: Hashable, Sendable, LosslessStringConvertible, Compara
   /// The identifier of exactly 16 bytes, else `nil`.
   public init?(bytes: some Collection<UInt8>) {
     guard bytes.count == 16 else { return nil }
-    let b = Array(bytes)
-    uuid = UUID(
-      uuid: (
-        b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]
-      ))
+    high = bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    low = bytes.dropFirst(8).reduce(0) { $0 << 8 | UInt64($1) }
   }
 
   /// The 16 bytes, whose order is that of the text.
   public var bytes: [UInt8] {
-    let u = uuid.uuid
-    return [
-      u.0, u.1, u.2, u.3, u.4, u.5, u.6, u.7, u.8, u.9, u.10, u.11, u.12, u.13, u.14, u.15,
-    ]
+    [high, low].flatMap { word in
+      stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> UInt64($0)) }
+    }
   }
 
   /// The canonical text, in lower case.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import FileStore
 import Logging
+import SQLiteCatalog
 import SnapshotClient
 import SnapshotServer
 import SnapshotStore
