@@ -51,7 +51,6 @@ import Testing
       try FileManager.default.copyItem(atPath: path + suffix, toPath: copy + suffix)
     }
     await first.close()
-    #expect(!Folder.exists(path + "-wal"))
     let second = try await open()
     #expect(try await second.state().extent == .everything)
     #expect(try await list(second) == [records[2].id, records[1].id])

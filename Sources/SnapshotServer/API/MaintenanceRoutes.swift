@@ -45,7 +45,8 @@ public struct MaintenanceRoutes: Sendable {
       let next = page.endIndex < due.count ? page.last.map(Self.cursor(after:)) : nil
       var fields: HTTPFields = [:]
       if let next {
-        fields[.link] = "<\(call.request.path)?limit=\(limit)&cursor=\(PercentCoding.encode(next))>; rel=\"next\""
+        let query = "limit=\(limit)&cursor=\(PercentCoding.encode(next))"
+        fields[.link] = "<\(call.request.path)?\(query)>; rel=\"next\""
       }
       return try JSONBody(
         PlanAnswer(
@@ -98,7 +99,8 @@ public struct MaintenanceRoutes: Sendable {
     let parts = cursor.split(separator: "_", omittingEmptySubsequences: false)
     guard parts.count == 2, let time = SnapshotJSON.time(String(parts[0])), let id = SnapshotID(String(parts[1]))
     else {
-      throw .badRequest("‘cursor’ is not one that this server gave: follow the link to the next page as it is.")
+      throw .badRequest(
+        "‘cursor’ is not one that this server gave: follow the link to the next page as it is.")
     }
     return (time, id)
   }

@@ -129,7 +129,8 @@ public final class Scrubber: Sendable {
     var pace = Pace(bytesPerSecond: configuration.bytesPerSecond)
     var last: SnapshotID?
     if case .reached(let id) = await progress() { last = id }
-    for shard in SnapshotShard.allCases where last.map({ SnapshotShard(of: $0).firstByte <= shard.firstByte }) ?? true {
+    let first = last.map { SnapshotShard(of: $0).firstByte } ?? 0
+    for shard in SnapshotShard.allCases where shard.firstByte >= first {
       let ids = try await store.ids(in: shard).filter { id in last.map { $0 < id } ?? true }.sorted()
       guard let end = ids.last else { continue }
       for id in ids {
@@ -212,8 +213,8 @@ public final class Scrubber: Sendable {
     return await queue.perform { [onFailure] in
       do {
         guard Folder.exists(path) else { return nil }
-        let text = String(decoding: try File(path).read(upTo: ScrubProgress.maximumLength, at: 0), as: UTF8.self)
-        return ScrubProgress(text)
+        let bytes = try File(path).read(upTo: ScrubProgress.maximumLength, at: 0)
+        return ScrubProgress(String(decoding: bytes, as: UTF8.self))
       } catch {
         onFailure(nil, error)
         return nil
@@ -224,7 +225,11 @@ public final class Scrubber: Sendable {
   private func keepProgress(_ progress: ScrubProgress) async {
     guard let path = configuration.progressFile else { return }
     await queue.perform { [onFailure] in
-      do { try DurableFile.replace(path, with: Array(progress.description.utf8)) } catch { onFailure(nil, error) }
+      do {
+        try DurableFile.replace(path, with: Array(progress.description.utf8))
+      } catch {
+        onFailure(nil, error)
+      }
     }
   }
 }
