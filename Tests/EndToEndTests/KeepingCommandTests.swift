@@ -11,7 +11,9 @@ import Testing
 
   init() throws { folder = try TemporaryFolder() }
 
-  private func upload(_ count: Int, to server: TestServer, _ arguments: [String] = []) async throws -> [SnapshotID] {
+  private func upload(_ count: Int, to server: TestServer, _ arguments: [String] = []) async throws
+    -> [SnapshotID]
+  {
     var ids: [SnapshotID] = []
     for seed in 0..<count {
       let (zip, id) = try await Sample.bundle(in: folder, seed: seed)
@@ -63,7 +65,8 @@ import Testing
       let record = try await Curl([restarted.address("/v1/snapshots/\(ids[1])")])
       #expect(try record.json["verified"] as? String == "damaged")
       let put = try await Product.run([
-        "upload", folder.file("bundle-1.zip").path, "--report", "BUG-1", "--server", restarted.url.absoluteString,
+        "upload", folder.file("bundle-1.zip").path, "--report", "BUG-1", "--server",
+        restarted.url.absoluteString,
       ])
       #expect(put.lines == ["\(ids[1])"], "\(put.errors)")
       #expect(try await Curl([restarted.address("/v1/snapshots/\(ids[1]).zip")]).status == 200)

@@ -36,7 +36,8 @@ import Testing
       (#"{"expiresAt":"2027-03-01T01:00:00+01:00"}"#, true, "2027-03-01T00:00:00.000Z"),
       ("{}", true, "2027-03-01T00:00:00.000Z"),
       (#"{"pinned":null,"expiresAt":"2027-03-01T00:00:00.5Z"}"#, false, "2027-03-01T00:00:00.500Z"),
-      (#"{"pinned":true,"expiresAt":null}"#, true, nil), (#"{"pinned":false,"expiresAt":"never"}"#, false, nil),
+      (#"{"pinned":true,"expiresAt":null}"#, true, nil),
+      (#"{"pinned":false,"expiresAt":"never"}"#, false, nil),
     ]
     for (text, isPinned, end) in steps {
       let answer = try await patch(text)
@@ -180,7 +181,8 @@ import Testing
   // MARK: Damage
 
   @Test(arguments: [HTTPRequest.Method.get, .head])
-  func `what was set aside is not given out, and its record says why`(method: HTTPRequest.Method) async throws {
+  func `what was set aside is not given out, and its record says why`(method: HTTPRequest.Method) async throws
+  {
     try await api.upload(bundle.bytes, .put, id: bundle.id)
     try await api.store.setAside(bundle.id)
     for fields: HTTPFields in [[:], [.range: "bytes=0-10"], [.ifNoneMatch: "\"\(bundle.sha256)\""]] {

@@ -91,7 +91,8 @@ import Testing
       #expect(try await store.summaries([sample.id, SnapshotID()]) == [RetentionSummary(record)])
       #expect(await failure { _ = try await store.open(sample.id) } == "damaged")
       record.isPinned = true
-      #expect(try await store.change(RecordChange(verified: .intact, isPinned: true), of: sample.id) == record)
+      #expect(
+        try await store.change(RecordChange(verified: .intact, isPinned: true), of: sample.id) == record)
       #expect(try await store.record(sample.id) == record)
       #expect(try await store.ids(in: SnapshotShard(of: sample.id)) == [sample.id])
       try await store.delete(sample.id)

@@ -35,7 +35,8 @@ import Testing
       try await store.change(RecordChange(isPinned: true), of: samples[0].id)
       let kept = samples.removeFirst()
       let told = Mutex<[Expiration]>([])
-      let reaper = Self.reaper(store, catalog, onExpiration: { expiration in told.withLock { $0.append(expiration) } })
+      let reaper = Self.reaper(
+        store, catalog, onExpiration: { expiration in told.withLock { $0.append(expiration) } })
       let plan = try await reaper.plan()
       #expect(plan.map(\.id) == samples.map(\.id).sorted())
       #expect(await Self.ids(catalog).count == 4, "a plan changes nothing")
@@ -57,10 +58,14 @@ import Testing
       try await store.upload(sample)
       try await store.change(RecordChange(end: .at(Self.now)), of: sample.id)
     }
-    let changing = ChangingStore(store, before: { id in
-      if id == first.id { try await store.change(RecordChange(isPinned: true), of: id) }
-      if id == second.id { try await store.change(RecordChange(end: .at(Self.now.addingTimeInterval(1))), of: id) }
-    })
+    let changing = ChangingStore(
+      store,
+      before: { id in
+        if id == first.id { try await store.change(RecordChange(isPinned: true), of: id) }
+        if id == second.id {
+          try await store.change(RecordChange(end: .at(Self.now.addingTimeInterval(1))), of: id)
+        }
+      })
     let outcome = try await Self.reaper(changing, InMemoryCatalog(), .init()).run()
     #expect(outcome.expired.map(\.id) == [third.id])
     #expect(outcome.remaining == 0)
@@ -74,14 +79,17 @@ import Testing
     for sample in samples { try await store.upload(sample) }
     probe.fail(.bury)
     let failed = Mutex<Set<SnapshotID>>([])
-    let reaper = Self.reaper(store, onFailure: { id, _ in _ = failed.withLock { $0.insert(id ?? SnapshotID()) } })
+    let reaper = Self.reaper(
+      store, onFailure: { id, _ in _ = failed.withLock { $0.insert(id ?? SnapshotID()) } })
     #expect(try await reaper.run() == Reaper.Outcome(expired: [], remaining: 2))
     #expect(failed.withLock { $0 } == Set(samples.map(\.id)))
     probe.stopFailing()
     #expect(try await reaper.run().expired.count == 2)
   }
 
-  @Test func `an expiry that is cut short at any step is done or not begun, and the next pass ends it`() async throws {
+  @Test func `an expiry that is cut short at any step is done or not begun, and the next pass ends it`()
+    async throws
+  {
     let (storage, probe) = (try StorageFixture(), StepProbe())
     let store = try await storage.open(seams: probe.seams)
     let samples = (0..<3).map { SampleBundle(filling: "\($0)", count: 1000) }.sorted { $0.id < $1.id }
@@ -171,6 +179,10 @@ private final class ChangingStore: BundleStore {
     try await store.change(change, of: id)
   }
   func setAside(_ id: SnapshotID) async throws(StoreError) -> SnapshotRecord { try await store.setAside(id) }
-  func ids(in shard: SnapshotShard) async throws(StoreError) -> [SnapshotID] { try await store.ids(in: shard) }
-  func records(_ ids: [SnapshotID]) async throws(StoreError) -> [SnapshotRecord] { try await store.records(ids) }
+  func ids(in shard: SnapshotShard) async throws(StoreError) -> [SnapshotID] {
+    try await store.ids(in: shard)
+  }
+  func records(_ ids: [SnapshotID]) async throws(StoreError) -> [SnapshotRecord] {
+    try await store.records(ids)
+  }
 }

@@ -113,7 +113,9 @@ import Testing
     #expect(probe.time > expected * 0.999 && probe.time < expected * 1.001)
   }
 
-  @Test func `a pass that is cut short goes on where it was, and a whole one is not repeated at once`() async throws {
+  @Test func `a pass that is cut short goes on where it was, and a whole one is not repeated at once`()
+    async throws
+  {
     let storage = try StorageFixture()
     let store = try await storage.open()
     let ids = try (0..<4).map { try #require(SnapshotID("\($0)0000000-0000-4000-8000-000000000000")) }

@@ -97,7 +97,8 @@ public struct MaintenanceRoutes: Sendable {
 
   private static func place(_ cursor: String) throws(HTTPProblem) -> (receivedAt: Date, id: SnapshotID) {
     let parts = cursor.split(separator: "_", omittingEmptySubsequences: false)
-    guard parts.count == 2, let time = SnapshotJSON.time(String(parts[0])), let id = SnapshotID(String(parts[1]))
+    guard parts.count == 2, let time = SnapshotJSON.time(String(parts[0])),
+      let id = SnapshotID(String(parts[1]))
     else {
       throw .badRequest(
         "‘cursor’ is not one that this server gave: follow the link to the next page as it is.")

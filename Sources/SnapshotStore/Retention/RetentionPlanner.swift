@@ -134,7 +134,8 @@ public struct RetentionPlanner: Sendable {
       if candidate.group > 0 { groups[0].total -= candidate.size }
       gone.append(
         Expiration(
-          id: candidate.id, receivedAt: candidate.receivedAt, size: candidate.size, rule: rule, reason: reason))
+          id: candidate.id, receivedAt: candidate.receivedAt, size: candidate.size, rule: rule, reason: reason
+        ))
       return true
     }
     candidates = rest

@@ -19,7 +19,11 @@ struct ScrubCommand: AsyncParsableCommand {
   func run() async throws {
     try await options.withKeeper { keeper in
       let report = try await keeper.scrub()
-      if json { Console.print(json: report) } else { report.damagedSnapshots.forEach { Console.print("\($0)") } }
+      if json {
+        Console.print(json: report)
+      } else {
+        report.damagedSnapshots.forEach { Console.print("\($0)") }
+      }
       Console.note("\(report.bundles) bundles looked at, \(Console.size(report.bytes)).")
       guard report.damaged == 0 else {
         throw CommandFailure("\(report.damaged) of \(report.bundles) are damaged.", status: .refused)

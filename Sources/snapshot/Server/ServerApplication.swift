@@ -51,7 +51,8 @@ struct ServerApplication {
     var limits = ServiceLimits()
     limits.bundleBytes = settings.maximumBundleBytes
     configuration.limits.bodyBytes = limits.formBytes
-    upkeep = Upkeep(settings.retention, store: store, catalog: catalog, storage: settings.storage, logger: logger)
+    upkeep = Upkeep(
+      settings.retention, store: store, catalog: catalog, storage: settings.storage, logger: logger)
     let handler = SnapshotHandler(
       service, limits: limits, more: MaintenanceRoutes(upkeep.reaper, upkeep.scrubber).routes, logger: logger)
     server = HTTPServer(configuration: configuration, handler: handler, logger: logger)
