@@ -170,8 +170,12 @@ public final class FileBundleStore: BundleStore {
   /// A bundle, open for reading, with its record as the file has it.
   public func openAnew(_ id: SnapshotID) async throws(StoreError) -> StoredBundle {
     try await keeper.perform { [shelf] () throws(StoreError) in
-      shelf.records.forget(id)
-      return try shelf.open(id)
+      do throws(StoreError) {
+        return try shelf.open(id, anew: true)
+      } catch {
+        shelf.records.forget(id)
+        throw error
+      }
     }
   }
 }

@@ -68,7 +68,12 @@ public struct Reaper: Sendable {
   /// - Parameter limit: how many at most.
   @discardableResult
   public func run(limit: Int = .max) async throws -> Outcome {
-    let due = try await plan()
+    try await expire(try await plan()[...], limit: limit)
+  }
+
+  /// Lets go what a plan of a while ago says, as far as it is still so, one after the other.
+  /// - Parameter limit: how many at most.
+  public func expire(_ due: ArraySlice<Expiration>, limit: Int) async throws -> Outcome {
     var outcome = Outcome(remaining: due.count)
     for expiration in due.prefix(max(limit, 0)) {
       try Task.checkCancellation()
