@@ -113,7 +113,7 @@ import Testing
       }
     }
     let changed = try #require(ids.first)
-    try await store.setVerification(.damaged, of: changed)
+    try await store.change(RecordChange(verified: .damaged), of: changed)
     let catalog = try await SQLiteCatalog.open(.init(path: copy))
     let indexer = CatalogIndexer(store: store, catalog: catalog, logger: logger)
     try await indexer.update()

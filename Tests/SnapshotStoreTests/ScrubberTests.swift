@@ -62,7 +62,7 @@ import Testing
     let store = try await storage.open()
     let samples = (0..<3).map { SampleBundle(filling: "\($0)", count: 1000) }
     let catalog = InMemoryCatalog()
-    for sample in samples { await catalog.insert(try await store.upload(sample).record) }
+    for sample in samples { try await catalog.insert(try await store.upload(sample).record) }
     let bad = samples[1].id
     _ = try await store.open(bad)
     try Self.flip(bit, of: storage.file(bad, "zip"))
@@ -72,7 +72,7 @@ import Testing
     #expect(probe.findings.filter { $0.verdict != .intact }.map(\.verdict) == [.setAside])
     #expect(await failure { _ = try await store.open(bad) } == "damaged")
     #expect(try await store.record(bad).verified == .damaged)
-    let listed = await catalog.records(of: nil, page: PageRequest()).records
+    let listed = try await catalog.records(of: nil, page: PageRequest()).records
     #expect(listed.first { $0.id == bad }?.verified == .damaged)
     #expect(Folder.exists(storage.file(bad, "damaged")) && !Folder.exists(storage.file(bad, "zip")))
     let again = Probe()
