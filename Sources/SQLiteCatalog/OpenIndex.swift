@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import SnapshotStore
 import Synchronization
+import SystemIO
 
 /// One database file while it is open.
 final class OpenIndex: Sendable {
@@ -29,6 +30,8 @@ final class OpenIndex: Sendable {
       try db.execute(sql: "PRAGMA cache_size = -\(configuration.cacheBytes / 1024)")
       try db.execute(sql: "PRAGMA temp_store = MEMORY")
     }
+    // SQLite gives its log and its shared memory the mode of the database.
+    _ = try File(path, .openOrCreate(mode: 0o600))
     pool = try DatabasePool(path: path, configuration: settings)
     known = Mutex(try Self.prepare(pool))
     fileNumber = Self.fileNumber(path)

@@ -56,7 +56,9 @@ public struct SnapshotHandler: HTTPHandler {
           status: .ok, headerFields: [.contentType: "application/json", .cacheControl: "no-store"],
           body: .bytes(Array(#"{"status":"ok"}"#.utf8)))
       },
-      APIRoute(.get, "/readyz", .open) { _ in try IndexingAnswer(service.indexer?.progress).readiness() },
+      APIRoute(.get, "/readyz", .open) { _ in
+        try IndexingAnswer(await service.indexingProgress()).readiness()
+      },
     ]
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
 import SnapshotFormat
@@ -32,10 +33,13 @@ import Testing
   }
 
   @Test(arguments: [
-    ("version=3.1", [0, 1]), ("minVersion=3.2&maxVersion=3", [2]), ("minVersion=4", [3]), ("text=crashed%203", [0, 1, 2]),
+    ("version=3.1", [0, 1]), ("minVersion=3.2&maxVersion=3", [2]), ("minVersion=4", [3]),
+    ("text=crashed%203", [0, 1, 2]),
     ("application=com.example.news&module=News&identifier=feed&device=iOS+26.1", [0, 1, 2, 3]),
-    ("identifier=fee", []), ("report=BUG-1", [0, 1, 2, 3]), ("report=BUG-2", []), ("after=2020-01-01", [0, 1, 2, 3]),
-    ("before=2020-01-01T00:00:00.000Z", []), ("before=2100-01-01T00:00:00%2B02:00&text=CRASHED", [0, 1, 2, 3]),
+    ("identifier=fee", []), ("report=BUG-1", [0, 1, 2, 3]), ("report=BUG-2", []),
+    ("after=2020-01-01", [0, 1, 2, 3]),
+    ("before=2020-01-01T00:00:00.000Z", []),
+    ("before=2100-01-01T00:00:00%2B02:00&text=CRASHED", [0, 1, 2, 3]),
   ])
   func `a query finds what it says`(query: String, indexes: [Int]) async throws {
     let ids = try await attach(["3.1.4", "3.1-beta", "3.10", "4"])
@@ -53,7 +57,8 @@ import Testing
     let query = "text=a%26b%20crashed&device=iOS%2026.1&after=2020-01-01T00:00:00%2B00:00&limit=1"
     let empty = try await api.send(.get, "/v1/snapshots", query: query)
     #expect(empty.fields[.link] == nil)
-    var next: String? = "minVersion=1&text=CRASHED%20version&device=iOS+26.1&after=2020-01-01T00:00:00%2B00:00&limit=1"
+    var next: String? =
+      "minVersion=1&text=CRASHED%20version&device=iOS+26.1&after=2020-01-01T00:00:00%2B00:00&limit=1"
     var seen: Set<SnapshotID> = []
     while let query = next {
       let answer = try await api.send(.get, "/v1/snapshots", query: query)
@@ -75,7 +80,8 @@ import Testing
   }
 
   @Test(arguments: [
-    "aplication=x", "report=%20", "report=", "text=", "version=1&minVersion=1", "version=1&maxVersion=1", "after=yesterday",
+    "aplication=x", "report=%20", "report=", "text=", "version=1&minVersion=1", "version=1&maxVersion=1",
+    "after=yesterday",
     "after=2020-01-01T00:00:00+02:00", "before=2020-13-01", "total=1", "module=a&module=b", "device=%00&x=1",
   ])
   func `what makes no sense is refused`(query: String) async throws {

@@ -43,7 +43,9 @@ import Testing
   func `a limit outside its range is taken as the nearer end`(kind: CatalogKind) async throws {
     try await kind.withCatalog { catalog in
       for index in 0...PageRequest.maximumLimit { try await catalog.insert(try record(at: Double(index))) }
-      for (asked, given) in [(-1, 1), (0, 1), (1, 1), (999, 999), (1000, 1000), (1001, 1000), (Int.max, 1000)] {
+      for (asked, given) in [
+        (-1, 1), (0, 1), (1, 1), (999, 999), (1000, 1000), (1001, 1000), (Int.max, 1000),
+      ] {
         let page = try await catalog.records(of: .sample, page: PageRequest(limit: asked))
         #expect(page.records.count == given)
       }

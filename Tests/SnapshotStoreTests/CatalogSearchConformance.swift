@@ -83,7 +83,8 @@ import Testing
   @Test(arguments: CatalogKind.allCases)
   func `versions are found by their numbers`(kind: CatalogKind) async throws {
     let versions = [
-      "2.9", "3", "3.0.1", "3.1-beta2", "3.1-beta10", "3.1.0", "3.1.4", "3.9", "3.10", "v4.0", "4.0+7", "next",
+      "2.9", "3", "3.0.1", "3.1-beta2", "3.1-beta10", "3.1.0", "3.1.4", "3.9", "3.10", "v4.0", "4.0+7",
+      "next",
     ]
     let records = try versions.enumerated().map { index, version in
       try record(at: Double(100 - index)) { $0.application.version = version }

@@ -195,7 +195,9 @@ import Testing
           for step in steps where step.contains("SCAN") && !step.contains("(subquery") {
             #expect(step.contains("VIRTUAL TABLE INDEX") && step.contains("M"), "\(query): \(text)")
           }
-          #expect((search.match == nil) == text.contains("SEARCH snapshot USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"))
+          #expect(
+            (search.match == nil)
+              == text.contains("SEARCH snapshot USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"))
         }
         #expect(!search.needsRows)
       }

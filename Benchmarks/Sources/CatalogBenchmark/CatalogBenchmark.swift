@@ -38,7 +38,9 @@ struct CatalogBenchmark {
     }
     folder += "/catalog-\(getpid())"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    defer { do { try FileManager.default.removeItem(atPath: folder) } catch { print("left behind: \(error)") } }
+    defer {
+      do { try FileManager.default.removeItem(atPath: folder) } catch { print("left behind: \(error)") }
+    }
     var report = Report()
     report.records = count
     let catalog = try await SQLiteCatalog.open(.init(path: folder + "/catalog.sqlite"))
@@ -50,7 +52,8 @@ struct CatalogBenchmark {
     if let json { try JSONEncoder().encode(report).write(to: URL(filePath: json)) }
     let slow = report.pages.filter { $0.value[0] > wantedPage }.keys.sorted()
     if report.recordsPerSecond < wantedRate || !slow.isEmpty {
-      print("missed: \(report.recordsPerSecond < wantedRate ? "indexing " : "")\(slow.joined(separator: ", "))")
+      print(
+        "missed: \(report.recordsPerSecond < wantedRate ? "indexing " : "")\(slow.joined(separator: ", "))")
       exit(1)
     }
   }
@@ -95,8 +98,10 @@ struct CatalogBenchmark {
       let name = name.padding(toLength: 34, withPad: " ", startingAt: 0)
       print(
         String(
-          format: "%@ %7.2f ms median %8.2f ms p99 %8.2f ms for the total of %d%@", name, times[times.count / 2],
-          times[times.count * 99 / 100], start.duration(to: .now).seconds * 1000, total.count, total.isExact ? "" : " and more"))
+          format: "%@ %7.2f ms median %8.2f ms p99 %8.2f ms for the total of %d%@", name,
+          times[times.count / 2],
+          times[times.count * 99 / 100], start.duration(to: .now).seconds * 1000, total.count,
+          total.isExact ? "" : " and more"))
     }
     report.residentMegabytes["searched"] = resident()
   }

@@ -16,7 +16,8 @@ struct Generator {
     var random = Random(seed: UInt64(index))
     let id = SnapshotID(UUID(uuid: random.bytes()))
     // One or two a minute, later ones of later versions.
-    let received = Date(timeIntervalSince1970: 1_700_000_000 + Double(index) * 40 + Double(random.next(40_000)) / 1000)
+    let received = Date(
+      timeIntervalSince1970: 1_700_000_000 + Double(index) * 40 + Double(random.next(40_000)) / 1000)
     let major = 1 + index / 250_000
     let version = "\(major).\(random.next(20)).\(random.next(12))"
     let modules = (0..<3).map { _ in Self.modules[random.next(Self.modules.count)] }
@@ -26,17 +27,21 @@ struct Generator {
         identifier: Self.applications[random.next(Self.applications.count)], version: version,
         build: "\(1000 + random.next(9000))"),
       device: .init(
-        model: Self.models[random.next(Self.models.count)], system: "iOS", systemVersion: "\(20 + random.next(7)).\(random.next(4))",
+        model: Self.models[random.next(Self.models.count)], system: "iOS",
+        systemVersion: "\(20 + random.next(7)).\(random.next(4))",
         locale: "de_AT"),
       modules: Set(modules).sorted().map { Module(name: $0, files: ["\($0)/feed", "\($0)/profile"]) })
     let note = (0..<12).map { _ in String(Self.words[random.next(Self.words.count)]) }.joined(separator: " ")
     var record = SnapshotRecord(
       id: id, report: try ReportID("BUG-\(index / 3)"), size: Int64(20_000 + random.next(2_000_000)),
-      sha256: ContentDigest.of(Array(id.description.utf8)), receivedAt: SnapshotJSON.milliseconds(of: received),
+      sha256: ContentDigest.of(Array(id.description.utf8)),
+      receivedAt: SnapshotJSON.milliseconds(of: received),
       verified: .intact, manifest: manifest,
       metadata: ["note": note, "user": "user-\(random.next(100_000))"])
     record.recordingCount = 8
-    record.identifiers = (0..<8).map { "\(modules[$0 % 3])/endpoint-\(random.next(50))" + ($0 == 0 ? "/item-\(random.next(20_000))" : "") }
+    record.identifiers = (0..<8).map {
+      "\(modules[$0 % 3])/endpoint-\(random.next(50))" + ($0 == 0 ? "/item-\(random.next(20_000))" : "")
+    }
     return record
   }
 }

@@ -38,7 +38,7 @@ struct IndexingAnswer: Encodable {
 extension SnapshotRoutes {
   /// Says how far the catalogue is.
   func indexing(_ call: APIRequest) async throws -> HTTPServerResponse {
-    try JSONBody(IndexingAnswer(service.indexer?.progress)).response(.ok)
+    try JSONBody(IndexingAnswer(try await service.indexingProgress())).response(.ok)
   }
 
   /// Has the catalogue made anew, and does not wait for it.

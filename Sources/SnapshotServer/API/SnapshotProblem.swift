@@ -26,7 +26,9 @@ enum SnapshotProblem {
 
   /// Whether `error` is the server's own fault, and belongs into its log.
   static func isInternal(_ error: any Error) -> Bool {
-    answer(to: error).map { $0.status.kind == .serverError && !(error is HTTPProblem) } ?? false
+    // Nothing went wrong: the log says already that the catalogue is being made anew.
+    if case CatalogError.incomplete = error { return false }
+    return answer(to: error).map { $0.status.kind == .serverError && !(error is HTTPProblem) } ?? false
   }
 
   private static func problem(of error: StoreError) -> HTTPProblem {

@@ -3,7 +3,6 @@ import SnapshotFormat
 public import SnapshotStore
 import Synchronization
 
-
 /// Keeps a catalogue true to its store, while both are used: fills one that has lost what it knew, and makes up for what
 /// happened while no server ran.
 public final class CatalogIndexer: Sendable {

@@ -67,6 +67,13 @@ public struct SnapshotService: Sendable {
     try await catalog.total(query)
   }
 
+  /// How far the catalogue is; `nil` where nothing has to look after it.
+  func indexingProgress() async throws(CatalogError) -> CatalogIndexer.Progress? {
+    guard let indexer, indexer.progress == .ready else { return indexer?.progress }
+    // It may have been lost since it was looked after.
+    return try await catalog.state().extent == .nothing ? .indexing(share: 0, records: 0) : .ready
+  }
+
   /// Deletes a snapshot for good.
   public func delete(_ id: SnapshotID) async throws {
     do {

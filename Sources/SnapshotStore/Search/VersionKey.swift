@@ -27,7 +27,9 @@ package struct VersionKey: Hashable, Comparable, Sendable {
   package init(bytes: [UInt8]) { self.bytes = bytes }
 
   /// By the numbers.
-  package static func < (left: Self, right: Self) -> Bool { left.bytes.lexicographicallyPrecedes(right.bytes) }
+  package static func < (left: Self, right: Self) -> Bool {
+    left.bytes.lexicographicallyPrecedes(right.bytes)
+  }
 
   /// The beginnings of the key that stand for its first number, its first two, and so on.
   package var groups: [[UInt8]] {

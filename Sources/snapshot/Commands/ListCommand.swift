@@ -40,12 +40,14 @@ struct ListCommand: AsyncParsableCommand {
   var device: String?
 
   @Option(
-    help: ArgumentHelp("Only those received then or later: 2026-11-21, 2026-11-21T15:04:05Z.", valueName: "time"),
+    help: ArgumentHelp(
+      "Only those received then or later: 2026-11-21, 2026-11-21T15:04:05Z.", valueName: "time"),
     transform: Date.init(argument:))
   var after: Date?
 
   @Option(
-    help: ArgumentHelp("Only those received before then.", valueName: "time"), transform: Date.init(argument:))
+    help: ArgumentHelp("Only those received before then.", valueName: "time"), transform: Date.init(argument:)
+  )
   var before: Date?
 
   @Option(
@@ -94,9 +96,11 @@ struct ListCommand: AsyncParsableCommand {
     }
     if records.isEmpty {
       Console.note(
-        filter == SnapshotFilter() ? "There are no snapshots."
-          : filter == SnapshotFilter(report: report) ? "Nothing is attached to \(report.map { "\($0)" } ?? "it")."
-          : "Nothing was found.")
+        filter == SnapshotFilter()
+          ? "There are no snapshots."
+          : filter == SnapshotFilter(report: report)
+            ? "Nothing is attached to \(report.map { "\($0)" } ?? "it")."
+            : "Nothing was found.")
     }
     for record in records {
       let app = "\(record.application.identifier) \(record.application.version)"

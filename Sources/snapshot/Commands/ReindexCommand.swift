@@ -16,7 +16,8 @@ struct ReindexCommand: AsyncParsableCommand {
       and lists are refused.
       """)
 
-  @Option(help: ArgumentHelp("The folder that bundles are kept in, of no running server.", valueName: "folder"))
+  @Option(
+    help: ArgumentHelp("The folder that bundles are kept in, of no running server.", valueName: "folder"))
   var storage: String?
 
   @Flag(help: "Print how many records there are as JSON.")
