@@ -36,6 +36,8 @@ enum RecordCoder {
       $0.append($1.value)
     }
     writer.append(record.attachedBy.map { [$0] } ?? []) { $0.append($1) }
+    writer.append(record.expiresAt.map { [$0] } ?? []) { $0.append($1) }
+    writer.append(record.isPinned ? 1 : Int64(0))
     return writer.data
   }
 
@@ -59,12 +61,16 @@ enum RecordCoder {
     }
     let metadata = try reader.list { (try $0.text(), try $0.text()) }
     let attachedBy = try reader.list { try $0.text() }.first
+    let expiresAt = try reader.list { try $0.date() }.first
+    let isPinned = try reader.integer() != 0
     guard reader.rest.isEmpty else { throw Malformed() }
     var record = SnapshotRecord(
       id: id, report: report, size: size, sha256: sha256, receivedAt: receivedAt, verified: verified,
       manifest: Manifest(
         id: id, createdAt: createdAt, application: application, device: device, modules: modules),
-      metadata: Dictionary(metadata) { first, _ in first }, attachedBy: attachedBy)
+      metadata: Dictionary(metadata) { first, _ in first }, attachedBy: attachedBy,
+      expiresAt: expiresAt)
+    record.isPinned = isPinned
     record.recordingCount = recordingCount
     record.createdAt = createdAt
     record.identifiers = nil
