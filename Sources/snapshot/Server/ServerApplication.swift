@@ -68,6 +68,8 @@ struct ServerApplication {
     configuration.answersAnyName = settings.insecure
     configuration.tokenRate = settings.requestsPerToken
     configuration.addressRate = settings.requestsPerAddress
+    configuration.tokenQuota = settings.uploadsPerToken
+    configuration.addressQuota = settings.uploadsPerAddress
     do throws(TokenStoreError) {
       let access = try AccessControl(configuration, logger: logger)
       if try await access.isOpen() {

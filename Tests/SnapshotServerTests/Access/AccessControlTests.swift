@@ -160,7 +160,8 @@ import Testing
     arguments: [
       ("localhost", 200), ("localhost:8080", 200), ("a.localhost", 200), ("127.0.0.1:1", 200),
       ("[::1]:1", 200),
-      ("192.0.2.1", 200), ("", 200), ("server:8080", 200), ("example.com", 421), ("localhost.example.com:8080", 421),
+      ("192.0.2.1", 200), ("", 200), ("server:8080", 200), ("example.com", 421),
+      ("localhost.example.com:8080", 421),
       ("127.0.0.1.example.com", 421), ("1.2.3.4.5", 421),
     ] as [(String, Int)])
   func `an open store answers under no name that could be anybody's`(authority: String, status: Int)

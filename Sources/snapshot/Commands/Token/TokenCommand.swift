@@ -51,6 +51,11 @@ extension CommandFailure {
 
 extension Scope: ExpressibleByArgument {}
 
+extension UploadQuota: ExpressibleByArgument {
+  /// Reads `10GB/d` from the command line.
+  public init?(argument: String) { self.init(argument) }
+}
+
 extension RateLimit: ExpressibleByArgument {
   /// Reads `100/min` from the command line.
   public init?(argument: String) { self.init(argument) }

@@ -41,6 +41,12 @@ struct TokenCreateCommand: AsyncParsableCommand {
       valueName: "rate"))
   var rate: RateLimit?
 
+  @Option(
+    help: ArgumentHelp(
+      "How many bytes may be uploaded with it: 500MB/h, 10GB/d (default: the server's setting).",
+      valueName: "quota"))
+  var quota: UploadQuota?
+
   @Flag(help: "Print the token and what is known of it as JSON.")
   var json = false
 
@@ -53,7 +59,7 @@ struct TokenCreateCommand: AsyncParsableCommand {
       reportPrefixes: reports.isEmpty ? nil : Set(reports),
       applications: application.isEmpty ? nil : Set(application))
     let request = TokenStore.Request(
-      name: name, scopes: Set(scope), limits: limits, rate: rate,
+      name: name, scopes: Set(scope), limits: limits, rate: rate, quota: quota,
       expiresAt: expires.map { now.addingTimeInterval(Double($0.seconds)) })
     let (token, secret): (AccessToken, String)
     do throws(TokenStoreError) {

@@ -39,6 +39,7 @@ struct TokenListCommand: AsyncParsableCommand {
       parts.append("applications \(applications.sorted().joined(separator: ","))")
     }
     if let rate = token.rate { parts.append("\(rate)") }
+    if let quota = token.quota { parts.append("\(quota)") }
     if let name = token.name { parts.append("“\(name)”") }
     return parts.joined(separator: "  ")
   }
