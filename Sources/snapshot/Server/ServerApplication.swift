@@ -79,6 +79,13 @@ struct ServerApplication {
           `snapshot token create` has made the first token.
           """)
       }
+      if !isLocal, settings.trustedProxies.isEmpty {
+        logger.warning(
+          """
+          Tokens can be read on their way to \(settings.host): put a proxy with TLS in front, and name it in \
+          trustedProxies.
+          """)
+      }
       return access
     } catch {
       throw CommandFailure(error)

@@ -53,7 +53,7 @@ struct TokenCreateCommand: AsyncParsableCommand {
   @OptionGroup var options: StorageOptions
 
   func run() async throws {
-    let path = try await options.path()
+    let (store, folder) = try await options.tokens()
     let now = Date()
     let limits = CallerLimits(
       reportPrefixes: reports.isEmpty ? nil : Set(reports),
@@ -63,11 +63,11 @@ struct TokenCreateCommand: AsyncParsableCommand {
       expiresAt: expires.map { now.addingTimeInterval(Double($0.seconds)) })
     let (token, secret): (AccessToken, String)
     do throws(TokenStoreError) {
-      (token, secret) = try TokenStore(storage: path).create(request, now: now)
+      (token, secret) = try store.create(request, now: now)
     } catch {
       throw CommandFailure(error)
     }
-    Console.note("Made the token \(token.id) of \(URL(filePath: path).path). It is shown this once.")
+    Console.note("Made the token \(token.id) of \(folder.path). It is shown this once.")
     if json {
       let answer = Answer(token: secret, known: token)
       Console.print(String(decoding: try SnapshotJSON.encode(answer, pretty: true), as: UTF8.self))
