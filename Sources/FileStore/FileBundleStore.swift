@@ -11,7 +11,7 @@ import SystemIO
 ///     bundles/3f/3f2b…c1.zip       a bundle: never changed, mode 0440
 ///     bundles/3f/3f2b…c1.json      its record
 ///     bundles/3f/3f2b…c1.deleted   in their place once they are deleted: empty
-///     uploads/<upload>/…           what is still arriving
+///     uploads/…                    what is still arriving
 ///     set-aside/…                  bundles that were found without a record
 ///     lock                         held by the one server that uses the folder
 ///
