@@ -1,15 +1,12 @@
 import Foundation
 import HTTPEngine
+import HTTPSemantics
 import HTTPTypes
-import SnapshotServer
 import Testing
 
 @testable import SnapshotServer
 
 @Suite struct RateTests {
-  private let rateLimit = HTTPField.Name("RateLimit")!
-  private let policy = HTTPField.Name("RateLimit-Policy")!
-
   private func rate(_ text: String) throws -> RateLimit { try #require(RateLimit(text)) }
 
   // MARK: Buckets
@@ -63,18 +60,18 @@ import Testing
     for left in [1, 0] {
       let answer = try await guarded.api.send(.get, "/v1/snapshots", slow.fields)
       #expect(answer.status == 200)
-      #expect(answer.fields[policy] == "\"token\";q=2;w=60")
-      #expect(answer.fields[rateLimit] == "\"token\";r=\(left);t=\(60 - left * 30)")
+      #expect(answer.fields[.rateLimitPolicy] == "\"token\";q=2;w=60")
+      #expect(answer.fields[.rateLimit] == "\"token\";r=\(left);t=\(60 - left * 30)")
     }
     let refused = try await guarded.api.send(.get, "/v1/snapshots", slow.fields)
     #expect(refused.status == 429)
     #expect(refused.kind == "rate-limited")
     #expect(refused.fields[.retryAfter] == "30")
-    #expect(refused.fields[policy] == "\"token\";q=2;w=60")
-    #expect(refused.fields[rateLimit] == "\"token\";r=0;t=60")
+    #expect(refused.fields[.rateLimitPolicy] == "\"token\";q=2;w=60")
+    #expect(refused.fields[.rateLimit] == "\"token\";r=0;t=60")
     let free = try await guarded.api.send(.get, "/v1/snapshots", other.fields)
     #expect(free.status == 200)
-    #expect(free.fields[policy] == nil)
+    #expect(free.fields[.rateLimitPolicy] == nil)
     guarded.clock.pass(.seconds(30))
     #expect(try await guarded.api.send(.get, "/v1/snapshots", slow.fields).status == 200)
     #expect(try await guarded.api.send(.get, "/v1/snapshots", slow.fields).status == 429)
@@ -133,7 +130,7 @@ import Testing
     #expect(refused.kind == "quota-exceeded")
     #expect(refused.fields[.retryAfter] == "20")
     let name = isOfToken ? "token" : "address"
-    #expect(refused.fields[policy] == "\"\(name)\";q=\(quota.bytes);w=100;qu=\"content-bytes\"")
+    #expect(refused.fields[.rateLimitPolicy] == "\"\(name)\";q=\(quota.bytes);w=100;qu=\"content-bytes\"")
     #expect(guarded.api.store.ends.begun == begun, "its length was told")
     let chunked = try await guarded.api.upload(bundle.bytes, fields: token, isChunked: true)
     #expect(chunked.status == 429)
