@@ -15,13 +15,15 @@ public struct Attachment: Sendable {
   public var metadata: [String: String]
   /// The id of the token that it is attached with.
   public var attachedBy: String?
+  /// Identifiers of the applications of which one must have made the bundle; `nil` takes any.
+  public var applications: Set<String>?
   /// When it is to go by itself; `nil` leaves that to the rules.
   public var expiresAt: Date?
 
   /// Describes how to publish.
   public init(
     report: ReportID, id: SnapshotID? = nil, expected: ContentDigest? = nil, createOnly: Bool = false,
-    metadata: [String: String] = [:], attachedBy: String? = nil,
+    metadata: [String: String] = [:], attachedBy: String? = nil, applications: Set<String>? = nil,
     expiresAt: Date? = nil
   ) {
     self.report = report
@@ -30,6 +32,7 @@ public struct Attachment: Sendable {
     self.createOnly = createOnly
     self.metadata = metadata
     self.attachedBy = attachedBy
+    self.applications = applications
     self.expiresAt = expiresAt
   }
 }

@@ -15,6 +15,8 @@ public enum StoreError: Error, Sendable {
   case digestMismatch(expected: ContentDigest, actual: ContentDigest)
   /// What arrived is not a snapshot bundle.
   case invalid(BundleError)
+  /// The bundle was made by another application than may be.
+  case foreignApplication
   /// There is no room.
   case outOfSpace
   /// The bundles would have more bytes together than the store may hold.
@@ -41,6 +43,7 @@ extension StoreError: CustomStringConvertible {
     case .digestMismatch(let expected, let actual):
       "The bundle was damaged on its way: its SHA-256 is \(actual), and the sender stated \(expected)."
     case .invalid(let reason): reason.description
+    case .foreignApplication: "The bundle was made by another application than this may attach."
     case .outOfSpace: "The server has no room for the bundle."
     case .quotaExceeded(let limit):
       "The server keeps at most \(limit) bytes of bundles, and this one does not fit any more."

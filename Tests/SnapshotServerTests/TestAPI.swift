@@ -17,13 +17,17 @@ struct TestAPI: Sendable {
   let handler: SnapshotHandler
 
   /// - Parameter rules: what goes by itself, when it is asked for.
-  init(limits: ServiceLimits = ServiceLimits(), rules: RetentionRules = RetentionRules()) {
+  init(
+    limits: ServiceLimits = ServiceLimits(), access: AccessControl = .open,
+    rules: RetentionRules = RetentionRules()
+  ) {
     let log = log
     let maintenance = MaintenanceRoutes(
       Reaper(rules, store: store, catalog: catalog),
       Scrubber(.init(bytesPerSecond: 1 << 30), store: store, catalog: catalog))
     handler = SnapshotHandler(
-      SnapshotService(store: store, catalog: catalog), limits: limits, more: maintenance.routes,
+      SnapshotService(store: store, catalog: catalog), access: access, limits: limits,
+      more: maintenance.routes,
       logger: Logger(label: "test") { _ in log })
   }
 
@@ -46,10 +50,11 @@ struct TestAPI: Sendable {
   @discardableResult
   func send(
     _ method: HTTPRequest.Method, _ path: String, query: String? = nil, _ fields: HTTPFields = [:],
-    body: HTTPRequestBody = .empty
+    body: HTTPRequestBody = .empty, authority: String = "localhost", peer: String = "127.0.0.1:4711"
   ) async throws -> Answer {
     let request = HTTPServerRequest(
-      method: method, path: path, query: query, headerFields: fields, body: body)
+      method: method, path: path, query: query, authority: authority, headerFields: fields, body: body,
+      peer: peer)
     do {
       let response = try await handler.respond(to: request)
       return Answer(

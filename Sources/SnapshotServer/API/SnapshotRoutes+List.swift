@@ -9,7 +9,9 @@ import SystemIO
 extension SnapshotRoutes {
   /// Sends one page of a report's records.
   func listReport(_ call: APIRequest) async throws -> HTTPServerResponse {
-    try await list(call, report: call.value(of: .report))
+    let report = try call.value(of: .report)
+    guard call.caller.limits.include(report) else { throw SnapshotProblem.outsideLimits("reports") }
+    return try await list(call, report: report)
   }
 
   /// Sends one page of all records.
