@@ -1,0 +1,7 @@
+public import ArgumentParser
+public import SnapshotFormat
+
+extension TimeSpan: ExpressibleByArgument {
+  /// Reads a while such as `90s`, `15m`, `1h`, `30d`.
+  public init?(argument: String) { self.init(argument) }
+}
