@@ -15,7 +15,7 @@ struct LinkCommand: AsyncParsableCommand {
   @Argument(help: "The snapshot's UUID, or its address on a server.")
   var snapshot: String
 
-  @Option(help: ArgumentHelp("How long it works: 90s, 15min, 1h, 30d.", valueName: "time"))
+  @Option(help: ArgumentHelp("How long it works: 90s, 15m, 1h, 30d.", valueName: "time"))
   var expires: TimeSpan
 
   @Flag(help: "Print the link and its end as JSON.")

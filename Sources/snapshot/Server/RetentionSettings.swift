@@ -26,7 +26,7 @@ struct RetentionSettings: Sendable, Hashable {
   /// Every setting there is.
   static let settings = [
     Setting(name: "age", wanted: "a while such as 90d, or never") { settings, text in
-      optional(TimeSpan.init, text, "never") { settings.rules.limits.age = $0 }
+      optional(span, text, "never") { settings.rules.limits.age = $0 }
     },
     Setting(name: "countPerReport", wanted: "a number from 0") { settings, text in
       optional(count, text, "0") { settings.rules.limits.countPerReport = $0 }
@@ -51,7 +51,7 @@ struct RetentionSettings: Sendable, Hashable {
       optional(bytes, text, "0") { settings.quotaBytes = $0 }
     },
     Setting(name: "scrubInterval", wanted: "a while such as 30d, or never") { settings, text in
-      optional(TimeSpan.init, text, "never") { settings.scrubInterval = $0 }
+      optional(span, text, "never") { settings.scrubInterval = $0 }
     },
     Setting(name: "scrubBytesPerSecond", wanted: "a number of bytes from 4096") { settings, text in
       guard let rate = Int64(text), rate >= 4096 else { return false }
@@ -72,6 +72,8 @@ struct RetentionSettings: Sendable, Hashable {
     take(value)
     return true
   }
+
+  private static func span(_ text: String) -> TimeSpan? { TimeSpan(text) }
 
   private static func count(_ text: String) -> Int? { Int(text).flatMap { $0 > 0 ? $0 : nil } }
 
@@ -99,7 +101,7 @@ struct RetentionSettings: Sendable, Hashable {
       let text = String(parts[1])
       let isTaken =
         switch parts[0] {
-        case "age": optional(TimeSpan.init, text, "never") { limits.age = $0 }
+        case "age": optional(span, text, "never") { limits.age = $0 }
         case "countPerReport": optional(count, text, "0") { limits.countPerReport = $0 }
         case "totalBytes": optional(bytes, text, "0") { limits.totalBytes = $0 }
         default: false
