@@ -93,7 +93,7 @@ import Testing
     #expect(plan.status == 0, "\(plan.errors)")
     #expect(plan.lines.count == 2)
     #expect(plan.lines.first?.hasPrefix("\(ids[1])") == true)
-    #expect(plan.lines.allSatisfy { $0.contains("newer ones of its report") })
+    #expect(plan.lines.allSatisfy { $0.contains("newest 1 of its report") })
     let json = try await Product.run(["expire", "--dry-run", "--json"] + target)
     let expirations = try SnapshotJSON.decode([Expiration].self, from: json.output)
     #expect(expirations.map(\.id) == [ids[1], ids[2]])

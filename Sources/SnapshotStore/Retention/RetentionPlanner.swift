@@ -99,7 +99,8 @@ public struct RetentionPlanner: Sendable {
   private mutating func dropBeyondCount() {
     candidates.sort(by: Candidate.comesBefore)
     let reasons = groups.map { group in
-      group.sentence("has \(group.limits.countPerReport ?? 0) newer ones of its report, as many as are kept")
+      let count = group.limits.countPerReport ?? 0
+      return group.sentence("is not among the newest \(count) of its report, which are kept")
     }
     var former: Candidate?
     var rank = 0

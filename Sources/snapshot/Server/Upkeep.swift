@@ -8,7 +8,7 @@ import SystemIO
 /// What looks after a storage: lets go what is to go, and looks at every bundle, by itself and when it is asked.
 final class Upkeep: Sendable {
   /// The longest that a server runs before it first lets anything go.
-  private static let firstPass = Duration.seconds(60)
+  private static let firstPass = Duration.seconds(600)
 
   let reaper: Reaper
   /// Makes the passes that people ask for.
