@@ -59,7 +59,7 @@ extension FileBundleStore {
 
   private func settle(_ record: SnapshotRecord) async {
     do {
-      try await setVerification(record.verified, of: record.id)
+      let record = try await change(RecordChange(verified: record.verified), of: record.id)
       await configuration.onVerification(record)
     } catch {
       report(error, of: record.id)

@@ -26,8 +26,20 @@ public struct SnapshotRecord: Codable, Hashable, Sendable, Identifiable {
   public var recordingCount: Int
   /// What came with the upload besides the bundle: the other parts of a form.
   public var metadata: [String: String]
+  /// The identifiers that are recorded, within ``IdentifierLimits``: what a catalogue finds the snapshot by. The API
+  /// does not answer them. `nil` in records of before; the manifest in the bundle names all of them.
+  public var identifiers: [String]?
   /// The id of the token that it was attached with; `nil` where none was needed.
   public var attachedBy: String?
+  /// When it is to go by itself, to the millisecond; `nil` leaves that to the server's rules.
+  public var expiresAt: Date?
+  /// Whether somebody has said that it stays, whatever the rules and its own end say.
+  public var isPinned: Bool {
+    get { pinned == true }
+    set { pinned = newValue ? true : nil }
+  }
+  /// `nil` rather than `false`, so that only what is pinned says a word of it.
+  private var pinned: Bool?
 
   /// How far a bundle's entries have been checked against their checksums.
   public enum Verification: String, Codable, Hashable, Sendable, CaseIterable {
@@ -43,7 +55,7 @@ public struct SnapshotRecord: Codable, Hashable, Sendable, Identifiable {
   public init(
     id: SnapshotID, report: ReportID, size: Int64, sha256: ContentDigest, receivedAt: Date,
     verified: Verification, manifest: Manifest, metadata: [String: String] = [:],
-    attachedBy: String? = nil
+    attachedBy: String? = nil, expiresAt: Date? = nil
   ) {
     self.id = id
     createdAt = manifest.createdAt
@@ -57,6 +69,8 @@ public struct SnapshotRecord: Codable, Hashable, Sendable, Identifiable {
     self.receivedAt = receivedAt
     self.verified = verified
     self.metadata = metadata
+    identifiers = Self.identifiers(of: manifest)
     self.attachedBy = attachedBy
+    self.expiresAt = expiresAt
   }
 }

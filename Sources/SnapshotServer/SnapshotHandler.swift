@@ -12,7 +12,7 @@ public struct SnapshotHandler: HTTPHandler {
   public let routes: [APIRoute]
   private let logger: Logger
 
-  /// Serves the API of `service`, what `more` routes to, and `/` and `/healthz`, to whom `access` admits.
+  /// Serves the API of `service`, what `more` routes to, and `/`, `/healthz` and `/readyz`, to whom `access` admits.
   public init(
     _ service: SnapshotService, access: AccessControl = .open, limits: ServiceLimits = ServiceLimits(),
     more: [APIRoute] = [], logger: Logger
@@ -20,7 +20,7 @@ public struct SnapshotHandler: HTTPHandler {
     let api =
       SnapshotRoutes(service, limits: limits).routes + LinkRoutes(service: service, access: access).routes
       + more
-    routes = api + Self.operations(describing: api)
+    routes = api + Self.operations(describing: api, service)
     router = Router(routes.map { $0.route(access) })
     self.logger = logger
   }
@@ -43,7 +43,9 @@ public struct SnapshotHandler: HTTPHandler {
     }
   }
 
-  private static func operations(describing api: [APIRoute]) -> [APIRoute] {
+  private static func operations(
+    describing api: [APIRoute], _ service: SnapshotService
+  ) -> [APIRoute] {
     let calls = api.map { "  \($0.method.rawValue) \($0.template)\n" }.joined()
     let description = Array("A server that keeps snapshots of apps' data. It answers:\n\n\(calls)".utf8)
     return [
@@ -55,6 +57,9 @@ public struct SnapshotHandler: HTTPHandler {
         HTTPServerResponse(
           status: .ok, headerFields: [.contentType: "application/json", .cacheControl: "no-store"],
           body: .bytes(Array(#"{"status":"ok"}"#.utf8)))
+      },
+      APIRoute(.get, "/readyz", .open) { _ in
+        try IndexingAnswer(await service.indexingProgress()).readiness()
       },
     ]
   }

@@ -18,11 +18,15 @@ final class ObservedStore: BundleStore {
   private struct State {
     var ends = Ends()
     var failures: [Step: StoreError] = [:]
+    var expectedLengths: [Int64?] = []
   }
 
   private let store = InMemoryStore(admission: Admission(wholeUpTo: 0))
   private let state = Mutex(State())
   private let discards = AsyncStream.makeStream(of: Void.self)
+
+  /// What was said of the lengths of uploads when they began.
+  var expectedLengths: [Int64?] { state.withLock { $0.expectedLengths } }
 
   var ends: Ends { state.withLock { $0.ends } }
 
@@ -42,10 +46,11 @@ final class ObservedStore: BundleStore {
 
   fileprivate func count(_ change: (inout Ends) -> Void) { state.withLock { change(&$0.ends) } }
 
-  func beginUpload() async throws(StoreError) -> any BundleUpload {
+  func beginUpload(expecting length: Int64?) async throws(StoreError) -> any BundleUpload {
+    state.withLock { $0.expectedLengths.append(length) }
     try check(.begin)
     count { $0.begun += 1 }
-    return ObservedUpload(store: self, upload: try await store.beginUpload())
+    return ObservedUpload(store: self, upload: try await store.beginUpload(expecting: length))
   }
 
   func record(_ id: SnapshotID) async throws(StoreError) -> SnapshotRecord {
@@ -63,13 +68,28 @@ final class ObservedStore: BundleStore {
     try await store.delete(id)
   }
 
-  func setVerification(
-    _ verification: SnapshotRecord.Verification, of id: SnapshotID
-  ) async throws(StoreError) {
-    try await store.setVerification(verification, of: id)
+  func delete(
+    _ id: SnapshotID, if condition: @escaping @Sendable (SnapshotRecord) -> Bool
+  ) async throws(StoreError) -> Bool {
+    try check(.delete)
+    return try await store.delete(id, if: condition)
   }
 
-  func allRecords() async throws(StoreError) -> [SnapshotRecord] { try await store.allRecords() }
+  @discardableResult
+  func change(_ change: RecordChange, of id: SnapshotID) async throws(StoreError) -> SnapshotRecord {
+    try await store.change(change, of: id)
+  }
+
+  @discardableResult
+  func setAside(_ id: SnapshotID) async throws(StoreError) -> SnapshotRecord { try await store.setAside(id) }
+
+  func ids(in shard: SnapshotShard) async throws(StoreError) -> [SnapshotID] {
+    try await store.ids(in: shard)
+  }
+
+  func records(_ ids: [SnapshotID]) async throws(StoreError) -> [SnapshotRecord] {
+    try await store.records(ids)
+  }
 }
 
 private final class ObservedUpload: BundleUpload {

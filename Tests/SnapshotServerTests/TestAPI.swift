@@ -16,10 +16,18 @@ struct TestAPI: Sendable {
   let log = CapturedLog()
   let handler: SnapshotHandler
 
-  init(limits: ServiceLimits = ServiceLimits(), access: AccessControl = .open) {
+  /// - Parameter rules: what goes by itself, when it is asked for.
+  init(
+    limits: ServiceLimits = ServiceLimits(), access: AccessControl = .open,
+    rules: RetentionRules = RetentionRules()
+  ) {
     let log = log
+    let maintenance = MaintenanceRoutes(
+      Reaper(rules, store: store, catalog: catalog),
+      Scrubber(.init(bytesPerSecond: 1 << 30), store: store, catalog: catalog))
     handler = SnapshotHandler(
       SnapshotService(store: store, catalog: catalog), access: access, limits: limits,
+      more: maintenance.routes,
       logger: Logger(label: "test") { _ in log })
   }
 

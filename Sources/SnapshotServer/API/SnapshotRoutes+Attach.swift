@@ -37,13 +37,14 @@ extension SnapshotRoutes {
   private func attach(
     _ intake: UploadIntake, _ attachment: Attachment, for caller: Caller
   ) async throws -> HTTPServerResponse {
-    let publication = try await service.attach { upload in
+    let publication = try await service.attach(expecting: intake.leastLength) { upload in
       let received = try await intake.receive(into: upload)
       var attachment = attachment
       attachment.attachedBy = caller.token
       attachment.applications = caller.limits.applications
       attachment.expected = received.expected
       attachment.metadata = received.metadata
+      attachment.expiresAt = received.expiresAt
       return attachment
     }
     let body = try JSONBody(RecordAnswer(caller.view(of: publication.record)))

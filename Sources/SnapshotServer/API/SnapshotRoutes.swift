@@ -25,7 +25,10 @@ public struct SnapshotRoutes: Sendable {
       APIRoute(.get, "/v1/snapshots", .read, listAll),
       APIRoute(.get, "/v1/snapshots/{id}.zip", .bundle, bundle),
       APIRoute(.get, "/v1/snapshots/{id}", .status, record),
+      APIRoute(.patch, "/v1/snapshots/{id}", .delete, change),
       APIRoute(.delete, "/v1/snapshots/{id}", .delete, delete),
+      APIRoute(.get, "/v1/reindex", .admin, indexing),
+      APIRoute(.post, "/v1/reindex", .admin, reindex),
     ]
   }
 

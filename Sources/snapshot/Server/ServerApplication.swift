@@ -1,6 +1,8 @@
 import FileStore
 import HTTPEngine
 import Logging
+import SQLiteCatalog
+import SnapshotFormat
 import SnapshotServer
 import SnapshotStore
 import SystemIO
@@ -9,22 +11,40 @@ import SystemIO
 struct ServerApplication {
   let server: HTTPServer
   private let store: FileBundleStore
+  private let upkeep: Upkeep
+  private let catalog: SQLiteCatalog
+  private let indexing: Task<Void, Never>
+  private let verdict: AsyncStream<SnapshotRecord>.Continuation
 
   /// Opens the storage, indexes what is in it, and prepares to listen.
   init(_ settings: ServerSettings, logger: Logger) async throws {
     try Self.refuseOpenDoor(settings)
-    let catalog = InMemoryCatalog()
+    let (verdicts, verdict) = AsyncStream<SnapshotRecord>.makeStream()
     store = try await FileBundleStore.open(
       FileBundleStore.Configuration(
         path: settings.storage,
         admission: Admission(policy: settings.validation),
         reserve: settings.reservedBytes,
+        quota: settings.retention.quotaBytes,
         sharesFlushes: settings.sharesFlushes,
-        onVerification: { await catalog.insert($0) }),
+        onVerification: { verdict.yield($0) }),
       logger: logger)
     let access = try await Self.accessControl(settings, logger: logger)
-    let service = SnapshotService(store: store, catalog: catalog)
-    try await service.index()
+    // Only who holds the storage may touch the catalogue in it.
+    let catalog = try await Self.openCatalog(settings.storage, logger: logger)
+    self.catalog = catalog
+    self.verdict = verdict
+    let indexer = CatalogIndexer(store: store, catalog: catalog, logger: logger)
+    let store = store
+    indexing = Task {
+      async let _ = indexer.run()
+      for await record in verdicts {
+        do { try await catalog.refresh(record, from: store) } catch {
+          logger.error("A verdict can't be listed", metadata: ["id": "\(record.id)", "error": "\(error)"])
+        }
+      }
+    }
+    let service = SnapshotService(store: store, catalog: catalog, indexer: indexer)
     var configuration = HTTPServer.Configuration(host: settings.host, port: UInt16(settings.port))
     if settings.eventLoops > 0 { configuration.eventLoops = settings.eventLoops }
     configuration.trustedProxies = settings.trustedProxies
@@ -32,12 +52,31 @@ struct ServerApplication {
     var limits = ServiceLimits()
     limits.bundleBytes = settings.maximumBundleBytes
     configuration.limits.bodyBytes = limits.formBytes
-    let handler = SnapshotHandler(service, access: access, limits: limits, logger: logger)
+    upkeep = Upkeep(
+      settings.retention, store: store, catalog: catalog, storage: settings.storage, logger: logger)
+    let handler = SnapshotHandler(
+      service, access: access, limits: limits,
+      more: MaintenanceRoutes(upkeep.reaper, upkeep.scrubber).routes, logger: logger)
     server = HTTPServer(configuration: configuration, handler: handler, logger: logger)
+    upkeep.start()
   }
 
   /// Finishes what the store has begun, and frees the storage. The server has been shut down before.
-  func close() async { await store.close() }
+  func close() async {
+    await upkeep.stop()
+    await store.close()
+    verdict.finish()
+    await indexing.value
+    await catalog.close()
+  }
+
+  /// The catalogue of a storage: an index that may be removed at any time.
+  static func openCatalog(_ storage: String, logger: Logger) async throws -> SQLiteCatalog {
+    try await SQLiteCatalog.open(
+      SQLiteCatalog.Configuration(path: storage + "/catalog.sqlite") { reason in
+        logger.warning("\(reason)")
+      })
+  }
 
   /// Beyond loopback anybody could read what users saw, while no token is needed.
   private static func refuseOpenDoor(_ settings: ServerSettings) throws {

@@ -44,6 +44,8 @@ struct ServerSettings: Sendable, Hashable {
   var trustedProxies: [AddressBlock] = []
   /// What the HTTP engine puts up with; how long a body may be follows from `maximumBundleBytes`.
   var limits = HTTPLimits()
+  /// What goes by itself, and how the storage is looked after.
+  var retention = RetentionSettings()
   /// The least important events that are logged.
   var logLevel = Logger.Level.info
 
@@ -111,6 +113,13 @@ struct ServerSettings: Sendable, Hashable {
         var limits = others
         setting.set(&limits, value)
         return limits
+      }
+    }
+    for setting in RetentionSettings.settings {
+      let others = retention
+      try read("server.retention.\(setting.name)", setting.wanted, into: &retention) { text in
+        var retention = others
+        return setting.set(&retention, text) ? retention : nil
       }
     }
     try read("server.logLevel", "one of \(Self.levels)", into: &logLevel) { Logger.Level(rawValue: $0) }
