@@ -10,7 +10,7 @@ import GRDB
 /// - `state`: whether everything is in it, and whether it was closed.
 enum Schema {
   /// What rows and terms mean: with another number the index is made anew.
-  static let format = 1
+static let format = 2
 
   /// Changes that keep what is indexed; a change of meaning raises ``format`` instead.
   static var migrator: DatabaseMigrator {

@@ -239,8 +239,10 @@ import Testing
       $0.attachedBy = "token"
       $0.recordingCount = 7
       $0.verified = .damaged
+      $0.expiresAt = Date(timeIntervalSince1970: 1.5)
+      $0.isPinned = true
     }
-    #expect(Mirror(reflecting: record).children.count == 14)
+    #expect(Mirror(reflecting: record).children.count == 16)
     let data = RecordCoder.encode(record)
     #expect(try RecordCoder.decode(data) == record.listed)
     for count in 0..<data.count {
