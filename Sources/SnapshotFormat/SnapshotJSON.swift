@@ -41,7 +41,7 @@ public enum SnapshotJSON {
   }
 
   /// In whole numbers: the formatter cuts what binary fractions leave just below a millisecond.
-  private static func text(of date: Date) -> String {
+  package static func text(of date: Date) -> String {
     let milliseconds = wholeMilliseconds(of: date)
     let seconds = (milliseconds / 1000).rounded(.down)
     let rest = Int(milliseconds - seconds * 1000)
