@@ -35,9 +35,9 @@ enum RecordCoder {
       $0.append($1.key)
       $0.append($1.value)
     }
-    writer.append(record.attachedBy.map { [$0] } ?? []) { $0.append($1) }
-    writer.append(record.expiresAt.map { [$0] } ?? []) { $0.append($1) }
-    writer.append(record.isPinned ? 1 : Int64(0))
+    writer.append(record.attachedBy) { $0.append($1) }
+    writer.append(record.expiresAt) { $0.append($1) }
+    writer.append(record.isPinned ? 1 : 0)
     return writer.data
   }
 
@@ -60,16 +60,15 @@ enum RecordCoder {
       Module(name: try reader.text(), files: try reader.list { try $0.text() })
     }
     let metadata = try reader.list { (try $0.text(), try $0.text()) }
-    let attachedBy = try reader.list { try $0.text() }.first
-    let expiresAt = try reader.list { try $0.date() }.first
+    let attachedBy = try reader.optional { try $0.text() }
+    let expiresAt = try reader.optional { try $0.date() }
     let isPinned = try reader.integer() != 0
     guard reader.rest.isEmpty else { throw Malformed() }
     var record = SnapshotRecord(
       id: id, report: report, size: size, sha256: sha256, receivedAt: receivedAt, verified: verified,
       manifest: Manifest(
         id: id, createdAt: createdAt, application: application, device: device, modules: modules),
-      metadata: Dictionary(metadata) { first, _ in first }, attachedBy: attachedBy,
-      expiresAt: expiresAt)
+      metadata: Dictionary(metadata) { first, _ in first }, attachedBy: attachedBy, expiresAt: expiresAt)
     record.isPinned = isPinned
     record.recordingCount = recordingCount
     record.createdAt = createdAt
@@ -96,6 +95,10 @@ enum RecordCoder {
     mutating func append<Element>(_ list: [Element], _ each: (inout Writer, Element) -> Void) {
       appendCount(list.count)
       for element in list { each(&self, element) }
+    }
+
+    mutating func append<Value>(_ value: Value?, _ each: (inout Writer, Value) -> Void) {
+      append(value.map { [$0] } ?? [], each)
     }
 
     private mutating func appendCount(_ count: Int) {
@@ -129,6 +132,10 @@ enum RecordCoder {
       var list: [Element] = []
       for _ in 0..<(try count()) { list.append(try each(&self)) }
       return list
+    }
+
+    mutating func optional<Value>(_ each: (inout Reader) throws -> Value) throws -> Value? {
+      try list(each).first
     }
 
     private mutating func count() throws -> Int {

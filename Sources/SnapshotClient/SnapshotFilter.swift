@@ -29,11 +29,11 @@ public struct SnapshotFilter: Sendable, Hashable {
 
   /// All but the report as the API's parameters.
   var parameters: [(name: String, value: String)] {
-    let time = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
     let all: [(name: String, value: String?)] = [
       ("application", application), ("minVersion", minimumVersion), ("maxVersion", maximumVersion),
-      ("module", module), ("identifier", identifier), ("device", device), ("after", after?.formatted(time)),
-      ("before", before?.formatted(time)), ("text", text),
+      ("module", module), ("identifier", identifier), ("device", device),
+      ("after", after.map(SnapshotJSON.text)),
+      ("before", before.map(SnapshotJSON.text)), ("text", text),
     ]
     return all.compactMap { name, value in value.map { (name, $0) } }
   }

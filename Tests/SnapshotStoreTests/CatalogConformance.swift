@@ -104,6 +104,22 @@ import Testing
   }
 
   @Test(arguments: CatalogKind.allCases)
+  func `a record is listed with all that it says`(kind: CatalogKind) async throws {
+    try await kind.withCatalog { catalog in
+      var record = try record(at: 1)
+      record.metadata = ["note": "wrong since Ärger ☃", "": ""]
+      record.attachedBy = "1f0c3a5b7d9e"
+      record.expiresAt = Date(timeIntervalSince1970: 1_900_000_000.123)
+      record.isPinned = true
+      try await catalog.insert(record)
+      #expect(try await catalog.records(of: .sample, page: PageRequest()).records == [record])
+      (record.expiresAt, record.isPinned, record.verified) = (nil, false, .damaged)
+      try await catalog.insert(record)
+      #expect(try await catalog.records(of: .sample, page: PageRequest()).records == [record])
+    }
+  }
+
+  @Test(arguments: CatalogKind.allCases)
   func `a removed id stays away, whatever arrives late`(kind: CatalogKind) async throws {
     try await kind.withCatalog { catalog in
       let (known, late) = try (record(at: 1), record(at: 2))
