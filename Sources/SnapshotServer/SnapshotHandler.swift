@@ -17,7 +17,9 @@ public struct SnapshotHandler: HTTPHandler {
     _ service: SnapshotService, access: AccessControl = .open, limits: ServiceLimits = ServiceLimits(),
     more: [APIRoute] = [], logger: Logger
   ) {
-    let api = SnapshotRoutes(service, limits: limits).routes + more
+    let api =
+      SnapshotRoutes(service, limits: limits).routes + LinkRoutes(service: service, access: access).routes
+      + more
     routes = api + Self.operations(describing: api, service)
     router = Router(routes.map { $0.route(access) })
     self.logger = logger

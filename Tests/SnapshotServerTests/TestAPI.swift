@@ -16,10 +16,10 @@ struct TestAPI: Sendable {
   let log = CapturedLog()
   let handler: SnapshotHandler
 
-  init(limits: ServiceLimits = ServiceLimits()) {
+  init(limits: ServiceLimits = ServiceLimits(), access: AccessControl = .open) {
     let log = log
     handler = SnapshotHandler(
-      SnapshotService(store: store, catalog: catalog), limits: limits,
+      SnapshotService(store: store, catalog: catalog), access: access, limits: limits,
       logger: Logger(label: "test") { _ in log })
   }
 
@@ -42,10 +42,11 @@ struct TestAPI: Sendable {
   @discardableResult
   func send(
     _ method: HTTPRequest.Method, _ path: String, query: String? = nil, _ fields: HTTPFields = [:],
-    body: HTTPRequestBody = .empty
+    body: HTTPRequestBody = .empty, authority: String = "localhost", peer: String = "127.0.0.1:4711"
   ) async throws -> Answer {
     let request = HTTPServerRequest(
-      method: method, path: path, query: query, headerFields: fields, body: body)
+      method: method, path: path, query: query, authority: authority, headerFields: fields, body: body,
+      peer: peer)
     do {
       let response = try await handler.respond(to: request)
       return Answer(

@@ -28,7 +28,9 @@ public struct APIRoute: Sendable {
   func route(_ access: AccessControl) -> Route {
     Route(method, template) { routed in
       let caller = try await access.admit(routed, permission)
-      return try await action(APIRequest(routed, caller: caller))
+      var response = try await action(APIRequest(routed, caller: caller))
+      for field in caller.answerFields { response.headerFields[field.name] = field.value }
+      return response
     }
   }
 }

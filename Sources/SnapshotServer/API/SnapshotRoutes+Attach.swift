@@ -8,15 +8,16 @@ extension SnapshotRoutes {
   /// Attaches under a UUID of the server's making.
   func post(_ call: APIRequest) async throws -> HTTPServerResponse {
     let report = try call.value(of: .report)
-    let intake = try UploadIntake(call.request, limits: limits)
-    return try await attach(
-      intake, Attachment(report: report, id: SnapshotID(), attachedBy: call.caller.token))
+    guard call.caller.mayAttach(to: report) else { throw SnapshotProblem.outsideLimits("reports") }
+    let intake = try UploadIntake(call.request, limits: limits, meter: call.caller.meter)
+    return try await attach(intake, Attachment(report: report, id: SnapshotID()), for: call.caller)
   }
 
   /// Attaches under the UUID in the path, whatever the manifest's own is: to attach a bundle once more, under a
   /// name of its own, is legitimate.
   func put(_ call: APIRequest) async throws -> HTTPServerResponse {
     let (report, id) = (try call.value(of: .report), try call.value(of: .id))
+    guard call.caller.mayAttach(to: report) else { throw SnapshotProblem.outsideLimits("reports") }
     let preconditions = Preconditions(call.request.headerFields)
     let existing = try await service.recordIfPresent(id)
     let current = existing.map { Preconditions.Current(entityTag: Self.entityTag(of: $0)) }
@@ -24,26 +25,28 @@ extension SnapshotRoutes {
       throw preconditions.isCreateOnly && existing != nil
         ? StoreError.alreadyExists : HTTPProblem.preconditionFailed()
     }
-    let intake = try UploadIntake(call.request, limits: limits)
+    let intake = try UploadIntake(call.request, limits: limits, meter: call.caller.meter)
     // What is bound to be refused is refused before its body comes.
     if let existing, existing.report != report || existing.sha256 != intake.expected ?? existing.sha256 {
       throw StoreError.conflict
     }
     return try await attach(
-      intake,
-      Attachment(
-        report: report, id: id, createOnly: preconditions.isCreateOnly, attachedBy: call.caller.token))
+      intake, Attachment(report: report, id: id, createOnly: preconditions.isCreateOnly), for: call.caller)
   }
 
-  private func attach(_ intake: UploadIntake, _ attachment: Attachment) async throws -> HTTPServerResponse {
+  private func attach(
+    _ intake: UploadIntake, _ attachment: Attachment, for caller: Caller
+  ) async throws -> HTTPServerResponse {
     let publication = try await service.attach { upload in
       let received = try await intake.receive(into: upload)
       var attachment = attachment
+      attachment.attachedBy = caller.token
+      attachment.applications = caller.limits.applications
       attachment.expected = received.expected
       attachment.metadata = received.metadata
       return attachment
     }
-    let body = try JSONBody(RecordAnswer(publication.record))
+    let body = try JSONBody(RecordAnswer(caller.view(of: publication.record)))
     return switch publication {
     case .created(let record):
       body.response(.created, [.location: Self.path(of: record.id)])

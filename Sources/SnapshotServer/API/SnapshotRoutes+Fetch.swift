@@ -7,7 +7,12 @@ import SnapshotStore
 extension SnapshotRoutes {
   /// Sends a bundle, or ranges of it. A bundle never changes, but it may be deleted: caches ask again each time.
   func bundle(_ call: APIRequest) async throws -> HTTPServerResponse {
-    let bundle = try await service.open(try call.value(of: .id))
+    let id = try call.value(of: .id)
+    let bundle = try await call.caller.lookUp { () throws(StoreError) in
+      try await service.open(id)
+    } visible: {
+      call.caller.mayRead($0.record)
+    }
     var fields: HTTPFields = [
       .cacheControl: "private, no-cache",
       .contentDisposition: ContentDisposition.attachment("\(bundle.record.id).zip").fieldValue,
@@ -23,14 +28,24 @@ extension SnapshotRoutes {
 
   /// Sends a record.
   func record(_ call: APIRequest) async throws -> HTTPServerResponse {
-    let record = try await service.record(try call.value(of: .id))
-    return try JSONBody(RecordAnswer(record)).representation.response(to: call.request)
+    let id = try call.value(of: .id)
+    let record = try await call.caller.lookUp { () throws(StoreError) in
+      try await service.record(id)
+    } visible: {
+      call.caller.maySeeStatus(of: $0)
+    }
+    return try JSONBody(RecordAnswer(call.caller.view(of: record))).representation.response(to: call.request)
   }
 
   /// Deletes a snapshot, if the conditions hold that the request states.
   func delete(_ call: APIRequest) async throws -> HTTPServerResponse {
     let id = try call.value(of: .id)
-    let current = Preconditions.Current(entityTag: Self.entityTag(of: try await service.record(id)))
+    let record = try await call.caller.lookUp { () throws(StoreError) in
+      try await service.record(id)
+    } visible: {
+      call.caller.mayDelete($0)
+    }
+    let current = Preconditions.Current(entityTag: Self.entityTag(of: record))
     guard Preconditions(call.request.headerFields).verdict(.delete, on: current) == .proceed else {
       throw HTTPProblem.preconditionFailed()
     }

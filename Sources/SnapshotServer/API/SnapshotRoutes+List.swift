@@ -9,7 +9,9 @@ import SystemIO
 extension SnapshotRoutes {
   /// Sends one page of a report's records.
   func listReport(_ call: APIRequest) async throws -> HTTPServerResponse {
-    try await list(call, report: call.value(of: .report))
+    let report = try call.value(of: .report)
+    guard call.caller.limits.include(report) else { throw SnapshotProblem.outsideLimits("reports") }
+    return try await list(call, report: report)
   }
 
   /// Sends one page of all records.
@@ -20,7 +22,8 @@ extension SnapshotRoutes {
   private func list(_ call: APIRequest, report: ReportID?) async throws -> HTTPServerResponse {
     var list = try ListRequest(call.query(), report: report, limits: limits)
     list.query.scope = CatalogQuery.Scope(call.caller.limits)
-    let page = try await service.page(list.query, list.page)
+    // The catalogue leaves out what the caller may not see; that is not all that stands in between.
+    let page = try await service.page(list.query, list.page).filtered(call.caller.mayRead)
     let total = list.wantsTotal ? try await service.total(list.query) : nil
     // A thousand records take milliseconds to encode, which an event loop does not have.
     let body = try await Self.encoder.perform { () throws(any Error) in

@@ -32,7 +32,7 @@ struct UploadIntake {
   private let stated: (digest: ContentDigest, field: HTTPField.Name)?
 
   /// Checks what `request` says of its body.
-  init(_ request: HTTPServerRequest, limits: ServiceLimits) throws(HTTPProblem) {
+  init(_ request: HTTPServerRequest, limits: ServiceLimits, meter: UploadMeter) throws(HTTPProblem) {
     let fields = request.headerFields
     if let coding = fields[.contentEncoding], coding.lowercased() != "identity" {
       throw SnapshotProblem.unsupportedCoding(coding)
@@ -43,12 +43,13 @@ struct UploadIntake {
     case let type? where type.essence == "multipart/form-data": format = .form(type)
     default: throw SnapshotProblem.unsupportedMediaType(type)
     }
-    body = request.body
+    body = meter.counting(request.body)
     self.limits = limits
     stated = try Self.statedDigest(in: fields)
     if let length = body.declaredLength, length > bodyLimit {
       throw SnapshotProblem.tooLarge(limit: bodyLimit)
     }
+    try meter.admit(body.declaredLength)
   }
 
   /// The bundle's digest, as far as the head states it.

@@ -1,3 +1,4 @@
+import HTTPTypes
 public import SnapshotFormat
 
 /// Who makes a call, and what it may see and do.
@@ -5,7 +6,7 @@ public import SnapshotFormat
 /// ``Permission`` decides whether a call is admitted at all, before anything is looked up. What it is about is
 /// asked here then: an action answers with a record, or does anything to it, only where the caller may, and else
 /// as if there were none.
-public struct Caller: Sendable, Hashable {
+public struct Caller: Sendable {
   /// What the caller came in by.
   public enum Credential: Sendable, Hashable {
     /// Nothing: the store has no tokens yet, or the call is open to all.
@@ -24,6 +25,10 @@ public struct Caller: Sendable, Hashable {
   public let limits: CallerLimits
   /// The address that the request came from, without its port.
   public let address: String
+  /// What every answer to the caller carries.
+  var answerFields: HTTPFields = [:]
+  /// Counts what the caller uploads.
+  var meter = UploadMeter.none
 
   /// A caller by its parts.
   public init(
@@ -35,6 +40,13 @@ public struct Caller: Sendable, Hashable {
     self.address = address
   }
 
+  /// Who comes where everybody may do everything.
+  static func anybody(at address: ClientAddress) -> Caller {
+    Caller(.none, scopes: everything, address: address.description)
+  }
+
+  private static let everything = Set(Scope.allCases)
+
   /// The id of the caller's token; `nil` for one that came without.
   public var token: String? {
     if case .token(let id) = credential { id } else { nil }
@@ -45,6 +57,9 @@ public struct Caller: Sendable, Hashable {
     if case .link = credential, permission == .bundle { return true }
     return permission == .open || scopes.contains { $0.allows(permission) }
   }
+
+  /// Whether the caller may attach to `report`.
+  public func mayAttach(to report: ReportID) -> Bool { may(.attach) && limits.include(report) }
 
   /// Whether the caller may read the snapshot of `record`.
   public func mayRead(_ record: SnapshotRecord) -> Bool {
@@ -70,7 +85,7 @@ public struct Caller: Sendable, Hashable {
 }
 
 /// What a caller is limited to: `nil` is no limit.
-public struct CallerLimits: Sendable, Hashable {
+public struct CallerLimits: Sendable, Hashable, Codable {
   /// Beginnings of the ids of reports: only those of which one begins with one of them.
   public var reportPrefixes: Set<String>?
   /// Identifiers of applications: only snapshots of these.

@@ -27,6 +27,7 @@ struct ServerApplication {
         sharesFlushes: settings.sharesFlushes,
         onVerification: { verdict.yield($0) }),
       logger: logger)
+    let access = try await Self.accessControl(settings, logger: logger)
     // Only who holds the storage may touch the catalogue in it.
     let catalog = try await Self.openCatalog(settings.storage, logger: logger)
     self.catalog = catalog
@@ -48,7 +49,7 @@ struct ServerApplication {
     var limits = ServiceLimits()
     limits.bundleBytes = settings.maximumBundleBytes
     configuration.limits.bodyBytes = limits.formBytes
-    let handler = SnapshotHandler(service, limits: limits, logger: logger)
+    let handler = SnapshotHandler(service, access: access, limits: limits, logger: logger)
     server = HTTPServer(configuration: configuration, handler: handler, logger: logger)
   }
 
@@ -68,18 +69,56 @@ struct ServerApplication {
       })
   }
 
-  /// Beyond loopback anybody could read what users saw.
-  private static func refuseOpenDoor(_ settings: ServerSettings) throws(CommandFailure) {
+  /// Beyond loopback anybody could read what users saw, while no token is needed.
+  private static func refuseOpenDoor(_ settings: ServerSettings) throws {
     guard let address = SocketAddress(host: settings.host, port: 0) else {
       throw CommandFailure(
         "‘\(settings.host)’ is neither an IP address nor localhost; give one as --host.", status: .refused)
     }
-    guard address.host.isLoopback || settings.insecure else {
+    guard try address.host.isLoopback || settings.insecure || hasTokens(settings.storage) else {
       throw CommandFailure(
         """
-        There is no access control yet, so anybody who reaches \(settings.host) could read and write every \
-        snapshot. Listen on 127.0.0.1, or say --insecure where something in front decides who comes in.
+        There is no token yet, so anybody who reaches \(settings.host) could read and write every snapshot. Make one \
+        with `snapshot token create`, listen on 127.0.0.1, or say --insecure where something in front decides who \
+        comes in.
         """, status: .refused)
+    }
+  }
+
+  private static func hasTokens(_ storage: String) throws(CommandFailure) -> Bool {
+    do { return try TokenStore(storage: storage).hasTokens() } catch { throw CommandFailure(error) }
+  }
+
+  /// Who may do what, and a word where that is everybody everything.
+  private static func accessControl(_ settings: ServerSettings, logger: Logger) async throws -> AccessControl
+  {
+    var configuration = AccessControl.Configuration(storage: settings.storage)
+    let isLocal = SocketAddress(host: settings.host, port: 0)?.host.isLoopback ?? false
+    configuration.opensWithoutTokens = isLocal || settings.insecure
+    configuration.answersAnyName = settings.insecure
+    configuration.tokenRate = settings.requestsPerToken
+    configuration.addressRate = settings.requestsPerAddress
+    configuration.tokenQuota = settings.uploadsPerToken
+    configuration.addressQuota = settings.uploadsPerAddress
+    do throws(TokenStoreError) {
+      let access = try AccessControl(configuration, logger: logger)
+      if try await access.isOpen() {
+        logger.warning(
+          """
+          The store is open: everybody who reaches \(settings.host) may read and write every snapshot, until \
+          `snapshot token create` has made the first token.
+          """)
+      }
+      if !isLocal, settings.trustedProxies.isEmpty {
+        logger.warning(
+          """
+          Tokens can be read on their way to \(settings.host): put a proxy with TLS in front, and name it in \
+          trustedProxies.
+          """)
+      }
+      return access
+    } catch {
+      throw CommandFailure(error)
     }
   }
 }
