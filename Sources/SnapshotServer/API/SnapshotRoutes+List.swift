@@ -22,7 +22,8 @@ extension SnapshotRoutes {
   private func list(_ call: APIRequest, report: ReportID?) async throws -> HTTPServerResponse {
     var list = try ListRequest(call.query(), report: report, limits: limits)
     list.query.scope = CatalogQuery.Scope(call.caller.limits)
-    let page = try await service.page(list.query, list.page)
+    // The catalogue leaves out what the caller may not see; that is not all that stands in between.
+    let page = try await service.page(list.query, list.page).filtered(call.caller.mayRead)
     let total = list.wantsTotal ? try await service.total(list.query) : nil
     // A thousand records take milliseconds to encode, which an event loop does not have.
     let body = try await Self.encoder.perform { () throws(any Error) in

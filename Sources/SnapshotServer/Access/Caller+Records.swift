@@ -10,11 +10,8 @@ extension Caller {
     do {
       found = try await find()
     } catch {
-      switch error {
-      // Nobody can say any more, or without a record, whose it is.
-      case .deleted, .damaged: throw mayKnowDeleted ? error : .notFound
-      default: throw error
-      }
+      if case .deleted = error, !mayKnowDeleted { throw .notFound }
+      throw error
     }
     guard visible(found) else { throw .notFound }
     return found
@@ -28,5 +25,12 @@ extension Caller {
     record.metadata = [:]
     if record.attachedBy != token { record.attachedBy = nil }
     return record
+  }
+}
+
+extension Page {
+  /// The page without what is not `visible`; the next one begins where it did.
+  func filtered(_ visible: (SnapshotRecord) -> Bool) -> Page {
+    Page(records: records.filter(visible), next: next)
   }
 }
