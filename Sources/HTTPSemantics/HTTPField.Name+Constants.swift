@@ -11,6 +11,8 @@ extension HTTPField.Name {
   public static let link = constant("Link")
   /// `Repr-Digest` (RFC 9530 §3).
   public static let reprDigest = constant("Repr-Digest")
+  /// `traceparent` (W3C Trace Context §3.2).
+  public static let traceParent = constant("traceparent")
   /// `Want-Repr-Digest` (RFC 9530 §4).
   public static let wantReprDigest = constant("Want-Repr-Digest")
   /// `X-Request-Id`: names the request, in answers as in logs.

@@ -40,8 +40,10 @@ public enum SnapshotJSON {
     min(max((date.timeIntervalSince1970 * 1000).rounded(), -62_167_219_200_000), 253_402_300_799_999)
   }
 
+  /// `date` as in JSON.
+  ///
   /// In whole numbers: the formatter cuts what binary fractions leave just below a millisecond.
-  private static func text(of date: Date) -> String {
+  public static func text(of date: Date) -> String {
     let milliseconds = wholeMilliseconds(of: date)
     let seconds = (milliseconds / 1000).rounded(.down)
     let rest = Int(milliseconds - seconds * 1000)

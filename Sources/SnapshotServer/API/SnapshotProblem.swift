@@ -136,5 +136,14 @@ enum SnapshotProblem {
     HTTPProblem(.contentTooLarge, kind: "form-too-large", title: "The form is too large", detail: detail)
   }
 
+  /// 503: the call can't be accounted for.
+  static var auditUnavailable: HTTPProblem {
+    HTTPProblem(
+      .serviceUnavailable, kind: "audit-unavailable", title: "The call can't be accounted for",
+      detail:
+        "The server can't write down who does what at the moment, and so doesn't do it. Try again later.",
+      headerFields: [.retryAfter: "5"])
+  }
+
   private static func abridged(_ text: String) -> String { text.count > 100 ? text.prefix(100) + "…" : text }
 }

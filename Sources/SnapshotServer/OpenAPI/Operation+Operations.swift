@@ -1,0 +1,41 @@
+import SnapshotFormat
+
+extension Operation {
+  /// The calls that look after the server.
+  static let operations: [Operation] = [
+    Operation(
+      "readAbout", .get, "/", "Tells what the server is and answers.",
+      parameters: [.ifMatch, .ifNoneMatch, .header("Range", "Ranges of bytes (RFC 9110 §14).")],
+      answers: [text("A text for people.", fields: ["Accept-Ranges"])] + ranges("text/plain"),
+      problems: ["precondition-failed", "range-not-satisfiable"], isAudited: false),
+    Operation(
+      "readHealth", .get, "/healthz", "Tells that the server lives.",
+      answers: [
+        .json(
+          200, "It lives.",
+          ["type": "object", "required": ["status"], "properties": ["status": ["const": "ok"]]])
+      ], isAudited: false),
+    Operation(
+      "readMetrics", .get, "/metrics", "Tells what the server has counted and measured.",
+      detail: "In Prometheus' text format.", answers: [text("The metrics.", fields: ["Cache-Control"])]),
+    Operation(
+      "readDescription", .get, "/openapi.json", "Describes the API: this document.",
+      parameters: [.ifMatch, .ifNoneMatch, .header("Range", "Ranges of bytes (RFC 9110 §14).")],
+      answers: [
+        .json(200, "The description.", ["type": "object"], fields: ["ETag", "Accept-Ranges"]), .notModified,
+      ] + ranges("application/json"),
+      problems: ["precondition-failed", "range-not-satisfiable"], isAudited: false),
+  ]
+
+  private static func text(_ text: String, fields: [String]) -> Answer {
+    Answer(status: 200, text: text, fields: fields, content: ["text/plain": ["type": "string"]])
+  }
+
+  private static func ranges(_ type: String) -> [Answer] {
+    [
+      Answer(
+        status: 206, text: "The ranges that were asked for.", fields: ["Accept-Ranges", "Content-Range"],
+        content: [type: [:], "multipart/byteranges": [:]])
+    ]
+  }
+}

@@ -1,0 +1,92 @@
+import SnapshotFormat
+
+extension Operation {
+  /// The calls that deal with one snapshot.
+  static let snapshots: [Operation] = [
+    Operation(
+      "attachSnapshot", .post, "/v1/reports/{report}/snapshots", "Attaches a snapshot to a bug report.",
+      detail: """
+        The server makes the UUID. The bundle is the body, or the part `snapshot` of a form whose other parts become \
+        the record's metadata. Nothing is kept of a bundle that is refused.
+        """,
+      parameters: [.report] + digests, body: bundleBody,
+      answers: [.json(201, "It is attached, and would survive a power cut.", record, fields: ["Location"])],
+      problems: attaching),
+    Operation(
+      "attachSnapshotAs", .put, "/v1/reports/{report}/snapshots/{id}",
+      "Attaches a snapshot under a UUID of the client's making.",
+      detail: "Sending the same bytes again does no harm. `If-None-Match: *` refuses a UUID that is taken.",
+      parameters: [.report, .id, .ifMatch, .ifNoneMatch] + digests, body: bundleBody,
+      answers: [
+        .json(201, "It is attached, and would survive a power cut.", record, fields: ["Location"]),
+        .json(200, "The same bytes were attached to the same report before.", record),
+      ],
+      problems: attaching + [
+        "malformed-snapshot-id", "snapshot-deleted", "snapshot-differs", "snapshot-exists",
+        "precondition-failed",
+      ]),
+    Operation(
+      "fetchBundle", .get, "/v1/snapshots/{id}.zip", "Sends a snapshot's bundle, or ranges of it.",
+      parameters: [
+        .id, .ifMatch, .ifNoneMatch, .header("Range", "Ranges of bytes (RFC 9110 §14)."),
+        .header("If-Range", "The entity tag that the ranges are wanted of; of another the whole is sent."),
+        .header(
+          "Want-Repr-Digest", "Whether a digest is wanted, such as `sha-256=0` for none (RFC 9530 §4)."),
+      ],
+      answers: [
+        Answer(
+          status: 200, text: "The bundle.", fields: bundleFields, content: ["application/zip": binary]),
+        Answer(
+          status: 206, text: "The ranges that were asked for.", fields: bundleFields + ["Content-Range"],
+          content: ["application/zip": binary, "multipart/byteranges": binary]),
+        .notModified,
+      ],
+      problems: [
+        "malformed-snapshot-id", "no-such-snapshot", "snapshot-deleted", "precondition-failed",
+        "range-not-satisfiable",
+      ]),
+    Operation(
+      "readSnapshot", .get, "/v1/snapshots/{id}", "Tells what is known of a snapshot.",
+      parameters: [.id, .ifMatch, .ifNoneMatch, .header("Range", "Ranges of bytes (RFC 9110 §14).")],
+      answers: [
+        .json(200, "The record.", record, fields: ["ETag", "Accept-Ranges"]),
+        Answer(
+          status: 206, text: "Ranges of the record.", fields: ["ETag", "Accept-Ranges", "Content-Range"],
+          content: ["application/json": [:], "multipart/byteranges": [:]]),
+        .notModified,
+      ],
+      problems: [
+        "malformed-snapshot-id", "no-such-snapshot", "snapshot-deleted", "precondition-failed",
+        "range-not-satisfiable",
+      ]),
+    Operation(
+      "deleteSnapshot", .delete, "/v1/snapshots/{id}", "Deletes a snapshot for good.",
+      detail: "Its UUID is never used again, and answers 410 from then on.",
+      parameters: [.id, .ifMatch, .ifNoneMatch], answers: [.noContent("It is deleted.")],
+      problems: ["malformed-snapshot-id", "no-such-snapshot", "snapshot-deleted", "precondition-failed"]),
+  ]
+
+  private static let record: JSONValue = ["$ref": "#/components/schemas/Snapshot"]
+  private static let binary: JSONValue = [:]
+  private static let bundleFields = [
+    "Accept-Ranges", "Cache-Control", "Content-Disposition", "ETag", "Repr-Digest",
+  ]
+  private static let digests: [Parameter] = [
+    .header("Repr-Digest", "The SHA-256 of the body (RFC 9530), checked before anything is kept."),
+    .header("Content-Digest", "The same, by its other name."),
+  ]
+  private static let attaching = [
+    "malformed-report-id", "digest-mismatch", "malformed-form", "content-too-large", "form-too-large",
+    "unsupported-media-type", "unsupported-coding", "invalid-bundle", "out-of-space",
+  ]
+  private static let bundleBody: [String: JSONValue] = [
+    "application/zip": [:],
+    "multipart/form-data": [
+      "schema": [
+        "type": "object", "required": ["snapshot"],
+        "properties": ["snapshot": ["description": "The bundle.", "contentMediaType": "application/zip"]],
+        "additionalProperties": ["type": "string"],
+      ]
+    ],
+  ]
+}
