@@ -26,6 +26,8 @@ public struct SnapshotRecord: Codable, Hashable, Sendable, Identifiable {
   public var recordingCount: Int
   /// What came with the upload besides the bundle: the other parts of a form.
   public var metadata: [String: String]
+  /// The id of the token that it was attached with; `nil` where none was needed.
+  public var attachedBy: String?
 
   /// How far a bundle's entries have been checked against their checksums.
   public enum Verification: String, Codable, Hashable, Sendable, CaseIterable {
@@ -40,7 +42,8 @@ public struct SnapshotRecord: Codable, Hashable, Sendable, Identifiable {
   /// Describes a bundle that carries `manifest`.
   public init(
     id: SnapshotID, report: ReportID, size: Int64, sha256: ContentDigest, receivedAt: Date,
-    verified: Verification, manifest: Manifest, metadata: [String: String] = [:]
+    verified: Verification, manifest: Manifest, metadata: [String: String] = [:],
+    attachedBy: String? = nil
   ) {
     self.id = id
     createdAt = manifest.createdAt
@@ -54,5 +57,6 @@ public struct SnapshotRecord: Codable, Hashable, Sendable, Identifiable {
     self.receivedAt = receivedAt
     self.verified = verified
     self.metadata = metadata
+    self.attachedBy = attachedBy
   }
 }

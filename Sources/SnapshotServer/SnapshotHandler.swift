@@ -8,19 +8,20 @@ public import Logging
 /// insides; what is the server's own fault is logged under the request's id.
 public struct SnapshotHandler: HTTPHandler {
   private let router: Router
+  /// Every call that is answered.
+  public let routes: [APIRoute]
   private let logger: Logger
 
-  /// Serves the API of `service`, what `more` routes to, and `/` and `/healthz`.
+  /// Serves the API of `service`, what `more` routes to, and `/` and `/healthz`, to whom `access` admits.
   public init(
-    _ service: SnapshotService, limits: ServiceLimits = ServiceLimits(), more: [Route] = [], logger: Logger
+    _ service: SnapshotService, access: AccessControl = .open, limits: ServiceLimits = ServiceLimits(),
+    more: [APIRoute] = [], logger: Logger
   ) {
     let api = SnapshotRoutes(service, limits: limits).routes + more
-    router = Router(api + Self.operations(describing: api))
+    routes = api + Self.operations(describing: api)
+    router = Router(routes.map { $0.route(access) })
     self.logger = logger
   }
-
-  /// Every route that is answered.
-  public var routes: [Route] { router.routes }
 
   /// Answers one request.
   public func respond(to request: HTTPServerRequest) async throws -> HTTPServerResponse {
@@ -40,15 +41,15 @@ public struct SnapshotHandler: HTTPHandler {
     }
   }
 
-  private static func operations(describing api: [Route]) -> [Route] {
+  private static func operations(describing api: [APIRoute]) -> [APIRoute] {
     let calls = api.map { "  \($0.method.rawValue) \($0.template)\n" }.joined()
     let description = Array("A server that keeps snapshots of apps' data. It answers:\n\n\(calls)".utf8)
     return [
-      Route(.get, "/") { routed in
+      APIRoute(.get, "/", .open) { call in
         try Representation(.bytes(description), contentType: "text/plain; charset=utf-8")
-          .response(to: routed.request)
+          .response(to: call.request)
       },
-      Route(.get, "/healthz") { _ in
+      APIRoute(.get, "/healthz", .open) { _ in
         HTTPServerResponse(
           status: .ok, headerFields: [.contentType: "application/json", .cacheControl: "no-store"],
           body: .bytes(Array(#"{"status":"ok"}"#.utf8)))

@@ -12,16 +12,19 @@ public struct Attachment: Sendable {
   public var createOnly: Bool
   /// What came with the upload besides the bundle.
   public var metadata: [String: String]
+  /// The id of the token that it is attached with.
+  public var attachedBy: String?
 
   /// Describes how to publish.
   public init(
     report: ReportID, id: SnapshotID? = nil, expected: ContentDigest? = nil, createOnly: Bool = false,
-    metadata: [String: String] = [:]
+    metadata: [String: String] = [:], attachedBy: String? = nil
   ) {
     self.report = report
     self.id = id
     self.expected = expected
     self.createOnly = createOnly
     self.metadata = metadata
+    self.attachedBy = attachedBy
   }
 }

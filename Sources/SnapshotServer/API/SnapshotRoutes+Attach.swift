@@ -6,30 +6,33 @@ import SnapshotStore
 
 extension SnapshotRoutes {
   /// Attaches under a UUID of the server's making.
-  func post(_ routed: RoutedRequest) async throws -> HTTPServerResponse {
-    let report = try routed.value(of: .report)
-    let intake = try UploadIntake(routed.request, limits: limits)
-    return try await attach(intake, Attachment(report: report, id: SnapshotID()))
+  func post(_ call: APIRequest) async throws -> HTTPServerResponse {
+    let report = try call.value(of: .report)
+    let intake = try UploadIntake(call.request, limits: limits)
+    return try await attach(
+      intake, Attachment(report: report, id: SnapshotID(), attachedBy: call.caller.token))
   }
 
   /// Attaches under the UUID in the path, whatever the manifest's own is: to attach a bundle once more, under a
   /// name of its own, is legitimate.
-  func put(_ routed: RoutedRequest) async throws -> HTTPServerResponse {
-    let (report, id) = (try routed.value(of: .report), try routed.value(of: .id))
-    let preconditions = Preconditions(routed.request.headerFields)
+  func put(_ call: APIRequest) async throws -> HTTPServerResponse {
+    let (report, id) = (try call.value(of: .report), try call.value(of: .id))
+    let preconditions = Preconditions(call.request.headerFields)
     let existing = try await service.recordIfPresent(id)
     let current = existing.map { Preconditions.Current(entityTag: Self.entityTag(of: $0)) }
     guard preconditions.verdict(.put, on: current) == .proceed else {
       throw preconditions.isCreateOnly && existing != nil
         ? StoreError.alreadyExists : HTTPProblem.preconditionFailed()
     }
-    let intake = try UploadIntake(routed.request, limits: limits)
+    let intake = try UploadIntake(call.request, limits: limits)
     // What is bound to be refused is refused before its body comes.
     if let existing, existing.report != report || existing.sha256 != intake.expected ?? existing.sha256 {
       throw StoreError.conflict
     }
     return try await attach(
-      intake, Attachment(report: report, id: id, createOnly: preconditions.isCreateOnly))
+      intake,
+      Attachment(
+        report: report, id: id, createOnly: preconditions.isCreateOnly, attachedBy: call.caller.token))
   }
 
   private func attach(_ intake: UploadIntake, _ attachment: Attachment) async throws -> HTTPServerResponse {

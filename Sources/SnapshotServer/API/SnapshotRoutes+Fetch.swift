@@ -8,55 +8,55 @@ import SystemIO
 
 extension SnapshotRoutes {
   /// Sends a bundle, or ranges of it. A bundle never changes, but it may be deleted: caches ask again each time.
-  func bundle(_ routed: RoutedRequest) async throws -> HTTPServerResponse {
-    let bundle = try await service.open(try routed.value(of: .id))
+  func bundle(_ call: APIRequest) async throws -> HTTPServerResponse {
+    let bundle = try await service.open(try call.value(of: .id))
     var fields: HTTPFields = [
       .cacheControl: "private, no-cache",
       .contentDisposition: ContentDisposition.attachment("\(bundle.record.id).zip").fieldValue,
     ]
-    if DigestField.isWanted(by: routed.request.headerFields) {
+    if DigestField.isWanted(by: call.request.headerFields) {
       fields[.reprDigest] = DigestField(sha256: bundle.record.sha256.bytes).fieldValue
     }
     let representation = Representation(
       .file(bundle.file, size: bundle.record.size), contentType: "application/zip",
       entityTag: Self.entityTag(of: bundle.record), headerFields: fields)
-    return try representation.response(to: routed.request)
+    return try representation.response(to: call.request)
   }
 
   /// Sends a record.
-  func record(_ routed: RoutedRequest) async throws -> HTTPServerResponse {
-    let record = try await service.record(try routed.value(of: .id))
-    return try JSONBody(RecordAnswer(record)).representation.response(to: routed.request)
+  func record(_ call: APIRequest) async throws -> HTTPServerResponse {
+    let record = try await service.record(try call.value(of: .id))
+    return try JSONBody(RecordAnswer(record)).representation.response(to: call.request)
   }
 
   /// Sends one page of a report's records.
-  func listReport(_ routed: RoutedRequest) async throws -> HTTPServerResponse {
-    try await list(routed, report: routed.value(of: .report))
+  func listReport(_ call: APIRequest) async throws -> HTTPServerResponse {
+    try await list(call, report: call.value(of: .report))
   }
 
   /// Sends one page of all records.
-  func listAll(_ routed: RoutedRequest) async throws -> HTTPServerResponse {
-    try await list(routed, report: nil)
+  func listAll(_ call: APIRequest) async throws -> HTTPServerResponse {
+    try await list(call, report: nil)
   }
 
-  private func list(_ routed: RoutedRequest, report: ReportID?) async throws -> HTTPServerResponse {
-    let request = try pageRequest(routed.query())
+  private func list(_ call: APIRequest, report: ReportID?) async throws -> HTTPServerResponse {
+    let request = try pageRequest(call.query())
     let page = try await service.records(of: report, page: request)
     // A thousand records take milliseconds to encode, which an event loop does not have.
     let body = try await Self.encoder.perform { () throws(any Error) in try JSONBody(PageAnswer(page)) }
     var fields: HTTPFields = [:]
     if let next = page.next {
       let cursor = PercentCoding.encode(next.description)
-      fields[.link] = "<\(routed.request.path)?limit=\(request.limit)&cursor=\(cursor)>; rel=\"next\""
+      fields[.link] = "<\(call.request.path)?limit=\(request.limit)&cursor=\(cursor)>; rel=\"next\""
     }
     return body.response(.ok, fields)
   }
 
   /// Deletes a snapshot, if the conditions hold that the request states.
-  func delete(_ routed: RoutedRequest) async throws -> HTTPServerResponse {
-    let id = try routed.value(of: .id)
+  func delete(_ call: APIRequest) async throws -> HTTPServerResponse {
+    let id = try call.value(of: .id)
     let current = Preconditions.Current(entityTag: Self.entityTag(of: try await service.record(id)))
-    guard Preconditions(routed.request.headerFields).verdict(.delete, on: current) == .proceed else {
+    guard Preconditions(call.request.headerFields).verdict(.delete, on: current) == .proceed else {
       throw HTTPProblem.preconditionFailed()
     }
     try await service.delete(id)

@@ -1,5 +1,5 @@
 import Dispatch
-public import HTTPEngine
+import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
 import SnapshotFormat
@@ -17,15 +17,15 @@ public struct SnapshotRoutes: Sendable {
   }
 
   /// All of them.
-  public var routes: [Route] {
+  public var routes: [APIRoute] {
     [
-      Route(.post, "/v1/reports/{report}/snapshots", post),
-      Route(.put, "/v1/reports/{report}/snapshots/{id}", put),
-      Route(.get, "/v1/reports/{report}/snapshots", listReport),
-      Route(.get, "/v1/snapshots", listAll),
-      Route(.get, "/v1/snapshots/{id}.zip", bundle),
-      Route(.get, "/v1/snapshots/{id}", record),
-      Route(.delete, "/v1/snapshots/{id}", delete),
+      APIRoute(.post, "/v1/reports/{report}/snapshots", .attach, post),
+      APIRoute(.put, "/v1/reports/{report}/snapshots/{id}", .attach, put),
+      APIRoute(.get, "/v1/reports/{report}/snapshots", .read, listReport),
+      APIRoute(.get, "/v1/snapshots", .read, listAll),
+      APIRoute(.get, "/v1/snapshots/{id}.zip", .bundle, bundle),
+      APIRoute(.get, "/v1/snapshots/{id}", .status, record),
+      APIRoute(.delete, "/v1/snapshots/{id}", .delete, delete),
     ]
   }
 

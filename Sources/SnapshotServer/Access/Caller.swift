@@ -1,0 +1,97 @@
+public import SnapshotFormat
+
+/// Who makes a call, and what it may see and do.
+///
+/// ``Permission`` decides whether a call is admitted at all, before anything is looked up. What it is about is
+/// asked here then: an action answers with a record, or does anything to it, only where the caller may, and else
+/// as if there were none.
+public struct Caller: Sendable, Hashable {
+  /// What the caller came in by.
+  public enum Credential: Sendable, Hashable {
+    /// Nothing: the store has no tokens yet, or the call is open to all.
+    case none
+    /// The token of this id.
+    case token(String)
+    /// A link to the bundle of this snapshot.
+    case link(SnapshotID)
+  }
+
+  /// What the caller came in by.
+  public let credential: Credential
+  /// What it may be used for.
+  public let scopes: Set<Scope>
+  /// What it is limited to.
+  public let limits: CallerLimits
+  /// The address that the request came from, without its port.
+  public let address: String
+
+  /// A caller by its parts.
+  public init(
+    _ credential: Credential, scopes: Set<Scope>, limits: CallerLimits = CallerLimits(), address: String
+  ) {
+    self.credential = credential
+    self.scopes = scopes
+    self.limits = limits
+    self.address = address
+  }
+
+  /// The id of the caller's token; `nil` for one that came without.
+  public var token: String? {
+    if case .token(let id) = credential { id } else { nil }
+  }
+
+  /// Whether the caller may make a call that needs `permission`.
+  public func may(_ permission: Permission) -> Bool {
+    if case .link = credential, permission == .bundle { return true }
+    return permission == .open || scopes.contains { $0.allows(permission) }
+  }
+
+  /// Whether the caller may read the snapshot of `record`.
+  public func mayRead(_ record: SnapshotRecord) -> Bool {
+    if case .link(let id) = credential { return id == record.id }
+    return may(.read) && limits.include(record)
+  }
+
+  /// Whether the caller may know how the snapshot of `record` fares.
+  public func maySeeStatus(of record: SnapshotRecord) -> Bool {
+    if let token, record.attachedBy == token { return may(.status) }
+    return mayRead(record)
+  }
+
+  /// Whether the caller may delete the snapshot of `record`.
+  public func mayDelete(_ record: SnapshotRecord) -> Bool { may(.delete) && limits.include(record) }
+
+  /// Whether the caller may be told that a snapshot was there and was deleted: nobody knows any more whose it was,
+  /// so only those are told who are limited to nothing.
+  public var mayKnowDeleted: Bool {
+    if case .link = credential { return true }
+    return (may(.read) || may(.delete)) && limits.areNone
+  }
+}
+
+/// What a caller is limited to: `nil` is no limit.
+public struct CallerLimits: Sendable, Hashable {
+  /// Beginnings of the ids of reports: only those of which one begins with one of them.
+  public var reportPrefixes: Set<String>?
+  /// Identifiers of applications: only snapshots of these.
+  public var applications: Set<String>?
+
+  /// Limits; none unless told otherwise.
+  public init(reportPrefixes: Set<String>? = nil, applications: Set<String>? = nil) {
+    self.reportPrefixes = reportPrefixes
+    self.applications = applications
+  }
+
+  /// Whether nothing is limited.
+  public var areNone: Bool { reportPrefixes == nil && applications == nil }
+
+  /// Whether `report` is within the limits.
+  public func include(_ report: ReportID) -> Bool {
+    reportPrefixes.map { $0.contains { report.description.hasPrefix($0) } } ?? true
+  }
+
+  /// Whether the snapshot of `record` is within the limits.
+  public func include(_ record: SnapshotRecord) -> Bool {
+    include(record.report) && (applications?.contains(record.application.identifier) ?? true)
+  }
+}
