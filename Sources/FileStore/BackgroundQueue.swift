@@ -28,6 +28,9 @@ final class BackgroundQueue: Sendable {
     }
   }
 
+  /// How much waits to be begun.
+  var waiting: Int { state.withLock { $0.waiting.count } }
+
   private func takeWaiting() -> [@Sendable () -> Void]? {
     state.withLock { state in
       guard !state.waiting.isEmpty else {

@@ -1,3 +1,4 @@
+import HTTPTypes
 import SystemIO
 
 /// One request and what became of it, for access logs and metrics.

@@ -1,5 +1,6 @@
 import HTTPTypes
 import Logging
+import Synchronization
 import SystemIO
 
 /// One client's connection: decides, on what has come and what could be sent, what to do next.

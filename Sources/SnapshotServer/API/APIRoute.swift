@@ -24,11 +24,14 @@ public struct APIRoute: Sendable {
     self.action = action
   }
 
-  /// The route that answers whom `access` admits.
-  func route(_ access: AccessControl) -> Route {
+  /// The route that answers whom `access` admits, while `observed` looks on.
+  func route(_ access: AccessControl, _ observed: ObservedCall) -> Route {
     Route(method, template) { routed in
-      let caller = try await access.admit(routed, permission)
-      return try await action(APIRequest(routed, caller: caller))
+      try await observed.perform(routed) {
+        let caller = try await access.admit(routed, permission)
+        routed.request.tell(of: caller)
+        return try await action(APIRequest(routed, caller: caller))
+      }
     }
   }
 }

@@ -10,7 +10,7 @@ extension SnapshotRoutes {
     let report = try call.value(of: .report)
     let intake = try UploadIntake(call.request, limits: limits)
     return try await attach(
-      intake, Attachment(report: report, id: SnapshotID(), attachedBy: call.caller.token))
+      call, intake, Attachment(report: report, id: SnapshotID(), attachedBy: call.caller.token))
   }
 
   /// Attaches under the UUID in the path, whatever the manifest's own is: to attach a bundle once more, under a
@@ -30,12 +30,14 @@ extension SnapshotRoutes {
       throw StoreError.conflict
     }
     return try await attach(
-      intake,
+      call, intake,
       Attachment(
         report: report, id: id, createOnly: preconditions.isCreateOnly, attachedBy: call.caller.token))
   }
 
-  private func attach(_ intake: UploadIntake, _ attachment: Attachment) async throws -> HTTPServerResponse {
+  private func attach(
+    _ call: APIRequest, _ intake: UploadIntake, _ attachment: Attachment
+  ) async throws -> HTTPServerResponse {
     let publication = try await service.attach { upload in
       let received = try await intake.receive(into: upload)
       var attachment = attachment
@@ -43,6 +45,7 @@ extension SnapshotRoutes {
       attachment.metadata = received.metadata
       return attachment
     }
+    call.concerns(publication.record)
     let body = try JSONBody(RecordAnswer(publication.record))
     return switch publication {
     case .created(let record):

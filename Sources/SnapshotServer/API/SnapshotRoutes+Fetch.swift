@@ -10,6 +10,7 @@ extension SnapshotRoutes {
   /// Sends a bundle, or ranges of it. A bundle never changes, but it may be deleted: caches ask again each time.
   func bundle(_ call: APIRequest) async throws -> HTTPServerResponse {
     let bundle = try await service.open(try call.value(of: .id))
+    call.concerns(bundle.record)
     var fields: HTTPFields = [
       .cacheControl: "private, no-cache",
       .contentDisposition: ContentDisposition.attachment("\(bundle.record.id).zip").fieldValue,
@@ -26,6 +27,7 @@ extension SnapshotRoutes {
   /// Sends a record.
   func record(_ call: APIRequest) async throws -> HTTPServerResponse {
     let record = try await service.record(try call.value(of: .id))
+    call.concerns(record)
     return try JSONBody(RecordAnswer(record)).representation.response(to: call.request)
   }
 
@@ -55,7 +57,9 @@ extension SnapshotRoutes {
   /// Deletes a snapshot, if the conditions hold that the request states.
   func delete(_ call: APIRequest) async throws -> HTTPServerResponse {
     let id = try call.value(of: .id)
-    let current = Preconditions.Current(entityTag: Self.entityTag(of: try await service.record(id)))
+    let record = try await service.record(id)
+    call.concerns(record)
+    let current = Preconditions.Current(entityTag: Self.entityTag(of: record))
     guard Preconditions(call.request.headerFields).verdict(.delete, on: current) == .proceed else {
       throw HTTPProblem.preconditionFailed()
     }

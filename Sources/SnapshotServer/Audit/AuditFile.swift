@@ -22,7 +22,8 @@ final class AuditFile: @unchecked Sendable {
     try file.setMode(0o600)
     try Folder.synchronize(Folder.parent(of: path))
     let size = try file.size
-    return (file, try size == 0 || file.read(upTo: 1, at: size - 1) == [UInt8(ascii: "\n")])
+    let last = try file.read(upTo: 1, at: max(size - 1, 0))
+    return (file, last.isEmpty || last == [UInt8(ascii: "\n")])
   }
 
   /// Appends whole lines, in one write where they fit into one file together.

@@ -1,4 +1,3 @@
-public import Metrics
 public import Tracing
 
 /// Who looks on while the server answers: metrics, the audit log and traces. Without any nothing is kept.

@@ -1,3 +1,4 @@
+import CoreMetrics
 import HTTPEngine
 import HTTPTypes
 import Logging

@@ -1,3 +1,4 @@
+import HTTPEngine
 import SnapshotFormat
 import SnapshotStore
 import Synchronization
@@ -19,6 +20,16 @@ final class RequestNote: Sendable {
   var facts: Facts { state.withLock { $0 } }
 
   func update(_ change: (inout Facts) -> Void) { state.withLock { change(&$0) } }
+}
+
+extension HTTPServerRequest {
+  /// Tells whoever accounts for the request who makes it.
+  func tell(of caller: Caller) {
+    (note as? RequestNote)?.update { facts in
+      facts.token = caller.token
+      if case .link = caller.credential { facts.usesLink = true }
+    }
+  }
 }
 
 extension APIRequest {

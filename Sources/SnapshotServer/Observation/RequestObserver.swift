@@ -1,6 +1,6 @@
 public import HTTPEngine
 public import Logging
-import Metrics
+import CoreMetrics
 
 /// Counts requests when they are over, and logs a line of each: for ``HTTPServer/Configuration/onResponse``.
 ///

@@ -1,5 +1,5 @@
 import HTTPEngine
-import Metrics
+import CoreMetrics
 import Synchronization
 
 /// What is counted of one route: made once, so that a request costs no more than its additions.
@@ -7,7 +7,7 @@ final class RouteMetrics: Sendable {
   /// The method and the template; what no route answers has a name of its own.
   let name: String
   private let factory: any MetricsFactory
-  private let duration: Metrics.Timer
+  private let duration: CoreMetrics.Timer
   private let received: Counter
   private let sent: Counter
   /// How often each status was answered, from 0, which is none, to 999.
@@ -17,7 +17,7 @@ final class RouteMetrics: Sendable {
     self.name = name
     self.factory = factory
     let dimensions = [("route", name)]
-    duration = Metrics.Timer(
+    duration = CoreMetrics.Timer(
       label: MetricName.requestDuration.rawValue, dimensions: dimensions, factory: factory)
     received = Counter(label: MetricName.requestBytes.rawValue, dimensions: dimensions, factory: factory)
     sent = Counter(label: MetricName.responseBytes.rawValue, dimensions: dimensions, factory: factory)

@@ -1,4 +1,4 @@
-public import Metrics
+public import CoreMetrics
 import Synchronization
 
 /// What the server counts and measures, through swift-metrics: each instrument is made once.
@@ -6,7 +6,7 @@ public struct ServerMetrics: Sendable {
   /// Where the instruments come from.
   public let factory: any MetricsFactory
   /// How long the disk took to flush.
-  public let flushDuration: Metrics.Timer
+  public let flushDuration: CoreMetrics.Timer
   let auditWritten: Counter
   let auditLost: Counter
   private let uploads: Outcomes
@@ -14,7 +14,7 @@ public struct ServerMetrics: Sendable {
   /// Instruments of `factory`; without one nothing is kept.
   public init(_ factory: any MetricsFactory = NOOPMetricsHandler.instance) {
     self.factory = factory
-    flushDuration = Metrics.Timer(label: MetricName.flushDuration.rawValue, factory: factory)
+    flushDuration = CoreMetrics.Timer(label: MetricName.flushDuration.rawValue, factory: factory)
     let events = MetricName.auditEvents.rawValue
     auditWritten = Counter(label: events, dimensions: [("result", "written")], factory: factory)
     auditLost = Counter(label: events, dimensions: [("result", "failed")], factory: factory)

@@ -1,4 +1,4 @@
-import SnapshotFormat
+public import SnapshotFormat
 
 // So that the description of the API can be written down as it reads.
 extension JSONValue: ExpressibleByStringLiteral, ExpressibleByStringInterpolation {

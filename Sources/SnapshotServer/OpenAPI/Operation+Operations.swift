@@ -1,3 +1,4 @@
+import HTTPTypes
 import SnapshotFormat
 
 extension Operation {

@@ -13,7 +13,7 @@ extension File {
     var written = 0
     while written < bytes.count {
       written += try retryingInterrupts("write", path) {
-        bytes.withUnsafeBytes { write(descriptor, $0.baseAddress.map { $0 + written }, $0.count - written) }
+        bytes.withUnsafeBytes { writeSome(descriptor, $0.baseAddress.map { $0 + written }, $0.count - written) }
       }
     }
   }
@@ -31,4 +31,9 @@ extension File {
       return own.st_dev == named.st_dev && own.st_ino == named.st_ino
     }
   }
+}
+
+/// The system's `write`, which ``File`` has a method of the same name beside.
+private func writeSome(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
+  write(descriptor, bytes, count)
 }

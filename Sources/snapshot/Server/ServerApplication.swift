@@ -9,10 +9,12 @@ import SystemIO
 struct ServerApplication {
   let server: HTTPServer
   private let store: FileBundleStore
+  private let audit: AuditLog
 
   /// Opens the storage, indexes what is in it, and prepares to listen.
   init(_ settings: ServerSettings, logger: Logger) async throws {
     try Self.refuseOpenDoor(settings)
+    let (registry, metrics) = Self.makeMetrics()
     let catalog = InMemoryCatalog()
     store = try await FileBundleStore.open(
       FileBundleStore.Configuration(

@@ -1,0 +1,63 @@
+import Dispatch
+import HTTPEngine
+import HTTPTypes
+import SnapshotFormat
+import Synchronization
+import SystemIO
+
+extension SnapshotHandler {
+  /// What says how the server fares and what it answers: `api`, and these.
+  static func operations(describing api: [APIRoute], _ observation: Observation) -> [APIRoute] {
+    let calls = api.map { "  \($0.method.rawValue) \($0.template)\n" }.joined()
+    let about = Array("A server that keeps snapshots of apps' data. It answers:\n\n\(calls)".utf8)
+    var operations = [
+      APIRoute(.get, "/", .open) { call in
+        try Representation(.bytes(about), contentType: "text/plain; charset=utf-8")
+          .response(to: call.request)
+      },
+      APIRoute(.get, "/healthz", .open) { _ in
+        HTTPServerResponse(
+          status: .ok, headerFields: [.contentType: "application/json", .cacheControl: "no-store"],
+          body: .bytes(Array(#"{"status":"ok"}"#.utf8)))
+      },
+    ]
+    if let metrics = observation.metricsText {
+      operations.append(
+        APIRoute(.get, "/metrics", .admin) { _ in
+          HTTPServerResponse(
+            status: .ok, headerFields: [.contentType: metrics.contentType, .cacheControl: "no-store"],
+            body: .bytes(Array(await metrics.text().utf8)))
+        })
+    }
+    let description = DescriptionDocument(api + operations)
+    operations.append(
+      APIRoute(.get, DescriptionDocument.path, .open) { call in
+        try await description.representation().response(to: call.request)
+      })
+    return operations
+  }
+}
+
+/// The description of the API as it is sent: made when it is first asked for.
+private final class DescriptionDocument: Sendable {
+  static let path = "/openapi.json"
+
+  private let routes: [APIRoute]
+  private let made = Mutex<Representation?>(nil)
+  private let queue = DispatchQueue(label: "snapshot-server.description")
+
+  /// The description of `routes`, and of itself.
+  init(_ routes: [APIRoute]) {
+    let itself = APIRoute(.get, Self.path, .open) { _ in throw HTTPProblem.noSuchPath() }
+    self.routes = routes + [itself]
+  }
+
+  func representation() async throws -> Representation {
+    if let made = made.withLock({ $0 }) { return made }
+    return try await queue.perform { () throws(any Error) in
+      let representation = try JSONBody(APIDescription(self.routes).document).representation
+      self.made.withLock { $0 = representation }
+      return representation
+    }
+  }
+}
