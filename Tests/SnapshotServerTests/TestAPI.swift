@@ -16,11 +16,11 @@ struct TestAPI: Sendable {
   let log = CapturedLog()
   let handler: SnapshotHandler
 
-  init(limits: ServiceLimits = ServiceLimits()) {
+  init(limits: ServiceLimits = ServiceLimits(), observation: Observation = Observation()) {
     let log = log
     handler = SnapshotHandler(
       SnapshotService(store: store, catalog: catalog), limits: limits,
-      logger: Logger(label: "test") { _ in log })
+      observation: observation, logger: Logger(label: "test") { _ in log })
   }
 
   /// What came back: an answer, or the problem that is told.
@@ -46,6 +46,12 @@ struct TestAPI: Sendable {
   ) async throws -> Answer {
     let request = HTTPServerRequest(
       method: method, path: path, query: query, headerFields: fields, body: body)
+    let answer = try await answer(to: request)
+    DescribedAnswers.check(request, answer)
+    return answer
+  }
+
+  private func answer(to request: HTTPServerRequest) async throws -> Answer {
     do {
       let response = try await handler.respond(to: request)
       return Answer(

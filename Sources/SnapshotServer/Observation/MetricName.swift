@@ -10,6 +10,9 @@ public enum MetricName: String, CaseIterable, Sendable {
   case storeBundles = "snapshot_store_bundles"
   case queueDepth = "snapshot_queue_depth"
   case flushDuration = "snapshot_flush_duration_seconds"
+  case scrubbedBundles = "snapshot_scrubbed_bundles_total"
+  case scrubbedBytes = "snapshot_scrubbed_bytes_total"
+  case catalogLag = "snapshot_catalog_lag_records"
   case auditEvents = "snapshot_audit_events_total"
 
   /// The line of help.
@@ -25,6 +28,9 @@ public enum MetricName: String, CaseIterable, Sendable {
     case .storeBundles: "Bundles that are kept."
     case .queueDepth: "What waits, by queue."
     case .flushDuration: "How long the disk took to make files and names last."
+    case .scrubbedBundles: "Bundles whose bytes were looked at again, by what was found."
+    case .scrubbedBytes: "Bytes of such bundles."
+    case .catalogLag: "Records that are kept and not in the catalogue yet."
     case .auditEvents: "Events for the audit log, by whether they could be written."
     }
   }

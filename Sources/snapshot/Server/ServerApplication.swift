@@ -9,21 +9,21 @@ import SystemIO
 struct ServerApplication {
   let server: HTTPServer
   private let store: FileBundleStore
-  private let audit: AuditLog
+  private let observers: ServerObservers
 
   /// Opens the storage, indexes what is in it, and prepares to listen.
   init(_ settings: ServerSettings, logger: Logger) async throws {
     try Self.refuseOpenDoor(settings)
-    let (registry, metrics) = Self.makeMetrics()
     let catalog = InMemoryCatalog()
-    store = try await FileBundleStore.open(
-      FileBundleStore.Configuration(
-        path: settings.storage,
-        admission: Admission(policy: settings.validation),
-        reserve: settings.reservedBytes,
-        sharesFlushes: settings.sharesFlushes,
-        onVerification: { await catalog.insert($0) }),
-      logger: logger)
+    observers = ServerObservers(logger: logger)
+    var storage = FileBundleStore.Configuration(
+      path: settings.storage,
+      admission: Admission(policy: settings.validation),
+      reserve: settings.reservedBytes,
+      sharesFlushes: settings.sharesFlushes,
+      onVerification: { await catalog.insert($0) })
+    storage.onFlush = observers.onFlush
+    store = try await FileBundleStore.open(storage, logger: logger)
     let service = SnapshotService(store: store, catalog: catalog)
     try await service.index()
     var configuration = HTTPServer.Configuration(host: settings.host, port: UInt16(settings.port))
@@ -33,12 +33,18 @@ struct ServerApplication {
     var limits = ServiceLimits()
     limits.bundleBytes = settings.maximumBundleBytes
     configuration.limits.bodyBytes = limits.formBytes
-    let handler = SnapshotHandler(service, limits: limits, logger: logger)
+    observers.report(on: &configuration)
+    let handler = SnapshotHandler(
+      service, limits: limits, observation: try observers.observe(store, settings), logger: logger)
     server = HTTPServer(configuration: configuration, handler: handler, logger: logger)
+    observers.sample(server)
   }
 
   /// Finishes what the store has begun, and frees the storage. The server has been shut down before.
-  func close() async { await store.close() }
+  func close() async {
+    await store.close()
+    await observers.close()
+  }
 
   /// Beyond loopback anybody could read what users saw.
   private static func refuseOpenDoor(_ settings: ServerSettings) throws(CommandFailure) {
