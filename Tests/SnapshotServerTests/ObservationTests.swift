@@ -6,6 +6,7 @@ import Logging
 import PrometheusMetrics
 import SnapshotFormat
 import SnapshotServer
+import SnapshotStore
 import SystemIO
 import TestSupport
 import Testing

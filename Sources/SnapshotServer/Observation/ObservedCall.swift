@@ -13,6 +13,7 @@ struct ObservedCall: Sendable {
   private let metrics: RouteMetrics
   private let server: ServerMetrics
   private let audit: AuditLog?
+  private let audited: Operation.Audited
   private let logger: Logger
   /// What the audit log calls it.
   private let action: String
@@ -23,7 +24,8 @@ struct ObservedCall: Sendable {
     let operation = Operation.byRoute[name]
     metrics = RouteMetrics(name, factory: observation.metrics.factory)
     server = observation.metrics
-    audit = operation?.isAudited ?? true ? observation.audit : nil
+    audited = operation?.audited ?? .always
+    audit = audited == .never ? nil : observation.audit
     action = operation?.id ?? name
     isUpload = route.permission == .attach
     self.logger = logger
@@ -48,6 +50,7 @@ struct ObservedCall: Sendable {
     let result: Result<HTTPServerResponse, any Error>
     do { result = .success(try await answer()) } catch { result = .failure(error) }
     count(result)
+    if audited == .refusals, case .success(let response) = result { return response }
     let event = event(request, note, result)
     do {
       try await write(event)

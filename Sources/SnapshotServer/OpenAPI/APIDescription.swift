@@ -128,7 +128,7 @@ struct APIDescription: Sendable {
 
   /// All problems that a call may end in.
   static func kinds(_ operation: Operation, _ permission: Permission) -> [String] {
-    operation.problems + everywhere + (operation.isAudited ? audited : []) + permission.problems
+    operation.problems + everywhere + (operation.audited == .always ? audited : []) + permission.problems
   }
 
   /// Answers for the problems of these kinds and those of the engine, by status.

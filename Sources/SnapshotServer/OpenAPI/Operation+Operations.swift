@@ -8,24 +8,25 @@ extension Operation {
       "readAbout", .get, "/", "Tells what the server is and answers.",
       parameters: [.ifMatch, .ifNoneMatch, .header("Range", "Ranges of bytes (RFC 9110 §14).")],
       answers: [text("A text for people.", fields: ["Accept-Ranges"])] + ranges("text/plain"),
-      problems: ["precondition-failed", "range-not-satisfiable"], isAudited: false),
+      problems: ["precondition-failed", "range-not-satisfiable"], audited: .never),
     Operation(
       "readHealth", .get, "/healthz", "Tells that the server lives.",
       answers: [
         .json(
           200, "It lives.",
           ["type": "object", "required": ["status"], "properties": ["status": ["const": "ok"]]])
-      ], isAudited: false),
+      ], audited: .never),
     Operation(
       "readMetrics", .get, "/metrics", "Tells what the server has counted and measured.",
-      detail: "In Prometheus' text format.", answers: [text("The metrics.", fields: ["Cache-Control"])]),
+      detail: "In Prometheus' text format.", answers: [text("The metrics.", fields: ["Cache-Control"])],
+      audited: .refusals),
     Operation(
       "readDescription", .get, "/openapi.json", "Describes the API: this document.",
       parameters: [.ifMatch, .ifNoneMatch, .header("Range", "Ranges of bytes (RFC 9110 §14).")],
       answers: [
         .json(200, "The description.", ["type": "object"], fields: ["ETag", "Accept-Ranges"]), .notModified,
       ] + ranges("application/json"),
-      problems: ["precondition-failed", "range-not-satisfiable"], isAudited: false),
+      problems: ["precondition-failed", "range-not-satisfiable"], audited: .never),
   ]
 
   private static func text(_ text: String, fields: [String]) -> Answer {

@@ -27,13 +27,13 @@ struct Operation: Sendable {
   let answers: [Answer]
   /// The kinds of problems that may come up; those of ``APIDescription/everywhere`` go without saying.
   var problems: [String] = []
-  /// Whether the audit log tells of it: of all that gives away or changes what users saw.
-  var isAudited = true
+  /// When the audit log tells of it.
+  var audited = Audited.always
 
   init(
     _ id: String, _ method: HTTPRequest.Method, _ template: String, _ summary: String, detail: String = "",
     parameters: [Parameter] = [], body: [String: JSONValue]? = nil, answers: [Answer],
-    problems: [String] = [], isAudited: Bool = true
+    problems: [String] = [], audited: Audited = .always
   ) {
     self.id = id
     self.method = method
@@ -44,7 +44,7 @@ struct Operation: Sendable {
     self.body = body
     self.answers = answers
     self.problems = problems
-    self.isAudited = isAudited
+    self.audited = audited
   }
 
   /// Every call of the server.
@@ -55,6 +55,16 @@ struct Operation: Sendable {
   /// What names a route.
   static func route(_ method: HTTPRequest.Method, _ template: String) -> String {
     "\(method.rawValue) \(template)"
+  }
+
+  /// When the audit log tells of a call.
+  enum Audited: Sendable {
+    /// Always: it gives away or changes what users saw.
+    case always
+    /// When it was refused: it gives away how the server fares.
+    case refusals
+    /// Never: it is open to all.
+    case never
   }
 
   /// A parameter of the path, the query or the head.

@@ -1,4 +1,5 @@
 import CoreMetrics
+import Dispatch
 import FileStore
 import HTTPEngine
 import Logging
@@ -15,6 +16,8 @@ final class ServerObservers: Sendable {
   private let metrics: ServerMetrics
   private let requests: RequestObserver
   private let logger: Logger
+  /// Puts the metrics into words, for which event loops have no time.
+  private let queue = DispatchQueue(label: "metrics")
   private let audit = Mutex<AuditLog?>(nil)
   /// Set gauges to what is so now.
   private let samples = Mutex<[@Sendable () -> Void]>([])
@@ -53,7 +56,7 @@ final class ServerObservers: Sendable {
     audit.withLock { $0 = log }
     sample(store, log)
     var observation = Observation(metrics: metrics, audit: log)
-    observation.metricsText = (text: { self.text }, contentType: PrometheusRegistry.contentType)
+    observation.metricsText = (text: { await self.queue.perform { self.text } }, contentType: PrometheusRegistry.contentType)
     return observation
   }
 
