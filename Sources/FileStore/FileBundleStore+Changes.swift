@@ -21,6 +21,7 @@ extension FileBundleStore {
             try Folder.removeIfPresent(self.shelf.path(.bundle, of: record.id))
             try Folder.removeIfPresent(self.shelf.path(.record, of: record.id))
           }
+          self.shelf.records.forget(record.id)
         }
       }
     }
@@ -54,6 +55,7 @@ extension FileBundleStore {
       } catch {
         throw StoreError(error)
       }
+      shelf.records.forget(id)
       return Committer.Change(outcome: ()) {
         // The tombstone lasts: whatever fails here is made up for at the next start.
         self.attempt("remove a deleted bundle") {
@@ -101,6 +103,7 @@ extension FileBundleStore {
         } catch {
           throw StoreError(error)
         }
+        shelf.records.forget(id)
         return Committer.Change(outcome: ())
       }
     } catch {

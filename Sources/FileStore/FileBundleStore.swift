@@ -139,12 +139,14 @@ public final class FileBundleStore: BundleStore {
 
   /// The record of a bundle.
   public func record(_ id: SnapshotID) async throws(StoreError) -> SnapshotRecord {
-    try await readers.next.perform { [shelf] () throws(StoreError) in try shelf.record(id) }
+    if let record = shelf.recentRecord(id) { return record }
+    return try await readers.next.perform { [shelf] () throws(StoreError) in try shelf.record(id) }
   }
 
   /// A bundle, open for reading.
   public func open(_ id: SnapshotID) async throws(StoreError) -> StoredBundle {
-    try await readers.next.perform { [shelf] () throws(StoreError) in try shelf.open(id) }
+    if let bundle = shelf.openRecent(id) { return bundle }
+    return try await readers.next.perform { [shelf] () throws(StoreError) in try shelf.open(id) }
   }
 
   /// Every record. One that can't be read is left out and logged.

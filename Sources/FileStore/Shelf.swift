@@ -17,6 +17,8 @@ struct Shelf: Sendable {
 
   /// The storage folder.
   let root: String
+  /// What was read of it; whoever changes or removes a record's file says so here.
+  let records = RecordCache()
 
   var bundles: String { root + "/bundles" }
   var uploads: String { root + "/uploads" }
@@ -72,13 +74,16 @@ struct Shelf: Sendable {
   }
 
   func record(_ id: SnapshotID) throws(StoreError) -> SnapshotRecord {
+    let changes = records.changes
     try requirePublished(id)
     return try present(id) { () throws(SystemError) in
       let path = path(.record, of: id)
       let file = try File(path)
       let bytes = try file.read(upTo: Int(file.size), at: 0)
       do {
-        return try SnapshotJSON.decode(SnapshotRecord.self, from: Data(bytes))
+        let record = try SnapshotJSON.decode(SnapshotRecord.self, from: Data(bytes))
+        records.keep(record, cost: bytes.count, readAt: changes)
+        return record
       } catch {
         throw SystemError(operation: "decode", path: path, code: POSIXErrorCode.EBADMSG.rawValue)
       }
@@ -89,6 +94,20 @@ struct Shelf: Sendable {
     try requirePublished(id)
     let file = try present(id) { () throws(SystemError) in try File(path(.bundle, of: id)) }
     return StoredBundle(record: try record(id), file: file)
+  }
+
+  /// A record that was read a short while ago and whose bundle still stands there, else `nil`. Reads nothing from the
+  /// disk: the system has the names of such a bundle in memory.
+  func recentRecord(_ id: SnapshotID) -> SnapshotRecord? {
+    guard let record = records.record(id), Folder.exists(path(.bundle, of: id)) else { return nil }
+    return record
+  }
+
+  /// A bundle whose record was read a short while ago, else `nil`.
+  func openRecent(_ id: SnapshotID) -> StoredBundle? {
+    guard let record = records.record(id) else { return nil }
+    // Whatever is wrong with the file is told by who opens it in full.
+    do { return StoredBundle(record: record, file: try File(path(.bundle, of: id))) } catch { return nil }
   }
 
   /// Reads what was there a moment ago; where it is gone, the bundle was deleted meanwhile.

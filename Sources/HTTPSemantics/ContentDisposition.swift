@@ -43,11 +43,11 @@ public struct ContentDisposition: Sendable, Hashable {
   }
 
   private static func plain(_ text: String) -> String {
-    String(
-      String.UnicodeScalarView(
-        text.unicodeScalars.map {
-          $0.value >= 0x20 && $0.value < 0x7F && $0 != "\"" && $0 != "\\" && $0 != "%" ? $0 : "_"
-        }))
+    func isPlain(_ scalar: Unicode.Scalar) -> Bool {
+      scalar.value >= 0x20 && scalar.value < 0x7F && scalar != "\"" && scalar != "\\" && scalar != "%"
+    }
+    guard !text.unicodeScalars.allSatisfy(isPlain) else { return text }
+    return String(String.UnicodeScalarView(text.unicodeScalars.map { isPlain($0) ? $0 : "_" }))
   }
 
   /// The text of `UTF-8'language'escaped` (RFC 8187 §3.2).

@@ -21,6 +21,7 @@ public enum PercentCoding {
 
   /// Decodes every escape of `text` once, and `+` to a space where `plusIsSpace` says so, as forms send it.
   public static func decode(_ text: Substring, plusIsSpace: Bool = false) throws(Failure) -> String {
+    if text.utf8.allSatisfy(isUnreserved) { return String(text) }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.utf8.count)
     var rest = text.utf8.makeIterator()

@@ -17,16 +17,24 @@ public struct ContentDigest: Hashable, Sendable, CustomStringConvertible {
 
   /// Reads 64 hexadecimal digits of either case, else `nil`.
   public init?(hexadecimal text: String) {
-    let digits = text.utf8.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
+    let digits = text.utf8.compactMap(Hexadecimal.value)
     guard text.utf8.count == 64, digits.count == 64 else { return nil }
-    bytes = stride(from: 0, to: 64, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+    bytes = stride(from: 0, to: 64, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
   }
 
   /// The digest of bytes in memory.
   public static func of(_ data: some DataProtocol) -> ContentDigest { ContentDigest(SHA256.hash(data: data)) }
 
   /// 64 lower-case hexadecimal digits.
-  public var description: String { bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
+  public var description: String {
+    var text: [UInt8] = []
+    text.reserveCapacity(2 * bytes.count)
+    for byte in bytes {
+      text.append(Hexadecimal.digit(byte >> 4))
+      text.append(Hexadecimal.digit(byte & 15))
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
 }
 
 extension ContentDigest: Codable {

@@ -4,30 +4,62 @@ public import Foundation
 ///
 /// Its text is always the canonical lower-case form, 36 characters; capitals are accepted when it is read.
 public struct SnapshotID: Hashable, Sendable, LosslessStringConvertible, Comparable {
-  private let uuid: UUID
+  /// The bytes in their order, most significant first.
+  private let high, low: UInt64
 
   /// A fresh random identifier (version 4).
-  public init() { uuid = UUID() }
+  public init() { self.init(UUID()) }
 
   /// The identifier that `text` spells, or `nil` unless it is 8-4-4-4-12 hexadecimal digits.
   public init?(_ text: String) {
-    // Foundation's reader alone would take signs, spaces and ‘0x’ for digits.
-    let groups = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
-    guard groups.map(\.count) == [8, 4, 4, 4, 12],
-      groups.joined().allSatisfy({ Character(UnicodeScalar($0)).isHexDigit }),
-      let uuid = UUID(uuidString: text)
-    else { return nil }
-    self.uuid = uuid
+    // Foundation's reader takes signs, spaces and ‘0x’ for digits.
+    var words: (high: UInt64, low: UInt64) = (0, 0)
+    var position = 0
+    for byte in text.utf8 {
+      if Self.isHyphen(position) {
+        guard byte == UInt8(ascii: "-") else { return nil }
+      } else {
+        guard position < Self.length, let digit = Hexadecimal.value(byte) else { return nil }
+        words.high = words.high << 4 | words.low >> 60
+        words.low = words.low << 4 | UInt64(digit)
+      }
+      position += 1
+    }
+    guard position == Self.length else { return nil }
+    (high, low) = words
   }
 
   /// The identifier as Foundation's type.
-  public init(_ uuid: UUID) { self.uuid = uuid }
+  public init(_ uuid: UUID) {
+    func word(_ bytes: UInt8...) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
+    let bytes = uuid.uuid
+    high = word(bytes.0, bytes.1, bytes.2, bytes.3, bytes.4, bytes.5, bytes.6, bytes.7)
+    low = word(bytes.8, bytes.9, bytes.10, bytes.11, bytes.12, bytes.13, bytes.14, bytes.15)
+  }
 
   /// The canonical text, in lower case.
-  public var description: String { uuid.uuidString.lowercased() }
+  public var description: String {
+    var text: [UInt8] = []
+    text.reserveCapacity(Self.length)
+    for word in [high, low] {
+      for shift in stride(from: 60, through: 0, by: -4) {
+        if Self.isHyphen(text.count) { text.append(UInt8(ascii: "-")) }
+        text.append(Hexadecimal.digit(UInt8(truncatingIfNeeded: word >> UInt64(shift)) & 15))
+      }
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
 
   /// By canonical text.
-  public static func < (left: Self, right: Self) -> Bool { left.uuid < right.uuid }
+  public static func < (left: Self, right: Self) -> Bool {
+    (left.high, left.low) < (right.high, right.low)
+  }
+
+  private static let length = 36
+
+  private static func isHyphen(_ position: Int) -> Bool {
+    position == 8 || position == 13 || position == 18 || position == 23
+  }
 }
 
 extension SnapshotID: Codable {

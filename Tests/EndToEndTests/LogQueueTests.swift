@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import Synchronization
 import Testing
 
@@ -9,10 +10,10 @@ import Testing
   func `what a log does not take in time is dropped and counted`(written: Int, dropped: Int) {
     let gate = DispatchSemaphore(value: 0)
     let lines = Mutex<[String]>([])
-    let queue = LogQueue(limit: 10) { line in
+    let queue = LogQueue(limit: 10) { text in
       gate.wait()
       gate.signal()
-      lines.withLock { $0.append(line) }
+      lines.withLock { $0 += text.split(separator: "\n").map(String.init) }
     }
     for number in 0..<written { queue.write { "\(number)" } }
     gate.signal()
@@ -31,6 +32,44 @@ import Testing
     queue.flush(within: .milliseconds(1))
     gate.signal()
     queue.flush(within: .seconds(60))
+  }
+
+  @Test func `what waits is written at once and in order`() {
+    let gate = DispatchSemaphore(value: 0)
+    let texts = Mutex<[String]>([])
+    let queue = LogQueue { text in
+      gate.wait()
+      gate.signal()
+      texts.withLock { $0.append(text) }
+    }
+    for number in 0..<100 { queue.write { "\(number)" } }
+    gate.signal()
+    queue.flush(within: .seconds(60))
+    #expect(
+      texts.withLock { $0.joined(separator: "\n") } == (0..<100).map { "\($0)" }.joined(separator: "\n"))
+    #expect(texts.withLock { $0.count } < 100)
+  }
+
+  @Test func `a line of JSON holds any text`() throws {
+    let values = [
+      "plain": "GET /v1", "quoted": #"a"b\c"#, "controls": "\0\t\n\r\u{1F}\u{7F}",
+      "other": "Ärger ☃ \u{2028}🦋",
+      #"k"ey"#: "",
+    ]
+    let line = LogLine.json(values)
+    #expect(try JSONDecoder().decode([String: String].self, from: Data(line.utf8)) == values)
+    #expect(line.utf8.allSatisfy { $0 >= 0x20 })
+    #expect(LogLine.json([:]) == "{}")
+    #expect(LogLine.json(["b": "2", "a": "1"]) == #"{"a":"1","b":"2"}"#)
+  }
+
+  @Test(
+    arguments: [
+      (0, "1970-01-01T00:00:00.000Z"), (-0.001, "1969-12-31T23:59:59.999Z"),
+      (1_790_000_000.25, "2026-09-21T14:13:20.250Z"), (1_790_000_000.999, "2026-09-21T14:13:20.999Z"),
+    ])
+  func `a line's time has milliseconds`(seconds: Double, text: String) {
+    #expect(LogTime.text(of: Date(timeIntervalSince1970: seconds)) == text)
   }
 
   @Test func `nothing of a text steers a terminal or begins a line`() {

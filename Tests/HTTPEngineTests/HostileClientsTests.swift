@@ -163,7 +163,8 @@
         for _ in 0..<50 { try mixture(port: server.port) }
         let memory = try server.memory
         for _ in 0..<200 { try mixture(port: server.port) }
-        #expect(try server.memory - memory < 8 << 20)
+        // A sanitizer keeps what was freed, to see whether it is used again.
+        if !Sanitizer.isActive { #expect(try server.memory - memory < 8 << 20) }
         try expectDescriptors(descriptors, of: server)
       }
       await server.stop()

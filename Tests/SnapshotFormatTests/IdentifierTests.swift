@@ -25,6 +25,13 @@ struct SnapshotIDTests {
     #expect(one.dropFirst(14).first == "4")
   }
 
+  @Test func `it is what Foundation makes of the same bytes`() {
+    for uuid in (0..<100).map({ _ in UUID() }) {
+      #expect(SnapshotID(uuid).description == uuid.uuidString.lowercased())
+      #expect(SnapshotID(uuid.uuidString) == SnapshotID(uuid))
+    }
+  }
+
   @Test func `the order is that of the texts`() {
     let ids = (0..<100).map { _ in SnapshotID() }
     #expect(ids.sorted().map(\.description) == ids.map(\.description).sorted())

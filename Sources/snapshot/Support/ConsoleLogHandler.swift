@@ -43,7 +43,7 @@ struct ConsoleLogHandler: LogHandler {
     _ time: Date, _ level: Logger.Level, _ message: Logger.Message, _ values: Logger.Metadata
   ) -> String {
     let pairs = values.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
-    return Console.escaped("\(time.formatted(timeStyle).dropFirst(11)) \(level) \(message)\(pairs)")
+    return Console.escaped("\(LogTime.text(of: time).dropFirst(11)) \(level) \(message)\(pairs)")
   }
 
   private static func json(
@@ -51,16 +51,8 @@ struct ConsoleLogHandler: LogHandler {
   ) -> String {
     var line = values.mapValues { "\($0)" }
     line.merge(
-      ["time": time.formatted(timeStyle), "level": "\(level)", "logger": label, "message": "\(message)"]
+      ["time": LogTime.text(of: time), "level": "\(level)", "logger": label, "message": "\(message)"]
     ) { $1 }
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    do {
-      return String(decoding: try encoder.encode(line), as: UTF8.self)
-    } catch {
-      return #"{"level":"error","message":"a log event could not be encoded"}"#
-    }
+    return LogLine.json(line)
   }
-
-  private static let timeStyle = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
 }

@@ -1,0 +1,80 @@
+import Foundation
+import SnapshotFormat
+import SnapshotStore
+import SystemIO
+import TestSupport
+import Testing
+
+@testable import FileStore
+
+@Suite struct RecordCacheTests {
+  private let records = (0..<8).map { _ in
+    let id = SnapshotID()
+    return SnapshotRecord(
+      id: id, report: .sample, size: 1, sha256: .of([1]), receivedAt: Date(timeIntervalSince1970: 0),
+      verified: .intact, manifest: SampleBundle.manifest(id))
+  }
+
+  @Test func `what was read is kept until it changes`() {
+    let cache = RecordCache()
+    #expect(cache.record(records[0].id) == nil)
+    cache.keep(records[0], cost: 100, readAt: cache.changes)
+    #expect(cache.record(records[0].id) == records[0])
+    cache.forget(records[0].id)
+    #expect(cache.record(records[0].id) == nil)
+  }
+
+  @Test func `what was read before a change is not kept after it`() {
+    let cache = RecordCache()
+    let before = cache.changes
+    cache.forget(records[0].id)
+    cache.keep(records[0], cost: 100, readAt: before)
+    #expect(cache.record(records[0].id) == nil)
+  }
+
+  @Test func `what nobody asks for makes room`() {
+    // Each half holds two.
+    let cache = RecordCache(byteLimit: 400)
+    for record in records {
+      cache.keep(record, cost: 100, readAt: cache.changes)
+      #expect(cache.record(records[0].id) == records[0], "what is asked for stays")
+    }
+    let kept = records.filter { cache.record($0.id) != nil }
+    #expect(kept.count <= 4)
+    #expect(kept.contains(records[7]))
+  }
+
+  @Test(arguments: [(199, true), (200, true), (201, false)])
+  func `a record that would fill more than half of the room is not kept`(cost: Int, isKept: Bool) {
+    let cache = RecordCache(byteLimit: 400)
+    cache.keep(records[0], cost: cost, readAt: cache.changes)
+    #expect((cache.record(records[0].id) != nil) == isKept)
+  }
+
+  @Test func `a record that was read is answered anew after every change`() async throws {
+    let storage = try StorageFixture()
+    let store = try await storage.open()
+    let sample = SampleBundle()
+    try await store.upload(sample)
+    let first = try await store.record(sample.id)
+    for verification in SnapshotRecord.Verification.allCases where verification != first.verified {
+      try await store.setVerification(verification, of: sample.id)
+      #expect(try await store.record(sample.id).verified == verification)
+      #expect(try await store.open(sample.id).record.verified == verification)
+    }
+    try await store.delete(sample.id)
+    #expect(await failure { _ = try await store.record(sample.id) } == "deleted")
+    #expect(await failure { _ = try await store.open(sample.id) } == "deleted")
+  }
+
+  @Test func `a bundle that somebody removed by hand is gone at once`() async throws {
+    let storage = try StorageFixture()
+    let store = try await storage.open()
+    let sample = SampleBundle()
+    try await store.upload(sample)
+    _ = try await store.record(sample.id)
+    for kind in ["zip", "json"] { try Folder.removeIfPresent(storage.file(sample.id, kind)) }
+    #expect(await failure { _ = try await store.record(sample.id) } == "notFound")
+    #expect(await failure { _ = try await store.open(sample.id) } == "notFound")
+  }
+}
