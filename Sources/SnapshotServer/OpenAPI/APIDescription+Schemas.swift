@@ -43,7 +43,8 @@ extension APIDescription {
           "type": "object", "additionalProperties": ["type": "string"],
           "description": "What came with the upload besides the bundle.",
         ],
-      ], optional: []),
+        "attachedBy": ["type": "string", "description": "The id of the token that attached it."],
+      ], optional: ["attachedBy"]),
     "Page": object(
       [
         "snapshots": ["type": "array", "items": ["$ref": "#/components/schemas/Snapshot"]],

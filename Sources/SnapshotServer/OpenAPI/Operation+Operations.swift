@@ -6,7 +6,7 @@ extension Operation {
   static let operations: [Operation] = [
     Operation(
       "readAbout", .get, "/", "Tells what the server is and answers.",
-      parameters: [.ifMatch, .ifNoneMatch, .header("Range", "Ranges of bytes (RFC 9110 §14).")],
+      parameters: [.ifMatch, .ifNoneMatch, .range],
       answers: [text("A text for people.", fields: ["Accept-Ranges"])] + ranges("text/plain"),
       problems: ["precondition-failed", "range-not-satisfiable"], audited: .never),
     Operation(
@@ -22,7 +22,7 @@ extension Operation {
       audited: .refusals),
     Operation(
       "readDescription", .get, "/openapi.json", "Describes the API: this document.",
-      parameters: [.ifMatch, .ifNoneMatch, .header("Range", "Ranges of bytes (RFC 9110 §14).")],
+      parameters: [.ifMatch, .ifNoneMatch, .range],
       answers: [
         .json(200, "The description.", ["type": "object"], fields: ["ETag", "Accept-Ranges"]), .notModified,
       ] + ranges("application/json"),

@@ -29,8 +29,8 @@ extension Operation {
     Operation(
       "fetchBundle", .get, "/v1/snapshots/{id}.zip", "Sends a snapshot's bundle, or ranges of it.",
       parameters: [
-        .id, .ifMatch, .ifNoneMatch, .header("Range", "Ranges of bytes (RFC 9110 §14)."),
-        .header("If-Range", "The entity tag that the ranges are wanted of; of another the whole is sent."),
+        .id, .ifMatch, .ifNoneMatch, .range,
+        .ifRange,
         .header(
           "Want-Repr-Digest", "Whether a digest is wanted, such as `sha-256=0` for none (RFC 9530 §4)."),
       ],
@@ -48,7 +48,7 @@ extension Operation {
       ]),
     Operation(
       "readSnapshot", .get, "/v1/snapshots/{id}", "Tells what is known of a snapshot.",
-      parameters: [.id, .ifMatch, .ifNoneMatch, .header("Range", "Ranges of bytes (RFC 9110 §14).")],
+      parameters: [.id, .ifMatch, .ifNoneMatch, .range],
       answers: [
         .json(200, "The record.", record, fields: ["ETag", "Accept-Ranges"]),
         Answer(
@@ -73,9 +73,10 @@ extension Operation {
     "Accept-Ranges", "Cache-Control", "Content-Disposition", "ETag", "Repr-Digest",
   ]
   private static let digests: [Parameter] = [
-    .header("Repr-Digest", "The SHA-256 of the body (RFC 9530), checked before anything is kept."),
-    .header("Content-Digest", "The same, by its other name."),
+    .header("Repr-Digest", "The SHA-256 of the body (RFC 9530), checked before anything is kept.", digest),
+    .header("Content-Digest", "The same, by its other name.", digest),
   ]
+  private static let digest: JSONValue = ["type": "string", "pattern": "^sha-256=:[A-Za-z0-9+/]{43}=:$"]
   private static let attaching = [
     "malformed-report-id", "digest-mismatch", "malformed-form", "content-too-large", "form-too-large",
     "unsupported-media-type", "unsupported-coding", "invalid-bundle", "out-of-space",
