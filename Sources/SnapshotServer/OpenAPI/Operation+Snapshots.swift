@@ -88,7 +88,8 @@ extension Operation {
         "type": "object", "required": ["snapshot"],
         "properties": ["snapshot": ["description": "The bundle.", "contentMediaType": "application/zip"]],
         "additionalProperties": ["type": "string"],
-      ]
+      ],
+      "encoding": ["snapshot": ["contentType": "application/zip"]],
     ],
   ]
 }
