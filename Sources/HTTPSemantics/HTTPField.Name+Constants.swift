@@ -9,10 +9,18 @@ extension HTTPField.Name {
   public static let forwarded = constant("Forwarded")
   /// `Link` (RFC 8288).
   public static let link = constant("Link")
+  /// `RateLimit` (draft-ietf-httpapi-ratelimit-headers).
+  public static let rateLimit = constant("RateLimit")
+  /// `RateLimit-Policy` (the same draft).
+  public static let rateLimitPolicy = constant("RateLimit-Policy")
+  /// `Referrer-Policy` (Referrer Policy §4.1).
+  public static let referrerPolicy = constant("Referrer-Policy")
   /// `Repr-Digest` (RFC 9530 §3).
   public static let reprDigest = constant("Repr-Digest")
   /// `traceparent` (W3C Trace Context §3.2).
   public static let traceParent = constant("traceparent")
+  /// `Sec-Fetch-Site` (Fetch Metadata §2.3).
+  public static let secFetchSite = constant("Sec-Fetch-Site")
   /// `Want-Repr-Digest` (RFC 9530 §4).
   public static let wantReprDigest = constant("Want-Repr-Digest")
   /// `X-Request-Id`: names the request, in answers as in logs.

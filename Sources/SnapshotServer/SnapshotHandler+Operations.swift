@@ -7,7 +7,9 @@ import SystemIO
 
 extension SnapshotHandler {
   /// What says how the server fares and what it answers: `api`, and these.
-  static func operations(describing api: [APIRoute], _ observation: Observation) -> [APIRoute] {
+  static func operations(
+    describing api: [APIRoute], _ access: AccessControl, _ observation: Observation
+  ) -> [APIRoute] {
     let calls = api.map { "  \($0.method.rawValue) \($0.template)\n" }.joined()
     let about = Array("A server that keeps snapshots of apps' data. It answers:\n\n\(calls)".utf8)
     var operations = [
@@ -32,7 +34,7 @@ extension SnapshotHandler {
     let description = DescriptionDocument(api + operations)
     operations.append(
       APIRoute(.get, DescriptionDocument.path, .open) { call in
-        try await description.representation().response(to: call.request)
+        try await description.representation(access).response(to: call.request)
       })
     return operations
   }
@@ -43,7 +45,8 @@ private final class DescriptionDocument: Sendable {
   static let path = "/openapi.json"
 
   private let routes: [APIRoute]
-  private let made = Mutex<Representation?>(nil)
+  /// By whether the store is open.
+  private let made = Mutex<[Bool: Representation]>([:])
   private let queue = DispatchQueue(label: "snapshot-server.description")
 
   /// The description of `routes`, and of itself.
@@ -52,11 +55,16 @@ private final class DescriptionDocument: Sendable {
     self.routes = routes + [itself]
   }
 
-  func representation() async throws -> Representation {
-    if let made = made.withLock({ $0 }) { return made }
+  /// The description as it holds for the callers of `access` now.
+  func representation(_ access: AccessControl) async throws -> Representation {
+    let isOpen: Bool
+    // Where nobody can say, nobody gets in without a token.
+    do { isOpen = try await access.isOpen() } catch { isOpen = false }
+    if let made = made.withLock({ $0[isOpen] }) { return made }
     return try await queue.perform { () throws(any Error) in
-      let representation = try JSONBody(APIDescription(self.routes).document).representation
-      self.made.withLock { $0 = representation }
+      let document = APIDescription(self.routes, isOpen: isOpen).document
+      let representation = try JSONBody(document).representation
+      self.made.withLock { $0[isOpen] = representation }
       return representation
     }
   }

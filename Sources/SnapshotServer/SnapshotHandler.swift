@@ -20,8 +20,10 @@ public struct SnapshotHandler: HTTPHandler {
     _ service: SnapshotService, access: AccessControl = .open, limits: ServiceLimits = ServiceLimits(),
     more: [APIRoute] = [], observation: Observation = Observation(), logger: Logger
   ) {
-    let api = SnapshotRoutes(service, limits: limits).routes + more
-    routes = api + Self.operations(describing: api, observation)
+    let api =
+      SnapshotRoutes(service, limits: limits).routes + LinkRoutes(service: service, access: access).routes
+      + more
+    routes = api + Self.operations(describing: api, access, observation)
     router = Router(
       routes.map { $0.route(access, ObservedCall($0, observation, logger: logger)) })
     tracing = RequestTracing(tracer: observation.tracer)

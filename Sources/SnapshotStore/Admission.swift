@@ -56,6 +56,9 @@ public struct Admission: Sendable {
     let depth = depth(for: attachment)
     let manifest: Manifest
     do { manifest = try validate(zip, depth) } catch { throw StoreError(error) }
+    guard attachment.applications?.contains(manifest.application.identifier) ?? true else {
+      throw .foreignApplication
+    }
     return SnapshotRecord(
       id: attachment.id ?? manifest.id, report: attachment.report, size: size, sha256: sha256,
       receivedAt: SnapshotJSON.milliseconds(of: now()), verified: depth == .full ? .intact : .pending,

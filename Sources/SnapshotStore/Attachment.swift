@@ -14,11 +14,13 @@ public struct Attachment: Sendable {
   public var metadata: [String: String]
   /// The id of the token that it is attached with.
   public var attachedBy: String?
+  /// Identifiers of the applications of which one must have made the bundle; `nil` takes any.
+  public var applications: Set<String>?
 
   /// Describes how to publish.
   public init(
     report: ReportID, id: SnapshotID? = nil, expected: ContentDigest? = nil, createOnly: Bool = false,
-    metadata: [String: String] = [:], attachedBy: String? = nil
+    metadata: [String: String] = [:], attachedBy: String? = nil, applications: Set<String>? = nil
   ) {
     self.report = report
     self.id = id
@@ -26,5 +28,6 @@ public struct Attachment: Sendable {
     self.createOnly = createOnly
     self.metadata = metadata
     self.attachedBy = attachedBy
+    self.applications = applications
   }
 }

@@ -15,6 +15,8 @@ public enum StoreError: Error, Sendable {
   case digestMismatch(expected: ContentDigest, actual: ContentDigest)
   /// What arrived is not a snapshot bundle.
   case invalid(BundleError)
+  /// The bundle was made by another application than may be.
+  case foreignApplication
   /// There is no room.
   case outOfSpace
   /// The disk or the system failed; for the log.
@@ -37,6 +39,7 @@ extension StoreError: CustomStringConvertible {
     case .digestMismatch(let expected, let actual):
       "The bundle was damaged on its way: its SHA-256 is \(actual), and the sender stated \(expected)."
     case .invalid(let reason): reason.description
+    case .foreignApplication: "The bundle was made by another application than this may attach."
     case .outOfSpace: "The server has no room for the bundle."
     case .system(let failure): failure.description
     }

@@ -16,7 +16,8 @@ struct Snapshot: AsyncParsableCommand {
       """,
     subcommands: [
       ServeCommand.self, DemoCommand.self, UploadCommand.self, FetchCommand.self, ListCommand.self,
-      InspectCommand.self, VerifyCommand.self, PackCommand.self, PreloadCommand.self, EmbedCommand.self,
+      InspectCommand.self, VerifyCommand.self, TokenCommand.self, LinkCommand.self, PackCommand.self,
+      PreloadCommand.self, EmbedCommand.self,
     ])
 
   static func main() async {

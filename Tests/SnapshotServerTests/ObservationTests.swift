@@ -59,7 +59,7 @@ import Tracing
     #expect(events[7]["result"] == "refused")
     for event in events {
       #expect(event["request"] == "test")
-      #expect(event["address"] == "127.0.0.1:0")
+      #expect(event["address"] == "127.0.0.1:4711")
       #expect(event["token"] == nil)
     }
     for index in [0, 1, 2, 3, 6, 7] { #expect(events[index]["snapshot"] == .string("\(bundle.id)")) }

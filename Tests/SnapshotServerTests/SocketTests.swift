@@ -96,6 +96,29 @@ import Testing
     }
   }
 
+  @Test func `who may not attach is refused before the body is asked for`() async throws {
+    let guarded = try GuardedAPI()
+    let reader = try guarded.token(.read)
+    let other = try guarded.token(.attach, limits: CallerLimits(reportPrefixes: ["IOS-"]))
+    let revoked = try guarded.token(.attach)
+    try guarded.tokens.revoke(revoked.id)
+    let cases: [(HTTPFields, Int)] = [
+      ([:], 401), (revoked.fields, 401), (reader.fields, 403), (other.fields, 403),
+    ]
+    for (fields, status) in cases {
+      let request = head(
+        put, "Content-Type: application/zip", length, "Expect: 100-continue",
+        "Authorization: \(fields[.authorization] ?? "none")")
+      try await serve(guarded.api) { client in
+        try client.send(request)
+        let response = try client.receiveResponse()
+        #expect(response.status == status)
+        #expect((response.field("WWW-Authenticate") == nil) == (fields == other.fields))
+      }
+    }
+    #expect(guarded.api.store.ends.begun == 0)
+  }
+
   @Test func `an upload whose client goes away is discarded`() async throws {
     let (request, half) = (
       head(put, "Content-Type: application/zip", length), Array(bundle.bytes.prefix(100_000))

@@ -16,10 +16,13 @@ struct TestAPI: Sendable {
   let log = CapturedLog()
   let handler: SnapshotHandler
 
-  init(limits: ServiceLimits = ServiceLimits(), observation: Observation = Observation()) {
+  init(
+    limits: ServiceLimits = ServiceLimits(), access: AccessControl = .open,
+    observation: Observation = Observation()
+  ) {
     let log = log
     handler = SnapshotHandler(
-      SnapshotService(store: store, catalog: catalog), limits: limits,
+      SnapshotService(store: store, catalog: catalog), access: access, limits: limits,
       observation: observation, logger: Logger(label: "test") { _ in log })
   }
 
@@ -42,10 +45,11 @@ struct TestAPI: Sendable {
   @discardableResult
   func send(
     _ method: HTTPRequest.Method, _ path: String, query: String? = nil, _ fields: HTTPFields = [:],
-    body: HTTPRequestBody = .empty
+    body: HTTPRequestBody = .empty, authority: String = "localhost", peer: String = "127.0.0.1:4711"
   ) async throws -> Answer {
     let request = HTTPServerRequest(
-      method: method, path: path, query: query, headerFields: fields, body: body)
+      method: method, path: path, query: query, authority: authority, headerFields: fields, body: body,
+      peer: peer)
     let answer = try await answer(to: request)
     DescribedAnswers.check(request, answer)
     return answer

@@ -82,6 +82,34 @@ extension Logger {
   }
 
   @Test(arguments: StoreKind.allCases)
+  func `a record says which token it was attached with`(kind: StoreKind) async throws {
+    try await kind.withStore { store async throws in
+      let (sample, other) = (SampleBundle(), SampleBundle())
+      try await store.upload(sample.bytes, as: Attachment(report: .sample, attachedBy: "0123456789ab"))
+      #expect(try await store.record(sample.id).attachedBy == "0123456789ab")
+      try await store.upload(sample.bytes, as: Attachment(report: .sample, attachedBy: "ba9876543210"))
+      #expect(try await store.record(sample.id).attachedBy == "0123456789ab")
+      try await store.upload(other)
+      #expect(try await store.record(other.id).attachedBy == nil)
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `a bundle of another application than may be is refused`(kind: StoreKind) async throws {
+    try await kind.withStore { store async throws in
+      let sample = SampleBundle()
+      for applications in [[], ["com.example"], ["com.example.newsletter"]] as [Set<String>] {
+        let attachment = Attachment(report: .sample, applications: applications)
+        #expect(
+          await failure { try await store.upload(sample.bytes, as: attachment) } == "foreignApplication")
+      }
+      #expect(try await store.allRecords().isEmpty)
+      let attachment = Attachment(report: .sample, applications: ["com.example.news", "com.example.x"])
+      #expect(try await store.upload(sample.bytes, as: attachment).record.id == sample.id)
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
   func `the same bytes for the same report are there already`(kind: StoreKind) async throws {
     try await kind.withStore { store async throws in
       let sample = SampleBundle()

@@ -107,6 +107,7 @@ func failure(_ body: () async throws -> Void) async -> String? {
     case .alreadyExists: "alreadyExists"
     case .digestMismatch: "digestMismatch"
     case .invalid: "invalid"
+    case .foreignApplication: "foreignApplication"
     case .outOfSpace: "outOfSpace"
     case .system: "system"
     }

@@ -30,7 +30,9 @@ public struct APIRoute: Sendable {
       try await observed.perform(routed) {
         let caller = try await access.admit(routed, permission)
         routed.request.tell(of: caller)
-        return try await action(APIRequest(routed, caller: caller))
+        var response = try await action(APIRequest(routed, caller: caller))
+        for field in caller.answerFields { response.headerFields[field.name] = field.value }
+        return response
       }
     }
   }

@@ -54,6 +54,8 @@ enum SnapshotProblem {
       HTTPProblem(
         .unprocessableContent, kind: "invalid-bundle", title: "This is not a snapshot bundle",
         detail: reason.description)
+    case .foreignApplication:
+      outsideLimits("applications")
     case .outOfSpace:
       HTTPProblem(
         HTTPResponse.Status(code: 507, reasonPhrase: "Insufficient Storage"), kind: "out-of-space",

@@ -9,7 +9,12 @@ import SystemIO
 extension SnapshotRoutes {
   /// Sends a bundle, or ranges of it. A bundle never changes, but it may be deleted: caches ask again each time.
   func bundle(_ call: APIRequest) async throws -> HTTPServerResponse {
-    let bundle = try await service.open(try call.value(of: .id))
+    let id = try call.value(of: .id)
+    let bundle = try await call.caller.lookUp { () throws(StoreError) in
+      try await service.open(id)
+    } visible: {
+      call.caller.mayRead($0.record)
+    }
     call.concerns(bundle.record)
     var fields: HTTPFields = [
       .cacheControl: "private, no-cache",
@@ -26,14 +31,21 @@ extension SnapshotRoutes {
 
   /// Sends a record.
   func record(_ call: APIRequest) async throws -> HTTPServerResponse {
-    let record = try await service.record(try call.value(of: .id))
+    let id = try call.value(of: .id)
+    let record = try await call.caller.lookUp { () throws(StoreError) in
+      try await service.record(id)
+    } visible: {
+      call.caller.maySeeStatus(of: $0)
+    }
     call.concerns(record)
-    return try JSONBody(RecordAnswer(record)).representation.response(to: call.request)
+    return try JSONBody(RecordAnswer(call.caller.view(of: record))).representation.response(to: call.request)
   }
 
   /// Sends one page of a report's records.
   func listReport(_ call: APIRequest) async throws -> HTTPServerResponse {
-    try await list(call, report: call.value(of: .report))
+    let report = try call.value(of: .report)
+    guard call.caller.limits.include(report) else { throw SnapshotProblem.outsideLimits("reports") }
+    return try await list(call, report: report)
   }
 
   /// Sends one page of all records.
@@ -43,7 +55,7 @@ extension SnapshotRoutes {
 
   private func list(_ call: APIRequest, report: ReportID?) async throws -> HTTPServerResponse {
     let request = try pageRequest(call.query())
-    let page = try await service.records(of: report, page: request)
+    let page = try await service.records(of: report, page: request).filtered(call.caller.mayRead)
     // A thousand records take milliseconds to encode, which an event loop does not have.
     let body = try await Self.encoder.perform { () throws(any Error) in try JSONBody(PageAnswer(page)) }
     var fields: HTTPFields = [:]
@@ -57,7 +69,11 @@ extension SnapshotRoutes {
   /// Deletes a snapshot, if the conditions hold that the request states.
   func delete(_ call: APIRequest) async throws -> HTTPServerResponse {
     let id = try call.value(of: .id)
-    let record = try await service.record(id)
+    let record = try await call.caller.lookUp { () throws(StoreError) in
+      try await service.record(id)
+    } visible: {
+      call.caller.mayDelete($0)
+    }
     call.concerns(record)
     let current = Preconditions.Current(entityTag: Self.entityTag(of: record))
     guard Preconditions(call.request.headerFields).verdict(.delete, on: current) == .proceed else {

@@ -1,24 +1,96 @@
 public import HTTPEngine
+import HTTPSemantics
+import HTTPTypes
+public import Logging
 
 /// Decides who may make which call.
 ///
-/// Asked before anything of a request's body is read, so that a refusal comes in place of `100 (Continue)`.
+/// Asked before anything of a request's body is read, so that a refusal comes in place of `100 (Continue)`. What it
+/// doesn't know to be allowed is refused. Safe to use from any task.
 public struct AccessControl: Sendable {
+  /// Over which storage it watches, and how.
+  public struct Configuration: Sendable {
+    /// The storage folder, below which tokens and keys are kept.
+    public var storage: String
+    /// Whether everybody may do everything until there is a first token.
+    public var opensWithoutTokens = true
+    /// Whether an open store answers under names that anybody could have pointed at it.
+    public var answersAnyName = false
+    /// How many requests a token may make that has no rate of its own; `nil` is no limit.
+    public var tokenRate: RateLimit?
+    /// How many requests may come from one address, where tokens are needed; `nil` is no limit.
+    public var addressRate: RateLimit?
+    /// The most addresses, and the most tokens, that are counted at once.
+    public var countedCallers = 10_000
+    /// The time.
+    public var clock = AccessClock()
+
+    /// Watches over the storage folder at `storage`.
+    public init(storage: String) { self.storage = storage }
+  }
+
   /// Lets everybody do everything.
   public static let open = AccessControl()
 
-  /// Admits the caller of a call that needs `permission`, or throws the ``HTTPProblem`` that says why not.
-  public func admit(_ routed: RoutedRequest, _ permission: Permission) async throws -> Caller {
-    Caller(
-      .none, scopes: permission == .open ? [] : Set(Scope.allCases),
-      address: Self.address(routed.request.peer))
+  /// Signs links, and knows them again.
+  let links: LinkSigner
+  let clock: AccessClock
+  private let guardian: Guardian?
+
+  private init() {
+    links = LinkSigner()
+    clock = AccessClock()
+    guardian = nil
   }
 
-  /// A peer without its port.
-  private static func address(_ peer: String) -> String {
-    guard let colon = peer.lastIndex(of: ":"), peer[colon...].dropFirst().allSatisfy(\.isNumber),
-      peer.first == "[" || peer.firstIndex(of: ":") == colon
-    else { return peer }
-    return String(peer[..<colon])
+  /// Watches over a storage; makes the key that links are signed with, where there is none yet. Blocks.
+  public init(_ configuration: Configuration, logger: Logger) throws(TokenStoreError) {
+    do {
+      links = LinkSigner(key: try KeyFile.links(in: configuration.storage).readOrCreate())
+    } catch {
+      throw .system(error)
+    }
+    clock = configuration.clock
+    guardian = Guardian(configuration, logger: logger)
+  }
+
+  /// Whether everybody may do everything at the moment.
+  public func isOpen() async throws(TokenStoreError) -> Bool {
+    guard let guardian else { return true }
+    return try await guardian.isOpen()
+  }
+
+  /// Admits the caller of a call that needs `permission`, or throws the ``HTTPProblem`` that says why not.
+  public func admit(_ routed: RoutedRequest, _ permission: Permission) async throws -> Caller {
+    let request = routed.request
+    let address = ClientAddress(peer: request.peer)
+    guard permission != .open else { return Caller(.none, scopes: [], address: address.description) }
+    let query = try routed.query()
+    guard try query.value("access_token") == nil else { throw SnapshotProblem.tokenInURL }
+    let link = permission == .bundle ? try query.value("signature") : nil
+    if let guardian {
+      return try await guardian.admit(routed, permission, address) {
+        try link.map { try admit($0, to: routed, address) }
+      }
+    }
+    return try link.map { try admit($0, to: routed, address) }
+      ?? Caller.anybody(at: address)
+  }
+
+  /// Admits who has a link, whoever it is.
+  private func admit(
+    _ signature: String, to routed: RoutedRequest, _ address: ClientAddress
+  ) throws -> Caller {
+    let id = try routed.value(of: .id)
+    switch links.verdict(
+      id, expires: try routed.query().value("expires"), signature: signature, at: clock.now())
+    {
+    case .genuine:
+      var caller = Caller(.link(id), scopes: [], address: address.description)
+      caller.answerFields[.referrerPolicy] = "no-referrer"
+      return caller
+    case .expired: throw SnapshotProblem.linkExpired
+    case .forged: throw SnapshotProblem.linkRefused
+    }
   }
 }

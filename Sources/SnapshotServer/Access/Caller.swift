@@ -1,3 +1,4 @@
+import HTTPTypes
 public import SnapshotFormat
 
 /// Who makes a call, and what it may see and do.
@@ -24,6 +25,8 @@ public struct Caller: Sendable, Hashable {
   public let limits: CallerLimits
   /// The address that the request came from, without its port.
   public let address: String
+  /// What every answer to the caller carries.
+  var answerFields: HTTPFields = [:]
 
   /// A caller by its parts.
   public init(
@@ -35,6 +38,13 @@ public struct Caller: Sendable, Hashable {
     self.address = address
   }
 
+  /// Who comes where everybody may do everything.
+  static func anybody(at address: ClientAddress) -> Caller {
+    Caller(.none, scopes: everything, address: address.description)
+  }
+
+  private static let everything = Set(Scope.allCases)
+
   /// The id of the caller's token; `nil` for one that came without.
   public var token: String? {
     if case .token(let id) = credential { id } else { nil }
@@ -45,6 +55,9 @@ public struct Caller: Sendable, Hashable {
     if case .link = credential, permission == .bundle { return true }
     return permission == .open || scopes.contains { $0.allows(permission) }
   }
+
+  /// Whether the caller may attach to `report`.
+  public func mayAttach(to report: ReportID) -> Bool { may(.attach) && limits.include(report) }
 
   /// Whether the caller may read the snapshot of `record`.
   public func mayRead(_ record: SnapshotRecord) -> Bool {
@@ -70,7 +83,7 @@ public struct Caller: Sendable, Hashable {
 }
 
 /// What a caller is limited to: `nil` is no limit.
-public struct CallerLimits: Sendable, Hashable {
+public struct CallerLimits: Sendable, Hashable, Codable {
   /// Beginnings of the ids of reports: only those of which one begins with one of them.
   public var reportPrefixes: Set<String>?
   /// Identifiers of applications: only snapshots of these.

@@ -23,6 +23,9 @@ final class RequestNote: Sendable {
 }
 
 extension HTTPServerRequest {
+  /// Tells whoever accounts for the request which token came with it, whether or not it is enough.
+  func tell(ofToken id: String) { (note as? RequestNote)?.update { $0.token = id } }
+
   /// Tells whoever accounts for the request who makes it.
   func tell(of caller: Caller) {
     (note as? RequestNote)?.update { facts in

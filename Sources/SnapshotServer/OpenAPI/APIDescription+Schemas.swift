@@ -50,6 +50,10 @@ extension APIDescription {
         "snapshots": ["type": "array", "items": ["$ref": "#/components/schemas/Snapshot"]],
         "next": ["type": "string", "description": "The cursor of the next page; missing on the last."],
       ], optional: ["next"]),
+    "Link": object([
+      "link": ["type": "string", "description": "The path and the query of the link, on this server."],
+      "expiresAt": time("When it ends."),
+    ]),
     "Problem": object([
       "type": ["enum": .array(ProblemKind.all.map { .string($0.type) } + ["about:blank"])],
       "title": ["type": "string"],
@@ -85,14 +89,20 @@ extension APIDescription {
     "ETag": "What names just these bytes.",
     "Link": "Where the next page is, as rel=\"next\"; missing on the last.",
     "Location": "Where the record of the snapshot is.",
+    "RateLimit": "How much is left of the token's rate, and when it is whole again.",
+    "RateLimit-Policy": "The token's rate.",
+    "Referrer-Policy": "no-referrer: the link is not to be handed on.",
     "Repr-Digest": "The SHA-256 of the bundle (RFC 9530).",
     "Retry-After": "In how many seconds to try again.",
+    "WWW-Authenticate": "What is needed: a Bearer token (RFC 6750 §3).",
     "X-Content-Type-Options": "nosniff: the type is what is said.",
     "X-Request-Id": "Names the request, in logs too.",
   ]
 
   /// The fields that come with problems, by their status.
   static let fieldsOfProblems: [Int: [String]] = [
-    415: ["Accept", "Accept-Encoding", "Accept-Post"], 416: ["Content-Range"], 503: ["Retry-After"],
+    401: ["WWW-Authenticate"], 403: ["WWW-Authenticate"],
+    415: ["Accept", "Accept-Encoding", "Accept-Post"], 416: ["Content-Range"],
+    429: ["RateLimit", "RateLimit-Policy", "Retry-After"], 503: ["Retry-After"],
   ]
 }

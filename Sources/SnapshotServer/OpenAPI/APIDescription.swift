@@ -18,7 +18,8 @@ struct APIDescription: Sendable {
   /// What the engine answers by itself, as `about:blank`: the status says it all.
   static let engineStatuses = [400, 408, 413, 414, 417, 431, 500, 501, 503]
 
-  init(_ routes: [APIRoute]) {
+  /// Describes `routes` as they are to be called while the store needs tokens, or none where it `isOpen`.
+  init(_ routes: [APIRoute], isOpen: Bool = false) {
     var paths: [String: [String: JSONValue]] = [:]
     var undescribed: [String] = []
     for route in routes {
@@ -28,8 +29,11 @@ struct APIDescription: Sendable {
         continue
       }
       let path = Self.path(route.template)
-      paths[path, default: [:]][route.method.rawValue.lowercased()] = Self.json(operation, route.permission)
-      if route.method == .get { paths[path]?["head"] = Self.json(operation, route.permission, isHEAD: true) }
+      paths[path, default: [:]][route.method.rawValue.lowercased()] = Self.json(
+        operation, route.permission, isOpen: isOpen)
+      if route.method == .get {
+        paths[path]?["head"] = Self.json(operation, route.permission, isOpen: isOpen, isHEAD: true)
+      }
       paths[path]?["options"] = Self.options(operation)
     }
     self.undescribed = undescribed
@@ -54,21 +58,21 @@ struct APIDescription: Sendable {
     what the client sent in this field, if that is made of up to 128 letters, digits and `- _ . : = + / @ ~`, and else \
     by a name of the server's making. `traceparent` (W3C Trace Context) is heeded.
 
-    As long as a store has no tokens every call is open to all who reach the server; from the first token on each \
-    needs one, unless its `security` is empty.
+    As long as a store has no tokens every call is open to all who reach the server, and this document says so; from \
+    the first token on each call needs one, but for those that are open to all.
     """
 
   /// A template as OpenAPI writes it.
   private static func path(_ template: String) -> String { template.replacing("...}", with: "}") }
 
   private static func json(
-    _ operation: Operation, _ permission: Permission, isHEAD: Bool = false
+    _ operation: Operation, _ permission: Permission, isOpen: Bool, isHEAD: Bool = false
   ) -> JSONValue {
     let name = isHEAD ? "head" + operation.id.prefix(1).uppercased() + operation.id.dropFirst() : operation.id
     var json: [String: JSONValue] = [
       "operationId": .string(name), "summary": .string(operation.summary),
       "responses": .object(responses(operation, permission, isHEAD: isHEAD)),
-      "security": security(permission),
+      "security": security(permission, isOpen: isOpen),
     ]
     let detail = [operation.detail, scopes(permission)].filter { !$0.isEmpty }.joined(separator: "\n\n")
     if !detail.isEmpty { json["description"] = .string(detail) }
@@ -116,7 +120,7 @@ struct APIDescription: Sendable {
     var responses: [String: JSONValue] = [:]
     for answer in operation.answers where !(isHEAD && answer.status == 206) {
       var response: [String: JSONValue] = [
-        "description": .string(answer.text), "headers": headers(answer.fields),
+        "description": .string(answer.text), "headers": headers(answer.fields + fields(permission)),
       ]
       if !answer.content.isEmpty, !isHEAD {
         response["content"] = .object(answer.content.mapValues { ["schema": $0] })
@@ -128,7 +132,8 @@ struct APIDescription: Sendable {
 
   /// All problems that a call may end in.
   static func kinds(_ operation: Operation, _ permission: Permission) -> [String] {
-    operation.problems + everywhere + (operation.audited == .always ? audited : []) + permission.problems
+    operation.problems + everywhere + (operation.audited == .always ? audited : [])
+      + problems(permission, operation.method)
   }
 
   /// Answers for the problems of these kinds and those of the engine, by status.

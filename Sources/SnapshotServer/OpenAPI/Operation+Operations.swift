@@ -7,7 +7,7 @@ extension Operation {
     Operation(
       "readAbout", .get, "/", "Tells what the server is and answers.",
       parameters: [.ifMatch, .ifNoneMatch, .range],
-      answers: [text("A text for people.", fields: ["Accept-Ranges"])] + ranges("text/plain"),
+      answers: [text("A text for people.", fields: ["Accept-Ranges"]), .notModified] + ranges("text/plain"),
       problems: ["precondition-failed", "range-not-satisfiable"], audited: .never),
     Operation(
       "readHealth", .get, "/healthz", "Tells that the server lives.",

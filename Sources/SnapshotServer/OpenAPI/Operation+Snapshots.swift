@@ -31,6 +31,7 @@ extension Operation {
       parameters: [
         .id, .ifMatch, .ifNoneMatch, .range,
         .ifRange,
+        .query("expires", "When the link ends: part of what `createLink` gave.", ["type": "string"]),
         .header(
           "Want-Repr-Digest", "Whether a digest is wanted, such as `sha-256=0` for none (RFC 9530 §4)."),
       ],
@@ -65,6 +66,24 @@ extension Operation {
       detail: "Its UUID is never used again, and answers 410 from then on.",
       parameters: [.id, .ifMatch, .ifNoneMatch], answers: [.noContent("It is deleted.")],
       problems: ["malformed-snapshot-id", "no-such-snapshot", "snapshot-deleted", "precondition-failed"]),
+    Operation(
+      "createLink", .post, "/v1/snapshots/{id}/links",
+      "Makes a link to a snapshot's bundle that needs no token.",
+      detail: "Whoever has the link may download just this bundle until it ends.",
+      parameters: [
+        .id,
+        .query(
+          "seconds", "How long it lasts.",
+          [
+            "type": "integer", "minimum": .integer(Int64(LinkSigner.lifetimes.lowerBound)),
+            "maximum": .integer(Int64(LinkSigner.lifetimes.upperBound)),
+            "default": .integer(Int64(LinkRoutes.defaultLifetime)),
+          ]),
+      ],
+      answers: [
+        .json(201, "The link.", ["$ref": "#/components/schemas/Link"], fields: ["Location"])
+      ],
+      problems: ["malformed-snapshot-id", "no-such-snapshot", "snapshot-deleted"]),
   ]
 
   private static let record: JSONValue = ["$ref": "#/components/schemas/Snapshot"]

@@ -28,7 +28,7 @@ struct ServeCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("The folder that bundles are kept in (default: Storage).", valueName: "folder"))
   var storage: String?
 
-  @Flag(help: "Listen beyond loopback although anybody who gets there may read and write.")
+  @Flag(help: "Listen beyond loopback even without a token: anybody who gets there may read and write then.")
   var insecure = false
 
   func run() async throws {

@@ -24,6 +24,7 @@ struct ServerApplication {
       onVerification: { await catalog.insert($0) })
     storage.onFlush = observers.onFlush
     store = try await FileBundleStore.open(storage, logger: logger)
+    let access = try await Self.accessControl(settings, logger: logger)
     let service = SnapshotService(store: store, catalog: catalog)
     try await service.index()
     var configuration = HTTPServer.Configuration(host: settings.host, port: UInt16(settings.port))
@@ -35,7 +36,8 @@ struct ServerApplication {
     configuration.limits.bodyBytes = limits.formBytes
     observers.report(on: &configuration)
     let handler = SnapshotHandler(
-      service, limits: limits, observation: try observers.observe(store, settings), logger: logger)
+      service, access: access, limits: limits, observation: try observers.observe(store, settings),
+      logger: logger)
     server = HTTPServer(configuration: configuration, handler: handler, logger: logger)
     observers.sample(server)
   }
@@ -46,18 +48,47 @@ struct ServerApplication {
     await observers.close()
   }
 
-  /// Beyond loopback anybody could read what users saw.
-  private static func refuseOpenDoor(_ settings: ServerSettings) throws(CommandFailure) {
+  /// Beyond loopback anybody could read what users saw, while no token is needed.
+  private static func refuseOpenDoor(_ settings: ServerSettings) throws {
     guard let address = SocketAddress(host: settings.host, port: 0) else {
       throw CommandFailure(
         "‘\(settings.host)’ is neither an IP address nor localhost; give one as --host.", status: .refused)
     }
-    guard address.host.isLoopback || settings.insecure else {
+    guard try address.host.isLoopback || settings.insecure || hasTokens(settings.storage) else {
       throw CommandFailure(
         """
-        There is no access control yet, so anybody who reaches \(settings.host) could read and write every \
-        snapshot. Listen on 127.0.0.1, or say --insecure where something in front decides who comes in.
+        There is no token yet, so anybody who reaches \(settings.host) could read and write every snapshot. Make one \
+        with `snapshot token create`, listen on 127.0.0.1, or say --insecure where something in front decides who \
+        comes in.
         """, status: .refused)
+    }
+  }
+
+  private static func hasTokens(_ storage: String) throws(CommandFailure) -> Bool {
+    do { return try TokenStore(storage: storage).hasTokens() } catch { throw CommandFailure(error) }
+  }
+
+  /// Who may do what, and a word where that is everybody everything.
+  private static func accessControl(_ settings: ServerSettings, logger: Logger) async throws -> AccessControl
+  {
+    var configuration = AccessControl.Configuration(storage: settings.storage)
+    let isLocal = SocketAddress(host: settings.host, port: 0)?.host.isLoopback ?? false
+    configuration.opensWithoutTokens = isLocal || settings.insecure
+    configuration.answersAnyName = settings.insecure
+    configuration.tokenRate = settings.requestsPerToken
+    configuration.addressRate = settings.requestsPerAddress
+    do throws(TokenStoreError) {
+      let access = try AccessControl(configuration, logger: logger)
+      if try await access.isOpen() {
+        logger.warning(
+          """
+          The store is open: everybody who reaches \(settings.host) may read and write every snapshot, until \
+          `snapshot token create` has made the first token.
+          """)
+      }
+      return access
+    } catch {
+      throw CommandFailure(error)
     }
   }
 }

@@ -56,7 +56,9 @@ final class ServerObservers: Sendable {
     audit.withLock { $0 = log }
     sample(store, log)
     var observation = Observation(metrics: metrics, audit: log)
-    observation.metricsText = (text: { await self.queue.perform { self.text } }, contentType: PrometheusRegistry.contentType)
+    observation.metricsText = (
+      text: { await self.queue.perform { self.text } }, contentType: PrometheusRegistry.contentType
+    )
     return observation
   }
 

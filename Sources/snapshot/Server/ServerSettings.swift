@@ -2,6 +2,7 @@ import Configuration
 import Foundation
 import HTTPEngine
 import Logging
+import SnapshotServer
 import SnapshotStore
 import SystemIO
 import SystemPackage
@@ -17,8 +18,12 @@ struct ServerSettings: Sendable, Hashable {
   var port = 8080
   /// The folder that bundles are kept in.
   var storage = "Storage"
-  /// Listen beyond loopback although anybody who gets there may read and write.
+  /// Listen beyond loopback although there is no token yet, so that anybody who gets there may read and write.
   var insecure = false
+  /// How many requests each token may make that has no rate of its own.
+  var requestsPerToken: RateLimit? = .defaultOfServer
+  /// How many requests may come from one address, once there is a token.
+  var requestsPerAddress: RateLimit? = .defaultOfServer
   /// Event loops; 0 is one a core.
   var eventLoops = 0
   /// The largest bundle that is taken, in bytes.
@@ -68,6 +73,9 @@ struct ServerSettings: Sendable, Hashable {
     try read("server.port", "a port from 0 to 65535", into: &port) { Int($0, in: 0...65535) }
     try read("server.storage", "a folder", into: &storage) { $0.isEmpty ? nil : $0 }
     try read("server.insecure", "true or false", into: &insecure) { Bool($0) }
+    try read("server.requestsPerToken", "‘none’, or a rate like 100/min", into: &requestsPerToken, Self.rate)
+    try read(
+      "server.requestsPerAddress", "‘none’, or a rate like 100/min", into: &requestsPerAddress, Self.rate)
     try read("server.eventLoops", "a number from 0 to 256", into: &eventLoops) { Int($0, in: 0...256) }
     try read("server.maximumBundleBytes", "a number of bytes from 1", into: &maximumBundleBytes) {
       Int64($0).flatMap { $0 > 0 ? $0 : nil }
@@ -102,6 +110,10 @@ struct ServerSettings: Sendable, Hashable {
     try read("server.logLevel", "one of \(Self.levels)", into: &logLevel) { Logger.Level(rawValue: $0) }
   }
 
+  private static func rate(_ text: String) -> RateLimit?? {
+    text == "none" ? .some(nil) : RateLimit(text).map(Optional.some)
+  }
+
   private static let levels = Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")
 
   private static func reader(
@@ -127,4 +139,9 @@ extension Int {
     guard let value = Int(text), range.contains(value) else { return nil }
     self = value
   }
+}
+
+extension RateLimit {
+  /// Far above what a team needs, and far below what one client could do to a server.
+  static let defaultOfServer = RateLimit("600000/min")
 }

@@ -1,0 +1,25 @@
+public import Foundation
+
+/// The time as access control sees it.
+public struct AccessClock: Sendable {
+  /// The time of day, for what expires.
+  public var now: @Sendable () -> Date
+  /// The time since some moment, which never goes back, for rates.
+  public var elapsed: @Sendable () -> Duration
+  /// Waits.
+  public var sleep: @Sendable (Duration) async throws -> Void
+
+  /// The system's clocks, unless told otherwise.
+  public init(
+    now: @escaping @Sendable () -> Date = { Date() },
+    elapsed: @escaping @Sendable () -> Duration = { ContinuousClock.now - start },
+    sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+  ) {
+    self.now = now
+    self.elapsed = elapsed
+    self.sleep = sleep
+  }
+
+  /// Where ``elapsed`` counts from.
+  public static let start = ContinuousClock.now
+}

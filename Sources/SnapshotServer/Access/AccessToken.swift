@@ -1,0 +1,52 @@
+public import Foundation
+
+/// What a token may be used for, and by which name it goes; the token itself is known to its holder alone.
+public struct AccessToken: Sendable, Hashable, Codable, Identifiable {
+  /// Names the token where it is spoken of: in lists, in logs, in the records of what it attached.
+  public let id: String
+  /// What people call it.
+  public let name: String?
+  /// What it may be used for.
+  public let scopes: Set<Scope>
+  /// What it is limited to.
+  public let limits: CallerLimits
+  /// How many requests it may make; `nil` leaves that to the server.
+  public let rate: RateLimit?
+  /// When it was made.
+  public let createdAt: Date
+  /// From when on it is refused.
+  public let expiresAt: Date?
+  /// When it was revoked.
+  public internal(set) var revokedAt: Date?
+
+  /// Describes a token.
+  public init(
+    id: String, name: String? = nil, scopes: Set<Scope>, limits: CallerLimits = CallerLimits(),
+    rate: RateLimit? = nil, createdAt: Date, expiresAt: Date? = nil
+  ) {
+    self.id = id
+    self.name = name
+    self.scopes = scopes
+    self.limits = limits
+    self.rate = rate
+    self.createdAt = createdAt
+    self.expiresAt = expiresAt
+  }
+
+  /// What can be said of a token at some moment.
+  public enum State: String, Sendable, Hashable, Codable, CaseIterable {
+    /// It is taken.
+    case valid
+    /// It was, until it expired.
+    case expired
+    /// It was, until somebody revoked it.
+    case revoked
+  }
+
+  /// Whether it is taken at `now`.
+  public func state(at now: Date) -> State {
+    if revokedAt != nil { return .revoked }
+    if let expiresAt, expiresAt <= now { return .expired }
+    return .valid
+  }
+}

@@ -1,0 +1,21 @@
+import SystemIO
+
+/// Whose requests are counted together, made of what a request says of its sender.
+struct ClientAddress: Sendable, Hashable, CustomStringConvertible {
+  /// The address without its port: for people and logs.
+  let description: String
+  /// The whole of an IPv4 address, the first 64 bits of an IPv6 address, or a proxy's own name for the client.
+  let counted: String
+
+  /// Reads `192.0.2.1:4711`, `[2001:db8::1]:4711`, either without its port, `unknown`, or a name like `_hidden`.
+  init(peer: String) {
+    var text = Substring(peer)
+    if text.first == "[" {
+      text = text.dropFirst().prefix { $0 != "]" }
+    } else if let colon = text.firstIndex(of: ":"), colon == text.lastIndex(of: ":") {
+      text = text[..<colon]
+    }
+    description = String(text)
+    counted = IPAddress(description).map { "\($0.client)" } ?? description
+  }
+}

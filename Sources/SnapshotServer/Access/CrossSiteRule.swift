@@ -1,0 +1,31 @@
+import HTTPEngine
+import HTTPSemantics
+import HTTPTypes
+import SystemIO
+
+/// Keeps pages of other sites from using a browser's way to a store that asks for no token.
+///
+/// A form that is posted, or a body sent as plain text, reaches a server without a preflight. With a token none of
+/// this is needed: no page can make a browser send a field that it does not know.
+enum CrossSiteRule {
+  /// Whether `request` changes something.
+  static func changesState(_ method: HTTPRequest.Method) -> Bool {
+    ![.get, .head, .options].contains(method)
+  }
+
+  /// Whether a page of another site sent `request` (Fetch Metadata §2.3, Fetch §3.2).
+  static func comesFromAnotherSite(_ request: HTTPServerRequest) -> Bool {
+    if let site = request.headerFields[.secFetchSite] { return !["same-origin", "none"].contains(site) }
+    guard let origin = request.headerFields[.origin]?.lowercased() else { return false }
+    return !["http://", "https://"].contains { origin == $0 + request.authority.lowercased() }
+  }
+
+  /// Whether `authority` is an address, `localhost`, or a name without a dot, which only the local network gives. Any
+  /// other name could be one that its owner has pointed here, so that a page of theirs counts as one of ours.
+  static func isLocal(_ authority: String) -> Bool {
+    var host = authority.lowercased()
+    if host.hasPrefix("[") { return true }
+    if let colon = host.lastIndex(of: ":") { host = String(host[..<colon]) }
+    return !host.contains(".") || host.hasSuffix(".localhost") || IPAddress(host) != nil
+  }
+}

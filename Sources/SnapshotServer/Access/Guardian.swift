@@ -1,0 +1,115 @@
+import HTTPEngine
+import HTTPSemantics
+import HTTPTypes
+import Logging
+
+/// Admits by tokens, within rates, and slows those who guess.
+final class Guardian: Sendable {
+  private let configuration: AccessControl.Configuration
+  private let tokens: TokenTable
+  private let tokenRates: BucketTable<String>
+  private let addressRates: BucketTable<String>
+  private let brake: Brake
+  private let logger: Logger
+  private var clock: AccessClock { configuration.clock }
+
+  init(_ configuration: AccessControl.Configuration, logger: Logger) {
+    self.configuration = configuration
+    self.logger = logger
+    tokens = TokenTable(TokenStore(storage: configuration.storage), logger: logger)
+    tokenRates = BucketTable(capacity: configuration.countedCallers)
+    addressRates = BucketTable(capacity: configuration.countedCallers)
+    brake = Brake(clock: configuration.clock)
+  }
+
+  /// Whether there was never a token, and none is needed then.
+  func isOpen() async throws(TokenStoreError) -> Bool {
+    try await tokens.current().wereMade == false && configuration.opensWithoutTokens
+  }
+
+  /// Admits the caller; `link` gives the one who has a link, or refuses it, or gives `nil` where there is none.
+  func admit(
+    _ routed: RoutedRequest, _ permission: Permission, _ address: ClientAddress,
+    link: () throws -> Caller?
+  ) async throws -> Caller {
+    let known = try await currentTokens()
+    if !known.wereMade, configuration.opensWithoutTokens {
+      return try link() ?? admitAnybody(routed.request, address)
+    }
+    if let rate = configuration.addressRate {
+      try Self.require(addressRates.take(address.counted, rate, at: clock.elapsed()), "address")
+    }
+    do {
+      if let caller = try link() { return caller }
+    } catch {
+      try await slow(address)
+      throw error
+    }
+    let token = try await identify(routed.request, known, address)
+    let caller = try count(token, address)
+    guard caller.may(permission) else { throw SnapshotProblem.notPermitted(permission) }
+    return caller
+  }
+
+  private func currentTokens() async throws -> TokenTable.Tokens {
+    do {
+      return try await tokens.current()
+    } catch {
+      logger.error("Nobody is admitted: the tokens can't be read", metadata: ["error": "\(error)"])
+      throw SnapshotProblem.accessUnavailable
+    }
+  }
+
+  /// In an open store: everybody but the pages of other sites.
+  private func admitAnybody(_ request: HTTPServerRequest, _ address: ClientAddress) throws -> Caller {
+    guard configuration.answersAnyName || CrossSiteRule.isLocal(request.authority) else {
+      throw SnapshotProblem.foreignName
+    }
+    guard !CrossSiteRule.changesState(request.method) || !CrossSiteRule.comesFromAnotherSite(request) else {
+      throw SnapshotProblem.crossSite
+    }
+    return Caller.anybody(at: address)
+  }
+
+  private func identify(
+    _ request: HTTPServerRequest, _ known: TokenTable.Tokens, _ address: ClientAddress
+  ) async throws -> AccessToken {
+    let authorization = Authorization(request.headerFields)
+    if case .none = authorization { throw SnapshotProblem.tokenNeeded }
+    guard case .token(let secret) = authorization, let token = known.token(secret),
+      token.state(at: clock.now()) != .revoked
+    else {
+      try await slow(address)
+      throw SnapshotProblem.tokenRefused
+    }
+    request.tell(ofToken: token.id)
+    guard token.state(at: clock.now()) == .valid else {
+      try await slow(address)
+      throw SnapshotProblem.tokenExpired
+    }
+    return token
+  }
+
+  private func slow(_ address: ClientAddress) async throws {
+    if let seconds = try await brake.wait(address.counted) {
+      throw SnapshotProblem.tooManyWrongTokens(retryAfter: seconds)
+    }
+  }
+
+  /// The caller that `token` stands for, if it has a request left.
+  private func count(_ token: AccessToken, _ address: ClientAddress) throws -> Caller {
+    var caller = Caller(
+      .token(token.id), scopes: token.scopes, limits: token.limits, address: address.description)
+    if let rate = token.rate ?? configuration.tokenRate {
+      let verdict = tokenRates.take(token.id, rate, at: clock.elapsed())
+      try Self.require(verdict, "token")
+      // Who was given a rate wants to know how much of it is left.
+      if token.rate != nil { caller.answerFields = SnapshotProblem.fields(of: verdict, name: "token") }
+    }
+    return caller
+  }
+
+  private static func require(_ verdict: TokenBucket.Verdict, _ name: String) throws {
+    guard verdict.isAllowed else { throw SnapshotProblem.tooManyRequests(verdict, of: name) }
+  }
+}

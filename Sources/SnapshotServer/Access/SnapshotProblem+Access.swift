@@ -1,0 +1,131 @@
+import HTTPEngine
+import HTTPSemantics
+import HTTPTypes
+
+/// What is said to those who are not admitted. None of it tells what the server has.
+extension SnapshotProblem {
+  /// 401: the call needs a token, and none came (RFC 6750 §3).
+  static var tokenNeeded: HTTPProblem {
+    unauthorized(
+      kind: "token-needed", title: "This call needs a token", detail: "Send one as ‘Authorization: Bearer …’."
+    )
+  }
+
+  /// 401: what came is no token that is taken; which of all reasons it has is nobody's business.
+  static var tokenRefused: HTTPProblem {
+    unauthorized(
+      kind: "token-refused", title: "The token is not taken",
+      detail: "The server knows no such token, or it was revoked.", error: "invalid_token")
+  }
+
+  /// 401: the token was a right one.
+  static var tokenExpired: HTTPProblem {
+    unauthorized(
+      kind: "token-expired", title: "The token has expired",
+      detail: "The token was valid once; ask for a new one.", error: "invalid_token")
+  }
+
+  /// 401: the link's signature is not this server's.
+  static var linkRefused: HTTPProblem {
+    unauthorized(
+      kind: "link-refused", title: "The link is not valid",
+      detail: "This is no link that this server gave: check that all of it was copied.")
+  }
+
+  /// 401: the link was a right one.
+  static var linkExpired: HTTPProblem {
+    unauthorized(
+      kind: "link-expired", title: "The link has expired",
+      detail: "The link was valid once; ask whoever gave it for a new one.")
+  }
+
+  /// 403: the token's scopes don't allow the call, whatever it is about (RFC 6750 §3.1).
+  static func notPermitted(_ permission: Permission) -> HTTPProblem {
+    let scopes = Scope.allCases.filter { $0.allows(permission) }.map(\.rawValue)
+    return HTTPProblem(
+      .forbidden, kind: "not-permitted", title: "The token does not allow this",
+      detail: "This call needs a token with the scope \(scopes.joined(separator: " or ")).",
+      headerFields: [
+        .wwwAuthenticate: challenge(error: "insufficient_scope", scope: scopes.first)
+      ])
+  }
+
+  /// 403: the token is limited to others than `what`.
+  static func outsideLimits(_ what: String) -> HTTPProblem {
+    HTTPProblem(
+      .forbidden, kind: "outside-limits", title: "The token is limited",
+      detail: "The token is limited to other \(what).")
+  }
+
+  /// 400: a token in a URL ends up in logs, histories and other sites' hands (RFC 6750 §5.3).
+  static var tokenInURL: HTTPProblem {
+    HTTPProblem(
+      .badRequest, kind: "token-in-url", title: "A token does not belong into a URL",
+      detail: "Send it as ‘Authorization: Bearer …’, and revoke the one that was in the URL.")
+  }
+
+  /// 403: a page of another site made a browser send this.
+  static var crossSite: HTTPProblem {
+    HTTPProblem(
+      .forbidden, kind: "cross-site", title: "Another site's page may not do this",
+      detail: "The browser says that the request comes from a page of another site; nothing was done.")
+  }
+
+  /// 421: the request was sent to a name that may be anybody's (RFC 9110 §15.5.20).
+  static var foreignName: HTTPProblem {
+    HTTPProblem(
+      .misdirectedRequest, kind: "foreign-name", title: "The server does not answer under this name",
+      detail: """
+        While no token is needed the server answers only under an address, localhost, or a name without a dot. \
+        Make a token with `snapshot token create`, or say --insecure.
+        """)
+  }
+
+  /// 429: a limit is used up (RFC 6585 §4).
+  static func tooManyRequests(_ verdict: TokenBucket.Verdict, of name: String) -> HTTPProblem {
+    var fields = fields(of: verdict, name: name)
+    fields[.retryAfter] = String(max(verdict.secondsUntilNext, 1))
+    return HTTPProblem(
+      .tooManyRequests, kind: "rate-limited", title: "Too many requests",
+      detail: "One \(name) may make \(verdict.limit.count) requests in \(verdict.limit.seconds) seconds.",
+      headerFields: fields)
+  }
+
+  /// 429: somebody at this address tries one wrong token after the other.
+  static func tooManyWrongTokens(retryAfter seconds: Int) -> HTTPProblem {
+    HTTPProblem(
+      .tooManyRequests, kind: "too-many-wrong-tokens", title: "Too many wrong tokens",
+      detail: "Too many tokens that came from this address are not taken. Right ones still are.",
+      headerFields: [.retryAfter: String(seconds)])
+  }
+
+  /// 503: nobody can say who may do what.
+  static var accessUnavailable: HTTPProblem {
+    HTTPProblem(
+      .serviceUnavailable, kind: "access-unavailable", title: "The server can't read its tokens",
+      detail: "Nobody is admitted until it can; its log says why.", headerFields: [.retryAfter: "30"])
+  }
+
+  /// How much of a limit is left.
+  static func fields(of verdict: TokenBucket.Verdict, name: String) -> HTTPFields {
+    let field = RateLimitField(
+      name: name, quota: verdict.limit.count, window: verdict.limit.seconds, remaining: verdict.remaining,
+      reset: verdict.secondsUntilFull)
+    return [.rateLimitPolicy: field.policy, .rateLimit: field.fieldValue]
+  }
+
+  private static func unauthorized(
+    kind: String, title: String, detail: String, error: String? = nil
+  ) -> HTTPProblem {
+    HTTPProblem(
+      .unauthorized, kind: kind, title: title, detail: detail,
+      headerFields: [.wwwAuthenticate: challenge(error: error)])
+  }
+
+  private static func challenge(error: String? = nil, scope: String? = nil) -> String {
+    var parts = [#"Bearer realm="snapshots""#]
+    if let error { parts.append("error=\"\(error)\"") }
+    if let scope { parts.append("scope=\"\(scope)\"") }
+    return parts.joined(separator: ", ")
+  }
+}

@@ -1,0 +1,57 @@
+public import ArgumentParser
+import Foundation
+public import SnapshotServer
+
+struct TokenCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "token",
+    abstract: "Makes, lists and revokes the tokens that calls of the server need.",
+    discussion: """
+      Works on the storage folder, beside the server that runs on it, as the same user; what it does counts at once. \
+      From the first token on every call needs one.
+      """,
+    subcommands: [TokenCreateCommand.self, TokenListCommand.self, TokenRevokeCommand.self])
+}
+
+/// Which storage a command works on.
+struct StorageOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "The storage folder (default: as `snapshot serve` would choose it).", valueName: "folder"))
+  var storage: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The server's settings (default: Config/server.yaml, if it is there).", valueName: "file"))
+  var config: String?
+
+  /// The folder's path.
+  func path() async throws -> String {
+    var flags: [String: String] = [:]
+    flags["server.storage"] = storage
+    return try await ServerSettings(
+      flags: flags, file: config ?? "Config/server.yaml", fileIsRequired: config != nil
+    ).storage
+  }
+
+  /// The folder's tokens.
+  func tokens() async throws -> TokenStore { TokenStore(storage: try await path()) }
+}
+
+extension CommandFailure {
+  /// What is said of tokens, told apart by whether it was refused or the disk failed.
+  init(_ error: TokenStoreError) {
+    if case .system = error {
+      self.init(error.description)
+    } else {
+      self.init(error.description, status: .refused)
+    }
+  }
+}
+
+extension Scope: ExpressibleByArgument {}
+
+extension RateLimit: ExpressibleByArgument {
+  /// Reads `100/min` from the command line.
+  public init?(argument: String) { self.init(argument) }
+}

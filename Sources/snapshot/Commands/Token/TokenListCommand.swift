@@ -1,0 +1,45 @@
+import ArgumentParser
+import Foundation
+import SnapshotFormat
+import SnapshotServer
+
+struct TokenListCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list",
+    abstract: "Lists the tokens, newest first: their ids, never the tokens themselves.")
+
+  @Flag(help: "Print one JSON array.")
+  var json = false
+
+  @OptionGroup var options: StorageOptions
+
+  func run() async throws {
+    let tokens: [AccessToken]
+    let store = try await options.tokens()
+    do throws(TokenStoreError) { tokens = try store.list() } catch { throw CommandFailure(error) }
+    if json {
+      Console.print(String(decoding: try SnapshotJSON.encode(tokens, pretty: true), as: UTF8.self))
+      return
+    }
+    if tokens.isEmpty { Console.note("There are no tokens: everybody on this machine may read and write.") }
+    let now = Date()
+    for token in tokens { Console.print(Console.escaped(Self.line(token, now))) }
+  }
+
+  private static func line(_ token: AccessToken, _ now: Date) -> String {
+    var parts = [
+      token.id, token.state(at: now).rawValue, token.scopes.map(\.rawValue).sorted().joined(separator: ","),
+      token.createdAt.formatted(.iso8601),
+    ]
+    if let end = token.expiresAt { parts.append("until \(end.formatted(.iso8601))") }
+    if let reports = token.limits.reportPrefixes {
+      parts.append("reports \(reports.sorted().joined(separator: ","))")
+    }
+    if let applications = token.limits.applications {
+      parts.append("applications \(applications.sorted().joined(separator: ","))")
+    }
+    if let rate = token.rate { parts.append("\(rate)") }
+    if let name = token.name { parts.append("“\(name)”") }
+    return parts.joined(separator: "  ")
+  }
+}

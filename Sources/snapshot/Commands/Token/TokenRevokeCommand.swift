@@ -1,0 +1,33 @@
+import ArgumentParser
+import Foundation
+import SnapshotFormat
+import SnapshotServer
+
+struct TokenRevokeCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "revoke",
+    abstract: "Makes tokens worthless, for ever and at once, and prints their ids.",
+    discussion: "What is known of them stays, so that logs that name them can still be read.")
+
+  @Argument(help: ArgumentHelp("The tokens' ids, as `snapshot token list` shows them.", valueName: "id"))
+  var ids: [String]
+
+  @Flag(help: "Print what is known of them as one JSON array.")
+  var json = false
+
+  @OptionGroup var options: StorageOptions
+
+  func run() async throws {
+    let store = try await options.tokens()
+    var revoked: [AccessToken] = []
+    for id in ids {
+      do throws(TokenStoreError) { revoked.append(try store.revoke(id)) } catch {
+        throw CommandFailure("\(id): \(error)", status: CommandFailure(error).status)
+      }
+      if !json { Console.print(id) }
+    }
+    if json {
+      Console.print(String(decoding: try SnapshotJSON.encode(revoked, pretty: true), as: UTF8.self))
+    }
+  }
+}

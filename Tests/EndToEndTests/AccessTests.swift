@@ -1,0 +1,174 @@
+import Foundation
+import SnapshotFormat
+import TestSupport
+import Testing
+
+/// Tokens and links, with the command as operators and developers use it.
+@Suite struct AccessTests {
+  private let folder: TemporaryFolder
+  private let storage: URL
+
+  init() throws {
+    folder = try TemporaryFolder()
+    storage = folder.file("storage")
+  }
+
+  /// Runs `snapshot token create`, and gives the token's id and a file that holds it.
+  private func token(_ arguments: String...) async throws -> (id: String, file: String, text: String) {
+    let outcome = try await Product.run(
+      ["token", "create", "--storage", storage.path]
+        + arguments.flatMap { $0.split(separator: " ").map(String.init) })
+    try #require(outcome.status == 0, "\(outcome.errors)")
+    let text = try #require(outcome.lines.first)
+    #expect(outcome.text == text + "\n")
+    let id = String(text.split(separator: "_")[1])
+    #expect(outcome.errors.contains(id) && !outcome.errors.contains(text))
+    return (id, try folder.write(Data(outcome.output), to: "token-\(id)").path, text)
+  }
+
+  private func bearer(_ token: String) -> [String] { ["-H", "Authorization: Bearer \(token)"] }
+
+  @Test func `from the first token to a link in a bug tracker`() async throws {
+    let server = try await TestServer(storage: storage)
+    let (zip, _) = try await Sample.bundle(in: folder)
+    #expect(try await Curl([server.address("/v1/snapshots")]).status == 200)
+    #expect(try server.program.errors.contains("The store is open"))
+
+    // Beside the running server, and at once.
+    let app = try await token("--scope attach --name app --reports BUG-")
+    #expect(try await Curl([server.address("/v1/snapshots")]).status == 401)
+    #expect(try await Curl([server.address("/healthz")]).status == 200)
+    let upload = try await Product.run([
+      "upload", zip.path, "--report", "BUG-7", "--server", server.url.absoluteString, "--token-file",
+      app.file,
+    ])
+    try #require(upload.status == 0, "\(upload.errors)")
+    let id = upload.lines[0]
+    let client = ["--server", server.url.absoluteString]
+    let refused = try await Product.run(
+      ["fetch", id, "--output", folder.file("refused.zip").path, "--token-file", app.file] + client)
+    #expect(refused.status != 0)
+    #expect(!refused.errors.contains(app.text))
+    #expect(!FileManager.default.fileExists(atPath: folder.file("refused.zip").path))
+    let other = try await Product.run(
+      ["upload", zip.path, "--report", "IOS-7", "--token-file", app.file] + client)
+    #expect(other.status != 0)
+
+    let developer = try await token("--scope read --expires 1h --rate 100/min")
+    let environment = ["SNAPSHOT_TOKEN": developer.text]
+    let fetched = try await Product.run(
+      ["fetch", id, "--output", folder.file("fetched.zip").path] + client, environment: environment)
+    #expect(fetched.status == 0)
+    let link = try await Product.run(["link", id, "--expires", "1h"] + client, environment: environment)
+    try #require(link.status == 0, "\(link.errors)")
+    let download = try await Curl([link.lines[0]])
+    #expect(download.status == 200)
+    #expect(try download.body == Data(contentsOf: zip))
+    #expect(try await Curl(["-r", "0-9", link.lines[0]]).status == 206)
+    #expect(try await Curl([link.lines[0] + "A"]).status == 401)
+    #expect(try await Curl([link.lines[0].replacing(".zip?", with: "?")]).status == 401)
+    let json = try await Product.run(
+      ["link", id, "--expires", "2d", "--json"] + client, environment: environment)
+    let answer = try JSONSerialization.jsonObject(with: json.output) as? [String: String]
+    #expect(answer?.keys.sorted() == ["expiresAt", "url"])
+
+    let revoked = try await Product.run(["token", "revoke", developer.id, "--storage", storage.path])
+    #expect(revoked.lines == [developer.id])
+    #expect(try await Curl(bearer(developer.text) + [server.address("/v1/snapshots")]).status == 401)
+    let list = try await Product.run(["token", "list", "--json", "--storage", storage.path])
+    let known = try #require(try JSONSerialization.jsonObject(with: list.output) as? [[String: Any]])
+    #expect(Set(known.compactMap { $0["id"] as? String }) == [app.id, developer.id])
+    #expect(known.filter { $0["revokedAt"] != nil }.map { $0["id"] as? String } == [developer.id])
+    #expect(try await Product.run(["token", "list", "--storage", storage.path]).lines.count == 2)
+
+    #expect(await server.program.stop() == 0)
+    let log = try server.program.errors
+    #expect(log.contains("/v1/snapshots/\(id).zip"))
+    for secret in [app.text, developer.text, "signature", "expires="] { #expect(!log.contains(secret)) }
+    try expectNothingKept(of: [app.text, developer.text])
+  }
+
+  /// No file of the storage holds a token, or the random part of one.
+  private func expectNothingKept(of tokens: [String]) throws {
+    let files = try #require(FileManager.default.enumerator(at: storage, includingPropertiesForKeys: nil))
+    var count = 0
+    for case let file as URL in files where file.isFileURL && !file.hasDirectoryPath {
+      count += 1
+      let bytes = try Data(contentsOf: file)
+      for token in tokens {
+        let random = try #require(token.split(separator: "_", maxSplits: 2).last)
+        #expect(bytes.range(of: Data(random.utf8)) == nil, "\(file.path)")
+      }
+    }
+    #expect(count >= 6)
+  }
+
+  @Test func `beyond loopback a token is enough`() async throws {
+    let arguments = ["serve", "--host", "0.0.0.0", "--port", "0", "--storage", storage.path]
+    let refused = try await Product.run(arguments)
+    #expect(refused.status == 2)
+    #expect(refused.errors.contains("snapshot token create"))
+    let reader = try await token("--scope read")
+    let program = try await RunningProgram(Product.path, arguments, folder: folder.url)
+    let port = try #require(program.firstLine.split(separator: ":").last)
+    let list = "http://127.0.0.1:\(port)/v1/snapshots"
+    #expect(try await Curl([list]).status == 401)
+    #expect(try await Curl(bearer(reader.text) + [list]).status == 200)
+    #expect(await program.stop() == 0)
+  }
+
+  @Test func `a token that expires is refused from then on`() async throws {
+    let server = try await TestServer(storage: storage)
+    let reader = try await token("--scope read --expires 1s")
+    var statuses: [Int] = []
+    for _ in 0..<200 where statuses.last != 401 {
+      statuses.append(try await Curl(bearer(reader.text) + [server.address("/v1/snapshots")]).status)
+    }
+    #expect(Set(statuses).isSubset(of: [200, 401]))
+    #expect(statuses.last == 401)
+    await server.program.stop()
+  }
+
+  @Test func `a rate is kept to over the wire`() async throws {
+    let server = try await TestServer(
+      storage: storage, environment: ["SNAPSHOT_SERVER_REQUESTS_PER_TOKEN": "2/h"])
+    let reader = try await token("--scope read")
+    let ask = bearer(reader.text) + [server.address("/v1/snapshots")]
+    #expect(try await Curl(ask).status == 200)
+    #expect(try await Curl(ask).status == 200)
+    let refused = try await Curl(ask)
+    #expect(refused.status == 429)
+    let seconds = try #require(refused.field("Retry-After").flatMap(Int.init))
+    #expect((1700...1800).contains(seconds))
+    #expect(refused.field("RateLimit-Policy") == "\"token\";q=2;w=3600")
+    #expect(refused.field("RateLimit")?.hasPrefix("\"token\";r=0;t=") == true)
+    await server.program.stop()
+  }
+
+  @Test(
+    arguments: [
+      (["create"], 64), (["create", "--scope", "write"], 64),
+      (["create", "--scope", "read", "--rate", "1"], 64),
+      (["create", "--scope", "read", "--expires", "1"], 64),
+      (["create", "--scope", "read", "--name", ""], 2),
+      (["create", "--scope", "read", "--reports", ""], 2), (["revoke"], 64), (["revoke", "0123456789ab"], 2),
+      (["revoke", "../x"], 2),
+    ] as [([String], Int32)])
+  func `what is wrong with a token's wishes is said`(arguments: [String], status: Int32) async throws {
+    let outcome = try await Product.run(["token"] + arguments + ["--storage", storage.path])
+    #expect(outcome.status == status)
+    #expect(outcome.output.isEmpty)
+    #expect(!outcome.errors.isEmpty)
+  }
+
+  @Test func `a page of another site changes nothing while the store is open`() async throws {
+    let server = try await TestServer(storage: storage)
+    let (zip, _) = try await Sample.bundle(in: folder)
+    let form = ["-F", "snapshot=@\(zip.path)", server.address("/v1/reports/BUG-1/snapshots")]
+    #expect(try await Curl(["-H", "Origin: https://example.com"] + form).status == 403)
+    #expect(try await Curl(["-H", "Origin: null"] + form).status == 403)
+    #expect(try await Curl(["-H", "Host: example.com"] + form).status == 421)
+    #expect(try await Curl(["-H", "Origin: \(server.url.absoluteString)"] + form).status == 201)
+    await server.program.stop()
+  }
+}

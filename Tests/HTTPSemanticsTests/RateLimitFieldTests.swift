@@ -1,0 +1,17 @@
+import HTTPSemantics
+import Testing
+
+@Suite struct RateLimitFieldTests {
+  @Test func `a limit and what is left of it are lists of strings with parameters`() {
+    let field = RateLimitField(name: "token", quota: 100, window: 60, remaining: 50, reset: 30)
+    #expect(field.policy == "\"token\";q=100;w=60")
+    #expect(field.fieldValue == "\"token\";r=50;t=30")
+  }
+
+  @Test func `a name is quoted, or left out with all the rest`() {
+    #expect(
+      RateLimitField(name: "a \"b\"", quota: 1, window: 1, remaining: 0, reset: 1).policy
+        == "\"a \\\"b\\\"\";q=1;w=1")
+    #expect(RateLimitField(name: "ü", quota: 1, window: 1, remaining: 0, reset: 1).policy.isEmpty)
+  }
+}

@@ -1,0 +1,177 @@
+import Foundation
+import HTTPEngine
+import HTTPTypes
+import Logging
+import SnapshotFormat
+import SnapshotServer
+import SystemIO
+import Testing
+
+@Suite struct AccessControlTests {
+  private let guarded: GuardedAPI
+
+  init() throws { guarded = try GuardedAPI() }
+
+  private func status(_ fields: HTTPFields = [:], _ path: String = "/v1/snapshots") async throws -> Int {
+    try await guarded.api.send(.get, path, fields).status
+  }
+
+  @Test func `a fresh store is open until the first token, without a new start`() async throws {
+    #expect(try await status() == 200)
+    #expect(try await status(GuardedAPI.bearer("anything")) == 200)
+    let token = try guarded.token(.read)
+    #expect(try await status() == 401)
+    #expect(try await status(token.fields) == 200)
+  }
+
+  @Test func `a token counts as soon as it is made, and no longer once it is revoked`() async throws {
+    for _ in 0..<30 {
+      let token = try guarded.token(.read)
+      #expect(try await status(token.fields) == 200)
+      try guarded.tokens.revoke(token.id)
+      #expect(try await status(token.fields) == 401)
+    }
+  }
+
+  @Test func `a store does not open again, whatever becomes of its tokens`() async throws {
+    let token = try guarded.token(.read)
+    #expect(try await status() == 401)
+    try guarded.tokens.revoke(token.id)
+    #expect(try await status() == 401)
+    try Folder.remove(guarded.storage + "/tokens/\(token.id).json")
+    #expect(try await status() == 401)
+    try Folder.removeTree(guarded.storage + "/tokens")
+    #expect(try await status() == 401)
+  }
+
+  @Test func `a store that is not to open is closed before its first token`() async throws {
+    let guarded = try GuardedAPI { $0.opensWithoutTokens = false }
+    #expect(try await guarded.api.send(.get, "/v1/snapshots").status == 401)
+    let token = try guarded.token(.read)
+    #expect(try await guarded.api.send(.get, "/v1/snapshots", token.fields).status == 200)
+  }
+
+  @Test func `where the tokens can't be read nobody is admitted`() async throws {
+    let token = try guarded.token(.read)
+    #expect(try await status(token.fields) == 200)
+    try Folder.replace(guarded.storage + "/aside", with: guarded.storage + "/tokens")
+    try Data().write(to: URL(filePath: guarded.storage + "/tokens"))
+    for fields in [token.fields, [:]] {
+      let answer = try await guarded.api.send(.get, "/v1/snapshots", fields)
+      #expect(answer.status == 503)
+      #expect(answer.fields[.retryAfter] != nil)
+    }
+    #expect(try await status([:], "/healthz") == 200)
+    try Folder.remove(guarded.storage + "/tokens")
+    try Folder.replace(guarded.storage + "/tokens", with: guarded.storage + "/aside")
+    #expect(try await status(token.fields) == 200)
+  }
+
+  @Test func `one broken token harms no other`() async throws {
+    let (broken, right) = (try guarded.token(.read), try guarded.token(.read))
+    try DurableFile.replace(guarded.storage + "/tokens/\(broken.id).json", with: Array("{".utf8))
+    #expect(try await status(broken.fields) == 401)
+    #expect(try await status(right.fields) == 200)
+  }
+
+  @Test func `tokens of a storage that was copied are taken, and of another key none`() async throws {
+    let token = try guarded.token(.read)
+    #expect(try await status(token.fields) == 200)
+    try Data(count: 32).write(to: URL(filePath: guarded.storage + "/keys/tokens"))
+    _ = try guarded.token(.read)
+    #expect(try await status(token.fields) == 401)
+  }
+
+  @Test(arguments: ["Bearer", "bearer", "BEARER"]) func `the scheme may be written in any case`(
+    scheme: String
+  ) async throws {
+    let token = try guarded.token(.read).fields[.authorization]?.dropFirst("Bearer ".count) ?? ""
+    #expect(try await status([.authorization: "\(scheme) \(token)"]) == 200)
+    #expect(try await status([.authorization: "\(scheme)   \(token)"]) == 200)
+    #expect(try await status([.authorization: "\(scheme)\(token)"]) == 401)
+    #expect(try await status([.authorization: "\(scheme) \(token) x"]) == 401)
+    #expect(try await status([.authorization: "\(token)"]) == 401)
+  }
+
+  @Test func `an expired token is told so, but only to its holder`() async throws {
+    let token = try guarded.token(.read, expiresAt: guarded.clock.now.addingTimeInterval(60))
+    guarded.clock.pass(.milliseconds(59_990))
+    #expect(try await status(token.fields) == 200)
+    guarded.clock.pass(.milliseconds(10))
+    let answer = try await guarded.api.send(.get, "/v1/snapshots", token.fields)
+    #expect(answer.status == 401)
+    #expect(answer.kind == "token-expired")
+    try guarded.tokens.revoke(token.id)
+    #expect(try await guarded.api.send(.get, "/v1/snapshots", token.fields).kind == "token-refused")
+  }
+
+  @Test func `a token in a URL is refused, even a right one`() async throws {
+    let token = try guarded.token(.read).fields
+    let answer = try await guarded.api.send(.get, "/v1/snapshots", query: "access_token=x", token)
+    #expect(answer.status == 400)
+    #expect(answer.kind == "token-in-url")
+    let open = try GuardedAPI()
+    #expect(try await open.api.send(.get, "/v1/snapshots", query: "a=1&access%5Ftoken=x").status == 400)
+  }
+
+  // MARK: Browsers
+
+  @Test(
+    arguments: [
+      ([:], 201), (["Sec-Fetch-Site": "same-origin"], 201), (["Sec-Fetch-Site": "none"], 201),
+      (["Sec-Fetch-Site": "cross-site"], 403), (["Sec-Fetch-Site": "same-site"], 403),
+      (["Sec-Fetch-Site": "x"], 403), (["Origin": "http://localhost"], 201),
+      (["Origin": "HTTPS://LOCALHOST"], 201), (["Origin": "http://localhost:1"], 403),
+      (["Origin": "null"], 403), (["Origin": "https://example.com"], 403), (["Origin": ""], 403),
+      (["Origin": "http://localhost", "Sec-Fetch-Site": "cross-site"], 403),
+      (["Origin": "null", "Sec-Fetch-Site": "same-origin"], 201),
+    ] as [([String: String], Int)])
+  func `another site's page changes nothing in an open store`(fields: [String: String], status: Int)
+    async throws
+  {
+    let bundle = try SampleBundle()
+    var all = HTTPFields()
+    for (name, value) in fields { all[try #require(HTTPField.Name(name))] = value }
+    let form = TestAPI.form([
+      (head: "Content-Disposition: form-data; name=snapshot; filename=a.zip", data: bundle.bytes)
+    ])
+    var posted = all
+    posted[.contentType] = "multipart/form-data; boundary=XX"
+    let answer = try await guarded.api.send(
+      .post, "/v1/reports/BUG-1/snapshots", posted, body: .pieces(of: form))
+    #expect(answer.status == status)
+    #expect(guarded.api.store.ends.begun == (status == 201 ? 1 : 0))
+    if status == 403 {
+      #expect(answer.kind == "cross-site")
+      #expect(try await guarded.api.send(.delete, "/v1/snapshots/\(bundle.id)", all).status == 403)
+      #expect(try await guarded.api.send(.post, "/v1/snapshots/\(bundle.id)/links", all).status == 403)
+    }
+    #expect(try await guarded.api.send(.get, "/v1/snapshots", all).status == 200)
+    // No page can make a browser send a token.
+    let token = try guarded.token(.attach).fields
+    posted.append(contentsOf: token)
+    #expect(
+      try await guarded.api.send(
+        .post, "/v1/reports/BUG-1/snapshots", posted, body: .pieces(of: form)
+      ).status == 201)
+  }
+
+  @Test(
+    arguments: [
+      ("localhost", 200), ("localhost:8080", 200), ("a.localhost", 200), ("127.0.0.1:1", 200),
+      ("[::1]:1", 200),
+      ("192.0.2.1", 200), ("", 200), ("server:8080", 200), ("example.com", 421),
+      ("localhost.example.com:8080", 421),
+      ("127.0.0.1.example.com", 421), ("1.2.3.4.5", 421),
+    ] as [(String, Int)])
+  func `an open store answers under no name that could be anybody's`(authority: String, status: Int)
+    async throws
+  {
+    #expect(try await guarded.api.send(.get, "/v1/snapshots", authority: authority).status == status)
+    #expect(try await guarded.api.send(.get, "/healthz", authority: authority).status == 200)
+    let any = try GuardedAPI { $0.answersAnyName = true }
+    #expect(try await any.api.send(.get, "/v1/snapshots", authority: authority).status == 200)
+    let token = try guarded.token(.read).fields
+    #expect(try await guarded.api.send(.get, "/v1/snapshots", token, authority: authority).status == 200)
+  }
+}

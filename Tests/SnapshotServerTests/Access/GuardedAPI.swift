@@ -1,0 +1,76 @@
+import Foundation
+import HTTPEngine
+import HTTPTypes
+import Logging
+import SnapshotFormat
+import SnapshotServer
+import Synchronization
+import TestSupport
+
+/// The API over stores in memory, watched over by tokens in a storage folder of its own.
+struct GuardedAPI {
+  let api: TestAPI
+  let tokens: TokenStore
+  let storage: String
+  let clock: HandClock
+  private let temporary: TemporaryFolder
+
+  init(
+    limits: ServiceLimits = ServiceLimits(),
+    _ configure: (inout AccessControl.Configuration) -> Void = { _ in }
+  ) throws {
+    temporary = try TemporaryFolder()
+    storage = temporary.file("storage").path
+    tokens = TokenStore(storage: storage)
+    clock = HandClock()
+    var configuration = AccessControl.Configuration(storage: storage)
+    configuration.clock = clock.accessClock
+    configure(&configuration)
+    let log = CapturedLog()
+    let access = try AccessControl(configuration, logger: Logger(label: "test") { _ in log })
+    api = TestAPI(limits: limits, access: access)
+  }
+
+  /// Makes a token, and gives what a request carries to use it.
+  func token(
+    _ scopes: Scope..., limits: CallerLimits = CallerLimits(), rate: RateLimit? = nil, expiresAt: Date? = nil
+  ) throws -> (id: String, fields: HTTPFields) {
+    let request = TokenStore.Request(
+      scopes: Set(scopes), limits: limits, rate: rate, expiresAt: expiresAt)
+    let (token, secret) = try tokens.create(request, now: clock.now)
+    return (token.id, Self.bearer(secret))
+  }
+
+  static func bearer(_ secret: String) -> HTTPFields { [.authorization: "Bearer \(secret)"] }
+
+  /// Attaches `bundle` with a token.
+  @discardableResult
+  func attach(
+    _ bundle: SampleBundle, report: String = "BUG-1", _ token: HTTPFields
+  ) async throws -> TestAPI.Answer {
+    try await api.upload(bundle.bytes, .put, report: report, id: bundle.id, fields: token)
+  }
+}
+
+/// A clock that goes on only when it is told to. Whoever sleeps wakes at once.
+final class HandClock: Sendable {
+  private struct State {
+    var passed = Duration.zero
+    var slept: [Duration] = []
+  }
+
+  private let state = Mutex(State())
+  /// A whole second, as dates are kept to the millisecond.
+  private let start = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.down))
+
+  var now: Date { start.addingTimeInterval(state.withLock { $0.passed } / .seconds(1)) }
+  var slept: [Duration] { state.withLock { $0.slept } }
+
+  func pass(_ time: Duration) { state.withLock { $0.passed += time } }
+
+  var accessClock: AccessClock {
+    AccessClock(
+      now: { self.now }, elapsed: { self.state.withLock { $0.passed } },
+      sleep: { time in self.state.withLock { $0.slept.append(time) } })
+  }
+}

@@ -1,0 +1,198 @@
+import Foundation
+import HTTPEngine
+import HTTPTypes
+import SnapshotServer
+import Testing
+
+@testable import SnapshotServer
+
+@Suite struct RateTests {
+  private let rateLimit = HTTPField.Name("RateLimit")!
+  private let policy = HTTPField.Name("RateLimit-Policy")!
+
+  private func rate(_ text: String) throws -> RateLimit { try #require(RateLimit(text)) }
+
+  // MARK: Buckets
+
+  @Test func `a bucket gives what it holds at once, and then as it fills`() throws {
+    var bucket = TokenBucket(try rate("4/min"), at: .seconds(100))
+    for left in [3, 2, 1, 0] {
+      let verdict = bucket.take(at: .seconds(100))
+      #expect(verdict.isAllowed)
+      #expect(verdict.remaining == left)
+    }
+    let refused = bucket.take(at: .seconds(100))
+    #expect(!refused.isAllowed)
+    #expect(refused.secondsUntilNext == 15)
+    #expect(refused.secondsUntilFull == 60)
+    #expect(!bucket.take(at: .milliseconds(114_999)).isAllowed)
+    #expect(bucket.take(at: .milliseconds(115_001)).isAllowed)
+    #expect(!bucket.take(at: .milliseconds(115_001)).isAllowed)
+    #expect(bucket.take(at: .seconds(10_000)).remaining == 3)
+    #expect(bucket.take(at: .seconds(1)).remaining == 2, "a clock that goes back takes nothing away")
+  }
+
+  @Test func `a table forgets full buckets first, and then those that were not asked for longest`() throws {
+    let table = BucketTable<Int>(capacity: 8)
+    let slow = try rate("1/h")
+    for key in 0..<8 { #expect(table.take(key, slow, at: .seconds(key)).isAllowed) }
+    #expect(table.count == 8)
+    #expect(!table.take(0, slow, at: .seconds(8)).isAllowed)
+    #expect(table.take(8, slow, at: .seconds(9)).isAllowed)
+    #expect(table.count == 8)
+    #expect(!table.take(0, slow, at: .seconds(10)).isAllowed, "1 was older")
+    #expect(table.take(1, slow, at: .seconds(11)).isAllowed)
+    for key in 100..<100_000 { _ = table.take(key, slow, at: .seconds(12)) }
+    #expect(table.count <= 8)
+    #expect(table.take(-1, slow, at: .seconds(20_000)).isAllowed)
+    #expect(table.count == 1)
+  }
+
+  @Test func `a limit that was changed counts anew`() throws {
+    let table = BucketTable<String>(capacity: 8)
+    #expect(try table.take("a", rate("1/h"), at: .zero).isAllowed)
+    #expect(try !table.take("a", rate("1/h"), at: .zero).isAllowed)
+    #expect(try table.take("a", rate("2/h"), at: .zero).isAllowed)
+  }
+
+  // MARK: Answers
+
+  @Test func `a token's rate is kept to, and told`() async throws {
+    let guarded = try GuardedAPI()
+    let (slow, other) = (try guarded.token(.read, rate: rate("2/min")), try guarded.token(.read))
+    for left in [1, 0] {
+      let answer = try await guarded.api.send(.get, "/v1/snapshots", slow.fields)
+      #expect(answer.status == 200)
+      #expect(answer.fields[policy] == "\"token\";q=2;w=60")
+      #expect(answer.fields[rateLimit] == "\"token\";r=\(left);t=\(60 - left * 30)")
+    }
+    let refused = try await guarded.api.send(.get, "/v1/snapshots", slow.fields)
+    #expect(refused.status == 429)
+    #expect(refused.kind == "rate-limited")
+    #expect(refused.fields[.retryAfter] == "30")
+    #expect(refused.fields[policy] == "\"token\";q=2;w=60")
+    #expect(refused.fields[rateLimit] == "\"token\";r=0;t=60")
+    let free = try await guarded.api.send(.get, "/v1/snapshots", other.fields)
+    #expect(free.status == 200)
+    #expect(free.fields[policy] == nil)
+    guarded.clock.pass(.seconds(30))
+    #expect(try await guarded.api.send(.get, "/v1/snapshots", slow.fields).status == 200)
+    #expect(try await guarded.api.send(.get, "/v1/snapshots", slow.fields).status == 429)
+  }
+
+  @Test func `an upload over the rate is refused before its body`() async throws {
+    let guarded = try GuardedAPI()
+    let token = try guarded.token(.attach, rate: rate("1/h"))
+    let bundle = try SampleBundle()
+    #expect(try await guarded.api.upload(bundle.bytes, fields: token.fields).status == 201)
+    #expect(try await guarded.api.upload(bundle.bytes, fields: token.fields).status == 429)
+    #expect(guarded.api.store.ends.begun == 1)
+  }
+
+  @Test func `the server's own rates count for tokens without one, and for addresses`() async throws {
+    let limit = try rate("3/min")
+    let tokens = try GuardedAPI { $0.tokenRate = limit }
+    let (one, two) = (try tokens.token(.read), try tokens.token(.read))
+    for _ in 0..<3 { #expect(try await tokens.api.send(.get, "/v1/snapshots", one.fields).status == 200) }
+    #expect(try await tokens.api.send(.get, "/v1/snapshots", one.fields).status == 429)
+    #expect(try await tokens.api.send(.get, "/v1/snapshots", two.fields).status == 200)
+
+    let addresses = try GuardedAPI { $0.addressRate = limit }
+    for _ in 0..<5 { #expect(try await addresses.api.send(.get, "/v1/snapshots").status == 200) }
+    let token = try addresses.token(.read)
+    func ask(_ peer: String, _ fields: HTTPFields) async throws -> Int {
+      try await addresses.api.send(.get, "/v1/snapshots", fields, peer: peer).status
+    }
+    #expect(try await ask("192.0.2.1:1", token.fields) == 200)
+    #expect(try await ask("192.0.2.1:2", [:]) == 401)
+    #expect(try await ask("[::ffff:192.0.2.1]:3", token.fields) == 200)
+    #expect(try await ask("192.0.2.1:4", token.fields) == 429)
+    #expect(try await ask("192.0.2.1", [:]) == 429)
+    #expect(try await ask("192.0.2.2:1", token.fields) == 200)
+    for last in 1...3 { #expect(try await ask("[2001:db8::\(last)]:1", token.fields) == 200) }
+    #expect(try await ask("[2001:db8::9]:1", token.fields) == 429)
+    #expect(try await ask("[2001:db8:0:1::1]:1", token.fields) == 200)
+    #expect(
+      try await addresses.api.send(.get, "/healthz", peer: "192.0.2.1:1").status == 200,
+      "what is open to all is not counted")
+  }
+
+  // MARK: Wrong tokens
+
+  @Test func `wrong tokens wait longer and longer, right ones never`() async throws {
+    let guarded = try GuardedAPI()
+    let right = try guarded.token(.read)
+    func ask(_ fields: HTTPFields, _ peer: String = "192.0.2.1:1") async throws -> Int {
+      try await guarded.api.send(.get, "/v1/snapshots", fields, peer: peer).status
+    }
+    let wrong = GuardedAPI.bearer("wrong")
+    for _ in 0..<10 { #expect(try await ask(wrong) == 401) }
+    #expect(guarded.clock.slept.isEmpty)
+    for _ in 0..<9 { #expect(try await ask(wrong) == 401) }
+    let seconds = guarded.clock.slept.map { $0 / .seconds(1) }
+    #expect(seconds == [0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 5, 5, 5])
+    #expect(try await ask(right.fields) == 200)
+    #expect(try await ask([:]) == 401)
+    #expect(try await ask(wrong, "192.0.2.2:1") == 401)
+    #expect(guarded.clock.slept.count == 9)
+    guarded.clock.pass(.seconds(120))
+    #expect(try await ask(wrong) == 401)
+    #expect(guarded.clock.slept.count == 9)
+  }
+
+  @Test func `too many that wait are sent away at once`() async throws {
+    var limits = Brake.Limits()
+    limits.free = 1
+    limits.waitingPerAddress = 2
+    limits.waiting = 3
+    let gate = AsyncStream.makeStream(of: Void.self)
+    let asleep = AsyncStream.makeStream(of: Void.self)
+    let clock = AccessClock(
+      elapsed: { .zero },
+      sleep: { _ in
+        asleep.continuation.yield()
+        for await _ in gate.stream {}
+      })
+    let brake = Brake(limits, clock: clock)
+    #expect(try await brake.wait("a") == nil)
+    #expect(try await brake.wait("b") == nil)
+    try await withThrowingTaskGroup(of: Int?.self) { group in
+      var sleepers = asleep.stream.makeAsyncIterator()
+      for address in ["a", "a", "b"] {
+        group.addTask { try await brake.wait(address) }
+        await sleepers.next()
+      }
+      #expect(try await brake.wait("a") == 5)
+      #expect(try await brake.wait("b") == 5, "three wait in all")
+      #expect(try await brake.wait("c") == nil)
+      gate.continuation.finish()
+      for try await seconds in group { #expect(seconds == nil) }
+    }
+    #expect(try await brake.wait("a") == nil)
+  }
+
+  @Test func `the addresses that are remembered are bounded`() async throws {
+    var limits = Brake.Limits()
+    limits.addresses = 16
+    let clock = HandClock()
+    let brake = Brake(limits, clock: clock.accessClock)
+    for _ in 0..<11 { _ = try await brake.wait("worst") }
+    for number in 0..<1000 { _ = try await brake.wait("\(number)") }
+    #expect(brake.count <= 16)
+    #expect(clock.slept.count == 1)
+    _ = try await brake.wait("worst")
+    #expect(clock.slept.count == 2, "who failed most is forgotten last")
+  }
+
+  @Test(
+    arguments: [
+      ("192.0.2.1:4711", "192.0.2.1", "192.0.2.1"), ("192.0.2.1", "192.0.2.1", "192.0.2.1"),
+      ("[2001:db8::1]:4711", "2001:db8::1", "2001:db8::"), ("[2001:db8::1]", "2001:db8::1", "2001:db8::"),
+      ("2001:db8::1", "2001:db8::1", "2001:db8::"), ("unknown", "unknown", "unknown"),
+      ("_hidden:80", "_hidden", "_hidden"), ("[::ffff:192.0.2.1]:1", "::ffff:192.0.2.1", "192.0.2.1"),
+    ])
+  func `an address is told from its port`(peer: String, address: String, counted: String) {
+    #expect(ClientAddress(peer: peer).description == address)
+    #expect(ClientAddress(peer: peer).counted == counted)
+  }
+}

@@ -1,0 +1,122 @@
+import HTTPEngine
+import HTTPTypes
+import SnapshotFormat
+import SnapshotServer
+import Testing
+
+/// What each token sees of the snapshots that are there.
+@Suite struct VisibilityTests {
+  private let guarded: GuardedAPI
+  private let bundle: SampleBundle
+  private var path: String { "/v1/snapshots/\(bundle.id)" }
+
+  init() throws {
+    guarded = try GuardedAPI()
+    bundle = try SampleBundle()
+  }
+
+  /// What is asked about a snapshot is answered just as for one that never was.
+  private func expectUnseen(_ method: HTTPRequest.Method, _ suffix: String, _ fields: HTTPFields) async throws
+  {
+    let never = SnapshotID()
+    let answer = try await guarded.api.send(method, path + suffix, fields)
+    let absent = try await guarded.api.send(method, "/v1/snapshots/\(never)" + suffix, fields)
+    #expect(answer.status == 404)
+    #expect(absent.status == 404)
+    #expect(answer.problem?.detail == absent.problem?.detail)
+    #expect(answer.kind == absent.kind)
+    #expect(answer.fields == absent.fields)
+  }
+
+  @Test func `who attached sees the status of that, and nothing of what others did`() async throws {
+    let (mine, other) = (try guarded.token(.attach), try guarded.token(.attach))
+    let created = try await guarded.attach(bundle, mine.fields)
+    #expect(created.status == 201)
+    #expect(try created.decode(SnapshotRecord.self).attachedBy == mine.id)
+    let status = try await guarded.api.send(.get, path, mine.fields)
+    #expect(status.status == 200)
+    #expect(try status.decode(SnapshotRecord.self).verified == .intact)
+    try await expectUnseen(.get, "", other.fields)
+    #expect(try await guarded.api.send(.get, path + ".zip", mine.fields).status == 403)
+    #expect(try await guarded.api.send(.get, "/v1/snapshots", mine.fields).status == 403)
+    #expect(try await guarded.api.send(.delete, path, mine.fields).status == 403)
+    #expect(try await guarded.api.send(.post, path + "/links", mine.fields).status == 403)
+  }
+
+  @Test func `nothing that came beside the bundle is told to who may not read`() async throws {
+    let (mine, other, reader) = (
+      try guarded.token(.attach), try guarded.token(.attach), try guarded.token(.read)
+    )
+    let form = TestAPI.form([
+      (head: "Content-Disposition: form-data; name=note", data: Array("secret".utf8)),
+      (head: "Content-Disposition: form-data; name=snapshot; filename=a.zip", data: bundle.bytes),
+    ])
+    var fields = mine.fields
+    fields[.contentType] = "multipart/form-data; boundary=XX"
+    let put = "/v1/reports/BUG-1/snapshots/\(bundle.id)"
+    #expect(try await guarded.api.send(.put, put, fields, body: .pieces(of: form)).status == 201)
+    #expect(try await !guarded.api.send(.get, path, mine.fields).text.contains("secret"))
+    let again = try await guarded.attach(bundle, other.fields)
+    #expect(again.status == 200)
+    #expect(!again.text.contains("secret"))
+    #expect(!again.text.contains(mine.id))
+    #expect(try await guarded.api.send(.get, path, reader.fields).text.contains("secret"))
+  }
+
+  @Test func `a token for some reports reaches no other`() async throws {
+    let admin = try guarded.token(.admin)
+    let limited = try guarded.token(
+      .attach, .read, .delete, limits: CallerLimits(reportPrefixes: ["WEB-", "IOS-"]))
+    try await guarded.attach(bundle, admin.fields)
+    let own = try SampleBundle("other")
+    #expect(try await guarded.attach(own, report: "IOS-1", limited.fields).status == 201)
+    let refused = try await guarded.attach(try SampleBundle("third"), report: "BUG-1", limited.fields)
+    #expect(refused.status == 403)
+    #expect(refused.kind == "outside-limits")
+    for suffix in ["", ".zip"] { try await expectUnseen(.get, suffix, limited.fields) }
+    try await expectUnseen(.delete, "", limited.fields)
+    try await expectUnseen(.post, "/links", limited.fields)
+    #expect(try await guarded.api.send(.get, "/v1/snapshots/\(own.id).zip", limited.fields).status == 200)
+    let list = try await guarded.api.send(.get, "/v1/snapshots", limited.fields)
+    #expect(list.text.contains("\(own.id)"))
+    #expect(!list.text.contains("\(bundle.id)"))
+    #expect(
+      try await guarded.api.send(.get, "/v1/reports/BUG-1/snapshots", limited.fields).status == 403)
+    #expect(
+      try await guarded.api.send(.get, "/v1/reports/IOS-1/snapshots", limited.fields).status == 200)
+  }
+
+  @Test func `a token for some applications reaches no other`() async throws {
+    let admin = try guarded.token(.admin)
+    let limited = try guarded.token(
+      .attach, .read, limits: CallerLimits(applications: ["com.example.weather"]))
+    try await guarded.attach(bundle, admin.fields)
+    try await expectUnseen(.get, ".zip", limited.fields)
+    let refused = try await guarded.api.upload(bundle.bytes, fields: limited.fields)
+    #expect(refused.status == 403)
+    #expect(refused.kind == "outside-limits")
+    #expect(guarded.api.store.ends == .init(begun: 2, committed: 1, discarded: 1))
+    let weather = try SampleBundle { $0.application.identifier = "com.example.weather" }
+    #expect(try await guarded.attach(weather, limited.fields).status == 201)
+    #expect(try await guarded.api.send(.get, "/v1/snapshots/\(weather.id).zip", limited.fields).status == 200)
+  }
+
+  @Test func `what was deleted is gone, but not for who could not know of it`() async throws {
+    let admin = try guarded.token(.admin)
+    try await guarded.attach(bundle, admin.fields)
+    #expect(try await guarded.api.send(.delete, path, admin.fields).status == 204)
+    #expect(try await guarded.api.send(.get, path, admin.fields).status == 410)
+    #expect(try await guarded.api.send(.get, path, try guarded.token(.read).fields).status == 410)
+    #expect(try await guarded.api.send(.delete, path, try guarded.token(.delete).fields).status == 410)
+    try await expectUnseen(.get, "", try guarded.token(.attach).fields)
+    let limited = try guarded.token(.read, .delete, limits: CallerLimits(reportPrefixes: ["BUG-"]))
+    try await expectUnseen(.get, ".zip", limited.fields)
+    try await expectUnseen(.delete, "", limited.fields)
+  }
+
+  @Test func `an open store keeps nothing of who attached`() async throws {
+    let answer = try await guarded.api.upload(bundle.bytes)
+    #expect(!answer.text.contains("attachedBy"))
+    #expect(try answer.decode(SnapshotRecord.self).attachedBy == nil)
+  }
+}
