@@ -172,4 +172,45 @@ import Testing
     await #expect(throws: AuditLog.Failure.self) { try await log.write(AuditEvent("a", .done)) }
     #expect(try lines().isEmpty)
   }
+
+  @Test func `refusals of people unknown that are alike share a line`() async throws {
+    let log = try open { $0.refusalWindow = .seconds(3600) }
+    for port in 1...1000 {
+      try await log.writeRefusal(
+        AuditEvent("fetchBundle", .refused, request: "r\(port)", address: "192.0.2.1:\(port)", status: 401))
+    }
+    try await log.writeRefusal(AuditEvent("fetchBundle", .refused, address: "192.0.2.2:1", status: 401))
+    try await log.writeRefusal(AuditEvent("listSnapshots", .refused, address: "192.0.2.1:1", status: 401))
+    await log.close()
+    let lines = try lines()
+    #expect(lines.count == 4)
+    #expect(lines[0].contains(#""request":"r1""#) && !lines[0].contains("count"))
+    #expect(lines[3].contains(#""request":"r1000""#) && lines[3].contains(#""count":999}"#))
+  }
+
+  @Test func `when their time is over the next refusal has a line again`() async throws {
+    let log = try open { $0.refusalWindow = .milliseconds(1) }
+    let event = AuditEvent("fetchBundle", .refused, address: "192.0.2.1:1", status: 401)
+    var attempts = 0
+    // Each window ends by itself, so sooner or later one more line stands there than was begun with.
+    while try lines().count < 3, attempts < 1_000_000 {
+      try await log.writeRefusal(event)
+      attempts += 1
+    }
+    #expect(try lines().count >= 3)
+    await log.close()
+  }
+
+  @Test func `refusals from everywhere share lines too, once there are too many`() async throws {
+    let log = try open { $0.refusalWindow = .seconds(3600) }
+    for number in 0..<3000 {
+      let address = "198.51.\(number / 256).\(number % 256):1"
+      try await log.writeRefusal(AuditEvent("fetchBundle", .refused, address: address, status: 401))
+    }
+    await log.close()
+    let lines = try lines()
+    #expect(lines.count == 1002)
+    #expect(lines.last?.contains(#""count":1999}"#) == true)
+    #expect(lines.last?.contains("address") == false)
+  }
 }

@@ -90,6 +90,43 @@ import Tracing
     #expect(events[1]["snapshot"] == nil)
   }
 
+  @Test func `who was refused is written down with the id of the token, never the token`() async throws {
+    let guarded = try GuardedAPI(observation: Observation(audit: try makeAudit()))
+    let attach = try guarded.token(.attach)
+    let reader = try guarded.token(.read)
+    try await guarded.attach(bundle, attach.fields)
+    let path = "/v1/snapshots/\(bundle.id).zip"
+    for fields in [[:], GuardedAPI.bearer("nonsense"), attach.fields, reader.fields] {
+      try await guarded.api.send(.get, path, fields)
+    }
+    try await guarded.api.send(.get, "/v1/snapshots", query: "access_token=secret", reader.fields)
+    let events = try audited()
+    #expect(events.map { $0["status"] } == [201, 401, 401, 403, 200, 400])
+    #expect(events.map { $0["token"]?.text } == [attach.id, nil, nil, attach.id, reader.id, nil])
+    #expect(
+      events.map { $0["result"]?.text } == ["done", "refused", "refused", "refused", "done", "refused"])
+    let text = try String(contentsOf: folder.file("audit.log"), encoding: .utf8)
+    for fields in [attach.fields, reader.fields] {
+      let secret = try #require(fields[.authorization]?.split(separator: " ").last)
+      #expect(!text.contains(secret))
+    }
+    #expect(!text.contains("nonsense") && !text.contains("secret"))
+  }
+
+  @Test func `a download by a link is written down as one`() async throws {
+    let guarded = try GuardedAPI(observation: Observation(audit: try makeAudit()))
+    let token = try guarded.token(.admin)
+    try await guarded.attach(bundle, token.fields)
+    let made = try await guarded.api.send(.post, "/v1/snapshots/\(bundle.id)/links", token.fields)
+    let link = try #require(made.fields[.location])
+    let parts = link.split(separator: "?")
+    try await guarded.api.send(.get, String(parts[0]), query: String(parts[1]))
+    let events = try audited()
+    #expect(events.map { $0["action"]?.text } == ["attachSnapshotAs", "createLink", "fetchBundle"])
+    #expect(events[2]["link"] == true && events[2]["token"] == nil)
+    #expect(!(try String(contentsOf: folder.file("audit.log"), encoding: .utf8)).contains(parts[1]))
+  }
+
   @Test func `what says nothing of snapshots is not written down`() async throws {
     let api = TestAPI(observation: Observation(audit: try makeAudit()))
     for path in ["/", "/healthz", "/openapi.json", "/nothing"] { try await api.send(.get, path) }

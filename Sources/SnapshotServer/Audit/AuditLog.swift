@@ -25,6 +25,8 @@ public final class AuditLog: Sendable {
     public var keptFiles = 15
     /// The most events that wait to be written. Beyond, ``AuditLog/write(_:)`` throws at once.
     public var waitingEvents = 10_000
+    /// For how long refusals of people unknown that are alike share a line.
+    public var refusalWindow: Duration = .seconds(10)
     /// How long a line waits at most to be flushed to the disk.
     public var flushInterval: Duration = .seconds(1)
 
@@ -44,7 +46,8 @@ public final class AuditLog: Sendable {
 
   private struct Waiting: Sendable {
     let event: AuditEvent
-    let continuation: CheckedContinuation<Failure?, Never>
+    /// Who waits for it.
+    let continuation: CheckedContinuation<Failure?, Never>?
   }
 
   private struct State: Sendable {
@@ -59,6 +62,7 @@ public final class AuditLog: Sendable {
   private let queue = DispatchQueue(label: "audit-log")
   private let flushQueue = DispatchQueue(label: "audit-log.flush")
   private let state = Mutex(State())
+  private let refusals = Mutex(RefusalTable())
   private let file: AuditFile
 
   /// Opens the log, making it for the server's own user alone (0600) where it is missing.
@@ -77,23 +81,45 @@ public final class AuditLog: Sendable {
   /// Returns when the event is in the file.
   public func write(_ event: AuditEvent) async throws(Failure) {
     let failure: Failure? = await withCheckedContinuation { continuation in
-      let failure: Failure? = state.withLock { state in
-        if state.isClosed { return .closed }
-        guard state.waiting.count < configuration.waitingEvents else { return .full }
-        state.waiting.append(Waiting(event: event, continuation: continuation))
-        if !state.isScheduled {
-          state.isScheduled = true
-          queue.async { self.writeWaiting() }
-        }
-        return nil
+      if let failure = add(Waiting(event: event, continuation: continuation)) {
+        continuation.resume(returning: failure)
       }
-      if let failure { continuation.resume(returning: failure) }
     }
     if let failure { throw failure }
   }
 
+  /// Returns when the refusal of somebody unknown is in the file, or waits to share a line with others: of those with
+  /// the same address, action and status the first has its line, and all that follow within
+  /// ``Configuration/refusalWindow`` have one together, which says how many.
+  public func writeRefusal(_ event: AuditEvent) async throws(Failure) {
+    guard let kind = refusals.withLock({ $0.add(event) }) else { return }
+    queue.asyncAfter(deadline: .now() + Self.interval(configuration.refusalWindow)) {
+      guard let event = self.refusals.withLock({ $0.end(kind) }) else { return }
+      _ = self.add(Waiting(event: event, continuation: nil))
+    }
+    try await write(event)
+  }
+
+  private func add(_ waiting: Waiting) -> Failure? {
+    state.withLock { state in
+      if state.isClosed { return .closed }
+      guard state.waiting.count < configuration.waitingEvents else { return .full }
+      state.waiting.append(waiting)
+      if !state.isScheduled {
+        state.isScheduled = true
+        queue.async { self.writeWaiting() }
+      }
+      return nil
+    }
+  }
+
+  private static func interval(_ duration: Duration) -> DispatchTimeInterval {
+    .nanoseconds(Int(duration / .nanoseconds(1)))
+  }
+
   /// Writes what waits, flushes it, and takes no more.
   public func close() async {
+    for event in refusals.withLock({ $0.endAll() }) { _ = add(Waiting(event: event, continuation: nil)) }
     state.withLock { $0.isClosed = true }
     await queue.perform { [self] in
       writeWaiting()
@@ -115,10 +141,10 @@ public final class AuditLog: Sendable {
         failure = .system(error)
       }
       state.withLock { $0.isFailing = failure != nil }
-      for waiting in batch { waiting.continuation.resume(returning: failure) }
+      for waiting in batch { waiting.continuation?.resume(returning: failure) }
     }
     if file.beginFlush() {
-      queue.asyncAfter(deadline: .now() + .nanoseconds(Int(configuration.flushInterval / .nanoseconds(1)))) {
+      queue.asyncAfter(deadline: .now() + Self.interval(configuration.flushInterval)) {
         self.flush()
       }
     }

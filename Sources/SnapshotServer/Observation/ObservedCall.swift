@@ -62,10 +62,18 @@ struct ObservedCall: Sendable {
     return try result.get()
   }
 
+  /// How those are refused whom nobody knows.
+  private static let ofUnknown: Set<Int> = [400, 401, 403, 421, 429]
+
   private func write(_ event: AuditEvent) async throws(HTTPProblem) {
     guard let audit else { return }
     do throws(AuditLog.Failure) {
-      try await audit.write(event)
+      let isUnknown = event.token == nil && !event.usesLink
+      if event.result == .refused, isUnknown, let status = event.status, Self.ofUnknown.contains(status) {
+        try await audit.writeRefusal(event)
+      } else {
+        try await audit.write(event)
+      }
       server.auditWritten.increment()
     } catch {
       server.auditLost.increment()
