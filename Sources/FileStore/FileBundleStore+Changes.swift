@@ -6,17 +6,21 @@ import SystemIO
 extension FileBundleStore {
   /// Gives a staged and flushed bundle its final name, unless the UUID is taken.
   func publish(
-    _ staging: Staging, as record: SnapshotRecord, createOnly: Bool
+    _ staging: Staging, _ arrival: Occupancy.Arrival, as record: SnapshotRecord, createOnly: Bool
   ) async throws(StoreError) -> Publication {
     try await committer.perform(in: shelf.folder(of: record.id)) { [self] () throws(StoreError) in
-      let settle: @Sendable () -> Void = { self.attempt("remove what was staged", staging.remove) }
+      let clearUp: @Sendable () -> Void = { self.attempt("remove what was staged", staging.remove) }
       do throws(StoreError) {
-        let existing = try shelf.record(record.id)
+        let existing = try shelf.storedRecord(record.id)
         let publication = try Admission.reconcile(record, with: existing, createOnly: createOnly)
-        return Committer.Change(outcome: publication, settle: settle)
+        guard shelf.isSetAside(record.id) else { return Committer.Change(outcome: publication, settle: clearUp) }
+        return try repair(record.id, with: staging, arrival, outcome: publication, clearUp)
       } catch .notFound {
         do throws(SystemError) { try place(staging, under: record.id) } catch { throw StoreError(error) }
-        return Committer.Change(outcome: .created(record), settle: settle) {
+        return Committer.Change(outcome: .created(record)) {
+          arrival.keep()
+          clearUp()
+        } undo: {
           self.attempt("take back a publication") {
             try Folder.removeIfPresent(self.shelf.path(.bundle, of: record.id))
             try Folder.removeIfPresent(self.shelf.path(.record, of: record.id))
@@ -24,6 +28,27 @@ extension FileBundleStore {
           self.shelf.records.forget(record.id)
         }
       }
+    }
+  }
+
+  /// Puts the bytes that came again in the place of those that were damaged; the record stays.
+  private func repair(
+    _ id: SnapshotID, with staging: Staging, _ arrival: Occupancy.Arrival, outcome: Publication,
+    _ clearUp: @escaping @Sendable () -> Void
+  ) throws(StoreError) -> Committer.Change<Publication> {
+    let bundle = shelf.path(.bundle, of: id)
+    do throws(SystemError) {
+      try seams.before(.publishBundle)
+      try Folder.publish(staging.bundle, as: bundle)
+    } catch {
+      throw StoreError(error)
+    }
+    return Committer.Change(outcome: outcome) {
+      arrival.keep()
+      clearUp()
+      self.attempt("remove a damaged bundle") { try self.removeBundle(.damaged, of: id) }
+    } undo: {
+      self.attempt("take back a repair") { try Folder.removeIfPresent(bundle) }
     }
   }
 
@@ -45,9 +70,23 @@ extension FileBundleStore {
 
   /// Removes a bundle and its record for good, leaving an empty file as the tombstone.
   public func delete(_ id: SnapshotID) async throws(StoreError) {
+    _ = try await delete(id) { () throws(StoreError) in true }
+  }
+
+  /// Removes a bundle and its record for good if the record is as `condition` wants it.
+  public func delete(
+    _ id: SnapshotID, if condition: @escaping @Sendable (SnapshotRecord) -> Bool
+  ) async throws(StoreError) -> Bool {
+    try await delete(id) { [shelf] () throws(StoreError) in condition(try shelf.storedRecord(id)) }
+  }
+
+  private func delete(
+    _ id: SnapshotID, ifSo isWanted: @escaping @Sendable () throws(StoreError) -> Bool
+  ) async throws(StoreError) -> Bool {
     try await readers.next.perform { [shelf] () throws(StoreError) in try shelf.requirePublished(id) }
-    try await committer.perform(in: shelf.folder(of: id)) { [self] () throws(StoreError) in
+    let isBuried = try await committer.perform(in: shelf.folder(of: id)) { [self] () throws(StoreError) in
       try shelf.requirePublished(id)
+      guard try isWanted() else { return Committer.Change(outcome: false) }
       let tombstone = shelf.path(.tombstone, of: id)
       do throws(SystemError) {
         try seams.before(.bury)
@@ -56,47 +95,105 @@ extension FileBundleStore {
         throw StoreError(error)
       }
       shelf.records.forget(id)
-      return Committer.Change(outcome: ()) {
-        // The tombstone lasts: whatever fails here is made up for at the next start.
-        self.attempt("remove a deleted bundle") {
-          try self.seams.before(.removeBundle)
-          try Folder.removeIfPresent(self.shelf.path(.bundle, of: id))
-          try self.seams.before(.removeRecord)
-          try Folder.removeIfPresent(self.shelf.path(.record, of: id))
-        }
-      } undo: {
-        self.attempt("take back a deletion") {
-          try Folder.removeIfPresent(tombstone)
-        }
+      return Committer.Change(
+        outcome: true,
+        undo: { self.attempt("take back a deletion") { try Folder.removeIfPresent(tombstone) } })
+    }
+    guard isBuried else { return false }
+    // The tombstone lasts: whatever fails here is made up for at the next start.
+    await remover.perform { [self] in
+      attempt("remove a deleted bundle") {
+        try seams.before(.removeBundle)
+        for kind in [Shelf.Kind.bundle, .damaged] { try removeBundle(kind, of: id) }
+        try seams.before(.removeRecord)
+        try Folder.removeIfPresent(shelf.path(.record, of: id))
       }
+    }
+    return true
+  }
+
+  /// Removes a bundle, if it is there.
+  private func removeBundle(_ kind: Shelf.Kind, of id: SnapshotID) throws(SystemError) {
+    let path = shelf.path(kind, of: id)
+    do throws(SystemError) {
+      let size = try Folder.size(of: path)
+      try Folder.remove(path)
+      occupancy.forget(size)
+    } catch  where error.isNotFound {}
+  }
+
+  /// Takes a bundle out of use by giving it another name: one step, which says all.
+  @discardableResult
+  public func setAside(_ id: SnapshotID) async throws(StoreError) -> SnapshotRecord {
+    let (bundle, damaged) = (shelf.path(.bundle, of: id), shelf.path(.damaged, of: id))
+    return try await committer.perform(in: shelf.folder(of: id)) { [self] () throws(StoreError) in
+      let record = try shelf.storedRecord(id)
+      guard !shelf.isSetAside(id) else { return Committer.Change(outcome: shelf.asServed(record)) }
+      do throws(SystemError) {
+        try seams.before(.setAside)
+        try Folder.publish(bundle, as: damaged)
+      } catch {
+        throw StoreError(error)
+      }
+      shelf.records.forget(id)
+      logger.error("Set aside a bundle that is damaged", metadata: ["id": "\(id)", "path": "\(damaged)"])
+      return Committer.Change(
+        outcome: shelf.asServed(record),
+        undo: { self.attempt("put a bundle back") { try Folder.publish(damaged, as: bundle) } })
     }
   }
 
-  /// Replaces what a record says of the checksums of its bundle.
-  public func setVerification(
-    _ verification: SnapshotRecord.Verification, of id: SnapshotID
-  ) async throws(StoreError) {
-    let staged = "\(shelf.uploads)/\(SnapshotID()).json"
-    let epoch = flusher.epoch
-    do throws(StoreError) {
-      let file = try await readers.next.perform { [shelf] () throws(StoreError) in
-        var record = try shelf.record(id)
-        record.verified = verification
-        do throws(SystemError) {
-          let file = try File(staged, .create(mode: 0o600))
-          try file.write(record.encoded(), at: 0)
-          return file
-        } catch {
-          throw StoreError(error)
-        }
+  /// Changes what may change of a record: the new one is written and flushed beside it, and then takes its place.
+  @discardableResult
+  public func change(_ change: RecordChange, of id: SnapshotID) async throws(StoreError) -> SnapshotRecord {
+    while true {
+      let staged = "\(shelf.uploads)/\(SnapshotID()).json"
+      let outcome: Result<SnapshotRecord?, StoreError>
+      do throws(StoreError) {
+        outcome = .success(try await replaceRecord(of: id, by: change, staged: staged))
+      } catch {
+        outcome = .failure(error)
       }
+      if case .success(let record?) = outcome { return record }
+      await readers.next.perform { [self] in
+        attempt("remove a staged record") { try Folder.removeIfPresent(staged) }
+      }
+      _ = try outcome.get()
+    }
+  }
+
+  /// Makes a change of the record as it is now.
+  /// - Returns: `nil`, and nothing is changed, where another change came between.
+  private func replaceRecord(
+    of id: SnapshotID, by change: RecordChange, staged: String
+  ) async throws(StoreError) -> SnapshotRecord? {
+    let epoch = flusher.epoch
+    let (base, changed, file) = try await readers.next.perform { [self] () throws(StoreError) in
+      let base = try shelf.storedRecord(id)
+      var changed = base
+      change.apply(to: &changed)
+      guard changed != base else { return (base, changed, File?.none) }
+      do throws(SystemError) {
+        try seams.before(.stageRecord)
+        let file = try File(staged, .create(mode: 0o600))
+        try file.write(RecordFile.encode(changed), at: 0)
+        try seams.before(.flushRecord)
+        return (base, changed, file)
+      } catch {
+        throw StoreError(error)
+      }
+    }
+    if let file {
       do throws(SystemError) {
         try await flusher.flush([.file(file)], since: epoch)
       } catch {
         throw StoreError(error)
       }
-      try await committer.perform(in: shelf.folder(of: id)) { [self] () throws(StoreError) in
-        try shelf.requirePublished(id)
+    }
+    // Where nothing changes the folder is flushed all the same: who made the same change may still be at it.
+    return try await committer.perform(in: shelf.folder(of: id)) { [self] () throws(StoreError) in
+      guard try shelf.storedRecord(id) == base else { return Committer.Change(outcome: nil) }
+      if file != nil {
         do throws(SystemError) {
           try seams.before(.replaceRecord)
           try Folder.replace(shelf.path(.record, of: id), with: staged)
@@ -104,13 +201,8 @@ extension FileBundleStore {
           throw StoreError(error)
         }
         shelf.records.forget(id)
-        return Committer.Change(outcome: ())
       }
-    } catch {
-      await readers.next.perform { [self] in
-        attempt("remove a staged record") { try Folder.removeIfPresent(staged) }
-      }
-      throw error
+      return Committer.Change(outcome: shelf.asServed(changed))
     }
   }
 

@@ -12,6 +12,9 @@ extension FileBundleStore {
     /// How many bytes of the disk are left free: an upload that would use them is refused as
     /// ``StoreError/outOfSpace``.
     public var reserve: Int64
+    /// How many bytes of bundles are kept at most, with what is on its way in: more is refused as
+    /// ``StoreError/quotaExceeded(limit:)``. `nil` is without a limit.
+    public var quota: Int64?
     /// How many uploads are written and hashed at once, at least 1.
     public var writers: Int
     /// How many files are flushed at once, at least 1.
@@ -26,13 +29,15 @@ extension FileBundleStore {
 
     /// Settings for the storage at `path`.
     public init(
-      path: String, admission: Admission = Admission(), reserve: Int64 = 64 << 20, writers: Int = 4,
+      path: String, admission: Admission = Admission(), reserve: Int64 = 64 << 20,
+      quota: Int64? = nil, writers: Int = 4,
       flushers: Int = 16, sharesFlushes: Bool = true,
       onVerification: @escaping @Sendable (SnapshotRecord) async -> Void = { _ in }
     ) {
       self.path = path
       self.admission = admission
       self.reserve = reserve
+      self.quota = quota
       self.writers = writers
       self.flushers = flushers
       self.sharesFlushes = sharesFlushes

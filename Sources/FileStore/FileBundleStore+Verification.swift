@@ -59,8 +59,14 @@ extension FileBundleStore {
 
   private func settle(_ record: SnapshotRecord) async {
     do {
-      try await setVerification(record.verified, of: record.id)
-      await configuration.onVerification(record)
+      var record = try await change(RecordChange(verified: record.verified), of: record.id)
+      // What is changed meanwhile may be told before: who listens is told last what is so.
+      while true {
+        await configuration.onVerification(record)
+        let current = try await self.record(record.id)
+        if current == record { return }
+        record = current
+      }
     } catch {
       report(error, of: record.id)
     }

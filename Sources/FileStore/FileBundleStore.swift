@@ -10,8 +10,9 @@ import SystemIO
 ///
 ///     bundles/3f/3f2b…c1.zip       a bundle: never changed, mode 0440
 ///     bundles/3f/3f2b…c1.json      its record
-///     bundles/3f/3f2b…c1.deleted   in their place once they are deleted: empty
-///     uploads/<upload>/…           what is still arriving
+///     bundles/3f/3f2b…c1.damaged   in the bundle's place once its bytes were found damaged
+///     bundles/3f/3f2b…c1.deleted   in the place of all once they are deleted: empty
+///     uploads/…                    what is still arriving
 ///     set-aside/…                  bundles that were found without a record
 ///     lock                         held by the one server that uses the folder
 ///
@@ -35,7 +36,12 @@ public final class FileBundleStore: BundleStore {
   /// Inflate whole bundles before the answer.
   let checkers = QueueSet("checker", count: 2)
   let readers = QueueSet("reader", count: 2)
+  /// Removes what is deleted: a large file takes its time, for which no commit should wait.
+  let remover = DispatchQueue(label: "file-store.remover")
   let scrubber = BackgroundQueue()
+  /// Lists what there is.
+  private let scanner = BackgroundQueue()
+  let occupancy: Occupancy
   /// Bundles whose checksums were looked at, with what was found.
   let verdicts: (stream: AsyncStream<SnapshotRecord>, continuation: AsyncStream<SnapshotRecord>.Continuation)
   private let settling = Mutex<Task<Void, Never>?>(nil)
@@ -60,11 +66,12 @@ public final class FileBundleStore: BundleStore {
         try Recovery.prepare(shelf)
         let lock = try File(shelf.lock, .openOrCreate(mode: 0o600))
         guard try lock.tryLock() else { return nil }
-        let folders = try Recovery(shelf: shelf, logger: logger).run()
+        let (folders, usage) = try Recovery(shelf: shelf, logger: logger).run()
         let committer = Committer(
           shelf, seams: seams, folders: folders, flusher: try makeFlusher(configuration))
         let flusher = try makeFlusher(configuration)
-        return FileBundleStore(configuration, shelf, seams, logger, lock, committer, flusher)
+        let occupancy = Occupancy(usage, quota: configuration.quota)
+        return FileBundleStore(configuration, shelf, seams, logger, lock, committer, flusher, occupancy)
       } catch {
         throw .system(error)
       }
@@ -90,7 +97,7 @@ public final class FileBundleStore: BundleStore {
 
   private init(
     _ configuration: Configuration, _ shelf: Shelf, _ seams: Seams, _ logger: Logger, _ lock: File,
-    _ committer: Committer, _ flusher: Flusher
+    _ committer: Committer, _ flusher: Flusher, _ occupancy: Occupancy
   ) {
     self.configuration = configuration
     self.shelf = shelf
@@ -99,6 +106,7 @@ public final class FileBundleStore: BundleStore {
     self.lock = Mutex(lock)
     self.committer = committer
     self.flusher = flusher
+    self.occupancy = occupancy
     writers = QueueSet("writer", count: configuration.writers)
     verdicts = AsyncStream.makeStream()
   }
@@ -114,6 +122,7 @@ public final class FileBundleStore: BundleStore {
     await task?.value
     await flusher.close()
     await committer.close()
+    await remover.perform {}
     let held = lock.withLock { $0.take() }
     do { try held?.unlock() } catch { logger.error("The storage's lock can't be given back: \(error)") }
   }
@@ -123,11 +132,18 @@ public final class FileBundleStore: BundleStore {
     ["flush": flusher.waiting, "commit": committer.waiting, "verification": scrubber.waiting]
   }
 
+  /// How much is kept.
+  public var usage: StoreUsage { occupancy.kept }
+
   /// Begins to take a bundle in.
-  public func beginUpload() async throws(StoreError) -> any BundleUpload {
+  public func beginUpload(expecting length: Int64?) async throws(StoreError) -> any BundleUpload {
     try committer.requireOpen()
     let writer = writers.next
-    let staging = try await writer.perform { [shelf, flusher] () throws(StoreError) in
+    let staging = try await writer.perform { [self] () throws(StoreError) in
+      if let length {
+        try requireFreeSpace(for: length)
+        try occupancy.requireRoom(for: length)
+      }
       do throws(SystemError) {
         return try Staging(in: shelf.uploads, flusher: flusher)
       } catch {
@@ -135,6 +151,13 @@ public final class FileBundleStore: BundleStore {
       }
     }
     return FileUpload(staging, on: writer, in: self)
+  }
+
+  /// Throws where so many bytes more would leave less of the disk than the reserve. Blocks.
+  func requireFreeSpace(for count: Int64) throws(StoreError) {
+    let available: Int64
+    do { available = try seams.availableBytes(shelf.root) } catch { throw StoreError(error) }
+    guard available - count >= configuration.reserve else { throw .outOfSpace }
   }
 
   /// The record of a bundle.
@@ -164,6 +187,21 @@ public final class FileBundleStore: BundleStore {
         }
       }
       return records
+    }
+  }
+
+  /// The ids in the first of the folders that holds any after `last`.
+  public func identifiers(after last: SnapshotID?) async throws(StoreError) -> [SnapshotID] {
+    try await scanner.perform { [shelf] () throws(StoreError) in
+      do throws(SystemError) {
+        for folder in try shelf.folders() where last.map({ shelf.folder(of: $0) <= folder }) ?? true {
+          let ids = try shelf.published(in: folder).filter { id in last.map { $0 < id } ?? true }
+          if !ids.isEmpty { return ids }
+        }
+        return []
+      } catch {
+        throw StoreError(error)
+      }
     }
   }
 }

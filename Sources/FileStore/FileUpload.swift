@@ -20,12 +20,14 @@ final class FileUpload: BundleUpload {
   private let staging: Staging
   private let queue: DispatchQueue
   private let store: FileBundleStore
+  private let arrival: Occupancy.Arrival
   private let flow = Mutex(Flow())
 
   init(_ staging: Staging, on queue: DispatchQueue, in store: FileBundleStore) {
     self.staging = staging
     self.queue = queue
     self.store = store
+    arrival = Occupancy.Arrival(in: store.occupancy)
   }
 
   deinit {
@@ -55,7 +57,8 @@ final class FileUpload: BundleUpload {
         }
       }
       do throws(SystemError) { try await staging.makeLast(files) } catch { throw StoreError(error) }
-      let publication = try await store.publish(staging, as: record, createOnly: attachment.createOnly)
+      let publication = try await store.publish(
+        staging, arrival, as: record, createOnly: attachment.createOnly)
       if case .created(let record) = publication, record.verified == .pending {
         store.verifyLater(record.id)
       }
@@ -85,10 +88,12 @@ final class FileUpload: BundleUpload {
     var failure = flow.withLock { $0.failure }
     if failure == nil {
       do throws(StoreError) {
-        try requireRoom(for: bytes.count)
+        try store.requireFreeSpace(for: Int64(bytes.count))
+        try arrival.grow(by: Int64(bytes.count))
         do { try staging.append(bytes) } catch { throw StoreError(error) }
       } catch {
         failure = error
+        arrival.release()
         store.attempt("remove a failed upload", staging.remove)
       }
     }
@@ -98,12 +103,6 @@ final class FileUpload: BundleUpload {
       return flow.inFlight < 2 ? flow.waiter.take() : nil
     }
     waiter?.resume(returning: failure)
-  }
-
-  private func requireRoom(for count: Int) throws(StoreError) {
-    let available: Int64
-    do { available = try store.seams.availableBytes(store.shelf.root) } catch { throw StoreError(error) }
-    guard available - Int64(count) >= store.configuration.reserve else { throw .outOfSpace }
   }
 
   /// Waits until no more than one piece is in flight; answers what has failed meanwhile.
@@ -130,7 +129,7 @@ final class FileUpload: BundleUpload {
       let record = try store.configuration.admission.admit(
         URL(filePath: staging.bundle), size: arrived.size, sha256: arrived.sha256, as: attachment)
       do throws(SystemError) {
-        return (record, try record.encoded())
+        return (record, try RecordFile.encode(record))
       } catch {
         throw StoreError(error)
       }
@@ -138,6 +137,7 @@ final class FileUpload: BundleUpload {
   }
 
   private func remove() async {
+    arrival.release()
     await queue.perform { [staging, store] in store.attempt("remove a refused upload", staging.remove) }
   }
 }

@@ -1,5 +1,6 @@
 import Logging
 import SnapshotFormat
+import SnapshotStore
 import SystemIO
 
 /// Puts right what a crash left, before anything is served.
@@ -21,22 +22,23 @@ struct Recovery {
 
   /// Removes what was staged and never published, ends deletions that were begun, and makes what is published
   /// last: a crash may have come between a publication and the flush of its folder.
-  /// - Returns: the folders in `bundles/`, each of which would survive a power cut.
-  func run() throws(SystemError) -> Set<String> {
+  /// - Returns: the folders in `bundles/`, each of which would survive a power cut, and how much is in them.
+  func run() throws(SystemError) -> (folders: Set<String>, usage: StoreUsage) {
     for name in try Folder.entries(shelf.uploads) {
       try Folder.removeTree(shelf.uploads + "/" + name)
       logger.info("Removed an upload that was never committed", metadata: ["upload": "\(name)"])
     }
     let folders = try shelf.folders()
+    var usage = StoreUsage()
     for folder in folders {
-      try tidy(folder)
+      try tidy(folder, &usage)
       try Folder.synchronize(folder)
     }
     for folder in [shelf.bundles, shelf.root] { try Folder.synchronize(folder) }
-    return Set(folders)
+    return (Set(folders), usage)
   }
 
-  private func tidy(_ folder: String) throws(SystemError) {
+  private func tidy(_ folder: String, _ usage: inout StoreUsage) throws(SystemError) {
     var found: [SnapshotID: Set<Shelf.Kind>] = [:]
     for name in try Folder.entries(folder) {
       if let (id, kind) = Shelf.parse(name, in: folder) {
@@ -47,29 +49,35 @@ struct Recovery {
       }
     }
     for (id, kinds) in found {
+      let bundles: [Shelf.Kind] = [.bundle, .damaged].filter(kinds.contains)
       if kinds.contains(.tombstone) {
-        try endDeletion(of: id, kinds)
+        if kinds.count > 1 { try endDeletion(of: id) }
       } else if !kinds.contains(.record) {
-        try setAside(id)
-      } else if !kinds.contains(.bundle) {
+        for kind in bundles { try setAside(id, kind) }
+      } else if let bundle = bundles.first {
+        // The same bytes came again for what was damaged.
+        if bundles.count > 1 { try Folder.removeIfPresent(shelf.path(.damaged, of: id)) }
+        usage.bundles += 1
+        usage.bytes += try Folder.size(of: shelf.path(bundle, of: id))
+      } else {
         try Folder.removeIfPresent(shelf.path(.record, of: id))
         logger.info("Removed the record of a bundle that was never published", metadata: ["id": "\(id)"])
       }
     }
   }
 
-  private func endDeletion(of id: SnapshotID, _ kinds: Set<Shelf.Kind>) throws(SystemError) {
-    guard kinds.count > 1 else { return }
-    try Folder.removeIfPresent(shelf.path(.bundle, of: id))
-    try Folder.removeIfPresent(shelf.path(.record, of: id))
+  private func endDeletion(of id: SnapshotID) throws(SystemError) {
+    for kind in [Shelf.Kind.bundle, .damaged, .record] {
+      try Folder.removeIfPresent(shelf.path(kind, of: id))
+    }
     logger.info("Ended a deletion", metadata: ["id": "\(id)"])
   }
 
   /// Nobody knows the report of a bundle without a record, so nobody may fetch it; but it is not ours to remove.
-  private func setAside(_ id: SnapshotID) throws(SystemError) {
+  private func setAside(_ id: SnapshotID, _ kind: Shelf.Kind) throws(SystemError) {
     try Folder.create(shelf.setAside)
-    let place = "\(shelf.setAside)/\(SnapshotID())-\(id).zip"
-    try Folder.publish(shelf.path(.bundle, of: id), as: place)
+    let place = "\(shelf.setAside)/\(SnapshotID())-\(id).\(kind.rawValue)"
+    try Folder.publish(shelf.path(kind, of: id), as: place)
     logger.error("Set aside a bundle that has no record", metadata: ["id": "\(id)", "path": "\(place)"])
   }
 }

@@ -6,11 +6,12 @@ import SystemIO
 /// Where things lie below one storage folder, and how they are read.
 ///
 /// A bundle is published when its `.zip` stands under its final name, and deleted when its `.deleted` stands
-/// there, whatever else does.
+/// there, whatever else does. One whose bytes were damaged has another name: `.damaged` in place of `.zip`.
 struct Shelf: Sendable {
   /// What stands under a bundle's name.
   enum Kind: String, CaseIterable {
     case bundle = "zip"
+    case damaged
     case record = "json"
     case tombstone = "deleted"
   }
@@ -49,11 +50,22 @@ struct Shelf: Sendable {
       .filter(Folder.isFolder)
   }
 
-  /// The bundles published in one of ``folders()``.
+  /// The bundles published in one of ``folders()``, those set aside among them, by name.
   func published(in folder: String) throws(SystemError) -> [SnapshotID] {
-    let files = try Folder.entries(folder).compactMap { Self.parse($0, in: folder) }
-    let deleted = Set(files.filter { $0.kind == .tombstone }.map(\.id))
-    return files.filter { $0.kind == .bundle && !deleted.contains($0.id) }.map(\.id)
+    var published: [SnapshotID] = []
+    var deleted: SnapshotID?
+    // By name, a tombstone comes after what is damaged and before the bundle.
+    for case let (id, kind)? in try Folder.entries(folder).map({ Self.parse($0, in: folder) }) {
+      switch kind {
+      case .tombstone:
+        deleted = id
+        if published.last == id { published.removeLast() }
+      case .bundle, .damaged:
+        if deleted != id, published.last != id { published.append(id) }
+      case .record: break
+      }
+    }
+    return published
   }
 
   /// Every bundle that is published.
@@ -70,28 +82,51 @@ struct Shelf: Sendable {
   /// Throws what is to be said of a UUID that names no bundle.
   func requirePublished(_ id: SnapshotID) throws(StoreError) {
     if Folder.exists(path(.tombstone, of: id)) { throw .deleted }
-    guard Folder.exists(path(.bundle, of: id)) else { throw .notFound }
+    guard Folder.exists(path(.bundle, of: id)) || isSetAside(id) else { throw .notFound }
+  }
+
+  /// Whether the bundle is out of use: it stands under the other name alone.
+  func isSetAside(_ id: SnapshotID) -> Bool {
+    !Folder.exists(path(.bundle, of: id)) && Folder.exists(path(.damaged, of: id))
   }
 
   func record(_ id: SnapshotID) throws(StoreError) -> SnapshotRecord {
     let changes = records.changes
+    let (record, size) = try read(id)
+    let served = asServed(record)
+    if served == record { records.keep(record, cost: size, readAt: changes) }
+    return served
+  }
+
+  /// The record as it is written, whether or not it was read before.
+  func storedRecord(_ id: SnapshotID) throws(StoreError) -> SnapshotRecord { try read(id).record }
+
+  /// `record` with what the name of its bundle says of it.
+  func asServed(_ record: SnapshotRecord) -> SnapshotRecord {
+    guard isSetAside(record.id) else { return record }
+    var record = record
+    record.verified = .damaged
+    return record
+  }
+
+  private func read(_ id: SnapshotID) throws(StoreError) -> (record: SnapshotRecord, size: Int) {
     try requirePublished(id)
-    return try present(id) { () throws(SystemError) in
-      let path = path(.record, of: id)
-      let file = try File(path)
-      let bytes = try file.read(upTo: Int(file.size), at: 0)
-      do {
-        let record = try SnapshotJSON.decode(SnapshotRecord.self, from: Data(bytes))
-        records.keep(record, cost: bytes.count, readAt: changes)
-        return record
-      } catch {
-        throw SystemError(operation: "decode", path: path, code: POSIXErrorCode.EBADMSG.rawValue)
-      }
+    let bytes = try present(id) { () throws(SystemError) in
+      let file = try File(path(.record, of: id))
+      return try file.read(upTo: Int(file.size), at: 0)
+    }
+    do throws(RecordFile.Damage) {
+      let record = try RecordFile.decode(bytes)
+      guard record.id == id else { throw RecordFile.Damage() }
+      return (record, bytes.count)
+    } catch {
+      throw .damaged
     }
   }
 
   func open(_ id: SnapshotID) throws(StoreError) -> StoredBundle {
     try requirePublished(id)
+    if isSetAside(id) { throw .damaged }
     let file = try present(id) { () throws(SystemError) in try File(path(.bundle, of: id)) }
     return StoredBundle(record: try record(id), file: file)
   }

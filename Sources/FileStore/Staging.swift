@@ -4,7 +4,10 @@ import SnapshotFormat
 import Synchronization
 import SystemIO
 
-/// One bundle below `uploads/`, from its first byte until it is published or given up.
+/// One bundle in `uploads/`, from its first byte until it is published or given up.
+///
+/// Its files lie there without a folder of their own: an inode that is made and removed again with every upload costs
+/// more than all of the rest, since file systems are slow to use one again that was just removed.
 ///
 /// Blocks, where nothing else is said: used on the queue of its upload.
 final class Staging: Sendable {
@@ -19,28 +22,22 @@ final class Staging: Sendable {
   /// wait for, and holds up nobody who shares it.
   private static let writeOutSize: Int64 = 8 << 20
 
-  let folder: String
-  var bundle: String { folder + "/bundle.zip" }
-  var record: String { folder + "/record.json" }
+  let bundle: String
+  let record: String
   private let file: File
   private let flusher: Flusher
   private let epoch: Int
   private let progress = Mutex(Progress())
 
-  /// Makes the folder and the empty file.
+  /// Makes the empty file.
   /// - Parameter flusher: makes it last in the end.
   init(in uploads: String, flusher: Flusher) throws(SystemError) {
     self.flusher = flusher
     epoch = flusher.epoch
-    folder = "\(uploads)/\(SnapshotID())"
-    try Folder.create(folder)
-    do {
-      file = try File(folder + "/bundle.zip", .create(mode: 0o600))
-    } catch {
-      // The first failure is the one to tell; an empty folder is removed at the next start.
-      do { try Folder.remove(folder) } catch {}
-      throw error
-    }
+    let name = "\(uploads)/\(SnapshotID())"
+    bundle = name + ".zip"
+    record = name + ".json"
+    file = try File(bundle, .create(mode: 0o600))
   }
 
   /// Writes `bytes` behind what is there, and hashes them.
@@ -81,6 +78,6 @@ final class Staging: Sendable {
 
   /// Removes whatever is left. Takes no descriptor: where there is none left, that is what ended the upload.
   func remove() throws(SystemError) {
-    for path in [record, bundle, folder] { try Folder.removeIfPresent(path) }
+    for path in [record, bundle] { try Folder.removeIfPresent(path) }
   }
 }

@@ -2,8 +2,9 @@ import SystemIO
 
 /// The steps of every change, each announced just before it is done.
 enum Step: CaseIterable, Hashable, Sendable {
-  case writeRecord, flushFiles, publishRecord, publishBundle, replaceRecord, bury, flushFolder
+  case writeRecord, flushFiles, publishRecord, publishBundle, bury, flushFolder
   case removeBundle, removeRecord
+  case stageRecord, flushRecord, replaceRecord, setAside
 }
 
 /// Where tests look in: the steps, which they may let fail, and the free space.

@@ -1,6 +1,8 @@
 public import HTTPTypes
 
 extension HTTPField.Name {
+  /// `Accept-Patch` (RFC 5789 §3.1).
+  public static let acceptPatch = constant("Accept-Patch")
   /// `Accept-Post` (W3C LDP §7.1).
   public static let acceptPost = constant("Accept-Post")
   /// `Content-Digest` (RFC 9530 §2).
@@ -21,6 +23,8 @@ extension HTTPField.Name {
   public static let traceParent = constant("traceparent")
   /// `Sec-Fetch-Site` (Fetch Metadata §2.3).
   public static let secFetchSite = constant("Sec-Fetch-Site")
+  /// `Snapshot-Expires`: when the snapshot that is attached is to go by itself.
+  public static let snapshotExpires = constant("Snapshot-Expires")
   /// `Want-Repr-Digest` (RFC 9530 §4).
   public static let wantReprDigest = constant("Want-Repr-Digest")
   /// `X-Request-Id`: names the request, in answers as in logs.

@@ -21,13 +21,18 @@ public enum SnapshotJSON {
     decoder.dateDecodingStrategy = .custom { decoder in
       let container = try decoder.singleValueContainer()
       let text = try container.decode(String.self)
-      if InternetTime.isValid(text), let date = (try? style.parse(text)) ?? (try? wholeSeconds.parse(text)) {
-        return milliseconds(of: date)
-      }
+      if let date = time(text) { return date }
       throw DecodingError.dataCorruptedError(
         in: container, debugDescription: "‘\(text)’ is not a time as in RFC 3339")
     }
     return try decoder.decode(type, from: data)
+  }
+
+  /// The time that `text` is in RFC 3339, to the millisecond; else `nil`.
+  public static func time(_ text: String) -> Date? {
+    guard InternetTime.isValid(text), let date = (try? style.parse(text)) ?? (try? wholeSeconds.parse(text))
+    else { return nil }
+    return milliseconds(of: date)
   }
 
   /// `date` as far as JSON keeps it: to the millisecond, in the years 0000 to 9999 that RFC 3339 can write.
@@ -40,7 +45,7 @@ public enum SnapshotJSON {
     min(max((date.timeIntervalSince1970 * 1000).rounded(), -62_167_219_200_000), 253_402_300_799_999)
   }
 
-  /// `date` as in JSON.
+  /// `date` in RFC 3339, UTC, with milliseconds.
   ///
   /// In whole numbers: the formatter cuts what binary fractions leave just below a millisecond.
   public static func text(of date: Date) -> String {

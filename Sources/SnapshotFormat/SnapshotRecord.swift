@@ -28,6 +28,15 @@ public struct SnapshotRecord: Codable, Hashable, Sendable, Identifiable {
   public var metadata: [String: String]
   /// The id of the token that it was attached with; `nil` where none was needed.
   public var attachedBy: String?
+  /// When it is to go by itself, to the millisecond; `nil` leaves that to the server's rules.
+  public var expiresAt: Date?
+  /// Whether somebody has said that it stays, whatever the rules and its own end say.
+  public var isPinned: Bool {
+    get { pinned == true }
+    set { pinned = newValue ? true : nil }
+  }
+  /// `nil` rather than `false`, so that only what is pinned says a word of it.
+  private var pinned: Bool?
 
   /// How far a bundle's entries have been checked against their checksums.
   public enum Verification: String, Codable, Hashable, Sendable, CaseIterable {
@@ -43,7 +52,7 @@ public struct SnapshotRecord: Codable, Hashable, Sendable, Identifiable {
   public init(
     id: SnapshotID, report: ReportID, size: Int64, sha256: ContentDigest, receivedAt: Date,
     verified: Verification, manifest: Manifest, metadata: [String: String] = [:],
-    attachedBy: String? = nil
+    attachedBy: String? = nil, expiresAt: Date? = nil
   ) {
     self.id = id
     createdAt = manifest.createdAt
@@ -58,5 +67,6 @@ public struct SnapshotRecord: Codable, Hashable, Sendable, Identifiable {
     self.verified = verified
     self.metadata = metadata
     self.attachedBy = attachedBy
+    self.expiresAt = expiresAt
   }
 }

@@ -62,7 +62,8 @@ public struct Admission: Sendable {
     return SnapshotRecord(
       id: attachment.id ?? manifest.id, report: attachment.report, size: size, sha256: sha256,
       receivedAt: SnapshotJSON.milliseconds(of: now()), verified: depth == .full ? .intact : .pending,
-      manifest: manifest, metadata: attachment.metadata, attachedBy: attachment.attachedBy)
+      manifest: manifest, metadata: attachment.metadata, attachedBy: attachment.attachedBy,
+      expiresAt: attachment.expiresAt.map(SnapshotJSON.milliseconds))
   }
 
   /// What becomes of an upload whose UUID is taken: ``Publication/alreadyThere(_:)`` for the same bytes and the

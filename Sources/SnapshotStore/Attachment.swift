@@ -1,3 +1,4 @@
+public import Foundation
 public import SnapshotFormat
 
 /// What a bundle is published as.
@@ -16,11 +17,14 @@ public struct Attachment: Sendable {
   public var attachedBy: String?
   /// Identifiers of the applications of which one must have made the bundle; `nil` takes any.
   public var applications: Set<String>?
+  /// When it is to go by itself; `nil` leaves that to the rules.
+  public var expiresAt: Date?
 
   /// Describes how to publish.
   public init(
     report: ReportID, id: SnapshotID? = nil, expected: ContentDigest? = nil, createOnly: Bool = false,
-    metadata: [String: String] = [:], attachedBy: String? = nil, applications: Set<String>? = nil
+    metadata: [String: String] = [:], attachedBy: String? = nil, applications: Set<String>? = nil,
+    expiresAt: Date? = nil
   ) {
     self.report = report
     self.id = id
@@ -29,5 +33,6 @@ public struct Attachment: Sendable {
     self.metadata = metadata
     self.attachedBy = attachedBy
     self.applications = applications
+    self.expiresAt = expiresAt
   }
 }

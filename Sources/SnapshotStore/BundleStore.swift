@@ -14,21 +14,45 @@ public import SystemIO
 /// - Every method may be called from any task at any time, and none blocks the caller's executor.
 public protocol BundleStore: Sendable {
   /// Begins to take a bundle in.
-  func beginUpload() async throws(StoreError) -> any BundleUpload
+  /// - Parameter length: how many bytes it has, as far as the sender says so: what is bound not to fit is refused
+  ///   here, as ``StoreError/outOfSpace`` or ``StoreError/quotaExceeded(limit:)``.
+  func beginUpload(expecting length: Int64?) async throws(StoreError) -> any BundleUpload
   /// The record of a bundle; throws ``StoreError/notFound`` or ``StoreError/deleted``.
   func record(_ id: SnapshotID) async throws(StoreError) -> SnapshotRecord
   /// A bundle, open for reading; it stays readable even if it is deleted meanwhile. Throws
-  /// ``StoreError/notFound`` or ``StoreError/deleted``.
+  /// ``StoreError/notFound``, ``StoreError/deleted``, or ``StoreError/damaged`` where it was set aside.
   func open(_ id: SnapshotID) async throws(StoreError) -> StoredBundle
   /// Removes a bundle and its record for good, leaving a tombstone that holds nothing but the UUID. Throws
   /// ``StoreError/notFound`` where there never was one, ``StoreError/deleted`` where it is gone already.
   func delete(_ id: SnapshotID) async throws(StoreError)
-  /// Replaces what a record says of the checksums of its bundle. Throws ``StoreError/notFound`` or
-  /// ``StoreError/deleted``.
-  func setVerification(_ verification: SnapshotRecord.Verification, of id: SnapshotID)
-    async throws(StoreError)
+  /// Deletes a bundle as ``delete(_:)`` does if its record is as `condition` wants it at that very moment: no change
+  /// of the record comes between.
+  /// - Returns: whether it was deleted.
+  func delete(
+    _ id: SnapshotID, if condition: @escaping @Sendable (SnapshotRecord) -> Bool
+  ) async throws(StoreError) -> Bool
+  /// Changes what may change of a record, and returns it as it is then, when that would survive a power cut. Changes
+  /// at the same time are all made. Throws ``StoreError/notFound`` or ``StoreError/deleted``.
+  @discardableResult
+  func change(_ change: RecordChange, of id: SnapshotID) async throws(StoreError) -> SnapshotRecord
+  /// Takes a bundle out of use whose bytes are not those any more that came: from here on its record says `damaged`,
+  /// and ``open(_:)`` throws ``StoreError/damaged``, until the same bytes for the same report come again, which put
+  /// it right. Its bytes are kept for people to look at. Harmless where it was done before.
+  /// - Returns: the record as it is then.
+  @discardableResult
+  func setAside(_ id: SnapshotID) async throws(StoreError) -> SnapshotRecord
+  /// Some of the ids that come after `last`, in ascending order: of everything that is neither deleted nor absent,
+  /// readable or not. None is left out between two answers; the empty answer is the end.
+  func identifiers(after last: SnapshotID?) async throws(StoreError) -> [SnapshotID]
   /// Every record, in no order: what a catalogue is built from.
   func allRecords() async throws(StoreError) -> [SnapshotRecord]
+}
+
+extension BundleStore {
+  /// Begins to take in a bundle of a length that nobody knows.
+  public func beginUpload() async throws(StoreError) -> any BundleUpload {
+    try await beginUpload(expecting: nil)
+  }
 }
 
 /// A bundle on its way in. Used by one task at a time; ends with ``commit(_:)`` or ``discard()``.

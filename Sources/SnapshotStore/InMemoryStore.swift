@@ -10,6 +10,7 @@ import SystemIO
 public final class InMemoryStore: BundleStore {
   private enum Entry {
     case published(StoredBundle)
+    case setAside(StoredBundle)
     case deleted
   }
 
@@ -21,50 +22,92 @@ public final class InMemoryStore: BundleStore {
   public init(admission: Admission = Admission()) { self.admission = admission }
 
   /// Begins to take a bundle in.
-  public func beginUpload() async throws(StoreError) -> any BundleUpload { InMemoryUpload(store: self) }
+  public func beginUpload(expecting length: Int64?) async throws(StoreError) -> any BundleUpload {
+    InMemoryUpload(store: self)
+  }
 
   /// The record of a bundle.
-  public func record(_ id: SnapshotID) async throws(StoreError) -> SnapshotRecord { try find(id).record }
+  public func record(_ id: SnapshotID) async throws(StoreError) -> SnapshotRecord {
+    try entries.withLock { entries throws(StoreError) in try Self.record(entries[id]) }
+  }
 
   /// A bundle, open for reading.
-  public func open(_ id: SnapshotID) async throws(StoreError) -> StoredBundle { try find(id) }
-
-  /// Removes a bundle for good.
-  public func delete(_ id: SnapshotID) async throws(StoreError) {
+  public func open(_ id: SnapshotID) async throws(StoreError) -> StoredBundle {
     try entries.withLock { entries throws(StoreError) in
-      _ = try Self.published(entries[id])
-      entries[id] = .deleted
+      guard case .published(let bundle) = entries[id] else {
+        _ = try Self.record(entries[id])
+        throw .damaged
+      }
+      return bundle
     }
   }
 
-  /// Replaces what a record says of the checksums of its bundle.
-  public func setVerification(
-    _ verification: SnapshotRecord.Verification, of id: SnapshotID
-  ) async throws(StoreError) {
+  /// Removes a bundle for good.
+  public func delete(_ id: SnapshotID) async throws(StoreError) { _ = try await delete(id) { _ in true } }
+
+  /// Removes a bundle for good if its record is as `condition` wants it.
+  public func delete(
+    _ id: SnapshotID, if condition: @escaping @Sendable (SnapshotRecord) -> Bool
+  ) async throws(StoreError) -> Bool {
     try entries.withLock { entries throws(StoreError) in
-      let bundle = try Self.published(entries[id])
-      var record = bundle.record
-      record.verified = verification
-      entries[id] = .published(StoredBundle(record: record, file: bundle.file))
+      guard condition(try Self.record(entries[id])) else { return false }
+      entries[id] = .deleted
+      return true
+    }
+  }
+
+  /// Changes what may change of a record.
+  @discardableResult
+  public func change(_ change: RecordChange, of id: SnapshotID) async throws(StoreError) -> SnapshotRecord {
+    try entries.withLock { entries throws(StoreError) in
+      switch entries[id] {
+      case .published(let bundle): entries[id] = .published(bundle.changed(by: change))
+      case .setAside(let bundle): entries[id] = .setAside(bundle.changed(by: change))
+      case .deleted, nil: break
+      }
+      return try Self.record(entries[id])
+    }
+  }
+
+  /// Takes a bundle out of use.
+  @discardableResult
+  public func setAside(_ id: SnapshotID) async throws(StoreError) -> SnapshotRecord {
+    try entries.withLock { entries throws(StoreError) in
+      if case .published(let bundle) = entries[id] { entries[id] = .setAside(bundle) }
+      return try Self.record(entries[id])
+    }
+  }
+
+  /// The ids that come after `last`, at most a hundred.
+  public func identifiers(after last: SnapshotID?) async throws(StoreError) -> [SnapshotID] {
+    entries.withLock { entries in
+      let ids = entries.filter { Self.readable($0.value) != nil }.keys
+      return Array(ids.sorted().drop { id in last.map { id <= $0 } ?? false }.prefix(100))
     }
   }
 
   /// Every record.
   public func allRecords() async throws(StoreError) -> [SnapshotRecord] {
     entries.withLock { entries in
-      entries.values.compactMap { if case .published(let bundle) = $0 { bundle.record } else { nil } }
+      entries.values.compactMap(Self.readable)
     }
   }
 
-  private func find(_ id: SnapshotID) throws(StoreError) -> StoredBundle {
-    try entries.withLock { entries throws(StoreError) in try Self.published(entries[id]) }
+  private static func record(_ entry: Entry?) throws(StoreError) -> SnapshotRecord {
+    guard let entry else { throw .notFound }
+    guard let record = readable(entry) else { throw .deleted }
+    return record
   }
 
-  private static func published(_ entry: Entry?) throws(StoreError) -> StoredBundle {
+  /// `nil` for what is deleted.
+  private static func readable(_ entry: Entry) -> SnapshotRecord? {
     switch entry {
-    case .published(let bundle): return bundle
-    case .deleted: throw .deleted
-    case nil: throw .notFound
+    case .published(let bundle): return bundle.record
+    case .setAside(let bundle):
+      var record = bundle.record
+      record.verified = .damaged
+      return record
+    case .deleted: return nil
     }
   }
 
@@ -78,6 +121,11 @@ public final class InMemoryStore: BundleStore {
       switch entries[record.id] {
       case .published(let existing):
         return try Admission.reconcile(record, with: existing.record, createOnly: attachment.createOnly)
+      case .setAside(let existing):
+        let publication = try Admission.reconcile(
+          record, with: existing.record, createOnly: attachment.createOnly)
+        entries[record.id] = .published(StoredBundle(record: existing.record, file: file))
+        return publication
       case .deleted:
         throw .deleted
       case nil:
@@ -101,6 +149,14 @@ extension InMemoryStore {
     }
     let digest = ContentDigest.of(bytes)
     return (file, try admission.admit(place, size: Int64(bytes.count), sha256: digest, as: attachment))
+  }
+}
+
+extension StoredBundle {
+  fileprivate func changed(by change: RecordChange) -> StoredBundle {
+    var record = record
+    change.apply(to: &record)
+    return StoredBundle(record: record, file: file)
   }
 }
 

@@ -19,6 +19,10 @@ public enum StoreError: Error, Sendable {
   case foreignApplication
   /// There is no room.
   case outOfSpace
+  /// The bundles would have more bytes together than the store may hold.
+  case quotaExceeded(limit: Int64)
+  /// What is kept of the bundle, or of its record, is not what was written.
+  case damaged
   /// The disk or the system failed; for the log.
   case system(SystemError)
 
@@ -41,6 +45,9 @@ extension StoreError: CustomStringConvertible {
     case .invalid(let reason): reason.description
     case .foreignApplication: "The bundle was made by another application than this may attach."
     case .outOfSpace: "The server has no room for the bundle."
+    case .quotaExceeded(let limit):
+      "The server keeps at most \(limit) bytes of bundles, and this one does not fit any more."
+    case .damaged: "The server's copy of this snapshot is damaged, and is not given out."
     case .system(let failure): failure.description
     }
   }

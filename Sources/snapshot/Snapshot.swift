@@ -18,6 +18,7 @@ struct Snapshot: AsyncParsableCommand {
       ServeCommand.self, DemoCommand.self, UploadCommand.self, FetchCommand.self, ListCommand.self,
       InspectCommand.self, VerifyCommand.self, TokenCommand.self, LinkCommand.self, PackCommand.self,
       PreloadCommand.self, EmbedCommand.self,
+      DeleteCommand.self, PinCommand.self, ExpireCommand.self, ScrubCommand.self,
     ])
 
   static func main() async {

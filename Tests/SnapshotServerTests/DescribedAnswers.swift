@@ -43,7 +43,9 @@ enum DescribedAnswers {
         Issue.record("\(name), \(answer.status): \(problem.type) is not described")
       }
       let kind = ProblemKind.all.first { $0.type == problem.type }
-      if kind?.status != answer.status { Issue.record("\(problem.type) is described with another status") }
+      if kind?.statuses.contains(answer.status) != true {
+        Issue.record("\(problem.type) is described with another status")
+      }
     } else if let type = answer.fields[.contentType]?.prefix(while: { $0 != ";" }), request.method != .head {
       if response["content"]?[String(type)] == nil {
         Issue.record("\(name), \(answer.status): \(type) is not described")

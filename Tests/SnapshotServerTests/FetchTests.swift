@@ -84,7 +84,7 @@ import Testing
   @Test func `a record's tag changes with it`() async throws {
     let tag = try #require(try await api.send(.get, path).fields[.eTag])
     #expect(try await api.send(.get, path, [.ifNoneMatch: tag]).status == 304)
-    try await api.store.setVerification(.damaged, of: bundle.id)
+    try await api.store.change(RecordChange(verified: .damaged), of: bundle.id)
     #expect(try await api.send(.get, path, [.ifNoneMatch: tag]).status == 200)
   }
 

@@ -42,10 +42,10 @@ final class ObservedStore: BundleStore {
 
   fileprivate func count(_ change: (inout Ends) -> Void) { state.withLock { change(&$0.ends) } }
 
-  func beginUpload() async throws(StoreError) -> any BundleUpload {
+  func beginUpload(expecting length: Int64?) async throws(StoreError) -> any BundleUpload {
     try check(.begin)
     count { $0.begun += 1 }
-    return ObservedUpload(store: self, upload: try await store.beginUpload())
+    return ObservedUpload(store: self, upload: try await store.beginUpload(expecting: length))
   }
 
   func record(_ id: SnapshotID) async throws(StoreError) -> SnapshotRecord {
@@ -63,10 +63,22 @@ final class ObservedStore: BundleStore {
     try await store.delete(id)
   }
 
-  func setVerification(
-    _ verification: SnapshotRecord.Verification, of id: SnapshotID
-  ) async throws(StoreError) {
-    try await store.setVerification(verification, of: id)
+  func delete(
+    _ id: SnapshotID, if condition: @escaping @Sendable (SnapshotRecord) -> Bool
+  ) async throws(StoreError) -> Bool {
+    try check(.delete)
+    return try await store.delete(id, if: condition)
+  }
+
+  @discardableResult
+  func change(_ change: RecordChange, of id: SnapshotID) async throws(StoreError) -> SnapshotRecord {
+    try await store.change(change, of: id)
+  }
+
+  func setAside(_ id: SnapshotID) async throws(StoreError) -> SnapshotRecord { try await store.setAside(id) }
+
+  func identifiers(after last: SnapshotID?) async throws(StoreError) -> [SnapshotID] {
+    try await store.identifiers(after: last)
   }
 
   func allRecords() async throws(StoreError) -> [SnapshotRecord] { try await store.allRecords() }

@@ -13,12 +13,17 @@ final class PieceStore: BundleStore, BundleUpload {
   func commit(_ attachment: Attachment) async throws(StoreError) -> Publication { throw .outOfSpace }
   func discard() async {}
 
-  func beginUpload() async throws(StoreError) -> any BundleUpload { self }
+  func beginUpload(expecting length: Int64?) async throws(StoreError) -> any BundleUpload { self }
   func record(_ id: SnapshotID) async throws(StoreError) -> SnapshotRecord { throw .notFound }
   func open(_ id: SnapshotID) async throws(StoreError) -> StoredBundle { throw .notFound }
   func delete(_ id: SnapshotID) async throws(StoreError) { throw .notFound }
-  func setVerification(
-    _ verification: SnapshotRecord.Verification, of id: SnapshotID
-  ) async throws(StoreError) { throw .notFound }
+  func delete(
+    _ id: SnapshotID, if condition: @escaping @Sendable (SnapshotRecord) -> Bool
+  ) async throws(StoreError) -> Bool { throw .notFound }
+  func change(_ change: RecordChange, of id: SnapshotID) async throws(StoreError) -> SnapshotRecord {
+    throw .notFound
+  }
+  func setAside(_ id: SnapshotID) async throws(StoreError) -> SnapshotRecord { throw .notFound }
+  func identifiers(after last: SnapshotID?) async throws(StoreError) -> [SnapshotID] { [] }
   func allRecords() async throws(StoreError) -> [SnapshotRecord] { [] }
 }

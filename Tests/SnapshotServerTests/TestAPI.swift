@@ -16,14 +16,18 @@ struct TestAPI: Sendable {
   let log = CapturedLog()
   let handler: SnapshotHandler
 
+  /// - Parameter rules: what goes by itself, when it is asked for.
   init(
     limits: ServiceLimits = ServiceLimits(), access: AccessControl = .open,
-    observation: Observation = Observation()
+    rules: RetentionRules = RetentionRules(), observation: Observation = Observation()
   ) {
     let log = log
+    let maintenance = MaintenanceRoutes(
+      Reaper(rules, store: store, catalog: catalog),
+      Scrubber(.init(bytesPerSecond: 1 << 30), store: store, catalog: catalog))
     handler = SnapshotHandler(
       SnapshotService(store: store, catalog: catalog), access: access, limits: limits,
-      observation: observation, logger: Logger(label: "test") { _ in log })
+      more: maintenance.routes, observation: observation, logger: Logger(label: "test") { _ in log })
   }
 
   /// What came back: an answer, or the problem that is told.

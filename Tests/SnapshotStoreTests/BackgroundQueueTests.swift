@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import FileStore
+import SystemIO
 
 @Suite struct BackgroundQueueTests {
   @Test func `work is done in its order`() async {

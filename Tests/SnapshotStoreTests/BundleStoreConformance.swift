@@ -141,7 +141,7 @@ extension Logger {
       #expect(await failure { _ = try await store.record(sample.id) } == "deleted")
       #expect(await failure { _ = try await store.open(sample.id) } == "deleted")
       #expect(await failure { try await store.delete(sample.id) } == "deleted")
-      #expect(await failure { try await store.setVerification(.intact, of: sample.id) } == "deleted")
+      #expect(await failure { try await store.change(RecordChange(verified: .intact), of: sample.id) } == "deleted")
       #expect(await failure { try await store.upload(sample) } == "deleted")
       #expect(await failure { try await store.upload(sample, createOnly: true) } == "deleted")
       #expect(try await store.allRecords().isEmpty)
@@ -155,7 +155,7 @@ extension Logger {
       #expect(await failure { _ = try await store.record(id) } == "notFound")
       #expect(await failure { _ = try await store.open(id) } == "notFound")
       #expect(await failure { try await store.delete(id) } == "notFound")
-      #expect(await failure { try await store.setVerification(.intact, of: id) } == "notFound")
+      #expect(await failure { try await store.change(RecordChange(verified: .intact), of: id) } == "notFound")
       #expect(await failure { _ = try await store.record(id) } == "notFound")
     }
   }
@@ -264,7 +264,7 @@ extension Logger {
   func `a verification is kept`(kind: StoreKind, verification: SnapshotRecord.Verification) async throws {
     try await kind.withStore { store async throws in
       var record = try await store.upload(SampleBundle()).record
-      try await store.setVerification(verification, of: record.id)
+      try await store.change(RecordChange(verified: verification), of: record.id)
       record.verified = verification
       #expect(try await store.record(record.id) == record)
       #expect(try await store.open(record.id).record == record)

@@ -121,18 +121,6 @@ import Testing
     #expect(try storage.entries().filter { $0.contains("\(sample.id)") }.count == 1)
   }
 
-  @Test(arguments: [Step.replaceRecord, .flushFolder])
-  func `a verification that can't be kept leaves a record and nothing staged`(step: Step) async throws {
-    let (storage, probe) = (try StorageFixture(), StepProbe())
-    let store = try await storage.open(seams: probe.seams)
-    let sample = SampleBundle()
-    try await store.upload(sample)
-    probe.fail(step)
-    #expect(await failure { try await store.setVerification(.damaged, of: sample.id) } == "system")
-    #expect(try await store.record(sample.id).id == sample.id)
-    #expect(try Folder.entries(storage.path + "/uploads").isEmpty)
-  }
-
   @Test func `a bundle without a record is set aside, not served and not lost`() async throws {
     let storage = try StorageFixture()
     let sample = SampleBundle()

@@ -58,7 +58,7 @@ import Testing
     try await store.upload(sample)
     let first = try await store.record(sample.id)
     for verification in SnapshotRecord.Verification.allCases where verification != first.verified {
-      try await store.setVerification(verification, of: sample.id)
+      try await store.change(RecordChange(verified: verification), of: sample.id)
       #expect(try await store.record(sample.id).verified == verification)
       #expect(try await store.open(sample.id).record.verified == verification)
     }

@@ -109,6 +109,8 @@ func failure(_ body: () async throws -> Void) async -> String? {
     case .invalid: "invalid"
     case .foreignApplication: "foreignApplication"
     case .outOfSpace: "outOfSpace"
+    case .quotaExceeded: "quotaExceeded"
+    case .damaged: "damaged"
     case .system: "system"
     }
   } catch {

@@ -60,6 +60,15 @@ enum SnapshotProblem {
       HTTPProblem(
         HTTPResponse.Status(code: 507, reasonPhrase: "Insufficient Storage"), kind: "out-of-space",
         title: "The server has no room left", detail: error.description + " Nothing of it was kept.")
+    case .quotaExceeded:
+      HTTPProblem(
+        HTTPResponse.Status(code: 507, reasonPhrase: "Insufficient Storage"), kind: "quota-exceeded",
+        title: "The server keeps no more than it does now",
+        detail: error.description + " Nothing of it was kept.")
+    case .damaged:
+      HTTPProblem(
+        .internalServerError, kind: "snapshot-damaged", title: "The server's copy is damaged",
+        detail: error.description + " Whoever has the bundle can put it right by attaching it again.")
     case .system(let failure) where failure.isOutOfDescriptors:
       HTTPProblem(
         .serviceUnavailable, kind: "busy", title: "The server is busy",
@@ -145,6 +154,41 @@ enum SnapshotProblem {
       detail:
         "The server can't write down who does what at the moment, and so doesn't do it. Try again later.",
       headerFields: [.retryAfter: "5"])
+  }
+
+  /// 415: no change of a record, with what would be accepted.
+  static func unsupportedPatch(_ sent: String?) -> HTTPProblem {
+    let subject = sent.map { "‘\(abridged($0))’ is" } ?? "A body without Content-Type is"
+    return HTTPProblem(
+      .unsupportedMediaType, kind: "unsupported-media-type",
+      title: "The content has a type that is not taken",
+      detail: "\(subject) not taken here; send \(ChangeRequest.mediaType).",
+      headerFields: [.acceptPatch: ChangeRequest.mediaType])
+  }
+
+  /// 422: the change of a record can't be made, for the reason given.
+  static func malformedChange(_ detail: String) -> HTTPProblem {
+    HTTPProblem(
+      .unprocessableContent, kind: "malformed-change", title: "This can't be changed so", detail: detail)
+  }
+
+  /// 400 or, in the body of a change, 422: `text`, which `name` has, says no time at which a snapshot goes.
+  static func malformedEnd(
+    _ name: String, _ text: String, _ status: HTTPResponse.Status = .badRequest
+  ) -> HTTPProblem {
+    HTTPProblem(
+      status, kind: "malformed-end", title: "This is no time at which a snapshot could go",
+      detail: """
+        ‘\(name)’ is ‘\(abridged(text))’; it takes a time such as 2027-03-01T00:00:00Z, a while such as 12h or 30d, \
+        or never.
+        """)
+  }
+
+  /// 403: the call is about all snapshots, and its caller is limited to some.
+  static var limitedCaller: HTTPProblem {
+    HTTPProblem(
+      .forbidden, kind: "caller-limited", title: "The token is limited to some snapshots",
+      detail: "This call is about all snapshots; it needs a token without limits.")
   }
 
   private static func abridged(_ text: String) -> String { text.count > 100 ? text.prefix(100) + "…" : text }

@@ -37,13 +37,14 @@ extension SnapshotRoutes {
   private func attach(
     _ intake: UploadIntake, _ attachment: Attachment, for call: APIRequest
   ) async throws -> HTTPServerResponse {
-    let publication = try await service.attach { upload in
+    let publication = try await service.attach(expecting: intake.leastLength) { upload in
       let received = try await intake.receive(into: upload)
       var attachment = attachment
       attachment.attachedBy = call.caller.token
       attachment.applications = call.caller.limits.applications
       attachment.expected = received.expected
       attachment.metadata = received.metadata
+      attachment.expiresAt = received.expiresAt
       return attachment
     }
     call.concerns(publication.record)

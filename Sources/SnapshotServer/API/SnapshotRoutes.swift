@@ -25,6 +25,7 @@ public struct SnapshotRoutes: Sendable {
       APIRoute(.get, "/v1/snapshots", .read, listAll),
       APIRoute(.get, "/v1/snapshots/{id}.zip", .bundle, bundle),
       APIRoute(.get, "/v1/snapshots/{id}", .status, record),
+      APIRoute(.patch, "/v1/snapshots/{id}", .delete, change),
       APIRoute(.delete, "/v1/snapshots/{id}", .delete, delete),
     ]
   }

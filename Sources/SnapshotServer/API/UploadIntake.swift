@@ -1,3 +1,4 @@
+import Foundation
 import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
@@ -15,6 +16,8 @@ struct UploadIntake {
     var expected: ContentDigest?
     /// The form's other fields.
     var metadata: [String: String] = [:]
+    /// When the snapshot is to go by itself.
+    var expiresAt: Date?
   }
 
   private enum Format {
@@ -24,16 +27,27 @@ struct UploadIntake {
 
   /// The name of the form's part that is the bundle.
   static let partName = "snapshot"
+  /// The name of the form's field that says when the snapshot is to go by itself, as the field `Snapshot-Expires` of
+  /// the head does.
+  static let endName = "expires"
 
   private let body: HTTPRequestBody
   private let format: Format
   private let limits: ServiceLimits
   /// The digest of all of the body, as the sender states it.
   private let stated: (digest: ContentDigest, field: HTTPField.Name)?
+  /// The end that the head states.
+  private let end: SnapshotEnd?
+  private let now: Date
 
   /// Checks what `request` says of its body.
-  init(_ request: HTTPServerRequest, limits: ServiceLimits) throws(HTTPProblem) {
+  /// - Parameter now: when it came.
+  init(_ request: HTTPServerRequest, limits: ServiceLimits, now: Date = Date()) throws(HTTPProblem) {
     let fields = request.headerFields
+    self.now = now
+    end = try fields[.snapshotExpires].map { text throws(HTTPProblem) in
+      try Self.end(text, HTTPField.Name.snapshotExpires.rawName)
+    }
     if let coding = fields[.contentEncoding], coding.lowercased() != "identity" {
       throw SnapshotProblem.unsupportedCoding(coding)
     }
@@ -56,8 +70,21 @@ struct UploadIntake {
     if case .zip = format { stated?.digest } else { nil }
   }
 
+  /// How many bytes the bundle has at least, as far as the head states it.
+  var leastLength: Int64? {
+    guard let length = body.declaredLength else { return nil }
+    if case .zip = format { return length }
+    return max(length - (limits.formBytes - limits.bundleBytes), 0)
+  }
+
   /// Reads all of the body, appending the bundle to `upload` piece by piece.
   func receive(into upload: any BundleUpload) async throws -> Received {
+    var received = try await receiveParts(into: upload)
+    received.expiresAt = try end(received.metadata.removeValue(forKey: Self.endName))?.time(from: now)
+    return received
+  }
+
+  private func receiveParts(into upload: any BundleUpload) async throws -> Received {
     switch format {
     case .zip:
       var size: Int64 = 0
@@ -74,6 +101,22 @@ struct UploadIntake {
       guard digest.value == stated.digest else { throw SnapshotProblem.digestMismatch(stated.field) }
       return received
     }
+  }
+
+  /// What the head states, or the form's field, whose text is `text`.
+  private func end(_ text: String?) throws(HTTPProblem) -> SnapshotEnd? {
+    guard let text else { return end }
+    let stated = try Self.end(text, Self.endName)
+    guard end == nil || end == stated else {
+      throw SnapshotProblem.malformedForm(
+        "The form's field ‘\(Self.endName)’ and Snapshot-Expires state two different times.")
+    }
+    return stated
+  }
+
+  private static func end(_ text: String, _ name: String) throws(HTTPProblem) -> SnapshotEnd {
+    guard let end = SnapshotEnd(text) else { throw SnapshotProblem.malformedEnd(name, text) }
+    return end
   }
 
   private var bodyLimit: Int64 {

@@ -88,6 +88,14 @@ public final class AuditLog: Sendable {
     if let failure { throw failure }
   }
 
+  /// Has the event written without waiting for it: for what the server does by itself. What can't be written is told to
+  /// the logger.
+  public func note(_ event: AuditEvent) {
+    guard let failure = add(Waiting(event: event, continuation: nil)) else { return }
+    logger.error(
+      "An event is not in the audit log", metadata: ["event": "\(event.line)", "error": "\(failure)"])
+  }
+
   /// Returns when the refusal of somebody unknown is in the file, or waits to share a line with others: of those with
   /// the same address, action and status the first has its line, and all that follow within
   /// ``Configuration/refusalWindow`` have one together, which says how many.

@@ -44,12 +44,39 @@ extension APIDescription {
           "description": "What came with the upload besides the bundle.",
         ],
         "attachedBy": ["type": "string", "description": "The id of the token that attached it."],
-      ], optional: ["attachedBy"]),
+        "expiresAt": time("When it is to go by itself."),
+        "pinned": ["const": true, "description": "It stays, whatever else says that it is to go."],
+      ], optional: ["attachedBy", "expiresAt", "pinned"]),
     "Page": object(
       [
         "snapshots": ["type": "array", "items": ["$ref": "#/components/schemas/Snapshot"]],
         "next": ["type": "string", "description": "The cursor of the next page; missing on the last."],
       ], optional: ["next"]),
+    "Expiration": object([
+      "id": ["$ref": "#/components/schemas/SnapshotID"],
+      "receivedAt": time("When the server had all of it."),
+      "size": ["type": "integer", "minimum": 0, "description": "The bundle's length in bytes."],
+      "rule": ["enum": .array(Expiration.Rule.allCases.map { .string($0.rawValue) })],
+      "reason": ["type": "string", "description": "The rule in a sentence."],
+    ]),
+    "ExpirationPlan": object(
+      [
+        "count": ["type": "integer", "minimum": 0], "bytes": ["type": "integer", "minimum": 0],
+        "expirations": ["type": "array", "items": ["$ref": "#/components/schemas/Expiration"]],
+        "next": ["type": "string", "description": "The cursor of the next page; missing on the last."],
+      ], optional: ["next"]),
+    "ExpirationOutcome": object([
+      "expirations": ["type": "array", "items": ["$ref": "#/components/schemas/Expiration"]],
+      "remaining": ["type": "integer", "minimum": 0, "description": "How many are still to go."],
+    ]),
+    "ScrubReport": object(
+      [
+        "isRunning": ["type": "boolean"], "startedAt": time("When it began."),
+        "endedAt": time("When it ended."),
+        "bundles": ["type": "integer", "minimum": 0], "bytes": ["type": "integer", "minimum": 0],
+        "damaged": ["type": "integer", "minimum": 0], "unreadable": ["type": "integer", "minimum": 0],
+        "damagedSnapshots": ["type": "array", "items": ["$ref": "#/components/schemas/SnapshotID"]],
+      ], optional: ["startedAt", "endedAt"]),
     "Link": object([
       "link": ["type": "string", "description": "The path and the query of the link, on this server."],
       "expiresAt": time("When it ends."),
@@ -80,6 +107,7 @@ extension APIDescription {
   static let fields: [String: String] = [
     "Accept": "The media types that are taken here.",
     "Accept-Encoding": "The codings that are taken here.",
+    "Accept-Patch": "The media types of changes that are taken here.",
     "Accept-Post": "The media types that are taken here.",
     "Accept-Ranges": "Ranges of bytes are answered.",
     "Allow": "The methods that the path answers.",
@@ -102,7 +130,7 @@ extension APIDescription {
   /// The fields that come with problems, by their status.
   static let fieldsOfProblems: [Int: [String]] = [
     401: ["WWW-Authenticate"], 403: ["WWW-Authenticate"],
-    415: ["Accept", "Accept-Encoding", "Accept-Post"], 416: ["Content-Range"],
+    415: ["Accept", "Accept-Encoding", "Accept-Patch", "Accept-Post"], 416: ["Content-Range"],
     429: ["RateLimit", "RateLimit-Policy", "Retry-After"], 503: ["Retry-After"],
   ]
 }

@@ -141,7 +141,7 @@ struct APIDescription: Sendable {
     var byStatus: [Int: [ProblemKind]] = [:]
     for status in engineStatuses { byStatus[status] = [] }
     for kind in kinds.compactMap({ ProblemKind.byName[$0] }) {
-      byStatus[kind.status, default: []].append(kind)
+      for status in kind.statuses { byStatus[status, default: []].append(kind) }
     }
     return Dictionary(
       uniqueKeysWithValues: byStatus.map { status, kinds in

@@ -21,7 +21,9 @@ extension Operation {
     .query(
       "limit", "The most snapshots on the page.",
       ["type": "integer", "minimum": 1, "maximum": .integer(Int64(PageRequest.maximumLimit)), "default": 100]),
-    .query("cursor", "Where to go on: what `next` of the page before said.", ["type": "string"]),
+    .query(
+      "cursor", "Where to go on: what `next` of the page before said.",
+      ["type": "string", "pattern": "^[0-9]+_[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$"]),
   ]
   private static let list = Answer.json(
     200, "A page.", ["$ref": "#/components/schemas/Page"], fields: ["Link"])

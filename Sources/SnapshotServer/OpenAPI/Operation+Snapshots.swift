@@ -10,14 +10,14 @@ extension Operation {
         The server makes the UUID. The bundle is the body, or the part `snapshot` of a form whose other parts become \
         the record's metadata. Nothing is kept of a bundle that is refused.
         """,
-      parameters: [.report] + digests, body: bundleBody,
+      parameters: [.report] + uploading, body: bundleBody,
       answers: [.json(201, "It is attached, and would survive a power cut.", record, fields: ["Location"])],
       problems: attaching),
     Operation(
       "attachSnapshotAs", .put, "/v1/reports/{report}/snapshots/{id}",
       "Attaches a snapshot under a UUID of the client's making.",
       detail: "Sending the same bytes again does no harm. `If-None-Match: *` refuses a UUID that is taken.",
-      parameters: [.report, .id, .ifMatch, .ifNoneMatch] + digests, body: bundleBody,
+      parameters: [.report, .id, .ifMatch, .ifNoneMatch] + uploading, body: bundleBody,
       answers: [
         .json(201, "It is attached, and would survive a power cut.", record, fields: ["Location"]),
         .json(200, "The same bytes were attached to the same report before.", record),
@@ -44,8 +44,8 @@ extension Operation {
         .notModified,
       ],
       problems: [
-        "malformed-snapshot-id", "no-such-snapshot", "snapshot-deleted", "precondition-failed",
-        "range-not-satisfiable",
+        "malformed-snapshot-id", "no-such-snapshot", "snapshot-deleted", "snapshot-damaged",
+        "precondition-failed", "range-not-satisfiable",
       ]),
     Operation(
       "readSnapshot", .get, "/v1/snapshots/{id}", "Tells what is known of a snapshot.",
@@ -58,8 +58,18 @@ extension Operation {
         .notModified,
       ],
       problems: [
+        "malformed-snapshot-id", "no-such-snapshot", "snapshot-deleted", "snapshot-damaged",
+        "precondition-failed", "range-not-satisfiable",
+      ]),
+    Operation(
+      "changeSnapshot", .patch, "/v1/snapshots/{id}", "Pins a snapshot, or sets when it is to go.",
+      detail: "The body is a JSON merge patch (RFC 7396) of the record's `pinned` and `expiresAt`.",
+      parameters: [.id, .ifMatch, .ifNoneMatch],
+      body: [ChangeRequest.mediaType: change, "application/json": change],
+      answers: [.json(200, "The record as it is now.", record, fields: ["ETag"])],
+      problems: [
         "malformed-snapshot-id", "no-such-snapshot", "snapshot-deleted", "precondition-failed",
-        "range-not-satisfiable",
+        "content-too-large", "unsupported-media-type", "malformed-change", "malformed-end",
       ]),
     Operation(
       "deleteSnapshot", .delete, "/v1/snapshots/{id}", "Deletes a snapshot for good.",
@@ -87,18 +97,34 @@ extension Operation {
   ]
 
   private static let record: JSONValue = ["$ref": "#/components/schemas/Snapshot"]
+  private static let change: JSONValue = [
+    "schema": [
+      "type": "object", "additionalProperties": false,
+      "properties": [
+        "pinned": ["type": ["boolean", "null"]],
+        "expiresAt": [
+          "type": ["string", "null"],
+          "description": "A time, a while from now such as `30d`, or `never`, which is what null says too.",
+        ],
+      ],
+    ]
+  ]
   private static let binary: JSONValue = [:]
   private static let bundleFields = [
     "Accept-Ranges", "Cache-Control", "Content-Disposition", "ETag", "Repr-Digest",
   ]
-  private static let digests: [Parameter] = [
+  private static let uploading: [Parameter] = [
     .header("Repr-Digest", "The SHA-256 of the body (RFC 9530), checked before anything is kept.", digest),
     .header("Content-Digest", "The same, by its other name.", digest),
+    .header(
+      "Snapshot-Expires", "When the snapshot is to go: a time, a while such as `30d`, or `never`.",
+      ["type": "string", "pattern": "^([1-9][0-9]{0,3}[hdw]|never)$"]),
   ]
   private static let digest: JSONValue = ["type": "string", "pattern": "^sha-256=:[A-Za-z0-9+/]{43}=:$"]
   private static let attaching = [
     "malformed-report-id", "digest-mismatch", "malformed-form", "content-too-large", "form-too-large",
-    "unsupported-media-type", "unsupported-coding", "invalid-bundle", "out-of-space",
+    "unsupported-media-type", "unsupported-coding", "invalid-bundle", "out-of-space", "quota-exceeded",
+    "malformed-end",
   ]
   private static let bundleBody: [String: JSONValue] = [
     "application/zip": [:],

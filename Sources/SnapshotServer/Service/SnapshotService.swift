@@ -6,8 +6,8 @@ public import SnapshotStore
 /// The store is the truth and the catalogue its index: a bundle is published first and indexed then, and deleted
 /// first and taken out of the index then. Safe to use from any task.
 public struct SnapshotService: Sendable {
-  private let store: any BundleStore
-  private let catalog: any Catalog
+  let store: any BundleStore
+  let catalog: any Catalog
 
   /// Serves what `store` keeps, listed by `catalog`.
   public init(store: any BundleStore, catalog: any Catalog) {
@@ -23,10 +23,11 @@ public struct SnapshotService: Sendable {
   /// Takes a bundle in: `receive` appends its bytes to the upload and says what it is to be attached to.
   ///
   /// However `receive` ends, the upload is committed or discarded, by cancellation too.
+  /// - Parameter length: how many bytes the bundle has at least, as far as that is known.
   public func attach(
-    _ receive: (any BundleUpload) async throws -> Attachment
+    expecting length: Int64? = nil, _ receive: (any BundleUpload) async throws -> Attachment
   ) async throws -> Publication {
-    let upload = try await store.beginUpload()
+    let upload = try await store.beginUpload(expecting: length)
     let publication: Publication
     do {
       let attachment = try await receive(upload)

@@ -127,6 +127,13 @@ public enum Folder {
     return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && status.st_mode & S_IXUSR != 0
   }
 
+  /// The length in bytes of what stands under `path`; a link is not followed.
+  public static func size(of path: String) throws(SystemError) -> Int64 {
+    var status = stat()
+    try retryingInterrupts("lstat", path) { lstat(path, &status) }
+    return Int64(status.st_size)
+  }
+
   /// Whether anything stands under `path`, a broken link included.
   public static func exists(_ path: String) -> Bool { kind(path) != nil }
 

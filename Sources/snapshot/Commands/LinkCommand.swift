@@ -25,7 +25,7 @@ struct LinkCommand: AsyncParsableCommand {
 
   func run() async throws {
     let (reference, client) = try options.resolve(snapshot)
-    let link = try await client.link(to: reference.id, seconds: expires.seconds)
+    let link = try await client.link(to: reference.id, seconds: Int(expires.seconds))
     if json {
       Console.print(String(decoding: try SnapshotJSON.encode(link, pretty: true), as: UTF8.self))
     } else {

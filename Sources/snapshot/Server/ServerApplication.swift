@@ -10,6 +10,7 @@ struct ServerApplication {
   let server: HTTPServer
   private let store: FileBundleStore
   private let observers: ServerObservers
+  private let upkeep: Upkeep
 
   /// Opens the storage, indexes what is in it, and prepares to listen.
   init(_ settings: ServerSettings, logger: Logger) async throws {
@@ -20,6 +21,7 @@ struct ServerApplication {
       path: settings.storage,
       admission: Admission(policy: settings.validation),
       reserve: settings.reservedBytes,
+      quota: settings.retention.quotaBytes,
       sharesFlushes: settings.sharesFlushes,
       onVerification: { await catalog.insert($0) })
     storage.onFlush = observers.onFlush
@@ -34,16 +36,23 @@ struct ServerApplication {
     var limits = ServiceLimits()
     limits.bundleBytes = settings.maximumBundleBytes
     configuration.limits.bodyBytes = limits.formBytes
+    let observation = try observers.observe(store, settings)
+    upkeep = Upkeep(
+      settings.retention, store: store, catalog: catalog, storage: settings.storage,
+      observer: observers.onScrub,
+      onExpiration: observers.onExpiration, logger: logger)
     observers.report(on: &configuration)
     let handler = SnapshotHandler(
-      service, access: access, limits: limits, observation: try observers.observe(store, settings),
-      logger: logger)
+      service, access: access, limits: limits, more: MaintenanceRoutes(upkeep.reaper, upkeep.scrubber).routes,
+      observation: observation, logger: logger)
     server = HTTPServer(configuration: configuration, handler: handler, logger: logger)
     observers.sample(server)
+    upkeep.start()
   }
 
   /// Finishes what the store has begun, and frees the storage. The server has been shut down before.
   func close() async {
+    await upkeep.stop()
     await store.close()
     await observers.close()
   }

@@ -4,6 +4,7 @@ import FileStore
 import HTTPEngine
 import Logging
 import PrometheusMetrics
+import SnapshotFormat
 import SnapshotServer
 import SnapshotStore
 import Synchronization
@@ -33,6 +34,16 @@ final class ServerObservers: Sendable {
     { [timer = metrics.flushDuration] duration in
       let (seconds, attoseconds) = duration.components
       timer.recordNanoseconds(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
+    }
+  }
+
+  /// Told of every bundle that is looked at again.
+  var onScrub: ScrubMetrics { ScrubMetrics(registry) }
+
+  /// Told of every snapshot that went by itself.
+  var onExpiration: @Sendable (Expiration) -> Void {
+    { expiration in
+      self.audit.withLock { $0 }?.note(AuditEvent("expireByRule", .done, snapshot: expiration.id))
     }
   }
 
@@ -74,12 +85,16 @@ final class ServerObservers: Sendable {
   func close() async { await audit.withLock { $0 }?.close() }
 
   private func sample(_ store: FileBundleStore, _ log: AuditLog) {
+    let (bytes, bundles) = (metrics.gauge(.storeBytes), metrics.gauge(.storeBundles))
     let waiting = metrics.gauge(.queueDepth, [("queue", "audit")])
     let depths = store.waiting.keys.map { queue in
       (queue: queue, gauge: metrics.gauge(.queueDepth, [("queue", queue)]))
     }
     samples.withLock { samples in
       samples.append {
+        let usage = store.usage
+        bytes.set(usage.bytes)
+        bundles.set(usage.bundles)
         waiting.set(log.waitingEvents)
         for depth in depths { depth.gauge.set(store.waiting[depth.queue] ?? 0) }
       }

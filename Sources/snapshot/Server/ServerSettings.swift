@@ -43,6 +43,8 @@ struct ServerSettings: Sendable, Hashable {
   /// The largest file of the audit log, in bytes, and how many older ones are kept.
   var auditFileBytes: Int64 = 64 << 20
   var auditFiles = 15
+  /// What goes by itself, and how the storage is looked after.
+  var retention = RetentionSettings()
   /// The least important events that are logged.
   var logLevel = Logger.Level.info
 
@@ -107,6 +109,13 @@ struct ServerSettings: Sendable, Hashable {
       Int64($0).flatMap { $0 >= 4096 ? $0 : nil }
     }
     try read("server.auditFiles", "a number from 1 to 10000", into: &auditFiles) { Int($0, in: 1...10_000) }
+    for setting in RetentionSettings.settings {
+      let others = retention
+      try read("server.retention.\(setting.name)", setting.wanted, into: &retention) { text in
+        var retention = others
+        return setting.set(&retention, text) ? retention : nil
+      }
+    }
     try read("server.logLevel", "one of \(Self.levels)", into: &logLevel) { Logger.Level(rawValue: $0) }
   }
 

@@ -1,11 +1,10 @@
 import Foundation
 import Synchronization
-import SystemIO
 
 /// Does one thing after the other on a thread of its own, which gives way to all others and ends when nothing is left.
 ///
 /// A queue of Dispatch would not do: on Linux all its threads weigh the same.
-final class BackgroundQueue: Sendable {
+package final class BackgroundQueue: Sendable {
   private struct State: Sendable {
     var waiting: [@Sendable () -> Void] = []
     var isRunning = false
@@ -13,7 +12,21 @@ final class BackgroundQueue: Sendable {
 
   private let state = Mutex(State())
 
-  func async(_ work: @escaping @Sendable () -> Void) {
+  /// A queue with nothing to do.
+  package init() {}
+
+  /// Does blocking work here while the caller's executor is free for others. Cancelling the task doesn't end the wait.
+  package func perform<Value: Sendable, Failure: Error>(
+    _ work: @escaping @Sendable () throws(Failure) -> Value
+  ) async throws(Failure) -> Value {
+    let result: Result<Value, Failure> = await withCheckedContinuation { continuation in
+      self.async { continuation.resume(returning: Result(catching: work)) }
+    }
+    return try result.get()
+  }
+
+  /// Has `work` done after what waits before it.
+  package func async(_ work: @escaping @Sendable () -> Void) {
     let starts = state.withLock { state in
       state.waiting.append(work)
       defer { state.isRunning = true }
@@ -29,7 +42,7 @@ final class BackgroundQueue: Sendable {
   }
 
   /// How much waits to be begun.
-  var waiting: Int { state.withLock { $0.waiting.count } }
+  package var waiting: Int { state.withLock { $0.waiting.count } }
 
   private func takeWaiting() -> [@Sendable () -> Void]? {
     state.withLock { state in

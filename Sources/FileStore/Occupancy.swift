@@ -1,0 +1,83 @@
+import SnapshotStore
+import Synchronization
+
+/// How much room is taken: by what is kept, and by what is on its way in.
+final class Occupancy: Sendable {
+  private struct State {
+    var kept: StoreUsage
+    var arriving: Int64 = 0
+  }
+
+  /// The most bytes that may be kept and on their way together; `nil` is without a limit.
+  private let quota: Int64?
+  private let state: Mutex<State>
+
+  init(_ kept: StoreUsage, quota: Int64?) {
+    self.quota = quota
+    state = Mutex(State(kept: kept))
+  }
+
+  /// What is kept.
+  var kept: StoreUsage { state.withLock { $0.kept } }
+
+  /// Throws where so many bytes more would be too many.
+  func requireRoom(for count: Int64) throws(StoreError) {
+    try state.withLock { state throws(StoreError) in try require(count, in: state) }
+  }
+
+  /// A bundle of `size` bytes is no longer kept.
+  func forget(_ size: Int64) {
+    state.withLock { state in
+      state.kept.bundles -= 1
+      state.kept.bytes -= size
+    }
+  }
+
+  private func require(_ count: Int64, in state: State) throws(StoreError) {
+    guard let quota else { return }
+    let (sum, overflow) = (state.kept.bytes + state.arriving).addingReportingOverflow(count)
+    guard !overflow, sum <= quota else { throw .quotaExceeded(limit: quota) }
+  }
+
+  /// The room that one upload takes, until it is let go.
+  final class Arrival: Sendable {
+    private let occupancy: Occupancy
+    private let size = Mutex<Int64>(0)
+
+    init(in occupancy: Occupancy) { self.occupancy = occupancy }
+
+    deinit { release() }
+
+    /// Takes room for `count` more bytes, or throws.
+    func grow(by count: Int64) throws(StoreError) {
+      try size.withLock { size throws(StoreError) in
+        try occupancy.state.withLock { state throws(StoreError) in
+          try occupancy.require(count, in: state)
+          state.arriving += count
+        }
+        size += count
+      }
+    }
+
+    /// What arrived is kept.
+    func keep() {
+      end { kept, size in
+        kept.bundles += 1
+        kept.bytes += size
+      }
+    }
+
+    /// Gives the room back.
+    func release() { end { _, _ in } }
+
+    private func end(_ change: (inout StoreUsage, Int64) -> Void) {
+      size.withLock { size in
+        occupancy.state.withLock { state in
+          state.arriving -= size
+          change(&state.kept, size)
+        }
+        size = 0
+      }
+    }
+  }
+}

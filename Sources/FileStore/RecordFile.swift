@@ -1,0 +1,43 @@
+import Foundation
+import SnapshotFormat
+import SystemIO
+
+/// A record as the bytes of its file: JSON whose second line is the digest of all others, so that damage shows.
+///
+/// Files without that line are read too: those of older versions, and what people wrote by hand.
+enum RecordFile {
+  /// The bytes are not those that were written.
+  struct Damage: Error {}
+
+  private static let opening = Array("{\n".utf8)
+  private static let prefix = Array(#"  "checksum" : ""#.utf8)
+  private static let suffix = Array("\",\n".utf8)
+  private static let lineLength = prefix.count + 64 + suffix.count
+
+  /// The bytes that keep `record`.
+  static func encode(_ record: SnapshotRecord) throws(SystemError) -> [UInt8] {
+    do {
+      let json = Array(try SnapshotJSON.encode(record, pretty: true))
+      guard json.starts(with: opening) else { throw Damage() }
+      return opening + line(of: json) + json.dropFirst(opening.count)
+    } catch {
+      throw SystemError(operation: "encode", code: POSIXErrorCode.EBADMSG.rawValue)
+    }
+  }
+
+  /// The record that `bytes` keep.
+  static func decode(_ bytes: [UInt8]) throws(Damage) -> SnapshotRecord {
+    let end = opening.count + lineLength
+    // Damage does not change the length of a line, so that one with a damaged beginning is told from none.
+    if bytes.dropFirst(opening.count).firstIndex(of: UInt8(ascii: "\n")) == end - 1 {
+      guard bytes[opening.count..<end] == line(of: bytes[..<opening.count] + bytes[end...])[...] else {
+        throw Damage()
+      }
+    }
+    do { return try SnapshotJSON.decode(SnapshotRecord.self, from: Data(bytes)) } catch { throw Damage() }
+  }
+
+  private static func line(of others: some DataProtocol) -> [UInt8] {
+    prefix + Array(ContentDigest.of(others).description.utf8) + suffix
+  }
+}

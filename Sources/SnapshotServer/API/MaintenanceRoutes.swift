@@ -1,0 +1,126 @@
+import Dispatch
+import Foundation
+import HTTPEngine
+import HTTPSemantics
+import HTTPTypes
+import SnapshotFormat
+public import SnapshotStore
+import SystemIO
+
+/// The routes of the API under `/v1` by which a store is looked after: what goes by itself, and whether all is intact.
+public struct MaintenanceRoutes: Sendable {
+  /// The most snapshots that one answer names, and that one call lets go.
+  public static let pageLength = 1000
+
+  private let reaper: Reaper
+  private let scrubber: Scrubber
+  private static let encoder = DispatchQueue(label: "snapshot-server.maintenance")
+
+  /// Routes to `reaper` and `scrubber`; the latter makes passes that people ask for, and no others.
+  public init(_ reaper: Reaper, _ scrubber: Scrubber) {
+    self.reaper = reaper
+    self.scrubber = scrubber
+  }
+
+  /// All of them.
+  public var routes: [APIRoute] {
+    [
+      APIRoute(.get, "/v1/expirations", .admin, plan),
+      APIRoute(.post, "/v1/expirations", .admin, expire),
+      APIRoute(.get, "/v1/scrub", .admin, scrubReport),
+      APIRoute(.post, "/v1/scrub", .admin, scrub),
+    ]
+  }
+
+  /// One page of what would go now, and why; changes nothing.
+  private func plan(_ call: APIRequest) async throws -> HTTPServerResponse {
+    try Self.requireUnlimited(call.caller)
+    let query = try call.query()
+    let limit = try Self.limit(query)
+    let after = try query.value("cursor").map(Self.place)
+    let due = try await reaper.plan()
+    return try await Self.encoder.perform { () throws(any Error) in
+      let first = after.map { after in due.firstIndex { $0.comes(after: after) } ?? due.count } ?? 0
+      let page = due[first...].prefix(limit)
+      let next = page.endIndex < due.count ? page.last.map(Self.cursor(after:)) : nil
+      var fields: HTTPFields = [:]
+      if let next {
+        fields[.link] =
+          "<\(call.request.path)?limit=\(limit)&cursor=\(PercentCoding.encode(next))>; rel=\"next\""
+      }
+      return try JSONBody(
+        PlanAnswer(
+          count: due.count, bytes: due.reduce(0) { $0 + $1.size }, expirations: Array(page), next: next)
+      ).response(.ok, fields)
+    }
+  }
+
+  /// Lets go what is to go, so many at most, and says what went.
+  private func expire(_ call: APIRequest) async throws -> HTTPServerResponse {
+    try Self.requireUnlimited(call.caller)
+    let limit = try Self.limit(try call.query())
+    let outcome = try await reaper.run(limit: limit)
+    return try await Self.encoder.perform { () throws(any Error) in
+      try JSONBody(OutcomeAnswer(expirations: outcome.expired, remaining: outcome.remaining)).response(.ok)
+    }
+  }
+
+  /// Says how far the pass has come that somebody asked for last.
+  private func scrubReport(_ call: APIRequest) async throws -> HTTPServerResponse {
+    try Self.requireUnlimited(call.caller)
+    return try JSONBody(scrubber.report).response(.ok)
+  }
+
+  /// Begins a pass over all bundles, unless one runs.
+  private func scrub(_ call: APIRequest) async throws -> HTTPServerResponse {
+    try Self.requireUnlimited(call.caller)
+    scrubber.start()
+    return try JSONBody(scrubber.report).response(.accepted, [.location: "/v1/scrub"])
+  }
+
+  /// What is asked here is about all snapshots, so nobody who may see only some of them is answered.
+  private static func requireUnlimited(_ caller: Caller) throws(HTTPProblem) {
+    guard caller.limits.areNone else { throw SnapshotProblem.limitedCaller }
+  }
+
+  private static func limit(_ query: QueryParameters) throws(HTTPProblem) -> Int {
+    guard let text = try query.value("limit") else { return pageLength }
+    guard let limit = Int(text), (1...pageLength).contains(limit) else {
+      throw .badRequest("‘limit’ is a number from 1 to \(pageLength).")
+    }
+    return limit
+  }
+
+  private static func cursor(after last: Expiration) -> String {
+    "\(SnapshotJSON.text(of: last.receivedAt))_\(last.id)"
+  }
+
+  private static func place(_ cursor: String) throws(HTTPProblem) -> (receivedAt: Date, id: SnapshotID) {
+    let parts = cursor.split(separator: "_", omittingEmptySubsequences: false)
+    guard parts.count == 2, let time = SnapshotJSON.time(String(parts[0])),
+      let id = SnapshotID(String(parts[1]))
+    else {
+      throw .badRequest(
+        "‘cursor’ is not one that this server gave: follow the link to the next page as it is.")
+    }
+    return (time, id)
+  }
+
+  private struct PlanAnswer: Encodable {
+    let count: Int
+    let bytes: Int64
+    let expirations: [Expiration]
+    let next: String?
+  }
+
+  private struct OutcomeAnswer: Encodable {
+    let expirations: [Expiration]
+    let remaining: Int
+  }
+}
+
+extension Expiration {
+  fileprivate func comes(after place: (receivedAt: Date, id: SnapshotID)) -> Bool {
+    (place.receivedAt, place.id) < (receivedAt, id)
+  }
+}

@@ -1,0 +1,36 @@
+import Foundation
+import HTTPEngine
+import HTTPSemantics
+import HTTPTypes
+import SnapshotFormat
+import SnapshotStore
+
+extension SnapshotRoutes {
+  /// Pins a snapshot, or sets its end, if the conditions hold that the request states. Only whoever may delete it may
+  /// say how long it stays.
+  func change(_ call: APIRequest) async throws -> HTTPServerResponse {
+    let record = try await changeable(try call.value(of: .id), by: call.caller)
+    call.concerns(record)
+    let current = Preconditions.Current(
+      entityTag: try JSONBody(RecordAnswer(record)).representation.entityTag)
+    guard Preconditions(call.request.headerFields).verdict(.patch, on: current) == .proceed else {
+      throw HTTPProblem.preconditionFailed()
+    }
+    let request = try await ChangeRequest(call.request, now: Date())
+    let changed = try await service.change(request.change, of: record.id)
+    let body = try JSONBody(RecordAnswer(changed))
+    var fields: HTTPFields = [:]
+    if let tag = body.representation.entityTag { fields[.eTag] = tag.description }
+    return body.response(.ok, fields)
+  }
+
+  private func changeable(_ id: SnapshotID, by caller: Caller) async throws(StoreError) -> SnapshotRecord {
+    do throws(StoreError) {
+      let record = try await service.record(id)
+      guard caller.mayDelete(record) else { throw StoreError.notFound }
+      return record
+    } catch .deleted where !caller.mayKnowDeleted {
+      throw .notFound
+    }
+  }
+}

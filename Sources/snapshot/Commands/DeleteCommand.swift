@@ -1,0 +1,32 @@
+import ArgumentParser
+import SnapshotFormat
+
+struct DeleteCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "delete",
+    abstract: "Deletes snapshots for good.",
+    discussion: """
+      Bundle, record and their place in lists go; what stays is that the UUID was deleted, and it is never used again. \
+      Prints the UUIDs that were deleted.
+      """)
+
+  @Argument(help: ArgumentHelp("The snapshots.", valueName: "uuid"))
+  var ids: [SnapshotID]
+
+  @Flag(help: "Print one JSON array of UUIDs.")
+  var json = false
+
+  @OptionGroup var options: KeeperOptions
+
+  func run() async throws {
+    try await options.withKeeper { keeper in
+      var deleted: [SnapshotID] = []
+      defer { if json { Console.print(json: deleted) } }
+      for id in ids {
+        try await keeper.delete(id)
+        deleted.append(id)
+        if !json { Console.print("\(id)") }
+      }
+    }
+  }
+}

@@ -1,0 +1,56 @@
+import FileStore
+import Foundation
+import Logging
+import SnapshotFormat
+import SnapshotServer
+import SnapshotStore
+
+/// Looks after the storage in a folder, which it takes for itself.
+struct StorageKeeper: Keeper {
+  private let store: FileBundleStore
+  private let service: SnapshotService
+  private let upkeep: Upkeep
+
+  init(_ settings: ServerSettings) async throws(FileBundleStore.OpeningError) {
+    // What is worth knowing is the command's result.
+    let logger = Logger(label: "snapshot") { _ in SwiftLogNoOpLogHandler() }
+    store = try await FileBundleStore.open(.init(path: settings.storage), logger: logger)
+    let catalog = InMemoryCatalog()
+    service = SnapshotService(store: store, catalog: catalog)
+    upkeep = Upkeep(
+      settings.retention, store: store, catalog: catalog, storage: settings.storage, logger: logger)
+  }
+
+  /// Gives the folder back.
+  func close() async {
+    await upkeep.stop()
+    await store.close()
+  }
+
+  func delete(_ id: SnapshotID) async throws { try await naming(id) { try await service.delete(id) } }
+
+  func change(_ id: SnapshotID, isPinned: Bool?, end: SnapshotEnd?) async throws -> SnapshotRecord {
+    var change = RecordChange(isPinned: isPinned)
+    change.end = end.map { $0.time(from: Date()).map(RecordChange.End.at) ?? .never }
+    return try await naming(id) { try await service.change(change, of: id) }
+  }
+
+  func plan(_ tell: (Expiration) -> Void) async throws { try await upkeep.reaper.plan().forEach(tell) }
+
+  func expire(_ tell: (Expiration) -> Void) async throws -> Int {
+    let outcome = try await upkeep.reaper.run()
+    outcome.expired.forEach(tell)
+    return outcome.remaining
+  }
+
+  func scrub() async throws -> ScrubReport { try await upkeep.scrubber.run() ?? upkeep.scrubber.report }
+
+  /// Says of which snapshot a refusal speaks.
+  private func naming<Value>(_ id: SnapshotID, _ body: () async throws -> Value) async throws -> Value {
+    do {
+      return try await body()
+    } catch let error as StoreError {
+      throw CommandFailure("\(id): \(error)")
+    }
+  }
+}

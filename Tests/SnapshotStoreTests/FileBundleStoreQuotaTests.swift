@@ -1,0 +1,80 @@
+import Foundation
+import SnapshotFormat
+import SnapshotStore
+import SystemIO
+import Testing
+
+@testable import FileStore
+
+@Suite struct FileBundleStoreQuotaTests {
+  private let samples = (0..<3).map { _ in SampleBundle(count: 1000) }
+  private var size: Int64 { Int64(samples[0].bytes.count) }
+
+  @Test(arguments: [(-1, "quotaExceeded"), (0, nil), (1, nil)] as [(Int64, String?)])
+  func `an upload stops where the quota ends, with and without a declared length`(
+    spare: Int64, expected: String?
+  ) async throws {
+    let storage = try StorageFixture()
+    let store = try await storage.open { $0.quota = 2 * size + spare }
+    try await store.upload(samples[0])
+    #expect(store.usage == StoreUsage(bundles: 1, bytes: size))
+    #expect(await failure { await (try store.beginUpload(expecting: size)).discard() } == expected)
+    #expect(await failure { try await store.upload(samples[1]) } == expected)
+    #expect(try Folder.entries(storage.path + "/uploads").isEmpty)
+    #expect(store.usage.bytes == (expected == nil ? 2 : 1) * size)
+    #expect(try await store.open(samples[0].id).contents == samples[0].bytes)
+  }
+
+  @Test func `what is on its way counts, until it is given up`() async throws {
+    let storage = try StorageFixture()
+    let store = try await storage.open { $0.quota = 2 * size }
+    let first = try await store.beginUpload(expecting: size)
+    try await first.append(IOBuffer(samples[0].bytes))
+    // The next piece waits for room, and so until the first is written.
+    let second = try await store.beginUpload(expecting: nil)
+    let told = await failure {
+      for _ in 0..<3 { try await second.append(IOBuffer(samples[1].bytes)) }
+      _ = try await second.commit(Attachment(report: .sample))
+    }
+    #expect(told == "quotaExceeded")
+    _ = try await first.commit(Attachment(report: .sample, id: samples[0].id))
+    try await store.upload(samples[1])
+    #expect(await failure { try await store.upload(samples[2]) } == "quotaExceeded")
+    #expect(store.usage == StoreUsage(bundles: 2, bytes: 2 * size))
+  }
+
+  @Test func `what is refused, deleted or there already takes no room`() async throws {
+    let storage = try StorageFixture()
+    let store = try await storage.open { $0.quota = 2 * size }
+    for _ in 0..<5 {
+      try await store.upload(samples[0])
+      #expect(await failure { try await store.upload(SampleBundle(.broken, count: 500)) } == "invalid")
+      let sample = SampleBundle(count: 1000)
+      try await store.upload(sample)
+      try await store.delete(sample.id)
+    }
+    #expect(store.usage == StoreUsage(bundles: 1, bytes: size))
+  }
+
+  @Test func `what is kept is counted anew at the next start`() async throws {
+    let storage = try StorageFixture()
+    let first = try await storage.open()
+    for sample in samples { try await first.upload(sample) }
+    try await first.setAside(samples[1].id)
+    try await first.delete(samples[2].id)
+    #expect(first.usage == StoreUsage(bundles: 2, bytes: 2 * size))
+    await first.close()
+    let second = try await storage.open { $0.quota = 2 * size }
+    #expect(second.usage == StoreUsage(bundles: 2, bytes: 2 * size))
+    #expect(await failure { _ = try await second.beginUpload(expecting: 1) } == "quotaExceeded")
+  }
+
+  @Test func `what is bound not to fit on the disk is refused before it comes`() async throws {
+    let storage = try StorageFixture()
+    let store = try await storage.open(
+      { $0.reserve = 1000 }, seams: Seams(availableBytes: { _ in 1500 }))
+    await (try store.beginUpload(expecting: 500)).discard()
+    #expect(await failure { _ = try await store.beginUpload(expecting: 501) } == "outOfSpace")
+    #expect(await failure { _ = try await store.beginUpload(expecting: .max) } == "outOfSpace")
+  }
+}

@@ -1,0 +1,44 @@
+import Foundation
+import SnapshotFormat
+import Testing
+
+@testable import FileStore
+
+@Suite struct RecordFileTests {
+  private let record: SnapshotRecord = {
+    let id = SnapshotID()
+    return SnapshotRecord(
+      id: id, report: .sample, size: 1, sha256: .of([1]), receivedAt: Date(timeIntervalSince1970: 0.5),
+      verified: .intact, manifest: SampleBundle.manifest(id), metadata: ["note": "it ‘broke’ \n \\ \""])
+  }()
+
+  @Test func `a record is read as it was written, and is JSON`() throws {
+    let bytes = try RecordFile.encode(record)
+    #expect(try RecordFile.decode(bytes) == record)
+    #expect(try SnapshotJSON.decode(SnapshotRecord.self, from: Data(bytes)) == record)
+  }
+
+  @Test func `a record without a checksum is read too`() throws {
+    for pretty in [true, false] {
+      #expect(try RecordFile.decode(Array(try SnapshotJSON.encode(record, pretty: pretty))) == record)
+    }
+  }
+
+  @Test func `any bit that is flipped is found`() throws {
+    let bytes = try RecordFile.encode(record)
+    for index in bytes.indices {
+      for bit in 0..<8 {
+        var damaged = bytes
+        damaged[index] ^= 1 << bit
+        #expect(throws: RecordFile.Damage.self, "byte \(index), bit \(bit)") { try RecordFile.decode(damaged) }
+      }
+    }
+  }
+
+  @Test func `a record that is cut short anywhere is found`() throws {
+    let bytes = try RecordFile.encode(record)
+    for count in bytes.indices {
+      #expect(throws: RecordFile.Damage.self) { try RecordFile.decode(Array(bytes[..<count])) }
+    }
+  }
+}

@@ -1,0 +1,183 @@
+import Foundation
+import SnapshotFormat
+import SnapshotStore
+import Testing
+
+@Suite struct RetentionPlannerTests {
+  private typealias Limits = RetentionRules.Limits
+  private let now = Date(timeIntervalSince1970: 1_800_000_000)
+
+  /// A snapshot that came `age` seconds before now.
+  private func snapshot(
+    age: Double, report: ReportID = .sample, application: String = "com.example.news", size: Int64 = 10,
+    end: Double? = nil, isPinned: Bool = false
+  ) -> RetentionSummary {
+    RetentionSummary(
+      id: SnapshotID(), report: report, application: application, receivedAt: now.addingTimeInterval(-age),
+      size: size, expiresAt: end.map { now.addingTimeInterval($0) }, isPinned: isPinned)
+  }
+
+  private func plan(_ rules: RetentionRules, _ snapshots: [RetentionSummary]) -> [Expiration] {
+    var planner = RetentionPlanner(rules, now: now)
+    for snapshot in snapshots.shuffled() { planner.add(snapshot) }
+    return planner.plan()
+  }
+
+  private func ids(_ expirations: [Expiration]) -> [SnapshotID] { expirations.map(\.id) }
+
+  @Test func `without rules nothing goes`() {
+    #expect(plan(RetentionRules(), (0..<100).map { snapshot(age: Double($0) * 1e7) }).isEmpty)
+  }
+
+  @Test func `what has an end goes when it has come, rules or not`() {
+    let (come, now, later) = (
+      snapshot(age: 1, end: -0.001), snapshot(age: 2, end: 0), snapshot(age: 3, end: 0.001)
+    )
+    let plan = plan(RetentionRules(), [come, now, later])
+    #expect(ids(plan) == [now.id, come.id])
+    #expect(plan.allSatisfy { $0.rule == .expires && $0.reason.contains("end") })
+  }
+
+  @Test func `what is older than the limit goes, the oldest first`() throws {
+    let day = TimeSpan(words: "1d")
+    let snapshots = [
+      snapshot(age: 86_399), snapshot(age: 86_400), snapshot(age: 86_400.001), snapshot(age: 9e6),
+    ]
+    let plan = plan(RetentionRules(Limits(age: day)), snapshots)
+    #expect(ids(plan) == [snapshots[3].id, snapshots[2].id])
+    #expect(plan.map(\.rule) == [.age, .age])
+    #expect(plan.first?.reason == "It is older than 1d.")
+    #expect(plan.first?.size == 10)
+    #expect(plan.first?.receivedAt == snapshots[3].receivedAt)
+  }
+
+  @Test func `an end of its own only makes a snapshot go earlier`() {
+    let rules = RetentionRules(Limits(age: TimeSpan(words: "1h")))
+    #expect(plan(rules, [snapshot(age: 7200, end: 1e6)]).map(\.rule) == [.age])
+  }
+
+  @Test(arguments: [1, 2, 4, 5]) func `of each report the newest are kept`(limit: Int) throws {
+    let other = try ReportID("BUG-124")
+    let (first, second) = (
+      (0..<5).map { snapshot(age: Double($0)) }, (0..<2).map { snapshot(age: 10 + Double($0), report: other) }
+    )
+    let plan = plan(RetentionRules(Limits(countPerReport: limit)), first + second)
+    let expected = first.dropFirst(limit).reversed().map(\.id)
+    #expect(ids(plan).filter { id in first.contains { $0.id == id } } == expected)
+    #expect(ids(plan).filter { id in second.contains { $0.id == id } } == second.dropFirst(limit).map(\.id))
+    #expect(plan.allSatisfy { $0.rule == .countPerReport && $0.reason.contains("\(limit)") })
+  }
+
+  @Test func `what is pinned stays, and is not counted with its report`() throws {
+    let pinned = (0..<3).map { snapshot(age: Double($0), end: -1, isPinned: true) }
+    let others = (0..<3).map { snapshot(age: 10 + Double($0)) }
+    let rules = RetentionRules(
+      Limits(age: TimeSpan(words: "1s"), countPerReport: 1, totalBytes: 1))
+    #expect(Set(ids(plan(rules, pinned + others))) == Set(others.map(\.id)))
+    #expect(ids(plan(RetentionRules(Limits(countPerReport: 2)), pinned + others)) == [others[2].id])
+  }
+
+  @Test(arguments: [(49, 1), (50, 0), (40, 1), (39, 2), (1, 5), (9, 5), (10, 4)] as [(Int64, Int)])
+  func `the oldest leave until all fit`(total: Int64, count: Int) {
+    let snapshots = (0..<5).map { snapshot(age: Double($0)) }
+    let plan = plan(RetentionRules(Limits(totalBytes: total)), snapshots)
+    #expect(ids(plan) == snapshots.suffix(count).reversed().map(\.id))
+    #expect(plan.allSatisfy { $0.rule == .totalBytes })
+  }
+
+  @Test func `what is pinned takes room, and what goes by another rule does not`() throws {
+    let pinned = snapshot(age: 100, size: 30, isPinned: true)
+    let old = snapshot(age: 1e6, size: 1000)
+    let fresh = (0..<3).map { snapshot(age: Double($0)) }
+    let rules = RetentionRules(Limits(age: TimeSpan(words: "1d"), totalBytes: 50))
+    let plan = plan(rules, [pinned, old] + fresh)
+    #expect(ids(plan) == [old.id, fresh[2].id])
+    #expect(plan.map(\.rule) == [.age, .totalBytes])
+  }
+
+  @Test func `an application with limits of its own is under these instead`() throws {
+    let (day, hour) = (TimeSpan(words: "1d"), TimeSpan(words: "1h"))
+    let rules = RetentionRules(
+      Limits(age: day, countPerReport: 1),
+      applications: ["beta": Limits(age: hour, countPerReport: 2, totalBytes: 15), "kept": Limits()])
+    let beta = (0..<4).map { snapshot(age: $0 == 3 ? 3601 : Double($0), application: "beta") }
+    let kept = (0..<3).map { snapshot(age: 1e8 + Double($0), application: "kept") }
+    let others = [snapshot(age: 5), snapshot(age: 6), snapshot(age: 1e6)]
+    let plan = plan(rules, beta + kept + others)
+    let rule = Dictionary(uniqueKeysWithValues: plan.map { ($0.id, $0.rule) })
+    #expect(beta.map { rule[$0.id] } == [nil, .totalBytes, .countPerReport, .age])
+    #expect(kept.map { rule[$0.id] } == [nil, nil, nil])
+    #expect(others.map { rule[$0.id] } == [nil, .countPerReport, .age])
+    #expect(plan.first { $0.id == beta[3].id }?.reason == "It is older than 1h, by the rule for beta.")
+  }
+
+  @Test func `the room of all is that of every application`() {
+    let rules = RetentionRules(Limits(totalBytes: 20), applications: ["kept": Limits()])
+    let (old, new) = (snapshot(age: 10, application: "kept", size: 15), snapshot(age: 1, size: 15))
+    #expect(ids(plan(rules, [old, new])) == [old.id])
+  }
+
+  @Test func `snapshots of one time go in the order of their ids`() {
+    let snapshots = (0..<50).map { _ in snapshot(age: 5) }
+    let order = snapshots.map(\.id).sorted()
+    #expect(ids(plan(RetentionRules(Limits(totalBytes: 100)), snapshots)) == Array(order.prefix(40)))
+    #expect(
+      ids(plan(RetentionRules(Limits(countPerReport: 10)), snapshots)) == Array(order.prefix(40)))
+  }
+
+  /// The rules said once more, as simply as can be.
+  @Test(arguments: 0..<20) func `any records and rules are decided as the rules say`(seed: UInt64) throws {
+    var random = Lehmer(seed)
+    let reports = try (0..<4).map { try ReportID("R-\($0)") }
+    let snapshots = (0..<200).map { _ in
+      snapshot(
+        age: Double(random.next(upTo: 1000)), report: reports[random.next(upTo: 4)],
+        size: Int64(random.next(upTo: 50)), end: random.next(upTo: 4) == 0 ? Double(random.next(upTo: 20)) - 10 : nil,
+        isPinned: random.next(upTo: 10) == 0)
+    }
+    let limits = Limits(
+      age: random.next(upTo: 2) == 0 ? nil : TimeSpan(seconds: Int64(random.next(upTo: 900)) + 1),
+      countPerReport: random.next(upTo: 2) == 0 ? nil : random.next(upTo: 60) + 1,
+      totalBytes: random.next(upTo: 2) == 0 ? nil : Int64(random.next(upTo: 4000)) + 1)
+    var kept = snapshots.sorted { ($0.receivedAt, $0.id) > ($1.receivedAt, $1.id) }
+    kept.removeAll { !$0.isPinned && $0.expiresAt.map { $0 <= now } ?? false }
+    if let age = limits.age {
+      kept.removeAll { !$0.isPinned && now.timeIntervalSince($0.receivedAt) > Double(age.seconds) }
+    }
+    if let count = limits.countPerReport {
+      for report in reports {
+        let beyond = Set(kept.filter { !$0.isPinned && $0.report == report }.dropFirst(count).map(\.id))
+        kept.removeAll { beyond.contains($0.id) }
+      }
+    }
+    if let total = limits.totalBytes {
+      while kept.reduce(0, { $0 + $1.size }) > total, let last = kept.lastIndex(where: { !$0.isPinned }) {
+        kept.remove(at: last)
+      }
+    }
+    let gone = Set(ids(plan(RetentionRules(limits), snapshots)))
+    #expect(Set(kept.map(\.id)) == Set(snapshots.map(\.id)).subtracting(gone))
+  }
+}
+
+/// Numbers that are the same in every run.
+private struct Lehmer {
+  private var state: UInt64
+
+  init(_ seed: UInt64) { state = seed &* 2_654_435_769 &+ 88_172_645_463_325_252 }
+
+  mutating func next(upTo limit: Int) -> Int {
+    state ^= state << 13
+    state ^= state >> 7
+    state ^= state << 17
+    return Int(state >> 33) % limit
+  }
+}
+
+extension TimeSpan {
+  /// A span that is known to be one.
+  fileprivate init(words: String) {
+    guard let span = TimeSpan(words) else { preconditionFailure(words) }
+    self = span
+  }
+}

@@ -1,0 +1,169 @@
+import Foundation
+import SnapshotFormat
+import SnapshotStore
+import Synchronization
+import SystemIO
+import TestSupport
+import Testing
+
+@testable import FileStore
+
+@Suite struct ScrubberTests {
+  /// What the scrubber found, and how long it waited for its pace.
+  private final class Probe: ScrubObserver {
+    private let state = Mutex<(findings: [ScrubFinding], time: Duration)>(([], .zero))
+
+    func scrubbed(_ finding: ScrubFinding) { state.withLock { $0.findings.append(finding) } }
+    var findings: [ScrubFinding] { state.withLock { $0.findings } }
+    var time: Duration { state.withLock { $0.time } }
+    func pass(_ duration: Duration) { state.withLock { $0.time += duration } }
+  }
+
+  private static func scrubber(
+    _ store: any BundleStore, _ catalog: any Catalog = InMemoryCatalog(), rate: Int64 = 1 << 30,
+    progressFile: String? = nil, probe: Probe = Probe(),
+    onFailure: @escaping @Sendable (SnapshotID?, any Error) -> Void = { _, _ in }
+  ) -> Scrubber {
+    Scrubber(
+      .init(
+        bytesPerSecond: rate, progressFile: progressFile, now: { Date(timeIntervalSince1970: 1_800_000_000) },
+        sleep: { probe.pass($0) }, clock: { probe.time }),
+      store: store, catalog: catalog, observer: probe, onFailure: onFailure)
+  }
+
+  private static func flip(_ bit: Int, of path: String) throws {
+    let file = try File(path)
+    var bytes = try file.read(upTo: Int(file.size), at: 0)
+    bytes[bit / 8] ^= 1 << (bit % 8)
+    try file.setMode(0o640)
+    try File(path, .update).write(bytes, at: 0)
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `a store that is intact stays as it is`(kind: StoreKind) async throws {
+    try await kind.withStore { store async throws in
+      let samples = (0..<10).map { SampleBundle(filling: "\($0)", count: $0 * 50_000) }
+      for sample in samples { try await store.upload(sample) }
+      let probe = Probe()
+      let report = try #require(try await Self.scrubber(store, probe: probe).run())
+      #expect(report.bundles == 10)
+      #expect(report.bytes == samples.reduce(0) { $0 + Int64($1.bytes.count) })
+      #expect(report.damaged == 0 && report.damagedSnapshots.isEmpty && report.unreadable == 0)
+      #expect(!report.isRunning && report.endedAt != nil)
+      #expect(probe.findings.map(\.id) == samples.map(\.id).sorted())
+      #expect(probe.findings.allSatisfy { $0.verdict == .intact })
+      for sample in samples { #expect(try await store.open(sample.id).contents == sample.bytes) }
+    }
+  }
+
+  @Test(arguments: [0, 100, 8 * 1000 - 1])
+  func `one bit that is flipped is found, and the bundle no longer given out`(bit: Int) async throws {
+    let storage = try StorageFixture()
+    let store = try await storage.open()
+    let samples = (0..<3).map { SampleBundle(filling: "\($0)", count: 1000) }
+    let catalog = InMemoryCatalog()
+    for sample in samples { await catalog.insert(try await store.upload(sample).record) }
+    let bad = samples[1].id
+    _ = try await store.open(bad)
+    try Self.flip(bit, of: storage.file(bad, "zip"))
+    let probe = Probe()
+    let report = try #require(try await Self.scrubber(store, catalog, probe: probe).run())
+    #expect(report.bundles == 3 && report.damaged == 1 && report.damagedSnapshots == [bad])
+    #expect(probe.findings.filter { $0.verdict != .intact }.map(\.verdict) == [.setAside])
+    #expect(await failure { _ = try await store.open(bad) } == "damaged")
+    #expect(try await store.record(bad).verified == .damaged)
+    let listed = await catalog.records(of: nil, page: PageRequest()).records
+    #expect(listed.first { $0.id == bad }?.verified == .damaged)
+    #expect(Folder.exists(storage.file(bad, "damaged")) && !Folder.exists(storage.file(bad, "zip")))
+    let again = Probe()
+    #expect(try await Self.scrubber(store, catalog, probe: again).run()?.damaged == 1)
+    #expect(again.findings.filter { $0.verdict != .intact }.map(\.verdict) == [.damaged])
+  }
+
+  @Test(arguments: [-1, 1]) func `a bundle that is shorter or longer is found`(difference: Int) async throws {
+    let storage = try StorageFixture()
+    let store = try await storage.open()
+    let sample = SampleBundle(count: 1000)
+    try await store.upload(sample)
+    let file = try File(storage.file(sample.id, "zip"))
+    try file.setMode(0o640)
+    try File(file.path, .update).truncate(to: file.size + Int64(difference))
+    #expect(try await Self.scrubber(store).run()?.damagedSnapshots == [sample.id])
+  }
+
+  @Test func `a damaged record is found, and its bundle stays`() async throws {
+    let storage = try StorageFixture()
+    let store = try await storage.open()
+    let sample = SampleBundle()
+    try await store.upload(sample)
+    let json = storage.file(sample.id, "json")
+    try Self.flip(Int(try Folder.size(of: json)) * 4, of: json)
+    let report = try #require(try await Self.scrubber(store).run())
+    #expect(report.damagedSnapshots == [sample.id])
+    #expect(try File(storage.file(sample.id, "zip")).read(upTo: 10_000, at: 0) == sample.bytes)
+  }
+
+  @Test(arguments: [10_000, 100_000, 1_000_000] as [Int64])
+  func `no more bytes are read in a second than it may`(rate: Int64) async throws {
+    let store = InMemoryStore(admission: .samples)
+    for _ in 0..<4 { try await store.upload(SampleBundle(count: 100_000)) }
+    let probe = Probe()
+    let report = try #require(try await Self.scrubber(store, rate: rate, probe: probe).run())
+    let expected = Duration.seconds(Double(report.bytes) / Double(rate))
+    #expect(probe.time > expected * 0.999 && probe.time < expected * 1.001)
+  }
+
+  @Test func `a pass that is cut short goes on where it was, and a whole one is not repeated at once`() async throws {
+    let storage = try StorageFixture()
+    let store = try await storage.open()
+    let ids = try (0..<4).map { try #require(SnapshotID("\($0)0000000-0000-4000-8000-000000000000")) }
+    for id in ids { try await store.upload(SampleBundle(id: id)) }
+    let file = storage.path + "/scrubbed"
+    try DurableFile.replace(file, with: Array(ids[1].description.utf8))
+    let probe = Probe()
+    #expect(try await Self.scrubber(store, progressFile: file, probe: probe).run()?.bundles == 2)
+    #expect(probe.findings.map(\.id) == Array(ids[2...]))
+    #expect(
+      String(decoding: try File(file).read(upTo: 64, at: 0), as: UTF8.self) == "2027-01-15T08:00:00.000Z")
+    #expect(try await Self.scrubber(store, progressFile: file).run()?.bundles == 4)
+    try DurableFile.replace(file, with: Array("2027-01-15T07:00:00.000Z".utf8))
+    let (waits, waited) = AsyncStream<Duration>.makeStream()
+    let scrubber = Scrubber(
+      .init(
+        bytesPerSecond: 1 << 30, progressFile: file, now: { Date(timeIntervalSince1970: 1_800_000_000) },
+        sleep: { wait in
+          waited.yield(wait)
+          throw CancellationError()
+        }), store: store, catalog: InMemoryCatalog())
+    await scrubber.run(every: try #require(TimeSpan("3h")))
+    #expect(await waits.first { _ in true } == .seconds(7200))
+  }
+
+  @Test func `a pass that runs is not begun twice, and can be ended`() async throws {
+    let store = InMemoryStore(admission: .samples)
+    try await store.upload(SampleBundle(count: 100_000))
+    let (waits, waited) = AsyncStream<Void>.makeStream()
+    let scrubber = Scrubber(
+      .init(
+        bytesPerSecond: 4096,
+        sleep: { _ in
+          waited.yield()
+          try await Task.sleep(for: .seconds(3600))
+        }), store: store, catalog: InMemoryCatalog())
+    scrubber.start()
+    #expect(scrubber.report.isRunning)
+    _ = await waits.first { _ in true }
+    scrubber.start()
+    #expect(try await scrubber.run() == nil)
+    await scrubber.stop()
+    #expect(!scrubber.report.isRunning && scrubber.report.bundles == 0)
+  }
+
+  @Test func `a file that says nothing of use is passed over`() async throws {
+    let storage = try StorageFixture()
+    let store = try await storage.open()
+    try await store.upload(SampleBundle())
+    let file = try storage.folder.write(Data("x".utf8), to: "progress").path
+    #expect(try await Self.scrubber(store, progressFile: file).run()?.bundles == 1)
+  }
+}
