@@ -13,7 +13,9 @@ extension FileBundleStore {
       do throws(StoreError) {
         let existing = try shelf.storedRecord(record.id)
         let publication = try Admission.reconcile(record, with: existing, createOnly: createOnly)
-        guard shelf.isSetAside(record.id) else { return Committer.Change(outcome: publication, settle: clearUp) }
+        guard shelf.isSetAside(record.id) else {
+          return Committer.Change(outcome: publication, settle: clearUp)
+        }
         return try repair(record.id, with: staging, arrival, outcome: publication, clearUp)
       } catch .notFound {
         do throws(SystemError) { try place(staging, under: record.id) } catch { throw StoreError(error) }

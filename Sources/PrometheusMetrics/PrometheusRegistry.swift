@@ -90,34 +90,44 @@ public final class PrometheusRegistry: MetricsFactory {
 
   // MARK: MetricsFactory
 
+  /// A counter, which only goes up.
   public func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
     series(label, dimensions, .counter)
   }
 
+  /// A counter of fractions, which only goes up.
   public func makeFloatingPointCounter(
     label: String, dimensions: [(String, String)]
   ) -> any FloatingPointCounterHandler {
     series(label, dimensions, .counter)
   }
 
+  /// A gauge.
   public func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
     series(label, dimensions, .gauge)
   }
 
+  /// A histogram where it is to aggregate, else a gauge.
   public func makeRecorder(
     label: String, dimensions: [(String, String)], aggregate: Bool
   ) -> any RecorderHandler {
     series(label, dimensions, aggregate ? .histogram : .gauge)
   }
 
+  /// A histogram in seconds.
   public func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
     series(label, dimensions, .histogram)
   }
 
+  /// Tells of it no more.
   public func destroyCounter(_ handler: any CounterHandler) { remove(handler) }
+  /// Tells of it no more.
   public func destroyFloatingPointCounter(_ handler: any FloatingPointCounterHandler) { remove(handler) }
+  /// Tells of it no more.
   public func destroyMeter(_ handler: any MeterHandler) { remove(handler) }
+  /// Tells of it no more.
   public func destroyRecorder(_ handler: any RecorderHandler) { remove(handler) }
+  /// Tells of it no more.
   public func destroyTimer(_ handler: any TimerHandler) { remove(handler) }
 
   private func remove(_ handler: AnyObject) {

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPEngine
+import HTTPSemantics
 import HTTPTypes
 import SnapshotFormat
 import Testing
@@ -107,6 +108,29 @@ import Testing
     #expect(try answer.decode(JSONValue.self) == APIDescription(api.handler.routes, isOpen: true).document)
     let tag = try #require(answer.fields[.eTag])
     #expect(try await api.send(.get, "/openapi.json", [.ifNoneMatch: tag]).status == 304)
+  }
+
+  @Test(arguments: ["/", "/openapi.json"])
+  func `what nobody has changed is not sent again`(path: String) async throws {
+    #expect(try await api.send(.get, path, [.ifNoneMatch: "*"]).status == 304)
+    #expect(try await api.send(.head, path, [.ifNoneMatch: "*"]).status == 304)
+    #expect(try await api.send(.get, path, [.ifMatch: "\"another\""]).status == 412)
+  }
+
+  @Test func `half a JSON document is never sent`() async throws {
+    let bundle = try SampleBundle()
+    try await api.upload(bundle.bytes, .put, id: bundle.id)
+    for path in ["/v1/snapshots/\(bundle.id)", "/openapi.json"] {
+      let answer = try await api.send(.get, path, [.range: "bytes=1-5,7-9"])
+      #expect(answer.status == 200)
+      #expect(answer.fields[.acceptRanges] == nil)
+      _ = try answer.decode(JSONValue.self)
+    }
+  }
+
+  @Test func `digests of other algorithms are no error, and count for nothing`() async throws {
+    let bundle = try SampleBundle()
+    #expect(try await api.upload(bundle.bytes, fields: [.reprDigest: "null,null"]).status == 201)
   }
 
   @Test func `what is open to all says so, and all else says what it needs`() {

@@ -88,6 +88,10 @@ import Tracing
     #expect(events.map { $0["result"] } == ["refused", "refused", "refused", "failed", "failed"])
     #expect(events.map { $0["status"] } == [404, 400, 422, nil, 500])
     #expect(events[1]["snapshot"] == nil)
+    #expect(
+      events.map { $0["problem"]?.text } == [
+        "no-such-snapshot", "malformed-snapshot-id", "invalid-bundle", nil, "internal-error",
+      ])
   }
 
   @Test func `who was refused is written down with the id of the token, never the token`() async throws {
@@ -213,7 +217,8 @@ import Tracing
     ] {
       #expect(text.contains(line + "\n"), "\(line)")
     }
-    let received = try #require(text.firstMatch(of: /http_request_bytes_total{route="POST [^"]*"} (\d+)/))
+    let received = try #require(
+      text.firstMatch(of: /http_request_bytes_total{route="POST [^"]*reports[^"]*"} (\d+)/))
     #expect(try #require(Int(received.1)) > bytes.count)
     // The access log has a line of each, without the query.
     let lines = log.lines.filter { $0.hasPrefix("info request") }

@@ -33,6 +33,8 @@ public struct AuditEvent: Sendable, Hashable {
   public var result: Result
   /// The status of the answer; `nil` where there was none.
   public var status: Int?
+  /// The kind of problem that the caller was told.
+  public var problem: String?
   /// How many times, where refusals that are alike share a line.
   public var count: Int
 
@@ -40,7 +42,7 @@ public struct AuditEvent: Sendable, Hashable {
   public init(
     _ action: String, _ result: Result, time: Date = Date(), request: String? = nil, token: String? = nil,
     usesLink: Bool = false, snapshot: SnapshotID? = nil, report: ReportID? = nil, address: String? = nil,
-    status: Int? = nil, count: Int = 1
+    status: Int? = nil, problem: String? = nil, count: Int = 1
   ) {
     self.time = time
     self.request = request
@@ -52,6 +54,7 @@ public struct AuditEvent: Sendable, Hashable {
     self.address = address
     self.result = result
     self.status = status
+    self.problem = problem
     self.count = count
   }
 
@@ -73,6 +76,7 @@ public struct AuditEvent: Sendable, Hashable {
     append("address", address)
     append("result", result.rawValue)
     if let status { line += ",\"status\":\(status)" }
+    append("problem", problem)
     if count > 1 { line += ",\"count\":\(count)" }
     return line + "}\n"
   }

@@ -97,7 +97,7 @@ public final class AuditLog: Sendable {
   }
 
   /// Returns when the refusal of somebody unknown is in the file, or waits to share a line with others: of those with
-  /// the same address, action and status the first has its line, and all that follow within
+  /// the same address, action and problem the first has its line, and all that follow within
   /// ``Configuration/refusalWindow`` have one together, which says how many.
   public func writeRefusal(_ event: AuditEvent) async throws(Failure) {
     guard let kind = refusals.withLock({ $0.add(event) }) else { return }

@@ -6,7 +6,7 @@ struct RefusalTable: Sendable {
     /// The client's address, or `nil` for all that come while the table is full.
     let address: String?
     let action: String
-    let status: Int?
+    let problem: String?
   }
 
   /// The most kinds at once.
@@ -22,9 +22,9 @@ struct RefusalTable: Sendable {
   /// - Returns: its kind where it is the first of it, and has a line of its own; `nil` where it waits for others.
   mutating func add(_ event: AuditEvent) -> Kind? {
     let address = event.address.map { ClientAddress(peer: $0).counted } ?? ""
-    var kind = Kind(address: address, action: event.action, status: event.status)
+    var kind = Kind(address: address, action: event.action, problem: event.problem)
     if waiting[kind] == nil, waiting.count >= Self.limit {
-      kind = Kind(address: nil, action: event.action, status: event.status)
+      kind = Kind(address: nil, action: event.action, problem: event.problem)
     }
     guard let known = waiting[kind] else {
       waiting[kind] = (event, 0)

@@ -45,7 +45,7 @@ struct ObservedCall: Sendable {
     let changes = request.method != .get && request.method != .head
     if changes, audit?.isFailing == true {
       // Is it over? Only a line that can be written shows it.
-      try await write(event(request, note, .failed, status: 503))
+      try await write(event(request, note, .failed, problem: SnapshotProblem.auditUnavailable))
     }
     let result: Result<HTTPServerResponse, any Error>
     do { result = .success(try await answer()) } catch { result = .failure(error) }
@@ -87,20 +87,30 @@ struct ObservedCall: Sendable {
     switch result {
     case .success(let response): event(request, note, .done, status: response.status.code)
     case .failure(let error):
-      switch SnapshotProblem.answer(to: error)?.status.code {
-      case let status? where status < 500 || status == 507: event(request, note, .refused, status: status)
-      case let status: event(request, note, .failed, status: status)
+      switch SnapshotProblem.answer(to: error) {
+      case let problem?: event(request, note, Self.result(problem), problem: problem)
+      case nil: event(request, note, .failed)
       }
     }
   }
 
+  private static func result(_ problem: HTTPProblem) -> AuditEvent.Result {
+    problem.status.code < 500 || problem.status.code == 507 ? .refused : .failed
+  }
+
   private func event(
-    _ request: HTTPServerRequest, _ note: RequestNote, _ result: AuditEvent.Result, status: Int?
+    _ request: HTTPServerRequest, _ note: RequestNote, _ result: AuditEvent.Result, status: Int? = nil,
+    problem: HTTPProblem? = nil
   ) -> AuditEvent {
     let facts = note.facts
     return AuditEvent(
       action, result, request: request.id, token: facts.token, usesLink: facts.usesLink,
-      snapshot: facts.snapshot, report: facts.report, address: request.peer, status: status)
+      snapshot: facts.snapshot, report: facts.report, address: request.peer,
+      status: status ?? problem?.status.code, problem: problem.map(Self.kind))
+  }
+
+  private static func kind(_ problem: HTTPProblem) -> String {
+    problem.type.split(separator: ":").last.map(String.init) ?? problem.type
   }
 
   private func count(_ result: Result<HTTPServerResponse, any Error>) {
@@ -108,8 +118,7 @@ struct ObservedCall: Sendable {
     switch result {
     case .success(let response): server.countUpload(response.status == .created ? "created" : "repeated")
     case .failure(let error):
-      let kind = SnapshotProblem.answer(to: error)?.type.split(separator: ":").last.map(String.init)
-      server.countUpload(kind ?? "broken-off")
+      server.countUpload(SnapshotProblem.answer(to: error).map(Self.kind) ?? "broken-off")
     }
   }
 }

@@ -10,7 +10,8 @@ extension Operation {
       parameters: page, answers: [list]),
     Operation(
       "listReport", .get, "/v1/reports/{report}/snapshots", "Lists what is attached to a bug report.",
-      detail: paging, parameters: [.report] + page, answers: [list], problems: ["malformed-report-id"]),
+      detail: paging, parameters: [.report] + page, answers: [list],
+      problems: ["malformed-report-id", "outside-limits"]),
   ]
 
   private static let paging = """

@@ -22,11 +22,11 @@ extension Operation {
       audited: .refusals),
     Operation(
       "readDescription", .get, "/openapi.json", "Describes the API: this document.",
-      parameters: [.ifMatch, .ifNoneMatch, .range],
+      parameters: [.ifMatch, .ifNoneMatch],
       answers: [
-        .json(200, "The description.", ["type": "object"], fields: ["ETag", "Accept-Ranges"]), .notModified,
-      ] + ranges("application/json"),
-      problems: ["precondition-failed", "range-not-satisfiable"], audited: .never),
+        .json(200, "The description.", ["type": "object"], fields: ["ETag"]), .notModified,
+      ],
+      problems: ["precondition-failed"], audited: .never),
   ]
 
   private static func text(_ text: String, fields: [String]) -> Answer {

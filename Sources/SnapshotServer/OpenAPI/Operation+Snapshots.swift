@@ -49,17 +49,14 @@ extension Operation {
       ]),
     Operation(
       "readSnapshot", .get, "/v1/snapshots/{id}", "Tells what is known of a snapshot.",
-      parameters: [.id, .ifMatch, .ifNoneMatch, .range],
+      parameters: [.id, .ifMatch, .ifNoneMatch],
       answers: [
-        .json(200, "The record.", record, fields: ["ETag", "Accept-Ranges"]),
-        Answer(
-          status: 206, text: "Ranges of the record.", fields: ["ETag", "Accept-Ranges", "Content-Range"],
-          content: ["application/json": [:], "multipart/byteranges": [:]]),
+        .json(200, "The record.", record, fields: ["ETag"]),
         .notModified,
       ],
       problems: [
         "malformed-snapshot-id", "no-such-snapshot", "snapshot-deleted", "snapshot-damaged",
-        "precondition-failed", "range-not-satisfiable",
+        "precondition-failed",
       ]),
     Operation(
       "changeSnapshot", .patch, "/v1/snapshots/{id}", "Pins a snapshot, or sets when it is to go.",
@@ -114,8 +111,8 @@ extension Operation {
     "Accept-Ranges", "Cache-Control", "Content-Disposition", "ETag", "Repr-Digest",
   ]
   private static let uploading: [Parameter] = [
-    .header("Repr-Digest", "The SHA-256 of the body (RFC 9530), checked before anything is kept.", digest),
-    .header("Content-Digest", "The same, by its other name.", digest),
+    .header("Repr-Digest", "The SHA-256 of the body (RFC 9530), checked before anything is kept."),
+    .header("Content-Digest", "The same, by its other name."),
     .header(
       "Snapshot-Expires", "When the snapshot is to go: a time, a while such as `30d`, or `never`.",
       ["type": "string", "pattern": "^([1-9][0-9]{0,3}[hdw]|never)$"]),

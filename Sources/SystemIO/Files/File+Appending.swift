@@ -13,7 +13,9 @@ extension File {
     var written = 0
     while written < bytes.count {
       written += try retryingInterrupts("write", path) {
-        bytes.withUnsafeBytes { writeSome(descriptor, $0.baseAddress.map { $0 + written }, $0.count - written) }
+        bytes.withUnsafeBytes {
+          writeSome(descriptor, $0.baseAddress.map { $0 + written }, $0.count - written)
+        }
       }
     }
   }
