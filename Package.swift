@@ -17,7 +17,7 @@ let sources: [Target] = [
   .target(name: "SnapshotFormat", dependencies: ["SystemIO", "ZipArchive", .crypto]),
 
   // What client and server alike read and write in HTTP's fields and targets.
-  .target(name: "HTTPSemantics", dependencies: [.httpTypes, .structuredFields]),
+  .target(name: "HTTPSemantics", dependencies: [.httpTypes, .rawStructuredFields]),
 
   // What an app drops in.
   .target(name: "DataSnapshots", dependencies: ["SnapshotFormat", "SystemIO"]),
@@ -175,8 +175,8 @@ extension Target.Dependency {
   static var crypto: Self { .product(name: "Crypto", package: "swift-crypto") }
   static var httpTypes: Self { .product(name: "HTTPTypes", package: "swift-http-types") }
   static var logging: Self { .product(name: "Logging", package: "swift-log") }
-  static var structuredFields: Self {
-    .product(name: "StructuredFieldValues", package: "swift-http-structured-headers")
+  static var rawStructuredFields: Self {
+    .product(name: "RawStructuredFieldValues", package: "swift-http-structured-headers")
   }
 }
 

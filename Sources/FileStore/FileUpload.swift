@@ -124,7 +124,8 @@ final class FileUpload: BundleUpload {
       return staging.arrived
     }
     // Inflating a whole bundle would hold up the other uploads of this queue.
-    let checker = store.configuration.admission.depth(for: attachment) == .full ? store.checkers.next : queue
+    let depth = store.configuration.admission.depth(for: attachment, size: arrived.size)
+    let checker = depth == .full ? store.checkers.next : queue
     return try await checker.perform { [staging, store] () throws(StoreError) in
       let record = try store.configuration.admission.admit(
         URL(filePath: staging.bundle), size: arrived.size, sha256: arrived.sha256, as: attachment)

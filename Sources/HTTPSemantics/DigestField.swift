@@ -1,6 +1,5 @@
-import Foundation
 public import HTTPTypes
-import StructuredFieldValues
+import RawStructuredFieldValues
 
 /// What `Repr-Digest` and `Content-Digest` say (RFC 9530): SHA-256 is read, other algorithms are ignored.
 public struct DigestField: Sendable, Hashable {
@@ -19,13 +18,11 @@ public struct DigestField: Sendable, Hashable {
   /// Reads the field `name` of `fields`; `nil` where there is none.
   public init?(_ name: HTTPField.Name, in fields: HTTPFields) throws(Malformed) {
     guard let text = fields[name] else { return nil }
-    let wire: Wire
     do {
-      wire = try StructuredFieldValueDecoder().decode(Wire.self, from: Array(text.utf8))
+      sha256 = try Self.bytes(of: Self.member(of: text))
     } catch {
       throw Malformed(description: "\(name.rawName) is not as in RFC 9530: sha-256=:base64 of the digest:.")
     }
-    sha256 = wire.sha256.map { Array($0) }
     if let sha256, sha256.count != 32 {
       throw Malformed(
         description: "The sha-256 in \(name.rawName) has \(sha256.count) bytes instead of 32.")
@@ -34,7 +31,7 @@ public struct DigestField: Sendable, Hashable {
 
   /// The field's value; empty where nothing is stated.
   public var fieldValue: String {
-    sha256.map { "sha-256=:\(Data($0).base64EncodedString()):" } ?? ""
+    sha256.map { "sha-256=:\(Base64.encode($0)):" } ?? ""
   }
 
   /// Whether the sender of `fields` would take a SHA-256 in `Repr-Digest`: all but those whose `Want-Repr-Digest`
@@ -42,43 +39,30 @@ public struct DigestField: Sendable, Hashable {
   public static func isWanted(by fields: HTTPFields) -> Bool {
     guard let text = fields[.wantReprDigest] else { return true }
     do {
-      let wanted = try StructuredFieldValueDecoder().decode(Preference.self, from: Array(text.utf8))
-      return wanted.sha256 != 0
+      if case .integer(0) = try member(of: text) { return false }
+      return true
     } catch {
       return true
     }
   }
 
-  private enum Algorithm: String, CodingKey {
-    case sha256 = "sha-256"
+  private struct Unreadable: Error {}
+
+  private static func bytes(of member: RFC9651BareItem?) throws -> [UInt8]? {
+    guard let member else { return nil }
+    guard case .undecodedByteSequence(let text) = member, let bytes = Base64.decode(text) else {
+      throw Unreadable()
+    }
+    return bytes
   }
 
-  private struct Wire: StructuredFieldValue {
-    static let structuredFieldType = StructuredFieldType.dictionary
-    var sha256: Data?
-    private typealias CodingKeys = Algorithm
-
-    init(from decoder: any Decoder) throws {
-      sha256 = try decoder.container(keyedBy: Algorithm.self).decodeIfPresent(Data.self, forKey: .sha256)
-    }
-
-    func encode(to encoder: any Encoder) throws {
-      var container = encoder.container(keyedBy: Algorithm.self)
-      try container.encodeIfPresent(sha256, forKey: .sha256)
-    }
-  }
-
-  private struct Preference: StructuredFieldValue {
-    static let structuredFieldType = StructuredFieldType.dictionary
-    var sha256: Int?
-
-    init(from decoder: any Decoder) throws {
-      sha256 = try decoder.container(keyedBy: Algorithm.self).decodeIfPresent(Int.self, forKey: .sha256)
-    }
-
-    func encode(to encoder: any Encoder) throws {
-      var container = encoder.container(keyedBy: Algorithm.self)
-      try container.encodeIfPresent(sha256, forKey: .sha256)
+  /// What the dictionary `text` has under `sha-256`; `nil` where it has nothing there.
+  private static func member(of text: String) throws -> RFC9651BareItem? {
+    var parser = StructuredFieldValueParser(Array(text.utf8))
+    switch try parser.parseDictionaryFieldValue()["sha-256"] {
+    case .item(let item): return item.rfc9651BareItem
+    case .innerList: throw Unreadable()
+    case nil: return nil
     }
   }
 }

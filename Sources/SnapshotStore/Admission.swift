@@ -10,14 +10,21 @@ public struct Admission: Sendable {
 
   /// How much is read before the answer.
   public enum Policy: String, Sendable, Hashable, CaseIterable {
-    /// The structure where a digest came along that shows a damaged transfer, everything where none did.
+    /// The structure where a digest came along that shows a damaged transfer, everything where none did, or where
+    /// the bundle is small.
     case automatic
     /// Always everything.
     case full
   }
 
+  /// Up to which size, in bytes, a bundle is small: to read all of it takes less than to write down later that it was
+  /// read.
+  public static let smallBundleBytes: Int64 = 256 << 10
+
   /// How much is read before the answer.
   public var policy: Policy
+  /// Bundles of so many bytes, and smaller ones, are read whole whatever came along.
+  public var wholeUpTo: Int64
   /// What reads a bundle.
   public var validate: Validator
   /// The time of day.
@@ -25,20 +32,21 @@ public struct Admission: Sendable {
 
   /// The rules for bundles, read by ``SnapshotBundle/validate(zip:depth:limits:)`` unless told otherwise.
   public init(
-    policy: Policy = .automatic,
+    policy: Policy = .automatic, wholeUpTo: Int64 = smallBundleBytes,
     validate: @escaping Validator = { zip, depth throws(BundleError) in
       try SnapshotBundle.validate(zip: zip, depth: depth)
     },
     now: @escaping @Sendable () -> Date = { Date() }
   ) {
     self.policy = policy
+    self.wholeUpTo = wholeUpTo
     self.validate = validate
     self.now = now
   }
 
-  /// How much of a bundle is read before `attachment` is answered.
-  public func depth(for attachment: Attachment) -> SnapshotBundle.Depth {
-    policy == .full || attachment.expected == nil ? .full : .structure
+  /// How much of a bundle of `size` bytes is read before `attachment` is answered.
+  public func depth(for attachment: Attachment, size: Int64) -> SnapshotBundle.Depth {
+    policy == .full || attachment.expected == nil || size <= wholeUpTo ? .full : .structure
   }
 
   /// Checks the zip, and makes the record under which it may be published.
@@ -53,7 +61,7 @@ public struct Admission: Sendable {
     if let expected = attachment.expected, expected != sha256 {
       throw .digestMismatch(expected: expected, actual: sha256)
     }
-    let depth = depth(for: attachment)
+    let depth = depth(for: attachment, size: size)
     let manifest: Manifest
     do { manifest = try validate(zip, depth) } catch { throw StoreError(error) }
     guard attachment.applications?.contains(manifest.application.identifier) ?? true else {

@@ -20,7 +20,7 @@ final class ObservedStore: BundleStore {
     var failures: [Step: StoreError] = [:]
   }
 
-  private let store = InMemoryStore()
+  private let store = InMemoryStore(admission: Admission(wholeUpTo: 0))
   private let state = Mutex(State())
   private let discards = AsyncStream.makeStream(of: Void.self)
 

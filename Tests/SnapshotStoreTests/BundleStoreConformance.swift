@@ -211,6 +211,18 @@ extension Logger {
   }
 
   @Test(arguments: StoreKind.allCases)
+  func `a small bundle is checked whole before the answer`(kind: StoreKind) async throws {
+    for (spare, verified) in [(-1, SnapshotRecord.Verification.pending), (0, .intact), (1, .intact)] {
+      let sample = SampleBundle()
+      var admission = Admission.samples
+      admission.wholeUpTo = Int64(sample.bytes.count + spare)
+      try await kind.withStore(admission: admission) { store async throws in
+        #expect(try await store.upload(sample, expected: true).record.verified == verified)
+      }
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
   func `the full policy checks everything before every answer`(kind: StoreKind) async throws {
     var admission = Admission.samples
     admission.policy = .full

@@ -43,7 +43,7 @@ import Testing
     let storage = try StorageFixture()
     let (records, heard) = AsyncStream<SnapshotRecord>.makeStream()
     let store = try await storage.open {
-      $0.admission = Admission()
+      $0.admission = Admission(wholeUpTo: 0)
       $0.onVerification = { heard.yield($0) }
     }
     let bytes = try damage(pack().bytes)

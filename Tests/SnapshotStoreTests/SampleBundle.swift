@@ -52,7 +52,7 @@ struct SampleBundle: Sendable, Hashable {
 extension Admission {
   /// The rules, with samples for bundles and a clock that stands still.
   static let samples = Admission(
-    validate: SampleBundle.validate, now: { Date(timeIntervalSince1970: 1_800_000_000.4567) })
+    wholeUpTo: 0, validate: SampleBundle.validate, now: { Date(timeIntervalSince1970: 1_800_000_000.4567) })
 }
 
 extension ReportID {

@@ -1,0 +1,65 @@
+/// Base64 with padding (RFC 4648 §4), as byte sequences of structured fields are written.
+///
+/// Foundation has it too, at the price of linking Foundation into whatever has a server: megabytes of memory and half of
+/// the time to start.
+enum Base64 {
+  /// The text of `bytes`.
+  static func encode(_ bytes: [UInt8]) -> String {
+    var text: [UInt8] = []
+    text.reserveCapacity((bytes.count + 2) / 3 * 4)
+    for start in stride(from: 0, to: bytes.count, by: 3) {
+      let group = bytes[start..<min(start + 3, bytes.count)]
+      let word = group.reduce(UInt32(0)) { $0 << 8 | UInt32($1) } << UInt32(8 * (3 - group.count))
+      for index in 0..<4 {
+        text.append(index <= group.count ? digit(word >> UInt32(18 - 6 * index) & 63) : padding)
+      }
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  /// The bytes of `text`; `nil` where a character is none of the alphabet, the padding is not as it has to be, or bits
+  /// are set that stand for nothing (§3.5).
+  static func decode(_ text: String) -> [UInt8]? {
+    let digits = Array(text.utf8)
+    guard digits.count.isMultiple(of: 4) else { return nil }
+    let paddings = digits.reversed().prefix { $0 == padding }.count
+    guard paddings <= 2 else { return nil }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(digits.count / 4 * 3)
+    var (word, bits) = (UInt32(0), UInt32(0))
+    for digit in digits.dropLast(paddings) {
+      guard let value = value(digit) else { return nil }
+      word = word << 6 | value
+      bits += 6
+      if bits >= 8 {
+        bits -= 8
+        bytes.append(UInt8(truncatingIfNeeded: word >> bits))
+        word &= 1 << bits - 1
+      }
+    }
+    return word == 0 ? bytes : nil
+  }
+
+  private static let padding = UInt8(ascii: "=")
+
+  private static func digit(_ value: UInt32) -> UInt8 {
+    switch UInt8(value) {
+    case let value where value < 26: UInt8(ascii: "A") + value
+    case let value where value < 52: UInt8(ascii: "a") + value - 26
+    case let value where value < 62: UInt8(ascii: "0") + value - 52
+    case 62: UInt8(ascii: "+")
+    default: UInt8(ascii: "/")
+    }
+  }
+
+  private static func value(_ digit: UInt8) -> UInt32? {
+    switch digit {
+    case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(digit - UInt8(ascii: "A"))
+    case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(digit - UInt8(ascii: "a")) + 26
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(digit - UInt8(ascii: "0")) + 52
+    case UInt8(ascii: "+"): 62
+    case UInt8(ascii: "/"): 63
+    default: nil
+    }
+  }
+}

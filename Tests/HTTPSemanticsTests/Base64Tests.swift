@@ -1,0 +1,23 @@
+import Foundation
+import Testing
+
+@testable import HTTPSemantics
+
+@Suite struct Base64Tests {
+  @Test func `what is written is what Foundation writes, and is read again`() {
+    for length in 0..<70 {
+      let bytes = (0..<length).map { _ in UInt8.random(in: 0...255) }
+      let text = Base64.encode(bytes)
+      #expect(text == Data(bytes).base64EncodedString())
+      #expect(Base64.decode(text) == bytes)
+    }
+    #expect(Base64.decode("+/+/") == [0xFB, 0xFF, 0xBF])
+  }
+
+  @Test(arguments: [
+    "A", "AA", "AAA", "=", "A===", "====", "AA=A", "=AAA", "AAAA=", "AAAAA", "AA-_", "AA\n=", " AAA", "AAé",
+    // Bits that stand for nothing.
+    "AB==", "AAB=",
+  ])
+  func `what is no base64 is refused`(text: String) { #expect(Base64.decode(text) == nil) }
+}
