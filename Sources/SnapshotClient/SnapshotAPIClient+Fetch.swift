@@ -15,7 +15,18 @@ extension SnapshotAPIClient {
   public func fetch(
     _ id: SnapshotID, to file: URL, progress: ProgressHandler? = nil
   ) async throws(SnapshotClientError) -> FetchedBundle {
-    let request = address.request(.get, ["snapshots", "\(id).zip"])
+    try await fetch(SnapshotReference(id), to: file, progress: progress)
+  }
+
+  /// Fetches the bundle of the snapshot that `reference` means into `file`, like ``fetch(_:to:progress:)``; where it
+  /// is a link, by its right. The bundle is asked of this client's server, whatever server the reference names.
+  @discardableResult
+  public func fetch(
+    _ reference: SnapshotReference, to file: URL, progress: ProgressHandler? = nil
+  ) async throws(SnapshotClientError) -> FetchedBundle {
+    let id = reference.id
+    let query = reference.link.map { [("expires", $0.expires), ("signature", $0.signature)] } ?? []
+    let request = address.request(.get, ["snapshots", "\(id).zip"], query: query)
     let partial = PartialDownload(
       of: "\(address.description) \(id)", to: file, limits: configuration.limits)
     var retries = makeRetries()

@@ -15,6 +15,20 @@ public struct SnapshotReference: Sendable, Hashable {
   public let id: SnapshotID
   /// The server that the text names: an `http` or `https` address without the API's path; `nil` where it names none.
   public let server: URL?
+  /// What makes the address a link that works without a token: its time and signature; `nil` for any other. Whoever
+  /// has it has the bundle, so it belongs into no log.
+  public let link: Link?
+
+  /// The part of a link that opens it.
+  public struct Link: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
+    let expires: String
+    let signature: String
+
+    /// `(link)`: the signature never shows itself in print.
+    public var description: String { "(link)" }
+    /// Empty.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+  }
 
   /// Why a text means no snapshot, in words for whoever gave it.
   public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
@@ -45,9 +59,12 @@ public struct SnapshotReference: Sendable, Hashable {
   }
 
   /// The snapshot `id`, on no server in particular unless one is given.
-  public init(_ id: SnapshotID, server: URL? = nil) {
+  public init(_ id: SnapshotID, server: URL? = nil) { self.init(id, server: server, link: nil) }
+
+  private init(_ id: SnapshotID, server: URL?, link: Link?) {
     self.id = id
     self.server = server
+    self.link = link
   }
 
   /// Reads what was pasted, or throws what is wrong with it.
@@ -86,7 +103,13 @@ public struct SnapshotReference: Sendable, Hashable {
     server.scheme = address.scheme?.lowercased()
     server.percentEncodedPath = path.map { "/" + $0 }.joined()
     guard let url = server.url else { throw .unreadable(text) }
-    self.init(id, server: url)
+    self.init(id, server: url, link: Self.link(address.queryItems))
+  }
+
+  private static func link(_ query: [URLQueryItem]?) -> Link? {
+    func value(_ name: String) -> String? { query?.first { $0.name == name }?.value }
+    guard let expires = value("expires"), let signature = value("signature") else { return nil }
+    return Link(expires: expires, signature: signature)
   }
 
   /// `snapshots://activate/UUID?server=…`.

@@ -72,7 +72,7 @@ extension BetaSettings {
         }
         return downloads.appending(path: "\(id).zip")
       }
-      try await client.fetch(id, to: zip) { progress in
+      try await client.fetch(reference, to: zip) { progress in
         let total = progress.total ?? 0
         step(nil, total > 0 ? Double(progress.completed) / Double(total) : nil)
       }

@@ -67,6 +67,9 @@ import Testing
     #expect(try await Curl(["-r", "0-9", link.lines[0]]).status == 206)
     #expect(try await Curl([link.lines[0] + "A"]).status == 401)
     #expect(try await Curl([link.lines[0].replacing(".zip?", with: "?")]).status == 401)
+    let byLink = try await Product.run(["fetch", link.lines[0], "--output", folder.file("linked.zip").path])
+    #expect(byLink.status == 0, "\(byLink.errors)")
+    #expect(try Data(contentsOf: folder.file("linked.zip")) == download.body)
     let json = try await Product.run(
       ["link", id, "--expires", "2d", "--json"] + client, environment: environment)
     let answer = try JSONSerialization.jsonObject(with: json.output) as? [String: String]
@@ -115,6 +118,18 @@ import Testing
     #expect(try await Curl([list]).status == 401)
     #expect(try await Curl(bearer(reader.text) + [list]).status == 200)
     #expect(await program.stop() == 0)
+  }
+
+  @Test(.enabled(if: geteuid() == 0, "only root may give a folder away"))
+  func `tokens that the server could not read are not made`() async throws {
+    try FileManager.default.createDirectory(at: storage, withIntermediateDirectories: true)
+    #expect(chown(storage.path, 4711, 4711) == 0)
+    for arguments in [["create", "--scope", "read"], ["revoke", "0123456789ab"]] {
+      let outcome = try await Product.run(["token"] + arguments + ["--storage", storage.path])
+      #expect(outcome.status == 2)
+      #expect(outcome.errors.contains("4711"))
+    }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: storage.path).isEmpty)
   }
 
   @Test func `a token that expires is refused from then on`() async throws {

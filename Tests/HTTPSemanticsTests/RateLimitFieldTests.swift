@@ -8,6 +8,13 @@ import Testing
     #expect(field.fieldValue == "\"token\";r=50;t=30")
   }
 
+  @Test func `what is counted is told where it isn't requests`() {
+    let field = RateLimitField(
+      name: "token", quota: 5, window: 6, unit: "content-bytes", remaining: 7, reset: 8)
+    #expect(field.policy == "\"token\";q=5;w=6;qu=\"content-bytes\"")
+    #expect(field.fieldValue == "\"token\";r=7;t=8")
+  }
+
   @Test func `a name is quoted, or left out with all the rest`() {
     #expect(
       RateLimitField(name: "a \"b\"", quota: 1, window: 1, remaining: 0, reset: 1).policy

@@ -30,6 +30,17 @@ import Testing
     #expect(log.progress.last == TransportProgress(completed: 200_000, total: 200_000))
   }
 
+  @Test func `a link opens its bundle, all through a download that breaks`() async throws {
+    let server = try ScriptedServer(broken(after: 70_000), rest(from: 70_000))
+    let text = "http://elsewhere.example/v1/snapshots/\(id).zip?expires=1795278598&signature=0qir-_x"
+    let reference = try SnapshotReference(text)
+    _ = try await makeClient(server).fetch(reference, to: file)
+    #expect(try Data(contentsOf: file) == contents)
+    let target = "/v1/snapshots/\(id).zip?expires=1795278598&signature=0qir-_x"
+    #expect(server.requests.map(\.line) == ["GET \(target) HTTP/1.1", "GET \(target) HTTP/1.1"])
+    #expect(!"\(reference)".contains("0qir"))
+  }
+
   @Test func `a download that breaks is gone on with`() async throws {
     let server = try ScriptedServer(broken(after: 70_000), rest(from: 70_000))
     let sleeps = SleepLog()

@@ -41,6 +41,21 @@ import Testing
   }
 
   @Test(arguments: [
+    ("https://example.org/v1/snapshots/\(text).zip?expires=12&signature=a-_b", true),
+    (" <https://example.org/v1/snapshots/\(text).zip?signature=a-_b&expires=12>.", true),
+    ("https://example.org/v1/snapshots/\(text).zip?expires=12", false),
+    ("https://example.org/v1/snapshots/\(text).zip?signature=a-_b", false),
+    ("https://example.org/v1/snapshots/\(text).zip", false),
+    ("snapshots://activate/\(text)?server=https://example.org&expires=12&signature=a-_b", false),
+  ])
+  func `a link is told from an address, and shows no signature`(text: String, isLink: Bool) throws {
+    let reference = try SnapshotReference(text)
+    #expect(reference.id == id)
+    #expect((reference.link != nil) == isLink)
+    #expect(!"\(reference)".contains("a-_b"))
+  }
+
+  @Test(arguments: [
     "", " \n\u{200B}", "<>", "BUG-123", "3f2b6c1e-8d4a-4b5f-9c0d-1e2f3a4b5c6", "\(text)0",
     "g\(text.dropFirst())",
     "\(text) \(text)", "https://example.org/\(text)", "https://example.org/v1/snapshots/",

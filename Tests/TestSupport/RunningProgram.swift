@@ -1,3 +1,4 @@
+import Dispatch
 public import Foundation
 import Synchronization
 
@@ -43,22 +44,24 @@ public final class RunningProgram: @unchecked Sendable {
     let ended = Ended()
     process.terminationHandler = { ended.set($0.terminationStatus) }
     try process.run()
+    let output = pipe.fileHandleForReading
     let line: String? = await withCheckedContinuation { continuation in
-      let read = Mutex<(bytes: Data, done: Bool)>((Data(), false))
-      pipe.fileHandleForReading.readabilityHandler = { handle in
-        let more = handle.availableData
-        let line: String?? = read.withLock { read in
-          guard !read.done else { return nil }
-          read.bytes += more
-          guard let end = read.bytes.firstIndex(of: UInt8(ascii: "\n")) else {
-            read.done = more.isEmpty
-            return more.isEmpty ? .some(nil) : nil
+      // A thread of its own: what comes after the first line is read too, so that the program is never held up.
+      DispatchQueue(label: "running-program").async {
+        var bytes = Data()
+        var isFirst = true
+        while true {
+          let more = output.availableData
+          if isFirst {
+            bytes += more
+            let end = bytes.firstIndex(of: UInt8(ascii: "\n"))
+            if end != nil || more.isEmpty {
+              continuation.resume(returning: end.map { String(decoding: bytes[..<$0], as: UTF8.self) })
+              isFirst = false
+            }
           }
-          read.done = true
-          return String(decoding: read.bytes[..<end], as: UTF8.self)
+          if more.isEmpty { return }
         }
-        if more.isEmpty { handle.readabilityHandler = nil }
-        if let line { continuation.resume(returning: line) }
       }
     }
     self.process = process

@@ -9,7 +9,7 @@ extension SnapshotRoutes {
   func post(_ call: APIRequest) async throws -> HTTPServerResponse {
     let report = try call.value(of: .report)
     guard call.caller.mayAttach(to: report) else { throw SnapshotProblem.outsideLimits("reports") }
-    let intake = try UploadIntake(call.request, limits: limits)
+    let intake = try UploadIntake(call.request, limits: limits, meter: call.caller.meter)
     return try await attach(intake, Attachment(report: report, id: SnapshotID()), for: call)
   }
 
@@ -25,7 +25,7 @@ extension SnapshotRoutes {
       throw preconditions.isCreateOnly && existing != nil
         ? StoreError.alreadyExists : HTTPProblem.preconditionFailed()
     }
-    let intake = try UploadIntake(call.request, limits: limits)
+    let intake = try UploadIntake(call.request, limits: limits, meter: call.caller.meter)
     // What is bound to be refused is refused before its body comes.
     if let existing, existing.report != report || existing.sha256 != intake.expected ?? existing.sha256 {
       throw StoreError.conflict

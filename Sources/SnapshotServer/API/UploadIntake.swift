@@ -42,7 +42,9 @@ struct UploadIntake {
 
   /// Checks what `request` says of its body.
   /// - Parameter now: when it came.
-  init(_ request: HTTPServerRequest, limits: ServiceLimits, now: Date = Date()) throws(HTTPProblem) {
+  init(
+    _ request: HTTPServerRequest, limits: ServiceLimits, meter: UploadMeter, now: Date = Date()
+  ) throws(HTTPProblem) {
     let fields = request.headerFields
     self.now = now
     end = try fields[.snapshotExpires].map { text throws(HTTPProblem) in
@@ -57,12 +59,13 @@ struct UploadIntake {
     case let type? where type.essence == "multipart/form-data": format = .form(type)
     default: throw SnapshotProblem.unsupportedMediaType(type)
     }
-    body = request.body
+    body = meter.counting(request.body)
     self.limits = limits
     stated = try Self.statedDigest(in: fields)
     if let length = body.declaredLength, length > bodyLimit {
       throw SnapshotProblem.tooLarge(limit: bodyLimit)
     }
+    try meter.admit(body.declaredLength)
   }
 
   /// The bundle's digest, as far as the head states it.

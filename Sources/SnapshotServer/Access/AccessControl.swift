@@ -20,6 +20,10 @@ public struct AccessControl: Sendable {
     public var tokenRate: RateLimit?
     /// How many requests may come from one address, where tokens are needed; `nil` is no limit.
     public var addressRate: RateLimit?
+    /// How many bytes may be uploaded with a token that has no quota of its own; `nil` is no limit.
+    public var tokenQuota: UploadQuota?
+    /// How many bytes may be uploaded from one address, where tokens are needed; `nil` is no limit.
+    public var addressQuota: UploadQuota?
     /// The most addresses, and the most tokens, that are counted at once.
     public var countedCallers = 10_000
     /// The time.

@@ -12,6 +12,8 @@ public struct AccessToken: Sendable, Hashable, Codable, Identifiable {
   public let limits: CallerLimits
   /// How many requests it may make; `nil` leaves that to the server.
   public let rate: RateLimit?
+  /// How many bytes may be uploaded with it; `nil` leaves that to the server.
+  public let quota: UploadQuota?
   /// When it was made.
   public let createdAt: Date
   /// From when on it is refused.
@@ -22,13 +24,14 @@ public struct AccessToken: Sendable, Hashable, Codable, Identifiable {
   /// Describes a token.
   public init(
     id: String, name: String? = nil, scopes: Set<Scope>, limits: CallerLimits = CallerLimits(),
-    rate: RateLimit? = nil, createdAt: Date, expiresAt: Date? = nil
+    rate: RateLimit? = nil, quota: UploadQuota? = nil, createdAt: Date, expiresAt: Date? = nil
   ) {
     self.id = id
     self.name = name
     self.scopes = scopes
     self.limits = limits
     self.rate = rate
+    self.quota = quota
     self.createdAt = createdAt
     self.expiresAt = expiresAt
   }

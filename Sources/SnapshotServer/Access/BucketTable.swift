@@ -17,17 +17,32 @@ final class BucketTable<Key: Hashable & Sendable>: Sendable {
   /// How many buckets are kept.
   var count: Int { entries.withLock(\.count) }
 
-  /// Takes one out of the bucket of `key`, which is a full one the first time, and where its limit was another.
-  func take(_ key: Key, _ limit: RateLimit, at now: Duration) -> TokenBucket.Verdict {
+  /// What taking `amount` out of the bucket of `key` would come to.
+  func look(_ key: Key, _ allowance: Allowance, for amount: Int, at now: Duration) -> TokenBucket.Verdict {
+    entries.withLock { Self.bucket(of: key, allowance, in: $0, at: now).look(for: amount, at: now) }
+  }
+
+  /// Takes `amount` out of the bucket of `key`, which is a full one the first time, and where its allowance was
+  /// another.
+  func take(
+    _ key: Key, _ allowance: Allowance, _ amount: Int = 1, at now: Duration
+  ) -> TokenBucket.Verdict {
     entries.withLock { entries in
-      var entry = entries[key] ?? Entry(bucket: TokenBucket(limit, at: now), lastUse: now)
-      if !entry.bucket.counts(against: limit) { entry.bucket = TokenBucket(limit, at: now) }
       if entries[key] == nil, entries.count >= capacity { makeRoom(in: &entries, at: now) }
-      let verdict = entry.bucket.take(at: now)
-      entry.lastUse = now
+      var entry = Entry(bucket: Self.bucket(of: key, allowance, in: entries, at: now), lastUse: now)
+      let verdict = entry.bucket.take(amount, at: now)
       entries[key] = entry
       return verdict
     }
+  }
+
+  private static func bucket(
+    of key: Key, _ allowance: Allowance, in entries: [Key: Entry], at now: Duration
+  ) -> TokenBucket {
+    guard let known = entries[key]?.bucket, known.allowance == allowance else {
+      return TokenBucket(allowance, at: now)
+    }
+    return known
   }
 
   /// Forgets an eighth at once, so that a flood of keys doesn't cost a look at all of them each time.

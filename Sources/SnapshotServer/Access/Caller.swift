@@ -6,7 +6,7 @@ public import SnapshotFormat
 /// ``Permission`` decides whether a call is admitted at all, before anything is looked up. What it is about is
 /// asked here then: an action answers with a record, or does anything to it, only where the caller may, and else
 /// as if there were none.
-public struct Caller: Sendable, Hashable {
+public struct Caller: Sendable {
   /// What the caller came in by.
   public enum Credential: Sendable, Hashable {
     /// Nothing: the store has no tokens yet, or the call is open to all.
@@ -27,6 +27,8 @@ public struct Caller: Sendable, Hashable {
   public let address: String
   /// What every answer to the caller carries.
   var answerFields: HTTPFields = [:]
+  /// Counts what the caller uploads.
+  var meter = UploadMeter.none
 
   /// A caller by its parts.
   public init(

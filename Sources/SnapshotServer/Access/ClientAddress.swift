@@ -5,7 +5,7 @@ struct ClientAddress: Sendable, Hashable, CustomStringConvertible {
   /// The address without its port: for people and logs.
   let description: String
   /// The whole of an IPv4 address, the first 64 bits of an IPv6 address, or a proxy's own name for the client.
-  let counted: String
+  var counted: String { IPAddress(description).map { "\($0.client)" } ?? description }
 
   /// Reads `192.0.2.1:4711`, `[2001:db8::1]:4711`, either without its port, `unknown`, or a name like `_hidden`.
   init(peer: String) {
@@ -16,6 +16,5 @@ struct ClientAddress: Sendable, Hashable, CustomStringConvertible {
       text = text[..<colon]
     }
     description = String(text)
-    counted = IPAddress(description).map { "\($0.client)" } ?? description
   }
 }

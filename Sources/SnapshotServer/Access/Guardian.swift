@@ -9,6 +9,8 @@ final class Guardian: Sendable {
   private let tokens: TokenTable
   private let tokenRates: BucketTable<String>
   private let addressRates: BucketTable<String>
+  private let tokenBytes: BucketTable<String>
+  private let addressBytes: BucketTable<String>
   private let brake: Brake
   private let logger: Logger
   private var clock: AccessClock { configuration.clock }
@@ -19,6 +21,8 @@ final class Guardian: Sendable {
     tokens = TokenTable(TokenStore(storage: configuration.storage), logger: logger)
     tokenRates = BucketTable(capacity: configuration.countedCallers)
     addressRates = BucketTable(capacity: configuration.countedCallers)
+    tokenBytes = BucketTable(capacity: configuration.countedCallers)
+    addressBytes = BucketTable(capacity: configuration.countedCallers)
     brake = Brake(clock: configuration.clock)
   }
 
@@ -37,7 +41,7 @@ final class Guardian: Sendable {
       return try link() ?? admitAnybody(routed.request, address)
     }
     if let rate = configuration.addressRate {
-      try Self.require(addressRates.take(address.counted, rate, at: clock.elapsed()), "address")
+      try Self.require(addressRates.take(address.counted, rate.allowance, at: clock.elapsed()), "address")
     }
     do {
       if let caller = try link() { return caller }
@@ -101,12 +105,24 @@ final class Guardian: Sendable {
     var caller = Caller(
       .token(token.id), scopes: token.scopes, limits: token.limits, address: address.description)
     if let rate = token.rate ?? configuration.tokenRate {
-      let verdict = tokenRates.take(token.id, rate, at: clock.elapsed())
+      let verdict = tokenRates.take(token.id, rate.allowance, at: clock.elapsed())
       try Self.require(verdict, "token")
       // Who was given a rate wants to know how much of it is left.
       if token.rate != nil { caller.answerFields = SnapshotProblem.fields(of: verdict, name: "token") }
     }
+    caller.meter = meter(token, address)
     return caller
+  }
+
+  private func meter(_ token: AccessToken, _ address: ClientAddress) -> UploadMeter {
+    var gauges: [UploadMeter.Gauge] = []
+    if let quota = token.quota ?? configuration.tokenQuota {
+      gauges.append(.init(name: "token", key: token.id, quota: quota, table: tokenBytes))
+    }
+    if let quota = configuration.addressQuota {
+      gauges.append(.init(name: "address", key: address.counted, quota: quota, table: addressBytes))
+    }
+    return UploadMeter(gauges: gauges, clock: clock)
   }
 
   private static func require(_ verdict: TokenBucket.Verdict, _ name: String) throws {

@@ -18,14 +18,29 @@ public struct RateLimit: Sendable, Hashable, Codable, LosslessStringConvertible 
   public init?(_ text: String) {
     let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 2, let count = Int(parts[0]) else { return nil }
-    let time = parts[1].prefix { $0.isASCII && $0.isNumber }
+    guard let seconds = Self.seconds(parts[1]) else { return nil }
+    self.init(count: count, seconds: seconds)
+  }
+
+  /// Reads `s`, `min`, `h`, `d`, or so many of them, like `90s`.
+  static func seconds(_ text: Substring) -> Int? {
+    let time = text.prefix { $0.isASCII && $0.isNumber }
     let units = ["s": 1, "min": 60, "h": 3600, "d": 86_400]
-    guard let unit = units[String(parts[1].dropFirst(time.count))],
-      let number = time.isEmpty ? 1 : Int(time)
+    guard let unit = units[String(text.dropFirst(time.count))], let number = time.isEmpty ? 1 : Int(time)
     else { return nil }
     let (seconds, overflow) = number.multipliedReportingOverflow(by: unit)
-    guard !overflow else { return nil }
-    self.init(count: count, seconds: seconds)
+    return overflow ? nil : seconds
+  }
+
+  /// What ``seconds(_:)`` reads.
+  static func text(ofSeconds seconds: Int) -> String {
+    switch seconds {
+    case 1: "s"
+    case 60: "min"
+    case 3600: "h"
+    case 86_400: "d"
+    default: "\(seconds)s"
+    }
   }
 
   /// Reads what ``encode(to:)`` wrote; one out of range is refused.
@@ -44,13 +59,5 @@ public struct RateLimit: Sendable, Hashable, Codable, LosslessStringConvertible 
   }
 
   /// `100/min`.
-  public var description: String {
-    switch seconds {
-    case 1: "\(count)/s"
-    case 60: "\(count)/min"
-    case 3600: "\(count)/h"
-    case 86_400: "\(count)/d"
-    default: "\(count)/\(seconds)s"
-    }
-  }
+  public var description: String { "\(count)/\(Self.text(ofSeconds: seconds))" }
 }

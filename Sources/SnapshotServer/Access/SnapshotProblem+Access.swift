@@ -84,10 +84,24 @@ extension SnapshotProblem {
   /// 429: a limit is used up (RFC 6585 §4).
   static func tooManyRequests(_ verdict: TokenBucket.Verdict, of name: String) -> HTTPProblem {
     var fields = fields(of: verdict, name: name)
-    fields[.retryAfter] = String(max(verdict.secondsUntilNext, 1))
+    fields[.retryAfter] = String(max(verdict.secondsUntilEnough, 1))
     return HTTPProblem(
       .tooManyRequests, kind: "rate-limited", title: "Too many requests",
-      detail: "One \(name) may make \(verdict.limit.count) requests in \(verdict.limit.seconds) seconds.",
+      detail:
+        "One \(name) may make \(verdict.allowance.amount) requests in \(verdict.allowance.seconds) seconds.",
+      headerFields: fields)
+  }
+
+  /// 429: a quota of bytes is used up.
+  static func tooManyBytes(_ verdict: TokenBucket.Verdict, of name: String) -> HTTPProblem {
+    var fields = fields(of: verdict, name: name, unit: "content-bytes")
+    fields[.retryAfter] = String(max(verdict.secondsUntilEnough, 1))
+    return HTTPProblem(
+      .tooManyRequests, kind: "quota-exceeded", title: "Too many bytes were uploaded",
+      detail: """
+        One \(name) may upload \(verdict.allowance.amount) bytes in \(verdict.allowance.seconds) seconds. Nothing \
+        of this upload was kept.
+        """,
       headerFields: fields)
   }
 
@@ -107,10 +121,10 @@ extension SnapshotProblem {
   }
 
   /// How much of a limit is left.
-  static func fields(of verdict: TokenBucket.Verdict, name: String) -> HTTPFields {
+  static func fields(of verdict: TokenBucket.Verdict, name: String, unit: String? = nil) -> HTTPFields {
     let field = RateLimitField(
-      name: name, quota: verdict.limit.count, window: verdict.limit.seconds, remaining: verdict.remaining,
-      reset: verdict.secondsUntilFull)
+      name: name, quota: verdict.allowance.amount, window: verdict.allowance.seconds, unit: unit,
+      remaining: verdict.remaining, reset: verdict.secondsUntilFull)
     return [.rateLimitPolicy: field.policy, .rateLimit: field.fieldValue]
   }
 

@@ -1,58 +1,63 @@
-/// Counts requests against a limit: it holds as many as the limit allows, each request takes one out, and it fills
-/// again evenly over the limit's time.
+/// Counts what is used up of an ``Allowance``: it holds all of it at first, whatever is used goes out of it, and it
+/// fills again evenly over the allowance's time.
 struct TokenBucket: Sendable {
-  /// What came of taking one out.
+  /// What came of taking something out.
   struct Verdict: Sendable, Hashable {
-    let limit: RateLimit
+    let allowance: Allowance
     let isAllowed: Bool
-    /// How many requests are left.
+    /// How much is left.
     let remaining: Int
-    /// Seconds until all are there again.
+    /// Seconds until all of it is there again.
     let secondsUntilFull: Int
-    /// Seconds until the next one is there; 0 where it is.
-    let secondsUntilNext: Int
+    /// Seconds until as much is there as was wanted; 0 where it is.
+    let secondsUntilEnough: Int
   }
 
-  private let limit: RateLimit
+  let allowance: Allowance
   private var level: Double
   private var time: Duration
 
   /// A full one.
-  init(_ limit: RateLimit, at now: Duration) {
-    self.limit = limit
-    level = Double(limit.count)
+  init(_ allowance: Allowance, at now: Duration) {
+    self.allowance = allowance
+    level = Double(allowance.amount)
     time = now
   }
 
-  /// Takes one out, if there is one.
-  mutating func take(at now: Duration) -> Verdict {
+  /// Takes `amount` out, or nothing where there is less.
+  mutating func take(_ amount: Int = 1, at now: Duration) -> Verdict {
     fill(until: now)
-    let isAllowed = level >= 1
-    if isAllowed { level -= 1 }
-    return Verdict(
-      limit: limit, isAllowed: isAllowed, remaining: Int(level),
-      secondsUntilFull: seconds(until: Double(limit.count)), secondsUntilNext: seconds(until: 1))
+    let isAllowed = level >= Double(amount)
+    if isAllowed { level -= Double(amount) }
+    return verdict(isAllowed, wanted: amount)
+  }
+
+  /// What taking `amount` would come to.
+  func look(for amount: Int, at now: Duration) -> Verdict {
+    var later = self
+    later.fill(until: now)
+    return later.verdict(later.level >= Double(amount), wanted: amount)
   }
 
   /// Whether nothing is missing, so that it is as good as a new one.
-  func isFull(at now: Duration) -> Bool {
-    var later = self
-    later.fill(until: now)
-    return later.level >= Double(limit.count)
-  }
+  func isFull(at now: Duration) -> Bool { look(for: allowance.amount, at: now).isAllowed }
 
-  /// Whether it counts against `limit`.
-  func counts(against other: RateLimit) -> Bool { limit == other }
+  private func verdict(_ isAllowed: Bool, wanted: Int) -> Verdict {
+    Verdict(
+      allowance: allowance, isAllowed: isAllowed, remaining: Int(level),
+      secondsUntilFull: seconds(until: Double(allowance.amount)),
+      secondsUntilEnough: isAllowed ? 0 : seconds(until: Double(wanted)))
+  }
 
   private mutating func fill(until now: Duration) {
     guard now > time else { return }
-    let gained = (now - time) / .seconds(limit.seconds) * Double(limit.count)
-    level = min(Double(limit.count), level + gained)
+    let gained = (now - time) / .seconds(allowance.seconds) * Double(allowance.amount)
+    level = min(Double(allowance.amount), level + gained)
     time = now
   }
 
   /// Rounded up.
   private func seconds(until wanted: Double) -> Int {
-    Int((max(0, wanted - level) / Double(limit.count) * Double(limit.seconds)).rounded(.up))
+    Int((max(0, wanted - level) / Double(allowance.amount) * Double(allowance.seconds)).rounded(.up))
   }
 }

@@ -36,18 +36,21 @@ public struct TokenStore: Sendable {
     public var limits: CallerLimits
     /// How many requests it may make.
     public var rate: RateLimit?
+    /// How many bytes may be uploaded with it.
+    public var quota: UploadQuota?
     /// From when on it is refused.
     public var expiresAt: Date?
 
     /// Describes a token.
     public init(
       name: String? = nil, scopes: Set<Scope>, limits: CallerLimits = CallerLimits(), rate: RateLimit? = nil,
-      expiresAt: Date? = nil
+      quota: UploadQuota? = nil, expiresAt: Date? = nil
     ) {
       self.name = name
       self.scopes = scopes
       self.limits = limits
       self.rate = rate
+      self.quota = quota
       self.expiresAt = expiresAt
     }
   }
@@ -72,7 +75,7 @@ public struct TokenStore: Sendable {
     let secret = TokenSecret()
     let token = AccessToken(
       id: secret.id, name: request.name, scopes: request.scopes, limits: request.limits, rate: request.rate,
-      createdAt: SnapshotJSON.milliseconds(of: now),
+      quota: request.quota, createdAt: SnapshotJSON.milliseconds(of: now),
       expiresAt: request.expiresAt.map(SnapshotJSON.milliseconds))
     do throws(SystemError) {
       try LastingFolder.create(folder)

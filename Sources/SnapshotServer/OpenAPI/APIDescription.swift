@@ -154,8 +154,7 @@ struct APIDescription: Sendable {
     var lines = kinds.map { "- `\($0.name)`: \($0.text)" }
     if engineStatuses.contains(status) {
       types.append("about:blank")
-      lines.append(
-        "- `about:blank`: \(HTTPResponse.Status(code: status).reasonPhrase), says the HTTP engine.")
+      lines.append("- `about:blank`: the HTTP engine's own answer, of which the status says all.")
     }
     var response: [String: JSONValue] = [
       "description": .string(lines.joined(separator: "\n")),

@@ -12,7 +12,7 @@ struct FetchCommand: AsyncParsableCommand {
       with --into the bundle is checked whole and unpacked. Prints where the result lies.
       """)
 
-  @Argument(help: "A UUID, or an address such as http://127.0.0.1:8080/v1/snapshots/UUID.zip.")
+  @Argument(help: "A UUID, an address such as http://127.0.0.1:8080/v1/snapshots/UUID.zip, or a link to it.")
   var snapshot: String
 
   @Option(help: ArgumentHelp("A new folder to unpack into.", valueName: "folder"))
@@ -34,7 +34,7 @@ struct FetchCommand: AsyncParsableCommand {
     let zip = into == nil ? URL(filePath: output ?? "\(address.id).zip") : scratch.file("\(address.id).zip")
     let line = ProgressLine("Fetching")
     defer { line.finish() }
-    let bundle = try await client.fetch(address.id, to: zip, progress: line.show)
+    let bundle = try await client.fetch(address, to: zip, progress: line.show)
     line.finish()
     if let into {
       do {

@@ -61,7 +61,7 @@ struct PreloadCommand: AsyncParsableCommand {
     let zip = scratch.file("\(address.id).zip")
     let line = ProgressLine("Fetching")
     defer { line.finish() }
-    _ = try await client.fetch(address.id, to: zip, progress: line.show)
+    _ = try await client.fetch(address, to: zip, progress: line.show)
     return zip
   }
 }

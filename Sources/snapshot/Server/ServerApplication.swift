@@ -86,6 +86,8 @@ struct ServerApplication {
     configuration.answersAnyName = settings.insecure
     configuration.tokenRate = settings.requestsPerToken
     configuration.addressRate = settings.requestsPerAddress
+    configuration.tokenQuota = settings.uploadsPerToken
+    configuration.addressQuota = settings.uploadsPerAddress
     do throws(TokenStoreError) {
       let access = try AccessControl(configuration, logger: logger)
       if try await access.isOpen() {
@@ -93,6 +95,13 @@ struct ServerApplication {
           """
           The store is open: everybody who reaches \(settings.host) may read and write every snapshot, until \
           `snapshot token create` has made the first token.
+          """)
+      }
+      if !isLocal, settings.trustedProxies.isEmpty {
+        logger.warning(
+          """
+          Tokens can be read on their way to \(settings.host): put a proxy with TLS in front, and name it in \
+          trustedProxies.
           """)
       }
       return access

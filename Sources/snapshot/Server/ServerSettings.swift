@@ -24,6 +24,10 @@ struct ServerSettings: Sendable, Hashable {
   var requestsPerToken: RateLimit? = .defaultOfServer
   /// How many requests may come from one address, once there is a token.
   var requestsPerAddress: RateLimit? = .defaultOfServer
+  /// How many bytes may be uploaded with each token that has no quota of its own.
+  var uploadsPerToken: UploadQuota?
+  /// How many bytes may be uploaded from one address, once there is a token.
+  var uploadsPerAddress: UploadQuota?
   /// Event loops; 0 is one a core.
   var eventLoops = 0
   /// The largest bundle that is taken, in bytes.
@@ -75,9 +79,18 @@ struct ServerSettings: Sendable, Hashable {
     try read("server.port", "a port from 0 to 65535", into: &port) { Int($0, in: 0...65535) }
     try read("server.storage", "a folder", into: &storage) { $0.isEmpty ? nil : $0 }
     try read("server.insecure", "true or false", into: &insecure) { Bool($0) }
-    try read("server.requestsPerToken", "‘none’, or a rate like 100/min", into: &requestsPerToken, Self.rate)
     try read(
-      "server.requestsPerAddress", "‘none’, or a rate like 100/min", into: &requestsPerAddress, Self.rate)
+      "server.requestsPerToken", "‘none’, or a rate like 100/min", into: &requestsPerToken,
+      Self.orNone { RateLimit($0) })
+    try read(
+      "server.requestsPerAddress", "‘none’, or a rate like 100/min", into: &requestsPerAddress,
+      Self.orNone { RateLimit($0) })
+    try read(
+      "server.uploadsPerToken", "‘none’, or a quota like 10GB/d", into: &uploadsPerToken,
+      Self.orNone { UploadQuota($0) })
+    try read(
+      "server.uploadsPerAddress", "‘none’, or a quota like 10GB/d", into: &uploadsPerAddress,
+      Self.orNone { UploadQuota($0) })
     try read("server.eventLoops", "a number from 0 to 256", into: &eventLoops) { Int($0, in: 0...256) }
     try read("server.maximumBundleBytes", "a number of bytes from 1", into: &maximumBundleBytes) {
       Int64($0).flatMap { $0 > 0 ? $0 : nil }
@@ -119,8 +132,8 @@ struct ServerSettings: Sendable, Hashable {
     try read("server.logLevel", "one of \(Self.levels)", into: &logLevel) { Logger.Level(rawValue: $0) }
   }
 
-  private static func rate(_ text: String) -> RateLimit?? {
-    text == "none" ? .some(nil) : RateLimit(text).map(Optional.some)
+  private static func orNone<Value>(_ parse: @escaping (String) -> Value?) -> (String) -> Value?? {
+    { text in text == "none" ? .some(nil) : parse(text).map(Optional.some) }
   }
 
   private static let levels = Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")

@@ -83,6 +83,7 @@ import Testing
     }
     #expect(reporter.queue.items.count == 1)
     #expect(try fixture.files().filter { $0.hasPrefix("staging") } == [])
+    await reporter.queue.close()
   }
 
   @Test func `a closed reporter takes nothing`() async throws {

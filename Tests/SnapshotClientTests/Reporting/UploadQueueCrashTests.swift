@@ -145,6 +145,7 @@ import Testing
     await #expect(throws: ReportingError.self) { try await reporter.queue.remove(id) }
     #expect(reporter.queue[id]?.state == .uploading)
     #expect(try fixture.files().count == 2)
+    await reporter.queue.close()
   }
 
   @Test func `what can't be read is told and left alone`() async throws {

@@ -22,6 +22,7 @@ import Testing
     }
     #expect(Set(reporter.queue.items.map(\.id)) == Set(ids))
     #expect(try fixture.files().filter { $0.hasPrefix("staging") } == [])
+    await reporter.queue.close()
   }
 
   @Test(arguments: [-1, 0, 1])
@@ -50,6 +51,7 @@ import Testing
     } else {
       #expect(error == nil)
     }
+    await queue.close()
   }
 
   @Test func `failed bundles leave first, oldest first, and stay listed as failed`() async throws {

@@ -1,21 +1,18 @@
 import Foundation
 import HTTPEngine
+import HTTPSemantics
 import HTTPTypes
-import SnapshotServer
 import Testing
 
 @testable import SnapshotServer
 
 @Suite struct RateTests {
-  private let rateLimit = HTTPField.Name("RateLimit")!
-  private let policy = HTTPField.Name("RateLimit-Policy")!
-
   private func rate(_ text: String) throws -> RateLimit { try #require(RateLimit(text)) }
 
   // MARK: Buckets
 
   @Test func `a bucket gives what it holds at once, and then as it fills`() throws {
-    var bucket = TokenBucket(try rate("4/min"), at: .seconds(100))
+    var bucket = TokenBucket(try rate("4/min").allowance, at: .seconds(100))
     for left in [3, 2, 1, 0] {
       let verdict = bucket.take(at: .seconds(100))
       #expect(verdict.isAllowed)
@@ -23,7 +20,7 @@ import Testing
     }
     let refused = bucket.take(at: .seconds(100))
     #expect(!refused.isAllowed)
-    #expect(refused.secondsUntilNext == 15)
+    #expect(refused.secondsUntilEnough == 15)
     #expect(refused.secondsUntilFull == 60)
     #expect(!bucket.take(at: .milliseconds(114_999)).isAllowed)
     #expect(bucket.take(at: .milliseconds(115_001)).isAllowed)
@@ -34,7 +31,7 @@ import Testing
 
   @Test func `a table forgets full buckets first, and then those that were not asked for longest`() throws {
     let table = BucketTable<Int>(capacity: 8)
-    let slow = try rate("1/h")
+    let slow = try rate("1/h").allowance
     for key in 0..<8 { #expect(table.take(key, slow, at: .seconds(key)).isAllowed) }
     #expect(table.count == 8)
     #expect(!table.take(0, slow, at: .seconds(8)).isAllowed)
@@ -50,9 +47,9 @@ import Testing
 
   @Test func `a limit that was changed counts anew`() throws {
     let table = BucketTable<String>(capacity: 8)
-    #expect(try table.take("a", rate("1/h"), at: .zero).isAllowed)
-    #expect(try !table.take("a", rate("1/h"), at: .zero).isAllowed)
-    #expect(try table.take("a", rate("2/h"), at: .zero).isAllowed)
+    #expect(try table.take("a", rate("1/h").allowance, at: .zero).isAllowed)
+    #expect(try !table.take("a", rate("1/h").allowance, at: .zero).isAllowed)
+    #expect(try table.take("a", rate("2/h").allowance, at: .zero).isAllowed)
   }
 
   // MARK: Answers
@@ -63,18 +60,18 @@ import Testing
     for left in [1, 0] {
       let answer = try await guarded.api.send(.get, "/v1/snapshots", slow.fields)
       #expect(answer.status == 200)
-      #expect(answer.fields[policy] == "\"token\";q=2;w=60")
-      #expect(answer.fields[rateLimit] == "\"token\";r=\(left);t=\(60 - left * 30)")
+      #expect(answer.fields[.rateLimitPolicy] == "\"token\";q=2;w=60")
+      #expect(answer.fields[.rateLimit] == "\"token\";r=\(left);t=\(60 - left * 30)")
     }
     let refused = try await guarded.api.send(.get, "/v1/snapshots", slow.fields)
     #expect(refused.status == 429)
     #expect(refused.kind == "rate-limited")
     #expect(refused.fields[.retryAfter] == "30")
-    #expect(refused.fields[policy] == "\"token\";q=2;w=60")
-    #expect(refused.fields[rateLimit] == "\"token\";r=0;t=60")
+    #expect(refused.fields[.rateLimitPolicy] == "\"token\";q=2;w=60")
+    #expect(refused.fields[.rateLimit] == "\"token\";r=0;t=60")
     let free = try await guarded.api.send(.get, "/v1/snapshots", other.fields)
     #expect(free.status == 200)
-    #expect(free.fields[policy] == nil)
+    #expect(free.fields[.rateLimitPolicy] == nil)
     guarded.clock.pass(.seconds(30))
     #expect(try await guarded.api.send(.get, "/v1/snapshots", slow.fields).status == 200)
     #expect(try await guarded.api.send(.get, "/v1/snapshots", slow.fields).status == 429)
@@ -116,6 +113,55 @@ import Testing
       try await addresses.api.send(.get, "/healthz", peer: "192.0.2.1:1").status == 200,
       "what is open to all is not counted")
   }
+
+  @Test(arguments: [true, false]) func `a quota of bytes is kept to, of tokens and of addresses`(
+    isOfToken: Bool
+  ) async throws {
+    let bundle = try SampleBundle()
+    let size = bundle.bytes.count
+    let quota = try #require(UploadQuota(bytes: 2 * size + size / 2, seconds: 100))
+    let guarded = try GuardedAPI { if !isOfToken { $0.addressQuota = quota } }
+    let request = TokenStore.Request(scopes: [.attach], quota: isOfToken ? quota : nil)
+    let token = GuardedAPI.bearer(try guarded.tokens.create(request).secret)
+    for _ in 0..<2 { #expect(try await guarded.api.upload(bundle.bytes, fields: token).status == 201) }
+    let begun = guarded.api.store.ends.begun
+    let refused = try await guarded.api.upload(bundle.bytes, fields: token)
+    #expect(refused.status == 429)
+    #expect(refused.kind == "quota-exceeded")
+    #expect(refused.fields[.retryAfter] == "20")
+    let name = isOfToken ? "token" : "address"
+    #expect(refused.fields[.rateLimitPolicy] == "\"\(name)\";q=\(quota.bytes);w=100;qu=\"content-bytes\"")
+    #expect(guarded.api.store.ends.begun == begun, "its length was told")
+    let chunked = try await guarded.api.upload(bundle.bytes, fields: token, isChunked: true)
+    #expect(chunked.status == 429)
+    #expect(guarded.api.store.ends == .init(begun: begun + 1, committed: 2, discarded: 1))
+    guarded.clock.pass(.seconds(100))
+    #expect(try await guarded.api.upload(bundle.bytes, fields: token, isChunked: true).status == 201)
+    let never = try await guarded.api.upload([UInt8](repeating: 0, count: quota.bytes + 1), fields: token)
+    #expect(never.status == 413)
+    let other = try guarded.token(.attach).fields
+    guarded.clock.pass(.seconds(1))
+    for _ in 0..<2 { _ = try await guarded.api.upload(bundle.bytes, fields: token) }
+    #expect(try await guarded.api.upload(bundle.bytes, fields: other).status == (isOfToken ? 201 : 429))
+  }
+
+  @Test(
+    arguments: [
+      ("1B/s", 1, 1), ("10GB/d", 10_000_000_000, 86_400), ("500MB/h", 500_000_000, 3600),
+      ("1500kB/90s", 1_500_000, 90),
+      ("1000TB/min", 1_000_000_000_000_000, 60),
+    ])
+  func `a quota is read as it is written`(text: String, bytes: Int, seconds: Int) {
+    let quota = UploadQuota(text)
+    #expect(quota?.bytes == bytes)
+    #expect(quota?.seconds == seconds)
+    #expect(quota.map(\.description).flatMap(UploadQuota.init) == quota)
+  }
+
+  @Test(arguments: [
+    "", "10GB", "10/d", "0B/d", "1001TB/d", "1gb/d", "1 GB/d", "9999999999999TB/d", "1B/0s", "-1B/s",
+  ])
+  func `what is no quota is refused`(text: String) { #expect(UploadQuota(text) == nil) }
 
   // MARK: Wrong tokens
 

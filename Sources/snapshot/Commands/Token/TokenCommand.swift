@@ -2,6 +2,12 @@ public import ArgumentParser
 import Foundation
 public import SnapshotServer
 
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
 struct TokenCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "token",
@@ -34,8 +40,28 @@ struct StorageOptions: ParsableArguments {
     ).storage
   }
 
-  /// The folder's tokens.
-  func tokens() async throws -> TokenStore { TokenStore(storage: try await path()) }
+  /// The folder's tokens, for changes that the server can read.
+  func tokens() async throws -> (store: TokenStore, folder: URL) {
+    let folder = URL(filePath: try await path())
+    if let owner = Self.owner(of: folder), owner != geteuid() {
+      throw CommandFailure(
+        """
+        \(folder.path) belongs to the user \(owner), as whom the server reads it: do this as the same user, such as \
+        by sudo -u '#\(owner)'.
+        """, status: .refused)
+    }
+    return (TokenStore(storage: folder.path), folder)
+  }
+
+  /// The user whose folder it is; `nil` where there is none yet.
+  private static func owner(of folder: URL) -> UInt32? {
+    do {
+      let attributes = try FileManager.default.attributesOfItem(atPath: folder.path)
+      return (attributes[.ownerAccountID] as? NSNumber)?.uint32Value
+    } catch {
+      return nil
+    }
+  }
 }
 
 extension CommandFailure {
@@ -50,6 +76,11 @@ extension CommandFailure {
 }
 
 extension Scope: ExpressibleByArgument {}
+
+extension UploadQuota: ExpressibleByArgument {
+  /// Reads `10GB/d` from the command line.
+  public init?(argument: String) { self.init(argument) }
+}
 
 extension RateLimit: ExpressibleByArgument {
   /// Reads `100/min` from the command line.

@@ -41,27 +41,33 @@ struct TokenCreateCommand: AsyncParsableCommand {
       valueName: "rate"))
   var rate: RateLimit?
 
+  @Option(
+    help: ArgumentHelp(
+      "How many bytes may be uploaded with it: 500MB/h, 10GB/d (default: the server's setting).",
+      valueName: "quota"))
+  var quota: UploadQuota?
+
   @Flag(help: "Print the token and what is known of it as JSON.")
   var json = false
 
   @OptionGroup var options: StorageOptions
 
   func run() async throws {
-    let path = try await options.path()
+    let (store, folder) = try await options.tokens()
     let now = Date()
     let limits = CallerLimits(
       reportPrefixes: reports.isEmpty ? nil : Set(reports),
       applications: application.isEmpty ? nil : Set(application))
     let request = TokenStore.Request(
-      name: name, scopes: Set(scope), limits: limits, rate: rate,
+      name: name, scopes: Set(scope), limits: limits, rate: rate, quota: quota,
       expiresAt: expires.map { now.addingTimeInterval(Double($0.seconds)) })
     let (token, secret): (AccessToken, String)
     do throws(TokenStoreError) {
-      (token, secret) = try TokenStore(storage: path).create(request, now: now)
+      (token, secret) = try store.create(request, now: now)
     } catch {
       throw CommandFailure(error)
     }
-    Console.note("Made the token \(token.id) of \(URL(filePath: path).path). It is shown this once.")
+    Console.note("Made the token \(token.id) of \(folder.path). It is shown this once.")
     if json {
       let answer = Answer(token: secret, known: token)
       Console.print(String(decoding: try SnapshotJSON.encode(answer, pretty: true), as: UTF8.self))

@@ -15,7 +15,7 @@ struct TokenListCommand: AsyncParsableCommand {
 
   func run() async throws {
     let tokens: [AccessToken]
-    let store = try await options.tokens()
+    let store = TokenStore(storage: try await options.path())
     do throws(TokenStoreError) { tokens = try store.list() } catch { throw CommandFailure(error) }
     if json {
       Console.print(String(decoding: try SnapshotJSON.encode(tokens, pretty: true), as: UTF8.self))
@@ -39,6 +39,7 @@ struct TokenListCommand: AsyncParsableCommand {
       parts.append("applications \(applications.sorted().joined(separator: ","))")
     }
     if let rate = token.rate { parts.append("\(rate)") }
+    if let quota = token.quota { parts.append("\(quota)") }
     if let name = token.name { parts.append("“\(name)”") }
     return parts.joined(separator: "  ")
   }

@@ -1,0 +1,34 @@
+import Foundation
+import HTTPTransport
+import HTTPTypes
+import SnapshotClient
+import SnapshotFormat
+import Testing
+
+@Suite struct SnapshotAPIClientLinkTests {
+  private let id = SnapshotID()
+
+  /// What making a link comes to whose path the server gives as `link`.
+  private func make(_ link: String) async throws -> (SnapshotAPIClient.Link, FakeTransport) {
+    let body = #"{"expiresAt":"2026-11-21T16:29:56.000Z","link":"\#(link)"}"#
+    let transport = FakeTransport([.status(201, body: Data(body.utf8))])
+    let client = try SnapshotAPIClient(
+      server: try #require(URL(string: "http://localhost:1/tools/")), transport: transport,
+      configuration: .forTests())
+    return (try await client.link(to: id, seconds: 3600), transport)
+  }
+
+  @Test func `a link is the server's address and what it gave`() async throws {
+    let (link, transport) = try await make("/v1/snapshots/\(id).zip?expires=1&signature=x")
+    #expect(
+      link.url.absoluteString == "http://localhost:1/tools/v1/snapshots/\(id).zip?expires=1&signature=x")
+    #expect(link.expiresAt == Date(timeIntervalSince1970: 1_795_278_596))
+    #expect(transport.requests.map(\.method) == [.post])
+    #expect(transport.requests.map(\.path) == ["/tools/v1/snapshots/\(id)/links?seconds=3600"])
+  }
+
+  @Test(arguments: ["https://example.com/", "//example.com/x.zip?", "/v1/snapshots/x.zip?a", ""])
+  func `a link to anything else is none`(link: String) async throws {
+    #expect(await clientError { try await make(link) }?.code == .unexpectedAnswer)
+  }
+}
