@@ -67,7 +67,9 @@ struct ProblemKind: Sendable {
     ProblemKind("busy", 503, text: "The server has too much to do; try again after a while."),
     ProblemKind(
       "audit-unavailable", 503, text: "The call can't be accounted for at the moment, so it is not answered."),
-    ProblemKind("quota-exceeded", 507, text: "The server keeps no more than it does; nothing was kept."),
+    ProblemKind(
+      "quota-exceeded", 429, 507,
+      text: "The caller's quota, or that of the whole store, is used up; nothing was kept."),
     ProblemKind("out-of-space", 507, text: "The server has no room left; nothing was kept."),
   ]
 }
