@@ -5,7 +5,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 # What the build needs, and what the end-to-end tests call.
-PACKAGES := libcurl4-openssl-dev zlib1g-dev curl unzip python3 libarchive-tools \
+PACKAGES := libcurl4-openssl-dev zlib1g-dev libsqlite3-dev curl unzip python3 libarchive-tools \
   chromium chromium-driver fonts-dejavu-core
 SOURCES := Package.swift Sources Tests Benchmarks
 

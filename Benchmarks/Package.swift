@@ -22,6 +22,13 @@ let package = Package(
       name: "Overhead",
       dependencies: ["CAllocations", .product(name: "DataSnapshots", package: "data-snapshots")]),
 
+    .executableTarget(
+      name: "CatalogBenchmark",
+      dependencies: [
+        .product(name: "SQLiteCatalog", package: "data-snapshots"),
+        .product(name: "SnapshotFormat", package: "data-snapshots"),
+      ]),
+
     // The servers that are compared, beside nginx and `snapshot serve`.
     .executableTarget(
       name: "EngineServer",

@@ -59,14 +59,8 @@ extension FileBundleStore {
 
   private func settle(_ record: SnapshotRecord) async {
     do {
-      var record = try await change(RecordChange(verified: record.verified), of: record.id)
-      // What is changed meanwhile may be told before: who listens is told last what is so.
-      while true {
-        await configuration.onVerification(record)
-        let current = try await self.record(record.id)
-        if current == record { return }
-        record = current
-      }
+      let record = try await change(RecordChange(verified: record.verified), of: record.id)
+      await configuration.onVerification(record)
     } catch {
       report(error, of: record.id)
     }

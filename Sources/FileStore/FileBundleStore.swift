@@ -38,9 +38,11 @@ public final class FileBundleStore: BundleStore {
   let readers = QueueSet("reader", count: 2)
   /// Removes what is deleted: a large file takes its time, for which no commit should wait.
   let remover = DispatchQueue(label: "file-store.remover")
+  /// Reads every record for the catalogue: one after the other, so that readers of bundles find a free queue.
+  let scanner = DispatchQueue(label: "file-store.scanner", qos: .utility)
+  /// Reads every record for those who look after the store: nobody waits for them.
+  let keeper = BackgroundQueue()
   let scrubber = BackgroundQueue()
-  /// Lists what there is.
-  private let scanner = BackgroundQueue()
   let occupancy: Occupancy
   /// Bundles whose checksums were looked at, with what was found.
   let verdicts: (stream: AsyncStream<SnapshotRecord>, continuation: AsyncStream<SnapshotRecord>.Continuation)
@@ -172,35 +174,14 @@ public final class FileBundleStore: BundleStore {
     return try await readers.next.perform { [shelf] () throws(StoreError) in try shelf.open(id) }
   }
 
-  /// Every record. One that can't be read is left out and logged.
-  public func allRecords() async throws(StoreError) -> [SnapshotRecord] {
-    try await readers.next.perform { [shelf, logger] () throws(StoreError) in
-      var records: [SnapshotRecord] = []
-      for id in try shelf.published() {
-        do throws(StoreError) {
-          records.append(try shelf.record(id))
-        } catch {
-          switch error {
-          case .deleted, .notFound: continue
-          default: logger.error("A record can't be read", metadata: ["id": "\(id)", "error": "\(error)"])
-          }
-        }
-      }
-      return records
-    }
-  }
-
-  /// The ids in the first of the folders that holds any after `last`.
-  public func identifiers(after last: SnapshotID?) async throws(StoreError) -> [SnapshotID] {
-    try await scanner.perform { [shelf] () throws(StoreError) in
-      do throws(SystemError) {
-        for folder in try shelf.folders() where last.map({ shelf.folder(of: $0) <= folder }) ?? true {
-          let ids = try shelf.published(in: folder).filter { id in last.map { $0 < id } ?? true }
-          if !ids.isEmpty { return ids }
-        }
-        return []
+  /// A bundle, open for reading, with its record as the file has it.
+  public func openAnew(_ id: SnapshotID) async throws(StoreError) -> StoredBundle {
+    try await keeper.perform { [shelf] () throws(StoreError) in
+      do throws(StoreError) {
+        return try shelf.open(id, anew: true)
       } catch {
-        throw StoreError(error)
+        shelf.records.forget(id)
+        throw error
       }
     }
   }

@@ -68,17 +68,6 @@ struct Shelf: Sendable {
     return published
   }
 
-  /// Every bundle that is published.
-  func published() throws(StoreError) -> [SnapshotID] {
-    do throws(SystemError) {
-      var ids: [SnapshotID] = []
-      for folder in try folders() { ids += try published(in: folder) }
-      return ids
-    } catch {
-      throw StoreError(error)
-    }
-  }
-
   /// Throws what is to be said of a UUID that names no bundle.
   func requirePublished(_ id: SnapshotID) throws(StoreError) {
     if Folder.exists(path(.tombstone, of: id)) { throw .deleted }
@@ -124,11 +113,12 @@ struct Shelf: Sendable {
     }
   }
 
-  func open(_ id: SnapshotID) throws(StoreError) -> StoredBundle {
+  /// - Parameter isAnew: whether the record is neither asked of those that were read before nor kept with them.
+  func open(_ id: SnapshotID, anew isAnew: Bool = false) throws(StoreError) -> StoredBundle {
     try requirePublished(id)
     if isSetAside(id) { throw .damaged }
     let file = try present(id) { () throws(SystemError) in try File(path(.bundle, of: id)) }
-    return StoredBundle(record: try record(id), file: file)
+    return StoredBundle(record: isAnew ? asServed(try storedRecord(id)) : try record(id), file: file)
   }
 
   /// A record that was read a short while ago and whose bundle still stands there, else `nil`. Reads nothing from the

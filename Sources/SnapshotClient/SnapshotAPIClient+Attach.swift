@@ -13,22 +13,24 @@ extension SnapshotAPIClient {
   /// - Parameters:
   ///   - bundle: a zip file, read in pieces.
   ///   - id: the snapshot's name, which the report can carry before the upload ends.
+  ///   - end: when the server is to let it go by itself; without one its rules alone say so.
   ///   - progress: told how much was sent.
   /// - Returns: what the server knows of the bundle.
   @discardableResult
   public func attach(
-    _ bundle: URL, to report: ReportID, as id: SnapshotID?, progress: ProgressHandler? = nil
+    _ bundle: URL, to report: ReportID, as id: SnapshotID?, expires end: SnapshotEnd? = nil,
+    progress: ProgressHandler? = nil
   ) async throws(SnapshotClientError) -> SnapshotRecord {
     let digest = try await disk.run { (isCancelled) throws(SnapshotClientError) in
       try FileDigest.compute(bundle, isCancelled: isCancelled)
     }
-    return try await upload(bundle, digest: digest, to: report, as: id, progress: progress)
+    return try await upload(bundle, digest: digest, to: report, as: id, expires: end, progress: progress)
   }
 
   /// Uploads the bundle at `bundle`, whose digest is `digest`.
   func upload(
     _ bundle: URL, digest: ContentDigest, to report: ReportID, as id: SnapshotID?,
-    progress: ProgressHandler? = nil
+    expires end: SnapshotEnd? = nil, progress: ProgressHandler? = nil
   ) async throws(SnapshotClientError) -> SnapshotRecord {
     let snapshots = ["reports", report.description, "snapshots"]
     var request =
@@ -37,6 +39,7 @@ extension SnapshotAPIClient {
       }
     request.headerFields[.contentType] = "application/zip"
     request.headerFields[.reprDigest] = DigestField(sha256: digest.bytes).fieldValue
+    request.headerFields[.snapshotExpires] = end?.description
     let response = try await perform(request, body: .file(bundle), progress: progress)
     let record = try decode(SnapshotRecord.self, from: response)
     guard record.sha256 == digest, id == nil || record.id == id else {

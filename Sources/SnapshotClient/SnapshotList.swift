@@ -8,7 +8,7 @@ public struct SnapshotList: AsyncSequence, Sendable {
   public typealias Failure = SnapshotClientError
 
   let client: SnapshotAPIClient
-  let report: ReportID?
+  let filter: SnapshotFilter
 
   /// A pass over the list from its start.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(list: self) }
@@ -27,7 +27,7 @@ public struct SnapshotList: AsyncSequence, Sendable {
       isolation actor: isolated (any Actor)? = #isolation
     ) async throws(SnapshotClientError) -> SnapshotRecord? {
       while rest.isEmpty, isFirst || next != nil {
-        let page = try await list.client.page(of: list.report, after: next)
+        let page = try await list.client.page(list.filter, after: next)
         isFirst = false
         rest = page.records[...]
         next = page.next

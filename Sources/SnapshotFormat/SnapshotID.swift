@@ -37,6 +37,20 @@ public struct SnapshotID: Hashable, Sendable, LosslessStringConvertible, Compara
     low = word(bytes.8, bytes.9, bytes.10, bytes.11, bytes.12, bytes.13, bytes.14, bytes.15)
   }
 
+  /// The identifier of exactly 16 bytes, else `nil`.
+  public init?(bytes: some Collection<UInt8>) {
+    guard bytes.count == 16 else { return nil }
+    high = bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    low = bytes.dropFirst(8).reduce(0) { $0 << 8 | UInt64($1) }
+  }
+
+  /// The 16 bytes, whose order is that of the text.
+  public var bytes: [UInt8] {
+    [high, low].flatMap { word in
+      stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> UInt64($0)) }
+    }
+  }
+
   /// The canonical text, in lower case.
   public var description: String {
     var text: [UInt8] = []

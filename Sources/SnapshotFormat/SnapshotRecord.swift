@@ -26,6 +26,9 @@ public struct SnapshotRecord: Codable, Hashable, Sendable, Identifiable {
   public var recordingCount: Int
   /// What came with the upload besides the bundle: the other parts of a form.
   public var metadata: [String: String]
+  /// The identifiers that are recorded, within ``IdentifierLimits``: what a catalogue finds the snapshot by. The API
+  /// does not answer them. `nil` in records of before; the manifest in the bundle names all of them.
+  public var identifiers: [String]?
   /// The id of the token that it was attached with; `nil` where none was needed.
   public var attachedBy: String?
   /// When it is to go by itself, to the millisecond; `nil` leaves that to the server's rules.
@@ -66,6 +69,7 @@ public struct SnapshotRecord: Codable, Hashable, Sendable, Identifiable {
     self.receivedAt = receivedAt
     self.verified = verified
     self.metadata = metadata
+    identifiers = Self.identifiers(of: manifest)
     self.attachedBy = attachedBy
     self.expiresAt = expiresAt
   }

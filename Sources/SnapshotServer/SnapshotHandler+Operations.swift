@@ -8,7 +8,8 @@ import SystemIO
 extension SnapshotHandler {
   /// What says how the server fares and what it answers: `api`, and these.
   static func operations(
-    describing api: [APIRoute], _ access: AccessControl, _ observation: Observation
+    describing api: [APIRoute], _ service: SnapshotService, _ access: AccessControl,
+    _ observation: Observation
   ) -> [APIRoute] {
     let calls = api.map { "  \($0.method.rawValue) \($0.template)\n" }.joined()
     let about = Array("A server that keeps snapshots of apps' data. It answers:\n\n\(calls)".utf8)
@@ -21,6 +22,9 @@ extension SnapshotHandler {
         HTTPServerResponse(
           status: .ok, headerFields: [.contentType: "application/json", .cacheControl: "no-store"],
           body: .bytes(Array(#"{"status":"ok"}"#.utf8)))
+      },
+      APIRoute(.get, "/readyz", .open) { _ in
+        try IndexingAnswer(await service.indexingProgress()).readiness()
       },
     ]
     if let metrics = observation.metricsText {

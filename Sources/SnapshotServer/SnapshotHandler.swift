@@ -23,7 +23,7 @@ public struct SnapshotHandler: HTTPHandler {
     let api =
       SnapshotRoutes(service, limits: limits).routes + LinkRoutes(service: service, access: access).routes
       + more
-    routes = api + Self.operations(describing: api, access, observation)
+    routes = api + Self.operations(describing: api, service, access, observation)
     router = Router(
       routes.map { $0.route(access, ObservedCall($0, observation, logger: logger)) })
     tracing = RequestTracing(tracer: observation.tracer)

@@ -22,6 +22,9 @@ public protocol BundleStore: Sendable {
   /// A bundle, open for reading; it stays readable even if it is deleted meanwhile. Throws
   /// ``StoreError/notFound``, ``StoreError/deleted``, or ``StoreError/damaged`` where it was set aside.
   func open(_ id: SnapshotID) async throws(StoreError) -> StoredBundle
+  /// As ``open(_:)``, but what is told of the record comes from where it is kept, not from memory: for looking whether
+  /// all is as it was written.
+  func openAnew(_ id: SnapshotID) async throws(StoreError) -> StoredBundle
   /// Removes a bundle and its record for good, leaving a tombstone that holds nothing but the UUID. Throws
   /// ``StoreError/notFound`` where there never was one, ``StoreError/deleted`` where it is gone already.
   func delete(_ id: SnapshotID) async throws(StoreError)
@@ -41,18 +44,55 @@ public protocol BundleStore: Sendable {
   /// - Returns: the record as it is then.
   @discardableResult
   func setAside(_ id: SnapshotID) async throws(StoreError) -> SnapshotRecord
-  /// Some of the ids that come after `last`, in ascending order: of everything that is neither deleted nor absent,
-  /// readable or not. None is left out between two answers; the empty answer is the end.
-  func identifiers(after last: SnapshotID?) async throws(StoreError) -> [SnapshotID]
-  /// Every record, in no order: what a catalogue is built from.
-  func allRecords() async throws(StoreError) -> [SnapshotRecord]
+  /// The ids in one part of all, in no order: of all that is neither deleted nor absent, readable or not.
+  func ids(in shard: SnapshotShard) async throws(StoreError) -> [SnapshotID]
+  /// The records of those of `ids` that are there, in no order, each with its identifiers: those of a record that
+  /// has none are read out of the bundle. One that can't be read is left out and logged.
+  func records(_ ids: [SnapshotID]) async throws(StoreError) -> [SnapshotRecord]
+  /// What rules ask for of the records of those of `ids` that are there, in no order. One that can't be read is left
+  /// out and logged.
+  func summaries(_ ids: [SnapshotID]) async throws(StoreError) -> [RetentionSummary]
 }
 
 extension BundleStore {
+  /// The most records that ``scan(_:)`` holds at once.
+  public static var scanLength: Int { 1000 }
+
+  /// As ``records(_:)``, as far as rules ask for it.
+  public func summaries(_ ids: [SnapshotID]) async throws(StoreError) -> [RetentionSummary] {
+    try await records(ids).map(RetentionSummary.init)
+  }
+
+  /// Every record, in no order and in batches, so that memory does not grow with the store: what a catalogue is
+  /// built from. What arrives meanwhile may be missing.
+  public func scan(_ visit: ([SnapshotRecord]) async throws -> Void) async throws {
+    try await forEachBatch { ids in try await visit(try await records(ids)) }
+  }
+
+  /// Every id, in no order and in batches.
+  func forEachBatch(_ visit: ([SnapshotID]) async throws -> Void) async throws {
+    for shard in SnapshotShard.allCases {
+      let ids = try await ids(in: shard)
+      for start in stride(from: 0, to: ids.count, by: Self.scanLength) {
+        try await visit(Array(ids[start..<min(start + Self.scanLength, ids.count)]))
+      }
+    }
+  }
+
+  /// Every record, in no order: for stores that are known to be small.
+  public func allRecords() async throws -> [SnapshotRecord] {
+    var all: [SnapshotRecord] = []
+    try await scan { all += $0 }
+    return all
+  }
+
   /// Begins to take in a bundle of a length that nobody knows.
   public func beginUpload() async throws(StoreError) -> any BundleUpload {
     try await beginUpload(expecting: nil)
   }
+
+  /// As ``open(_:)``, for stores that keep nothing of it in memory, or nothing anywhere else.
+  public func openAnew(_ id: SnapshotID) async throws(StoreError) -> StoredBundle { try await open(id) }
 }
 
 /// A bundle on its way in. Used by one task at a time; ends with ``commit(_:)`` or ``discard()``.

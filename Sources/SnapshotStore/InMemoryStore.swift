@@ -78,18 +78,19 @@ public final class InMemoryStore: BundleStore {
     }
   }
 
-  /// The ids that come after `last`, at most a hundred.
-  public func identifiers(after last: SnapshotID?) async throws(StoreError) -> [SnapshotID] {
+  /// The ids of the bundles in one part of all.
+  public func ids(in shard: SnapshotShard) async throws(StoreError) -> [SnapshotID] {
     entries.withLock { entries in
-      let ids = entries.filter { Self.readable($0.value) != nil }.keys
-      return Array(ids.sorted().drop { id in last.map { id <= $0 } ?? false }.prefix(100))
+      entries.compactMap { id, entry in
+        Self.readable(entry) != nil && SnapshotShard(of: id) == shard ? id : nil
+      }
     }
   }
 
-  /// Every record.
-  public func allRecords() async throws(StoreError) -> [SnapshotRecord] {
+  /// The records of those of `ids` that are there.
+  public func records(_ ids: [SnapshotID]) async throws(StoreError) -> [SnapshotRecord] {
     entries.withLock { entries in
-      entries.values.compactMap(Self.readable)
+      ids.compactMap { entries[$0].flatMap(Self.readable) }
     }
   }
 

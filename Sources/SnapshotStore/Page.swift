@@ -1,10 +1,12 @@
-import Foundation
+package import Foundation
 public import SnapshotFormat
 
 /// Which page of a list.
 public struct PageRequest: Sendable, Hashable {
   /// The most records on a page.
   public static let maximumLimit = 1000
+  /// The most bytes of a page's records as JSON: a page that would have more ends early, but holds at least one record.
+  public static let maximumBytes = 4 << 20
   /// How many records, 1 to ``maximumLimit``; a catalogue takes a number outside as the nearer end.
   public var limit: Int
   /// Where the last page ended: what ``Page/next`` said.
@@ -26,8 +28,19 @@ public struct Cursor: Sendable, Hashable, LosslessStringConvertible, Comparable 
 
   /// The place of `record`.
   public init(after record: SnapshotRecord) {
-    receivedAt = Int64((record.receivedAt.timeIntervalSince1970 * 1000).rounded())
+    receivedAt = Self.milliseconds(record.receivedAt)
     id = record.id
+  }
+
+  /// The place of a record of that time, in milliseconds since 1970, and id.
+  package init(receivedAt: Int64, id: SnapshotID) {
+    self.receivedAt = receivedAt
+    self.id = id
+  }
+
+  /// `date` in milliseconds since 1970, in the years that JSON can write.
+  package static func milliseconds(_ date: Date) -> Int64 {
+    Int64((SnapshotJSON.milliseconds(of: date).timeIntervalSince1970 * 1000).rounded())
   }
 
   /// Reads what ``description`` gave, else `nil`.

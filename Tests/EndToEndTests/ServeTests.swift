@@ -1,5 +1,7 @@
 import Foundation
 import HTTPEngine
+import SnapshotFormat
+import SnapshotStore
 import SystemIO
 import TestSupport
 import Testing
@@ -77,6 +79,8 @@ import Yams
     let yaml = try Yams.load(yaml: String(contentsOf: file, encoding: .utf8)) as? [String: [String: Any]]
     let names = Mirror(reflecting: settings).children.compactMap(\.label)
     #expect(Set(yaml?["server"]?.keys.map(\.self) ?? []) == Set(names))
+    let retention = yaml?["server"]?["retention"] as? [String: Any]
+    #expect(Set(retention?.keys.map(\.self) ?? []) == Set(RetentionSettings.settings.map(\.name)))
     let limits = yaml?["server"]?["limits"] as? [String: Int]
     #expect(Set(limits?.keys.map(\.self) ?? []) == Set(ServerSettings.limitSettings.map(\.name)))
   }
@@ -96,6 +100,26 @@ import Yams
     var limits = HTTPLimits()
     for (index, setting) in ServerSettings.limitSettings.enumerated() { setting.set(&limits, index + 7) }
     #expect(settings.limits == limits)
+  }
+
+  @Test func `rules are taken from the settings`() async throws {
+    let flags = [
+      "age": "90d", "countPerReport": "3", "totalBytes": "1000", "interval": "5m", "quotaBytes": "2000",
+      "applications": "com.example.beta age=14d countPerReport=5 totalBytes=10, com.example.app age=never",
+      "scrubInterval": "never", "scrubBytesPerSecond": "4096",
+    ]
+    let settings = try await ServerSettings(
+      flags: Dictionary(uniqueKeysWithValues: flags.map { ("server.retention.\($0.key)", $0.value) }),
+      environment: [:], file: "none.yaml", fileIsRequired: false
+    ).retention
+    #expect(settings.rules.limits == .init(age: TimeSpan("90d"), countPerReport: 3, totalBytes: 1000))
+    #expect(
+      settings.rules.applications == [
+        "com.example.beta": .init(age: TimeSpan("14d"), countPerReport: 5, totalBytes: 10),
+        "com.example.app": .init(),
+      ])
+    #expect(settings.interval == TimeSpan("5m") && settings.quotaBytes == 2000)
+    #expect(settings.scrubInterval == nil && settings.scrubBytesPerSecond == 4096)
   }
 
   @Test func `a port that is taken is named`() async throws {

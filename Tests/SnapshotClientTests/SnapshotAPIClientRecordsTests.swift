@@ -26,6 +26,50 @@ import Testing
       ])
   }
 
+  @Test func `a list asks for all that its filter says, page by page`() async throws {
+    var filter = SnapshotFilter(report: try ReportID("#1"))
+    filter.application = "com.example.news"
+    filter.minimumVersion = "3"
+    filter.maximumVersion = "3.4"
+    filter.module = "News & more"
+    filter.identifier = "feed/1"
+    filter.device = "iOS 26.1"
+    filter.after = Date(timeIntervalSince1970: 1_800_000_000.123)
+    filter.before = Date(timeIntervalSince1970: 1_900_000_000)
+    filter.text = "a b"
+    let transport = FakeTransport([try page(records[0...1], next: "2"), try page(records[2...2], next: nil)])
+    var count = 0
+    for try await _ in try makeClient(transport).list(filter) { count += 1 }
+    #expect(count == 3)
+    let query = """
+      application=com.example.news&minVersion=3&maxVersion=3.4&module=News%20%26%20more&identifier=feed%2F1\
+      &device=iOS%2026.1&after=2027-01-15T08%3A00%3A00.123Z&before=2030-03-17T17%3A46%3A40.000Z&text=a%20b&limit=100
+      """
+    #expect(
+      transport.requests.map(\.path) == [
+        "/v1/reports/%231/snapshots?\(query)", "/v1/reports/%231/snapshots?\(query)&cursor=2",
+      ])
+  }
+
+  @Test func `a page tells the total where it is asked for`() async throws {
+    let transport = FakeTransport([
+      .status(200, body: Data(#"{"snapshots":[],"total":7,"totalIsExact":true}"#.utf8)),
+      .status(202, body: Data(#"{"status":"indexing","share":0.5,"records":3}"#.utf8)),
+      .status(200, body: Data(#"{"status":"ready"}"#.utf8)),
+    ])
+    let client = try makeClient(transport)
+    let page = try await client.page(SnapshotFilter(), limit: 1, total: true)
+    #expect(page.total == 7)
+    #expect(page.totalIsExact)
+    let progress = try await client.reindex()
+    #expect(progress.status == .indexing)
+    #expect(progress.share == 0.5)
+    #expect(progress.records == 3)
+    #expect(try await client.indexingProgress().status == .ready)
+    #expect(
+      transport.requests.map(\.path) == ["/v1/snapshots?limit=1&total=true", "/v1/reindex", "/v1/reindex"])
+  }
+
   @Test func `pages are fetched as they are asked for`() async throws {
     let transport = FakeTransport([try page(records[0...1], next: "2")])
     var iterator = try makeClient(transport).list().makeAsyncIterator()

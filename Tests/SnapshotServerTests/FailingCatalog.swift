@@ -4,22 +4,37 @@ import Synchronization
 
 /// A catalogue that can't be written while it is told to fail.
 final class FailingCatalog: Catalog {
-  struct Failure: Error {}
-
   let isFailing = Atomic(false)
   private let catalog = InMemoryCatalog()
 
-  func insert(_ record: SnapshotRecord) async throws {
-    if isFailing.load(ordering: .sequentiallyConsistent) { throw Failure() }
-    await catalog.insert(record)
+  private func check() throws(CatalogError) {
+    if isFailing.load(ordering: .sequentiallyConsistent) { throw .failed("as it was told") }
   }
 
-  func remove(_ id: SnapshotID) async throws {
-    if isFailing.load(ordering: .sequentiallyConsistent) { throw Failure() }
-    await catalog.remove(id)
+  func insert(_ records: [SnapshotRecord]) async throws(CatalogError) {
+    try check()
+    try await catalog.insert(records)
   }
 
-  func records(of report: ReportID?, page: PageRequest) async throws -> Page {
-    await catalog.records(of: report, page: page)
+  func remove(_ id: SnapshotID) async throws(CatalogError) {
+    try check()
+    try await catalog.remove(id)
+  }
+
+  func page(_ query: CatalogQuery, _ request: PageRequest) async throws(CatalogError) -> Page {
+    try await catalog.page(query, request)
+  }
+
+  func total(_ query: CatalogQuery) async throws(CatalogError) -> CatalogTotal {
+    try await catalog.total(query)
+  }
+
+  func state() async throws(CatalogError) -> CatalogState { try await catalog.state() }
+  func complete(generation: Int) async throws(CatalogError) {
+    try await catalog.complete(generation: generation)
+  }
+  func clear() async throws(CatalogError) { try await catalog.clear() }
+  func ids(in shard: SnapshotShard) async throws(CatalogError) -> [SnapshotID] {
+    try await catalog.ids(in: shard)
   }
 }

@@ -114,11 +114,16 @@ import Testing
   @Test func `what the store holds at the start is listed`() async throws {
     let bundle = try SampleBundle()
     try await api.upload(bundle.bytes, .put, id: bundle.id)
-    let service = SnapshotService(store: api.store, catalog: InMemoryCatalog())
+    let catalog = InMemoryCatalog()
+    let service = SnapshotService(store: api.store, catalog: catalog)
     let report = try ReportID("BUG-1")
-    #expect(try await service.records(of: report, page: PageRequest()).records.isEmpty)
-    try await service.index()
-    #expect(try await service.records(of: report, page: PageRequest()).records.map(\.id) == [bundle.id])
+    #expect(try await service.page(CatalogQuery(report: report), PageRequest()).records.isEmpty)
+    let indexer = CatalogIndexer(
+      store: api.store, catalog: catalog, logger: .init(label: "test") { _ in CapturedLog() })
+    try await indexer.update()
+    #expect(indexer.progress == .ready)
+    #expect(
+      try await service.page(CatalogQuery(report: report), PageRequest()).records.map(\.id) == [bundle.id])
   }
 
   @Test func `what was found out about checksums is listed`() async throws {
@@ -128,7 +133,7 @@ import Testing
     var record = try answer.decode(SnapshotRecord.self)
     #expect(try await list().list.snapshots.map(\.verified) == [.pending])
     record.verified = .damaged
-    await api.catalog.insert(record)
+    try await api.catalog.insert(record)
     #expect(try await list().list.snapshots.map(\.verified) == [.damaged])
   }
 
@@ -149,7 +154,7 @@ import Testing
     #expect(try await put() == 500)
     catalog.isFailing.store(false, ordering: .sequentiallyConsistent)
     #expect(try await put() == 200)
-    let page = try await service.records(of: ReportID("BUG-1"), page: PageRequest())
+    let page = try await service.page(CatalogQuery(report: ReportID("BUG-1")), PageRequest())
     #expect(page.records.map(\.id) == [bundle.id])
   }
 }

@@ -18,11 +18,15 @@ final class ObservedStore: BundleStore {
   private struct State {
     var ends = Ends()
     var failures: [Step: StoreError] = [:]
+    var expectedLengths: [Int64?] = []
   }
 
   private let store = InMemoryStore(admission: Admission(wholeUpTo: 0))
   private let state = Mutex(State())
   private let discards = AsyncStream.makeStream(of: Void.self)
+
+  /// What was said of the lengths of uploads when they began.
+  var expectedLengths: [Int64?] { state.withLock { $0.expectedLengths } }
 
   var ends: Ends { state.withLock { $0.ends } }
 
@@ -43,6 +47,7 @@ final class ObservedStore: BundleStore {
   fileprivate func count(_ change: (inout Ends) -> Void) { state.withLock { change(&$0.ends) } }
 
   func beginUpload(expecting length: Int64?) async throws(StoreError) -> any BundleUpload {
+    state.withLock { $0.expectedLengths.append(length) }
     try check(.begin)
     count { $0.begun += 1 }
     return ObservedUpload(store: self, upload: try await store.beginUpload(expecting: length))
@@ -75,13 +80,16 @@ final class ObservedStore: BundleStore {
     try await store.change(change, of: id)
   }
 
+  @discardableResult
   func setAside(_ id: SnapshotID) async throws(StoreError) -> SnapshotRecord { try await store.setAside(id) }
 
-  func identifiers(after last: SnapshotID?) async throws(StoreError) -> [SnapshotID] {
-    try await store.identifiers(after: last)
+  func ids(in shard: SnapshotShard) async throws(StoreError) -> [SnapshotID] {
+    try await store.ids(in: shard)
   }
 
-  func allRecords() async throws(StoreError) -> [SnapshotRecord] { try await store.allRecords() }
+  func records(_ ids: [SnapshotID]) async throws(StoreError) -> [SnapshotRecord] {
+    try await store.records(ids)
+  }
 }
 
 private final class ObservedUpload: BundleUpload {

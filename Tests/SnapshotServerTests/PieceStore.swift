@@ -24,6 +24,6 @@ final class PieceStore: BundleStore, BundleUpload {
     throw .notFound
   }
   func setAside(_ id: SnapshotID) async throws(StoreError) -> SnapshotRecord { throw .notFound }
-  func identifiers(after last: SnapshotID?) async throws(StoreError) -> [SnapshotID] { [] }
-  func allRecords() async throws(StoreError) -> [SnapshotRecord] { [] }
+  func ids(in shard: SnapshotShard) async throws(StoreError) -> [SnapshotID] { [] }
+  func records(_ ids: [SnapshotID]) async throws(StoreError) -> [SnapshotRecord] { [] }
 }

@@ -87,17 +87,19 @@ import Testing
       record.verified = .damaged
       for _ in 0..<2 { #expect(try await store.setAside(sample.id) == record) }
       #expect(try await store.record(sample.id) == record)
-      #expect(try await store.allRecords() == [record])
+      #expect(try await store.allRecords().map(\.verified) == [.damaged])
+      #expect(try await store.summaries([sample.id, SnapshotID()]) == [RetentionSummary(record)])
       #expect(await failure { _ = try await store.open(sample.id) } == "damaged")
       record.isPinned = true
-      #expect(try await store.change(RecordChange(verified: .intact, isPinned: true), of: sample.id) == record)
+      #expect(
+        try await store.change(RecordChange(verified: .intact, isPinned: true), of: sample.id) == record)
       #expect(try await store.record(sample.id) == record)
-      #expect(try await store.identifiers(after: nil) == [sample.id])
+      #expect(try await store.ids(in: SnapshotShard(of: sample.id)) == [sample.id])
       try await store.delete(sample.id)
       #expect(await failure { _ = try await store.open(sample.id) } == "deleted")
       #expect(await failure { try await store.setAside(sample.id) } == "deleted")
       #expect(await failure { try await store.setAside(SnapshotID()) } == "notFound")
-      #expect(try await store.identifiers(after: nil).isEmpty)
+      #expect(try await store.ids(in: SnapshotShard(of: sample.id)).isEmpty)
     }
   }
 
@@ -115,22 +117,6 @@ import Testing
       #expect(try await store.upload(sample) == .alreadyThere(record))
       #expect(try await store.open(sample.id).contents == sample.bytes)
       #expect(try await store.record(sample.id) == record)
-    }
-  }
-
-  @Test(arguments: StoreKind.allCases)
-  func `every id is told once, in order`(kind: StoreKind) async throws {
-    try await kind.withStore { store async throws in
-      let samples = (0..<150).map { SampleBundle(filling: "\($0)") }
-      try await withThrowingTaskGroup { group in
-        for sample in samples { group.addTask { _ = try await store.upload(sample) } }
-        try await group.waitForAll()
-      }
-      try await store.delete(samples[0].id)
-      var told: [SnapshotID] = []
-      while case let more = try await store.identifiers(after: told.last), !more.isEmpty { told += more }
-      #expect(told == samples.dropFirst().map(\.id).sorted())
-      #expect(try await store.identifiers(after: told[100]).first == told[101])
     }
   }
 }

@@ -162,7 +162,7 @@ import Testing
     #expect(await failure { _ = try await store.open(sample.id) } == "damaged")
     #expect(await failure { try await store.change(Self.pin, of: sample.id) } == "damaged")
     #expect(try await store.allRecords().isEmpty)
-    #expect(try await store.identifiers(after: nil) == [sample.id])
+    #expect(try await store.ids(in: SnapshotShard(of: sample.id)) == [sample.id])
     try await store.delete(sample.id)
     #expect(try storage.entries().filter { $0.contains("\(sample.id)") }.count == 1)
   }

@@ -30,7 +30,9 @@ import Testing
       for bit in 0..<8 {
         var damaged = bytes
         damaged[index] ^= 1 << bit
-        #expect(throws: RecordFile.Damage.self, "byte \(index), bit \(bit)") { try RecordFile.decode(damaged) }
+        #expect(throws: RecordFile.Damage.self, "byte \(index), bit \(bit)") {
+          try RecordFile.decode(damaged)
+        }
       }
     }
   }

@@ -132,7 +132,8 @@ import Testing
     let snapshots = (0..<200).map { _ in
       snapshot(
         age: Double(random.next(upTo: 1000)), report: reports[random.next(upTo: 4)],
-        size: Int64(random.next(upTo: 50)), end: random.next(upTo: 4) == 0 ? Double(random.next(upTo: 20)) - 10 : nil,
+        size: Int64(random.next(upTo: 50)),
+        end: random.next(upTo: 4) == 0 ? Double(random.next(upTo: 20)) - 10 : nil,
         isPinned: random.next(upTo: 10) == 0)
     }
     let limits = Limits(

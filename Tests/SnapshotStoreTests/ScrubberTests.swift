@@ -62,7 +62,7 @@ import Testing
     let store = try await storage.open()
     let samples = (0..<3).map { SampleBundle(filling: "\($0)", count: 1000) }
     let catalog = InMemoryCatalog()
-    for sample in samples { await catalog.insert(try await store.upload(sample).record) }
+    for sample in samples { try await catalog.insert(try await store.upload(sample).record) }
     let bad = samples[1].id
     _ = try await store.open(bad)
     try Self.flip(bit, of: storage.file(bad, "zip"))
@@ -72,7 +72,7 @@ import Testing
     #expect(probe.findings.filter { $0.verdict != .intact }.map(\.verdict) == [.setAside])
     #expect(await failure { _ = try await store.open(bad) } == "damaged")
     #expect(try await store.record(bad).verified == .damaged)
-    let listed = await catalog.records(of: nil, page: PageRequest()).records
+    let listed = try await catalog.records(of: nil, page: PageRequest()).records
     #expect(listed.first { $0.id == bad }?.verified == .damaged)
     #expect(Folder.exists(storage.file(bad, "damaged")) && !Folder.exists(storage.file(bad, "zip")))
     let again = Probe()
@@ -113,7 +113,9 @@ import Testing
     #expect(probe.time > expected * 0.999 && probe.time < expected * 1.001)
   }
 
-  @Test func `a pass that is cut short goes on where it was, and a whole one is not repeated at once`() async throws {
+  @Test func `a pass that is cut short goes on where it was, and a whole one is not repeated at once`()
+    async throws
+  {
     let storage = try StorageFixture()
     let store = try await storage.open()
     let ids = try (0..<4).map { try #require(SnapshotID("\($0)0000000-0000-4000-8000-000000000000")) }

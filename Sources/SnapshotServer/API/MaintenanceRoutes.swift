@@ -14,6 +14,8 @@ public struct MaintenanceRoutes: Sendable {
 
   private let reaper: Reaper
   private let scrubber: Scrubber
+  /// What the last calls planned: a plan is made for its first page, since it looks at every record.
+  private let plans = ExpirationPlans()
   private static let encoder = DispatchQueue(label: "snapshot-server.maintenance")
 
   /// Routes to `reaper` and `scrubber`; the latter makes passes that people ask for, and no others.
@@ -38,15 +40,15 @@ public struct MaintenanceRoutes: Sendable {
     let query = try call.query()
     let limit = try Self.limit(query)
     let after = try query.value("cursor").map(Self.place)
-    let due = try await reaper.plan()
+    let due = try await after == nil ? plans.keepShown(reaper.plan()) : plans.shown(else: reaper.plan)
     return try await Self.encoder.perform { () throws(any Error) in
       let first = after.map { after in due.firstIndex { $0.comes(after: after) } ?? due.count } ?? 0
       let page = due[first...].prefix(limit)
       let next = page.endIndex < due.count ? page.last.map(Self.cursor(after:)) : nil
       var fields: HTTPFields = [:]
       if let next {
-        fields[.link] =
-          "<\(call.request.path)?limit=\(limit)&cursor=\(PercentCoding.encode(next))>; rel=\"next\""
+        let query = "limit=\(limit)&cursor=\(PercentCoding.encode(next))"
+        fields[.link] = "<\(call.request.path)?\(query)>; rel=\"next\""
       }
       return try JSONBody(
         PlanAnswer(
@@ -59,7 +61,9 @@ public struct MaintenanceRoutes: Sendable {
   private func expire(_ call: APIRequest) async throws -> HTTPServerResponse {
     try Self.requireUnlimited(call.caller)
     let limit = try Self.limit(try call.query())
-    let outcome = try await reaper.run(limit: limit)
+    let due = try await plans.takeDue(else: reaper.plan)
+    let outcome = try await reaper.expire(due, limit: limit)
+    plans.keepDue(due.dropFirst(limit))
     return try await Self.encoder.perform { () throws(any Error) in
       try JSONBody(OutcomeAnswer(expirations: outcome.expired, remaining: outcome.remaining)).response(.ok)
     }

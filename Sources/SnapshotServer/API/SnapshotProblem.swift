@@ -14,6 +14,7 @@ enum SnapshotProblem {
     switch error {
     case let problem as HTTPProblem: problem
     case let error as StoreError: problem(of: error)
+    case CatalogError.incomplete: catalogIncomplete
     case let error as MultipartError: problem(of: error)
     case let refusal as ReportID.Refusal:
       HTTPProblem(
@@ -25,7 +26,9 @@ enum SnapshotProblem {
 
   /// Whether `error` is the server's own fault, and belongs into its log.
   static func isInternal(_ error: any Error) -> Bool {
-    answer(to: error).map { $0.status.kind == .serverError && !(error is HTTPProblem) } ?? false
+    // Nothing went wrong: the log says already that the catalogue is being made anew.
+    if case CatalogError.incomplete = error { return false }
+    return answer(to: error).map { $0.status.kind == .serverError && !(error is HTTPProblem) } ?? false
   }
 
   private static func problem(of error: StoreError) -> HTTPProblem {
@@ -87,6 +90,14 @@ enum SnapshotProblem {
       HTTPProblem(
         .contentTooLarge, kind: "form-too-large", title: "The form is too large", detail: error.description)
     }
+  }
+
+  /// 503: lists would lack something.
+  private static var catalogIncomplete: HTTPProblem {
+    HTTPProblem(
+      .serviceUnavailable, kind: "catalog-incomplete", title: "The catalogue is being made anew",
+      detail: "Lists are answered again when it is complete, which /readyz tells; snapshots can be fetched.",
+      headerFields: [.retryAfter: "5"])
   }
 
   /// 500, without a word on the reason.

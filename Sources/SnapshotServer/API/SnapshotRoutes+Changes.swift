@@ -18,7 +18,7 @@ extension SnapshotRoutes {
     }
     let request = try await ChangeRequest(call.request, now: Date())
     let changed = try await service.change(request.change, of: record.id)
-    let body = try JSONBody(RecordAnswer(changed))
+    let body = try JSONBody(RecordAnswer(call.caller.view(of: changed)))
     var fields: HTTPFields = [:]
     if let tag = body.representation.entityTag { fields[.eTag] = tag.description }
     return body.response(.ok, fields)

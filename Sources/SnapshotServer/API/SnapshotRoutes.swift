@@ -27,6 +27,8 @@ public struct SnapshotRoutes: Sendable {
       APIRoute(.get, "/v1/snapshots/{id}", .status, record),
       APIRoute(.patch, "/v1/snapshots/{id}", .delete, change),
       APIRoute(.delete, "/v1/snapshots/{id}", .delete, delete),
+      APIRoute(.get, "/v1/reindex", .admin, indexing),
+      APIRoute(.post, "/v1/reindex", .admin, reindex),
     ]
   }
 

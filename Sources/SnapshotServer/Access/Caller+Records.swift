@@ -27,10 +27,3 @@ extension Caller {
     return record
   }
 }
-
-extension Page {
-  /// The page without what is not `visible`; the next one begins where it did.
-  func filtered(_ visible: (SnapshotRecord) -> Bool) -> Page {
-    Page(records: records.filter(visible), next: next)
-  }
-}

@@ -51,7 +51,19 @@ extension APIDescription {
       [
         "snapshots": ["type": "array", "items": ["$ref": "#/components/schemas/Snapshot"]],
         "next": ["type": "string", "description": "The cursor of the next page; missing on the last."],
-      ], optional: ["next"]),
+        "total": [
+          "type": "integer", "minimum": 0, "description": "How many there are, where that was asked.",
+        ],
+        "totalIsExact": [
+          "type": "boolean", "description": "Whether `total` is all, or as far as was counted.",
+        ],
+      ], optional: ["next", "total", "totalIsExact"]),
+    "Indexing": object(
+      [
+        "status": ["enum": ["ready", "indexing"]],
+        "share": ["type": "number", "minimum": 0, "maximum": 1, "description": "How much of it is done."],
+        "records": ["type": "integer", "minimum": 0, "description": "How many records it has already."],
+      ], optional: ["share", "records"]),
     "Expiration": object([
       "id": ["$ref": "#/components/schemas/SnapshotID"],
       "receivedAt": time("When the server had all of it."),

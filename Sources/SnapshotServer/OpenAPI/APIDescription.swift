@@ -127,7 +127,17 @@ struct APIDescription: Sendable {
       }
       responses["\(answer.status)"] = .object(response)
     }
-    return responses.merging(problems(kinds(operation, permission), isHEAD: isHEAD)) { first, _ in first }
+    return responses.merging(
+      problems(kinds(operation, permission), isHEAD: isHEAD), uniquingKeysWith: together)
+  }
+
+  /// What describes two answers of one status.
+  private static func together(_ first: JSONValue, _ second: JSONValue) -> JSONValue {
+    switch (first, second) {
+    case (.object(let first), .object(let second)): .object(first.merging(second, uniquingKeysWith: together))
+    case (.string(let first), .string(let second)) where first != second: .string(first + "\n\n" + second)
+    default: first
+    }
   }
 
   /// All problems that a call may end in.

@@ -8,16 +8,14 @@ public import SnapshotStore
 public struct SnapshotService: Sendable {
   let store: any BundleStore
   let catalog: any Catalog
+  /// What keeps the catalogue true to the store; `nil` where it is so from the start.
+  let indexer: CatalogIndexer?
 
-  /// Serves what `store` keeps, listed by `catalog`.
-  public init(store: any BundleStore, catalog: any Catalog) {
+  /// Serves what `store` keeps, listed by `catalog`, which `indexer` looks after.
+  public init(store: any BundleStore, catalog: any Catalog, indexer: CatalogIndexer? = nil) {
     self.store = store
     self.catalog = catalog
-  }
-
-  /// Brings the catalogue up to date with the store; to be awaited before the first request is answered.
-  public func index() async throws {
-    for record in try await store.allRecords() { try await catalog.insert(record) }
+    self.indexer = indexer
   }
 
   /// Takes a bundle in: `receive` appends its bytes to the upload and says what it is to be attached to.
@@ -59,9 +57,21 @@ public struct SnapshotService: Sendable {
   /// A bundle, open for reading.
   public func open(_ id: SnapshotID) async throws(StoreError) -> StoredBundle { try await store.open(id) }
 
-  /// One page of what is attached to `report`, or to any where it is `nil`, newest first.
-  public func records(of report: ReportID?, page: PageRequest) async throws -> Page {
-    try await catalog.records(of: report, page: page)
+  /// One page of the records that `query` finds, newest first.
+  public func page(_ query: CatalogQuery, _ request: PageRequest) async throws(CatalogError) -> Page {
+    try await catalog.page(query, request)
+  }
+
+  /// How many records `query` finds.
+  public func total(_ query: CatalogQuery) async throws(CatalogError) -> CatalogTotal {
+    try await catalog.total(query)
+  }
+
+  /// How far the catalogue is; `nil` where nothing has to look after it.
+  func indexingProgress() async throws(CatalogError) -> CatalogIndexer.Progress? {
+    guard let indexer, indexer.progress == .ready else { return indexer?.progress }
+    // It may have been lost since it was looked after.
+    return try await catalog.state().extent == .nothing ? .indexing(share: 0, records: 0) : .ready
   }
 
   /// Deletes a snapshot for good.

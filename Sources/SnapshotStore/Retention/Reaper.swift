@@ -54,9 +54,10 @@ public struct Reaper: Sendable {
   /// What would go now, the oldest first, and why; nothing is changed.
   public func plan() async throws -> [Expiration] {
     var planner = RetentionPlanner(rules, now: now())
-    for record in try await store.allRecords() {
+    try await store.forEachBatch { ids in
       try Task.checkCancellation()
-      planner.add(RetentionSummary(record))
+      for summary in try await store.summaries(ids) { planner.add(summary) }
+      await Task.yield()
     }
     let complete = planner
     // A million of them take a second to sort, on a thread that gives way to all others.
@@ -67,7 +68,12 @@ public struct Reaper: Sendable {
   /// - Parameter limit: how many at most.
   @discardableResult
   public func run(limit: Int = .max) async throws -> Outcome {
-    let due = try await plan()
+    try await expire(try await plan()[...], limit: limit)
+  }
+
+  /// Lets go what a plan of a while ago says, as far as it is still so, one after the other.
+  /// - Parameter limit: how many at most.
+  public func expire(_ due: ArraySlice<Expiration>, limit: Int) async throws -> Outcome {
     var outcome = Outcome(remaining: due.count)
     for expiration in due.prefix(max(limit, 0)) {
       try Task.checkCancellation()

@@ -114,8 +114,8 @@ public struct RetentionPlanner: Sendable {
   private mutating func dropBeyondTotal() {
     candidates.sort(by: Candidate.isOlder)
     let reasons = groups.map { group in
-      group.sentence(
-        "is among the oldest, and all together have more than \(group.limits.totalBytes ?? 0) bytes")
+      let total = group.limits.totalBytes ?? 0
+      return group.sentence("is among the oldest, and all together have more than \(total) bytes")
     }
     drop(.totalBytes) { candidate, groups in
       [candidate.group, 0].first { groups[$0].isTooLarge }.map { reasons[$0] }

@@ -129,9 +129,10 @@ public final class Scrubber: Sendable {
     var pace = Pace(bytesPerSecond: configuration.bytesPerSecond)
     var last: SnapshotID?
     if case .reached(let id) = await progress() { last = id }
-    while true {
-      let ids = try await store.identifiers(after: last)
-      guard let end = ids.last else { break }
+    let first = last.map { SnapshotShard(of: $0).firstByte } ?? 0
+    for shard in SnapshotShard.allCases where shard.firstByte >= first {
+      let ids = try await store.ids(in: shard).filter { id in last.map { $0 < id } ?? true }.sorted()
+      guard let end = ids.last else { continue }
       for id in ids {
         try Task.checkCancellation()
         guard let finding = try await look(at: id, &pace) else { continue }
@@ -139,7 +140,6 @@ public final class Scrubber: Sendable {
         observer?.scrubbed(finding)
       }
       await keepProgress(.reached(end))
-      last = end
     }
     await keepProgress(.ended(configuration.now()))
   }
@@ -169,7 +169,7 @@ public final class Scrubber: Sendable {
   private func look(at id: SnapshotID, _ pace: inout Pace) async throws -> ScrubFinding? {
     var bytes: Int64 = 0
     do {
-      let bundle = try await store.open(id)
+      let bundle = try await store.openAnew(id)
       let digest = try await hash(bundle.file, &pace, count: &bytes)
       guard digest != bundle.record.sha256 || bytes != bundle.record.size else {
         return ScrubFinding(id: id, bytes: bytes, verdict: .intact)
@@ -213,9 +213,8 @@ public final class Scrubber: Sendable {
     return await queue.perform { [onFailure] in
       do {
         guard Folder.exists(path) else { return nil }
-        let text = String(
-          decoding: try File(path).read(upTo: ScrubProgress.maximumLength, at: 0), as: UTF8.self)
-        return ScrubProgress(text)
+        let bytes = try File(path).read(upTo: ScrubProgress.maximumLength, at: 0)
+        return ScrubProgress(String(decoding: bytes, as: UTF8.self))
       } catch {
         onFailure(nil, error)
         return nil
@@ -226,7 +225,9 @@ public final class Scrubber: Sendable {
   private func keepProgress(_ progress: ScrubProgress) async {
     guard let path = configuration.progressFile else { return }
     await queue.perform { [onFailure] in
-      do { try DurableFile.replace(path, with: Array(progress.description.utf8)) } catch {
+      do {
+        try DurableFile.replace(path, with: Array(progress.description.utf8))
+      } catch {
         onFailure(nil, error)
       }
     }

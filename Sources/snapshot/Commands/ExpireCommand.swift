@@ -17,15 +17,7 @@ struct ExpireCommand: AsyncParsableCommand {
   @Argument(help: ArgumentHelp("Snapshots to set an end for.", valueName: "uuid"))
   var ids: [SnapshotID] = []
 
-  @Option(
-    help: ArgumentHelp("When these snapshots go.", valueName: "time"),
-    transform: { text in
-      guard let end = SnapshotEnd(text) else {
-        throw ValidationError(
-          "‘\(text)’ is no time such as 2027-03-01T00:00:00Z, no while such as 30d, and not ‘never’.")
-      }
-      return end
-    })
+  @Option(help: ArgumentHelp("When these snapshots go.", valueName: "time"))
   var at: SnapshotEnd?
 
   @Flag(help: "Only print what would go, and why.")

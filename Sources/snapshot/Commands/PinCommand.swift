@@ -5,9 +5,9 @@ struct PinCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "pin",
     abstract: "Keeps snapshots from going by themselves, whatever the rules and their own end say.",
-    discussion:
-      "Only `snapshot delete` removes a pinned snapshot. Prints the UUIDs that were pinned, or no longer are."
-  )
+    discussion: """
+      Only `snapshot delete` removes a pinned snapshot. Prints the UUIDs that were pinned, or no longer are.
+      """)
 
   @Argument(help: ArgumentHelp("The snapshots.", valueName: "uuid"))
   var ids: [SnapshotID]

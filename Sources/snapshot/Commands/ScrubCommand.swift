@@ -6,9 +6,9 @@ struct ScrubCommand: AsyncParsableCommand {
     commandName: "scrub",
     abstract: "Reads every bundle and compares it with its digest; sets aside what is damaged.",
     discussion: """
-      At most so many bytes a second are read as the settings say (server.retention.scrubBytesPerSecond). What is damaged \
-      is no longer given out; its record can still be read, and the same bundle attached again puts it right. Prints the \
-      UUIDs of what is damaged. Exit code 2 where anything is.
+      At most so many bytes a second are read as the settings say (server.retention.scrubBytesPerSecond). What is \
+      damaged is no longer given out; its record can still be read, and the same bundle attached again puts it right. \
+      Prints the UUIDs of what is damaged. Exit code 2 where anything is.
       """)
 
   @Flag(help: "Print the report as JSON.")

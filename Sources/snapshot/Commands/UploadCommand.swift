@@ -23,6 +23,12 @@ struct UploadCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("The UUID to attach it under (default: the snapshot's own).", valueName: "uuid"))
   var id: SnapshotID?
 
+  @Option(
+    help: ArgumentHelp(
+      "When the server lets it go by itself: a time such as 2027-03-01T00:00:00Z, or a while such as 30d.",
+      valueName: "time"))
+  var expires: SnapshotEnd?
+
   @OptionGroup var options: ServerOptions
 
   func run() async throws {
@@ -32,7 +38,7 @@ struct UploadCommand: AsyncParsableCommand {
     let line = ProgressLine("Uploading")
     defer { line.finish() }
     let record = try await client.attach(
-      bundle.url, to: report, as: id ?? bundle.manifest.id, progress: line.show)
+      bundle.url, to: report, as: id ?? bundle.manifest.id, expires: expires, progress: line.show)
     line.finish()
     Console.note("Attached \(Console.size(record.size)) to \(record.report).")
     Console.print(record.id.description)

@@ -1,6 +1,8 @@
 import FileStore
 import HTTPEngine
 import Logging
+import SQLiteCatalog
+import SnapshotFormat
 import SnapshotServer
 import SnapshotStore
 import SystemIO
@@ -11,11 +13,14 @@ struct ServerApplication {
   private let store: FileBundleStore
   private let observers: ServerObservers
   private let upkeep: Upkeep
+  private let catalog: SQLiteCatalog
+  private let indexing: Task<Void, Never>
+  private let verdict: AsyncStream<SnapshotRecord>.Continuation
 
   /// Opens the storage, indexes what is in it, and prepares to listen.
   init(_ settings: ServerSettings, logger: Logger) async throws {
     try Self.refuseOpenDoor(settings)
-    let catalog = InMemoryCatalog()
+    let (verdicts, verdict) = AsyncStream<SnapshotRecord>.makeStream()
     observers = ServerObservers(logger: logger)
     var storage = FileBundleStore.Configuration(
       path: settings.storage,
@@ -23,12 +28,25 @@ struct ServerApplication {
       reserve: settings.reservedBytes,
       quota: settings.retention.quotaBytes,
       sharesFlushes: settings.sharesFlushes,
-      onVerification: { await catalog.insert($0) })
+      onVerification: { verdict.yield($0) })
     storage.onFlush = observers.onFlush
     store = try await FileBundleStore.open(storage, logger: logger)
     let access = try await Self.accessControl(settings, logger: logger)
-    let service = SnapshotService(store: store, catalog: catalog)
-    try await service.index()
+    // Only who holds the storage may touch the catalogue in it.
+    let catalog = try await Self.openCatalog(settings.storage, logger: logger)
+    self.catalog = catalog
+    self.verdict = verdict
+    let indexer = CatalogIndexer(store: store, catalog: catalog, logger: logger)
+    let store = store
+    indexing = Task {
+      async let _ = indexer.run()
+      for await record in verdicts {
+        do { try await catalog.refresh(record, from: store) } catch {
+          logger.error("A verdict can't be listed", metadata: ["id": "\(record.id)", "error": "\(error)"])
+        }
+      }
+    }
+    let service = SnapshotService(store: store, catalog: catalog, indexer: indexer)
     var configuration = HTTPServer.Configuration(host: settings.host, port: UInt16(settings.port))
     if settings.eventLoops > 0 { configuration.eventLoops = settings.eventLoops }
     configuration.trustedProxies = settings.trustedProxies
@@ -54,7 +72,18 @@ struct ServerApplication {
   func close() async {
     await upkeep.stop()
     await store.close()
+    verdict.finish()
+    await indexing.value
+    await catalog.close()
     await observers.close()
+  }
+
+  /// The catalogue of a storage: an index that may be removed at any time.
+  static func openCatalog(_ storage: String, logger: Logger) async throws -> SQLiteCatalog {
+    try await SQLiteCatalog.open(
+      SQLiteCatalog.Configuration(path: storage + "/catalog.sqlite") { reason in
+        logger.warning("\(reason)")
+      })
   }
 
   /// Beyond loopback anybody could read what users saw, while no token is needed.

@@ -1,8 +1,8 @@
-import ArgumentParser
+public import ArgumentParser
 import FileStore
 import Foundation
 import Logging
-import SnapshotFormat
+public import SnapshotFormat
 import SnapshotStore
 import SystemIO
 
@@ -46,11 +46,17 @@ struct KeeperOptions: ParsableArguments {
     }
     let settings = try await ServerSettings(
       flags: ["server.storage": storage], file: config ?? "Config/server.yaml", fileIsRequired: config != nil)
-    do throws(FileBundleStore.OpeningError) {
+    do {
       return try await StorageKeeper(settings)
-    } catch {
-      guard case .inUse = error else { throw CommandFailure(error.description) }
+    } catch FileBundleStore.OpeningError.inUse {
       throw CommandFailure("A server uses the storage \(storage): say --server URL instead of --storage.")
+    } catch {
+      throw CommandFailure("\(error)")
     }
   }
+}
+
+extension SnapshotEnd: ExpressibleByArgument {
+  /// Reads a time, a while from now, or `never`.
+  public init?(argument: String) { self.init(argument) }
 }

@@ -1,6 +1,7 @@
 import FileStore
 import Foundation
 import Logging
+import SQLiteCatalog
 import SnapshotFormat
 import SnapshotServer
 import SnapshotStore
@@ -8,14 +9,20 @@ import SnapshotStore
 /// Looks after the storage in a folder, which it takes for itself.
 struct StorageKeeper: Keeper {
   private let store: FileBundleStore
+  private let catalog: SQLiteCatalog
   private let service: SnapshotService
   private let upkeep: Upkeep
 
-  init(_ settings: ServerSettings) async throws(FileBundleStore.OpeningError) {
+  init(_ settings: ServerSettings) async throws {
     // What is worth knowing is the command's result.
     let logger = Logger(label: "snapshot") { _ in SwiftLogNoOpLogHandler() }
     store = try await FileBundleStore.open(.init(path: settings.storage), logger: logger)
-    let catalog = InMemoryCatalog()
+    do {
+      catalog = try await ServerApplication.openCatalog(settings.storage, logger: logger)
+    } catch {
+      await store.close()
+      throw error
+    }
     service = SnapshotService(store: store, catalog: catalog)
     upkeep = Upkeep(
       settings.retention, store: store, catalog: catalog, storage: settings.storage, logger: logger)
@@ -25,6 +32,7 @@ struct StorageKeeper: Keeper {
   func close() async {
     await upkeep.stop()
     await store.close()
+    await catalog.close()
   }
 
   func delete(_ id: SnapshotID) async throws { try await naming(id) { try await service.delete(id) } }

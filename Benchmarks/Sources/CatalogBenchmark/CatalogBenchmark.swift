@@ -1,0 +1,181 @@
+import Foundation
+import SQLiteCatalog
+import SnapshotFormat
+import SnapshotStore
+
+/// Fills a catalogue with made-up records and searches it: how many records a second are indexed, how long pages take,
+/// and how much memory that needs. Fails where a target is missed.
+///
+///     CatalogBenchmark [--records 1000000] [--folder DIR] [--json FILE]
+@main
+struct CatalogBenchmark {
+  /// At least so many records a second are indexed.
+  static let wantedRate = 20_000.0
+  /// A page is there within so many milliseconds, at the median.
+  static let wantedPage = 20.0
+  static let pagesEach = 40
+
+  struct Report: Encodable {
+    var records = 0
+    var recordsPerSecond = 0.0
+    var megabytesOnDisk = 0.0
+    var residentMegabytes: [String: Double] = [:]
+    /// Milliseconds: median, 99th percentile.
+    var pages: [String: [Double]] = [:]
+    var totals: [String: Double] = [:]
+  }
+
+  static func main() async throws {
+    var arguments = CommandLine.arguments.dropFirst()
+    var (count, folder, json) = (1_000_000, ".benchmark", String?.none)
+    while let word = arguments.popFirst(), let value = arguments.popFirst() {
+      switch word {
+      case "--records": count = Int(value) ?? count
+      case "--folder": folder = value
+      case "--json": json = value
+      default: print("what is \(word)?")
+      }
+    }
+    folder += "/catalog-\(getpid())"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer {
+      do { try FileManager.default.removeItem(atPath: folder) } catch { print("left behind: \(error)") }
+    }
+    var report = Report()
+    report.records = count
+    let catalog = try await SQLiteCatalog.open(.init(path: folder + "/catalog.sqlite"))
+    try await fill(catalog, count, &report)
+    try await search(catalog, count, &report)
+    await catalog.close()
+    report.megabytesOnDisk = try size(folder + "/catalog.sqlite")
+    print("\(report.megabytesOnDisk.rounded()) MB on disk; RSS in MB: \(report.residentMegabytes)")
+    if let json { try JSONEncoder().encode(report).write(to: URL(filePath: json)) }
+    let slow = report.pages.filter { $0.value[0] > wantedPage }.keys.sorted()
+    if report.recordsPerSecond < wantedRate || !slow.isEmpty {
+      print(
+        "missed: \(report.recordsPerSecond < wantedRate ? "indexing " : "")\(slow.joined(separator: ", "))")
+      exit(1)
+    }
+  }
+
+  /// Records are made while others are written, and only the time that indexing takes is counted.
+  private static func fill(_ catalog: SQLiteCatalog, _ count: Int, _ report: inout Report) async throws {
+    let generator = Generator()
+    var time = Duration.zero
+    for start in stride(from: 0, to: count, by: 1000) {
+      let records = try (start..<min(start + 1000, count)).map { try generator.record($0) }
+      time += try await ContinuousClock().measure { try await catalog.insert(records) }
+      if (start + 1000) % 250_000 == 0 {
+        report.residentMegabytes["\(start + 1000) records"] = resident()
+        print("\(start + 1000) records: \(Int(Double(start + 1000) / time.seconds))/s, RSS \(resident()) MB")
+      }
+    }
+    time += try await ContinuousClock().measure {
+      try await catalog.complete(generation: try await catalog.state().generation)
+    }
+    report.recordsPerSecond = Double(count) / time.seconds
+    print("indexed \(count) records: \(Int(report.recordsPerSecond))/s")
+  }
+
+  private static func search(_ catalog: SQLiteCatalog, _ count: Int, _ report: inout Report) async throws {
+    for (name, query) in try searches(count) {
+      var times: [Double] = []
+      var cursor: SnapshotStore.Cursor?
+      var found = 0
+      for _ in 0..<pagesEach {
+        let start = ContinuousClock.now
+        let page = try await catalog.page(query, PageRequest(limit: 100, cursor: cursor))
+        _ = try SnapshotJSON.encode(page.records)
+        times.append(start.duration(to: .now).seconds * 1000)
+        found += page.records.count
+        cursor = page.next
+      }
+      times.sort()
+      report.pages[name] = [times[times.count / 2], times[times.count * 99 / 100]]
+      let start = ContinuousClock.now
+      let total = try await catalog.total(query)
+      report.totals[name] = start.duration(to: .now).seconds * 1000
+      let name = name.padding(toLength: 34, withPad: " ", startingAt: 0)
+      print(
+        String(
+          format: "%@ %7.2f ms median %8.2f ms p99 %8.2f ms for the total of %d%@", name,
+          times[times.count / 2],
+          times[times.count * 99 / 100], start.duration(to: .now).seconds * 1000, total.count,
+          total.isExact ? "" : " and more"))
+    }
+    report.residentMegabytes["searched"] = resident()
+  }
+
+  private static func searches(_ count: Int) throws -> [(String, CatalogQuery)] {
+    let middle = Date(timeIntervalSince1970: 1_700_000_000 + Double(count) * 20)
+    let changes: [(String, (inout CatalogQuery) throws -> Void)] = [
+      ("everything", { _ in }),
+      ("report", { $0.report = try ReportID("BUG-\(count / 6)") }),
+      ("application", { $0.application = "com.example.app3" }),
+      ("version range", { $0.versions = VersionRange(from: "1.3.4", through: "1.17.2") }),
+      ("one version", { $0.versions = VersionRange("2.7.3") }),
+      ("module", { $0.module = "Payments" }),
+      ("identifier, common", { $0.identifier = "Payments/endpoint-7" }),
+      ("identifier, rare", { $0.identifier = "Map/endpoint-7/item-777" }),
+      ("device", { $0.device = "iPhone12,1" }),
+      ("device, of all", { $0.device = "iOS" }),
+      ("before the middle", { $0.before = middle }),
+      ("text, one word", { $0.text = "refund" }),
+      ("text, three words", { $0.text = "negative crash user" }),
+      ("text, rare", { $0.text = "user 4711" }),
+      (
+        "application, module, text",
+        {
+          $0.application = "com.example.app5"
+          $0.module = "Chat"
+          $0.text = "offline crash"
+        }
+      ),
+      (
+        "everything at once",
+        {
+          $0.application = "com.example.app5"
+          $0.versions = VersionRange(from: "1.2", through: "3.4.1")
+          $0.module = "Chat"
+          $0.device = "iOS"
+          $0.after = Date(timeIntervalSince1970: 1_700_000_000)
+          $0.before = middle
+          $0.text = "offline"
+        }
+      ),
+      (
+        "nothing in common",
+        {
+          $0.versions = VersionRange("1")
+          $0.after = middle
+          $0.text = "crash"
+        }
+      ),
+      ("reports by prefix", { $0.scope = .init(reportPrefixes: ["BUG-"]) }),
+    ]
+    return try changes.map { name, change in
+      var query = CatalogQuery()
+      try change(&query)
+      return (name, query)
+    }
+  }
+
+  private static func size(_ path: String) throws -> Double {
+    Double((try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0) / 1e6
+  }
+
+  /// The memory of this process, in MB.
+  private static func resident() -> Double {
+    do {
+      let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+      let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
+      return (line?.split(whereSeparator: { !$0.isNumber }).first.flatMap { Double($0) } ?? 0) / 1000
+    } catch {
+      return .nan
+    }
+  }
+}
+
+extension Duration {
+  fileprivate var seconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
+}

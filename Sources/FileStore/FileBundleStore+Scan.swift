@@ -1,0 +1,66 @@
+import Foundation
+import Logging
+public import SnapshotFormat
+public import SnapshotStore
+import SystemIO
+
+extension FileBundleStore {
+  /// The ids of the bundles in one part of all.
+  public func ids(in shard: SnapshotShard) async throws(StoreError) -> [SnapshotID] {
+    try await scanner.perform { [shelf] () throws(StoreError) in
+      let folder = "\(shelf.bundles)/\(shard.digits)"
+      guard Folder.isFolder(folder) else { return [] }
+      do throws(SystemError) { return try shelf.published(in: folder) } catch { throw StoreError(error) }
+    }
+  }
+
+  /// The records of those of `ids` that are there, each with its identifiers. One that can't be read is left out and
+  /// logged.
+  public func records(_ ids: [SnapshotID]) async throws(StoreError) -> [SnapshotRecord] {
+    await scanner.perform { [self] in
+      ids.compactMap { id in
+        recordIfReadable(id) { record in
+          if record.identifiers == nil { record.identifiers = identifiers(of: id) }
+        }
+      }
+    }
+  }
+
+  /// What rules ask for of the records of those of `ids` that are there. One that can't be read is left out and logged.
+  public func summaries(_ ids: [SnapshotID]) async throws(StoreError) -> [RetentionSummary] {
+    await keeper.perform { [self] in
+      ids.compactMap { id in recordIfReadable(id) { _ in }.map(RetentionSummary.init) }
+    }
+  }
+
+  /// A record, which is not kept in memory: for those who read all.
+  private func recordIfReadable(
+    _ id: SnapshotID, _ complete: (inout SnapshotRecord) -> Void
+  ) -> SnapshotRecord? {
+    do throws(StoreError) {
+      var record = shelf.asServed(try shelf.storedRecord(id))
+      complete(&record)
+      return record
+    } catch {
+      switch error {
+      case .deleted, .notFound: break
+      default: logger.error("A record can't be read", metadata: ["id": "\(id)", "error": "\(error)"])
+      }
+      return nil
+    }
+  }
+
+  /// Those in the bundle itself: records of before don't repeat them. A bundle that can't be read has none to be found
+  /// by, and is listed all the same.
+  private func identifiers(of id: SnapshotID) -> [String]? {
+    do {
+      let manifest = try configuration.admission.validate(
+        URL(filePath: shelf.path(.bundle, of: id)), .structure)
+      return SnapshotRecord.identifiers(of: manifest)
+    } catch {
+      logger.warning(
+        "The identifiers in a bundle can't be read", metadata: ["id": "\(id)", "error": "\(error)"])
+      return nil
+    }
+  }
+}

@@ -1,0 +1,101 @@
+import Foundation
+import GRDB
+import SnapshotStore
+
+/// Changes rows within a transaction.
+struct IndexWriter {
+  let db: Database
+
+  private struct Existing {
+    let place: Int64
+    let received: Int64
+    let isPending: Bool
+  }
+
+  /// Adds a record, or replaces the one with the same id, by the rules of ``SnapshotStore/Catalog``.
+  func insert(_ record: PreparedRecord) throws {
+    guard try !isRemoved(record.id) else { return }
+    guard let existing = try existing(record.id) else {
+      return try add(record, identifiers: record.identifiers ?? "")
+    }
+    if record.isPending, !existing.isPending { return }
+    let old = try terms(at: existing.place)
+    let identifiers = record.identifiers ?? old.identifiers
+    guard existing.received == record.received else {
+      try delete(existing.place)
+      return try add(record, identifiers: identifiers)
+    }
+    try cached(
+      """
+      UPDATE snapshot SET report = ?, version = ?, pending = ?, length = ?, record = ? WHERE place = ?
+      """,
+      [
+        record.report, record.version, record.isPending, record.length, record.record, existing.place,
+      ])
+    if old != (record.description, identifiers) {
+      try cached("DELETE FROM term WHERE rowid = ?", [existing.place])
+      try addTerms(of: record, identifiers, at: existing.place)
+    }
+  }
+
+  /// Removes a record, and takes note.
+  func remove(_ id: Data) throws {
+    if let existing = try existing(id) { try delete(existing.place) }
+    try cached("INSERT OR IGNORE INTO removed VALUES (?)", [id])
+  }
+
+  private func add(_ record: PreparedRecord, identifiers: String) throws {
+    let place = try freePlace(record.received)
+    try cached(
+      "INSERT INTO snapshot VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+      [
+        place, record.id, record.received, record.report, record.version, record.isPending, record.length,
+        record.record,
+      ])
+    try addTerms(of: record, identifiers, at: place)
+  }
+
+  private func addTerms(of record: PreparedRecord, _ identifiers: String, at place: Int64) throws {
+    try cached("INSERT OR IGNORE INTO version VALUES (?)", [record.version])
+    try cached(
+      "INSERT INTO term (rowid, description, identifiers) VALUES (?, ?, ?)",
+      [place, record.description, identifiers])
+  }
+
+  private func delete(_ place: Int64) throws {
+    try cached("DELETE FROM term WHERE rowid = ?", [place])
+    try cached("DELETE FROM snapshot WHERE place = ?", [place])
+  }
+
+  private func isRemoved(_ id: Data) throws -> Bool {
+    try Bool.fetchOne(
+      db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM removed WHERE id = ?)"), arguments: [id]) ?? false
+  }
+
+  private func existing(_ id: Data) throws -> Existing? {
+    try Row.fetchOne(
+      db.cachedStatement(sql: "SELECT place, received, pending FROM snapshot WHERE id = ?"), arguments: [id]
+    ).map { Existing(place: $0[0], received: $0[1], isPending: $0[2]) }
+  }
+
+  private func terms(at place: Int64) throws -> (description: String, identifiers: String) {
+    try Row.fetchOne(
+      db.cachedStatement(sql: "SELECT description, identifiers FROM term WHERE rowid = ?"), arguments: [place]
+    ).map { ($0[0], $0[1]) } ?? ("", "")
+  }
+
+  private func freePlace(_ received: Int64) throws -> Int64 {
+    let range = Place.range(received)
+    let last = try Int64.fetchOne(
+      db.cachedStatement(
+        sql: "SELECT place FROM snapshot WHERE place BETWEEN ? AND ? ORDER BY place DESC LIMIT 1"),
+      arguments: [range.lowerBound, range.upperBound])
+    let place = last.map { $0 + 1 } ?? range.lowerBound
+    guard place <= range.upperBound else { throw CatalogError.tooManyAtOnce }
+    return place
+  }
+
+  private func cached(_ sql: String, _ arguments: StatementArguments) throws {
+    try db.cachedStatement(sql: sql).execute(arguments: arguments)
+  }
+}

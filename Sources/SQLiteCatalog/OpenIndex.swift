@@ -1,0 +1,137 @@
+import Foundation
+import GRDB
+import SnapshotStore
+import Synchronization
+import SystemIO
+
+/// One database file while it is open.
+final class OpenIndex: Sendable {
+  let pool: DatabasePool
+  let generation: Int
+  private let path: String
+  private let fileNumber: Int?
+  private let known: Mutex<CatalogState.Extent>
+
+  /// How much of the store it knows.
+  var extent: CatalogState.Extent {
+    get { known.withLock { $0 } }
+    set { known.withLock { $0 = newValue } }
+  }
+
+  /// Opens the database, or makes it. Blocks.
+  init(_ configuration: SQLiteCatalog.Configuration, generation: Int) throws {
+    path = configuration.path
+    self.generation = generation
+    var settings = GRDB.Configuration()
+    settings.maximumReaderCount = configuration.readers
+    settings.busyMode = .timeout(5)
+    settings.label = "sqlite-catalog"
+    settings.prepareDatabase { db in
+      try db.execute(sql: "PRAGMA cache_size = -\(configuration.cacheBytes / 1024)")
+      try db.execute(sql: "PRAGMA temp_store = MEMORY")
+    }
+    // SQLite gives its log and its shared memory the mode of the database.
+    _ = try File(path, .openOrCreate(mode: 0o600))
+    pool = try DatabasePool(path: path, configuration: settings)
+    known = Mutex(try Self.prepare(pool))
+    fileNumber = Self.fileNumber(path)
+    try setDurability()
+  }
+
+  /// Sets up what is new, refuses what is of another form, and notes that the database is in use.
+  private static func prepare(_ pool: DatabasePool) throws -> CatalogState.Extent {
+    let format = try pool.read { try Int.fetchOne($0, sql: "PRAGMA user_version") ?? 0 }
+    let isNew = try pool.read { try !$0.tableExists("grdb_migrations") }
+    guard isNew || format == Schema.format, try !pool.read(Schema.migrator.hasBeenSuperseded) else {
+      throw OtherForm(format: format)
+    }
+    try Schema.migrator.migrate(pool)
+    return try pool.write { db in
+      // Ten times as many pages as SQLite's own: a rebuild writes many, and there is room.
+      try db.execute(sql: "PRAGMA wal_autocheckpoint = 10000")
+      try db.execute(sql: "PRAGMA journal_size_limit = \(64 << 20)")
+      try db.execute(sql: "DELETE FROM removed")
+      let isComplete = try value("complete", db) == 1
+      let wasClosed = try value("closed", db) == 1
+      try set("closed", 0, db)
+      return !isComplete ? .nothing : wasClosed ? .everything : .uncertain
+    }
+  }
+
+  /// A database that was made by an older or newer version.
+  struct OtherForm: Error, CustomStringConvertible {
+    let format: Int
+    var description: String { "It is of form \(format), not \(Schema.format)." }
+  }
+
+  /// Whether the file is still the one that was opened.
+  var isInPlace: Bool { fileNumber != nil && Self.fileNumber(path) == fileNumber }
+
+  private static func fileNumber(_ path: String) -> Int? {
+    do {
+      return try FileManager.default.attributesOfItem(atPath: path)[.systemFileNumber] as? Int
+    } catch {
+      return nil
+    }
+  }
+
+  /// Every commit lasts, but for those that would be made anew anyhow.
+  private func setDurability() throws {
+    let level = extent == .nothing ? "OFF" : "FULL"
+    try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = \(level)") }
+  }
+
+  /// Notes that everything is in it.
+  func complete() throws {
+    guard extent != .everything else { return }
+    if extent == .nothing {
+      extent = .uncertain
+      try setDurability()
+      // What was written without being flushed lasts before anything says so: one change more, so that there is
+      // something to bring over.
+      try pool.write { try Self.set("closed", 0, $0) }
+      try checkpoint()
+    }
+    try pool.write { try Self.set("complete", 1, $0) }
+    extent = .everything
+    try optimize()
+  }
+
+  /// Has SQLite look after its statistics.
+  func optimize() throws { try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA optimize") } }
+
+  /// Brings the log over into the database, and empties it.
+  func checkpoint() throws {
+    try pool.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) }
+  }
+
+  /// Merges some of the index's parts into one.
+  /// - Parameter begins: whether to take all parts on.
+  /// - Returns: whether there was something to merge.
+  func merge(begins: Bool) throws -> Bool {
+    try pool.write { db in
+      let before = db.totalChangesCount
+      try db.execute(
+        sql: "INSERT INTO term (term, rank) VALUES ('merge', ?)", arguments: [begins ? -400 : 400])
+      return db.totalChangesCount - before >= 2
+    }
+  }
+
+  /// Ends all reading, and closes the file.
+  func close() throws {
+    if isInPlace {
+      let isComplete = extent == .everything
+      try pool.write { try Self.set("closed", isComplete ? 1 : 0, $0) }
+      try optimize()
+    }
+    try pool.close()
+  }
+
+  private static func value(_ name: String, _ db: Database) throws -> Int? {
+    try Int.fetchOne(db, sql: "SELECT value FROM state WHERE name = ?", arguments: [name])
+  }
+
+  private static func set(_ name: String, _ value: Int, _ db: Database) throws {
+    try db.execute(sql: "INSERT OR REPLACE INTO state VALUES (?, ?)", arguments: [name, value])
+  }
+}

@@ -1,0 +1,277 @@
+import Dispatch
+import Foundation
+import GRDB
+public import SnapshotFormat
+public import SnapshotStore
+import Synchronization
+import SystemIO
+
+/// A catalogue in an SQLite database, which may be deleted or damaged at any time: what it holds can be made anew.
+///
+/// It is in write-ahead mode with every commit flushed. One writer does together what waits at the same time; pages are
+/// read beside it, each from one state of the database. A file that is missing, damaged or of another form is replaced by
+/// an empty one, in another ``SnapshotStore/CatalogState/generation``, and lists are refused as
+/// ``SnapshotStore/CatalogError/incomplete`` until ``complete(generation:)``.
+public final class SQLiteCatalog: Catalog {
+  private struct State {
+    var index: OpenIndex?
+    var generation = 0
+    var isClosed = false
+  }
+
+  private let configuration: Configuration
+  private let state = Mutex(State())
+  private let writer = WriteQueue()
+  private let preparer = DispatchQueue(label: "sqlite-catalog.preparer", qos: .userInitiated)
+
+  /// Opens the database, or begins with an empty one.
+  public static func open(_ configuration: Configuration) async throws(CatalogError) -> SQLiteCatalog {
+    let catalog = SQLiteCatalog(configuration)
+    try await catalog.onWriter { () throws(CatalogError) in _ = try catalog.openIndex() }
+    catalog.checkInBackground()
+    return catalog
+  }
+
+  private init(_ configuration: Configuration) { self.configuration = configuration }
+
+  /// Ends what was begun, and closes the file; nothing may be asked afterwards.
+  public func close() async {
+    await writer.queue.perform { [self] in
+      let index = state.withLock { state in
+        state.isClosed = true
+        return state.index.take()
+      }
+      do {
+        if index?.isInPlace == true { try index?.checkpoint() }
+        try index?.close()
+      } catch {
+        configuration.onLoss("The catalogue could not be closed: \(error)")
+      }
+    }
+  }
+
+  /// Adds records, or replaces those with the same ids.
+  public func insert(_ records: [SnapshotRecord]) async throws(CatalogError) {
+    guard !records.isEmpty else { return }
+    let prepared = await preparer.perform { Self.prepare(records) }
+    try await writer.perform(.insert(prepared), write)
+  }
+
+  /// Removes a record for good, if it is there.
+  public func remove(_ id: SnapshotID) async throws(CatalogError) {
+    try await writer.perform(.remove(Data(id.bytes)), write)
+  }
+
+  /// One page of the records that `query` finds, newest first.
+  public func page(_ query: CatalogQuery, _ request: PageRequest) async throws(CatalogError) -> Page {
+    try await read(onlyComplete: true) { try Search.page(query, request, $0) }
+  }
+
+  /// How many records `query` finds.
+  public func total(_ query: CatalogQuery) async throws(CatalogError) -> CatalogTotal {
+    try await read(onlyComplete: true) { try Search.total(query, $0) }
+  }
+
+  /// How much of its store it knows; a file that is gone by now is replaced.
+  public func state() async throws(CatalogError) -> CatalogState {
+    try await onWriter { [self] () throws(CatalogError) in
+      let index = try openIndex()
+      return CatalogState(extent: index.extent, generation: index.generation)
+    }
+  }
+
+  /// Takes note that it knows everything, if it is still of that generation.
+  public func complete(generation: Int) async throws(CatalogError) {
+    try await onWriter { [self] () throws(CatalogError) in
+      let index = try openIndex()
+      guard index.generation == generation else { return }
+      let wasNew = index.extent == .nothing
+      do { try index.complete() } catch { throw failure(error, of: index) }
+      if wasNew { merge(index, begins: true) }
+    }
+  }
+
+  /// Starts anew, with nothing, in another generation.
+  public func clear() async throws(CatalogError) {
+    try await onWriter { [self] () throws(CatalogError) in
+      giveUp(state.withLock { $0.index }, because: nil)
+      _ = try openIndex()
+    }
+  }
+
+  /// The ids that it has in one part of all.
+  public func ids(in shard: SnapshotShard) async throws(CatalogError) -> [SnapshotID] {
+    let first = Data([shard.firstByte])
+    let last = Data([shard.firstByte] + [UInt8](repeating: 0xFF, count: 16))
+    return try await read(onlyComplete: false) { db in
+      try Data.fetchAll(
+        db, sql: "SELECT id FROM snapshot WHERE id BETWEEN ? AND ?", arguments: [first, last]
+      ).compactMap { SnapshotID(bytes: $0) }
+    }
+  }
+
+  // MARK: - On the writer's queue
+
+  private func onWriter<Value: Sendable>(
+    _ work: @escaping @Sendable () throws(CatalogError) -> Value
+  ) async throws(CatalogError) -> Value {
+    try await writer.queue.perform(work)
+  }
+
+  /// The database; opened, or made anew, where that is to be done.
+  private func openIndex() throws(CatalogError) -> OpenIndex {
+    if let index = state.withLock({ $0.index }) {
+      if index.isInPlace { return index }
+      giveUp(index, because: "The catalogue's file \(configuration.path) is gone.")
+    }
+    let (generation, isClosed) = state.withLock { state in
+      state.generation += 1
+      return (state.generation, state.isClosed)
+    }
+    guard !isClosed else { throw .failed("It is closed.") }
+    let index: OpenIndex
+    do {
+      index = try openFile(generation)
+    } catch {
+      throw .failed("\(error)")
+    }
+    state.withLock { $0.index = index }
+    return index
+  }
+
+  private func openFile(_ generation: Int) throws -> OpenIndex {
+    do {
+      return try OpenIndex(configuration, generation: generation)
+    } catch {
+      configuration.onLoss("The catalogue at \(configuration.path) can't be used, and is made anew: \(error)")
+      try removeFiles()
+      return try OpenIndex(configuration, generation: generation)
+    }
+  }
+
+  /// Closes a database before anything else lies under its name, since closing removes what belongs to that name.
+  private func giveUp(_ index: OpenIndex?, because reason: String?) {
+    guard let index else { return }
+    state.withLock { if $0.index === index { $0.index = nil } }
+    if let reason { configuration.onLoss(reason) }
+    do { try index.pool.close() } catch { configuration.onLoss("It could not be closed: \(error)") }
+    do { try removeFiles() } catch { configuration.onLoss("It could not be removed: \(error)") }
+  }
+
+  private func removeFiles() throws {
+    for suffix in ["", "-wal", "-shm"] { try Folder.removeIfPresent(configuration.path + suffix) }
+  }
+
+  private func write(_ round: [WriteQueue.Waiting]) {
+    var failures: [CatalogError?]
+    do {
+      failures = try attempt(round)
+    } catch {
+      failures = Array(repeating: error, count: round.count)
+    }
+    for (waiting, failure) in zip(round, failures) { waiting.finish(failure) }
+  }
+
+  /// Does all in one transaction, if need be in a database that is made anew.
+  private func attempt(_ round: [WriteQueue.Waiting]) throws(CatalogError) -> [CatalogError?] {
+    let index = try openIndex()
+    do {
+      return try Self.write(round, to: index)
+    } catch {
+      guard Self.isLoss(error) else { throw .failed("\(error)") }
+      giveUp(index, because: "The catalogue is damaged, and is made anew: \(error)")
+      do { return try Self.write(round, to: openIndex()) } catch { throw .failed("\(error)") }
+    }
+  }
+
+  private static func write(_ round: [WriteQueue.Waiting], to index: OpenIndex) throws -> [CatalogError?] {
+    try index.pool.write { db in
+      let writer = IndexWriter(db: db)
+      return try round.map { waiting in
+        do {
+          switch waiting.change {
+          case .insert(let records): for record in records { try writer.insert(record) }
+          case .remove(let id): try writer.remove(id)
+          }
+          return nil
+        } catch let error as CatalogError {
+          return error
+        }
+      }
+    }
+  }
+
+  /// Merges the parts of a new index little by little, with whatever else is to be written in between.
+  private func merge(_ index: OpenIndex, begins: Bool) {
+    writer.queue.async { [self] in
+      guard state.withLock({ $0.index === index }), index.isInPlace else { return }
+      do {
+        if try index.merge(begins: begins) { merge(index, begins: false) } else { try index.optimize() }
+      } catch {
+        _ = failure(error, of: index)
+      }
+    }
+  }
+
+  // MARK: - Reading
+
+  private func read<Value: Sendable>(
+    onlyComplete: Bool, _ body: @escaping @Sendable (Database) throws -> Value
+  ) async throws(CatalogError) -> Value {
+    guard let index = state.withLock({ $0.index }) else { throw .incomplete }
+    guard !onlyComplete || index.extent != .nothing else { throw .incomplete }
+    do {
+      return try await index.pool.read { try body($0) }
+    } catch {
+      // Another reader, or the writer, may have given it up meanwhile.
+      guard state.withLock({ $0.index === index }) else { throw .incomplete }
+      throw await writer.queue.perform { [self] in failure(error, of: index) }
+    }
+  }
+
+  /// What is told of an error; a database that is damaged is given up. On the writer's queue.
+  private func failure(_ error: any Error, of index: OpenIndex) -> CatalogError {
+    guard Self.isLoss(error) else { return .failed("\(error)") }
+    giveUp(index, because: "The catalogue is damaged, and is made anew: \(error)")
+    return .incomplete
+  }
+
+  /// Looks at the whole database once, beside everything else.
+  private func checkInBackground() {
+    guard let index = state.withLock({ $0.index }), index.extent != .nothing else { return }
+    index.pool.asyncRead { [self] db in
+      do {
+        let verdict = try String.fetchOne(db.get(), sql: "PRAGMA quick_check (1)")
+        if let verdict, verdict != "ok" { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: verdict) }
+      } catch {
+        writer.queue.async { [self] in
+          if state.withLock({ $0.index === index }) { _ = failure(error, of: index) }
+        }
+      }
+    }
+  }
+
+  /// Whether the file, rather than the disk or what was asked for, is to blame.
+  private static func isLoss(_ error: any Error) -> Bool {
+    if error is RecordCoder.Malformed || error is ReportID.Refusal { return true }
+    guard let error = error as? DatabaseError else { return false }
+    switch error.resultCode {
+    case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_SCHEMA, .SQLITE_ERROR, .SQLITE_CANTOPEN, .SQLITE_READONLY:
+      return true
+    case .SQLITE_IOERR: return error.extendedResultCode == .SQLITE_IOERR_SHORT_READ
+    default: return false
+    }
+  }
+
+  private static func prepare(_ records: [SnapshotRecord]) -> [PreparedRecord] {
+    guard records.count > 64 else { return records.map(PreparedRecord.init) }
+    let parts = Mutex<[Int: [PreparedRecord]]>([:])
+    let (count, size) = (8, (records.count + 7) / 8)
+    DispatchQueue.concurrentPerform(iterations: count) { part in
+      let range = min(part * size, records.count)..<min((part + 1) * size, records.count)
+      let prepared = records[range].map(PreparedRecord.init)
+      parts.withLock { $0[part] = prepared }
+    }
+    return parts.withLock { parts in (0..<count).flatMap { parts[$0] ?? [] } }
+  }
+}

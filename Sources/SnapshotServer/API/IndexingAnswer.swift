@@ -1,0 +1,49 @@
+import HTTPEngine
+import HTTPTypes
+
+/// How far the catalogue is, as JSON.
+struct IndexingAnswer: Encodable {
+  enum Status: String, Encodable {
+    /// Everything is answered.
+    case ready
+    /// Lists are refused until the catalogue is made anew.
+    case indexing
+  }
+
+  let status: Status
+  /// The share that is done, from 0 to 1.
+  var share: Double?
+  /// How many records are in the catalogue already.
+  var records: Int?
+
+  init(_ progress: CatalogIndexer.Progress?) {
+    switch progress {
+    case .ready, nil: status = .ready
+    case .unknown: status = .indexing
+    case .indexing(let share, let records):
+      status = .indexing
+      self.share = (share * 1000).rounded() / 1000
+      self.records = records
+    }
+  }
+
+  /// 200 where everything is answered, else 503.
+  func readiness() throws -> HTTPServerResponse {
+    status == .ready
+      ? try JSONBody(self).response(.ok)
+      : try JSONBody(self).response(.serviceUnavailable, [.retryAfter: "5"])
+  }
+}
+
+extension SnapshotRoutes {
+  /// Says how far the catalogue is.
+  func indexing(_ call: APIRequest) async throws -> HTTPServerResponse {
+    try JSONBody(IndexingAnswer(try await service.indexingProgress())).response(.ok)
+  }
+
+  /// Has the catalogue made anew, and does not wait for it.
+  func reindex(_ call: APIRequest) async throws -> HTTPServerResponse {
+    service.indexer?.rebuild()
+    return try JSONBody(IndexingAnswer(service.indexer?.progress)).response(.accepted)
+  }
+}

@@ -1,0 +1,177 @@
+public import Logging
+import SnapshotFormat
+public import SnapshotStore
+import Synchronization
+
+/// Keeps a catalogue true to its store, while both are used: fills one that has lost what it knew, and makes up for what
+/// happened while no server ran.
+public final class CatalogIndexer: Sendable {
+  /// How far the catalogue is.
+  public enum Progress: Sendable, Hashable {
+    /// Not looked at yet.
+    case unknown
+    /// It is being made anew: lists are refused. The share that is done, from 0 to 1, and how many records these are.
+    case indexing(share: Double, records: Int)
+    /// Its lists are answered.
+    case ready
+  }
+
+  private struct State {
+    var progress = Progress.unknown
+    var wantsRebuild = false
+    /// The generation that was compared with the store.
+    var compared: Int?
+  }
+
+  private let store: any BundleStore
+  private let catalog: any Catalog
+  private let logger: Logger
+  private let state = Mutex(State())
+  private let nudges = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+
+  /// Keeps `catalog` true to `store`.
+  public init(store: any BundleStore, catalog: any Catalog, logger: Logger) {
+    self.store = store
+    self.catalog = catalog
+    self.logger = logger
+  }
+
+  deinit { nudges.continuation.finish() }
+
+  /// How far the catalogue is.
+  public var progress: Progress { state.withLock { $0.progress } }
+
+  /// Has the catalogue made anew, soon.
+  public func rebuild() {
+    state.withLock { state in
+      state.wantsRebuild = true
+      state.progress = .indexing(share: 0, records: 0)
+    }
+    nudges.continuation.yield()
+  }
+
+  /// Looks after the catalogue until the task is cancelled: at once, and whenever `interval` has passed.
+  public func run(every interval: Duration = .seconds(2)) async {
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { [nudges] in
+        while !Task.isCancelled {
+          nudges.continuation.yield()
+          do { try await Task.sleep(for: interval) } catch { return }
+        }
+      }
+      for await _ in nudges.stream {
+        do {
+          try await update()
+        } catch is CancellationError {
+          break
+        } catch {
+          logger.error("The catalogue can't be brought up to date", metadata: ["error": "\(error)"])
+        }
+      }
+      group.cancelAll()
+    }
+  }
+
+  /// Does whatever the catalogue lacks; to be called by one task at a time.
+  public func update() async throws {
+    if state.withLock({ $0.wantsRebuild }) {
+      try await catalog.clear()
+      state.withLock { $0.wantsRebuild = false }
+    }
+    let known = try await catalog.state()
+    switch known.extent {
+    case .nothing:
+      try await indexAll(known.generation)
+    case .uncertain:
+      setProgress(.ready)
+      logger.info("The last server did not end properly: every record is compared with the catalogue")
+      try await compare(rereading: true)
+      try await catalog.complete(generation: known.generation)
+    case .everything:
+      setProgress(.ready)
+      guard state.withLock({ $0.compared }) != known.generation else { return }
+      try await compare(rereading: false)
+    }
+    state.withLock { $0.compared = known.generation }
+  }
+
+  /// Inserts every record of the store.
+  private func indexAll(_ generation: Int) async throws {
+    let start = ContinuousClock.now
+    var (told, count) = (start, 0)
+    setProgress(.indexing(share: 0, records: 0))
+    logger.notice("The catalogue is made anew from the records; until it is done lists are refused")
+    for shard in SnapshotShard.allCases {
+      guard try await catalog.state().generation == generation else { return }
+      try await insert(try await store.ids(in: shard)) { inserted in
+        count += inserted
+        let share = Double(shard.firstByte) / Double(SnapshotShard.allCases.count)
+        setProgress(.indexing(share: share, records: count))
+        if told.duration(to: .now) > .seconds(2) {
+          told = .now
+          logger.info("Indexing: \(Int(share * 100)) %", metadata: ["records": "\(count)"])
+        }
+      }
+    }
+    try await catalog.complete(generation: generation)
+    guard try await catalog.state() == CatalogState(extent: .everything, generation: generation) else {
+      return
+    }
+    setProgress(.ready)
+    logger.notice(
+      "The catalogue is complete", metadata: ["records": "\(count)", "took": "\(start.duration(to: .now))"])
+  }
+
+  /// Adds what the catalogue lacks, and removes what the store lacks.
+  /// - Parameter rereading: whether records that are there are read and inserted again.
+  private func compare(rereading: Bool) async throws {
+    var (added, removed) = (0, 0)
+    for shard in SnapshotShard.allCases {
+      let kept = try await store.ids(in: shard)
+      let indexed = Set(try await catalog.ids(in: shard))
+      let missing = kept.filter { !indexed.contains($0) }
+      added += missing.count
+      try await insert(rereading ? kept : missing) { _ in }
+      for id in indexed.subtracting(kept) where try await isGone(id) {
+        try await catalog.remove(id)
+        removed += 1
+      }
+    }
+    if added + removed > 0 {
+      logger.notice(
+        "The catalogue was brought up to date", metadata: ["added": "\(added)", "removed": "\(removed)"])
+    }
+  }
+
+  private func isGone(_ id: SnapshotID) async throws -> Bool {
+    do {
+      _ = try await store.record(id)
+      return false
+    } catch StoreError.notFound, StoreError.deleted {
+      return true
+    } catch {
+      // It is there, though nobody can read it.
+      return false
+    }
+  }
+
+  /// Inserts the records of `ids`, reading the next ones while some are written.
+  private func insert(_ ids: [SnapshotID], _ progress: (Int) -> Void) async throws {
+    var read: [SnapshotRecord] = []
+    for start in stride(from: 0, to: ids.count + Self.batch, by: Self.batch) {
+      try Task.checkCancellation()
+      let batch = Array(ids[min(start, ids.count)..<min(start + Self.batch, ids.count)])
+      async let next = store.records(batch)
+      try await catalog.insert(read)
+      progress(read.count)
+      read = try await next
+    }
+  }
+
+  /// How many records are in memory twice at most.
+  private static let batch = 1000
+
+  private func setProgress(_ progress: Progress) {
+    state.withLock { state in if !state.wantsRebuild { state.progress = progress } }
+  }
+}

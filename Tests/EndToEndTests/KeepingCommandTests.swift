@@ -1,0 +1,220 @@
+import Foundation
+import SnapshotFormat
+import SystemIO
+import TestSupport
+import Testing
+
+/// Pins, ends, rules and damage, from a terminal.
+@Suite struct KeepingCommandTests {
+  private let folder: TemporaryFolder
+  private var storage: URL { folder.file("storage") }
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func upload(_ count: Int, to server: TestServer, _ arguments: [String] = []) async throws
+    -> [SnapshotID]
+  {
+    var ids: [SnapshotID] = []
+    for seed in 0..<count {
+      let (zip, id) = try await Sample.bundle(in: folder, seed: seed)
+      let upload = try await Product.run(
+        ["upload", zip.path, "--report", "BUG-1", "--server", server.url.absoluteString] + arguments)
+      try #require(upload.status == 0, "\(upload.errors)")
+      ids.append(id)
+    }
+    return ids
+  }
+
+  private func place(of id: SnapshotID, _ kind: String) -> URL {
+    storage.appending(path: "bundles/\(id.description.prefix(2))/\(id).\(kind)")
+  }
+
+  /// Flips one bit in the middle of a file.
+  private func flip(_ file: URL) throws {
+    var bytes = try Data(contentsOf: file)
+    bytes[bytes.count / 2] ^= 0x10
+    try FileManager.default.removeItem(at: file)
+    try bytes.write(to: file)
+  }
+
+  @Test(arguments: ["zip", "json"], [true, false])
+  func `one bit that is flipped is found, in the storage and through its server`(
+    kind: String, isServed: Bool
+  ) async throws {
+    let server = try await TestServer(storage: storage)
+    let ids = try await upload(3, to: server)
+    if !isServed { await server.program.stop() }
+    let whole = isServed ? ["--server", server.url.absoluteString] : ["--storage", storage.path]
+    let clean = try await Product.run(["scrub", "--json"] + whole)
+    #expect(clean.status == 0, "\(clean.errors)")
+    let report = try SnapshotJSON.decode(ScrubReport.self, from: clean.output)
+    #expect(report.bundles == 3 && report.damaged == 0 && report.bytes > 0 && !report.isRunning)
+
+    try flip(place(of: ids[1], kind))
+    for _ in 0..<2 {
+      let outcome = try await Product.run(["scrub"] + whole)
+      #expect(outcome.status == 2, "\(outcome.errors)")
+      #expect(outcome.lines == ["\(ids[1])"])
+      #expect(outcome.errors.contains("1 of 3 are damaged"))
+    }
+    let restarted = isServed ? server : try await TestServer(storage: storage)
+    let bundle = try await Curl([restarted.address("/v1/snapshots/\(ids[1]).zip")])
+    #expect(bundle.status == 500)
+    #expect(try bundle.json["type"] as? String == "urn:data-snapshots:problem:snapshot-damaged")
+    if kind == "zip" {
+      let record = try await Curl([restarted.address("/v1/snapshots/\(ids[1])")])
+      #expect(try record.json["verified"] as? String == "damaged")
+      let put = try await Product.run([
+        "upload", folder.file("bundle-1.zip").path, "--report", "BUG-1", "--server",
+        restarted.url.absoluteString,
+      ])
+      #expect(put.lines == ["\(ids[1])"], "\(put.errors)")
+      #expect(try await Curl([restarted.address("/v1/snapshots/\(ids[1]).zip")]).status == 200)
+    }
+    for id in [ids[0], ids[2]] {
+      #expect(try await Curl([restarted.address("/v1/snapshots/\(id).zip")]).status == 200)
+    }
+  }
+
+  @Test(arguments: [true, false])
+  func `rules let go what is not pinned, and say before what would go`(isServed: Bool) async throws {
+    let settings = try folder.write(
+      Data("server:\n  retention:\n    countPerReport: 1\n".utf8), to: "server.yaml")
+    let server = try await TestServer(storage: storage, ["--config", settings.path])
+    let ids = try await upload(4, to: server)
+    if !isServed { await server.program.stop() }
+    let target =
+      isServed
+      ? ["--server", server.url.absoluteString] : ["--storage", storage.path, "--config", settings.path]
+    let withoutRules = isServed ? target : ["--storage", storage.path]
+    let pin = try await Product.run(["pin", "\(ids[0])", "--json"] + withoutRules, folder: folder.url)
+    #expect(try SnapshotJSON.decode([SnapshotRecord].self, from: pin.output).map(\.isPinned) == [true])
+    let plan = try await Product.run(["expire", "--dry-run"] + target)
+    #expect(plan.status == 0, "\(plan.errors)")
+    #expect(plan.lines.count == 2)
+    #expect(plan.lines.first?.hasPrefix("\(ids[1])") == true)
+    #expect(plan.lines.allSatisfy { $0.contains("newer ones of its report") })
+    let json = try await Product.run(["expire", "--dry-run", "--json"] + target)
+    let expirations = try SnapshotJSON.decode([Expiration].self, from: json.output)
+    #expect(expirations.map(\.id) == [ids[1], ids[2]])
+    #expect(expirations.allSatisfy { $0.rule == .countPerReport })
+    let expire = try await Product.run(["expire"] + target)
+    #expect(expire.lines == plan.lines)
+    #expect(try await Product.run(["expire"] + target).lines.isEmpty)
+    let unpin = try await Product.run(["pin", "--remove", "\(ids[0])"] + target)
+    #expect(unpin.lines == ["\(ids[0])"])
+    #expect(try await Product.run(["expire", "--json"] + target).text.contains("\(ids[0])"))
+
+    let restarted = isServed ? server : try await TestServer(storage: storage)
+    for id in ids.dropLast() {
+      #expect(try await Curl([restarted.address("/v1/snapshots/\(id)")]).status == 410)
+      #expect(try Data(contentsOf: place(of: id, "deleted")).isEmpty)
+      for kind in ["zip", "json"] {
+        #expect(!FileManager.default.fileExists(atPath: place(of: id, kind).path))
+      }
+    }
+    #expect(try await Curl([restarted.address("/v1/snapshots/\(ids[3]).zip")]).status == 200)
+    let list = try await Product.run(["list", "--server", restarted.url.absoluteString])
+    #expect(list.lines.count == 1)
+  }
+
+  @Test func `an end is given with the upload, changed, and kept to by the server itself`() async throws {
+    let server = try await TestServer(
+      storage: storage, environment: ["SNAPSHOT_SERVER_RETENTION_INTERVAL": "1s"])
+    let target = ["--server", server.url.absoluteString]
+    let ids = try await upload(2, to: server, ["--expires", "30d"])
+    let record = try await Curl([server.address("/v1/snapshots/\(ids[0])")])
+    let text = try #require(try record.json["expiresAt"] as? String)
+    #expect(try #require(SnapshotJSON.time(text)).timeIntervalSinceNow > 29 * 86_400)
+    let never = try await Product.run(["expire", "\(ids[1])", "--at", "never"] + target)
+    #expect(never.lines == ["\(ids[1])  never"], "\(never.errors)")
+    let now = try await Product.run(["expire", "\(ids[0])", "--at", "2020-01-01T00:00:00Z"] + target)
+    #expect(now.lines == ["\(ids[0])  2020-01-01T00:00:00.000Z"])
+    while try await Curl([server.address("/v1/snapshots/\(ids[0])")]).status != 410 {}
+    #expect(try await Curl([server.address("/v1/snapshots/\(ids[1])")]).status == 200)
+    #expect(await server.program.stop() == 0)
+    #expect(try server.program.errors.contains("A snapshot went by itself"))
+  }
+
+  @Test func `snapshots are deleted, by the server or without one`() async throws {
+    let server = try await TestServer(storage: storage)
+    let ids = try await upload(3, to: server)
+    let target = ["--server", server.url.absoluteString]
+    let delete = try await Product.run(["delete", "\(ids[0])"] + target)
+    #expect(delete.lines == ["\(ids[0])"])
+    let again = try await Product.run(["delete", "\(ids[1])", "\(ids[0])", "--json"] + target)
+    #expect(again.status == 1)
+    #expect(try SnapshotJSON.decode([SnapshotID].self, from: again.output) == [ids[1]])
+    await server.program.stop()
+    let local = try await Product.run(["delete", "\(ids[2])", "--storage", storage.path])
+    #expect(local.lines == ["\(ids[2])"], "\(local.errors)")
+    let gone = try await Product.run(["delete", "\(ids[2])", "--storage", storage.path])
+    #expect(gone.status == 1)
+    #expect(gone.errors.contains("was deleted"))
+  }
+
+  @Test func `a storage that a server uses is left alone, and one that is none is refused`() async throws {
+    let server = try await TestServer(storage: storage)
+    let used = try await Product.run(["scrub", "--storage", storage.path])
+    #expect(used.status == 1)
+    #expect(used.errors.contains("--server"))
+    let none = try await Product.run(["expire", "--storage", folder.file("none").path])
+    #expect(none.status == 2)
+    #expect(!FileManager.default.fileExists(atPath: folder.file("none").path))
+    #expect(await server.program.stop() == 0)
+  }
+
+  @Test func `a store keeps no more than its quota, and goes on serving`() async throws {
+    let (zip, _) = try await Sample.bundle(in: folder)
+    let size = try Data(contentsOf: zip).count
+    let server = try await TestServer(
+      storage: storage, environment: ["SNAPSHOT_SERVER_RETENTION_QUOTA_BYTES": "\(2 * size)"])
+    func send(_ arguments: [String] = []) async throws -> Curl {
+      try await Curl(
+        ["--data-binary", "@\(zip.path)", "-H", "Content-Type: application/zip"] + arguments + [
+          server.address("/v1/reports/BUG-1/snapshots")
+        ])
+    }
+    let first = try await send()
+    #expect(first.status == 201)
+    #expect(try await send(["-H", "Transfer-Encoding: chunked"]).status == 201)
+    for arguments in [["-H", "Expect: 100-continue"], ["-H", "Transfer-Encoding: chunked"]] {
+      let full = try await send(arguments)
+      #expect(full.status == 507)
+      #expect(!full.head.contains("100 Continue") || arguments[1].hasPrefix("Transfer"))
+      #expect(try full.json["type"] as? String == "urn:data-snapshots:problem:quota-exceeded")
+    }
+    let location = try #require(first.field("Location"))
+    #expect(try await Curl([server.address(location + ".zip")]).status == 200)
+    #expect(try await Curl(["-X", "DELETE", server.address(location)]).status == 204)
+    #expect(try await send().status == 201)
+  }
+
+  @Test(
+    arguments: [
+      (["delete"], 64), (["pin"], 64), (["delete", "x"], 64), (["expire", "--at", "1d"], 64),
+      (["expire", "00000000-0000-4000-8000-000000000000"], 64),
+      (["expire", "00000000-0000-4000-8000-000000000000", "--at", "soon"], 64),
+      (["expire", "00000000-0000-4000-8000-000000000000", "--at", "1d", "--dry-run"], 64),
+      (["scrub", "--storage", "a", "--server", "http://127.0.0.1:9"], 64), (["scrub", "--config", "a"], 64),
+      (["scrub", "--server", "http://127.0.0.1:9"], 1),
+    ] as [([String], Int32)])
+  func `wrong usage is told from what does not work`(arguments: [String], status: Int32) async throws {
+    let outcome = try await Product.run(arguments, folder: folder.url)
+    #expect(outcome.status == status, "\(outcome.errors)")
+    #expect(outcome.output.isEmpty)
+  }
+
+  @Test(arguments: [
+    ("age", "90"), ("countPerReport", "-1"), ("totalBytes", "1GB"), ("applications", "com.example"),
+    ("applications", "a age=1d, a age=2d"), ("applications", "a age=1d age=2d"), ("applications", "a size=5"),
+    ("interval", "0s"), ("quotaBytes", "x"), ("scrubInterval", "0"), ("scrubBytesPerSecond", "4095"),
+  ])
+  func `a setting that can't be used is named`(name: String, value: String) async throws {
+    let settings = try folder.write(
+      Data("server:\n  retention:\n    \(name): \"\(value)\"\n".utf8), to: "server.yaml")
+    let outcome = try await Product.run(["serve", "--config", settings.path], folder: folder.url)
+    #expect(outcome.status == 2)
+    #expect(outcome.errors.contains("server.retention.\(name)"), "\(outcome.errors)")
+  }
+}

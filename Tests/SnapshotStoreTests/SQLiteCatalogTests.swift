@@ -1,0 +1,253 @@
+import Foundation
+import GRDB
+import SnapshotFormat
+import SnapshotStore
+import Synchronization
+import SystemIO
+import TestSupport
+import Testing
+
+@testable import SQLiteCatalog
+
+@Suite struct SQLiteCatalogTests {
+  private let folder: TemporaryFolder
+  private let path: String
+  private let losses = Losses()
+
+  init() throws {
+    folder = try TemporaryFolder()
+    path = folder.file("catalog.sqlite").path
+  }
+
+  /// Why what was there was given up.
+  private final class Losses: Sendable {
+    private let reasons = Mutex<[String]>([])
+    var all: [String] { reasons.withLock { $0 } }
+    func add(_ reason: String) { reasons.withLock { $0.append(reason) } }
+  }
+
+  private func open() async throws -> SQLiteCatalog {
+    try await SQLiteCatalog.open(.init(path: path) { [losses] in losses.add($0) })
+  }
+
+  /// A catalogue that knows everything: these records.
+  private func filled(_ records: [SnapshotRecord]) async throws -> SQLiteCatalog {
+    let catalog = try await open()
+    try await catalog.insert(records)
+    try await catalog.complete(generation: try await catalog.state().generation)
+    return catalog
+  }
+
+  private func list(_ catalog: SQLiteCatalog) async throws -> [SnapshotID] {
+    try await catalog.page(CatalogQuery(), PageRequest()).records.map(\.id)
+  }
+
+  @Test func `what was closed is there again, and what was not is uncertain`() async throws {
+    let records = try (0..<3).map { try record(at: Double($0), identifiers: ["a b"]) }
+    let first = try await filled(records)
+    try await first.remove(records[0].id)
+    let copy = folder.file("copy.sqlite").path
+    for suffix in ["", "-wal"] {
+      try FileManager.default.copyItem(atPath: path + suffix, toPath: copy + suffix)
+    }
+    await first.close()
+    let second = try await open()
+    #expect(try await second.state().extent == .everything)
+    #expect(try await list(second) == [records[2].id, records[1].id])
+    await second.close()
+    let torn = try await SQLiteCatalog.open(.init(path: copy))
+    #expect(try await torn.state().extent == .uncertain)
+    #expect(try await list(torn) == [records[2].id, records[1].id])
+    try await torn.complete(generation: try await torn.state().generation)
+    #expect(try await torn.state().extent == .everything)
+    await torn.close()
+    #expect(losses.all.isEmpty)
+  }
+
+  @Test func `lists are refused until everything is in it`() async throws {
+    let catalog = try await open()
+    try await catalog.insert(try record())
+    await #expect(throws: CatalogError.self) { try await catalog.page(CatalogQuery(), PageRequest()) }
+    await #expect(throws: CatalogError.self) { try await catalog.total(CatalogQuery()) }
+    await catalog.close()
+    let again = try await open()
+    #expect(try await again.state().extent == .nothing)
+    await again.close()
+  }
+
+  @Test(arguments: ["deleted", "deleted with its log", "overwritten", "truncated", "replaced"])
+  func `a file that is spoilt while it is used is made anew`(how: String) async throws {
+    let old = try (0..<2000).map { try record(at: Double($0)) }
+    let catalog = try await filled(old)
+    let generation = try await catalog.state().generation
+    switch how {
+    case "deleted": try Folder.remove(path)
+    case "deleted with its log": for suffix in ["", "-wal", "-shm"] { try Folder.remove(path + suffix) }
+    case "overwritten":
+      let handle = try FileHandle(forWritingTo: URL(filePath: path))
+      try handle.write(contentsOf: Data(repeating: 0x5A, count: 1 << 20))
+      try handle.close()
+    case "truncated": try File(path, .openOrCreate(mode: 0o600)).truncate(to: 5000)
+    default: try DurableFile.replace(path, with: Array("something else".utf8))
+    }
+    // Whatever notices first: the next change, or the next look.
+    let new = try record(at: 1_000_000)
+    for index in 0..<50 where try await catalog.state().generation == generation {
+      try await catalog.insert(try record(at: Double(index)) { $0.metadata = ["n": "\(index)"] })
+      do { _ = try await catalog.page(CatalogQuery(report: .sample), PageRequest(limit: 1000)) } catch {}
+    }
+    let state = try await catalog.state()
+    #expect(state.generation > generation)
+    #expect(state.extent == .nothing)
+    try await catalog.clear()
+    try await catalog.insert(new)
+    try await catalog.complete(generation: try await catalog.state().generation)
+    #expect(try await list(catalog) == [new.id])
+    #expect(!losses.all.isEmpty)
+    await catalog.close()
+    let again = try await open()
+    #expect(try await list(again) == [new.id])
+    await again.close()
+  }
+
+  @Test(arguments: ["no database", "", "of another form"])
+  func `what can't be used at the start is made anew`(what: String) async throws {
+    if what == "of another form" {
+      try await filled([try record()]).close()
+      let queue = try DatabaseQueue(path: path)
+      try await queue.write { try $0.execute(sql: "PRAGMA user_version = 9999") }
+      try queue.close()
+    } else {
+      try DurableFile.replace(path, with: Array(what.utf8))
+    }
+    let catalog = try await open()
+    #expect(try await catalog.state().extent == .nothing)
+    #expect(losses.all.isEmpty == what.isEmpty)
+    await catalog.close()
+  }
+
+  @Test func `a damaged page is noticed without being asked for`() async throws {
+    let records = try (0..<3000).map { try record(at: Double($0)) }
+    try await filled(records).close()
+    let size = try File(path).size
+    let handle = try FileHandle(forWritingTo: URL(filePath: path))
+    try handle.seek(toOffset: UInt64(size / 2 / 4096 * 4096))
+    try handle.write(contentsOf: Data(repeating: 0xFF, count: 4096 * 8))
+    try handle.close()
+    let (signals, signal) = AsyncStream<Void>.makeStream()
+    let catalog = try await SQLiteCatalog.open(.init(path: path) { _ in signal.yield() })
+    for await _ in signals { break }
+    while try await catalog.state().extent != .nothing { await Task.yield() }
+    await catalog.close()
+  }
+
+  @Test func `commits are flushed, and the log is bounded`() async throws {
+    let catalog = try await filled([try record()])
+    await catalog.close()
+    let index = try OpenIndex(.init(path: path), generation: 1)
+    let settings = try await index.pool.writeWithoutTransaction { db in
+      try ["synchronous", "journal_mode", "wal_autocheckpoint", "journal_size_limit"].map { name in
+        try String.fetchOne(db, sql: "PRAGMA \(name)")
+      }
+    }
+    #expect(settings == ["2", "wal", "10000", "\(64 << 20)"])
+    try index.close()
+  }
+
+  @Test func `many at once are written, and each is there when its call returns`() async throws {
+    let catalog = try await filled([])
+    try await withThrowingTaskGroup { group in
+      for index in 0..<200 {
+        group.addTask {
+          let new = try record(at: Double(index), report: "BUG-\(index)")
+          try await catalog.insert(new)
+          #expect(try await catalog.records(of: new.report, page: PageRequest()).records == [new.listed])
+          if index % 3 == 0 { try await catalog.remove(new.id) }
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(try await catalog.total(CatalogQuery()).count == 133)
+    await catalog.close()
+  }
+
+  /// Every search is answered by looking into lists that are in the order of the answer: nothing is sorted, and no table
+  /// is read from end to end.
+  @Test func `every search uses indexes`() async throws {
+    let records = try (0..<100).map { index in
+      try record(at: Double(index), report: "BUG-\(index)") { $0.application.version = "1.\(index)" }
+    }
+    try await filled(records).close()
+    let index = try OpenIndex(.init(path: path), generation: 1)
+    let last = SnapshotStore.Cursor(after: records[90])
+    let queries = try Self.queries()
+    try await index.pool.read { db in
+      for query in queries {
+        let search = try #require(try Search(query, olderThan: last, db))
+        for sql in [
+          Search.pageSQL(matches: search.match != nil), Search.totalSQL(matches: search.match != nil),
+        ] {
+          let arguments = search.arguments + (sql.contains("LIMIT ?") ? [100] : [])
+          let steps = try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN " + sql, arguments: arguments)
+            .map { $0["detail"] as String }
+          let text = steps.joined(separator: "; ")
+          #expect(!text.contains("TEMP B-TREE"), "\(query): \(text)")
+          for step in steps where step.contains("SCAN") && !step.contains("(subquery") {
+            #expect(step.contains("VIRTUAL TABLE INDEX") && step.contains("M"), "\(query): \(text)")
+          }
+          #expect(
+            (search.match == nil)
+              == text.contains("SEARCH snapshot USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"))
+        }
+        #expect(!search.needsRows)
+      }
+      let steps = try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN " + Search.versionSQL, arguments: [Data()])
+      #expect(steps.map { $0["detail"] as String } == ["SEARCH version USING PRIMARY KEY (key>?)"])
+    }
+    try index.close()
+  }
+
+  private static func queries() throws -> [CatalogQuery] {
+    let changes: [(inout CatalogQuery) throws -> Void] = [
+      { _ in },
+      { $0.report = try ReportID("BUG-1") },
+      { $0.application = "com.example.news" },
+      { $0.versions = VersionRange(from: "1.7", through: "1.90") },
+      { $0.module = "News" },
+      { $0.identifier = "feed" },
+      { $0.device = "iOS" },
+      { $0.after = Date(timeIntervalSince1970: 5) },
+      { $0.before = Date(timeIntervalSince1970: 50) },
+      { $0.text = "com news" },
+      { $0.scope = .init(reportPrefixes: ["BUG-"], applications: ["a", "b"]) },
+    ]
+    var queries = try changes.map { change in
+      var query = CatalogQuery()
+      try change(&query)
+      return query
+    }
+    var all = CatalogQuery()
+    for change in changes { try change(&all) }
+    queries.append(all)
+    return queries
+  }
+
+  /// A field that is added to records without being added to rows would be lost in lists.
+  @Test func `a row keeps all of a record`() throws {
+    let record = try record(at: 1.234, identifiers: ["a"]) {
+      $0.metadata = ["a": "b", "": "\u{0}é"]
+      $0.attachedBy = "token"
+      $0.recordingCount = 7
+      $0.verified = .damaged
+      $0.expiresAt = Date(timeIntervalSince1970: 1.5)
+      $0.isPinned = true
+    }
+    #expect(Mirror(reflecting: record).children.count == 16)
+    let data = RecordCoder.encode(record)
+    #expect(try RecordCoder.decode(data) == record.listed)
+    for count in 0..<data.count {
+      #expect(throws: (any Error).self) { try RecordCoder.decode(data.prefix(count)) }
+    }
+    #expect(throws: RecordCoder.Malformed.self) { try RecordCoder.decode(data + [0]) }
+  }
+}
