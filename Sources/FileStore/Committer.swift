@@ -72,6 +72,9 @@ final class Committer: Sendable {
     return try result.get()
   }
 
+  /// How many changes wait.
+  var waiting: Int { rounds.waiting }
+
   /// Refuses every change from now on; returns when those that were accepted are done.
   func close() async { await rounds.close() }
 

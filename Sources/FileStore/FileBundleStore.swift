@@ -90,9 +90,11 @@ public final class FileBundleStore: BundleStore {
     guard configuration.sharesFlushes,
       let volume = try Volume.holding(Shelf(root: configuration.path).uploads)
     else {
-      return Flusher(count: configuration.flushers, flushAll: nil)
+      return Flusher(count: configuration.flushers, onFlush: configuration.onFlush, flushAll: nil)
     }
-    return Flusher(count: configuration.flushers) { () throws(SystemError) in try volume.synchronize() }
+    return Flusher(count: configuration.flushers, onFlush: configuration.onFlush) { () throws(SystemError) in
+      try volume.synchronize()
+    }
   }
 
   private init(
@@ -125,6 +127,11 @@ public final class FileBundleStore: BundleStore {
     await remover.perform {}
     let held = lock.withLock { $0.take() }
     do { try held?.unlock() } catch { logger.error("The storage's lock can't be given back: \(error)") }
+  }
+
+  /// How much waits, by what for: flushes of the disk, changes of names, checksums to look at.
+  public var waiting: [String: Int] {
+    ["flush": flusher.waiting, "commit": committer.waiting, "verification": scrubber.waiting]
   }
 
   /// How much is kept.

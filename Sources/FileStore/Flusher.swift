@@ -25,6 +25,7 @@ final class Flusher: Sendable {
   /// From how many callers on one flush of everything is quicker than one of each file.
   static let sharedFrom = 3
 
+  private let onFlush: @Sendable (Duration) -> Void
   private let flushAll: (@Sendable () throws(SystemError) -> Void)?
   private let queues: QueueSet
   private let rounds = Rounds<Waiting>("flusher")
@@ -32,9 +33,14 @@ final class Flusher: Sendable {
 
   /// - Parameters:
   ///   - count: how many are flushed at once where each is by itself.
+  ///   - onFlush: told how long a round of flushes took.
   ///   - flushAll: flushes the volume that everything lies on, and tells this object alone of a failure; `nil`
   ///     flushes each by itself.
-  init(count: Int, flushAll: (@Sendable () throws(SystemError) -> Void)?) {
+  init(
+    count: Int, onFlush: @escaping @Sendable (Duration) -> Void = { _ in },
+    flushAll: (@Sendable () throws(SystemError) -> Void)?
+  ) {
+    self.onFlush = onFlush
     queues = QueueSet("flusher", count: count)
     self.flushAll = flushAll
   }
@@ -53,6 +59,9 @@ final class Flusher: Sendable {
     if let failure { throw failure }
   }
 
+  /// How many callers wait.
+  var waiting: Int { rounds.waiting }
+
   /// Finishes what waits, and takes nothing any more.
   func close() async { await rounds.close() }
 
@@ -67,6 +76,8 @@ final class Flusher: Sendable {
 
   /// Flushes what several callers want, and answers what failed for each. Blocks.
   func flush(_ callers: [[Target]]) -> [SystemError?] {
+    let began = SystemClock.monotonicNanoseconds
+    defer { onFlush(.nanoseconds(Int64(SystemClock.monotonicNanoseconds - began))) }
     if let flushAll, callers.count >= Self.sharedFrom {
       do throws(SystemError) {
         try flushAll()

@@ -32,6 +32,9 @@ final class Rounds<Item: Sendable>: Sendable {
     }
   }
 
+  /// How many items wait for the next round.
+  var waiting: Int { state.withLock { $0.waiting.count } }
+
   var isClosed: Bool { state.withLock { $0.isClosed } }
 
   /// Takes nothing any more; returns when what was taken is done.

@@ -11,6 +11,9 @@ public struct HTTPLimits: Sendable, Hashable {
   /// From a head's first byte to its last. Beyond: 408.
   public var headTime: Duration = .seconds(10)
 
+  /// A client's own name for its request, `X-Request-Id`, in bytes. Beyond: the server makes one.
+  public var requestIDBytes = 128
+
   /// A body, in bytes without its coding. Beyond: 413, before anything is read where the head tells the length.
   public var bodyBytes: Int64 = 2 << 30
   /// The slowest body, in bytes per second over ``bodyWindow``, counted only while the server waits for the client.

@@ -25,7 +25,9 @@ public final class HTTPServer: Sendable {
     public var serverName: String?
     /// How long ``HTTPServer/run()`` lets requests finish when its task is cancelled.
     public var shutdownDeadline: Duration = .seconds(30)
-    /// Told of every exchange when it ends, on an event loop: it must not block. The logger is told too, at `info`.
+    /// Whether the logger is told of every exchange when it ends, at `info`.
+    public var logsExchanges = true
+    /// Told of every exchange when it ends, on an event loop: it must not block.
     public var onResponse: (@Sendable (HTTPExchange) -> Void)?
 
     /// The defaults.
@@ -84,6 +86,13 @@ public final class HTTPServer: Sendable {
       }
     }
     return bound
+  }
+
+  /// How many connections are open.
+  public var openConnections: Int {
+    state.withLock {
+      if case .running(_, let loops) = $0 { loops.first?.context.budget.connections ?? 0 } else { 0 }
+    }
   }
 
   /// Serves until ``shutdown(deadline:)`` is called or the calling task is cancelled, which begins a shutdown;

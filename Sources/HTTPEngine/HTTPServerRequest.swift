@@ -1,4 +1,5 @@
 public import HTTPTypes
+import Synchronization
 import SystemIO
 
 /// One request as it came in: the head, and the body as it arrives.
@@ -87,11 +88,28 @@ public struct HTTPServerRequest: Sendable {
     }
   }
 
-  /// Names this request in answers and logs.
+  /// Names this request in answers and logs: what the client says in `X-Request-Id`, if that is made of letters,
+  /// digits and `- _ . : = + / @ ~` and no longer than ``HTTPLimits/requestIDBytes``, or a name of the server's making.
   public var id: String {
     switch head {
     case .received(let head): head.id
     case .given(let head): head.id
+    }
+  }
+
+  /// What the handler has to say of the request to whoever is told of it in the end, as ``HTTPExchange/note``.
+  public var note: (any AnyObject & Sendable)? {
+    get {
+      switch head {
+      case .received(let head): head.note.withLock { $0 }
+      case .given(let head): head.note.withLock { $0 }
+      }
+    }
+    nonmutating set {
+      switch head {
+      case .received(let head): head.note.withLock { $0 = newValue }
+      case .given(let head): head.note.withLock { $0 = newValue }
+      }
     }
   }
 }
@@ -105,6 +123,7 @@ private final class GivenHead: Sendable {
   let headerFields: HTTPFields
   let peer: String
   let id: String
+  let note = Mutex<(any AnyObject & Sendable)?>(nil)
 
   init(
     method: HTTPRequest.Method, path: String, query: String?, authority: String, headerFields: HTTPFields,

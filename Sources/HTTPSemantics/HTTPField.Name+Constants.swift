@@ -19,6 +19,8 @@ extension HTTPField.Name {
   public static let referrerPolicy = constant("Referrer-Policy")
   /// `Repr-Digest` (RFC 9530 §3).
   public static let reprDigest = constant("Repr-Digest")
+  /// `traceparent` (W3C Trace Context §3.2).
+  public static let traceParent = constant("traceparent")
   /// `Sec-Fetch-Site` (Fetch Metadata §2.3).
   public static let secFetchSite = constant("Sec-Fetch-Site")
   /// `Snapshot-Expires`: when the snapshot that is attached is to go by itself.

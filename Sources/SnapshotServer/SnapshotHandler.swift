@@ -1,4 +1,5 @@
 public import HTTPEngine
+import HTTPSemantics
 import HTTPTypes
 public import Logging
 
@@ -10,26 +11,37 @@ public struct SnapshotHandler: HTTPHandler {
   private let router: Router
   /// Every call that is answered.
   public let routes: [APIRoute]
+  private let tracing: RequestTracing
   private let logger: Logger
 
-  /// Serves the API of `service`, what `more` routes to, and `/`, `/healthz` and `/readyz`, to whom `access` admits.
+  /// Serves the API of `service`, what `more` routes to, and what says how the server fares, to whom `access` admits,
+  /// while `observation` looks on.
   public init(
     _ service: SnapshotService, access: AccessControl = .open, limits: ServiceLimits = ServiceLimits(),
-    more: [APIRoute] = [], logger: Logger
+    more: [APIRoute] = [], observation: Observation = Observation(), logger: Logger
   ) {
     let api =
       SnapshotRoutes(service, limits: limits).routes + LinkRoutes(service: service, access: access).routes
       + more
-    routes = api + Self.operations(describing: api, service)
-    router = Router(routes.map { $0.route(access) })
+    routes = api + Self.operations(describing: api, service, access, observation)
+    router = Router(
+      routes.map { $0.route(access, ObservedCall($0, observation, logger: logger)) })
+    tracing = RequestTracing(tracer: observation.tracer)
     self.logger = logger
   }
 
   /// Answers one request.
   public func respond(to request: HTTPServerRequest) async throws -> HTTPServerResponse {
+    let note = RequestNote()
+    request.note = note
+    return try await tracing.trace(request, note) { try await answer(request) }
+  }
+
+  private func answer(_ request: HTTPServerRequest) async throws -> HTTPServerResponse {
     do {
       var response = try await router.respond(to: request)
       response.headerFields[.xContentTypeOptions] = "nosniff"
+      response.headerFields[.xRequestID] = request.id
       return response
     } catch {
       if SnapshotProblem.isInternal(error) {
@@ -41,26 +53,5 @@ public struct SnapshotHandler: HTTPHandler {
       problem.headerFields[.xContentTypeOptions] = "nosniff"
       throw problem
     }
-  }
-
-  private static func operations(
-    describing api: [APIRoute], _ service: SnapshotService
-  ) -> [APIRoute] {
-    let calls = api.map { "  \($0.method.rawValue) \($0.template)\n" }.joined()
-    let description = Array("A server that keeps snapshots of apps' data. It answers:\n\n\(calls)".utf8)
-    return [
-      APIRoute(.get, "/", .open) { call in
-        try Representation(.bytes(description), contentType: "text/plain; charset=utf-8")
-          .response(to: call.request)
-      },
-      APIRoute(.get, "/healthz", .open) { _ in
-        HTTPServerResponse(
-          status: .ok, headerFields: [.contentType: "application/json", .cacheControl: "no-store"],
-          body: .bytes(Array(#"{"status":"ok"}"#.utf8)))
-      },
-      APIRoute(.get, "/readyz", .open) { _ in
-        try IndexingAnswer(await service.indexingProgress()).readiness()
-      },
-    ]
   }
 }

@@ -54,6 +54,7 @@ import Testing
   private static let digits = "0123456789"
 
   @Test(arguments: [
+    (CharacterClass.requestID, "-_.:=+/@~" + letters + digits),
     (CharacterClass.token, "!#$%&'*+-.^_`|~" + letters + digits),
     (.path, "/-._~!$&'()*+,;=:@" + letters + digits),
     (.query, "/-._~!$&'()*+,;=:@?%[]|{}^`\\" + letters + digits), (.host, "-._~" + letters + digits),

@@ -215,6 +215,7 @@ import Testing
       #expect(exchanges.map(\.path) == ["/path", "-"])
       #expect(exchanges.map(\.status) == [200, 400])
       #expect(exchanges.allSatisfy { $0.isComplete && $0.bytesSent > 50 && $0.duration > .zero })
+      #expect(exchanges[0].bytesReceived == 38)
     }
   }
 

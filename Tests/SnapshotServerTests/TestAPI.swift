@@ -19,7 +19,7 @@ struct TestAPI: Sendable {
   /// - Parameter rules: what goes by itself, when it is asked for.
   init(
     limits: ServiceLimits = ServiceLimits(), access: AccessControl = .open,
-    rules: RetentionRules = RetentionRules()
+    rules: RetentionRules = RetentionRules(), observation: Observation = Observation()
   ) {
     let log = log
     let maintenance = MaintenanceRoutes(
@@ -27,8 +27,7 @@ struct TestAPI: Sendable {
       Scrubber(.init(bytesPerSecond: 1 << 30), store: store, catalog: catalog))
     handler = SnapshotHandler(
       SnapshotService(store: store, catalog: catalog), access: access, limits: limits,
-      more: maintenance.routes,
-      logger: Logger(label: "test") { _ in log })
+      more: maintenance.routes, observation: observation, logger: Logger(label: "test") { _ in log })
   }
 
   /// What came back: an answer, or the problem that is told.
@@ -55,6 +54,12 @@ struct TestAPI: Sendable {
     let request = HTTPServerRequest(
       method: method, path: path, query: query, authority: authority, headerFields: fields, body: body,
       peer: peer)
+    let answer = try await answer(to: request)
+    DescribedAnswers.check(request, answer)
+    return answer
+  }
+
+  private func answer(to request: HTTPServerRequest) async throws -> Answer {
     do {
       let response = try await handler.respond(to: request)
       return Answer(

@@ -82,6 +82,7 @@ extension Connection {
     closesAfterResponse = !head.keepsAlive || requestCount >= limits.requestsPerConnection || loop.isStopping
     exchange.head = received
     exchange.number = received.number
+    exchange.bytesReceived = Int64(received.length)
     exchange.isHEAD = received.method == .head
     exchange.minorVersion = head.minorVersion
     exchange.awaitsContinue = head.expectsContinue
@@ -127,7 +128,7 @@ extension Connection {
 
   /// Answers in the engine's own name; the connection goes on if it can.
   private func decline(_ refusal: Refusal) {
-    write(refusal.problem.response(requestID: ReceivedHead.text(ofNumber: exchange.number)))
+    write(refusal.problem.response(requestID: exchange.id))
   }
 
   /// Reads and drops what is left of a body, once the response is out.

@@ -107,8 +107,7 @@ extension Connection {
       try head.write(into: output, date: loop.dateField, serverName: loop.context.serverName)
     } catch {
       loop.context.logger.error("unlawful response", metadata: ["status": "\(response.status.code)"])
-      let id = ReceivedHead.text(ofNumber: exchange.number)
-      return write(Refusal.internalError.problem.response(requestID: id))
+      return write(Refusal.internalError.problem.response(requestID: exchange.id))
     }
     closesAfterResponse = head.closes
     exchange.status = response.status.code

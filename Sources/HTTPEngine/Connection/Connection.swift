@@ -1,5 +1,6 @@
 import HTTPTypes
 import Logging
+import Synchronization
 import SystemIO
 
 /// One client's connection: decides, on what has come and what could be sent, what to do next.
@@ -222,6 +223,7 @@ final class Connection: @unchecked Sendable {
 
   /// The request is over: whoever holds its body gets no more of it, and the exchange is told of.
   func endExchange(isComplete: Bool) {
+    exchange.bytesReceived += body?.reader.received ?? 0
     // A body that broke off tells its handler, which may want to keep what came; otherwise nothing else would.
     let bodyTells = body.map { !$0.reader.isComplete } ?? false
     body?.end()
@@ -236,11 +238,10 @@ final class Connection: @unchecked Sendable {
   private func report(isComplete: Bool) {
     loop.context.report(
       HTTPExchange(
-        method: exchange.head?.method.rawValue ?? "-", path: exchange.head?.path ?? "-",
-        status: exchange.status, bytesSent: exchange.bytesSent,
+        status: exchange.status, bytesReceived: exchange.bytesReceived, bytesSent: exchange.bytesSent,
         duration: .nanoseconds(Int64(SystemClock.monotonicNanoseconds - exchange.began)),
-        isComplete: isComplete, requestID: ReceivedHead.text(ofNumber: exchange.number),
-        peer: exchange.forwardedPeer ?? peer.description))
+        isComplete: isComplete, note: exchange.head?.note.withLock { $0 }, head: exchange.head,
+        number: exchange.number, forwardedPeer: exchange.forwardedPeer, address: peer))
   }
 
   // MARK: Waiting for room
@@ -274,11 +275,14 @@ extension Connection {
     /// Whom a trusted proxy brings the request from, and whose it counts as where that is known.
     var forwardedPeer: String?
     var counted: IPAddress?
+    /// What the request is called.
+    var id: String { head?.id ?? ReceivedHead.text(ofNumber: number) }
     var isHEAD = false
     var minorVersion = 1
     /// Whether the client waits for `100 Continue`.
     var awaitsContinue = false
     var status = 0
+    var bytesReceived: Int64 = 0
     var bytesSent: Int64 = 0
     /// Nanoseconds on the monotonic clock; only where the exchange is reported.
     var began: UInt64 = 0

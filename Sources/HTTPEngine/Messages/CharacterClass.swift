@@ -24,6 +24,8 @@ struct CharacterClass: Sendable {
   static let host = CharacterClass(low: 0x03FF_6000_0000_0000, high: 0x47FF_FFFE_87FF_FFFE)
   /// Between the brackets of an IPv6 address.
   static let ipv6 = CharacterClass(low: 0x07FF_4000_0000_0000, high: 0x0000_007E_0000_007E)
+  /// Names of requests: letters, digits and `- _ . : = + / @ ~`.
+  static let requestID = CharacterClass(low: 0x27FF_E800_0000_0000, high: 0x47FF_FFFE_87FF_FFFF)
   /// `0` to `9`.
   static let digit = CharacterClass(low: 0x03FF_0000_0000_0000, high: 0x0000_0000_0000_0000)
   /// `HEXDIG` in both cases.

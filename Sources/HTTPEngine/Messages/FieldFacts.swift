@@ -4,6 +4,8 @@
 /// that is in order has no need of it, and who has is up to something (RFC 9112 §11.2).
 struct FieldFacts {
   private(set) var host: RequestHead.Span?
+  private(set) var requestID: RequestHead.Span?
+  private var requestIDs = 0
   private(set) var saysClose = false
   private(set) var saysKeepAlive = false
   private(set) var expectsContinue = false
@@ -39,6 +41,8 @@ struct FieldFacts {
       }
     case 10 where name.equalsIgnoringCase("connection"):
       readConnection(value)
+    case 12 where name.equalsIgnoringCase("x-request-id"):
+      readRequestID(value.trimmed, in: line, at: offset)
     case 14 where name.equalsIgnoringCase("content-length"):
       try readContentLength(value.trimmed)
     case 17 where name.equalsIgnoringCase("transfer-encoding"):
@@ -78,6 +82,19 @@ struct FieldFacts {
       length = sum
     }
     contentLength = length
+  }
+
+  /// A name for the request, once, of characters that mean nothing in logs, JSON and URLs; others go unheard.
+  private mutating func readRequestID(
+    _ value: UnsafeRawBufferPointer, in line: UnsafeRawBufferPointer, at offset: Int
+  ) {
+    requestIDs += 1
+    guard requestIDs == 1, !value.isEmpty, value.end(of: .requestID) == value.count else {
+      requestID = nil
+      return
+    }
+    let start = offset + Self.distance(from: line, to: value)
+    requestID = .init(start, start + value.count)
   }
 
   /// `chunked`, once and alone (§6.1).

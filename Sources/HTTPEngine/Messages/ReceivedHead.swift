@@ -11,6 +11,8 @@ final class ReceivedHead: Sendable {
   /// Unlike that of other requests.
   let number: UInt64
   private let fields = Mutex<HTTPFields?>(nil)
+  /// What the handler has to say of the request.
+  let note = Mutex<(any AnyObject & Sendable)?>(nil)
 
   /// - Parameter bytes: the head and nothing else, as `facts` describes it.
   init(_ bytes: UnsafeRawBufferPointer, facts: RequestHead, peer: SocketAddress, number: UInt64) {
@@ -41,9 +43,13 @@ final class ReceivedHead: Sendable {
 
   var authority: String { text(facts.authority) }
 
-  /// Twelve characters out of 32, which fit into a `String` without an allocation.
-  var id: String { Self.text(ofNumber: number) }
+  /// What the client calls the request, or else a name of the server's making.
+  var id: String { facts.requestID.map(text) ?? Self.text(ofNumber: number) }
 
+  /// The head's length in bytes.
+  var length: Int { bytes.count }
+
+  /// Twelve characters out of 32, which fit into a `String` without an allocation.
   static func text(ofNumber number: UInt64) -> String {
     let alphabet: StaticString = "0123456789abcdefghjkmnpqrstvwxyz"
     return String(unsafeUninitializedCapacity: 12) { buffer in

@@ -37,6 +37,8 @@ struct RequestHead: Hashable {
   var keepsAlive = true
   var framing = Framing.length(0)
   var expectsContinue = false
+  /// The value of `X-Request-Id`, where it stands once and names a request well.
+  var requestID: Span?
   /// `Expect` holds something else than `100-continue` (RFC 9110 §10.1.1).
   var hasUnknownExpectation = false
 }

@@ -21,6 +21,7 @@ struct RequestParser {
   private let requestLineBytes: Int
   private let headBytes: Int
   private let fieldCount: Int
+  private let requestIDBytes: Int
 
   private var head = RequestHead()
   private var fields = FieldFacts()
@@ -36,6 +37,7 @@ struct RequestParser {
     requestLineBytes = limits.requestLineBytes
     headBytes = limits.headBytes
     fieldCount = limits.fieldCount
+    requestIDBytes = limits.requestIDBytes
   }
 
   mutating func parse(_ bytes: UnsafeRawBufferPointer) -> Outcome {
@@ -119,6 +121,7 @@ struct RequestParser {
     head.length = lineStart
     head.framing = try fields.framing(isCurrent: isCurrent)
     head.authority = targetAuthority ?? fields.host ?? RequestHead.Span()
+    if let id = fields.requestID, id.range.count <= requestIDBytes { head.requestID = id }
     head.keepsAlive = !fields.saysClose && (isCurrent || fields.saysKeepAlive)
     // An old client can't have meant what its version doesn't have (RFC 9110 §10.1.1).
     head.expectsContinue = fields.expectsContinue && isCurrent

@@ -19,10 +19,13 @@ public struct Router: HTTPHandler {
     var tree = RouteTree()
     for route in routes { tree.insert(route) }
     self.tree = tree
-    methods = Set(routes.map(\.method)).union([
-      .get, .head, .post, .put, .patch, .delete, .options, .connect, .trace,
-    ])
+    methods = Set(routes.map(\.method)).union(Self.knownMethods)
   }
+
+  /// Those of RFC 9110 §9, RFC 5789, and `QUERY`: each is refused by the path, not by the server.
+  private static let knownMethods: [HTTPRequest.Method] =
+    [.get, .head, .post, .put, .patch, .delete, .options, .connect, .trace]
+    + [HTTPRequest.Method("QUERY")].compactMap(\.self)
 
   /// Answers with the route that fits, or throws the ``HTTPProblem`` that says why there is none.
   public func respond(to request: HTTPServerRequest) async throws -> HTTPServerResponse {

@@ -37,6 +37,8 @@ public struct Representation: Sendable {
   public var entityTag: EntityTag?
   /// When they last changed.
   public var lastModified: HTTPDate?
+  /// Whether ranges are answered: of what only makes sense as a whole they need not be (RFC 9110 §14.2).
+  public var hasRanges = true
   /// Further fields, sent with 200 and 206; with 304 only those that RFC 9110 §15.4.5 wants there.
   public var headerFields: HTTPFields
 
@@ -67,7 +69,7 @@ public struct Representation: Sendable {
     case .proceed: break
     }
     // Only GET has ranges (§14.2).
-    let isRanged = request.method == .get && preconditions.allowsRange(of: entityTag)
+    let isRanged = hasRanges && request.method == .get && preconditions.allowsRange(of: entityTag)
     switch ByteRanges(isRanged ? request.headerFields[.range] : nil, size: content.size) {
     case .whole:
       return HTTPServerResponse(
@@ -100,7 +102,7 @@ public struct Representation: Sendable {
     var fields = headerFields
     fields.append(contentsOf: validators)
     fields[.contentType] = contentType
-    fields[.acceptRanges] = "bytes"
+    if hasRanges { fields[.acceptRanges] = "bytes" }
     return fields
   }
 

@@ -18,6 +18,9 @@ final class ConnectionBudget: Sendable {
     limitPerClient = limits.connectionsPerAddress
   }
 
+  /// How many connections are open.
+  var connections: Int { counts.withLock { $0.connections } }
+
   /// Counts one more connection from `client`, unless a limit is reached. A trusted proxy, whose connections are
   /// those of many clients, is `nil`: it has no limit of its own.
   func admit(_ client: IPAddress?) -> Bool {

@@ -12,12 +12,14 @@ final class ServerContext: Sendable {
   /// The first descriptor that no connection should have, so that some are left for files.
   let descriptorCeiling: Int
   let bodyBuffers: IOBufferPool
+  private let logsExchanges: Bool
   private let onResponse: (@Sendable (HTTPExchange) -> Void)?
 
   init(configuration: HTTPServer.Configuration, handler: any HTTPHandler, logger: Logger) {
     limits = configuration.limits
     serverName = configuration.serverName
     onResponse = configuration.onResponse
+    logsExchanges = configuration.logsExchanges
     self.handler = handler
     self.logger = logger
     budget = ConnectionBudget(limits: limits)
@@ -28,10 +30,11 @@ final class ServerContext: Sendable {
   }
 
   /// Whether anybody wants to know of exchanges: those that nobody wants are not put together.
-  var reportsExchanges: Bool { onResponse != nil || logger.logLevel <= .info }
+  var reportsExchanges: Bool { onResponse != nil || (logsExchanges && logger.logLevel <= .info) }
 
   func report(_ exchange: HTTPExchange) {
     onResponse?(exchange)
+    guard logsExchanges else { return }
     logger.info(
       "request",
       metadata: [

@@ -24,13 +24,16 @@ public struct APIRoute: Sendable {
     self.action = action
   }
 
-  /// The route that answers whom `access` admits.
-  func route(_ access: AccessControl) -> Route {
+  /// The route that answers whom `access` admits, while `observed` looks on.
+  func route(_ access: AccessControl, _ observed: ObservedCall) -> Route {
     Route(method, template) { routed in
-      let caller = try await access.admit(routed, permission)
-      var response = try await action(APIRequest(routed, caller: caller))
-      for field in caller.answerFields { response.headerFields[field.name] = field.value }
-      return response
+      try await observed.perform(routed) {
+        let caller = try await access.admit(routed, permission)
+        routed.request.tell(of: caller)
+        var response = try await action(APIRequest(routed, caller: caller))
+        for field in caller.answerFields { response.headerFields[field.name] = field.value }
+        return response
+      }
     }
   }
 }

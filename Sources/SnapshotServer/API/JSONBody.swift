@@ -21,9 +21,12 @@ struct JSONBody {
 
   /// The document as what a resource holds now, named by its digest.
   var representation: Representation {
-    Representation(
+    var representation = Representation(
       .bytes(bytes), contentType: "application/json",
       entityTag: .strong(ContentDigest.of(bytes).description),
       headerFields: [.cacheControl: "private, no-cache"])
+    // Half a document is none.
+    representation.hasRanges = false
+    return representation
   }
 }

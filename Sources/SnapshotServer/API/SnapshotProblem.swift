@@ -158,6 +158,15 @@ enum SnapshotProblem {
     HTTPProblem(.contentTooLarge, kind: "form-too-large", title: "The form is too large", detail: detail)
   }
 
+  /// 503: the call can't be accounted for.
+  static var auditUnavailable: HTTPProblem {
+    HTTPProblem(
+      .serviceUnavailable, kind: "audit-unavailable", title: "The call can't be accounted for",
+      detail:
+        "The server can't write down who does what at the moment, and so doesn't do it. Try again later.",
+      headerFields: [.retryAfter: "5"])
+  }
+
   /// 415: no change of a record, with what would be accepted.
   static func unsupportedPatch(_ sent: String?) -> HTTPProblem {
     let subject = sent.map { "‘\(abridged($0))’ is" } ?? "A body without Content-Type is"

@@ -10,7 +10,7 @@ extension SnapshotRoutes {
     let report = try call.value(of: .report)
     guard call.caller.mayAttach(to: report) else { throw SnapshotProblem.outsideLimits("reports") }
     let intake = try UploadIntake(call.request, limits: limits, meter: call.caller.meter)
-    return try await attach(intake, Attachment(report: report, id: SnapshotID()), for: call.caller)
+    return try await attach(intake, Attachment(report: report, id: SnapshotID()), for: call)
   }
 
   /// Attaches under the UUID in the path, whatever the manifest's own is: to attach a bundle once more, under a
@@ -31,23 +31,24 @@ extension SnapshotRoutes {
       throw StoreError.conflict
     }
     return try await attach(
-      intake, Attachment(report: report, id: id, createOnly: preconditions.isCreateOnly), for: call.caller)
+      intake, Attachment(report: report, id: id, createOnly: preconditions.isCreateOnly), for: call)
   }
 
   private func attach(
-    _ intake: UploadIntake, _ attachment: Attachment, for caller: Caller
+    _ intake: UploadIntake, _ attachment: Attachment, for call: APIRequest
   ) async throws -> HTTPServerResponse {
     let publication = try await service.attach(expecting: intake.leastLength) { upload in
       let received = try await intake.receive(into: upload)
       var attachment = attachment
-      attachment.attachedBy = caller.token
-      attachment.applications = caller.limits.applications
+      attachment.attachedBy = call.caller.token
+      attachment.applications = call.caller.limits.applications
       attachment.expected = received.expected
       attachment.metadata = received.metadata
       attachment.expiresAt = received.expiresAt
       return attachment
     }
-    let body = try JSONBody(RecordAnswer(caller.view(of: publication.record)))
+    call.concerns(publication.record)
+    let body = try JSONBody(RecordAnswer(call.caller.view(of: publication.record)))
     return switch publication {
     case .created(let record):
       body.response(.created, [.location: Self.path(of: record.id)])

@@ -15,6 +15,7 @@ extension SnapshotRoutes {
     } visible: {
       call.caller.mayDelete($0)
     }
+    call.concerns(record)
     let current = Preconditions.Current(
       entityTag: try JSONBody(RecordAnswer(call.caller.view(of: record))).representation.entityTag)
     guard Preconditions(call.request.headerFields).verdict(.patch, on: current) == .proceed else {

@@ -15,6 +15,7 @@ extension SnapshotRoutes {
       call.caller.mayRead($0)
     }
     let bundle = try await service.open(id)
+    call.concerns(bundle.record)
     var fields: HTTPFields = [
       .cacheControl: "private, no-cache",
       .contentDisposition: ContentDisposition.attachment("\(bundle.record.id).zip").fieldValue,
@@ -36,6 +37,7 @@ extension SnapshotRoutes {
     } visible: {
       call.caller.maySeeStatus(of: $0)
     }
+    call.concerns(record)
     return try JSONBody(RecordAnswer(call.caller.view(of: record))).representation.response(to: call.request)
   }
 
@@ -47,6 +49,7 @@ extension SnapshotRoutes {
     } visible: {
       call.caller.mayDelete($0)
     }
+    call.concerns(record)
     let current = Preconditions.Current(entityTag: Self.entityTag(of: record))
     guard Preconditions(call.request.headerFields).verdict(.delete, on: current) == .proceed else {
       throw HTTPProblem.preconditionFailed()

@@ -86,6 +86,7 @@ final class Guardian: Sendable {
       try await slow(address)
       throw SnapshotProblem.tokenRefused
     }
+    request.tell(ofToken: token.id)
     guard token.state(at: clock.now()) == .valid else {
       try await slow(address)
       throw SnapshotProblem.tokenExpired

@@ -20,6 +20,8 @@ public final class File: Sendable {
     case create(mode: UInt16)
     /// Opens what is there or makes it, for reading and writing.
     case openOrCreate(mode: UInt16)
+    /// Opens what is there or makes it, for reading, and for writing at its end alone: ``append(_:)``.
+    case append(mode: UInt16)
   }
 
   /// The path that was opened.
@@ -41,6 +43,7 @@ public final class File: Sendable {
       case .update: (O_RDWR, 0)
       case .create(let mode): (O_RDWR | O_CREAT | O_EXCL, mode)
       case .openOrCreate(let mode): (O_RDWR | O_CREAT, mode)
+      case .append(let mode): (O_RDWR | O_CREAT | O_APPEND, mode)
       }
     self.path = path
     descriptor = try retryingInterrupts("open", path) {

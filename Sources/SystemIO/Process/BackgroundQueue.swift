@@ -41,6 +41,9 @@ package final class BackgroundQueue: Sendable {
     }
   }
 
+  /// How much waits to be begun.
+  package var waiting: Int { state.withLock { $0.waiting.count } }
+
   private func takeWaiting() -> [@Sendable () -> Void]? {
     state.withLock { state in
       guard !state.waiting.isEmpty else {

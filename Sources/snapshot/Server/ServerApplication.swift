@@ -11,6 +11,7 @@ import SystemIO
 struct ServerApplication {
   let server: HTTPServer
   private let store: FileBundleStore
+  private let observers: ServerObservers
   private let upkeep: Upkeep
   private let catalog: SQLiteCatalog
   private let indexing: Task<Void, Never>
@@ -20,15 +21,16 @@ struct ServerApplication {
   init(_ settings: ServerSettings, logger: Logger) async throws {
     try Self.refuseOpenDoor(settings)
     let (verdicts, verdict) = AsyncStream<SnapshotRecord>.makeStream()
-    store = try await FileBundleStore.open(
-      FileBundleStore.Configuration(
-        path: settings.storage,
-        admission: Admission(policy: settings.validation),
-        reserve: settings.reservedBytes,
-        quota: settings.retention.quotaBytes,
-        sharesFlushes: settings.sharesFlushes,
-        onVerification: { verdict.yield($0) }),
-      logger: logger)
+    observers = ServerObservers(logger: logger)
+    var storage = FileBundleStore.Configuration(
+      path: settings.storage,
+      admission: Admission(policy: settings.validation),
+      reserve: settings.reservedBytes,
+      quota: settings.retention.quotaBytes,
+      sharesFlushes: settings.sharesFlushes,
+      onVerification: { verdict.yield($0) })
+    storage.onFlush = observers.onFlush
+    store = try await FileBundleStore.open(storage, logger: logger)
     let access = try await Self.accessControl(settings, logger: logger)
     // Only who holds the storage may touch the catalogue in it.
     let catalog = try await Self.openCatalog(settings.storage, logger: logger)
@@ -52,12 +54,17 @@ struct ServerApplication {
     var limits = ServiceLimits()
     limits.bundleBytes = settings.maximumBundleBytes
     configuration.limits.bodyBytes = limits.formBytes
+    let observation = try observers.observe(store, settings)
     upkeep = Upkeep(
-      settings.retention, store: store, catalog: catalog, storage: settings.storage, logger: logger)
+      settings.retention, store: store, catalog: catalog, storage: settings.storage,
+      observer: observers.onScrub,
+      onExpiration: observers.onExpiration, logger: logger)
+    observers.report(on: &configuration)
     let handler = SnapshotHandler(
-      service, access: access, limits: limits,
-      more: MaintenanceRoutes(upkeep.reaper, upkeep.scrubber).routes, logger: logger)
+      service, access: access, limits: limits, more: MaintenanceRoutes(upkeep.reaper, upkeep.scrubber).routes,
+      observation: observation, logger: logger)
     server = HTTPServer(configuration: configuration, handler: handler, logger: logger)
+    observers.sample(server)
     upkeep.start()
   }
 
@@ -68,6 +75,7 @@ struct ServerApplication {
     verdict.finish()
     await indexing.value
     await catalog.close()
+    await observers.close()
   }
 
   /// The catalogue of a storage: an index that may be removed at any time.

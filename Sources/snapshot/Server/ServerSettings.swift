@@ -44,6 +44,9 @@ struct ServerSettings: Sendable, Hashable {
   var trustedProxies: [AddressBlock] = []
   /// What the HTTP engine puts up with; how long a body may be follows from `maximumBundleBytes`.
   var limits = HTTPLimits()
+  /// The largest file of the audit log, in bytes, and how many older ones are kept.
+  var auditFileBytes: Int64 = 64 << 20
+  var auditFiles = 15
   /// What goes by itself, and how the storage is looked after.
   var retention = RetentionSettings()
   /// The least important events that are logged.
@@ -115,6 +118,10 @@ struct ServerSettings: Sendable, Hashable {
         return limits
       }
     }
+    try read("server.auditFileBytes", "a number of bytes from 4096", into: &auditFileBytes) {
+      Int64($0).flatMap { $0 >= 4096 ? $0 : nil }
+    }
+    try read("server.auditFiles", "a number from 1 to 10000", into: &auditFiles) { Int($0, in: 1...10_000) }
     for setting in RetentionSettings.settings {
       let others = retention
       try read("server.retention.\(setting.name)", setting.wanted, into: &retention) { text in

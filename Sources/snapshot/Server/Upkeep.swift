@@ -22,14 +22,17 @@ final class Upkeep: Sendable {
   /// - Parameters:
   ///   - storage: its folder.
   ///   - observer: told of every bundle that was looked at.
+  ///   - onExpiration: told of every snapshot that went.
   init(
     _ settings: RetentionSettings, store: any BundleStore, catalog: any Catalog, storage: String,
-    observer: (any ScrubObserver)? = nil, logger: Logger
+    observer: (any ScrubObserver)? = nil,
+    onExpiration: @escaping @Sendable (Expiration) -> Void = { _ in }, logger: Logger
   ) {
     self.settings = settings
     reaper = Reaper(
       settings.rules, store: store, catalog: catalog,
       onExpiration: { expiration in
+        onExpiration(expiration)
         logger.info(
           "A snapshot went by itself",
           metadata: [

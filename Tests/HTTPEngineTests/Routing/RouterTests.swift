@@ -107,6 +107,16 @@ import Testing
     #expect(head.headerFields[.allow] == "OPTIONS, PUT")
   }
 
+  @Test func `QUERY is refused by the path, like every method that is known`() async throws {
+    let router = Router([Route(.get, "/a") { _ in HTTPServerResponse(status: .ok) }])
+    let query = try #require(HTTPRequest.Method("QUERY"))
+    let problem = await #expect(throws: HTTPProblem.self) {
+      try await router.respond(to: HTTPServerRequest(method: query, path: "/a"))
+    }
+    #expect(problem?.status == .methodNotAllowed)
+    #expect(problem?.headerFields[.allow] == "GET, HEAD, OPTIONS")
+  }
+
   @Test func `a method that nobody knows is a 501`() async throws {
     let method = try #require(HTTPRequest.Method("BREW"))
     #expect(try await problem(method, "/v1/snapshots/x")?.status == .notImplemented)

@@ -16,7 +16,7 @@ struct GuardedAPI {
   private let temporary: TemporaryFolder
 
   init(
-    limits: ServiceLimits = ServiceLimits(),
+    limits: ServiceLimits = ServiceLimits(), observation: Observation = Observation(),
     _ configure: (inout AccessControl.Configuration) -> Void = { _ in }
   ) throws {
     temporary = try TemporaryFolder()
@@ -28,7 +28,7 @@ struct GuardedAPI {
     configure(&configuration)
     let log = CapturedLog()
     let access = try AccessControl(configuration, logger: Logger(label: "test") { _ in log })
-    api = TestAPI(limits: limits, access: access)
+    api = TestAPI(limits: limits, access: access, observation: observation)
   }
 
   /// Makes a token, and gives what a request carries to use it.

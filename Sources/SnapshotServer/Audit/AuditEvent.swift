@@ -1,0 +1,101 @@
+public import Foundation
+public import SnapshotFormat
+
+/// Who did what to which snapshot, or tried to.
+public struct AuditEvent: Sendable, Hashable {
+  /// How it ended.
+  public enum Result: String, Sendable, Hashable, CaseIterable {
+    /// It was done.
+    case done
+    /// The caller may not, or what it asked for can't be done.
+    case refused
+    /// The server failed, or the client went away.
+    case failed
+  }
+
+  /// When it ended.
+  public var time: Date
+  /// The request's id, as in its answer and in the server's log; `nil` for what no request asked for.
+  public var request: String?
+  /// The id of the token that it was done with; never the token.
+  public var token: String?
+  /// Whether a download link was used in place of a token.
+  public var usesLink: Bool
+  /// What was done, such as `fetchBundle`: the name of the operation in the description of the API.
+  public var action: String
+  /// The snapshot that it was done to.
+  public var snapshot: SnapshotID?
+  /// The report that this is attached to.
+  public var report: ReportID?
+  /// Where the request came from.
+  public var address: String?
+  /// How it ended.
+  public var result: Result
+  /// The status of the answer; `nil` where there was none.
+  public var status: Int?
+  /// The kind of problem that the caller was told.
+  public var problem: String?
+  /// How many times, where refusals that are alike share a line.
+  public var count: Int
+
+  /// An event by its parts.
+  public init(
+    _ action: String, _ result: Result, time: Date = Date(), request: String? = nil, token: String? = nil,
+    usesLink: Bool = false, snapshot: SnapshotID? = nil, report: ReportID? = nil, address: String? = nil,
+    status: Int? = nil, problem: String? = nil, count: Int = 1
+  ) {
+    self.time = time
+    self.request = request
+    self.token = token
+    self.usesLink = usesLink
+    self.action = action
+    self.snapshot = snapshot
+    self.report = report
+    self.address = address
+    self.result = result
+    self.status = status
+    self.problem = problem
+    self.count = count
+  }
+
+  /// The event as a JSON object on a line of its own, its end included. What is not known is left out, and no
+  /// character that could move a cursor or end a line gets out as it is.
+  public var line: String {
+    var line = "{\"time\":\"\(SnapshotJSON.text(of: time))\""
+    func append(_ key: String, _ value: String?) {
+      guard let value else { return }
+      line += ",\"\(key)\":"
+      line.appendJSON(value)
+    }
+    append("request", request)
+    append("token", token)
+    if usesLink { line += ",\"link\":true" }
+    append("action", action)
+    append("snapshot", snapshot?.description)
+    append("report", report?.description)
+    append("address", address)
+    append("result", result.rawValue)
+    if let status { line += ",\"status\":\(status)" }
+    append("problem", problem)
+    if count > 1 { line += ",\"count\":\(count)" }
+    return line + "}\n"
+  }
+}
+
+extension String {
+  /// Appends `text` as a JSON string (RFC 8259 §7), all control characters and separators of lines escaped.
+  fileprivate mutating func appendJSON(_ text: String) {
+    append("\"")
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\"": append("\\\"")
+      case "\\": append("\\\\")
+      case ..<" ", "\u{7F}"..."\u{9F}", "\u{2028}"..."\u{202E}", "\u{2066}"..."\u{2069}", "\u{FEFF}":
+        let digits = String(scalar.value, radix: 16)
+        append("\\u" + String(repeating: "0", count: 4 - digits.count) + digits)
+      default: unicodeScalars.append(scalar)
+      }
+    }
+    append("\"")
+  }
+}

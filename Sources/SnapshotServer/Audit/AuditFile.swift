@@ -1,0 +1,85 @@
+import SystemIO
+
+/// The file that audit events are appended to, and those before it.
+///
+/// - Invariant: used on one serial queue alone, and made before it runs. That is what makes `@unchecked Sendable` true.
+final class AuditFile: @unchecked Sendable {
+  private let configuration: AuditLog.Configuration
+  private var file: File
+  /// Whether the last line has its end.
+  private var isWhole: Bool
+  /// Whether lines were written since the last flush, and whether one is on its way.
+  private var needsFlush = false
+  private var isFlushing = false
+
+  init(_ configuration: AuditLog.Configuration) throws(SystemError) {
+    self.configuration = configuration
+    (file, isWhole) = try Self.open(configuration.path)
+  }
+
+  private static func open(_ path: String) throws(SystemError) -> (file: File, isWhole: Bool) {
+    let file = try File(path, .append(mode: 0o600))
+    try file.setMode(0o600)
+    try Folder.synchronize(Folder.parent(of: path))
+    let size = try file.size
+    let last = try file.read(upTo: 1, at: max(size - 1, 0))
+    return (file, last.isEmpty || last == [UInt8(ascii: "\n")])
+  }
+
+  /// Appends whole lines, in one write where they fit into one file together.
+  func append(_ lines: [[UInt8]]) throws(SystemError) {
+    if try !file.isInPlace { (file, isWhole) = try Self.open(configuration.path) }
+    var size = try file.size
+    var together: [UInt8] = []
+    for line in lines {
+      if size + Int64(together.count + line.count) > configuration.fileBytes, size > 0 || !together.isEmpty {
+        try write(together)
+        together = []
+        try rotate()
+        size = try file.size
+      }
+      together += line
+    }
+    try write(together)
+  }
+
+  private func write(_ bytes: [UInt8]) throws(SystemError) {
+    guard !bytes.isEmpty else { return }
+    // A write that broke off, now or before a crash, left a part of a line: it ends here, so that it harms no other.
+    let broken = !isWhole
+    isWhole = false
+    needsFlush = true
+    try file.append(broken ? [UInt8(ascii: "\n")] + bytes : bytes)
+    isWhole = true
+  }
+
+  /// Gives every file the next number, and begins a new one.
+  private func rotate() throws(SystemError) {
+    try file.synchronize()
+    func path(_ number: Int) -> String { "\(configuration.path).\(number)" }
+    let kept = max(configuration.keptFiles, 1)
+    try Folder.removeIfPresent(path(kept))
+    for number in stride(from: kept - 1, through: 1, by: -1) where Folder.exists(path(number)) {
+      try Folder.replace(path(number + 1), with: path(number))
+    }
+    try Folder.replace(path(1), with: configuration.path)
+    (file, isWhole) = try Self.open(configuration.path)
+  }
+
+  /// - Returns: whether a flush is to be begun: something was written since the last, and none is on its way.
+  func beginFlush() -> Bool {
+    guard needsFlush, !isFlushing else { return false }
+    isFlushing = true
+    return true
+  }
+
+  /// The file, where it holds lines that are not flushed; they count as flushed from now on.
+  func takeUnflushed() -> File? {
+    isFlushing = false
+    defer { needsFlush = false }
+    return needsFlush ? file : nil
+  }
+
+  /// Lines are not flushed after all.
+  func failedToFlush() { needsFlush = true }
+}

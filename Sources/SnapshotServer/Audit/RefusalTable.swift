@@ -1,0 +1,49 @@
+/// Which refusals of people unknown have a line already, so that those that are alike share the next: whoever asks
+/// without a token, however often, can't fill the log until what it shows is gone. A value without a clock.
+struct RefusalTable: Sendable {
+  /// What makes refusals alike.
+  struct Kind: Hashable, Sendable {
+    /// The client's address, or `nil` for all that come while the table is full.
+    let address: String?
+    let action: String
+    let problem: String?
+  }
+
+  /// The most kinds at once.
+  static let limit = 1000
+
+  /// The last refusal of each kind, and how many wait for a line.
+  private var waiting: [Kind: (last: AuditEvent, count: Int)] = [:]
+
+  /// How many kinds there are.
+  var count: Int { waiting.count }
+
+  /// Counts `event`.
+  /// - Returns: its kind where it is the first of it, and has a line of its own; `nil` where it waits for others.
+  mutating func add(_ event: AuditEvent) -> Kind? {
+    let address = event.address.map { ClientAddress(peer: $0).counted } ?? ""
+    var kind = Kind(address: address, action: event.action, problem: event.problem)
+    if waiting[kind] == nil, waiting.count >= Self.limit {
+      kind = Kind(address: nil, action: event.action, problem: event.problem)
+    }
+    guard let known = waiting[kind] else {
+      waiting[kind] = (event, 0)
+      return kind
+    }
+    waiting[kind] = (event, known.count + 1)
+    return nil
+  }
+
+  /// Forgets `kind`.
+  /// - Returns: those of it that waited, as one event; `nil` where none did.
+  mutating func end(_ kind: Kind) -> AuditEvent? {
+    guard let (last, count) = waiting.removeValue(forKey: kind), count > 0 else { return nil }
+    var event = last
+    event.count = count
+    if kind.address == nil { event.address = nil }
+    return event
+  }
+
+  /// Forgets all kinds, and answers those that waited.
+  mutating func endAll() -> [AuditEvent] { waiting.keys.compactMap { end($0) } }
+}

@@ -1,0 +1,131 @@
+import CoreMetrics
+import HTTPEngine
+import HTTPTypes
+import Logging
+import SnapshotFormat
+
+/// A call of the API whose requests are counted and accounted for.
+///
+/// The audit log comes before the answer: what could not be written down is not given away. A call that changes
+/// something is refused beforehand while the log is failing; should it fail just then, what was done stays done and is
+/// told, and the server's own log has the event.
+struct ObservedCall: Sendable {
+  private let metrics: RouteMetrics
+  private let server: ServerMetrics
+  private let audit: AuditLog?
+  private let audited: Operation.Audited
+  private let logger: Logger
+  /// What the audit log calls it.
+  private let action: String
+  private let isUpload: Bool
+
+  init(_ route: APIRoute, _ observation: Observation, logger: Logger) {
+    let name = Operation.route(route.method, route.template)
+    let operation = Operation.byRoute[name]
+    metrics = RouteMetrics(name, factory: observation.metrics.factory)
+    server = observation.metrics
+    audited = operation?.audited ?? .always
+    audit = audited == .never ? nil : observation.audit
+    action = operation?.id ?? name
+    isUpload = route.permission == .attach
+    self.logger = logger
+  }
+
+  func perform(
+    _ routed: RoutedRequest, _ answer: () async throws -> HTTPServerResponse
+  ) async throws -> HTTPServerResponse {
+    let request = routed.request
+    let note = request.note as? RequestNote ?? RequestNote()
+    note.update { $0.route = metrics }
+    guard audit != nil || isUpload else { return try await answer() }
+    note.update { facts in
+      facts.snapshot = routed.lenientValue(of: .id)
+      facts.report = routed.lenientValue(of: .report)
+    }
+    let changes = request.method != .get && request.method != .head
+    if changes, audit?.isFailing == true {
+      // Is it over? Only a line that can be written shows it.
+      try await write(event(request, note, .failed, problem: SnapshotProblem.auditUnavailable))
+    }
+    let result: Result<HTTPServerResponse, any Error>
+    do { result = .success(try await answer()) } catch { result = .failure(error) }
+    count(result)
+    if audited == .refusals, case .success(let response) = result { return response }
+    let event = event(request, note, result)
+    do {
+      try await write(event)
+    } catch  where changes {
+      logger.critical("An event is missing in the audit log", metadata: ["event": "\(event.line.dropLast())"])
+    } catch {
+      if case .success = result { throw error }
+    }
+    return try result.get()
+  }
+
+  /// How those are refused whom nobody knows.
+  private static let ofUnknown: Set<Int> = [400, 401, 403, 421, 429]
+
+  private func write(_ event: AuditEvent) async throws(HTTPProblem) {
+    guard let audit else { return }
+    do throws(AuditLog.Failure) {
+      let isUnknown = event.token == nil && !event.usesLink
+      if event.result == .refused, isUnknown, let status = event.status, Self.ofUnknown.contains(status) {
+        try await audit.writeRefusal(event)
+      } else {
+        try await audit.write(event)
+      }
+      server.auditWritten.increment()
+    } catch {
+      server.auditLost.increment()
+      throw SnapshotProblem.auditUnavailable
+    }
+  }
+
+  private func event(
+    _ request: HTTPServerRequest, _ note: RequestNote, _ result: Result<HTTPServerResponse, any Error>
+  ) -> AuditEvent {
+    switch result {
+    case .success(let response): event(request, note, .done, status: response.status.code)
+    case .failure(let error):
+      switch SnapshotProblem.answer(to: error) {
+      case let problem?: event(request, note, Self.result(problem), problem: problem)
+      case nil: event(request, note, .failed)
+      }
+    }
+  }
+
+  private static func result(_ problem: HTTPProblem) -> AuditEvent.Result {
+    problem.status.code < 500 || problem.status.code == 507 ? .refused : .failed
+  }
+
+  private func event(
+    _ request: HTTPServerRequest, _ note: RequestNote, _ result: AuditEvent.Result, status: Int? = nil,
+    problem: HTTPProblem? = nil
+  ) -> AuditEvent {
+    let facts = note.facts
+    return AuditEvent(
+      action, result, request: request.id, token: facts.token, usesLink: facts.usesLink,
+      snapshot: facts.snapshot, report: facts.report, address: request.peer,
+      status: status ?? problem?.status.code, problem: problem.map(Self.kind))
+  }
+
+  private static func kind(_ problem: HTTPProblem) -> String {
+    problem.type.split(separator: ":").last.map(String.init) ?? problem.type
+  }
+
+  private func count(_ result: Result<HTTPServerResponse, any Error>) {
+    guard isUpload else { return }
+    switch result {
+    case .success(let response): server.countUpload(response.status == .created ? "created" : "repeated")
+    case .failure(let error):
+      server.countUpload(SnapshotProblem.answer(to: error).map(Self.kind) ?? "broken-off")
+    }
+  }
+}
+
+extension RoutedRequest {
+  /// The value of a parameter, if the template has it and it is in order: whether it is, the call itself says.
+  fileprivate func lenientValue<Value>(of parameter: PathParameter<Value>) -> Value? {
+    do { return try value(of: parameter) } catch { return nil }
+  }
+}

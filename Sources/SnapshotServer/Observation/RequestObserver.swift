@@ -1,0 +1,36 @@
+public import HTTPEngine
+public import Logging
+import CoreMetrics
+
+/// Counts requests when they are over, and logs a line of each: for ``HTTPServer/Configuration/onResponse``.
+///
+/// The line names the token's id, never the token, and the path without its query, which may hold secrets.
+public final class RequestObserver: Sendable {
+  private let metrics: ServerMetrics
+  private let logger: Logger
+  private let unrouted: RouteMetrics
+
+  /// Counts by `metrics`, logs to `logger` at `info`.
+  public init(_ metrics: ServerMetrics, logger: Logger) {
+    self.metrics = metrics
+    self.logger = logger
+    unrouted = RouteMetrics("none", factory: metrics.factory)
+  }
+
+  /// Takes note of a request that is over. Never blocks.
+  public func observe(_ exchange: HTTPExchange) {
+    let facts = (exchange.note as? RequestNote)?.facts
+    (facts?.route ?? unrouted).count(exchange)
+    guard logger.logLevel <= .info else { return }
+    var metadata: Logger.Metadata = [
+      "method": "\(exchange.method)", "path": "\(exchange.path)", "status": "\(exchange.status)",
+      "bytes": "\(exchange.bytesSent)", "received": "\(exchange.bytesReceived)",
+      "duration": "\(exchange.duration)", "complete": "\(exchange.isComplete)", "id": "\(exchange.requestID)",
+      "peer": "\(exchange.peer)",
+    ]
+    if let route = facts?.route { metadata["route"] = "\(route.name)" }
+    if let token = facts?.token { metadata["token"] = "\(token)" }
+    if let trace = facts?.traceID { metadata["trace"] = "\(trace)" }
+    logger.info("request", metadata: metadata)
+  }
+}

@@ -1,0 +1,43 @@
+import HTTPEngine
+import CoreMetrics
+import Synchronization
+
+/// What is counted of one route: made once, so that a request costs no more than its additions.
+final class RouteMetrics: Sendable {
+  /// The method and the template; what no route answers has a name of its own.
+  let name: String
+  private let factory: any MetricsFactory
+  private let duration: CoreMetrics.Timer
+  private let received: Counter
+  private let sent: Counter
+  /// How often each status was answered, from 0, which is none, to 999.
+  private let statuses: Mutex<[Counter?]>
+
+  init(_ name: String, factory: any MetricsFactory) {
+    self.name = name
+    self.factory = factory
+    let dimensions = [("route", name)]
+    duration = CoreMetrics.Timer(
+      label: MetricName.requestDuration.rawValue, dimensions: dimensions, factory: factory)
+    received = Counter(label: MetricName.requestBytes.rawValue, dimensions: dimensions, factory: factory)
+    sent = Counter(label: MetricName.responseBytes.rawValue, dimensions: dimensions, factory: factory)
+    statuses = Mutex(Array(repeating: nil, count: 1000))
+  }
+
+  func count(_ exchange: HTTPExchange) {
+    let status = (0..<1000).contains(exchange.status) ? exchange.status : 0
+    let counter = statuses.withLock { statuses in
+      if let counter = statuses[status] { return counter }
+      let counter = Counter(
+        label: MetricName.requests.rawValue, dimensions: [("route", name), ("code", "\(status)")],
+        factory: factory)
+      statuses[status] = counter
+      return counter
+    }
+    counter.increment()
+    let (seconds, attoseconds) = exchange.duration.components
+    duration.recordNanoseconds(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
+    received.increment(by: exchange.bytesReceived)
+    sent.increment(by: exchange.bytesSent)
+  }
+}

@@ -1,0 +1,76 @@
+import SnapshotFormat
+
+/// A kind of problem that clients are told of (RFC 9457), as the description of the API lists it.
+struct ProblemKind: Sendable {
+  /// The last word of the type.
+  let name: String
+  let statuses: [Int]
+  let text: String
+
+  init(_ name: String, _ statuses: Int..., text: String) {
+    self.name = name
+    self.statuses = statuses
+    self.text = text
+  }
+
+  /// What identifies it in an answer.
+  var type: String { "urn:data-snapshots:problem:" + name }
+
+  /// Every kind, by its name.
+  static let byName = Dictionary(all.map { ($0.name, $0) }) { first, _ in first }
+
+  static let all: [ProblemKind] = [
+    ProblemKind("bad-request", 400, text: "The request is malformed."),
+    ProblemKind("malformed-report-id", 400, text: "The path names no report."),
+    ProblemKind("malformed-snapshot-id", 400, text: "The path names no UUID."),
+    ProblemKind("malformed-form", 400, text: "The form can't be read, or has no bundle."),
+    ProblemKind("malformed-end", 400, 422, text: "This is no time at which a snapshot could go."),
+    ProblemKind(
+      "digest-mismatch", 400, text: "The content has another SHA-256 than was stated; nothing was kept."),
+    ProblemKind(
+      "token-in-url", 400, text: "A token stands in the URL, where logs and histories would keep it."),
+    ProblemKind("token-needed", 401, text: "The call needs a token."),
+    ProblemKind("token-refused", 401, text: "The token is not known, or was revoked."),
+    ProblemKind("token-expired", 401, text: "The token was valid once."),
+    ProblemKind("link-refused", 401, text: "The link is not one that this server gave."),
+    ProblemKind("link-expired", 401, text: "The link was valid once."),
+    ProblemKind("not-permitted", 403, text: "The token's scopes don't allow the call."),
+    ProblemKind("outside-limits", 403, text: "The token is limited to other reports or applications."),
+    ProblemKind(
+      "caller-limited", 403, text: "The call is about all snapshots, and the token is limited to some."),
+    ProblemKind("cross-site", 403, text: "A page of another site made a browser send the request."),
+    ProblemKind("no-such-path", 404, text: "Nothing answers under the path."),
+    ProblemKind(
+      "no-such-snapshot", 404, text: "There is no such snapshot, or none that the caller may know of."),
+    ProblemKind("method-not-allowed", 405, text: "The path does not answer the method."),
+    ProblemKind("snapshot-differs", 409, text: "The UUID belongs to other bytes or to another report."),
+    ProblemKind("snapshot-deleted", 410, text: "The snapshot was deleted."),
+    ProblemKind("precondition-failed", 412, text: "What an If-… field states is not so."),
+    ProblemKind("snapshot-exists", 412, text: "The UUID is taken, and was to be created."),
+    ProblemKind("content-too-large", 413, text: "The content is larger than the server takes."),
+    ProblemKind("form-too-large", 413, text: "The form has more or longer fields than the server takes."),
+    ProblemKind("unsupported-media-type", 415, text: "The content's type is not taken."),
+    ProblemKind("unsupported-coding", 415, text: "The content is coded in a way that is not taken."),
+    ProblemKind("range-not-satisfiable", 416, text: "No byte of the content lies in the range."),
+    ProblemKind(
+      "foreign-name", 421,
+      text: "The store is open, and the request was sent to a name that may be anybody's."),
+    ProblemKind("invalid-bundle", 422, text: "The content is no snapshot bundle; the detail says why."),
+    ProblemKind("malformed-change", 422, text: "The record can't be changed so."),
+    ProblemKind("rate-limited", 429, text: "The token or the address has made as many requests as it may."),
+    ProblemKind("too-many-wrong-tokens", 429, text: "Too many wrong tokens came from the address."),
+    ProblemKind("internal-error", 500, text: "The server failed; its log tells why, under the request's id."),
+    ProblemKind(
+      "snapshot-damaged", 500, text: "The server's copy is damaged; attaching it again puts it right."),
+    ProblemKind("unknown-method", 501, text: "No path of the server answers the method."),
+    ProblemKind("access-unavailable", 503, text: "The server can't read its tokens."),
+    ProblemKind("catalog-incomplete", 503, text: "Lists are not answered until the catalogue is made anew."),
+    ProblemKind("busy", 503, text: "The server has too much to do; try again after a while."),
+    ProblemKind(
+      "audit-unavailable", 503, text: "The call can't be accounted for at the moment, so it is not answered."),
+    ProblemKind(
+      "quota-exceeded", 429, 507,
+      text: "The caller's quota, or that of the whole store, is used up; nothing was kept."),
+    ProblemKind("out-of-space", 507, text: "The server has no room left; nothing was kept."),
+  ]
+}

@@ -1,0 +1,44 @@
+import Foundation
+import SystemIO
+import TestSupport
+import Testing
+
+/// What is left of requests to the built command: lines and numbers.
+@Suite struct ObservabilityTests {
+  @Test func `requests are counted, logged and accounted for under the id that the client gave`() async throws
+  {
+    let folder = try TemporaryFolder()
+    let storage = folder.file("storage")
+    let server = try await TestServer(storage: storage)
+    let answer = try await Curl([
+      "-H", "X-Request-Id: mine-1", "-H",
+      "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+      server.address("/v1/snapshots?limit=5"),
+    ])
+    #expect(answer.status == 200)
+    let metrics = try await Curl([server.address("/metrics")])
+    #expect(metrics.status == 200)
+    let text = String(decoding: metrics.body, as: UTF8.self)
+    #expect(text.contains("http_requests_total{code=\"200\",route=\"GET /v1/snapshots\"} 1\n"))
+    #expect(text.contains("\nsnapshot_store_bundles 0\n"))
+    #expect(text.contains("\nsnapshot_queue_depth{queue=\"audit\"} 0\n"))
+    #expect(text.contains("\nhttp_connections_open 1\n"))
+    #expect(await server.program.stop(SIGKILL) != 0)
+    // The line was there before the answer: no end of the process takes it back.
+    let audit = try String(contentsOf: storage.appending(path: "audit.log"), encoding: .utf8)
+    #expect(audit.contains(#""request":"mine-1","action":"listSnapshots""#))
+    #expect(audit.split(separator: "\n").count == 1)
+  }
+
+  @Test func `every metric is in the article`() throws {
+    let root = URL(filePath: #filePath).deletingLastPathComponent().appending(
+      path: "../../Sources/SnapshotServer")
+    let article = try String(
+      contentsOf: root.appending(path: "SnapshotServer.docc/Observability.md"), encoding: .utf8)
+    let names = try String(contentsOf: root.appending(path: "Observation/MetricName.swift"), encoding: .utf8)
+      .matches(of: /case \w+ = "(\w+)"/).map { String($0.1) }
+    #expect(names.count > 10)
+    for name in names { #expect(article.contains("`\(name)`"), "\(name)") }
+    #expect(article.matches(of: /\| `(http|snapshot)_/).count <= names.count)
+  }
+}

@@ -1,0 +1,144 @@
+import Foundation
+import HTTPEngine
+import HTTPSemantics
+import HTTPTypes
+import SnapshotFormat
+import Testing
+
+@testable import SnapshotServer
+
+@Suite struct APIDescriptionTests {
+  private let api: TestAPI
+  private let document = DescribedAnswers.document
+
+  init() {
+    var observation = Observation()
+    observation.metricsText = (text: { "a 1\n" }, contentType: "text/plain; version=0.0.4; charset=utf-8")
+    api = TestAPI(observation: observation)
+  }
+
+  @Test func `the router and the description name the same routes and methods`() {
+    #expect(APIDescription(api.handler.routes).undescribed.isEmpty)
+    let routed = Set(api.handler.routes.map { Operation.route($0.method, $0.template) })
+    #expect(Set(Operation.all.map { Operation.route($0.method, $0.template) }) == routed)
+    #expect(Operation.byRoute.count == Operation.all.count)
+    var described: Set<String> = []
+    for path in document["paths"]?.keys ?? [] {
+      let methods = document["paths"]?[path]?.keys ?? []
+      #expect(methods.contains("options"), "\(path)")
+      #expect(methods.contains("head") == methods.contains("get"), "\(path)")
+      for method in methods where method != "head" && method != "options" {
+        described.insert("\(method.uppercased()) \(path)")
+      }
+    }
+    #expect(described == routed)
+  }
+
+  @Test func `what is described is answered, and allows just the methods that are described`() async throws {
+    for path in document["paths"]?.keys ?? [] {
+      let methods = (document["paths"]?[path]?.keys ?? []).map { $0.uppercased() }.sorted()
+      let concrete = path.replacing("{report}", with: "BUG-1").replacing("{id}", with: "\(SnapshotID())")
+      let options = try await api.send(.options, concrete)
+      #expect(options.fields[.allow] == methods.joined(separator: ", "), "\(path)")
+    }
+  }
+
+  @Test func `each parameter of a path is described, and no other`() {
+    for operation in Operation.all {
+      let names = operation.template.split(separator: "/").filter { $0.hasPrefix("{") }
+        .map { $0.dropFirst().prefix { $0 != "}" && $0 != "." } }
+      let described = operation.parameters.filter { $0.place == .path }.map(\.name)
+      #expect(Set(names.map(String.init)) == Set(described), "\(operation.id)")
+    }
+  }
+
+  @Test func `every problem that the sources know is described, and no other`() throws {
+    let sources = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Sources")
+    var kinds: Set<String> = []
+    for target in ["HTTPEngine", "SnapshotServer"] {
+      let files = FileManager.default.enumerator(
+        at: sources.appending(path: target), includingPropertiesForKeys: nil)
+      for case let file as URL in try #require(files) where file.pathExtension == "swift" {
+        for match in try String(contentsOf: file, encoding: .utf8).matches(of: /kind:\s*"([a-z-]+)"/) {
+          kinds.insert(String(match.1))
+        }
+      }
+    }
+    #expect(Set(ProblemKind.all.map(\.name)) == kinds)
+    #expect(ProblemKind.byName.count == ProblemKind.all.count)
+    // And each is somewhere in the document: what no route answers, in the schema of problems.
+    let types = document["components"]?["schemas"]?["Problem"]?["properties"]?["type"]?["enum"]?.items ?? []
+    #expect(Set(types.compactMap(\.text)) == Set(ProblemKind.all.map(\.type)).union(["about:blank"]))
+    for operation in Operation.all {
+      for kind in operation.problems { #expect(ProblemKind.byName[kind] != nil, "\(operation.id): \(kind)") }
+    }
+  }
+
+  @Test func `every reference leads somewhere, and every operation has a name of its own`() throws {
+    for reference in Set(document.texts(under: "$ref")) {
+      var place: JSONValue? = document
+      for step in reference.split(separator: "/").dropFirst() { place = place?[String(step)] }
+      #expect(place != nil, "\(reference)")
+    }
+    let names = document.texts(under: "operationId")
+    #expect(Set(names).count == names.count)
+  }
+
+  @Test func `the schema of records has the keys of records`() async throws {
+    let bundle = try SampleBundle()
+    let answer = try await api.upload(bundle.bytes)
+    let record = try answer.decode(JSONValue.self)
+    let schema = try #require(document["components"]?["schemas"]?["Snapshot"])
+    let known = Set(schema["properties"]?.keys ?? [])
+    let required = Set((schema["required"]?.items ?? []).compactMap(\.text))
+    #expect(Set(record.keys).isSubset(of: known))
+    #expect(required.isSubset(of: record.keys))
+    for part in ["application", "device"] {
+      #expect(record[part]?.keys == schema["properties"]?[part]?["properties"]?.keys)
+    }
+    // Every property that a record has in Swift is there, whether or not this one has a value for it.
+    let properties = Mirror(reflecting: try answer.decode(SnapshotRecord.self)).children.compactMap(\.label)
+    #expect(known == Set(properties).union(["bundle"]).subtracting(["identifiers"]))
+  }
+
+  @Test func `the server serves its description`() async throws {
+    let answer = try await api.send(.get, "/openapi.json")
+    #expect(answer.status == 200)
+    #expect(answer.fields[.contentType] == "application/json")
+    #expect(try answer.decode(JSONValue.self) == APIDescription(api.handler.routes, isOpen: true).document)
+    let tag = try #require(answer.fields[.eTag])
+    #expect(try await api.send(.get, "/openapi.json", [.ifNoneMatch: tag]).status == 304)
+  }
+
+  @Test(arguments: ["/", "/openapi.json"])
+  func `what nobody has changed is not sent again`(path: String) async throws {
+    #expect(try await api.send(.get, path, [.ifNoneMatch: "*"]).status == 304)
+    #expect(try await api.send(.head, path, [.ifNoneMatch: "*"]).status == 304)
+    #expect(try await api.send(.get, path, [.ifMatch: "\"another\""]).status == 412)
+  }
+
+  @Test func `half a JSON document is never sent`() async throws {
+    let bundle = try SampleBundle()
+    try await api.upload(bundle.bytes, .put, id: bundle.id)
+    for path in ["/v1/snapshots/\(bundle.id)", "/openapi.json"] {
+      let answer = try await api.send(.get, path, [.range: "bytes=1-5,7-9"])
+      #expect(answer.status == 200)
+      #expect(answer.fields[.acceptRanges] == nil)
+      _ = try answer.decode(JSONValue.self)
+    }
+  }
+
+  @Test func `digests of other algorithms are no error, and count for nothing`() async throws {
+    let bundle = try SampleBundle()
+    #expect(try await api.upload(bundle.bytes, fields: [.reprDigest: "null,null"]).status == 201)
+  }
+
+  @Test func `what is open to all says so, and all else says what it needs`() {
+    for route in api.handler.routes {
+      let operation = document["paths"]?[route.template]?[route.method.rawValue.lowercased()]
+      #expect(operation?["security"]?.items?.isEmpty == (route.permission == .open), "\(route.template)")
+      let text = operation?["description"]?.text ?? ""
+      #expect(text.contains("Needs a token") == (route.permission != .open), "\(route.template)")
+    }
+  }
+}

@@ -1,0 +1,216 @@
+import Foundation
+import Logging
+import SnapshotFormat
+import SnapshotServer
+import SystemIO
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(Sanitizer.slowness))) struct AuditLogTests {
+  private let folder: TemporaryFolder
+  private let messages = CapturedLog()
+  private var path: String { folder.file("audit.log").path }
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func open(_ change: (inout AuditLog.Configuration) -> Void = { _ in }) throws -> AuditLog {
+    var configuration = AuditLog.Configuration(path: path)
+    configuration.flushInterval = .milliseconds(1)
+    change(&configuration)
+    return try AuditLog(configuration, logger: Logger(label: "test") { _ in messages })
+  }
+
+  private func lines(_ name: String = "audit.log") throws -> [Substring] {
+    try String(contentsOf: folder.file(name), encoding: .utf8).split(separator: "\n")
+  }
+
+  /// An event whose line has `length` bytes.
+  private func event(_ length: Int, _ action: String = "a") -> AuditEvent {
+    let shortest = AuditEvent(action, .done, time: Date(timeIntervalSince1970: 0), request: "").line.utf8
+      .count
+    return AuditEvent(
+      action, .done, time: Date(timeIntervalSince1970: 0),
+      request: String(repeating: "r", count: length - shortest))
+  }
+
+  @Test func `a line is a JSON object that names what is known`() throws {
+    let id = try #require(SnapshotID("3f2b8c1e-0000-4000-8000-00000000000A"))
+    let time = Date(timeIntervalSince1970: 1_700_000_000.125)
+    let event = AuditEvent(
+      "fetchBundle", .done, time: time, request: "r1", token: "t1", usesLink: true, snapshot: id,
+      report: try ReportID("BUG-1"), address: "127.0.0.1:80", status: 200, problem: "p", count: 2)
+    #expect(
+      event.line == #"{"time":"2023-11-14T22:13:20.125Z","request":"r1","token":"t1","link":true,"#
+        + #""action":"fetchBundle","snapshot":"3f2b8c1e-0000-4000-8000-00000000000a","report":"BUG-1","#
+        + #""address":"127.0.0.1:80","result":"done","status":200,"problem":"p","count":2}"# + "\n")
+    #expect(
+      AuditEvent("expire", .failed, time: time).line
+        == #"{"time":"2023-11-14T22:13:20.125Z","action":"expire","result":"failed"}"# + "\n")
+  }
+
+  @Test func `no character moves a cursor, ends a line or reads backwards`() throws {
+    let text = "a\"b\\c\n\r\t\u{1B}[2J\u{7F}\u{9B}\u{2028}\u{202E}\u{2066}\u{FEFF}ü🙂"
+    let line = AuditEvent("a", .refused, request: text, address: text).line
+    #expect(
+      line.contains(
+        #""request":"a\"b\\c\u000a\u000d\u0009\u001b[2J\u007f\u009b\u2028\u202e\u2066\ufeffü🙂""#))
+    let read = try JSONDecoder().decode([String: String].self, from: Data(line.utf8))
+    #expect(read["address"] == text)
+    #expect(line.unicodeScalars.filter { $0.value < 32 } == ["\n"])
+  }
+
+  @Test func `lines come in order, in a file for the server's user alone`() async throws {
+    let log = try open()
+    for number in 0..<100 { try await log.write(AuditEvent("\(number)", .done)) }
+    #expect(try lines().map { $0.contains(#""action":""#) }.count == 100)
+    for (number, line) in try lines().enumerated() { #expect(line.contains("\"action\":\"\(number)\"")) }
+    let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+    #expect(mode == 0o600)
+    await log.close()
+  }
+
+  @Test func `many tasks write whole lines, each once`() async throws {
+    let log = try open { $0.fileBytes = 8192 }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 0..<1000 { group.addTask { try await log.write(AuditEvent("\(number)", .done)) } }
+      try await group.waitForAll()
+    }
+    await log.close()
+    var seen: [String] = []
+    for name in try Folder.entries(folder.url.path) {
+      for line in try lines(name) {
+        let event = try JSONDecoder().decode([String: String].self, from: Data(line.utf8))
+        seen.append(try #require(event["action"]))
+      }
+    }
+    // 15 files and the newest hold them all.
+    #expect(Set(seen) == Set((0..<1000).map(String.init)))
+    #expect(seen.count == 1000)
+  }
+
+  @Test func `what was there stays, and a line that broke off ends`() async throws {
+    try Data("{\"time\":\"x\"}\n{\"broken".utf8).write(to: folder.file("audit.log"))
+    let log = try open()
+    try await log.write(AuditEvent("a", .done))
+    try await log.write(AuditEvent("b", .done))
+    await log.close()
+    let lines = try lines()
+    #expect(lines.prefix(2) == ["{\"time\":\"x\"}", "{\"broken"])
+    #expect(lines.count == 4)
+    #expect(lines[2].contains(#""action":"a""#) && lines[3].contains(#""action":"b""#))
+  }
+
+  @Test(arguments: [(99, 1), (100, 1), (101, 2)])
+  func `a file grows up to its limit`(second: Int, files: Int) async throws {
+    let log = try open { $0.fileBytes = 200 }
+    try await log.write(event(100))
+    try await log.write(event(second))
+    await log.close()
+    #expect(try Folder.entries(folder.url.path).count == files)
+  }
+
+  @Test func `so many files are kept and no more, the newest last`() async throws {
+    let log = try open {
+      $0.fileBytes = 100
+      $0.keptFiles = 2
+    }
+    for action in ["a", "b", "c", "d", "e"] { try await log.write(event(100, action)) }
+    await log.close()
+    #expect(try Folder.entries(folder.url.path) == ["audit.log", "audit.log.1", "audit.log.2"])
+    #expect(try lines().map { $0.contains(#""e""#) } == [true])
+    #expect(try lines("audit.log.1").map { $0.contains(#""d""#) } == [true])
+    #expect(try lines("audit.log.2").map { $0.contains(#""c""#) } == [true])
+  }
+
+  @Test func `a line beyond the limit has a file of its own`() async throws {
+    let log = try open { $0.fileBytes = 100 }
+    for length in [300, 300] { try await log.write(event(length)) }
+    await log.close()
+    #expect(try lines().count == 1)
+    #expect(try lines("audit.log.1").count == 1)
+  }
+
+  @Test func `a log that was removed or moved is made again`() async throws {
+    let log = try open()
+    try await log.write(AuditEvent("a", .done))
+    try Folder.remove(path)
+    try await log.write(AuditEvent("b", .done))
+    try Folder.replace(path + ".moved", with: path)
+    try await log.write(AuditEvent("c", .done))
+    await log.close()
+    #expect(try lines("audit.log.moved").map { $0.contains(#""b""#) } == [true])
+    #expect(try lines().map { $0.contains(#""c""#) } == [true])
+  }
+
+  @Test func `what can't be written is told, and the log goes on when it can`() async throws {
+    let log = try open()
+    try Folder.remove(path)
+    try Folder.create(path)
+    await #expect(throws: AuditLog.Failure.self) { try await log.write(AuditEvent("a", .done)) }
+    #expect(log.isFailing)
+    #expect(messages.lines.contains { $0.hasPrefix("error Events can't be written") })
+    try Folder.remove(path)
+    try await log.write(AuditEvent("b", .done))
+    #expect(!log.isFailing)
+    await log.close()
+    #expect(try lines().map { $0.contains(#""b""#) } == [true])
+  }
+
+  @Test func `a link in the place of the log is not followed`() throws {
+    try Data().write(to: folder.file("elsewhere"))
+    try FileManager.default.createSymbolicLink(
+      atPath: path, withDestinationPath: folder.file("elsewhere").path)
+    #expect(throws: SystemError.self) { try open() }
+  }
+
+  @Test func `a full queue refuses, and so does a closed log`() async throws {
+    let full = try open { $0.waitingEvents = 0 }
+    await #expect(throws: AuditLog.Failure.self) { try await full.write(AuditEvent("a", .done)) }
+    await full.close()
+    let log = try open()
+    await log.close()
+    await #expect(throws: AuditLog.Failure.self) { try await log.write(AuditEvent("a", .done)) }
+    #expect(try lines().isEmpty)
+  }
+
+  @Test func `refusals of people unknown that are alike share a line`() async throws {
+    let log = try open { $0.refusalWindow = .seconds(3600) }
+    for port in 1...1000 {
+      try await log.writeRefusal(
+        AuditEvent("fetchBundle", .refused, request: "r\(port)", address: "192.0.2.1:\(port)", status: 401))
+    }
+    try await log.writeRefusal(AuditEvent("fetchBundle", .refused, address: "192.0.2.2:1", status: 401))
+    try await log.writeRefusal(AuditEvent("listSnapshots", .refused, address: "192.0.2.1:1", status: 401))
+    await log.close()
+    let lines = try lines()
+    #expect(lines.count == 4)
+    #expect(lines[0].contains(#""request":"r1""#) && !lines[0].contains("count"))
+    #expect(lines[3].contains(#""request":"r1000""#) && lines[3].contains(#""count":999}"#))
+  }
+
+  @Test func `when their time is over the next refusal has a line again`() async throws {
+    let log = try open { $0.refusalWindow = .milliseconds(1) }
+    let event = AuditEvent("fetchBundle", .refused, address: "192.0.2.1:1", status: 401)
+    var attempts = 0
+    // Each window ends by itself, so sooner or later one more line stands there than was begun with.
+    while try lines().count < 3, attempts < 1_000_000 {
+      try await log.writeRefusal(event)
+      attempts += 1
+    }
+    #expect(try lines().count >= 3)
+    await log.close()
+  }
+
+  @Test func `refusals from everywhere share lines too, once there are too many`() async throws {
+    let log = try open { $0.refusalWindow = .seconds(3600) }
+    for number in 0..<3000 {
+      let address = "198.51.\(number / 256).\(number % 256):1"
+      try await log.writeRefusal(AuditEvent("fetchBundle", .refused, address: address, status: 401))
+    }
+    await log.close()
+    let lines = try lines()
+    #expect(lines.count == 1002)
+    #expect(lines.last?.contains(#""count":1999}"#) == true)
+    #expect(lines.last?.contains("address") == false)
+  }
+}

@@ -1,0 +1,77 @@
+import Foundation
+import HTTPEngine
+import HTTPTypes
+import SnapshotFormat
+import Testing
+
+@testable import SnapshotServer
+
+/// Holds every answer that a test gets to what the description of the API says of it.
+enum DescribedAnswers {
+  /// The description as clients read it, of every route.
+  static let document: JSONValue = {
+    var observation = Observation()
+    observation.metricsText = (text: { "" }, contentType: "text/plain")
+    return APIDescription(TestAPI(observation: observation).handler.routes).document
+  }()
+
+  /// Fields that say nothing of the call.
+  private static let plain: Set<String> = ["content-type", "content-length"]
+
+  /// Whether the answer's status, fields and kind of problem are in the description of the route that answered.
+  static func check(_ request: HTTPServerRequest, _ answer: TestAPI.Answer) {
+    guard let route = (request.note as? RequestNote)?.facts.route?.name else { return }
+    let path = String(route.drop { $0 != "/" })
+    let operation = document["paths"]?[path]?[request.method.rawValue.lowercased()]
+    let name = "\(request.method) \(path)"
+    guard let operation else {
+      Issue.record("\(name) is not described")
+      return
+    }
+    guard let response = operation["responses"]?["\(answer.status)"] else {
+      Issue.record("\(name) is not said to answer \(answer.status)")
+      return
+    }
+    for field in answer.fields where !plain.contains(field.name.canonicalName) {
+      let isDescribed = response["headers"]?.keys.contains { $0.lowercased() == field.name.canonicalName }
+      if isDescribed != true { Issue.record("\(name), \(answer.status): \(field.name) is not described") }
+    }
+    if let problem = answer.problem {
+      let schemas = response["content"]?["application/problem+json"]?["schema"]?["allOf"]?.items ?? []
+      let types = schemas.compactMap { $0["properties"]?["type"]?["enum"]?.items }.joined()
+      if request.method != .head, !types.contains(.string(problem.type)) {
+        Issue.record("\(name), \(answer.status): \(problem.type) is not described")
+      }
+      let kind = ProblemKind.all.first { $0.type == problem.type }
+      if kind?.statuses.contains(answer.status) != true {
+        Issue.record("\(problem.type) is described with another status")
+      }
+    } else if let type = answer.fields[.contentType]?.prefix(while: { $0 != ";" }), request.method != .head {
+      if response["content"]?[String(type)] == nil {
+        Issue.record("\(name), \(answer.status): \(type) is not described")
+      }
+    }
+  }
+}
+
+extension JSONValue {
+  subscript(key: String) -> JSONValue? {
+    if case .object(let values) = self { values[key] } else { nil }
+  }
+
+  var keys: [String] { if case .object(let values) = self { values.keys.sorted() } else { [] } }
+  var items: [JSONValue]? { if case .array(let values) = self { values } else { nil } }
+  var text: String? { if case .string(let text) = self { text } else { nil } }
+
+  /// Every text under `key`, however deep.
+  func texts(under key: String) -> [String] {
+    switch self {
+    case .array(let values): values.flatMap { $0.texts(under: key) }
+    case .object(let values):
+      values.flatMap { name, value in
+        (name == key ? value.text.map { [$0] } ?? [] : []) + value.texts(under: key)
+      }
+    default: []
+    }
+  }
+}
