@@ -46,14 +46,18 @@ let sources: [Target] = [
       "DataSnapshots", "SnapshotClient", "SnapshotFormat", "HTTPEngine", "HTTPSemantics", "HTTPTransport",
       "SystemIO", .httpTypes, .logging,
     ]),
+  .target(
+    name: "PrometheusMetrics", dependencies: [.product(name: "CoreMetrics", package: "swift-metrics")]),
   .target(name: "SnapshotStore", dependencies: ["SnapshotFormat", "SystemIO"]),
   .target(
     name: "FileStore", dependencies: ["SnapshotStore", "SnapshotFormat", "SystemIO", .crypto, .logging]),
   .target(
+    name: "SQLiteCatalog", dependencies: ["SnapshotStore", "SnapshotFormat", "SystemIO", .grdb]),
+  .target(
     name: "SnapshotServer",
     dependencies: [
       "HTTPEngine", "HTTPSemantics", "SnapshotStore", "SnapshotFormat", "SystemIO", .httpTypes, .logging,
-      .crypto,
+      .crypto, .product(name: "CoreMetrics", package: "swift-metrics"), .tracing,
     ]),
 
   // The command, which puts them together.
@@ -61,7 +65,8 @@ let sources: [Target] = [
     name: "snapshot",
     dependencies: [
       "SystemIO", "ZipArchive", "SnapshotFormat", "DataSnapshots", "SnapshotClient", "HTTPTransport",
-      "HTTPEngine", "SnapshotStore", "FileStore", "SnapshotServer", .httpTypes, .logging,
+      "HTTPEngine", "SnapshotStore", "FileStore", "SQLiteCatalog", "SnapshotServer", "PrometheusMetrics",
+      .httpTypes, .logging, .product(name: "CoreMetrics", package: "swift-metrics"),
       .product(name: "ArgumentParser", package: "swift-argument-parser"),
       .product(name: "Configuration", package: "swift-configuration"),
       .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -94,15 +99,20 @@ let tests: [Target] = [
       "HTTPEngine", "HTTPSemantics", "SystemIO", "TestSupport", "echo-server", .httpTypes, .logging,
     ]),
   .testTarget(
+    name: "PrometheusMetricsTests",
+    dependencies: ["PrometheusMetrics", .product(name: "CoreMetrics", package: "swift-metrics")]),
+  .testTarget(
     name: "SnapshotStoreTests",
     dependencies: [
-      "SnapshotStore", "FileStore", "SnapshotFormat", "SystemIO", "TestSupport", .logging,
+      "SnapshotStore", "FileStore", "SQLiteCatalog", "SnapshotFormat", "SystemIO", "TestSupport", .logging,
+      .grdb,
     ]),
   .testTarget(
     name: "SnapshotServerTests",
     dependencies: [
-      "SnapshotServer", "HTTPEngine", "HTTPSemantics", "SnapshotStore", "SnapshotFormat", "ZipArchive",
-      "SystemIO", "TestSupport", .httpTypes, .logging,
+      "SnapshotServer", "SQLiteCatalog", "PrometheusMetrics", "HTTPEngine", "HTTPSemantics", "SnapshotStore",
+      "SnapshotFormat", "ZipArchive", "SystemIO", "TestSupport", .httpTypes, .logging, .tracing,
+      .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
     ]),
   .testTarget(
     name: "SnapshotClientTests",
@@ -119,9 +129,8 @@ let tests: [Target] = [
   .testTarget(
     name: "EndToEndTests",
     dependencies: [
-      "snapshot", "DataSnapshots", "SnapshotFormat", "SnapshotClient", "HTTPEngine", "SystemIO",
-      "TestSupport",
-      .crypto,
+      "snapshot", "DataSnapshots", "SnapshotFormat", "SnapshotClient", "SnapshotStore", "HTTPEngine",
+      "SystemIO", "TestSupport", .crypto,
       .product(name: "Yams", package: "Yams"),
     ]),
 ]
@@ -151,6 +160,7 @@ let package = Package(
     .library(name: "SnapshotClient", targets: ["SnapshotClient"]),
     .library(name: "SnapshotFormat", targets: ["SnapshotFormat"]),
     .library(name: "SnapshotSettings", targets: ["SnapshotSettings"]),
+    .library(name: "SQLiteCatalog", targets: ["SQLiteCatalog", "SnapshotStore"]),
     .library(name: "HTTPEngine", targets: ["HTTPEngine", "HTTPSemantics", "SystemIO"]),
     .executable(name: "snapshot", targets: ["snapshot"]),
   ],
@@ -160,10 +170,13 @@ let package = Package(
       url: "https://github.com/apple/swift-configuration", .upToNextMinor(from: "1.4.0"),
       traits: [.defaults, "YAML"]),
     .package(url: "https://github.com/apple/swift-crypto", .upToNextMinor(from: "4.5.2")),
+    .package(url: "https://github.com/apple/swift-distributed-tracing", .upToNextMinor(from: "1.7.3")),
     .package(url: "https://github.com/apple/swift-http-structured-headers", .upToNextMinor(from: "1.7.0")),
     .package(url: "https://github.com/apple/swift-http-types", .upToNextMinor(from: "1.8.0")),
     .package(url: "https://github.com/apple/swift-log", .upToNextMinor(from: "1.16.2")),
+    .package(url: "https://github.com/apple/swift-metrics", .upToNextMinor(from: "2.13.0")),
     .package(url: "https://github.com/apple/swift-system", .upToNextMinor(from: "1.8.1")),
+    .package(url: "https://github.com/groue/GRDB.swift", .upToNextMinor(from: "7.10.0")),
     .package(url: "https://github.com/jpsim/Yams", .upToNextMinor(from: "6.2.2")),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", .upToNextMinor(from: "2.13.0")),
   ],
@@ -173,11 +186,13 @@ let package = Package(
 
 extension Target.Dependency {
   static var crypto: Self { .product(name: "Crypto", package: "swift-crypto") }
+  static var grdb: Self { .product(name: "GRDB", package: "GRDB.swift") }
   static var httpTypes: Self { .product(name: "HTTPTypes", package: "swift-http-types") }
   static var logging: Self { .product(name: "Logging", package: "swift-log") }
   static var rawStructuredFields: Self {
     .product(name: "RawStructuredFieldValues", package: "swift-http-structured-headers")
   }
+  static var tracing: Self { .product(name: "Tracing", package: "swift-distributed-tracing") }
 }
 
 /// Where raw memory is the subject; everywhere else the compiler checks that none is touched.
