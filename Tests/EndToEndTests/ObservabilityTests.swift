@@ -13,20 +13,21 @@ import Testing
     let answer = try await Curl([
       "-H", "X-Request-Id: mine-1", "-H",
       "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
-      server.address("/v1/snapshots?limit=5"),
+      server.address("/v1/scrub?token=none"),
     ])
     #expect(answer.status == 200)
     let metrics = try await Curl([server.address("/metrics")])
     #expect(metrics.status == 200)
     let text = String(decoding: metrics.body, as: UTF8.self)
-    #expect(text.contains("http_requests_total{code=\"200\",route=\"GET /v1/snapshots\"} 1\n"))
+    #expect(text.contains("http_requests_total{code=\"200\",route=\"GET /v1/scrub\"} 1\n"))
     #expect(text.contains("\nsnapshot_store_bundles 0\n"))
     #expect(text.contains("\nsnapshot_queue_depth{queue=\"audit\"} 0\n"))
     #expect(text.contains("\nhttp_connections_open 1\n"))
+    #expect(text.contains("\nsnapshot_catalog_lag_records 0\n"))
     #expect(await server.program.stop(SIGKILL) != 0)
     // The line was there before the answer: no end of the process takes it back.
     let audit = try String(contentsOf: storage.appending(path: "audit.log"), encoding: .utf8)
-    #expect(audit.contains(#""request":"mine-1","action":"listSnapshots""#))
+    #expect(audit.contains(#""request":"mine-1","action":"readScrub""#))
     #expect(audit.split(separator: "\n").count == 1)
   }
 

@@ -82,7 +82,7 @@ import Tracing
       try await api.send(
         .post, "/v1/reports/BUG-1/snapshots", [.contentType: "application/zip"], body: broken)
     }
-    api.store.fail(.open, with: .system(SystemError(operation: "open", code: 5)))
+    api.store.fail(.record, with: .system(SystemError(operation: "open", code: 5)))
     try await api.send(.get, "/v1/snapshots/\(bundle.id).zip")
     let events = try audited()
     #expect(events.map { $0["result"] } == ["refused", "refused", "refused", "failed", "failed"])

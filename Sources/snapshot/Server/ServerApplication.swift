@@ -65,6 +65,7 @@ struct ServerApplication {
       observation: observation, logger: logger)
     server = HTTPServer(configuration: configuration, handler: handler, logger: logger)
     observers.sample(server)
+    observers.sample(indexer, store)
     upkeep.start()
   }
 

@@ -81,6 +81,20 @@ final class ServerObservers: Sendable {
     }
   }
 
+  /// Looks at how far the catalogue is behind the store.
+  func sample(_ indexer: CatalogIndexer, _ store: FileBundleStore) {
+    let gauge = metrics.gauge(.catalogLag)
+    samples.withLock { samples in
+      samples.append {
+        switch indexer.progress {
+        case .ready: gauge.set(0)
+        case .indexing(_, let records): gauge.set(max(store.usage.bundles - records, 0))
+        case .unknown: gauge.set(store.usage.bundles)
+        }
+      }
+    }
+  }
+
   /// Ends the audit log.
   func close() async { await audit.withLock { $0 }?.close() }
 
