@@ -11,9 +11,9 @@ enum RecordCoder {
 
   static func encode(_ record: SnapshotRecord) -> Data {
     var writer = Writer()
-    writer.data.reserveCapacity(512)
-    writer.data.append(contentsOf: record.id.bytes)
-    writer.data.append(contentsOf: record.sha256.bytes)
+    writer.bytes.reserveCapacity(512)
+    writer.bytes += record.id.bytes
+    writer.bytes += record.sha256.bytes
     writer.append(record.size)
     writer.append(record.receivedAt)
     writer.append(record.createdAt)
@@ -38,7 +38,7 @@ enum RecordCoder {
     writer.append(record.attachedBy) { $0.append($1) }
     writer.append(record.expiresAt) { $0.append($1) }
     writer.append(record.isPinned ? 1 : 0)
-    return writer.data
+    return Data(writer.bytes)
   }
 
   static func decode(_ data: Data) throws -> SnapshotRecord {
@@ -77,10 +77,10 @@ enum RecordCoder {
   }
 
   private struct Writer {
-    var data = Data()
+    var bytes: [UInt8] = []
 
     mutating func append(_ number: Int64) {
-      for shift in stride(from: 0, to: 64, by: 8) { data.append(UInt8(truncatingIfNeeded: number >> shift)) }
+      for shift in stride(from: 0, to: 64, by: 8) { bytes.append(UInt8(truncatingIfNeeded: number >> shift)) }
     }
 
     mutating func append(_ date: Date) {
@@ -89,7 +89,7 @@ enum RecordCoder {
 
     mutating func append(_ text: String) {
       appendCount(text.utf8.count)
-      data.append(contentsOf: text.utf8)
+      bytes.append(contentsOf: text.utf8)
     }
 
     mutating func append<Element>(_ list: [Element], _ each: (inout Writer, Element) -> Void) {
@@ -102,7 +102,7 @@ enum RecordCoder {
     }
 
     private mutating func appendCount(_ count: Int) {
-      for shift in stride(from: 0, to: 32, by: 8) { data.append(UInt8(truncatingIfNeeded: count >> shift)) }
+      for shift in stride(from: 0, to: 32, by: 8) { bytes.append(UInt8(truncatingIfNeeded: count >> shift)) }
     }
   }
 

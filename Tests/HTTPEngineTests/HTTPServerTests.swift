@@ -282,12 +282,15 @@ import Testing
   @Test func `two hundred connections are served at once`() async throws {
     let entered = Counter()
     let gate = Signal()
-    try await withServer(handler: { request in
-      entered.add()
-      if entered.value == 200 { gate.fire() }
-      await gate.wait()
-      return try await echo(request)
-    }) { _, port in
+    try await withServer(
+      configure: { $0.eventLoops = 2 },
+      handler: { request in
+        entered.add()
+        if entered.value == 200 { gate.fire() }
+        await gate.wait()
+        return try await echo(request)
+      }
+    ) { _, port in
       try await RawHTTPClient.run {
         let clients = try (0..<200).map { _ in try RawHTTPClient(port: port) }
         for (index, client) in clients.enumerated() {

@@ -1,4 +1,3 @@
-import Dispatch
 public import Foundation
 import Synchronization
 
@@ -46,8 +45,9 @@ public final class RunningProgram: @unchecked Sendable {
     try process.run()
     let output = pipe.fileHandleForReading
     let line: String? = await withCheckedContinuation { continuation in
-      // A thread of its own: what comes after the first line is read too, so that the program is never held up.
-      DispatchQueue(label: "running-program").async {
+      // What comes after the first line is read too, so that the program is never held up. Dispatch has not threads
+      // enough for the tests' programs beside their servers' event loops.
+      Thread {
         var bytes = Data()
         var isFirst = true
         while true {
@@ -62,7 +62,7 @@ public final class RunningProgram: @unchecked Sendable {
           }
           if more.isEmpty { return }
         }
-      }
+      }.start()
     }
     self.process = process
     self.ended = ended
