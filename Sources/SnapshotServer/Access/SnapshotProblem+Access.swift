@@ -97,7 +97,7 @@ extension SnapshotProblem {
     var fields = fields(of: verdict, name: name, unit: "content-bytes")
     fields[.retryAfter] = String(max(verdict.secondsUntilEnough, 1))
     return HTTPProblem(
-      .tooManyRequests, kind: "quota-exceeded", title: "Too many bytes were uploaded",
+      .tooManyRequests, kind: "upload-quota-exceeded", title: "Too many bytes were uploaded",
       detail: """
         One \(name) may upload \(verdict.allowance.amount) bytes in \(verdict.allowance.seconds) seconds. Nothing \
         of this upload was kept.

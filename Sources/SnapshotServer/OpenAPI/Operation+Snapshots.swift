@@ -121,7 +121,7 @@ extension Operation {
   private static let attaching = [
     "malformed-report-id", "digest-mismatch", "malformed-form", "content-too-large", "form-too-large",
     "unsupported-media-type", "unsupported-coding", "invalid-bundle", "out-of-space", "quota-exceeded",
-    "malformed-end",
+    "upload-quota-exceeded", "malformed-end",
   ]
   private static let bundleBody: [String: JSONValue] = [
     "application/zip": [:],

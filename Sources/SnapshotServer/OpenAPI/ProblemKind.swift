@@ -59,6 +59,8 @@ struct ProblemKind: Sendable {
     ProblemKind("malformed-change", 422, text: "The record can't be changed so."),
     ProblemKind("rate-limited", 429, text: "The token or the address has made as many requests as it may."),
     ProblemKind("too-many-wrong-tokens", 429, text: "Too many wrong tokens came from the address."),
+    ProblemKind(
+      "upload-quota-exceeded", 429, text: "The token or the address has uploaded as many bytes as it may."),
     ProblemKind("internal-error", 500, text: "The server failed; its log tells why, under the request's id."),
     ProblemKind(
       "snapshot-damaged", 500, text: "The server's copy is damaged; attaching it again puts it right."),
@@ -68,9 +70,7 @@ struct ProblemKind: Sendable {
     ProblemKind("busy", 503, text: "The server has too much to do; try again after a while."),
     ProblemKind(
       "audit-unavailable", 503, text: "The call can't be accounted for at the moment, so it is not answered."),
-    ProblemKind(
-      "quota-exceeded", 429, 507,
-      text: "The caller's quota, or that of the whole store, is used up; nothing was kept."),
+    ProblemKind("quota-exceeded", 507, text: "The store's quota is used up; nothing was kept."),
     ProblemKind("out-of-space", 507, text: "The server has no room left; nothing was kept."),
   ]
 }

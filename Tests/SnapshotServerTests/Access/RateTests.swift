@@ -127,7 +127,7 @@ import Testing
     let begun = guarded.api.store.ends.begun
     let refused = try await guarded.api.upload(bundle.bytes, fields: token)
     #expect(refused.status == 429)
-    #expect(refused.kind == "quota-exceeded")
+    #expect(refused.kind == "upload-quota-exceeded")
     #expect(refused.fields[.retryAfter] == "20")
     let name = isOfToken ? "token" : "address"
     #expect(refused.fields[.rateLimitPolicy] == "\"\(name)\";q=\(quota.bytes);w=100;qu=\"content-bytes\"")
