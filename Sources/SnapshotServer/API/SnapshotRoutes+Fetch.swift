@@ -43,18 +43,12 @@ extension SnapshotRoutes {
 
   /// Deletes a snapshot, if the conditions hold that the request states.
   func delete(_ call: APIRequest) async throws -> HTTPServerResponse {
-    let id = try call.value(of: .id)
-    let record = try await call.caller.lookUp { () throws(StoreError) in
-      try await service.record(id)
-    } visible: {
-      call.caller.mayDelete($0)
-    }
-    call.concerns(record)
+    let record = try await deletable(call)
     let current = Preconditions.Current(entityTag: Self.entityTag(of: record))
     guard Preconditions(call.request.headerFields).verdict(.delete, on: current) == .proceed else {
       throw HTTPProblem.preconditionFailed()
     }
-    try await service.delete(id)
+    try await service.delete(record.id)
     return HTTPServerResponse(status: .noContent)
   }
 }

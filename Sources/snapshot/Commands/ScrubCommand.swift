@@ -24,7 +24,7 @@ struct ScrubCommand: AsyncParsableCommand {
       } else {
         report.damagedSnapshots.forEach { Console.print("\($0)") }
       }
-      Console.note("\(report.bundles) bundles looked at, \(Console.size(report.bytes)).")
+      Console.note("Bundles looked at: \(report.bundles), \(Console.size(report.bytes)).")
       guard report.damaged == 0 else {
         throw CommandFailure("\(report.damaged) of \(report.bundles) are damaged.", status: .refused)
       }
