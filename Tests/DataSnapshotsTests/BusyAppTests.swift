@@ -9,7 +9,7 @@ import Testing
 
 /// An app at its busiest: it records, replays, updates its repositories and activates snapshots, all at the same time
 /// and from many threads.
-@Suite(.timeLimit(.minutes(Sanitizer.slowness))) struct BusyAppTests {
+@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct BusyAppTests {
   /// What the app keeps. A change in between would show: the two columns always agree.
   private struct Ledger: Codable, Hashable, Sendable {
     var left = 0

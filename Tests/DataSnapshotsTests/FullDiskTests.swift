@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Recording on a real disk that is full.
-@Suite(.timeLimit(.minutes(1)), .enabled("\(SmallDisk.requirement)") { await SmallDisk.isPossible })
+@Suite(.timeLimit(.minutes(5)), .enabled("\(SmallDisk.requirement)") { await SmallDisk.isPossible })
 struct FullDiskTests {
   private let disk: SmallDisk
   private let app: SampleApp

@@ -11,7 +11,7 @@ import SystemIO
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(Sanitizer.slowness))) struct AttachTests {
+@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct AttachTests {
   private let api = TestAPI()
   private let bundle: SampleBundle
 

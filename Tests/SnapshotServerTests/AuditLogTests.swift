@@ -6,7 +6,7 @@ import SystemIO
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(Sanitizer.slowness))) struct AuditLogTests {
+@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct AuditLogTests {
   private let folder: TemporaryFolder
   private let messages = CapturedLog()
   private var path: String { folder.file("audit.log").path }

@@ -11,7 +11,7 @@ import TestSupport
 import Testing
 
 /// What is said by calls of how long snapshots stay, and of their state.
-@Suite(.timeLimit(.minutes(Sanitizer.slowness))) struct KeepingTests {
+@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct KeepingTests {
   private let api = TestAPI()
   private let bundle: SampleBundle
   private var path: String { "/v1/snapshots/\(bundle.id)" }

@@ -13,7 +13,7 @@ import Testing
 import Tracing
 
 /// What is counted, logged, traced and accounted for while the API answers.
-@Suite(.timeLimit(.minutes(Sanitizer.slowness))) struct ObservationTests {
+@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct ObservationTests {
   private let folder: TemporaryFolder
   private let registry = PrometheusRegistry()
   private let log = CapturedLog()

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// What shows only on a connection: the same API, asked through a server of its own.
-@Suite(.timeLimit(.minutes(Sanitizer.slowness))) struct SocketTests {
+@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct SocketTests {
   private let bundle: SampleBundle
 
   init() throws { bundle = try SampleBundle(String(repeating: "{\"news\":[]}", count: 50_000)) }

@@ -11,7 +11,7 @@ import Testing
 @testable import SnapshotSettings
 
 /// The page, asked without a socket.
-@Suite(.timeLimit(.minutes(Sanitizer.slowness))) struct BetaSettingsPageTests {
+@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct BetaSettingsPageTests {
   let app: SampleApp
   let page: BetaSettingsPage
 

@@ -7,7 +7,7 @@ import SystemIO
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(Sanitizer.slowness))) struct BetaSettingsTests {
+@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct BetaSettingsTests {
   @Test func `a snapshot goes up from one app, and is replayed by another`() async throws {
     let server = try await SampleServer()
     let (sender, receiver) = (try SampleApp(server: server.url), try SampleApp(server: server.url))

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The article's lines, run as they stand there.
-@Suite(.timeLimit(.minutes(Sanitizer.slowness))) struct DocumentationTests {
+@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct DocumentationTests {
   @Test func `the article's example works, and is what the article shows`() async throws {
     let snapshotServer = try await SampleServer()
     let temporary = try TemporaryFolder()
