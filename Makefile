@@ -40,10 +40,12 @@ demo: setup ## Shows the whole story on real data, and leaves nothing behind
 	@swift build --product snapshot
 	@"$$(swift build --show-bin-path)/snapshot" demo
 
+# So many tests at once that none waits long for a thread, and what failed once more at the end, where it is seen.
 test: setup ## Builds with warnings as errors, and runs every test
-	@export WARNINGS_AS_ERRORS=1; \
+	@export WARNINGS_AS_ERRORS=1 SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=32; \
 	swift build --build-tests; \
-	swift test --skip-build --disable-xctest
+	swift test --skip-build --disable-xctest 2>&1 | tee .build/tests.log || { \
+	  echo; echo 'Failed:'; grep -a '✘' .build/tests.log; exit 1; }
 
 sanitize: setup ## Runs every test under AddressSanitizer, then under ThreadSanitizer
 	@Tests/Sanitizers/run

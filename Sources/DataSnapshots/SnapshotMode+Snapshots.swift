@@ -106,12 +106,13 @@ extension SnapshotMode {
 
   /// Removes what a launch that was cut short has left: once, before anything else is done on the queues.
   func removeLeftovers() {
+    // Looked for at once, so that nothing is taken for a leftover that was activated since.
     let active = withCore { $0.active?.id }
+    let snapshots = entries(of: storage.snapshots).filter { $0 != active?.description }
+      .map { storage.snapshots + "/" + $0 }
+    let frozen = entries(of: storage.frozen).map { storage.frozen + "/" + $0 }
     worker.async { [self] in
-      remove(storage.frozen)
-      for name in entries(of: storage.snapshots) where name != active?.description {
-        remove(storage.snapshots + "/" + name)
-      }
+      for folder in frozen + snapshots { remove(folder) }
     }
     recorder.queue.async { [self] in
       for folder in [storage.folder, storage.identifiers] {

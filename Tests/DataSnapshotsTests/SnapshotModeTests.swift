@@ -298,6 +298,20 @@ struct SnapshotModeTests {
     #expect(app.events.all.isEmpty)
   }
 
+  @Test func `what is activated after a launch is none of its leftovers`() async throws {
+    let bundle = try app.bundle("one", ["a": "theirs"])
+    let mode = app.launch()
+    _ = try await mode.makeSnapshot(to: app.temporary.file("a.zip"))
+    // What takes the next launch so long to remove that the activation comes before it has looked further.
+    for number in 0..<3000 { try app.temporary.write(Data(), to: "storage/frozen/x/\(number)") }
+    let other = app.launch()
+    try await mode.activate(bundle: bundle)
+    _ = try await other.makeSnapshot(to: app.temporary.file("b.zip"))
+    #expect(try app.names(in: "frozen") == [])
+    #expect(mode.process("live", "a") == "theirs")
+    #expect(app.events.all.isEmpty)
+  }
+
   @Test func `after a kill at any moment each recording is whole or absent`() async throws {
     for round in 0..<3 {
       let folder = app.storage.path

@@ -70,6 +70,21 @@ import Testing
     }
   }
 
+  @Test func `what is at hand is listed from the first call on`() async throws {
+    try await serving { _, indexer, handler in
+      await indexer.prepare(storeIsEmpty: true)
+      let answer = try await status(handler, "/v1/snapshots")
+      #expect(answer == 200)
+    }
+    let ids = try await attach(3)
+    try await serving { catalog, indexer, handler in
+      await indexer.prepare(storeIsEmpty: false)
+      #expect(try await status(handler, "/v1/snapshots") == 200)
+      try await indexer.update()
+      #expect(try await listed(catalog) == ids)
+    }
+  }
+
   @Test func `a catalogue that is deleted under a server comes back by itself`() async throws {
     var ids = try await attach(20)
     try await serving { catalog, indexer, handler in

@@ -50,6 +50,21 @@ public final class CatalogIndexer: Sendable {
     nudges.continuation.yield()
   }
 
+  /// Has lists answered before anybody asks, where that takes no time: the catalogue only wants a second look, or there
+  /// is nothing to be listed. To be called before ``run(every:)``.
+  /// - Parameter isEmpty: whether the store is.
+  public func prepare(storeIsEmpty isEmpty: Bool) async {
+    do {
+      if isEmpty {
+        try await update()
+      } else if try await catalog.state().extent != .nothing {
+        setProgress(.ready)
+      }
+    } catch {
+      tell(error)
+    }
+  }
+
   /// Looks after the catalogue until the task is cancelled: at once, and whenever `interval` has passed.
   public func run(every interval: Duration = .seconds(2)) async {
     await withTaskGroup(of: Void.self) { group in
@@ -65,7 +80,7 @@ public final class CatalogIndexer: Sendable {
         } catch is CancellationError {
           break
         } catch {
-          logger.error("The catalogue can't be brought up to date", metadata: ["error": "\(error)"])
+          tell(error)
         }
       }
       group.cancelAll()
@@ -170,6 +185,10 @@ public final class CatalogIndexer: Sendable {
 
   /// How many records are in memory twice at most.
   private static let batch = 1000
+
+  private func tell(_ error: any Error) {
+    logger.error("The catalogue can't be brought up to date", metadata: ["error": "\(error)"])
+  }
 
   private func setProgress(_ progress: Progress) {
     state.withLock { state in if !state.wantsRebuild { state.progress = progress } }

@@ -37,6 +37,7 @@ struct ServerApplication {
     self.catalog = catalog
     self.verdict = verdict
     let indexer = CatalogIndexer(store: store, catalog: catalog, logger: logger)
+    await indexer.prepare(storeIsEmpty: store.usage.bundles == 0)
     let store = store
     indexing = Task {
       async let _ = indexer.run()
