@@ -11,7 +11,7 @@ public enum StructuredItem {
 
   /// The truth value that `text` is: `?1` or `?0`.
   public static func boolean(_ text: String?) -> Bool? {
-    guard case .boolean(let value) = item(text) else { return nil }
+    guard case .bool(let value) = item(text) else { return nil }
     return value
   }
 

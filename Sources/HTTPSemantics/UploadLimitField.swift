@@ -34,7 +34,8 @@ public struct UploadLimitField: Sendable, Hashable {
       var parser = StructuredFieldValueParser(Array(text.utf8))
       for (key, value) in try parser.parseDictionaryFieldValue() {
         guard let place = Self.keys.first(where: { $0.key == key })?.place else { continue }
-        guard case .item(let item) = value, case .integer(let number) = item.rfc9651BareItem, number >= 0 else {
+        guard case .item(let item) = value, case .integer(let number) = item.rfc9651BareItem, number >= 0
+        else {
           return nil
         }
         self[keyPath: place] = number

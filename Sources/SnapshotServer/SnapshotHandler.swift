@@ -19,7 +19,8 @@ public struct SnapshotHandler: HTTPHandler {
   /// while `observation` looks on. Uploads may be resumed where there is `uploads`.
   public init(
     _ service: SnapshotService, access: AccessControl = .open, limits: ServiceLimits = ServiceLimits(),
-    uploads: ResumableUploads? = nil, more: [APIRoute] = [], observation: Observation = Observation(), logger: Logger
+    uploads: ResumableUploads? = nil, more: [APIRoute] = [], observation: Observation = Observation(),
+    logger: Logger
   ) {
     let api =
       SnapshotRoutes(service, limits: limits, uploads: uploads).routes

@@ -95,14 +95,14 @@ extension APIDescription {
     ]),
     "Problem": object(
       [
-      "type": ["enum": .array(ProblemKind.all.map { .string($0.type) } + ["about:blank"])],
-      "title": ["type": "string"],
-      "status": ["type": "integer", "minimum": 400, "maximum": 599],
-      "detail": ["type": "string", "description": "What is wrong this time, for people."],
-      "requestID": ["type": "string"],
-      "expected-offset": ["type": "integer", "minimum": 0, "description": "Where the upload goes on."],
-      "provided-offset": ["type": "integer", "minimum": 0, "description": "Where the request would have."],
-    ], optional: ["expected-offset", "provided-offset"]),
+        "type": ["enum": .array(ProblemKind.all.map { .string($0.type) } + ["about:blank"])],
+        "title": ["type": "string"],
+        "status": ["type": "integer", "minimum": 400, "maximum": 599],
+        "detail": ["type": "string", "description": "What is wrong this time, for people."],
+        "requestID": ["type": "string"],
+        "expected-offset": ["type": "integer", "minimum": 0, "description": "Where the upload goes on."],
+        "provided-offset": ["type": "integer", "minimum": 0, "description": "Where the request would have."],
+      ], optional: ["expected-offset", "provided-offset"]),
   ]
 
   /// An object of `properties` and no others, all of which it has but the `optional` ones.
@@ -124,7 +124,8 @@ extension APIDescription {
     "Accept-Encoding": "The codings that are taken here.",
     "Accept-Patch": "The media types of changes that are taken here.",
     "Accept-Post": "The media types that are taken here.",
-    "Access-Control-Allow-Origin": "The origin whose pages may read the answer; only where the request has one.",
+    "Access-Control-Allow-Origin":
+      "The origin whose pages may read the answer; only where the request has one.",
     "Access-Control-Expose-Headers": "The fields that they may read.",
     "Accept-Ranges": "Ranges of bytes are answered.",
     "Allow": "The methods that the path answers.",

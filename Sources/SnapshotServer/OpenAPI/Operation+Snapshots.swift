@@ -12,7 +12,8 @@ extension Operation {
         """,
       parameters: [.report] + uploading, body: bundleBody,
       answers: [
-        .json(201, "It is attached, and would survive a power cut.", record, fields: ["Location"]), alreadyThere,
+        .json(201, "It is attached, and would survive a power cut.", record, fields: ["Location"]),
+        alreadyThere,
       ],
       problems: attaching, fields: draftFields),
     Operation(
@@ -96,7 +97,8 @@ extension Operation {
   ]
 
   static let record: JSONValue = ["$ref": "#/components/schemas/Snapshot"]
-  static let alreadyThere = Answer.json(200, "The same bytes were attached to the same report before.", record)
+  static let alreadyThere = Answer.json(
+    200, "The same bytes were attached to the same report before.", record)
   private static let change: JSONValue = [
     "schema": [
       "type": "object", "additionalProperties": false,
@@ -113,13 +115,14 @@ extension Operation {
   private static let bundleFields = [
     "Accept-Ranges", "Cache-Control", "Content-Disposition", "ETag", "Repr-Digest",
   ]
-  private static let uploading: [Parameter] = [
-    .header("Repr-Digest", "The SHA-256 of the body (RFC 9530), checked before anything is kept."),
-    .header("Content-Digest", "The same, by its other name."),
-    .header(
-      "Snapshot-Expires", "When the snapshot is to go: a time, a while such as `30d`, or `never`.",
-      ["type": "string", "pattern": "^([1-9][0-9]{0,3}[hdw]|never)$"]),
-  ] + resuming
+  private static let uploading: [Parameter] =
+    [
+      .header("Repr-Digest", "The SHA-256 of the body (RFC 9530), checked before anything is kept."),
+      .header("Content-Digest", "The same, by its other name."),
+      .header(
+        "Snapshot-Expires", "When the snapshot is to go: a time, a while such as `30d`, or `never`.",
+        ["type": "string", "pattern": "^([1-9][0-9]{0,3}[hdw]|never)$"]),
+    ] + resuming
   private static let digest: JSONValue = ["type": "string", "pattern": "^sha-256=:[A-Za-z0-9+/]{43}=:$"]
   private static let attaching = [
     "malformed-report-id", "digest-mismatch", "malformed-form", "content-too-large", "form-too-large",

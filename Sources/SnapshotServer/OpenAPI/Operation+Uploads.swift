@@ -60,7 +60,8 @@ extension Operation {
     Operation(
       "readResumableUpload", .get, ResumableUploads.draftPath + "/{upload}",
       "Tells how far an upload is, by draft-ietf-httpbis-resumable-upload.",
-      detail: "Any request that still brings bytes to it is ended first.", parameters: [.upload, .interopVersion],
+      detail: "Any request that still brings bytes to it is ended first.",
+      parameters: [.upload, .interopVersion],
       answers: [
         Answer(
           status: 204, text: "It is known.",
@@ -90,14 +91,16 @@ extension Operation {
 
   /// Fields that come with any answer to those who upload from pages of other origins.
   private static let crossOrigin = ["Access-Control-Allow-Origin", "Access-Control-Expose-Headers", "Vary"]
-  private static let tusFields = ["Tus-Resumable", "Tus-Version", "Location", "Accept", "Accept-Patch", "Cache-Control"]
+  private static let tusFields =
+    ["Tus-Resumable", "Tus-Version", "Location", "Accept", "Accept-Patch", "Cache-Control"]
     + crossOrigin
   private static let tusOffset = ["Upload-Offset", "Upload-Expires", "Link"]
   /// Fields that come with any answer to those who speak the draft.
-  static let draftFields = [
-    "Upload-Complete", "Upload-Incomplete", "Upload-Draft-Interop-Version", "Upload-Offset", "Upload-Limit",
-    "Accept", "Accept-Patch",
-  ] + crossOrigin
+  static let draftFields =
+    [
+      "Upload-Complete", "Upload-Incomplete", "Upload-Draft-Interop-Version", "Upload-Offset", "Upload-Limit",
+      "Accept", "Accept-Patch",
+    ] + crossOrigin
 
   private static let knowing = ["no-such-upload", "upload-gone", "tus-version", "method-not-allowed"]
   private static let appending = [
@@ -112,7 +115,8 @@ extension Operation {
   ]
   private static let opening =
     ending + appending + knowing + [
-      "malformed-upload-metadata", "malformed-concatenation", "upload-metadata-too-large", "malformed-report-id",
+      "malformed-upload-metadata", "malformed-concatenation", "upload-metadata-too-large",
+      "malformed-report-id",
       "malformed-snapshot-id", "malformed-end", "precondition-failed", "too-many-uploads",
     ]
   private static let tusBody: [String: JSONValue] = [Tus.mediaType: [:]]

@@ -46,7 +46,8 @@ struct ProblemKind: Sendable {
       "caller-limited", 403, text: "The call is about all snapshots, and the token is limited to some."),
     ProblemKind("cross-site", 403, text: "A page of another site made a browser send the request."),
     ProblemKind("malformed-upload-metadata", 400, text: "Upload-Metadata can't be read, or names no report."),
-    ProblemKind("malformed-concatenation", 400, text: "The parts that an upload is to be joined from can't be."),
+    ProblemKind(
+      "malformed-concatenation", 400, text: "The parts that an upload is to be joined from can't be."),
     ProblemKind(
       "inconsistent-upload-length", 400, text: "What is said of the upload's length contradicts itself.",
       isRegistered: true),
@@ -57,7 +58,8 @@ struct ProblemKind: Sendable {
     ProblemKind("no-such-upload", 404, text: "There is no such upload, or it is somebody else's."),
     ProblemKind(
       "mismatching-upload-offset", 409,
-      text: "The upload goes on elsewhere: at `expected-offset`, not at `provided-offset`.", isRegistered: true),
+      text: "The upload goes on elsewhere: at `expected-offset`, not at `provided-offset`.",
+      isRegistered: true),
     ProblemKind("upload-taken-over", 409, text: "A newer request goes on with the upload."),
     ProblemKind("upload-gone", 410, text: "The upload was not finished in time, or was ended."),
     ProblemKind("tus-version", 412, text: "Another version of tus was asked for than is spoken."),

@@ -15,7 +15,8 @@ public enum AllowedOrigins: Sendable, Hashable, LosslessStringConvertible {
     var origins: Set<String> = []
     for part in text.split(separator: ",") {
       let origin = part.filter { $0 != " " }.lowercased()
-      guard let end = origin.firstRange(of: "://")?.upperBound, end > origin.index(origin.startIndex, offsetBy: 3),
+      guard let end = origin.firstRange(of: "://")?.upperBound,
+        end > origin.index(origin.startIndex, offsetBy: 3),
         end < origin.endIndex, origin[end...].allSatisfy({ $0.isASCII && !"/?#@\\\" ".contains($0) })
       else { return nil }
       origins.insert(origin)

@@ -22,7 +22,8 @@ extension SnapshotProblem {
     case .mismatchingOffset(let expected, let provided): mismatchingOffset(expected, provided)
     case .inconsistentLength(let known, let stated): inconsistentLength(known, stated)
     case .exceeded(let length):
-      language == .tus ? tooLarge(limit: length, "The upload has \(length) bytes in all.") : inconsistentLength(length, nil)
+      language == .tus
+        ? tooLarge(limit: length, "The upload has \(length) bytes in all.") : inconsistentLength(length, nil)
     case .tooLarge(let limit): tooLarge(limit: limit, "The server takes at most \(limit) bytes.")
     case .completed: completedUpload
     case .joined:
@@ -99,7 +100,8 @@ extension SnapshotProblem {
 
   /// 400: what is said of the length is not so, or not what was said before.
   private static func inconsistentLength(_ known: Int64?, _ stated: Int64?) -> HTTPProblem {
-    let before = known.map { "The upload has \($0) bytes in all" } ?? "What is said of the length contradicts itself"
+    let before =
+      known.map { "The upload has \($0) bytes in all" } ?? "What is said of the length contradicts itself"
     let now = stated.map { ", and now \($0) are stated." } ?? ", and more come."
     return registered(
       .badRequest, kind: "inconsistent-upload-length", title: "The length is not the upload's",
@@ -174,7 +176,8 @@ extension SnapshotProblem {
   static func unsupportedPart(_ expected: String) -> HTTPProblem {
     HTTPProblem(
       .unsupportedMediaType, kind: "unsupported-media-type",
-      title: "The content has a type that is not taken", detail: "Send the bytes of an upload as \(expected).",
+      title: "The content has a type that is not taken",
+      detail: "Send the bytes of an upload as \(expected).",
       headerFields: [.accept: expected, .acceptPatch: expected])
   }
 }

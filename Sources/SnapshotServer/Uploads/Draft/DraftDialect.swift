@@ -27,13 +27,15 @@ struct DraftDialect: Sendable, Hashable {
   static let all = [
     // iOS 17
     DraftDialect(
-      number: 3, draft: "01", field: .incomplete, mayOmitField: true, needsMediaType: false, appended: .created),
+      number: 3, draft: "01", field: .incomplete, mayOmitField: true, needsMediaType: false,
+      appended: .created),
     // iOS 18.0
     DraftDialect(
       number: 5, draft: "03", field: .complete, mayOmitField: true, needsMediaType: false, appended: .created),
     // iOS 18.1 to 18.6
     DraftDialect(
-      number: 6, draft: "04 and 05", field: .complete, mayOmitField: true, needsMediaType: true, appended: .created),
+      number: 6, draft: "04 and 05", field: .complete, mayOmitField: true, needsMediaType: true,
+      appended: .created),
     DraftDialect(
       number: 7, draft: "06 to 08", field: .complete, mayOmitField: false, needsMediaType: true,
       appended: .noContent),

@@ -54,7 +54,8 @@ struct DraftRoutes: Sendable {
     }
     try UploadIntake.checkCoding(fields)
     let request = AppendRequest(
-      offset: offset, length: try length(fields, call.request, dialect, offset, completes), completes: completes,
+      offset: offset, length: try length(fields, call.request, dialect, offset, completes),
+      completes: completes,
       digest: try StatedDigest(.contentDigest, of: call.request))
     let talks = version != .unsaid && version != .unknown && uploads.configuration.sendsInterimAnswers
     let status = try await draft.append(id, request, dialect, talks: talks, call)
@@ -64,7 +65,8 @@ struct DraftRoutes: Sendable {
 
   /// What the head says of the length of all: by itself, and by what comes last.
   private func length(
-    _ fields: HTTPFields, _ request: HTTPServerRequest, _ dialect: DraftDialect, _ offset: Int64, _ completes: Bool
+    _ fields: HTTPFields, _ request: HTTPServerRequest, _ dialect: DraftDialect, _ offset: Int64,
+    _ completes: Bool
   ) throws(UploadFailure) -> Int64? {
     let stated = StructuredItem.count(fields[.uploadLength])
     guard completes, let declared = request.body.declaredLength else { return stated }

@@ -27,7 +27,8 @@ struct DraftUploads: Sendable {
     }
     call.leavesUploadOpen()
     let place: HTTPFields = [
-      .location: ResumableUploads.draftPath + "/\(opened.id)", .uploadLimit: uploads.limit(of: opened).fieldValue,
+      .location: ResumableUploads.draftPath + "/\(opened.id)",
+      .uploadLimit: uploads.limit(of: opened).fieldValue,
     ]
     let talks = creation.hearsInterim && uploads.configuration.sendsInterimAnswers
     var isKnown = false
@@ -94,7 +95,6 @@ struct DraftUploads: Sendable {
       case .mismatchingOffset(let expected, _):
         fields = dialect.fields(isComplete: false)
         fields[.uploadOffset] = "\(expected)"
-      case .completed: fields = dialect.fields(isComplete: true)
       case .tooLarge: fields[.uploadLimit] = uploads.limit().fieldValue
       default: break
       }

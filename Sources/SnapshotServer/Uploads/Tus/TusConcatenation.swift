@@ -16,7 +16,8 @@ enum TusConcatenation: Hashable {
       return
     }
     guard text.hasPrefix("final;") else {
-      throw SnapshotProblem.malformedConcatenation("Upload-Concat is ‘partial’, or ‘final;’ and the parts’ URLs.")
+      throw SnapshotProblem.malformedConcatenation(
+        "Upload-Concat is ‘partial’, or ‘final;’ and the parts’ URLs.")
     }
     var parts: [UploadID] = []
     for url in text.dropFirst("final;".count).split(separator: " ") {

@@ -60,7 +60,8 @@ struct TusMetadata {
   /// - Parameter now: from when a while counts after which it is to go.
   func attachment(now: Date) throws -> Attachment {
     guard let report = values[Self.reportKey] else {
-      throw SnapshotProblem.malformedMetadata("It lacks the key ‘\(Self.reportKey)’, which names the bug report.")
+      throw SnapshotProblem.malformedMetadata(
+        "It lacks the key ‘\(Self.reportKey)’, which names the bug report.")
     }
     var attachment = Attachment(report: try ReportID(report))
     attachment.id = try values[Self.idKey].map { text in
@@ -69,7 +70,9 @@ struct TusMetadata {
     }
     attachment.expected = try values[Self.digestKey].map(Self.digest)
     attachment.expiresAt = try values[UploadIntake.endName].flatMap { text in
-      guard let end = SnapshotEnd(text) else { throw SnapshotProblem.malformedEnd(UploadIntake.endName, text) }
+      guard let end = SnapshotEnd(text) else {
+        throw SnapshotProblem.malformedEnd(UploadIntake.endName, text)
+      }
       return end.time(from: now)
     }
     let known = [Self.reportKey, Self.idKey, Self.digestKey, UploadIntake.endName]

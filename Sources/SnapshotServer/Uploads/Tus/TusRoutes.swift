@@ -58,7 +58,10 @@ struct TusRoutes: Sendable {
       let opened = try await service.create(terms, of: call.caller)
       call.leavesUploadOpen()
       let place: HTTPFields = [.location: ResumableUploads.path + "/\(opened.id)"]
-      guard bringsBytes, !terms.isJoined else { return try outcome(of: opened, .created, place, call) }
+      // One of no bytes is complete at once.
+      guard bringsBytes || terms.length == 0, !terms.isJoined else {
+        return try outcome(of: opened, .created, place, call)
+      }
       do {
         let status = try await service.append(
           opened.id, AppendRequest(offset: 0, digest: checksum), body: request.body, of: call.caller)
@@ -91,7 +94,8 @@ struct TusRoutes: Sendable {
       let attachment = try await attachment(metadata, call)
       if case .joined(let parts) = concatenation {
         guard length == nil, !isDeferred else {
-          throw SnapshotProblem.malformedConcatenation("A joined upload's length is that of its parts: leave it out.")
+          throw SnapshotProblem.malformedConcatenation(
+            "A joined upload's length is that of its parts: leave it out.")
         }
         kind = .joined(attachment, parts: parts)
       } else {
@@ -129,7 +133,8 @@ struct TusRoutes: Sendable {
       throw HTTPProblem.badRequest("Upload-Offset is missing.")
     }
     let request = AppendRequest(
-      offset: offset, length: try Tus.count(.uploadLength, in: fields), digest: try Tus.checksum(call.request))
+      offset: offset, length: try Tus.count(.uploadLength, in: fields), digest: try Tus.checksum(call.request)
+    )
     let status = try await service.append(id, request, body: call.request.body, of: call.caller)
     return try outcome(of: status, .noContent, [:], call)
   }
