@@ -59,6 +59,26 @@ final class Occupancy: Sendable {
       }
     }
 
+    /// Takes the room of `count` bytes that are there already.
+    func restore(_ count: Int64) {
+      size.withLock { size in
+        occupancy.state.withLock { $0.arriving += count }
+        size += count
+      }
+    }
+
+    /// Gives the room of `count` bytes back.
+    func shrink(by count: Int64) { restore(-count) }
+
+    /// Gives the room back of all but `count` bytes.
+    func keepOnly(_ count: Int64) {
+      size.withLock { size in
+        let excess = max(size - count, 0)
+        occupancy.state.withLock { $0.arriving -= excess }
+        size -= excess
+      }
+    }
+
     /// What arrived is kept.
     func keep() {
       end { kept, size in
