@@ -20,6 +20,9 @@ final class Occupancy: Sendable {
   /// What is kept.
   var kept: StoreUsage { state.withLock { $0.kept } }
 
+  /// How many bytes are on their way.
+  var arriving: Int64 { state.withLock { $0.arriving } }
+
   /// Throws where so many bytes more would be too many.
   func requireRoom(for count: Int64) throws(StoreError) {
     try state.withLock { state throws(StoreError) in try require(count, in: state) }

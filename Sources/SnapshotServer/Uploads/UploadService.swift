@@ -97,19 +97,14 @@ public struct UploadService: Sendable {
       if turn.isOver { throw .superseded }
       _ = try await find(id, of: caller)
       try admit(body.declaredLength, of: caller)
-      let appending = try await store.beginAppending(request, bytes: body.declaredLength, to: id)
-      let reading = BodyReading(
-        caller.meter.counting(body), into: appending, check: ContentCheck(request.digest), limits: limits,
-        onProgress: onProgress)
-      let result = await turn.reading { await reading.run() }
       do throws(UploadError) {
-        let session = try result.get()
+        let session = try await read(body, request, into: id, of: caller, turn, onProgress)
         if case .published(let id, _) = session.outcome { try await index(id) }
         return status(of: session.isDue ? try await publish(session, of: caller) : session)
       } catch {
         switch error {
         case .body where turn.isOver: throw .superseded
-        // Who states a length and goes beyond it by this protocol's leave can't be trusted with the rest.
+        // Who says when an upload ends, and then sends more, can't be trusted with what is there.
         case .exceeded where request.completes != nil: try await store.removeUpload(id)
         default: break
         }
@@ -141,6 +136,18 @@ public struct UploadService: Sendable {
     guard session.terms.owner == caller.token else { throw .unknown }
     guard !session.isExpired(at: now(), limits) else { throw .gone }
     return session
+  }
+
+  private func read(
+    _ body: HTTPRequestBody, _ request: AppendRequest, into id: UploadID, of caller: Caller,
+    _ turn: UploadTurn,
+    _ onProgress: (@Sendable (Int64) async -> Void)?
+  ) async throws(UploadError) -> UploadSession {
+    let appending = try await store.beginAppending(request, bytes: body.declaredLength, to: id)
+    let reading = BodyReading(
+      caller.meter.counting(body), into: appending, check: ContentCheck(request.digest), limits: limits,
+      onProgress: onProgress)
+    return try await turn.reading { await reading.run() }.get()
   }
 
   private func status(of session: UploadSession) -> UploadStatus {
