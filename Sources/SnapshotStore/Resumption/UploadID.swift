@@ -29,6 +29,9 @@ public struct UploadID: Hashable, Sendable, LosslessStringConvertible, Codable {
     description = text
   }
 
+  /// Tells uploads apart in a log, where their names, which are secrets, must not be.
+  public var abbreviation: String { description.prefix(8) + "…" }
+
   /// Reads the text.
   public init(from decoder: any Decoder) throws {
     let text = try decoder.singleValueContainer().decode(String.self)

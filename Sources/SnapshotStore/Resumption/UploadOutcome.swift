@@ -15,8 +15,8 @@ public struct UploadRefusal: Error, Sendable, Hashable, Codable, CustomStringCon
     case digestMismatch, invalid, foreignApplication, conflict, alreadyExists, deleted
   }
 
-  /// The most characters of ``description``.
-  static let textLength = 600
+  /// The most bytes of ``description``, in UTF-8.
+  public static let textLength = 500
 
   /// The reason.
   public let reason: Reason
@@ -26,7 +26,12 @@ public struct UploadRefusal: Error, Sendable, Hashable, Codable, CustomStringCon
   /// A refusal for `reason`, in the words given.
   public init(_ reason: Reason, _ description: String) {
     self.reason = reason
-    self.description = String(description.prefix(Self.textLength))
+    var text = ""
+    for character in description.unicodeScalars {
+      guard text.utf8.count + UTF8.width(character) <= Self.textLength else { break }
+      text.unicodeScalars.append(character)
+    }
+    self.description = text
   }
 
   /// What `error` says of the bytes; `nil` where it is not they that are at fault.
@@ -42,5 +47,15 @@ public struct UploadRefusal: Error, Sendable, Hashable, Codable, CustomStringCon
     case .notFound, .outOfSpace, .quotaExceeded, .damaged, .system: return nil
     }
     self.init(reason, error.description)
+  }
+}
+
+extension UploadOutcome {
+  /// What became of it.
+  public init(_ publication: Publication) {
+    switch publication {
+    case .created(let record): self = .published(record.id, isNew: true)
+    case .alreadyThere(let record): self = .published(record.id, isNew: false)
+    }
   }
 }

@@ -1,3 +1,6 @@
+import Foundation
+import SnapshotFormat
+
 /// What was agreed upon when an upload was opened; never changed afterwards.
 public struct UploadTerms: Sendable, Hashable, Codable {
   /// What becomes of the bytes once they are all there.
@@ -54,4 +57,17 @@ public struct UploadTerms: Sendable, Hashable, Codable {
   public var isJoined: Bool { if case .joined = kind { true } else { false } }
   /// Whether it is a part.
   public var isPartial: Bool { kind == .partial }
+}
+
+extension UploadTerms {
+  /// Throws where they take more than is kept of any upload.
+  public func requireFit(_ limits: UploadLimits) throws(UploadError) {
+    do {
+      guard try SnapshotJSON.encode(self).count <= limits.termsBytes else {
+        throw UploadError.termsTooLong(limit: limits.termsBytes)
+      }
+    } catch {
+      throw .termsTooLong(limit: limits.termsBytes)
+    }
+  }
 }
