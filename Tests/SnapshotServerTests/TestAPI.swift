@@ -34,7 +34,8 @@ struct TestAPI: Sendable {
       Reaper(rules, store: store, catalog: catalog),
       Scrubber(.init(bytesPerSecond: 1 << 30), store: store, catalog: catalog))
     handler = SnapshotHandler(
-      service, access: access, limits: limits, uploads: ResumableUploads(uploads, offer), more: maintenance.routes,
+      service, access: access, limits: limits, uploads: ResumableUploads(uploads, offer),
+      more: maintenance.routes,
       observation: observation, logger: logger)
   }
 

@@ -66,7 +66,8 @@ struct ServerApplication {
     observers.report(on: &configuration)
     let handler = SnapshotHandler(
       service, access: access, limits: limits, uploads: ResumableUploads(uploads, settings.uploads.offer),
-      more: MaintenanceRoutes(upkeep.reaper, upkeep.scrubber).routes, observation: observation, logger: logger)
+      more: MaintenanceRoutes(upkeep.reaper, upkeep.scrubber).routes, observation: observation, logger: logger
+    )
     server = HTTPServer(configuration: configuration, handler: handler, logger: logger)
     observers.sample(server)
     observers.sample(indexer, store)

@@ -28,7 +28,8 @@ final class Upkeep: Sendable {
   ///   - observer: told of every bundle that was looked at.
   ///   - onExpiration: told of every snapshot that went.
   init(
-    _ settings: RetentionSettings, store: any BundleStore, catalog: any Catalog, uploads: UploadService? = nil,
+    _ settings: RetentionSettings, store: any BundleStore, catalog: any Catalog,
+    uploads: UploadService? = nil,
     storage: String,
     observer: (any ScrubObserver)? = nil,
     onExpiration: @escaping @Sendable (Expiration) -> Void = { _ in }, logger: Logger

@@ -37,7 +37,8 @@ import Testing
   private func create(
     _ bytes: some Collection<UInt8>, _ fields: HTTPFields, api: TestAPI? = nil, isChunked: Bool = false
   ) async throws -> TestAPI.Answer {
-    try await (api ?? self.api).upload(Array(bytes), .put, id: bundle.id, fields: fields, isChunked: isChunked)
+    try await (api ?? self.api).upload(
+      Array(bytes), .put, id: bundle.id, fields: fields, isChunked: isChunked)
   }
 
   private func patch(
@@ -71,12 +72,15 @@ import Testing
     let limit = try #require(first.fields[.uploadLimit].flatMap { UploadLimitField($0) })
     #expect(limit.maximumSize == api.uploadLimits.length)
     #expect(try #require(limit.maximumAge) > 0)
-    #expect(answer.interim.dropFirst().allSatisfy { $0.fields[.location] == nil && $0.fields[.uploadOffset] != nil })
+    #expect(
+      answer.interim.dropFirst().allSatisfy { $0.fields[.location] == nil && $0.fields[.uploadOffset] != nil }
+    )
     let again = try await create(bundle.bytes, says(true, number))
     #expect(again.status == 200)
   }
 
-  @Test(arguments: ["1", "2", "9", "99", "x", "?1", "8.0", "-8", "3, 5"]) func `an unknown version is an upload like all`(
+  @Test(arguments: ["1", "2", "9", "99", "x", "?1", "8.0", "-8", "3, 5"])
+  func `an unknown version is an upload like all`(
     version: String
   ) async throws {
     let answer = try await create(
@@ -132,7 +136,9 @@ import Testing
 
   // MARK: In parts
 
-  @Test(arguments: numbers) func `a bundle comes in parts, and the last is answered as ever`(number: Int) async throws {
+  @Test(arguments: numbers) func `a bundle comes in parts, and the last is answered as ever`(number: Int)
+    async throws
+  {
     let created = try await create(bundle.bytes[..<10], says(false, number))
     #expect(created.status == 201)
     #expect(created.fields[.location] == created.interim.first?.fields[.location])
@@ -194,7 +200,9 @@ import Testing
       #expect(problem.numbers.map(\.value) == [10, Int64(offset)])
       let json = problem.response(requestID: "x")
       guard case .bytes(let bytes) = json.body else { continue }
-      #expect(String(decoding: bytes, as: UTF8.self).contains(#""expected-offset":10,"provided-offset":\#(offset)}"#))
+      #expect(
+        String(decoding: bytes, as: UTF8.self).contains(
+          #""expected-offset":10,"provided-offset":\#(offset)}"#))
     }
     #expect(try await api.send(.head, path).fields[.uploadOffset] == "10")
   }
@@ -202,7 +210,8 @@ import Testing
   @Test func `the length is said once, and kept`() async throws {
     let inconsistent = "inconsistent-upload-length"
     for (fields, isTaken) in [
-      ([.uploadLength: "\(count)"], true), ([.uploadLength: "\(count + 1)"], false), ([.uploadLength: "1"], false),
+      ([.uploadLength: "\(count)"], true), ([.uploadLength: "\(count + 1)"], false),
+      ([.uploadLength: "1"], false),
       ([.uploadLength: "-1"], true), ([.uploadLength: "x"], true),
     ] as [(HTTPFields, Bool)] {
       let answer = try await create(bundle.bytes, with(says(true, 8), fields), api: TestAPI())
@@ -211,12 +220,15 @@ import Testing
     }
     let path = try await open(10, 8, [.uploadLength: "\(count)"])
     #expect(try await api.send(.head, path).fields[.uploadLength] == "\(count)")
-    #expect(try await patch(path, at: 10, [1], with(says(true, 8), [:])).kind.map(String.init) == inconsistent)
     #expect(
-      try await patch(path, at: 10, bundle.bytes[10..<20], with(says(false, 8), [.uploadLength: "5"])).kind.map(
-        String.init) == inconsistent)
+      try await patch(path, at: 10, [1], with(says(true, 8), [:])).kind.map(String.init) == inconsistent)
     #expect(
-      try await patch(path, at: 10, bundle.bytes[10...], with(says(true, 8), [.uploadLength: "\(count)"])).status == 201)
+      try await patch(path, at: 10, bundle.bytes[10..<20], with(says(false, 8), [.uploadLength: "5"])).kind
+        .map(
+          String.init) == inconsistent)
+    #expect(
+      try await patch(path, at: 10, bundle.bytes[10...], with(says(true, 8), [.uploadLength: "\(count)"]))
+        .status == 201)
     let exceeding = try await open(0, 8, [.uploadLength: "10"])
     #expect(try await patch(exceeding, at: 0, bundle.bytes[..<11], says(false, 8)).status == 400)
   }
@@ -229,7 +241,8 @@ import Testing
     #expect(answer.status == 413)
     #expect(answer.fields[.uploadLimit].flatMap { UploadLimitField($0) }?.maximumSize == Int64(count))
     #expect(answer.interim.isEmpty)
-    #expect(try await create([], with(says(false, 8), [.uploadLength: "\(count + 1)"]), api: api).status == 413)
+    #expect(
+      try await create([], with(says(false, 8), [.uploadLength: "\(count + 1)"]), api: api).status == 413)
     #expect(try await create(bundle.bytes, says(true, 8), api: api).status == 201)
   }
 
@@ -246,7 +259,8 @@ import Testing
     let path = try await open(10)
     let fields = with(says(false, 8), [.uploadOffset: "10"])
     for type in ["application/zip", "application/offset+octet-stream", ""] {
-      let answer = try await api.send(.patch, path, with(fields, [.contentType: type]), body: .pieces(of: [1]))
+      let answer = try await api.send(
+        .patch, path, with(fields, [.contentType: type]), body: .pieces(of: [1]))
       #expect(answer.status == 415)
       #expect(answer.fields[.acceptPatch] == "application/partial-upload")
     }
@@ -263,7 +277,9 @@ import Testing
     #expect(try await api.send(.head, path).fields[.uploadOffset] == "10")
   }
 
-  @Test(arguments: [3, 5, 6]) func `an append of an old version that says nothing is the last`(number: Int) async throws {
+  @Test(arguments: [3, 5, 6]) func `an append of an old version that says nothing is the last`(number: Int)
+    async throws
+  {
     let path = try await open(10, number)
     let answer = try await patch(path, at: 10, bundle.bytes[10...], [.uploadDraftInteropVersion: "\(number)"])
     #expect(answer.status == 201)
@@ -286,7 +302,8 @@ import Testing
   @Test func `a digest of one request's bytes is looked at before any of them counts`() async throws {
     let path = try await open(10)
     let rest = Array(bundle.bytes[10...])
-    let wrong = try await patch(path, at: 10, rest, with(says(true, 8), [.contentDigest: SampleBundle.digestField([1])]))
+    let wrong = try await patch(
+      path, at: 10, rest, with(says(true, 8), [.contentDigest: SampleBundle.digestField([1])]))
     #expect(wrong.status == 400)
     #expect(wrong.kind == "digest-mismatch")
     #expect(wrong.fields[.uploadComplete] != "?1")
@@ -329,7 +346,8 @@ import Testing
   @Test func `nothing is left of an upload that nobody knows of`() async throws {
     await #expect(throws: (any Error).self) {
       try await api.send(
-        .put, "/v1/reports/BUG-1/snapshots/\(bundle.id)", [.contentType: "application/zip", .uploadComplete: "?1"],
+        .put, "/v1/reports/BUG-1/snapshots/\(bundle.id)",
+        [.contentType: "application/zip", .uploadComplete: "?1"],
         body: .breaking(bundle.bytes[..<100], declaredLength: Int64(count)))
     }
     #expect(await api.store.uploads.uploadSessions().isEmpty)
@@ -363,7 +381,9 @@ import Testing
   }
 
   @Test func `OPTIONS tells whoever asks before`() async throws {
-    for path in ["/v1/reports/BUG-1/snapshots", "/v1/reports/BUG-1/snapshots/\(bundle.id)", "/v1/uploads/resumable/x"] {
+    for path in [
+      "/v1/reports/BUG-1/snapshots", "/v1/reports/BUG-1/snapshots/\(bundle.id)", "/v1/uploads/resumable/x",
+    ] {
       let answer = try await api.send(.options, path)
       #expect(answer.status == 204)
       #expect(answer.fields[.uploadLimit] == "max-size=\(api.uploadLimits.length)")

@@ -53,7 +53,9 @@ import Testing
   }
 
   @Test func `a bundle comes in pieces, and is a snapshot then`() async throws {
-    let metadata = [("report", "team/BUG 1".replacing(" ", with: "-")), ("id", "\(bundle.id)"), ("filename", "ä.zip")]
+    let metadata = [
+      ("report", "team/BUG 1".replacing(" ", with: "-")), ("id", "\(bundle.id)"), ("filename", "ä.zip"),
+    ]
     let path = try await api.open(count, metadata)
     let half = count / 2
     let first = try await api.patch(path, at: 0, bundle.bytes[..<half])
@@ -101,11 +103,13 @@ import Testing
     let path = try await api.open(count)
     #expect(try await api.patch(path, at: 0, [1], [.contentType: "application/zip"]).status == 415)
     #expect(
-      try await api.tus(.patch, path, [.uploadOffset: "0"], body: .pieces(of: [1])).kind == "unsupported-media-type")
+      try await api.tus(.patch, path, [.uploadOffset: "0"], body: .pieces(of: [1])).kind
+        == "unsupported-media-type")
     for offset in [nil, "", "-1", "+0", " 0", "0x0", "9223372036854775808", "0, 0"] {
       var fields: HTTPFields = [.contentType: TestAPI.tusType]
       fields[.uploadOffset] = offset
-      #expect(try await api.tus(.patch, path, fields, body: .pieces(of: [1])).status == 400, "\(offset ?? "-")")
+      #expect(
+        try await api.tus(.patch, path, fields, body: .pieces(of: [1])).status == 400, "\(offset ?? "-")")
     }
     #expect(try await api.tus(.head, path).fields[.uploadOffset] == "0")
   }
@@ -116,7 +120,8 @@ import Testing
     for offset in [0, 9, 11, count, Int.max] {
       let answer = try await api.patch(path, at: offset, [1])
       #expect(answer.status == 409)
-      #expect(answer.problem?.type == "https://iana.org/assignments/http-problem-types#mismatching-upload-offset")
+      #expect(
+        answer.problem?.type == "https://iana.org/assignments/http-problem-types#mismatching-upload-offset")
       #expect(answer.problem?.numbers.first { $0.key == "expected-offset" }?.value == 10)
     }
     #expect(try await api.tus(.head, path).fields[.uploadOffset] == "10")
@@ -184,7 +189,8 @@ import Testing
     #expect(head.fields[.uploadDeferLength] == "1")
     #expect(head.fields[.uploadLength] == nil)
     try await api.patch(path, at: 0, bundle.bytes[..<10])
-    #expect(try await api.patch(path, at: 10, bundle.bytes[10..<20], [.uploadLength: "\(count)"]).status == 204)
+    #expect(
+      try await api.patch(path, at: 10, bundle.bytes[10..<20], [.uploadLength: "\(count)"]).status == 204)
     #expect(try await api.tus(.head, path).fields[.uploadLength] == "\(count)")
     #expect(try await api.patch(path, at: 20, [], [.uploadLength: "\(count + 1)"]).status == 400)
     #expect(try await api.patch(path, at: 20, bundle.bytes[20...]).status == 204)
@@ -209,7 +215,8 @@ import Testing
 
   @Test func `bytes that open an upload come under their type`() async throws {
     let fields: HTTPFields = [
-      .uploadLength: "\(count)", .uploadMetadata: TestAPI.metadata([("report", "B")]), .contentType: "application/zip",
+      .uploadLength: "\(count)", .uploadMetadata: TestAPI.metadata([("report", "B")]),
+      .contentType: "application/zip",
     ]
     #expect(try await api.tus(.post, "/v1/uploads", fields, body: .pieces(of: bundle.bytes)).status == 415)
   }
@@ -223,14 +230,17 @@ import Testing
 
   @Test(
     arguments: [
-      (nil, "malformed-upload-metadata"), ("", "malformed-upload-metadata"), ("id eA==", "malformed-upload-metadata"),
+      (nil, "malformed-upload-metadata"), ("", "malformed-upload-metadata"),
+      ("id eA==", "malformed-upload-metadata"),
       ("report Qg==,report Qg==", "malformed-upload-metadata"), ("report !!!!", "malformed-upload-metadata"),
       ("report Qg== Qg==", "malformed-upload-metadata"), ("report Qg==,x /w==", "malformed-upload-metadata"),
       ("report Qg==,x AA==", "malformed-upload-metadata"), ("repört Qg==", "malformed-upload-metadata"),
       ("report", "malformed-report-id"), ("report Lg==", "malformed-report-id"),
       ("report Qg==,id eA==", "malformed-snapshot-id"), ("report Qg==,digest eA==", "bad-request"),
       ("report Qg==,expires eA==", "malformed-end"),
-    ] as [(String?, String)]) func `metadata that can't be read is refused`(text: String?, kind: String) async throws {
+    ] as [(String?, String)]) func `metadata that can't be read is refused`(text: String?, kind: String)
+    async throws
+  {
     var fields: HTTPFields = [.uploadLength: "5"]
     fields[.uploadMetadata] = text
     let answer = try await api.tus(.post, fields: fields)
@@ -307,11 +317,15 @@ import Testing
     }
     #expect(try await api.patch(path, at: 0, piece, [.uploadChecksum: sha1(piece)]).status == 204)
     #expect(
-      try await api.patch(path, at: 100, bundle.bytes[100...], [.uploadChecksum: sha256(bundle.bytes[100...])])
-        .status == 204)
+      try await api.patch(
+        path, at: 100, bundle.bytes[100...], [.uploadChecksum: sha256(bundle.bytes[100...])]
+      )
+      .status == 204)
   }
 
-  @Test(arguments: ["md5 x", "crc32 AAAA", "sha1", "sha1 ", "sha1 !", "sha1 AAAA", "SHA1 2jmj7l5rSw0yVb/vlWAYkK/YBwk="])
+  @Test(arguments: [
+    "md5 x", "crc32 AAAA", "sha1", "sha1 ", "sha1 !", "sha1 AAAA", "SHA1 2jmj7l5rSw0yVb/vlWAYkK/YBwk=",
+  ])
   func `a checksum that can't be read is refused`(text: String) async throws {
     let path = try await api.open(count)
     #expect(try await api.patch(path, at: 0, [1], [.uploadChecksum: text]).status == 400)
@@ -392,7 +406,9 @@ import Testing
       #expect(answer.status == 201)
       let path = try #require(answer.fields[.location])
       let head = try await api.tus(.head, path)
-      #expect(head.fields[.uploadConcat] == "final;" + parts.map { $0.replacing("https://snapshots.example", with: "") }.joined(separator: " "))
+      #expect(
+        head.fields[.uploadConcat] == "final;"
+          + parts.map { $0.replacing("https://snapshots.example", with: "") }.joined(separator: " "))
       #expect(head.fields[.uploadOffset] == "\(count)")
       #expect(head.fields[.uploadLength] == "\(count)")
       #expect(head.fields[.link] != nil)
@@ -406,7 +422,8 @@ import Testing
     let open = try await api.open(10, [], [.uploadConcat: "partial"])
     let whole = try await api.open(10)
     for parts in [
-      [open], [whole], ["/v1/uploads/\(UploadID())"], [done, "/v1/uploads/x"], ["/elsewhere/\(UploadID())"], [],
+      [open], [whole], ["/v1/uploads/\(UploadID())"], [done, "/v1/uploads/x"], ["/elsewhere/\(UploadID())"],
+      [],
     ] {
       let answer = try await join(parts)
       #expect(answer.status == 400, "\(parts)")
@@ -415,7 +432,8 @@ import Testing
     #expect(try await join([done], [.uploadLength: "10"]).status == 400)
     #expect(try await join([done], [.uploadDeferLength: "1"]).status == 400)
     #expect(
-      try await api.tus(.post, fields: [.uploadConcat: "whole", .uploadLength: "5"]).kind == "malformed-concatenation")
+      try await api.tus(.post, fields: [.uploadConcat: "whole", .uploadLength: "5"]).kind
+        == "malformed-concatenation")
   }
 
   // MARK: Methods

@@ -21,7 +21,9 @@ import Testing
 
   @Test func `an upload is nobody's but that token's that opened it`() async throws {
     let guarded = try GuardedAPI()
-    let (mine, other, admin) = (try guarded.token(.attach), try guarded.token(.attach), try guarded.token(.admin))
+    let (mine, other, admin) = (
+      try guarded.token(.attach), try guarded.token(.attach), try guarded.token(.admin)
+    )
     let tus = try await guarded.api.tus(
       .post, "/v1/uploads",
       fields(mine.fields, [.uploadLength: "10", .uploadMetadata: TestAPI.metadata([("report", "BUG-1")])]))
@@ -134,7 +136,8 @@ import Testing
     let opened = try await guarded.api.tus(
       .post, "/v1/uploads",
       fields(
-        fields(token.fields, page), [.uploadLength: "10", .uploadMetadata: TestAPI.metadata([("report", "BUG-1")])]))
+        fields(token.fields, page),
+        [.uploadLength: "10", .uploadMetadata: TestAPI.metadata([("report", "BUG-1")])]))
     #expect(opened.status == 201)
     for name in ["Location", "Upload-Offset", "Tus-Resumable", "Upload-Expires"] {
       #expect(opened.fields[.accessControlExposeHeaders]?.contains(name) == true)
@@ -183,7 +186,8 @@ import Testing
     #expect(wrong.fields[.vary] == "Origin")
     #expect(AllowedOrigins("*") == .all)
     #expect(AllowedOrigins("") == .some([]))
-    for text in ["bugs.example", "https://", "://x", "https://a/b", "*, https://a", "https://a b"] where text != "https://a b" {
+    for text in ["bugs.example", "https://", "://x", "https://a/b", "*, https://a", "https://a b"]
+    where text != "https://a b" {
       #expect(AllowedOrigins(text) == nil, "\(text)")
     }
     #expect(AllowedOrigins(offer.origins.description) == offer.origins)
