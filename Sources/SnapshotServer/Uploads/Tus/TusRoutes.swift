@@ -62,14 +62,15 @@ struct TusRoutes: Sendable {
       guard bringsBytes || terms.length == 0, !terms.isJoined else {
         return try outcome(of: opened, .created, place, call)
       }
-      do {
-        let status = try await service.append(
+      let status: UploadStatus
+      do throws(UploadError) {
+        status = try await service.append(
           opened.id, AppendRequest(offset: 0, digest: checksum), body: request.body, of: call.caller)
-        return try outcome(of: status, .created, place, call)
       } catch {
         // The upload is there all the same.
         throw UploadFailure(error, in: .tus, place)
       }
+      return try outcome(of: status, .created, place, call)
     } catch let error as UploadError {
       throw UploadFailure(error, in: .tus)
     }
