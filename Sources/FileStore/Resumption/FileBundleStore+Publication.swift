@@ -1,6 +1,8 @@
 import Foundation
+import Logging
 import SnapshotFormat
 public import SnapshotStore
+import Synchronization
 import SystemIO
 
 extension FileBundleStore {

@@ -1,6 +1,8 @@
 import Dispatch
 import Foundation
+import Logging
 public import SnapshotStore
+import Synchronization
 import SystemIO
 
 extension FileBundleStore: UploadStore {
@@ -73,7 +75,7 @@ extension FileBundleStore: UploadStore {
   /// Forgets an upload.
   public func removeUpload(_ id: UploadID) async throws(UploadError) {
     let upload = try uploads[id]
-    try await storing { () async throws(StoreError) in
+    try await UploadError.storing { () async throws(StoreError) in
       try await remover.perform { [self] () throws(StoreError) in
         do throws(SystemError) {
           try seams.before(.forgetUpload)
@@ -117,7 +119,7 @@ extension FileBundleStore: UploadStore {
       try join(parts, into: upload, bytes)
       return bytes
     }
-    try await storing { () async throws(StoreError) in
+    try await UploadError.storing { () async throws(StoreError) in
       // What is joined is told to be there from the first: so it has to last before it is.
       if !parts.isEmpty { try await flush([.file(bytes)], since: epoch, .flushPart) }
       let state = try await queue.perform { [self] () throws(StoreError) in
@@ -210,12 +212,6 @@ extension FileBundleStore: UploadStore {
       try seams.before(.removePart)
       for part in Shelf.UploadPart.allCases { try Folder.removeIfPresent(shelf.path(part, of: upload.id)) }
     }
-  }
-
-  private func storing<Value: Sendable>(
-    _ body: () async throws(StoreError) -> Value
-  ) async throws(UploadError) -> Value {
-    try await UploadError.storing(body)
   }
 }
 

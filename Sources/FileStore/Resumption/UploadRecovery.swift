@@ -40,7 +40,8 @@ struct UploadRecovery {
     guard Folder.isRegularFile(path) else { return nil }
     let file = try File(path, .update)
     guard var (session, number) = try UploadFile.read(file), session.id == id else {
-      logger.info("Removed an upload that was never opened in full", metadata: ["upload": "\(id.abbreviation)"])
+      logger.info(
+        "Removed an upload that was never opened in full", metadata: ["upload": "\(id.abbreviation)"])
       return nil
     }
     let bytes = shelf.path(.bytes, of: id)

@@ -1,6 +1,6 @@
 import Foundation
 import Synchronization
-public import SystemIO
+import SystemIO
 
 /// An upload that lies in memory.
 struct InMemoryResumable {
@@ -105,6 +105,15 @@ private final class InMemoryAppending: UploadAppending {
     var append: UploadAppend
     /// What has come and does not last yet.
     var bytes: [UInt8] = []
+
+    /// Hands over the bytes before `offset`.
+    mutating func settle(upTo offset: Int64, in upload: inout InMemoryResumable, at now: Date) {
+      let count = Int(offset - upload.session.offset)
+      guard count > 0 else { return }
+      upload.bytes += bytes.prefix(count)
+      bytes.removeFirst(count)
+      upload.session.advance(to: offset, at: now)
+    }
   }
 
   private let id: UploadID
@@ -145,18 +154,5 @@ private final class InMemoryAppending: UploadAppending {
       }
       return upload.session
     }
-  }
-}
-
-extension InMemoryAppending.State {
-  /// Hands over the bytes before `offset`.
-  fileprivate mutating func settle(
-    upTo offset: Int64, in upload: inout InMemoryResumable, at now: Date
-  ) {
-    let count = Int(offset - upload.session.offset)
-    guard count > 0 else { return }
-    upload.bytes += bytes.prefix(count)
-    bytes.removeFirst(count)
-    upload.session.advance(to: offset, at: now)
   }
 }

@@ -37,7 +37,7 @@ public struct UploadSession: Sendable, Hashable {
 
   /// Opens an upload of nothing yet; throws what speaks against `terms` by themselves.
   public init(
-    _ id: UploadID = UploadID(), _ terms: UploadTerms, limits: UploadLimits, at now: Date
+    _ terms: UploadTerms, id: UploadID = UploadID(), limits: UploadLimits, at now: Date
   ) throws(UploadError) {
     if let length = terms.length { try Self.require(length, known: nil, atLeast: 0, limits) }
     self.id = id
@@ -48,7 +48,7 @@ public struct UploadSession: Sendable, Hashable {
 
   /// Opens an upload that is joined from `parts`, in their order, all of whose bytes are there.
   public init(
-    _ id: UploadID = UploadID(), _ terms: UploadTerms, joining parts: [UploadSession], limits: UploadLimits,
+    _ terms: UploadTerms, id: UploadID = UploadID(), joining parts: [UploadSession], limits: UploadLimits,
     at now: Date
   ) throws(UploadError) {
     guard (1...limits.parts).contains(parts.count) else { throw .partCount(limit: limits.parts) }
@@ -61,7 +61,7 @@ public struct UploadSession: Sendable, Hashable {
       guard !overflow, sum <= limits.length else { throw .tooLarge(limit: limits.length) }
       length = sum
     }
-    try self.init(id, terms, limits: limits, at: now)
+    try self.init(terms, id: id, limits: limits, at: now)
     if let stated = terms.length, stated != length {
       throw .inconsistentLength(known: length, stated: stated)
     }

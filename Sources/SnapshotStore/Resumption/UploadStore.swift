@@ -1,4 +1,3 @@
-public import SnapshotFormat
 public import SystemIO
 
 /// Keeps uploads that are still arriving, and publishes them as bundles of the same store.
@@ -81,6 +80,13 @@ extension UploadError {
     _ body: () throws(StoreError) -> Value
   ) throws(UploadError) -> Value {
     do throws(StoreError) { return try body() } catch { throw .store(error) }
+  }
+
+  /// Does what only the store may refuse.
+  public static func storing<Value>(
+    _ body: () async throws(StoreError) -> Value
+  ) async throws(UploadError) -> Value {
+    do throws(StoreError) { return try await body() } catch { throw .store(error) }
   }
 
   /// Does what only the disk may refuse.
