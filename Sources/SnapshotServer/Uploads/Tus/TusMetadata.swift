@@ -1,5 +1,6 @@
 import Foundation
 import HTTPEngine
+import HTTPSemantics
 import HTTPTypes
 import SnapshotFormat
 import SnapshotStore
