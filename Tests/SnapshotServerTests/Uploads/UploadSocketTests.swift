@@ -6,6 +6,7 @@ import Logging
 import SnapshotFormat
 import SnapshotServer
 import SnapshotStore
+import SystemIO
 import TestSupport
 import Testing
 
@@ -113,7 +114,7 @@ import Testing
     let (bundle, count) = (bundle, bundle.bytes.count)
     let path = try await api.open(count, [("report", "BUG-1"), ("id", "\(bundle.id)")])
     let half = count / 2
-    let patch = { (offset: Int) in
+    let patch: @Sendable (Int) -> String = { offset in
       Self.head(
         "PATCH \(path)",
         [
@@ -193,7 +194,7 @@ import Testing
         "Tus-Resumable: 1.0.0", "Content-Type: application/offset+octet-stream", "Upload-Offset: 0",
         "Transfer-Encoding: chunked", "Trailer: Upload-Checksum",
       ])
-    let digest = { (bytes: [UInt8]) in Data(Insecure.SHA1.hash(data: bytes)).base64EncodedString() }
+    let digest: @Sendable ([UInt8]) -> String = { bytes in Data(Insecure.SHA1.hash(data: bytes)).base64EncodedString() }
     try await serve { port in
       let client = try RawHTTPClient(port: port)
       for (text, status, offset) in [(digest([1]), 460, nil), (digest(piece), 204, "1000")]
@@ -237,7 +238,7 @@ import Testing
       let path = try await api.open(count, [("report", "BUG-1"), ("id", "\(id)")])
       try await serve { port in
         let broken = try RawHTTPClient(port: port)
-        let patch = { (offset: Int) in
+        let patch: @Sendable (Int) -> String = { offset in
           Self.head(
             "PATCH \(path)",
             [
