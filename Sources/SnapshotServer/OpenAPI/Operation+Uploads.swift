@@ -92,7 +92,7 @@ extension Operation {
   /// Fields that come with any answer to those who upload from pages of other origins.
   private static let crossOrigin = ["Access-Control-Allow-Origin", "Access-Control-Expose-Headers", "Vary"]
   private static let tusFields =
-    ["Tus-Resumable", "Tus-Version", "Location", "Accept", "Accept-Patch", "Cache-Control"]
+    ["Allow", "Tus-Resumable", "Tus-Version", "Location", "Accept", "Accept-Patch", "Cache-Control"]
     + crossOrigin
   private static let tusOffset = ["Upload-Offset", "Upload-Expires", "Link"]
   /// Fields that come with any answer to those who speak the draft.

@@ -88,7 +88,7 @@ import Testing
   }
 
   @Test func `an unknown upload is one whatever is done to it`() async throws {
-    for path in ["/v1/uploads/\(UploadID())", "/v1/uploads/x", "/v1/uploads/%00"] {
+    for path in ["/v1/uploads/\(UploadID())", "/v1/uploads/x", "/v1/uploads/\(String(repeating: "A", count: 32))"] {
       for method in [.head, .get, .patch, .delete] as [HTTPRequest.Method] {
         let answer = try await api.tus(
           method, path, [.uploadOffset: "0", .contentType: TestAPI.tusType])
@@ -105,7 +105,7 @@ import Testing
     #expect(
       try await api.tus(.patch, path, [.uploadOffset: "0"], body: .pieces(of: [1])).kind
         == "unsupported-media-type")
-    for offset in [nil, "", "-1", "+0", " 0", "0x0", "9223372036854775808", "0, 0"] {
+    for offset in [nil, "", "-1", "+0", "0x0", "9223372036854775808", "0, 0"] {
       var fields: HTTPFields = [.contentType: TestAPI.tusType]
       fields[.uploadOffset] = offset
       #expect(
@@ -236,7 +236,7 @@ import Testing
       ("report Qg== Qg==", "malformed-upload-metadata"), ("report Qg==,x /w==", "malformed-upload-metadata"),
       ("report Qg==,x AA==", "malformed-upload-metadata"), ("repört Qg==", "malformed-upload-metadata"),
       ("report", "malformed-report-id"), ("report Lg==", "malformed-report-id"),
-      ("report Qg==,id eA==", "malformed-snapshot-id"), ("report Qg==,digest eA==", "bad-request"),
+      ("report Qg==,id eA==", "malformed-snapshot-id"), ("report Qg==,digest eA==", "malformed-upload-metadata"),
       ("report Qg==,expires eA==", "malformed-end"),
     ] as [(String?, String)]) func `metadata that can't be read is refused`(text: String?, kind: String)
     async throws

@@ -83,9 +83,12 @@ struct TusMetadata {
 
   private static func digest(_ text: String) throws(HTTPProblem) -> ContentDigest {
     if let digest = ContentDigest(hexadecimal: text) { return digest }
-    guard let digest = try UploadIntake.digest(.reprDigest, in: [.reprDigest: text]) else {
-      throw SnapshotProblem.malformedMetadata("The value of ‘\(digestKey)’ is no SHA-256.")
+    do throws(DigestField.Malformed) {
+      let field = try DigestField(.reprDigest, in: [.reprDigest: text])
+      if let bytes = field?.sha256, let digest = ContentDigest(bytes: bytes) { return digest }
+    } catch {
+      // What is no such field is no digest.
     }
-    return digest
+    throw SnapshotProblem.malformedMetadata("The value of ‘\(digestKey)’ is no SHA-256.")
   }
 }
