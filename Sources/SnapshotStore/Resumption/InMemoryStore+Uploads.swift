@@ -49,10 +49,9 @@ extension InMemoryStore: UploadStore {
   public func beginAppending(
     _ request: AppendRequest, bytes: Int64?, to id: UploadID
   ) async throws(UploadError) -> any UploadAppending {
-    let append = try change(id) { upload throws(UploadError) in
-      try upload.session.admit(request, bytes: bytes, limits: uploadLimits, at: admission.now())
-    }
-    return InMemoryAppending(append, to: id, in: self)
+    var session = try require(id).session
+    let append = try session.admit(request, bytes: bytes, limits: uploadLimits, at: admission.now())
+    return InMemoryAppending(append, session, in: self)
   }
 
   /// Publishes a whole upload.
@@ -102,28 +101,28 @@ extension InMemoryStore: UploadStore {
 /// Bytes on their way into an upload that lies in memory.
 private final class InMemoryAppending: UploadAppending {
   private struct State {
+    /// Ahead of the one that is kept by what the request said of the length.
+    var session: UploadSession
     var append: UploadAppend
-    /// What has come and does not last yet.
+    /// What has come and is not kept yet.
     var bytes: [UInt8] = []
 
     /// Hands over the bytes before `offset`.
     mutating func settle(upTo offset: Int64, in upload: inout InMemoryResumable, at now: Date) {
-      let count = Int(offset - upload.session.offset)
-      guard count > 0 else { return }
+      let count = Int(max(offset - session.offset, 0))
       upload.bytes += bytes.prefix(count)
       bytes.removeFirst(count)
-      upload.session.advance(to: offset, at: now)
+      session.advance(to: offset, at: now)
+      upload.session = session
     }
   }
 
-  private let id: UploadID
   private let store: InMemoryStore
   private let state: Mutex<State>
 
-  init(_ append: UploadAppend, to id: UploadID, in store: InMemoryStore) {
-    self.id = id
+  init(_ append: UploadAppend, _ session: UploadSession, in store: InMemoryStore) {
     self.store = store
-    state = Mutex(State(append: append))
+    state = Mutex(State(session: session, append: append))
   }
 
   func write(_ bytes: IOBuffer) async throws(UploadError) {
@@ -134,25 +133,29 @@ private final class InMemoryAppending: UploadAppending {
   }
 
   func checkpoint() async throws(UploadError) -> Int64 {
-    try store.change(id) { upload in
-      state.withLock { $0.settle(upTo: $0.append.countable, in: &upload, at: store.admission.now()) }
-      return upload.session.offset
-    }
+    try settle { $0.countable }.offset
   }
 
   func end(_ ending: UploadEnding) async throws(UploadError) -> UploadSession {
-    try store.change(id) { upload throws(UploadError) in
-      try state.withLock { state throws(UploadError) in
-        let now = store.admission.now()
-        switch ending {
-        case .finished:
-          state.settle(upTo: state.append.end, in: &upload, at: now)
-          try upload.session.finish(state.append, at: now)
-        case .broken: state.settle(upTo: state.append.countable, in: &upload, at: now)
-        case .discarded: break
-        }
+    switch ending {
+    case .finished:
+      let (append, now) = (state.withLock { $0.append }, store.admission.now())
+      let id = try settle { $0.end }.id
+      return try store.change(id) { upload throws(UploadError) in
+        try upload.session.finish(append, at: now)
+        return upload.session
       }
-      return upload.session
+    case .broken: return try settle { $0.countable }
+    case .discarded: return try await store.uploadSession(state.withLock { $0.session.id })
+    }
+  }
+
+  private func settle(upTo offset: (UploadAppend) -> Int64) throws(UploadError) -> UploadSession {
+    try state.withLock { state throws(UploadError) in
+      try store.change(state.session.id) { upload in
+        state.settle(upTo: offset(state.append), in: &upload, at: store.admission.now())
+        return upload.session
+      }
     }
   }
 }

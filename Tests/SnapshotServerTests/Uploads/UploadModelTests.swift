@@ -23,7 +23,8 @@ import Testing
       if isComplete {
         if let stated = attempt.length, stated != length { return "inconsistentLength" }
         guard attempt.count == 0, attempt.completes != false else { return "completed" }
-        return attempt.breaks ? attempt.isSuperseded ? "superseded" : "body" : nil
+        if attempt.breaks { return attempt.isSuperseded ? "superseded" : "body" }
+        return attempt.digest == false ? "digestMismatch" : nil
       }
       var length = length
       if let stated = attempt.length {
@@ -41,15 +42,15 @@ import Testing
           return "exceeded"
         }
       }
-      self.length = length
-      if offset + attempt.count > length ?? limit {
-        // As many whole pieces as fit came before; only where a length was said are they not believed.
-        if length != nil || attempt.digest != nil { return length != nil ? "exceeded" : "tooLarge" }
-        offset += (limit - offset) / attempt.pieceSize * attempt.pieceSize
+      if let length, offset + attempt.count > length { return "exceeded" }
+      if offset + attempt.count > limit {
+        // As many whole pieces as fit came before.
+        if attempt.digest == nil { offset += (limit - offset) / attempt.pieceSize * attempt.pieceSize }
         return "tooLarge"
       }
+      if attempt.digest == false, !attempt.breaks { return "digestMismatch" }
+      self.length = length
       if attempt.digest != nil, attempt.breaks { return attempt.isSuperseded ? "superseded" : "body" }
-      if attempt.digest == false { return "digestMismatch" }
       offset += attempt.count
       if attempt.breaks { return attempt.isSuperseded ? "superseded" : "body" }
       if attempt.completes == true, offset != length ?? offset { return "inconsistentLength" }

@@ -123,24 +123,22 @@ import Testing
   func `of many requests at once the last has the upload in the end`() async throws {
     let fixture = try await UploadFixture(.files)
     let id = try await fixture.open(bundle).id
-    let words = Mutex<[String?]>([])
-    await withTaskGroup(of: Void.self) { group in
-      for _ in 0..<30 {
-        group.addTask {
-          let word = await uploadFailure {
+    let words = Words()
+    let requests = (0..<30).map { _ in
+      Task {
+        words.add(
+          await uploadFailure {
             try await fixture.append(
               bytes[..<100], to: id, at: 0, isChunked: true,
               end: { try await Task.sleep(for: .seconds(3600)) })
-          }
-          words.withLock { $0.append(word) }
-        }
+          })
       }
-      while fixture.service.turns.count(id) + words.withLock({ $0.count }) < 30 { await Task.yield() }
-      let status = try? await fixture.service.status(id, of: UploadFixture.anybody)
-      #expect(status.map { [0, 100].contains($0.offset) } == true)
-      group.cancelAll()
     }
-    #expect(words.withLock { Set($0) }.isSubset(of: ["superseded", "mismatchingOffset"]))
+    while words.all.count < 29 { await Task.yield() }
+    let status = try await fixture.service.status(id, of: UploadFixture.anybody)
+    #expect([0, 100].contains(status.offset))
+    for request in requests { await request.value }
+    #expect(Set(words.all).isSubset(of: ["superseded", "mismatchingOffset"]))
     #expect(fixture.service.turns.count(id) == 0)
     let offset = try await fixture.service.status(id, of: UploadFixture.anybody).offset
     #expect(try await fixture.append(bytes[Int(offset)...], to: id, at: offset).outcome != nil)
@@ -160,10 +158,14 @@ import Testing
     await fixture.close()
   }
 
-  @Test(arguments: UploadStoreKind.allCases, StatedDigest.Value.Algorithm.allCases, [true, false])
+  @Test(
+    arguments: UploadStoreKind.allCases,
+    [(.sha1, true), (.sha1, false), (.sha256, true), (.sha256, false)]
+      as [(StatedDigest.Value.Algorithm, Bool)])
   func `bytes count only with the digest that is stated, before or after them`(
-    kind: UploadStoreKind, algorithm: StatedDigest.Value.Algorithm, isBefore: Bool
+    kind: UploadStoreKind, stating: (algorithm: StatedDigest.Value.Algorithm, isBefore: Bool)
   ) async throws {
+    let (algorithm, isBefore) = stating
     let fixture = try await UploadFixture(kind)
     let id = try await fixture.open(bundle, expected: bundle.sha256).id
     let half = bytes.count / 2
@@ -239,7 +241,7 @@ import Testing
     try await fixture.append(bytes, to: id, at: 0)
     #expect(
       await uploadFailure { _ = try await fixture.open(bundle, expected: .of([1])) } == "store conflict")
-    let terms = { (attachment: Attachment) in UploadTerms(.whole(attachment), dialect: "test") }
+    let terms = { (attachment: SnapshotStore.Attachment) in UploadTerms(.whole(attachment), dialect: "test") }
     #expect(
       await uploadFailure {
         let attachment = Attachment(report: try ReportID("BUG-2"), id: bundle.id)
@@ -355,6 +357,15 @@ import Testing
     #expect(try await fixture.contents(id) == bytes)
     await fixture.close()
   }
+}
+
+/// What many requests were answered.
+private final class Words: Sendable {
+  private let words = Mutex<[String?]>([])
+
+  var all: [String?] { words.withLock { $0 } }
+
+  func add(_ word: String?) { words.withLock { $0.append(word) } }
 }
 
 extension StatedDigest.Value.Algorithm {

@@ -98,6 +98,7 @@ import Testing
   }
 
   private func damage(_ path: String, _ damage: Damage, _ told: Told) throws {
+    if damage == .none { return }
     let shelf = Shelf(root: path)
     let id = try #require(told.id)
     switch damage {
@@ -125,7 +126,7 @@ import Testing
     #expect(probe.takeSeen() == [.openUpload, .writeProgress, .flushUpload])
     try await store.append(sample.bytes, to: id)
     #expect(probe.takeSeen() == [.flushPart, .writeProgress, .flushProgress])
-    try await store.commitUpload(id, as: .of(sample))
+    _ = try await store.commitUpload(id, as: .of(sample))
     #expect(
       probe.takeSeen() == [
         .writeRecord, .writeProgress, .flushFiles, .publishRecord, .publishBundle, .flushFolder,
@@ -208,7 +209,7 @@ import Testing
     try FileManager.default.copyItem(atPath: storage.path, toPath: copy)
     #expect(try await StorageFixture.open(copy).uploadSession(id).offset == 3500)
     try await store.append(sample.bytes[3500...], to: id)
-    try await store.commitUpload(id, as: .of(sample, expected: sample.sha256))
+    _ = try await store.commitUpload(id, as: .of(sample, expected: sample.sha256))
     #expect(try await store.open(sample.id).contents == sample.bytes)
   }
 
@@ -224,7 +225,7 @@ import Testing
     try await store.append(sample.bytes, to: id)
     probe.fail(step, with: code)
     let word = code == .EIO ? "store system" : "store outOfSpace"
-    #expect(await uploadFailure { try await store.commitUpload(id, as: .of(sample)) } == word)
+    #expect(await uploadFailure { _ = try await store.commitUpload(id, as: .of(sample)) } == word)
     #expect(try await store.uploadSession(id).isDue)
     #expect(await failure { _ = try await store.record(sample.id) } == "notFound")
     let copy = storage.folder.path + "/copy"
@@ -258,7 +259,7 @@ import Testing
     let id = try await store.createUpload(.of(broken)).id
     try await store.append(broken.bytes, to: id)
     probe.fail(step)
-    #expect(await uploadFailure { try await store.commitUpload(id, as: .of(broken)) } == "store system")
+    #expect(await uploadFailure { _ = try await store.commitUpload(id, as: .of(broken)) } == "store system")
     probe.stopFailing()
     guard case .refused = try await store.commitUpload(id, as: .of(broken)).outcome else {
       Issue.record("not refused")

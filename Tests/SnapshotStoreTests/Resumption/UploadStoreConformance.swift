@@ -82,7 +82,7 @@ final class TestClock: Sendable {
       #expect(await uploadFailure { try await store.append([1], to: id, at: 699) } == "mismatchingOffset")
       #expect(await uploadFailure { try await store.append([1], to: id, at: 701) } == "mismatchingOffset")
       try await store.append(sample.bytes[700...], to: id)
-      try await store.commitUpload(id, as: .of(sample, expected: sample.sha256))
+      _ = try await store.commitUpload(id, as: .of(sample, expected: sample.sha256))
       #expect(try await store.open(sample.id).contents == sample.bytes)
     }
   }
@@ -100,7 +100,7 @@ final class TestClock: Sendable {
         Array(repeating: 9, count: 500), to: id, digest: digest, pieceSize: 100, checkpoints: true, ending)
       #expect(left.offset == 100)
       try await store.append(sample.bytes[100...], to: id, digest: digest)
-      try await store.commitUpload(id, as: .of(sample, expected: sample.sha256))
+      _ = try await store.commitUpload(id, as: .of(sample, expected: sample.sha256))
       #expect(try await store.open(sample.id).contents == sample.bytes)
     }
   }
@@ -116,7 +116,7 @@ final class TestClock: Sendable {
       try await appending.write(IOBuffer([UInt8](repeating: 9, count: 300)))
       #expect(try await appending.end(.discarded).offset == 300)
       try await store.append(sample.bytes[300...], to: id)
-      try await store.commitUpload(id, as: .of(sample, expected: sample.sha256))
+      _ = try await store.commitUpload(id, as: .of(sample, expected: sample.sha256))
       #expect(try await store.open(sample.id).contents == sample.bytes)
     }
   }
@@ -232,7 +232,7 @@ final class TestClock: Sendable {
       try await store.removeUpload(id)
       #expect(await uploadFailure { _ = try await store.uploadSession(id) } == "unknown")
       #expect(await uploadFailure { try await store.append([1], to: id, at: 3) } == "unknown")
-      #expect(await uploadFailure { try await store.commitUpload(id, as: .of(sample)) } == "unknown")
+      #expect(await uploadFailure { _ = try await store.commitUpload(id, as: .of(sample)) } == "unknown")
       #expect(await uploadFailure { try await store.removeUpload(id) } == "unknown")
       let done = try await store.uploadResumably(sample).id
       try await store.removeUpload(done)
