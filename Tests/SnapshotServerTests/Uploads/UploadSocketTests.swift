@@ -194,7 +194,9 @@ import Testing
         "Tus-Resumable: 1.0.0", "Content-Type: application/offset+octet-stream", "Upload-Offset: 0",
         "Transfer-Encoding: chunked", "Trailer: Upload-Checksum",
       ])
-    let digest: @Sendable ([UInt8]) -> String = { bytes in Data(Insecure.SHA1.hash(data: bytes)).base64EncodedString() }
+    let digest: @Sendable ([UInt8]) -> String = { bytes in
+      Data(Insecure.SHA1.hash(data: bytes)).base64EncodedString()
+    }
     try await serve { port in
       let client = try RawHTTPClient(port: port)
       for (text, status, offset) in [(digest([1]), 460, nil), (digest(piece), 204, "1000")]

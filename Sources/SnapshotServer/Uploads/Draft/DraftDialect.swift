@@ -55,8 +55,12 @@ struct DraftDialect: Sendable, Hashable {
   var name: String { Self.prefix + "\(number)" }
   private static let prefix = "draft-"
 
-  /// Whether `dialect`, of an upload's terms, is one of these.
-  static func isDraft(_ dialect: String) -> Bool { dialect.hasPrefix(prefix) }
+  /// The one of these that an upload's terms name; `nil` where they name another protocol. One that is not known any
+  /// more is spoken like the newest.
+  static func named(_ name: String) -> DraftDialect? {
+    guard name.hasPrefix(prefix) else { return nil }
+    return all.first { $0.name == name } ?? newest
+  }
 
   /// Whether the request with `fields` completes its upload; `nil` where it doesn't say.
   func completes(_ fields: HTTPFields) -> Bool? {

@@ -24,11 +24,13 @@ struct DraftRoutes: Sendable {
     let version = DraftVersion(call.request.headerFields)
     let status = try await draft.failing(version.dialect) { () async throws(UploadError) in
       let status = try await uploads.service.status(id, of: call.caller)
-      guard DraftDialect.isDraft(status.terms.dialect) else { throw .unknown }
+      guard DraftDialect.named(status.terms.dialect) != nil else { throw .unknown }
       return status
     }
     call.concerns(status)
-    var fields = version.dialect.fields(isComplete: status.isComplete)
+    // Who says no version now said one when the upload was opened.
+    let opened = version == .unsaid ? DraftDialect.named(status.terms.dialect) : nil
+    var fields = (opened ?? version.dialect).fields(isComplete: status.isComplete)
     fields[.uploadOffset] = "\(status.offset)"
     fields[.uploadLength] = status.length.map { "\($0)" }
     fields[.uploadLimit] = uploads.limit(of: status).fieldValue
