@@ -31,6 +31,8 @@ enum UploadFile {
   static func write(_ session: UploadSession, to file: File) throws(SystemError) {
     let head = Head(id: session.id, createdAt: session.createdAt, terms: session.terms)
     try file.write(try bytes(of: head, in: file), at: Int64(2 * slotSize))
+    // The room for all that is ever written is taken at once: a full disk does not stand in the way later.
+    try file.write([UInt8](repeating: 0, count: 2 * slotSize), at: 0)
     try write(session.progress, number: 0, to: file)
   }
 

@@ -84,7 +84,8 @@ public struct UploadService: Sendable {
   /// where it breaks off, unless a digest was to be looked at, or more came than may. Where the upload is complete with
   /// it, it is published or refused, which the status tells rather than an error.
   ///
-  /// An empty body at the end of a complete upload asks for its outcome once more.
+  /// An empty body at the end of a complete upload asks for its outcome once more. A request that says whether the upload
+  /// is complete with it, and brings more than the upload's length, is the end of the upload.
   ///
   /// Bytes are counted against the caller's quotas as they come.
   /// - Parameter onProgress: told, in between, of offsets that last by then.

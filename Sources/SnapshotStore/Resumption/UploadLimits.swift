@@ -9,9 +9,9 @@ public struct UploadLimits: Sendable, Hashable {
   /// How many that have ended are remembered with their outcome; the ones that ended first are forgotten first.
   public var remembered = 2000
   /// How many parts one may be joined from.
-  public var parts = 1000
+  public var parts = 250
   /// The most bytes that the terms of one take as JSON.
-  public var termsBytes = 64 << 10
+  public var termsBytes = 16 << 10
   /// How long one is kept after it last grew, and its outcome after it ended.
   public var idle: Duration = .seconds(24 * 3600)
   /// How long one is kept at most, however it grows.
