@@ -251,6 +251,9 @@ import Testing
 
   @Test func `metadata has its limits`() async throws {
     let limits = ServiceLimits()
+    var uploadLimits = UploadLimits()
+    uploadLimits.termsBytes = 1 << 20
+    let api = TestAPI(uploadLimits: uploadLimits)
     for (more, isTaken) in [(-1, true), (0, false)] {
       let keys = [("report", "B")] + (0..<limits.metadataFields + more).map { ("k\($0)", "v") }
       #expect(
@@ -268,6 +271,12 @@ import Testing
         #expect(try await api.tus(.post, fields: fields).status == (isTaken ? 201 : 413))
       }
     }
+    // All of it together is bounded too.
+    let all = (0..<4).map { ("k\($0)", String(repeating: "v", count: self.api.uploadLimits.termsBytes / 4)) }
+    let answer = try await self.api.tus(
+      .post, fields: [.uploadLength: "5", .uploadMetadata: TestAPI.metadata([("report", "B")] + all)])
+    #expect(answer.status == 413)
+    #expect(answer.kind == "upload-metadata-too-large")
   }
 
   @Test func `what is bound to be refused is refused before it comes`() async throws {
