@@ -90,23 +90,20 @@ struct TusRoutes: Sendable {
     let length = try Tus.count(.uploadLength, in: fields)
     let isDeferred = try Tus.defersLength(fields)
     let concatenation = try TusConcatenation(fields)
-    var kind = UploadTerms.Kind.partial
-    if concatenation != .partial {
-      let attachment = try await attachment(metadata, call)
-      if case .joined(let parts) = concatenation {
-        guard length == nil, !isDeferred else {
-          throw SnapshotProblem.malformedConcatenation(
-            "A joined upload's length is that of its parts: leave it out.")
-        }
-        kind = .joined(attachment, parts: parts)
-      } else {
-        kind = .whole(attachment)
+    if case .joined(let parts) = concatenation {
+      guard length == nil, !isDeferred else {
+        throw SnapshotProblem.malformedConcatenation(
+          "A joined upload's length is that of its parts: leave it out.")
       }
+      return UploadTerms(
+        .joined(try await attachment(metadata, call), parts: parts), dialect: Tus.dialect, note: metadata.text
+      )
     }
-    if case .joined = kind {
-    } else if (length == nil) != isDeferred {
+    guard (length == nil) == isDeferred else {
       throw HTTPProblem.badRequest("An upload has either Upload-Length or Upload-Defer-Length.")
     }
+    let kind: UploadTerms.Kind =
+      concatenation == .partial ? .partial : .whole(try await attachment(metadata, call))
     return UploadTerms(kind, length: length, dialect: Tus.dialect, note: metadata.text)
   }
 
