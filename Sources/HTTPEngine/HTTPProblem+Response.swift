@@ -2,8 +2,8 @@ import HTTPSemantics
 import HTTPTypes
 
 extension HTTPProblem {
-  /// The answer that tells this problem: a JSON object of `type`, `title`, `status`, `detail` and `requestID`, as
-  /// `application/problem+json`, with the same id in `X-Request-Id`.
+  /// The answer that tells this problem: a JSON object of `type`, `title`, `status`, `detail`, `requestID` and the
+  /// problem's ``numbers``, as `application/problem+json`, with the same id in `X-Request-Id`.
   public func response(requestID: String) -> HTTPServerResponse {
     var json = "{\"type\":"
     json.appendJSONString(type)
@@ -13,6 +13,11 @@ extension HTTPProblem {
     json.appendJSONString(detail)
     json += ",\"requestID\":"
     json.appendJSONString(requestID)
+    for (name, number) in numbers {
+      json += ","
+      json.appendJSONString(name)
+      json += ":\(number)"
+    }
     json += "}\n"
     var fields = headerFields
     fields[.contentType] = "application/problem+json"

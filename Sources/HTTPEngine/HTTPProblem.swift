@@ -12,6 +12,8 @@ public struct HTTPProblem: Error, Sendable {
   public var detail: String
   /// Fields to send along, such as `Allow` or `Retry-After`.
   public var headerFields: HTTPFields
+  /// Further members of the answer's object (RFC 9457 §3.2), which machines read; names of letters and `-`.
+  public var numbers: KeyValuePairs<String, Int64> = [:]
 
   /// Describes a problem.
   public init(

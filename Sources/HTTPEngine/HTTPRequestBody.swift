@@ -1,3 +1,4 @@
+public import HTTPTypes
 import Synchronization
 public import SystemIO
 
@@ -17,12 +18,24 @@ public struct HTTPRequestBody: AsyncSequence, Sendable {
   public static let empty = HTTPRequestBody(declaredLength: 0) { nil }
 
   private let next: @Sendable () async throws -> IOBuffer?
+  private let receivedTrailers: @Sendable () -> HTTPFields
 
-  /// A body whose pieces `next` gives until it gives `nil`.
-  public init(declaredLength: Int64?, next: @escaping @Sendable () async throws -> IOBuffer?) {
+  /// A body whose pieces `next` gives until it gives `nil`, from when on `trailers` tells what came behind them.
+  public init(
+    declaredLength: Int64?, trailers: @escaping @Sendable () -> HTTPFields = { [:] },
+    next: @escaping @Sendable () async throws -> IOBuffer?
+  ) {
     self.declaredLength = declaredLength
     self.next = next
+    receivedTrailers = trailers
   }
+
+  /// The fields that came behind a chunked body, once its end was read; before that, none.
+  ///
+  /// They are never merged into the head, and those that mean nothing there, or would have to be known before the body,
+  /// are left out: what frames, routes, authorizes or describes it (RFC 9110 §6.5.1). Which ones will come the field
+  /// `Trailer` of the head may tell.
+  public var trailers: HTTPFields { receivedTrailers() }
 
   /// Iterates over the pieces.
   public func makeAsyncIterator() -> Iterator { Iterator(next: next) }
@@ -43,7 +56,7 @@ public struct HTTPRequestBody: AsyncSequence, Sendable {
       return HTTPRequestBody(declaredLength: declaredLength) { throw HTTPBodyError.tooLarge(limit: limit) }
     }
     let counter = Counter()
-    return HTTPRequestBody(declaredLength: nil) { [next] in
+    return HTTPRequestBody(declaredLength: nil, trailers: receivedTrailers) { [next] in
       guard let piece = try await next() else { return nil }
       guard counter.add(Int64(piece.count)) <= limit else { throw HTTPBodyError.tooLarge(limit: limit) }
       return piece

@@ -8,7 +8,7 @@ import SystemIO
 /// looks at.
 public struct HTTPServerRequest: Sendable {
   private enum Head: Sendable {
-    case received(ReceivedHead)
+    case received(ReceivedHead, on: Connection)
     case given(GivenHead)
   }
 
@@ -19,22 +19,23 @@ public struct HTTPServerRequest: Sendable {
   public let body: HTTPRequestBody
 
   /// A request by its parts; handlers can be tested with it without a socket.
+  /// - Parameter onInterim: told of every interim answer; answers whether it went out.
   public init(
     method: HTTPRequest.Method, path: String, query: String? = nil, authority: String = "localhost",
     headerFields: HTTPFields = [:], body: HTTPRequestBody = .empty, peer: String = "127.0.0.1:0",
-    id: String = "test"
+    id: String = "test",
+    onInterim: @escaping @Sendable (HTTPResponse.Status, HTTPFields) async -> Bool = { _, _ in false }
   ) {
     head = .given(
       GivenHead(
         method: method, path: path, query: query, authority: authority, headerFields: headerFields,
-        peer: peer,
-        id: id))
+        peer: peer, id: id, onInterim: onInterim))
     forwardedPeer = nil
     self.body = body
   }
 
-  init(_ head: ReceivedHead, forwardedPeer: String?, body: HTTPRequestBody) {
-    self.head = .received(head)
+  init(_ head: ReceivedHead, on connection: Connection, forwardedPeer: String?, body: HTTPRequestBody) {
+    self.head = .received(head, on: connection)
     self.forwardedPeer = forwardedPeer
     self.body = body
   }
@@ -42,7 +43,7 @@ public struct HTTPServerRequest: Sendable {
   /// The method.
   public var method: HTTPRequest.Method {
     switch head {
-    case .received(let head): head.method
+    case .received(let head, _): head.method
     case .given(let head): head.method
     }
   }
@@ -50,7 +51,7 @@ public struct HTTPServerRequest: Sendable {
   /// The path as it was sent, not decoded, always beginning with `/` (`*` only for `OPTIONS *`).
   public var path: String {
     switch head {
-    case .received(let head): head.path
+    case .received(let head, _): head.path
     case .given(let head): head.path
     }
   }
@@ -58,7 +59,7 @@ public struct HTTPServerRequest: Sendable {
   /// What follows the first `?`, not decoded; `nil` where there is none.
   public var query: String? {
     switch head {
-    case .received(let head): head.query
+    case .received(let head, _): head.query
     case .given(let head): head.query
     }
   }
@@ -66,7 +67,7 @@ public struct HTTPServerRequest: Sendable {
   /// The value of `Host`, or the authority of an absolute-form target; empty where an HTTP/1.0 request has neither.
   public var authority: String {
     switch head {
-    case .received(let head): head.authority
+    case .received(let head, _): head.authority
     case .given(let head): head.authority
     }
   }
@@ -74,7 +75,7 @@ public struct HTTPServerRequest: Sendable {
   /// The fields, without `Host` and those of the connection itself.
   public var headerFields: HTTPFields {
     switch head {
-    case .received(let head): head.headerFields
+    case .received(let head, _): head.headerFields
     case .given(let head): head.headerFields
     }
   }
@@ -83,7 +84,7 @@ public struct HTTPServerRequest: Sendable {
   /// whom it names, with a port only if it does so: an address, `unknown`, or a name like `_hidden`.
   public var peer: String {
     switch head {
-    case .received(let head): forwardedPeer ?? head.peer.description
+    case .received(let head, _): forwardedPeer ?? head.peer.description
     case .given(let head): head.peer
     }
   }
@@ -92,8 +93,24 @@ public struct HTTPServerRequest: Sendable {
   /// digits and `- _ . : = + / @ ~` and no longer than ``HTTPLimits/requestIDBytes``, or a name of the server's making.
   public var id: String {
     switch head {
-    case .received(let head): head.id
+    case .received(let head, _): head.id
     case .given(let head): head.id
+    }
+  }
+
+  /// Sends an interim answer (RFC 9110 §15.2), such as `103` or `104`, before the final one, and waits until the client
+  /// has taken it and all before it; a client that takes nothing is given up like one that takes no response.
+  ///
+  /// None goes out to a client of HTTP/1.0, once the final answer has begun, or when the connection has ended. Fields
+  /// that are the server's to write are left out. `100 (Continue)` is answered when the body is asked for, and neither
+  /// it nor `101` can be sent here.
+  /// - Returns: whether it went out.
+  @discardableResult
+  public func sendInterim(_ status: HTTPResponse.Status, _ fields: HTTPFields = [:]) async -> Bool {
+    switch head {
+    case .received(let head, let connection):
+      await connection.sendInterim(status, fields, number: head.number)
+    case .given(let head): await head.onInterim(status, fields)
     }
   }
 
@@ -101,13 +118,13 @@ public struct HTTPServerRequest: Sendable {
   public var note: (any AnyObject & Sendable)? {
     get {
       switch head {
-      case .received(let head): head.note.withLock { $0 }
+      case .received(let head, _): head.note.withLock { $0 }
       case .given(let head): head.note.withLock { $0 }
       }
     }
     nonmutating set {
       switch head {
-      case .received(let head): head.note.withLock { $0 = newValue }
+      case .received(let head, _): head.note.withLock { $0 = newValue }
       case .given(let head): head.note.withLock { $0 = newValue }
       }
     }
@@ -123,11 +140,12 @@ private final class GivenHead: Sendable {
   let headerFields: HTTPFields
   let peer: String
   let id: String
+  let onInterim: @Sendable (HTTPResponse.Status, HTTPFields) async -> Bool
   let note = Mutex<(any AnyObject & Sendable)?>(nil)
 
   init(
     method: HTTPRequest.Method, path: String, query: String?, authority: String, headerFields: HTTPFields,
-    peer: String, id: String
+    peer: String, id: String, onInterim: @escaping @Sendable (HTTPResponse.Status, HTTPFields) async -> Bool
   ) {
     self.method = method
     self.path = path
@@ -136,5 +154,6 @@ private final class GivenHead: Sendable {
     self.headerFields = headerFields
     self.peer = peer
     self.id = id
+    self.onInterim = onInterim
   }
 }

@@ -11,21 +11,25 @@ public struct SnapshotHandler: HTTPHandler {
   private let router: Router
   /// Every call that is answered.
   public let routes: [APIRoute]
+  private let announcements: UploadAnnouncements?
   private let tracing: RequestTracing
   private let logger: Logger
 
   /// Serves the API of `service`, what `more` routes to, and what says how the server fares, to whom `access` admits,
-  /// while `observation` looks on.
+  /// while `observation` looks on. Uploads may be resumed where there is `uploads`.
   public init(
     _ service: SnapshotService, access: AccessControl = .open, limits: ServiceLimits = ServiceLimits(),
-    more: [APIRoute] = [], observation: Observation = Observation(), logger: Logger
+    uploads: ResumableUploads? = nil, more: [APIRoute] = [], observation: Observation = Observation(),
+    logger: Logger
   ) {
     let api =
-      SnapshotRoutes(service, limits: limits).routes + LinkRoutes(service: service, access: access).routes
-      + more
+      SnapshotRoutes(service, limits: limits, uploads: uploads).routes
+      + LinkRoutes(service: service, access: access).routes
+      + (uploads?.routes(service, limits: limits) ?? []) + more
     routes = api + Self.operations(describing: api, service, access, observation)
     router = Router(
       routes.map { $0.route(access, ObservedCall($0, observation, logger: logger)) })
+    announcements = uploads.map(UploadAnnouncements.init)
     tracing = RequestTracing(tracer: observation.tracer)
     self.logger = logger
   }
@@ -42,6 +46,7 @@ public struct SnapshotHandler: HTTPHandler {
       var response = try await router.respond(to: request)
       response.headerFields[.xContentTypeOptions] = "nosniff"
       response.headerFields[.xRequestID] = request.id
+      announcements?.add(to: &response.headerFields, of: request)
       return response
     } catch {
       if SnapshotProblem.isInternal(error) {
@@ -51,6 +56,7 @@ public struct SnapshotHandler: HTTPHandler {
       }
       guard var problem = SnapshotProblem.answer(to: error) else { throw error }
       problem.headerFields[.xContentTypeOptions] = "nosniff"
+      announcements?.add(to: &problem.headerFields, of: request)
       throw problem
     }
   }

@@ -81,6 +81,8 @@ import Yams
     #expect(Set(yaml?["server"]?.keys.map(\.self) ?? []) == Set(names))
     let retention = yaml?["server"]?["retention"] as? [String: Any]
     #expect(Set(retention?.keys.map(\.self) ?? []) == Set(RetentionSettings.settings.map(\.name)))
+    let uploads = yaml?["server"]?["uploads"] as? [String: Any]
+    #expect(Set(uploads?.keys.map(\.self) ?? []) == Set(UploadSettings.settings.map(\.name)))
     let limits = yaml?["server"]?["limits"] as? [String: Int]
     #expect(Set(limits?.keys.map(\.self) ?? []) == Set(ServerSettings.limitSettings.map(\.name)))
   }
@@ -120,6 +122,31 @@ import Yams
       ])
     #expect(settings.interval == TimeSpan("5m") && settings.quotaBytes == 2000)
     #expect(settings.scrubInterval == nil && settings.scrubBytesPerSecond == 4096)
+  }
+
+  @Test func `how uploads are offered is taken from the settings`() async throws {
+    let flags = [
+      "interimAnswers": "false", "origins": "https://example.com", "open": "7", "openPerToken": "3",
+      "idle": "2h", "age": "1d",
+    ]
+    func read(_ flags: [String: String]) async throws -> UploadSettings {
+      try await ServerSettings(
+        flags: Dictionary(uniqueKeysWithValues: flags.map { ("server.uploads.\($0.key)", $0.value) }),
+        environment: [:], file: "none.yaml", fileIsRequired: false
+      ).uploads
+    }
+    var expected = UploadSettings()
+    for setting in UploadSettings.settings {
+      let others = expected
+      let isTaken = setting.set(&expected, try #require(flags[setting.name]))
+      #expect(isTaken && expected != others, "\(setting.name)")
+    }
+    #expect(try await read(flags) == expected)
+    for (name, text) in [
+      ("interimAnswers", "1"), ("origins", "example.com"), ("open", "0"), ("idle", "never"),
+    ] {
+      await #expect(throws: CommandFailure.self) { try await read([name: text]) }
+    }
   }
 
   @Test func `a port that is taken is named`() async throws {

@@ -21,9 +21,15 @@ final class ObservedStore: BundleStore {
     var expectedLengths: [Int64?] = []
   }
 
-  private let store = InMemoryStore(admission: Admission(wholeUpTo: 0))
+  private let store: InMemoryStore
+  /// Where uploads that may be resumed are kept, and published.
+  var uploads: any UploadStore { store }
   private let state = Mutex(State())
   private let discards = AsyncStream.makeStream(of: Void.self)
+
+  init(uploadLimits: UploadLimits = UploadLimits()) {
+    store = InMemoryStore(admission: Admission(wholeUpTo: 0), uploadLimits: uploadLimits)
+  }
 
   /// What was said of the lengths of uploads when they began.
   var expectedLengths: [Int64?] { state.withLock { $0.expectedLengths } }

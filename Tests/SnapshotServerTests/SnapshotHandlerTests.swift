@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  @Test(arguments: ["/v1", "/v2/snapshots/x", "/v1/uploads", "/favicon.ico"])
+  @Test(arguments: ["/v1", "/v2/snapshots/x", "/v1/uploads/x/y", "/favicon.ico"])
   func `an unknown path is a 404`(path: String) async throws {
     let answer = try await api.send(.get, path)
     #expect(answer.status == 404)

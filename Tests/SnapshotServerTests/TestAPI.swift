@@ -11,23 +11,32 @@ import SystemIO
 
 /// The whole API over stores in memory, asked without a socket.
 struct TestAPI: Sendable {
-  let store = ObservedStore()
+  let store: ObservedStore
   let catalog = InMemoryCatalog()
   let log = CapturedLog()
   let handler: SnapshotHandler
+  let uploadLimits: UploadLimits
 
   /// - Parameter rules: what goes by itself, when it is asked for.
   init(
     limits: ServiceLimits = ServiceLimits(), access: AccessControl = .open,
-    rules: RetentionRules = RetentionRules(), observation: Observation = Observation()
+    rules: RetentionRules = RetentionRules(), uploadLimits: UploadLimits = UploadLimits(),
+    offer: ResumableUploads.Configuration = .init(), now: @escaping @Sendable () -> Date = { Date() },
+    observation: Observation = Observation()
   ) {
     let log = log
+    store = ObservedStore(uploadLimits: uploadLimits)
+    self.uploadLimits = uploadLimits
+    let logger = Logger(label: "test") { _ in log }
+    let service = SnapshotService(store: store, catalog: catalog)
+    let uploads = UploadService(service, store: store.uploads, now: now, logger: logger)
     let maintenance = MaintenanceRoutes(
       Reaper(rules, store: store, catalog: catalog),
       Scrubber(.init(bytesPerSecond: 1 << 30), store: store, catalog: catalog))
     handler = SnapshotHandler(
-      SnapshotService(store: store, catalog: catalog), access: access, limits: limits,
-      more: maintenance.routes, observation: observation, logger: Logger(label: "test") { _ in log })
+      service, access: access, limits: limits, uploads: ResumableUploads(uploads, offer),
+      more: maintenance.routes,
+      observation: observation, logger: logger)
   }
 
   /// What came back: an answer, or the problem that is told.
@@ -36,10 +45,12 @@ struct TestAPI: Sendable {
     var fields: HTTPFields
     var bytes: [UInt8]
     var problem: HTTPProblem?
+    /// The interim answers that came before.
+    var interim: [(status: Int, fields: HTTPFields)] = []
 
     var text: String { String(decoding: bytes, as: UTF8.self) }
     /// The last word of the problem's type.
-    var kind: Substring? { problem?.type.split(separator: ":").last }
+    var kind: Substring? { problem?.type.split { $0 == ":" || $0 == "#" }.last }
 
     func decode<Value: Decodable>(_ type: Value.Type = Value.self) throws -> Value {
       try SnapshotJSON.decode(type, from: Data(bytes))
@@ -51,10 +62,16 @@ struct TestAPI: Sendable {
     _ method: HTTPRequest.Method, _ path: String, query: String? = nil, _ fields: HTTPFields = [:],
     body: HTTPRequestBody = .empty, authority: String = "localhost", peer: String = "127.0.0.1:4711"
   ) async throws -> Answer {
+    let interim = Mutex<[(status: Int, fields: HTTPFields)]>([])
     let request = HTTPServerRequest(
       method: method, path: path, query: query, authority: authority, headerFields: fields, body: body,
-      peer: peer)
-    let answer = try await answer(to: request)
+      peer: peer
+    ) { status, fields in
+      interim.withLock { $0.append((status.code, fields)) }
+      return true
+    }
+    var answer = try await answer(to: request)
+    answer.interim = interim.withLock { $0 }
     DescribedAnswers.check(request, answer)
     return answer
   }

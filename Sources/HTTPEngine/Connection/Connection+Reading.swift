@@ -99,7 +99,8 @@ extension Connection {
     }
     if client == nil, !admitForwarded(received) { return decline(.tooManyRequests) }
     let request = HTTPServerRequest(
-      received, forwardedPeer: exchange.forwardedPeer, body: body?.forHandler(head.framing) ?? .empty)
+      received, on: self, forwardedPeer: exchange.forwardedPeer,
+      body: body?.forHandler(head.framing) ?? .empty)
     task = loop.startTask { await self.serve(request, number: received.number) }
   }
 

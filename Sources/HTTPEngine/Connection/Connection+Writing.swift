@@ -74,7 +74,7 @@ extension Connection {
   }
 
   /// Writes on the loop and waits until the queue is empty.
-  private func onLoop(_ number: UInt64, _ action: @escaping @Sendable () -> Void) async throws {
+  func onLoop(_ number: UInt64, _ action: @escaping @Sendable () -> Void) async throws {
     try await withCheckedThrowingContinuation { continuation in
       let isOpen = loop.execute {
         if self.isStreaming(number) { action() }
@@ -93,6 +93,11 @@ extension Connection {
   /// Sends a response, or the beginning of one that is a stream.
   func write(_ response: HTTPServerResponse) {
     guard phase == .request, !exchange.isQueued else { return }
+    // It goes out behind all interim answers; what is written first of a request is its answer.
+    guard output.isEmpty else {
+      if exchange.held == nil { exchange.held = response }
+      return
+    }
     let output = loop.output
     output.removeAll()
     if case .stream = response.body {
@@ -130,7 +135,7 @@ extension Connection {
   }
 
   /// Sends what stands in the loop's buffer and then the queue, which holds nothing older.
-  private func sendHead() {
+  func sendHead() {
     let bytes = loop.output.bytes
     do throws(SystemError) {
       let sent = try socket.send(bytes, more: !output.isEmpty) ?? 0
@@ -187,15 +192,10 @@ extension Connection {
   func sendContinueIfAwaited() {
     guard exchange.awaitsContinue, !exchange.isQueued else { return }
     exchange.awaitsContinue = false
-    guard input.isEmpty, exchange.status == 0 else { return }
+    guard input.isEmpty, mayAnswerInterim else { return }
     loop.output.removeAll()
     loop.output.append("HTTP/1.1 100 Continue\r\n\r\n")
-    do throws(SystemError) {
-      // All responses before have been taken: a client that has no room for these few bytes is broken.
-      guard try socket.send(loop.output.bytes) == loop.output.count else { return close() }
-    } catch {
-      close()
-    }
+    queueInterim()
   }
 
   // MARK: The queue
@@ -276,7 +276,12 @@ extension Connection {
       setWriteDeadline(DeadlineTable.none)
       updateWriteInterest()
     }
-    guard exchange.isQueued else { return resumeWriter(with: .success(())) }
+    resumeWriters(with: .success(()))
+    if let held = exchange.held {
+      exchange.held = nil
+      return write(held)
+    }
+    guard exchange.isQueued else { return }
     if let body, !body.reader.isComplete, !body.isWorthDraining { closesAfterResponse = true }
     if closesAfterResponse { return finishAndClose() }
     if let body, !body.reader.isComplete {

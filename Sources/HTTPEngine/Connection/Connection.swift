@@ -218,7 +218,7 @@ final class Connection: @unchecked Sendable {
     loop.remove(self)
     socket.close()
     output.removeAll()
-    resumeWriter(with: .failure(HTTPBodyError.disconnected))
+    resumeWriters(with: .failure(HTTPBodyError.disconnected))
   }
 
   /// The request is over: whoever holds its body gets no more of it, and the exchange is told of.
@@ -226,7 +226,7 @@ final class Connection: @unchecked Sendable {
     exchange.bytesReceived += body?.reader.received ?? 0
     // A body that broke off tells its handler, which may want to keep what came; otherwise nothing else would.
     let bodyTells = body.map { !$0.reader.isComplete } ?? false
-    body?.end()
+    body?.end(isAnswered: isComplete)
     body = nil
     if !isComplete, !bodyTells { task?.cancel() }
     task = nil
@@ -246,23 +246,24 @@ final class Connection: @unchecked Sendable {
 
   // MARK: Waiting for room
 
-  private var writer: CheckedContinuation<Void, any Error>?
+  private var writers: [CheckedContinuation<Void, any Error>] = []
 
-  /// Whoever writes a stream waits here until everything before is sent.
+  /// Whoever writes a stream, or interim answers, waits here until everything before is sent.
   func waitForRoom(_ continuation: CheckedContinuation<Void, any Error>) {
     if phase == .closed {
       continuation.resume(throwing: HTTPBodyError.disconnected)
     } else if output.isEmpty {
       continuation.resume()
     } else {
-      writer = continuation
+      writers.append(continuation)
     }
   }
 
-  func resumeWriter(with result: Result<Void, any Error>) {
-    let writer = writer
-    self.writer = nil
-    writer?.resume(with: result)
+  func resumeWriters(with result: Result<Void, any Error>) {
+    guard !writers.isEmpty else { return }
+    let waiting = writers
+    writers = []
+    for writer in waiting { writer.resume(with: result) }
   }
 }
 
@@ -292,5 +293,7 @@ extension Connection {
     var bytesTakenAtDeadline: Int64 = 0
     /// Whether all of the response is in the queue.
     var isQueued = false
+    /// The response, while it waits for interim answers that the client has not taken yet.
+    var held: HTTPServerResponse?
   }
 }

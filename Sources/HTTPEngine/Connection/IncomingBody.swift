@@ -1,10 +1,12 @@
+import HTTPTypes
+import Synchronization
 import SystemIO
 
 /// A request's body on its way from the socket to the handler: at most one buffer is being filled while the handler
 /// holds the one before, and nothing is read that isn't wanted.
 ///
-/// - Invariant: everything but ``next()`` runs on the connection's loop. That is what makes `@unchecked Sendable`
-///   true.
+/// - Invariant: everything but ``next()`` and `trailers` is touched on the connection's loop alone. That is what makes
+///   `@unchecked Sendable` true.
 final class IncomingBody: @unchecked Sendable {
   private unowned let connection: Connection
   private let loop: EventLoop
@@ -15,6 +17,8 @@ final class IncomingBody: @unchecked Sendable {
   private var waiter: CheckedContinuation<IOBuffer?, any Error>?
   private var wasAskedFor = false
   private var isOver = false
+  /// What came behind the body.
+  private let trailers = Mutex<HTTPFields>([:])
 
   /// Bodies and rests of this size get a buffer of their own rather than a large one.
   private static let smallSize = 16 * 1024
@@ -28,7 +32,8 @@ final class IncomingBody: @unchecked Sendable {
 
   func forHandler(_ framing: RequestHead.Framing) -> HTTPRequestBody {
     let length: Int64? = if case .length(let length) = framing { length } else { nil }
-    return HTTPRequestBody(declaredLength: length) { try await self.next() }
+    return HTTPRequestBody(
+      declaredLength: length, trailers: { self.trailers.withLock { $0 } }, next: { try await self.next() })
   }
 
   /// Whether bytes should be read from the socket now.
@@ -106,10 +111,17 @@ final class IncomingBody: @unchecked Sendable {
         waiter.resume(throwing: HTTPBodyError.disconnected)
       } else if reader.isComplete {
         self.waiter = nil
+        keepTrailers()
         waiter.resume(returning: nil)
       }
     }
     updateWaiting()
+  }
+
+  private func keepTrailers() {
+    let lines = reader.trailerLines
+    guard !lines.isEmpty else { return }
+    trailers.withLock { $0 = HTTPFields(judgedLines: lines[...], without: FieldLines.neverTrailers) }
   }
 
   private func updateWaiting() {
@@ -201,9 +213,10 @@ final class IncomingBody: @unchecked Sendable {
   }
 
   /// The request is over.
-  func end() {
+  /// - Parameter isAnswered: whether nobody wants any more of the body; else what has come of it is still handed out.
+  func end(isAnswered: Bool = true) {
     isOver = true
-    filling = nil
+    if isAnswered { filling = nil }
     failure = failure ?? (reader.isComplete ? nil : .disconnected)
     deliver()
   }

@@ -27,6 +27,11 @@ struct BodyReader {
     }
   }
 
+  /// The lines behind the last chunk, each with its end.
+  var trailerLines: [UInt8] {
+    if case .chunked(let decoder) = coding { decoder.trailerLines } else { [] }
+  }
+
   /// How many bytes are still to come; `nil` where only the coding will tell.
   var remaining: Int64? {
     if case .plain(let remaining) = coding { remaining } else { isComplete ? 0 : nil }

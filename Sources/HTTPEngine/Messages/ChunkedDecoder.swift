@@ -1,6 +1,6 @@
 /// Takes the chunked coding off a body (RFC 9112 §7.1), read strictly.
 ///
-/// A value without I/O: give it bytes as they come. Chunk extensions are skipped and trailer fields dropped, never
+/// A value without I/O: give it bytes as they come. Chunk extensions are skipped and trailer fields kept apart, never
 /// merged into the head; both count against one limit.
 struct ChunkedDecoder: Hashable {
   /// The coding is broken, or its overhead is past the limit.
@@ -19,6 +19,8 @@ struct ChunkedDecoder: Hashable {
   private var extensions = ChunkExtensions()
   private var sizeDigits = 0
   private var overhead = 0
+  /// The trailer section's lines as they came, each with its end.
+  private(set) var trailerLines: [UInt8] = []
   private let overheadLimit: Int
 
   /// - Parameter overheadLimit: the most bytes of extensions and trailer fields.
@@ -95,10 +97,12 @@ struct ChunkedDecoder: Hashable {
       } else {
         try countOverhead()
         guard CharacterClass.token.contains(byte) else { throw Malformed() }
+        trailerLines.append(byte)
         state = .trailerName
       }
     case .trailerName:
       try countOverhead()
+      trailerLines.append(byte)
       if byte == .colon {
         state = .trailerValue
       } else if !CharacterClass.token.contains(byte) {
@@ -106,6 +110,7 @@ struct ChunkedDecoder: Hashable {
       }
     case .trailerValue:
       try countOverhead()
+      trailerLines.append(byte)
       if byte == .carriageReturn {
         state = .trailerLineFeed
       } else if !isFieldValueByte(byte) {
@@ -113,6 +118,7 @@ struct ChunkedDecoder: Hashable {
       }
     case .trailerLineFeed:
       try expect(.lineFeed, byte)
+      trailerLines.append(byte)
       state = .lineStart
     case .lastLineFeed:
       try expect(.lineFeed, byte)

@@ -63,41 +63,11 @@ final class ReceivedHead: Sendable {
   var headerFields: HTTPFields {
     fields.withLock { fields in
       if let fields { return fields }
-      let made = makeFields()
+      let made = HTTPFields(judgedLines: bytes[facts.fieldsStart...], without: FieldLines.ofConnection)
       fields = made
       return made
     }
   }
-
-  private func makeFields() -> HTTPFields {
-    var fields = HTTPFields()
-    var start = facts.fieldsStart
-    // The parser has judged every line: each ends with CR LF and holds a token, a colon and a value.
-    while let end = bytes[start...].firstIndex(of: .carriageReturn), end > start {
-      if let colon = bytes[start..<end].firstIndex(of: .colon),
-        let name = HTTPField.Name(String(decoding: bytes[start..<colon], as: UTF8.self)),
-        !Self.ofConnection.contains(name)
-      {
-        let value = bytes[(colon + 1)..<end]
-        let isBlank: (UInt8) -> Bool = { $0 == .space || $0 == .tab }
-        if let first = value.firstIndex(where: { !isBlank($0) }),
-          let last = value.lastIndex(where: { !isBlank($0) })
-        {
-          fields.append(HTTPField(name: name, value: value[first...last]))
-        } else {
-          fields.append(HTTPField(name: name, value: ""))
-        }
-      }
-      start = end + 2
-    }
-    return fields
-  }
-
-  /// What one hop says to the next (RFC 9110 §7.6.1), and the name of the host, which is the authority.
-  private static let ofConnection: Set<HTTPField.Name> = Set(
-    [
-      "host", "connection", "keep-alive", "proxy-connection", "transfer-encoding", "te", "trailer", "upgrade",
-    ].compactMap { HTTPField.Name($0) })
 
   private func text(_ span: RequestHead.Span) -> String {
     String(decoding: bytes[span.range], as: UTF8.self)

@@ -62,13 +62,7 @@ struct ResponseHead {
         if field.name == .connection, field.value.lowercased() == "close" { closes = true }
         continue
       }
-      // Its name is a token, or it would be none.
-      buffer.append(field.name.rawName)
-      buffer.append(": ")
-      guard field.withUnsafeBytesOfValue({ buffer.append(checked: UnsafeRawBufferPointer($0)) }) else {
-        throw Unlawful()
-      }
-      buffer.append("\r\n")
+      try Self.write(field, into: buffer)
     }
     switch framing {
     case .length(let length):
@@ -82,6 +76,31 @@ struct ResponseHead {
       buffer.append("Connection: close\r\n")
     } else if minorVersion == 0 {
       buffer.append("Connection: keep-alive\r\n")
+    }
+    buffer.append("\r\n")
+  }
+
+  /// Writes an interim answer: a status and fields, and never a body. What stands in `buffer` after a failure is not to
+  /// be sent. `100 (Continue)` and `101 (Switching Protocols)` are not for handlers to say.
+  static func writeInterim(
+    _ status: HTTPResponse.Status, _ fields: HTTPFields, into buffer: OutputBuffer
+  ) throws(Unlawful) {
+    guard (102...199).contains(status.code) else { throw Unlawful() }
+    buffer.append("HTTP/1.1 ")
+    buffer.append(Int64(status.code))
+    buffer.append(.space)
+    try buffer.append(checked: status.reasonPhrase)
+    buffer.append("\r\n")
+    for field in fields where !isOurs(field.name) { try write(field, into: buffer) }
+    buffer.append("\r\n")
+  }
+
+  private static func write(_ field: HTTPField, into buffer: OutputBuffer) throws(Unlawful) {
+    // Its name is a token, or it would be none.
+    buffer.append(field.name.rawName)
+    buffer.append(": ")
+    guard field.withUnsafeBytesOfValue({ buffer.append(checked: UnsafeRawBufferPointer($0)) }) else {
+      throw Unlawful()
     }
     buffer.append("\r\n")
   }

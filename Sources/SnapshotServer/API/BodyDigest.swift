@@ -13,7 +13,7 @@ final class BodyDigest: Sendable {
 
   /// The same body; every piece of it goes into the digest first.
   func observing(_ body: HTTPRequestBody) -> HTTPRequestBody {
-    HTTPRequestBody(declaredLength: body.declaredLength) { [self] in
+    HTTPRequestBody(declaredLength: body.declaredLength, trailers: { body.trailers }) { [self] in
       // Where a body goes on is the body's own state, not its iterator's.
       var iterator = body.makeAsyncIterator()
       guard let piece = try await iterator.next() else { return nil }

@@ -19,6 +19,8 @@ enum SnapshotProblem {
     case let refusal as ReportID.Refusal:
       HTTPProblem(
         .badRequest, kind: "malformed-report-id", title: "This is no report id", detail: refusal.description)
+    case let failure as UploadFailure: failure.problem
+    case let refused as RefusedUpload: refused.problem
     case is HTTPBodyError, is CancellationError: nil
     default: internalError
     }
@@ -115,8 +117,9 @@ enum SnapshotProblem {
   }
 
   /// 415, with what would be accepted.
-  static func unsupportedMediaType(_ sent: String?) -> HTTPProblem {
-    let accepted = "application/zip, multipart/form-data"
+  static func unsupportedMediaType(
+    _ sent: String?, accepted: String = "application/zip, multipart/form-data"
+  ) -> HTTPProblem {
     let subject = sent.map { "‘\(abridged($0))’ is" } ?? "A body without Content-Type is"
     return HTTPProblem(
       .unsupportedMediaType, kind: "unsupported-media-type",
@@ -202,5 +205,6 @@ enum SnapshotProblem {
       detail: "This call is about all snapshots; it needs a token without limits.")
   }
 
-  private static func abridged(_ text: String) -> String { text.count > 100 ? text.prefix(100) + "…" : text }
+  /// The beginning of what a client sent.
+  static func abridged(_ text: String) -> String { text.count > 100 ? text.prefix(100) + "…" : text }
 }

@@ -9,8 +9,12 @@ extension SnapshotRoutes {
   func post(_ call: APIRequest) async throws -> HTTPServerResponse {
     let report = try call.value(of: .report)
     guard call.caller.mayAttach(to: report) else { throw SnapshotProblem.outsideLimits("reports") }
+    let attachment = Attachment(report: report, id: SnapshotID())
+    if let draft, let creation = try DraftCreation(call.request) {
+      return try await draft.create(creation, attachment, call)
+    }
     let intake = try UploadIntake(call.request, limits: limits, meter: call.caller.meter)
-    return try await attach(intake, Attachment(report: report, id: SnapshotID()), for: call)
+    return try await attach(intake, attachment, for: call)
   }
 
   /// Attaches under the UUID in the path, whatever the manifest's own is: to attach a bundle once more, under a
@@ -19,19 +23,23 @@ extension SnapshotRoutes {
     let (report, id) = (try call.value(of: .report), try call.value(of: .id))
     guard call.caller.mayAttach(to: report) else { throw SnapshotProblem.outsideLimits("reports") }
     let preconditions = Preconditions(call.request.headerFields)
-    let existing = try await service.recordIfPresent(id)
-    let current = existing.map { Preconditions.Current(entityTag: Self.entityTag(of: $0)) }
-    guard preconditions.verdict(.put, on: current) == .proceed else {
-      throw preconditions.isCreateOnly && existing != nil
-        ? StoreError.alreadyExists : HTTPProblem.preconditionFailed()
+    let existing = try await service.existing(id, preconditions)
+    let attachment = Attachment(report: report, id: id, createOnly: preconditions.isCreateOnly)
+    if let draft, let creation = try DraftCreation(call.request) {
+      try Self.check(existing, report, creation.expected)
+      return try await draft.create(creation, attachment, call)
     }
     let intake = try UploadIntake(call.request, limits: limits, meter: call.caller.meter)
-    // What is bound to be refused is refused before its body comes.
-    if let existing, existing.report != report || existing.sha256 != intake.expected ?? existing.sha256 {
-      throw StoreError.conflict
-    }
-    return try await attach(
-      intake, Attachment(report: report, id: id, createOnly: preconditions.isCreateOnly), for: call)
+    try Self.check(existing, report, intake.expected)
+    return try await attach(intake, attachment, for: call)
+  }
+
+  /// What is bound to be refused is refused before its body comes.
+  static func check(
+    _ existing: SnapshotRecord?, _ report: ReportID, _ expected: ContentDigest?
+  ) throws(StoreError) {
+    guard let existing else { return }
+    guard existing.report == report, existing.sha256 == expected ?? existing.sha256 else { throw .conflict }
   }
 
   private func attach(
@@ -47,13 +55,31 @@ extension SnapshotRoutes {
       attachment.expiresAt = received.expiresAt
       return attachment
     }
+    return try Self.answer(publication, call)
+  }
+
+  /// The answer to whoever attached a snapshot.
+  static func answer(_ publication: Publication, _ call: APIRequest) throws -> HTTPServerResponse {
     call.concerns(publication.record)
     let body = try JSONBody(RecordAnswer(call.caller.view(of: publication.record)))
     return switch publication {
     case .created(let record):
-      body.response(.created, [.location: Self.path(of: record.id)])
+      body.response(.created, [.location: path(of: record.id)])
     case .alreadyThere:
       body.response(.ok)
     }
+  }
+}
+
+extension SnapshotService {
+  /// The record of the snapshot that has the UUID already, `nil` where none has; throws what a client has ruled out.
+  func existing(_ id: SnapshotID, _ preconditions: Preconditions) async throws -> SnapshotRecord? {
+    let existing = try await recordIfPresent(id)
+    let current = existing.map { Preconditions.Current(entityTag: SnapshotRoutes.entityTag(of: $0)) }
+    guard preconditions.verdict(.put, on: current) == .proceed else {
+      throw preconditions.isCreateOnly && existing != nil
+        ? StoreError.alreadyExists : HTTPProblem.preconditionFailed()
+    }
+    return existing
   }
 }

@@ -9,11 +9,16 @@ import SnapshotStore
 public struct SnapshotRoutes: Sendable {
   let service: SnapshotService
   let limits: ServiceLimits
+  /// What takes bundles in that come by the IETF's draft on resumable uploads; without it they come like all others.
+  let draft: DraftUploads?
 
   /// Routes to `service`, within `limits`.
-  public init(_ service: SnapshotService, limits: ServiceLimits = ServiceLimits()) {
+  public init(
+    _ service: SnapshotService, limits: ServiceLimits = ServiceLimits(), uploads: ResumableUploads? = nil
+  ) {
     self.service = service
     self.limits = limits
+    draft = uploads.map(DraftUploads.init)
   }
 
   /// All of them.

@@ -47,12 +47,8 @@ struct UploadIntake {
   ) throws(HTTPProblem) {
     let fields = request.headerFields
     self.now = now
-    end = try fields[.snapshotExpires].map { text throws(HTTPProblem) in
-      try Self.end(text, HTTPField.Name.snapshotExpires.rawName)
-    }
-    if let coding = fields[.contentEncoding], coding.lowercased() != "identity" {
-      throw SnapshotProblem.unsupportedCoding(coding)
-    }
+    end = try Self.end(in: fields)
+    try Self.checkCoding(fields)
     let type = fields[.contentType]
     switch type.flatMap(MediaType.init) {
     case let type? where type.essence == "application/zip": format = .zip
@@ -115,6 +111,18 @@ struct UploadIntake {
         "The form's field ‘\(Self.endName)’ and Snapshot-Expires state two different times.")
     }
     return stated
+  }
+
+  /// The end that a head states.
+  static func end(in fields: HTTPFields) throws(HTTPProblem) -> SnapshotEnd? {
+    guard let text = fields[.snapshotExpires] else { return nil }
+    return try end(text, HTTPField.Name.snapshotExpires.rawName)
+  }
+
+  /// Refuses a body that is coded.
+  static func checkCoding(_ fields: HTTPFields) throws(HTTPProblem) {
+    guard let coding = fields[.contentEncoding], coding.lowercased() != "identity" else { return }
+    throw SnapshotProblem.unsupportedCoding(coding)
   }
 
   private static func end(_ text: String, _ name: String) throws(HTTPProblem) -> SnapshotEnd {
@@ -188,12 +196,17 @@ struct UploadIntake {
   ) throws(HTTPProblem) -> (digest: ContentDigest, field: HTTPField.Name)? {
     var stated: (digest: ContentDigest, field: HTTPField.Name)?
     for name in [HTTPField.Name.reprDigest, .contentDigest] {
-      let field: DigestField?
-      do { field = try DigestField(name, in: fields) } catch { throw .badRequest(error.description) }
-      guard let bytes = field?.sha256, let digest = ContentDigest(bytes: bytes) else { continue }
+      guard let digest = try digest(name, in: fields) else { continue }
       if let stated, stated.digest != digest { throw SnapshotProblem.digestMismatch(name) }
       stated = (digest, name)
     }
     return stated
+  }
+
+  /// The SHA-256 that the field `name` states; `nil` where it states none.
+  static func digest(_ name: HTTPField.Name, in fields: HTTPFields) throws(HTTPProblem) -> ContentDigest? {
+    let field: DigestField?
+    do { field = try DigestField(name, in: fields) } catch { throw .badRequest(error.description) }
+    return field?.sha256.flatMap { ContentDigest(bytes: $0) }
   }
 }

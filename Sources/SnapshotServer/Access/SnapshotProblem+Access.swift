@@ -99,8 +99,7 @@ extension SnapshotProblem {
     return HTTPProblem(
       .tooManyRequests, kind: "upload-quota-exceeded", title: "Too many bytes were uploaded",
       detail: """
-        One \(name) may upload \(verdict.allowance.amount) bytes in \(verdict.allowance.seconds) seconds. Nothing \
-        of this upload was kept.
+        One \(name) may upload \(verdict.allowance.amount) bytes in \(verdict.allowance.seconds) seconds.
         """,
       headerFields: fields)
   }

@@ -32,7 +32,7 @@ struct UploadMeter: Sendable {
   /// The same body, each piece of it counted before it is handed on.
   func counting(_ body: HTTPRequestBody) -> HTTPRequestBody {
     guard !gauges.isEmpty else { return body }
-    return HTTPRequestBody(declaredLength: body.declaredLength) {
+    return HTTPRequestBody(declaredLength: body.declaredLength, trailers: { body.trailers }) {
       // Where a body goes on is the body's own state, not its iterator's.
       var iterator = body.makeAsyncIterator()
       guard let piece = try await iterator.next() else { return nil }

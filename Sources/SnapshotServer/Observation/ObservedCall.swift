@@ -27,7 +27,7 @@ struct ObservedCall: Sendable {
     audited = operation?.audited ?? .always
     audit = audited == .never ? nil : observation.audit
     action = operation?.id ?? name
-    isUpload = route.permission == .attach
+    isUpload = route.permission == .attach && [.post, .put, .patch].contains(route.method)
     self.logger = logger
   }
 
@@ -49,7 +49,7 @@ struct ObservedCall: Sendable {
     }
     let result: Result<HTTPServerResponse, any Error>
     do { result = .success(try await answer()) } catch { result = .failure(error) }
-    count(result)
+    count(result, note.facts.ending)
     if audited == .refusals, case .success(let response) = result { return response }
     let event = event(request, note, result)
     do {
@@ -110,13 +110,15 @@ struct ObservedCall: Sendable {
   }
 
   private static func kind(_ problem: HTTPProblem) -> String {
-    problem.type.split(separator: ":").last.map(String.init) ?? problem.type
+    problem.type.split { $0 == ":" || $0 == "#" }.last.map(String.init) ?? problem.type
   }
 
-  private func count(_ result: Result<HTTPServerResponse, any Error>) {
-    guard isUpload else { return }
+  /// Counts an upload that ended. Of one that takes several requests, those that leave it open are not counted.
+  private func count(_ result: Result<HTTPServerResponse, any Error>, _ ending: RequestNote.Ending?) {
+    guard isUpload, ending != .open else { return }
     switch result {
-    case .success(let response): server.countUpload(response.status == .created ? "created" : "repeated")
+    case .success(let response):
+      server.countUpload(ending?.rawValue ?? (response.status == .created ? "created" : "repeated"))
     case .failure(let error):
       server.countUpload(SnapshotProblem.answer(to: error).map(Self.kind) ?? "broken-off")
     }

@@ -13,7 +13,12 @@ final class RequestNote: Sendable {
     var snapshot: SnapshotID?
     var report: ReportID?
     var traceID: String?
+    /// How an upload ended with the request, for one that takes several.
+    var ending: Ending?
   }
+
+  /// How an upload ended.
+  enum Ending: String, Sendable { case created, repeated, open }
 
   private let state = Mutex(Facts())
 
@@ -36,6 +41,30 @@ extension HTTPServerRequest {
 }
 
 extension APIRequest {
+  /// Tells whoever accounts for the request which upload it is about.
+  func concerns(_ status: UploadStatus) {
+    (request.note as? RequestNote)?.update { facts in
+      facts.snapshot = status.terms.attachment?.id
+      facts.report = status.terms.attachment?.report
+    }
+  }
+
+  /// Tells whoever accounts for the request that an upload of several requests goes on after it, unless
+  /// ``ends(with:)`` knows better.
+  func leavesUploadOpen() { (request.note as? RequestNote)?.update { $0.ending = .open } }
+
+  /// Tells whoever accounts for the request which upload it brought bytes to, and how that ended, if it has.
+  func ends(with status: UploadStatus) {
+    concerns(status)
+    (request.note as? RequestNote)?.update { facts in
+      switch status.outcome {
+      case .published(_, let isNew): facts.ending = isNew ? .created : .repeated
+      case .refused: facts.ending = nil
+      case nil: facts.ending = .open
+      }
+    }
+  }
+
   /// Tells whoever accounts for the request what it is about, where the path alone does not.
   func concerns(_ record: SnapshotRecord) {
     (request.note as? RequestNote)?.update { facts in

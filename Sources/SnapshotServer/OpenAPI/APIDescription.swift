@@ -120,7 +120,8 @@ struct APIDescription: Sendable {
     var responses: [String: JSONValue] = [:]
     for answer in operation.answers where !(isHEAD && answer.status == 206) {
       var response: [String: JSONValue] = [
-        "description": .string(answer.text), "headers": headers(answer.fields + fields(permission)),
+        "description": .string(answer.text),
+        "headers": headers(answer.fields + operation.fields + fields(permission)),
       ]
       if !answer.content.isEmpty, !isHEAD {
         response["content"] = .object(answer.content.mapValues { ["schema": $0] })
@@ -128,7 +129,7 @@ struct APIDescription: Sendable {
       responses["\(answer.status)"] = .object(response)
     }
     return responses.merging(
-      problems(kinds(operation, permission), isHEAD: isHEAD), uniquingKeysWith: together)
+      problems(kinds(operation, permission), operation.fields, isHEAD: isHEAD), uniquingKeysWith: together)
   }
 
   /// What describes two answers of one status.
@@ -147,7 +148,9 @@ struct APIDescription: Sendable {
   }
 
   /// Answers for the problems of these kinds and those of the engine, by status.
-  private static func problems(_ kinds: [String], isHEAD: Bool) -> [String: JSONValue] {
+  private static func problems(
+    _ kinds: [String], _ fields: [String] = [], isHEAD: Bool
+  ) -> [String: JSONValue] {
     var byStatus: [Int: [ProblemKind]] = [:]
     for status in engineStatuses { byStatus[status] = [] }
     for kind in kinds.compactMap({ ProblemKind.byName[$0] }) {
@@ -155,11 +158,13 @@ struct APIDescription: Sendable {
     }
     return Dictionary(
       uniqueKeysWithValues: byStatus.map { status, kinds in
-        ("\(status)", response(status, kinds.sorted { $0.name < $1.name }, isHEAD: isHEAD))
+        ("\(status)", response(status, kinds.sorted { $0.name < $1.name }, fields, isHEAD: isHEAD))
       })
   }
 
-  private static func response(_ status: Int, _ kinds: [ProblemKind], isHEAD: Bool) -> JSONValue {
+  private static func response(
+    _ status: Int, _ kinds: [ProblemKind], _ fields: [String], isHEAD: Bool
+  ) -> JSONValue {
     var types: [JSONValue] = kinds.map { .string($0.type) }
     var lines = kinds.map { "- `\($0.name)`: \($0.text)" }
     if engineStatuses.contains(status) {
@@ -168,7 +173,7 @@ struct APIDescription: Sendable {
     }
     var response: [String: JSONValue] = [
       "description": .string(lines.joined(separator: "\n")),
-      "headers": headers(Self.fieldsOfProblems[status] ?? []),
+      "headers": headers((Self.fieldsOfProblems[status] ?? []) + fields),
     ]
     if !isHEAD {
       let specific: JSONValue = [
@@ -187,7 +192,7 @@ struct APIDescription: Sendable {
   private static func headers(_ names: [String]) -> JSONValue {
     .object(
       Dictionary(
-        uniqueKeysWithValues: (names + ["X-Content-Type-Options", "X-Request-Id"]).map {
+        uniqueKeysWithValues: Set(names + ["X-Content-Type-Options", "X-Request-Id"]).map {
           ($0, ["$ref": .string("#/components/headers/\($0)")])
         }))
   }

@@ -11,8 +11,11 @@ extension Operation {
         the record's metadata. Nothing is kept of a bundle that is refused.
         """,
       parameters: [.report] + uploading, body: bundleBody,
-      answers: [.json(201, "It is attached, and would survive a power cut.", record, fields: ["Location"])],
-      problems: attaching),
+      answers: [
+        .json(201, "It is attached, and would survive a power cut.", record, fields: ["Location"]),
+        alreadyThere,
+      ],
+      problems: attaching, fields: draftFields),
     Operation(
       "attachSnapshotAs", .put, "/v1/reports/{report}/snapshots/{id}",
       "Attaches a snapshot under a UUID of the client's making.",
@@ -20,12 +23,12 @@ extension Operation {
       parameters: [.report, .id, .ifMatch, .ifNoneMatch] + uploading, body: bundleBody,
       answers: [
         .json(201, "It is attached, and would survive a power cut.", record, fields: ["Location"]),
-        .json(200, "The same bytes were attached to the same report before.", record),
+        alreadyThere,
       ],
       problems: attaching + [
         "malformed-snapshot-id", "snapshot-deleted", "snapshot-differs", "snapshot-exists",
         "precondition-failed",
-      ]),
+      ], fields: draftFields),
     Operation(
       "fetchBundle", .get, "/v1/snapshots/{id}.zip", "Sends a snapshot's bundle, or ranges of it.",
       parameters: [
@@ -93,7 +96,9 @@ extension Operation {
       problems: ["malformed-snapshot-id", "no-such-snapshot", "snapshot-deleted"]),
   ]
 
-  private static let record: JSONValue = ["$ref": "#/components/schemas/Snapshot"]
+  static let record: JSONValue = ["$ref": "#/components/schemas/Snapshot"]
+  static let alreadyThere = Answer.json(
+    200, "The same bytes were attached to the same report before.", record)
   private static let change: JSONValue = [
     "schema": [
       "type": "object", "additionalProperties": false,
@@ -110,18 +115,20 @@ extension Operation {
   private static let bundleFields = [
     "Accept-Ranges", "Cache-Control", "Content-Disposition", "ETag", "Repr-Digest",
   ]
-  private static let uploading: [Parameter] = [
-    .header("Repr-Digest", "The SHA-256 of the body (RFC 9530), checked before anything is kept."),
-    .header("Content-Digest", "The same, by its other name."),
-    .header(
-      "Snapshot-Expires", "When the snapshot is to go: a time, a while such as `30d`, or `never`.",
-      ["type": "string", "pattern": "^([1-9][0-9]{0,3}[hdw]|never)$"]),
-  ]
+  private static let uploading: [Parameter] =
+    [
+      .header("Repr-Digest", "The SHA-256 of the body (RFC 9530), checked before anything is kept."),
+      .header("Content-Digest", "The same, by its other name."),
+      .header(
+        "Snapshot-Expires", "When the snapshot is to go: a time, a while such as `30d`, or `never`.",
+        ["type": "string", "pattern": "^([1-9][0-9]{0,3}[hdw]|never)$"]),
+    ] + resuming
   private static let digest: JSONValue = ["type": "string", "pattern": "^sha-256=:[A-Za-z0-9+/]{43}=:$"]
   private static let attaching = [
     "malformed-report-id", "digest-mismatch", "malformed-form", "content-too-large", "form-too-large",
     "unsupported-media-type", "unsupported-coding", "invalid-bundle", "out-of-space", "quota-exceeded",
-    "upload-quota-exceeded", "malformed-end",
+    "upload-quota-exceeded", "malformed-end", "inconsistent-upload-length", "too-many-uploads",
+    "upload-taken-over", "upload-metadata-too-large", "no-such-upload", "upload-gone",
   ]
   private static let bundleBody: [String: JSONValue] = [
     "application/zip": [:],

@@ -27,13 +27,15 @@ struct Operation: Sendable {
   let answers: [Answer]
   /// The kinds of problems that may come up; those of ``APIDescription/everywhere`` go without saying.
   var problems: [String] = []
+  /// The names of the fields that may come with any answer, problems included.
+  var fields: [String] = []
   /// When the audit log tells of it.
   var audited = Audited.always
 
   init(
     _ id: String, _ method: HTTPRequest.Method, _ template: String, _ summary: String, detail: String = "",
     parameters: [Parameter] = [], body: [String: JSONValue]? = nil, answers: [Answer],
-    problems: [String] = [], audited: Audited = .always
+    problems: [String] = [], fields: [String] = [], audited: Audited = .always
   ) {
     self.id = id
     self.method = method
@@ -44,11 +46,12 @@ struct Operation: Sendable {
     self.body = body
     self.answers = answers
     self.problems = problems
+    self.fields = fields
     self.audited = audited
   }
 
   /// Every call of the server.
-  static let all: [Operation] = snapshots + lists + maintenance + operations
+  static let all: [Operation] = snapshots + uploads + lists + maintenance + operations
   /// The same by method and template.
   static let byRoute = Dictionary(all.map { (route($0.method, $0.template), $0) }) { first, _ in first }
 

@@ -6,15 +6,21 @@ struct ProblemKind: Sendable {
   let name: String
   let statuses: [Int]
   let text: String
+  /// Whether it is registered with IANA rather than named here.
+  let isRegistered: Bool
 
-  init(_ name: String, _ statuses: Int..., text: String) {
+  init(_ name: String, _ statuses: Int..., text: String, isRegistered: Bool = false) {
     self.name = name
     self.statuses = statuses
     self.text = text
+    self.isRegistered = isRegistered
   }
 
+  /// Where IANA registers kinds of problems (RFC 9457 §4.2).
+  static let registry = "https://iana.org/assignments/http-problem-types#"
+
   /// What identifies it in an answer.
-  var type: String { "urn:data-snapshots:problem:" + name }
+  var type: String { (isRegistered ? Self.registry : "urn:data-snapshots:problem:") + name }
 
   /// Every kind, by its name.
   static let byName = Dictionary(all.map { ($0.name, $0) }) { first, _ in first }
@@ -39,6 +45,27 @@ struct ProblemKind: Sendable {
     ProblemKind(
       "caller-limited", 403, text: "The call is about all snapshots, and the token is limited to some."),
     ProblemKind("cross-site", 403, text: "A page of another site made a browser send the request."),
+    ProblemKind("malformed-upload-metadata", 400, text: "Upload-Metadata can't be read, or names no report."),
+    ProblemKind(
+      "malformed-concatenation", 400, text: "The parts that an upload is to be joined from can't be."),
+    ProblemKind(
+      "inconsistent-upload-length", 400, text: "What is said of the upload's length contradicts itself.",
+      isRegistered: true),
+    ProblemKind(
+      "completed-upload", 400, text: "The upload has all of its bytes, and takes none any more.",
+      isRegistered: true),
+    ProblemKind("upload-joined", 403, text: "The upload is made of others, and takes no bytes itself."),
+    ProblemKind("no-such-upload", 404, text: "There is no such upload, or it is somebody else's."),
+    ProblemKind(
+      "mismatching-upload-offset", 409,
+      text: "The upload goes on elsewhere: at `expected-offset`, not at `provided-offset`.",
+      isRegistered: true),
+    ProblemKind("upload-taken-over", 409, text: "A newer request goes on with the upload."),
+    ProblemKind("upload-gone", 410, text: "The upload was not finished in time, or was ended."),
+    ProblemKind("tus-version", 412, text: "Another version of tus was asked for than is spoken."),
+    ProblemKind("upload-metadata-too-large", 413, text: "More came with the upload than is kept."),
+    ProblemKind("too-many-uploads", 429, text: "As many uploads are open as may be."),
+    ProblemKind("checksum-mismatch", 460, text: "What the request brought was damaged; none of it was kept."),
     ProblemKind("no-such-path", 404, text: "Nothing answers under the path."),
     ProblemKind(
       "no-such-snapshot", 404, text: "There is no such snapshot, or none that the caller may know of."),

@@ -30,6 +30,8 @@ struct ServerApplication {
       sharesFlushes: settings.sharesFlushes,
       onVerification: { verdict.yield($0) })
     storage.onFlush = observers.onFlush
+    storage.uploads = settings.uploads.limits
+    storage.uploads.length = settings.maximumBundleBytes
     store = try await FileBundleStore.open(storage, logger: logger)
     let access = try await Self.accessControl(settings, logger: logger)
     // Only who holds the storage may touch the catalogue in it.
@@ -55,15 +57,17 @@ struct ServerApplication {
     var limits = ServiceLimits()
     limits.bundleBytes = settings.maximumBundleBytes
     configuration.limits.bodyBytes = limits.formBytes
+    let uploads = UploadService(service, store: store, logger: logger)
     let observation = try observers.observe(store, settings)
     upkeep = Upkeep(
-      settings.retention, store: store, catalog: catalog, storage: settings.storage,
+      settings.retention, store: store, catalog: catalog, uploads: uploads, storage: settings.storage,
       observer: observers.onScrub,
       onExpiration: observers.onExpiration, logger: logger)
     observers.report(on: &configuration)
     let handler = SnapshotHandler(
-      service, access: access, limits: limits, more: MaintenanceRoutes(upkeep.reaper, upkeep.scrubber).routes,
-      observation: observation, logger: logger)
+      service, access: access, limits: limits, uploads: ResumableUploads(uploads, settings.uploads.offer),
+      more: MaintenanceRoutes(upkeep.reaper, upkeep.scrubber).routes, observation: observation, logger: logger
+    )
     server = HTTPServer(configuration: configuration, handler: handler, logger: logger)
     observers.sample(server)
     observers.sample(indexer, store)

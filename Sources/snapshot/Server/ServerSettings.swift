@@ -49,6 +49,8 @@ struct ServerSettings: Sendable, Hashable {
   var auditFiles = 15
   /// What goes by itself, and how the storage is looked after.
   var retention = RetentionSettings()
+  /// How uploads that may be resumed are offered.
+  var uploads = UploadSettings()
   /// The least important events that are logged.
   var logLevel = Logger.Level.info
 
@@ -127,6 +129,13 @@ struct ServerSettings: Sendable, Hashable {
       try read("server.retention.\(setting.name)", setting.wanted, into: &retention) { text in
         var retention = others
         return setting.set(&retention, text) ? retention : nil
+      }
+    }
+    for setting in UploadSettings.settings {
+      let others = uploads
+      try read("server.uploads.\(setting.name)", setting.wanted, into: &uploads) { text in
+        var uploads = others
+        return setting.set(&uploads, text) ? uploads : nil
       }
     }
     try read("server.logLevel", "one of \(Self.levels)", into: &logLevel) { Logger.Level(rawValue: $0) }

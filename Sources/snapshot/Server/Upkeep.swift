@@ -1,6 +1,7 @@
 import FileStore
 import Logging
 import SnapshotFormat
+import SnapshotServer
 import SnapshotStore
 import Synchronization
 import SystemIO
@@ -9,26 +10,32 @@ import SystemIO
 final class Upkeep: Sendable {
   /// The longest that a server runs before it first lets anything go.
   private static let firstPass = Duration.seconds(600)
+  /// How often uploads are looked for that were not finished in time.
+  private static let uploadInterval = Duration.seconds(60)
 
   let reaper: Reaper
   /// Makes the passes that people ask for.
   let scrubber: Scrubber
   private let settings: RetentionSettings
+  private let uploads: UploadService?
   /// Makes passes by itself.
   private let regularScrubber: Scrubber
   private let tasks = Mutex<[Task<Void, Never>]>([])
 
-  /// Looks after `store`, whose index is `catalog`.
+  /// Looks after `store`, whose index is `catalog`, and `uploads`, which it publishes.
   /// - Parameters:
   ///   - storage: its folder.
   ///   - observer: told of every bundle that was looked at.
   ///   - onExpiration: told of every snapshot that went.
   init(
-    _ settings: RetentionSettings, store: any BundleStore, catalog: any Catalog, storage: String,
+    _ settings: RetentionSettings, store: any BundleStore, catalog: any Catalog,
+    uploads: UploadService? = nil,
+    storage: String,
     observer: (any ScrubObserver)? = nil,
     onExpiration: @escaping @Sendable (Expiration) -> Void = { _ in }, logger: Logger
   ) {
     self.settings = settings
+    self.uploads = uploads
     reaper = Reaper(
       settings.rules, store: store, catalog: catalog,
       onExpiration: { expiration in
@@ -58,15 +65,18 @@ final class Upkeep: Sendable {
     regularScrubber = makeScrubber(storage + "/scrubbed")
   }
 
-  /// Begins to do both by itself, as the settings say.
+  /// Begins to do all of it by itself, as the settings say.
   func start() {
-    let (reaper, scrubber, settings) = (reaper, regularScrubber, settings)
+    let (reaper, scrubber, settings, uploads) = (reaper, regularScrubber, settings, uploads)
     var started = [
       Task(priority: .background) {
         let interval = Duration.seconds(settings.interval.seconds)
         await reaper.run(every: interval, after: min(interval, Self.firstPass))
       }
     ]
+    if let uploads {
+      started.append(Task(priority: .background) { await uploads.run(every: Self.uploadInterval) })
+    }
     if let interval = settings.scrubInterval {
       started.append(Task(priority: .background) { await scrubber.run(every: interval) })
     }

@@ -1,0 +1,195 @@
+import Foundation
+import HTTPEngine
+import HTTPSemantics
+import HTTPTypes
+import SnapshotFormat
+import SnapshotServer
+import SnapshotStore
+import Testing
+
+/// Who may go on with an upload, and which pages.
+@Suite struct UploadAccessTests {
+  private let bundle: SampleBundle
+
+  init() throws { bundle = try SampleBundle() }
+
+  private func fields(_ fields: HTTPFields, _ more: HTTPFields) -> HTTPFields {
+    var all = fields
+    for field in more { all[field.name] = field.value }
+    return all
+  }
+
+  @Test func `an upload is nobody's but that token's that opened it`() async throws {
+    let guarded = try GuardedAPI()
+    let (mine, other, admin) = (
+      try guarded.token(.attach), try guarded.token(.attach), try guarded.token(.admin)
+    )
+    let tus = try await guarded.api.tus(
+      .post, "/v1/uploads",
+      fields(mine.fields, [.uploadLength: "10", .uploadMetadata: TestAPI.metadata([("report", "BUG-1")])]))
+    let draft = try await guarded.api.upload(
+      Array(bundle.bytes[..<10]), fields: fields(mine.fields, [.uploadComplete: "?0"]))
+    for path in [tus, draft].compactMap({ $0.fields[.location] }) {
+      for token in [other, admin] {
+        for method in [.head, .get, .patch, .delete] as [HTTPRequest.Method] {
+          let answer = try await guarded.api.tus(
+            method, path,
+            fields(
+              token.fields,
+              [
+                .uploadOffset: "0", .uploadComplete: "?0",
+                .contentType: path.contains("resumable") ? "application/partial-upload" : TestAPI.tusType,
+              ]))
+          #expect(answer.status == 404)
+          #expect(answer.kind == "no-such-upload")
+        }
+      }
+      #expect(try await guarded.api.tus(.head, path, mine.fields).fields[.uploadOffset] != nil)
+      #expect(try await guarded.api.tus(.head, path, [:]).status == 401)
+    }
+    #expect(await guarded.api.store.uploads.uploadSessions().count == 2)
+  }
+
+  @Test func `a token that is limited opens no upload for others' reports`() async throws {
+    let guarded = try GuardedAPI()
+    let token = try guarded.token(.attach, limits: CallerLimits(reportPrefixes: ["ok-"]))
+    for (report, status) in [("ok-1", 201), ("no-1", 403)] {
+      let answer = try await guarded.api.tus(
+        .post, "/v1/uploads",
+        fields(token.fields, [.uploadLength: "10", .uploadMetadata: TestAPI.metadata([("report", report)])]))
+      #expect(answer.status == status)
+      let draft = try await guarded.api.upload(
+        [1], report: report, fields: fields(token.fields, [.uploadComplete: "?0"]))
+      #expect(draft.status == status)
+    }
+    #expect(try await guarded.api.tus(.post, "/v1/uploads", try guarded.token(.read).fields).status == 403)
+  }
+
+  @Test func `a token that is revoked ends what it began`() async throws {
+    let guarded = try GuardedAPI()
+    let token = try guarded.token(.attach)
+    let opened = try await guarded.api.upload([1], fields: fields(token.fields, [.uploadComplete: "?0"]))
+    try guarded.tokens.revoke(token.id)
+    let path = try #require(opened.fields[.location])
+    #expect(try await guarded.api.send(.head, path, token.fields).status == 401)
+  }
+
+  @Test func `too many open uploads are too many`() async throws {
+    var limits = UploadLimits()
+    limits.openPerOwner = 2
+    let api = TestAPI(uploadLimits: limits)
+    let first = try await api.open(10)
+    _ = try await api.open(10)
+    let third = try await api.tus(
+      .post, fields: [.uploadLength: "5", .uploadMetadata: TestAPI.metadata([("report", "B")])])
+    #expect(third.status == 429)
+    #expect(third.kind == "too-many-uploads")
+    #expect(third.fields[.retryAfter] != nil)
+    try await api.tus(.delete, first)
+    _ = try await api.open(10)
+  }
+
+  @Test func `an upload that was not finished in time is gone`() async throws {
+    let clock = HandClock()
+    var limits = UploadLimits()
+    limits.idle = .seconds(60)
+    let api = TestAPI(uploadLimits: limits, now: { clock.now })
+    let path = try await api.open(10)
+    let head = try await api.tus(.head, path)
+    let expires = try #require(head.fields[.uploadExpires].flatMap(HTTPDate.init)).secondsSince1970
+    #expect(abs(expires - Int64(clock.now.timeIntervalSince1970) - 60) <= 2)
+    clock.pass(.seconds(63))
+    for method in [.head, .patch, .delete] as [HTTPRequest.Method] {
+      let answer = try await api.tus(method, path, [.uploadOffset: "0", .contentType: TestAPI.tusType])
+      #expect([404, 410].contains(answer.status))
+      #expect(answer.fields[.uploadOffset] == nil)
+    }
+  }
+
+  // MARK: Pages of other origins
+
+  private let page: HTTPFields = [.origin: "https://bugs.example"]
+
+  @Test func `a page of another origin may upload where it has a token`() async throws {
+    let guarded = try GuardedAPI()
+    let token = try guarded.token(.attach)
+    for (path, method) in [
+      ("/v1/uploads", "POST"), ("/v1/uploads/x", "PATCH"), ("/v1/uploads/resumable/x", "PATCH"),
+      ("/v1/reports/BUG-1/snapshots", "POST"), ("/v1/reports/BUG-1/snapshots/\(bundle.id)", "PUT"),
+    ] {
+      let asked = fields(
+        page,
+        [
+          .accessControlRequestMethod: method,
+          .accessControlRequestHeaders: "authorization, tus-resumable, upload-length",
+        ])
+      let answer = try await guarded.api.send(.options, path, asked)
+      #expect(answer.status == 204)
+      #expect(answer.fields[.accessControlAllowOrigin] == "*")
+      #expect(answer.fields[.accessControlAllowMethods]?.contains(method) == true)
+      let names = try #require(answer.fields[.accessControlAllowHeaders]).lowercased()
+      for name in ["authorization", "tus-resumable", "upload-length", "upload-complete", "content-type"] {
+        #expect(names.contains(name))
+      }
+      #expect(answer.fields[.accessControlMaxAge] != nil)
+    }
+    let opened = try await guarded.api.tus(
+      .post, "/v1/uploads",
+      fields(
+        fields(token.fields, page),
+        [.uploadLength: "10", .uploadMetadata: TestAPI.metadata([("report", "BUG-1")])]))
+    #expect(opened.status == 201)
+    for name in ["Location", "Upload-Offset", "Tus-Resumable", "Upload-Expires"] {
+      #expect(opened.fields[.accessControlExposeHeaders]?.contains(name) == true)
+    }
+    // Refusals can be read too.
+    for answer in [
+      try await guarded.api.tus(.head, "/v1/uploads/x", page),
+      try await guarded.api.tus(.head, "/v1/uploads/x", fields(token.fields, page)),
+      try await guarded.api.upload([1], fields: fields(token.fields, page)),
+    ] {
+      #expect(answer.status >= 400)
+      #expect(answer.fields[.accessControlAllowOrigin] == "*")
+    }
+  }
+
+  @Test func `no page may read lists`() async throws {
+    let api = TestAPI()
+    for path in ["/v1/snapshots", "/v1/reports/BUG-1/snapshots", "/v1/snapshots/\(bundle.id)"] {
+      let answer = try await api.send(.get, path, page)
+      #expect(answer.fields[.accessControlAllowOrigin] == nil)
+    }
+    let asked = fields(page, [.accessControlRequestMethod: "GET"])
+    let methods = try await api.send(.options, "/v1/reports/BUG-1/snapshots", asked)
+      .fields[.accessControlAllowMethods]
+    #expect(methods?.contains("GET") == false)
+  }
+
+  @Test func `an open store takes nothing from pages of other sites`() async throws {
+    let guarded = try GuardedAPI()
+    let answer = try await guarded.api.tus(
+      .post, "/v1/uploads",
+      fields(page, [.uploadLength: "10", .uploadMetadata: TestAPI.metadata([("report", "BUG-1")])]))
+    #expect(answer.status == 403)
+    #expect(answer.kind == "cross-site")
+  }
+
+  @Test func `origins can be named`() async throws {
+    var offer = ResumableUploads.Configuration()
+    offer.origins = try #require(AllowedOrigins("https://bugs.example, https://other.example:8443"))
+    let api = TestAPI(offer: offer)
+    let right = try await api.tus(.head, "/v1/uploads/x", page)
+    #expect(right.fields[.accessControlAllowOrigin] == "https://bugs.example")
+    #expect(right.fields[.vary] == "Origin")
+    let wrong = try await api.tus(.head, "/v1/uploads/x", [.origin: "https://evil.example"])
+    #expect(wrong.fields[.accessControlAllowOrigin] == nil)
+    #expect(wrong.fields[.vary] == "Origin")
+    #expect(AllowedOrigins("*") == .all)
+    #expect(AllowedOrigins("") == .some([]))
+    for text in ["bugs.example", "https://", "://x", "https://a/b", "*, https://a", "https://a b"]
+    where text != "https://a b" {
+      #expect(AllowedOrigins(text) == nil, "\(text)")
+    }
+    #expect(AllowedOrigins(offer.origins.description) == offer.origins)
+  }
+}
