@@ -22,7 +22,7 @@ public struct SnapshotHandler: HTTPHandler {
   ) {
     let api =
       SnapshotRoutes(service, limits: limits).routes + LinkRoutes(service: service, access: access).routes
-      + more
+      + FileRoutes(service: service, limits: limits).routes + more
     routes = api + Self.operations(describing: api, service, access, observation)
     router = Router(
       routes.map { $0.route(access, ObservedCall($0, observation, logger: logger)) })

@@ -48,7 +48,7 @@ struct Operation: Sendable {
   }
 
   /// Every call of the server.
-  static let all: [Operation] = snapshots + lists + maintenance + operations
+  static let all: [Operation] = snapshots + files + lists + maintenance + operations
   /// The same by method and template.
   static let byRoute = Dictionary(all.map { (route($0.method, $0.template), $0) }) { first, _ in first }
 
