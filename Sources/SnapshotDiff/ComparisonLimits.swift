@@ -7,7 +7,7 @@ public struct ComparisonLimits: Sendable, Hashable {
   /// The most bytes of all recordings that are read.
   public var totalBytes: Int64 = 4 << 30
   /// The most values of a JSON document.
-  public var values = 4_000_000
+  public var values = 8_000_000
   /// The deepest nesting of a JSON document.
   public var depth = 256
   /// The most changes that are told of one recording.

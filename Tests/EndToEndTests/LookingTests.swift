@@ -30,7 +30,7 @@ import Testing
     #expect(outcome.errors.isEmpty)
     #expect(outcome.lines.contains("- old  1 B"))
     #expect(outcome.lines.contains("+ new  1 B"))
-    #expect(outcome.lines.contains("~ feed.json  34 B → 34 B"))
+    #expect(outcome.lines.contains("~ feed.json  32 B → 32 B"))
     #expect(outcome.lines.contains("    ~ .items[0].title  \"a\" → \"b\""))
     #expect(outcome.lines.last == "Recordings: 1 alike, 1 removed, 1 added, 1 changed")
     #expect(!outcome.text.contains("\u{1B}"))

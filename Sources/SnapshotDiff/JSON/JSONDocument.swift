@@ -127,8 +127,17 @@ struct JSONDocument {
       return
     }
     let hashes = children(of: index).map { nodes[$0].hash }
-    let keys = stride(from: 0, to: hashes.count, by: 2).map { hashes[$0] }
-    guard Set(keys).count == keys.count else { throw .malformed }
+    guard !Self.repeatsKey(hashes) else { throw .malformed }
     nodes[index].hash = JSONHash.object(hashes)
+  }
+
+  /// Whether a key is there twice among the hashes of keys and values in turn.
+  private static func repeatsKey(_ members: [Int]) -> Bool {
+    let keys = stride(from: 0, to: members.count, by: 2)
+    // A set of its own would be most of the work for the small objects that most are.
+    if members.count > 32 { return Set(keys.lazy.map { members[$0] }).count < members.count / 2 }
+    return keys.contains { key in
+      stride(from: key + 2, to: members.count, by: 2).contains { members[$0] == members[key] }
+    }
   }
 }

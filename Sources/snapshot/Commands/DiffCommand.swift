@@ -2,6 +2,7 @@ import ArgumentParser
 import SnapshotClient
 import SnapshotDiff
 import SnapshotFormat
+import Synchronization
 
 struct DiffCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

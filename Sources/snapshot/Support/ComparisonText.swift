@@ -45,7 +45,7 @@ struct ComparisonText {
       "\(comparison.alike) alike", "\(comparison.removed.count) removed", "\(comparison.added.count) added",
       "\(comparison.changed.count) changed",
     ]
-    let files = comparison.files.isEmpty ? "" : "; \(comparison.files.count) other files differ"
+    let files = comparison.files.isEmpty ? "" : "; other files: \(comparison.files.count) differ"
     return "Recordings: \(counts.joined(separator: ", "))\(files)"
   }
 

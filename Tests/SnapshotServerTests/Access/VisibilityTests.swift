@@ -92,6 +92,8 @@ import Testing
       .attach, .read, limits: CallerLimits(applications: ["com.example.weather"]))
     try await guarded.attach(bundle, admin.fields)
     try await expectUnseen(.get, ".zip", limited.fields)
+    try await expectUnseen(.get, "/files", limited.fields)
+    try await expectUnseen(.get, "/files/manifest.json", limited.fields)
     let refused = try await guarded.api.upload(bundle.bytes, fields: limited.fields)
     #expect(refused.status == 403)
     #expect(refused.kind == "outside-limits")
