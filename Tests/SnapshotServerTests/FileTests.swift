@@ -243,6 +243,23 @@ import ZipArchive
     await #expect(throws: (any Error).self) { try await file("attachments/long.json") }
   }
 
+  @Test func `a file that is encrypted is listed, and not sent`() async throws {
+    let locked = try SampleBundle(extra: ["attachments/locked": "secret"])
+    var bytes = locked.bytes
+    let name = Array("attachments/locked".utf8)
+    let places = bytes.indices.dropLast(name.count).filter { bytes[$0...].starts(with: name) }
+    // The flags of the local header, and those in the directory.
+    for place in [places[0] - 30 + 6, places[1] - 46 + 8] { bytes[place] |= 1 }
+    let digest: HTTPFields = [.reprDigest: SampleBundle.digestField(bytes)]
+    let upload = try await api.upload(bytes, .put, id: locked.id, fields: digest)
+    #expect(upload.status == 201)
+    let path = "/v1/snapshots/\(locked.id)/files"
+    #expect(try await api.send(.get, path).text.contains("attachments/locked"))
+    let answer = try await api.send(.get, path + "/attachments/locked", [.acceptEncoding: "gzip"])
+    #expect(answer.status == 422)
+    #expect(answer.kind == "unreadable-file")
+  }
+
   // MARK: The list
 
   @Test func `the list names every file, and where it is`() async throws {
