@@ -16,6 +16,9 @@ let sources: [Target] = [
   .target(name: "ZipArchive", dependencies: ["CZlib", "SystemIO"]),
   .target(name: "SnapshotFormat", dependencies: ["SystemIO", "ZipArchive", .crypto]),
 
+  // What differs between two snapshots.
+  .target(name: "SnapshotDiff", dependencies: ["SnapshotFormat"]),
+
   // What client and server alike read and write in HTTP's fields and targets.
   .target(name: "HTTPSemantics", dependencies: [.httpTypes, .rawStructuredFields]),
 
@@ -56,15 +59,16 @@ let sources: [Target] = [
   .target(
     name: "SnapshotServer",
     dependencies: [
-      "HTTPEngine", "HTTPSemantics", "SnapshotStore", "SnapshotFormat", "SystemIO", .httpTypes, .logging,
-      .crypto, .product(name: "CoreMetrics", package: "swift-metrics"), .tracing,
+      "HTTPEngine", "HTTPSemantics", "SnapshotStore", "SnapshotFormat", "ZipArchive", "SystemIO", .httpTypes,
+      .logging, .crypto, .product(name: "CoreMetrics", package: "swift-metrics"), .tracing,
     ]),
 
   // The command, which puts them together.
   .executableTarget(
     name: "snapshot",
     dependencies: [
-      "SystemIO", "ZipArchive", "SnapshotFormat", "DataSnapshots", "SnapshotClient", "HTTPTransport",
+      "SystemIO", "ZipArchive", "SnapshotFormat", "SnapshotDiff", "DataSnapshots", "SnapshotClient",
+      "HTTPTransport",
       "HTTPEngine", "SnapshotStore", "FileStore", "SQLiteCatalog", "SnapshotServer", "PrometheusMetrics",
       .httpTypes, .logging, .product(name: "CoreMetrics", package: "swift-metrics"),
       .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -88,6 +92,9 @@ let tests: [Target] = [
   .testTarget(name: "ZipArchiveTests", dependencies: ["ZipArchive", "SystemIO", "TestSupport"]),
   .testTarget(
     name: "SnapshotFormatTests", dependencies: ["SnapshotFormat", "ZipArchive", "SystemIO", "TestSupport"]),
+  .testTarget(
+    name: "SnapshotDiffTests",
+    dependencies: ["SnapshotDiff", "SnapshotFormat", "ZipArchive", "SystemIO", "TestSupport"]),
   .testTarget(
     name: "DataSnapshotsTests",
     dependencies: ["DataSnapshots", "Repositories", "SnapshotFormat", "SystemIO", "TestSupport"]),
@@ -160,6 +167,7 @@ let package = Package(
     .library(name: "Repositories", targets: ["Repositories"]),
     .library(name: "SnapshotClient", targets: ["SnapshotClient"]),
     .library(name: "SnapshotFormat", targets: ["SnapshotFormat"]),
+    .library(name: "SnapshotDiff", targets: ["SnapshotDiff"]),
     .library(name: "SnapshotSettings", targets: ["SnapshotSettings"]),
     .library(name: "SQLiteCatalog", targets: ["SQLiteCatalog", "SnapshotStore"]),
     .library(name: "HTTPEngine", targets: ["HTTPEngine", "HTTPSemantics", "SystemIO"]),

@@ -25,6 +25,7 @@ public struct SnapshotHandler: HTTPHandler {
     let api =
       SnapshotRoutes(service, limits: limits, uploads: uploads).routes
       + LinkRoutes(service: service, access: access).routes
+      + FileRoutes(service: service, limits: limits).routes
       + (uploads?.routes(service, limits: limits) ?? []) + more
     routes = api + Self.operations(describing: api, service, access, observation)
     router = Router(

@@ -34,6 +34,16 @@ struct ArchiveLayout {
     return dataOffsets
   }
 
+  /// Where the data of one entry begins; that it shares no byte with another is left to ``dataOffsets(of:)``.
+  func dataOffset(of entry: DirectoryEntry) throws(ZipError) -> Int64 {
+    let dataOffset = try checkLocalHeader(of: entry, at: start(of: entry))
+    let room = directory.range.lowerBound - dataOffset
+    guard room >= 0, entry.refusal != nil || entry.numbers.compressedSize <= UInt64(room) else {
+      throw ZipError(.overlap, entry: entry.name)
+    }
+    return dataOffset
+  }
+
   private func start(of entry: DirectoryEntry) throws(ZipError) -> Int64 {
     guard let offset = Int64(exactly: entry.offset),
       offset <= directory.range.lowerBound - directory.base - Int64(LocalHeader.length)

@@ -30,6 +30,9 @@ public struct ZipEntry: Sendable, Hashable {
   /// Why the entry can be listed but not read, if so.
   let refusal: ZipError.Reason?
 
+  /// Whether the contents can be read: they are not encrypted, nor compressed by a method that isn't known here.
+  public var isReadable: Bool { refusal == nil }
+
   /// Whether this is a folder.
   public var isFolder: Bool { name.utf8.last == UInt8(ascii: "/") }
 }

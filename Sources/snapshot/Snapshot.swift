@@ -16,7 +16,8 @@ struct Snapshot: AsyncParsableCommand {
       """,
     subcommands: [
       ServeCommand.self, DemoCommand.self, UploadCommand.self, FetchCommand.self, ListCommand.self,
-      InspectCommand.self, VerifyCommand.self, TokenCommand.self, LinkCommand.self, PackCommand.self,
+      InspectCommand.self, DiffCommand.self, VerifyCommand.self, TokenCommand.self, LinkCommand.self,
+      PackCommand.self,
       PreloadCommand.self, EmbedCommand.self, DeleteCommand.self, PinCommand.self, ExpireCommand.self,
       ScrubCommand.self, ReindexCommand.self,
     ])

@@ -31,7 +31,7 @@ import Testing
         described.insert("\(method.uppercased()) \(path)")
       }
     }
-    #expect(described == routed)
+    #expect(described == Set(routed.map { $0.replacing("...}", with: "}") }))
   }
 
   @Test func `what is described is answered, and allows just the methods that are described`() async throws {
@@ -135,7 +135,8 @@ import Testing
 
   @Test func `what is open to all says so, and all else says what it needs`() {
     for route in api.handler.routes {
-      let operation = document["paths"]?[route.template]?[route.method.rawValue.lowercased()]
+      let path = route.template.replacing("...}", with: "}")
+      let operation = document["paths"]?[path]?[route.method.rawValue.lowercased()]
       #expect(operation?["security"]?.items?.isEmpty == (route.permission == .open), "\(route.template)")
       let text = operation?["description"]?.text ?? ""
       #expect(text.contains("Needs a token") == (route.permission != .open), "\(route.template)")

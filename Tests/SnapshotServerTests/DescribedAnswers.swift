@@ -21,7 +21,7 @@ enum DescribedAnswers {
   /// Whether the answer's status, fields and kind of problem are in the description of the route that answered.
   static func check(_ request: HTTPServerRequest, _ answer: TestAPI.Answer) {
     guard let route = (request.note as? RequestNote)?.facts.route?.name else { return }
-    let path = String(route.drop { $0 != "/" })
+    let path = String(route.drop { $0 != "/" }.replacing("...}", with: "}"))
     let operation = document["paths"]?[path]?[request.method.rawValue.lowercased()]
     let name = "\(request.method) \(path)"
     guard let operation else {

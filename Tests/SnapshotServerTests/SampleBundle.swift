@@ -16,7 +16,7 @@ struct SampleBundle {
 
   /// Zips a snapshot that holds `recording`, its manifest changed by `alter`, with `extra` entries.
   init(
-    _ recording: String = "{\"news\":[]}", extra: [String: String] = [:],
+    _ recording: String = "{\"news\":[]}", extra: [String: String] = [:], level: Int32 = 0,
     alter: (inout Manifest) -> Void = { _ in }
   ) throws {
     let data = Array(recording.utf8)
@@ -36,7 +36,7 @@ struct SampleBundle {
     self.manifest = manifest
     let folder = try TemporaryFolder()
     let file = try File(folder.file("bundle.zip").path, .create(mode: 0o600))
-    let writer = ZipWriter(file, level: 0)
+    let writer = ZipWriter(file, level: level)
     try writer.add("manifest.json", bytes: Array(SnapshotJSON.encode(manifest)))
     try writer.add(path, bytes: data)
     for (name, text) in extra.sorted(by: { $0.key < $1.key }) {

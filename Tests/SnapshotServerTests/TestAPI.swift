@@ -80,7 +80,8 @@ struct TestAPI: Sendable {
     do {
       let response = try await handler.respond(to: request)
       return Answer(
-        status: response.status.code, fields: response.headerFields, bytes: try Self.bytes(of: response.body))
+        status: response.status.code, fields: response.headerFields,
+        bytes: try await Self.bytes(of: response.body))
     } catch let problem as HTTPProblem {
       return Answer(status: problem.status.code, fields: problem.headerFields, bytes: [], problem: problem)
     }
@@ -115,12 +116,16 @@ struct TestAPI: Sendable {
     parts.flatMap { Array("--XX\r\n\($0.head)\r\n\r\n".utf8) + $0.data + [13, 10] } + Array("--XX--\r\n".utf8)
   }
 
-  private static func bytes(of body: HTTPServerResponse.Body) throws -> [UInt8] {
+  private static func bytes(of body: HTTPServerResponse.Body) async throws -> [UInt8] {
     switch body {
-    case .empty, .stream: []
-    case .bytes(let bytes): bytes
+    case .empty: return []
+    case .stream(let next):
+      var bytes: [UInt8] = []
+      while let piece = try await next() { bytes += piece }
+      return bytes
+    case .bytes(let bytes): return bytes
     case .parts(let parts):
-      try parts.flatMap { part in
+      return try parts.flatMap { part in
         switch part {
         case .bytes(let bytes): bytes
         case .file(let file, let offset, let count): try file.read(upTo: Int(count), at: offset)

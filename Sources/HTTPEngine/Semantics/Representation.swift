@@ -11,22 +11,52 @@ public struct Representation: Sendable {
     case file(File, size: Int64)
     /// Bytes in memory.
     case bytes([UInt8])
+    /// Parts one after the other.
+    case parts([HTTPServerResponse.Part])
+    /// `size` bytes that are made as they are sent: `pieces` gives those of a range, one piece at each call, until
+    /// `nil`. Nothing is made before the first call. Several ranges at once are not answered.
+    case made(size: Int64, pieces: @Sendable (Range<Int64>) -> @Sendable () async throws -> [UInt8]?)
 
     /// The length in bytes.
     public var size: Int64 {
       switch self {
-      case .file(_, let size): size
+      case .file(_, let size), .made(let size, _): size
       case .bytes(let bytes): Int64(bytes.count)
+      case .parts(let parts): parts.reduce(0) { $0 + $1.size }
       }
     }
 
-    func part(_ range: Range<Int64>) -> HTTPServerResponse.Part {
+    /// What is sent of the `range`.
+    fileprivate func body(_ range: Range<Int64>) -> HTTPServerResponse.Body {
       switch self {
-      case .file(let file, _):
-        .file(file, offset: range.lowerBound, count: range.upperBound - range.lowerBound)
-      case .bytes(let bytes): .bytes(Array(bytes[Int(range.lowerBound)..<Int(range.upperBound)]))
+      case .made(_, let pieces): return .stream(pieces(range))
+      case .file, .bytes, .parts:
+        let parts = parts(range)
+        if parts.count == 1, case .bytes(let bytes) = parts[0] { return .bytes(bytes) }
+        return .parts(parts)
       }
     }
+
+    /// The bytes of the `range`; none where they have to be made.
+    fileprivate func parts(_ range: Range<Int64>) -> [HTTPServerResponse.Part] {
+      switch self {
+      case .file(let file, _):
+        return [.file(file, offset: range.lowerBound, count: range.upperBound - range.lowerBound)]
+      case .bytes(let bytes):
+        return [.bytes(Array(bytes[Int(range.lowerBound)..<Int(range.upperBound)]))]
+      case .parts(let parts):
+        var start: Int64 = 0
+        return parts.compactMap { part in
+          defer { start += part.size }
+          let wanted = range.clamped(to: start..<start + part.size)
+          return wanted.isEmpty ? nil : part.section(wanted.lowerBound - start..<wanted.upperBound - start)
+        }
+      case .made: return []
+      }
+    }
+
+    /// Whether all of it can be told before any of it is sent.
+    fileprivate var isThere: Bool { if case .made = self { false } else { true } }
   }
 
   /// The bytes.
@@ -72,18 +102,28 @@ public struct Representation: Sendable {
     let isRanged = hasRanges && request.method == .get && preconditions.allowsRange(of: entityTag)
     switch ByteRanges(isRanged ? request.headerFields[.range] : nil, size: content.size) {
     case .whole:
-      return HTTPServerResponse(
-        status: .ok, headerFields: fields, body: body([content.part(0..<content.size)]))
+      return whole(request)
     case .unsatisfiable:
       throw .rangeNotSatisfiable(size: content.size)
     case .some(let ranges) where ranges.count == 1:
       var fields = fields
       fields[.contentRange] = contentRange(ranges[0])
-      return HTTPServerResponse(
-        status: .partialContent, headerFields: fields, body: body([content.part(ranges[0])]))
-    case .some(let ranges):
+      return HTTPServerResponse(status: .partialContent, headerFields: fields, body: content.body(ranges[0]))
+    case .some(let ranges) where content.isThere:
       return multipart(ranges, boundary: boundary())
+    case .some:
+      return whole(request)
     }
+  }
+
+  private func whole(_ request: HTTPServerRequest) -> HTTPServerResponse {
+    guard request.method == .head, !content.isThere else {
+      return HTTPServerResponse(status: .ok, headerFields: fields, body: content.body(0..<content.size))
+    }
+    // The length is known without the bytes.
+    var fields = fields
+    fields[.contentLength] = "\(content.size)"
+    return HTTPServerResponse(status: .ok, headerFields: fields)
   }
 
   /// 32 random hexadecimal digits.
@@ -118,11 +158,6 @@ public struct Representation: Sendable {
     "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(content.size)"
   }
 
-  private func body(_ parts: [HTTPServerResponse.Part]) -> HTTPServerResponse.Body {
-    if parts.count == 1, case .bytes(let bytes) = parts[0] { return .bytes(bytes) }
-    return .parts(parts)
-  }
-
   /// `multipart/byteranges` (§14.6).
   private func multipart(_ ranges: [Range<Int64>], boundary: String) -> HTTPServerResponse {
     var parts: [HTTPServerResponse.Part] = []
@@ -131,12 +166,30 @@ public struct Representation: Sendable {
       let head =
         "\(lead)\(boundary)\r\nContent-Type: \(contentType)\r\nContent-Range: \(contentRange(range))\r\n\r\n"
       parts.append(.bytes(Array(head.utf8)))
-      parts.append(content.part(range))
+      parts += content.parts(range)
       lead = "\r\n--"
     }
     parts.append(.bytes(Array("\r\n--\(boundary)--\r\n".utf8)))
     var fields = fields
     fields[.contentType] = "multipart/byteranges; boundary=\(boundary)"
     return HTTPServerResponse(status: .partialContent, headerFields: fields, body: .parts(parts))
+  }
+}
+
+extension HTTPServerResponse.Part {
+  fileprivate var size: Int64 {
+    switch self {
+    case .bytes(let bytes): Int64(bytes.count)
+    case .file(_, _, let count): count
+    }
+  }
+
+  /// The bytes of `range`, which lies within it.
+  fileprivate func section(_ range: Range<Int64>) -> Self {
+    switch self {
+    case .bytes(let bytes): .bytes(Array(bytes[Int(range.lowerBound)..<Int(range.upperBound)]))
+    case .file(let file, let offset, _):
+      .file(file, offset: offset + range.lowerBound, count: range.upperBound - range.lowerBound)
+    }
   }
 }

@@ -58,6 +58,22 @@ extension APIDescription {
           "type": "boolean", "description": "Whether `total` is all, or as far as was counted.",
         ],
       ], optional: ["next", "total", "totalIsExact"]),
+    "FilePage": object(
+      [
+        "files": [
+          "type": "array",
+          "items": object([
+            "path": ["type": "string", "description": "Where it lies in the bundle."],
+            "href": ["type": "string", "description": "The path of the file on this server."],
+            "size": ["type": "integer", "minimum": 0],
+            "compressedSize": [
+              "type": "integer", "minimum": 0, "description": "How many bytes it takes in the bundle.",
+            ],
+            "type": ["type": "string", "description": "The media type that it is sent with."],
+          ]),
+        ],
+        "next": ["type": "string", "description": "The cursor of the next page; missing on the last."],
+      ], optional: ["next"]),
     "Indexing": object(
       [
         "status": ["enum": ["ready", "indexing"]],
@@ -130,8 +146,11 @@ extension APIDescription {
     "Accept-Ranges": "Ranges of bytes are answered.",
     "Allow": "The methods that the path answers.",
     "Cache-Control": "How caches may keep the answer.",
-    "Content-Disposition": "The bundle is a download, under this name.",
+    "Content-Disposition": "Whether it is a download, and under which name.",
+    "Content-Encoding": "gzip, where the file comes as it lies in the bundle.",
     "Content-Range": "Which bytes these are, or how many there are.",
+    "Content-Security-Policy": "Nothing that the file says is carried out.",
+    "Cross-Origin-Resource-Policy": "No page of another origin may show the file.",
     "ETag": "What names just these bytes.",
     "Link": "Where the next page is, as rel=\"next\"; missing on the last.",
     "Location": "Where the record of the snapshot is, or the upload.",
@@ -152,7 +171,7 @@ extension APIDescription {
     "Upload-Limit": "How much is taken of an upload (draft-ietf-httpbis-resumable-upload).",
     "Upload-Metadata": "What came with the upload (tus).",
     "Upload-Offset": "How many bytes of the upload are there, and would survive a power cut.",
-    "Vary": "Origin, where not every origin is answered alike.",
+    "Vary": "What of the request the answer depends on.",
     "WWW-Authenticate": "What is needed: a Bearer token (RFC 6750 §3).",
     "X-Content-Type-Options": "nosniff: the type is what is said.",
     "X-Request-Id": "Names the request, in logs too.",

@@ -51,7 +51,7 @@ struct Operation: Sendable {
   }
 
   /// Every call of the server.
-  static let all: [Operation] = snapshots + uploads + lists + maintenance + operations
+  static let all: [Operation] = snapshots + files + uploads + lists + maintenance + operations
   /// The same by method and template.
   static let byRoute = Dictionary(all.map { (route($0.method, $0.template), $0) }) { first, _ in first }
 

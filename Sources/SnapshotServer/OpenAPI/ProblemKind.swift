@@ -69,7 +69,10 @@ struct ProblemKind: Sendable {
     ProblemKind("no-such-path", 404, text: "Nothing answers under the path."),
     ProblemKind(
       "no-such-snapshot", 404, text: "There is no such snapshot, or none that the caller may know of."),
+    ProblemKind("no-such-file", 404, text: "The snapshot holds no such file."),
     ProblemKind("method-not-allowed", 405, text: "The path does not answer the method."),
+    ProblemKind(
+      "only-compressed", 406, text: "The file is so large that it is only sent with gzip, and not in ranges."),
     ProblemKind("snapshot-differs", 409, text: "The UUID belongs to other bytes or to another report."),
     ProblemKind("snapshot-deleted", 410, text: "The snapshot was deleted."),
     ProblemKind("precondition-failed", 412, text: "What an If-… field states is not so."),
@@ -83,6 +86,8 @@ struct ProblemKind: Sendable {
       "foreign-name", 421,
       text: "The store is open, and the request was sent to a name that may be anybody's."),
     ProblemKind("invalid-bundle", 422, text: "The content is no snapshot bundle; the detail says why."),
+    ProblemKind(
+      "unreadable-file", 422, text: "The file is encrypted, or compressed by a method that is not known."),
     ProblemKind("malformed-change", 422, text: "The record can't be changed so."),
     ProblemKind("rate-limited", 429, text: "The token or the address has made as many requests as it may."),
     ProblemKind("too-many-wrong-tokens", 429, text: "Too many wrong tokens came from the address."),

@@ -17,6 +17,12 @@ public struct ServiceLimits: Sendable, Hashable {
   public var pageLength = PageRequest.maximumLimit
   /// How many records are on a page that nobody gave a length.
   public var defaultPageLength = 100
+  /// The most bytes of a file out of a bundle that are inflated for whoever doesn't take it as it lies there.
+  public var inflatedFileBytes: Int64 = 1 << 30
+  /// The most bytes of such a file that ranges are answered of.
+  public var rangedFileBytes: Int64 = 64 << 20
+  /// The most bytes of such a file that are inflated at once, and held in memory.
+  public var inflatedAtOnce: Int64 = 256 << 10
 
   /// The limits above.
   public init() {}

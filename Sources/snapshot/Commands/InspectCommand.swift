@@ -1,15 +1,16 @@
 import ArgumentParser
-import Foundation
-import SnapshotClient
 import SnapshotFormat
 
 struct InspectCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "inspect",
-    abstract:
-      "Shows what is in a snapshot: who recorded it, which modules are complete, which recordings it has.")
+    abstract: "Shows what is in a snapshot.",
+    discussion: """
+      Who recorded it and where, which modules are complete and what the others miss, every recording with its size, \
+      and what else is in the bundle.
+      """)
 
-  @Argument(help: "A UUID on the server, a bundle, or a snapshot's folder.")
+  @Argument(help: "A UUID on the server, an address of a bundle, a bundle, or a snapshot's folder.")
   var snapshot: String
 
   @Flag(help: "Print the manifest as JSON.")
@@ -18,21 +19,11 @@ struct InspectCommand: AsyncParsableCommand {
   @OptionGroup var options: ServerOptions
 
   func run() async throws {
-    let manifest = try await manifest()
+    let snapshot = try await options.open(snapshot)
     if json {
-      Console.print(String(decoding: try SnapshotJSON.encode(manifest, pretty: true), as: UTF8.self))
+      Console.print(json: snapshot.manifest)
     } else {
-      for line in ManifestText(manifest).lines { Console.print(line) }
+      for line in SnapshotText(snapshot).lines { Console.print(line) }
     }
-  }
-
-  private func manifest() async throws -> Manifest {
-    if let id = SnapshotID(snapshot) {
-      let scratch = try ScratchFolder()
-      let zip = scratch.file("bundle.zip")
-      _ = try await options.client().fetch(id, to: zip)
-      return try SnapshotSource.bundle(zip).manifest(depth: .full)
-    }
-    return try SnapshotSource(snapshot).manifest(depth: .structure)
   }
 }

@@ -2,6 +2,7 @@ import Foundation
 import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
+import Synchronization
 import SystemIO
 import TestSupport
 import Testing
@@ -14,7 +15,10 @@ import Testing
   init() throws {
     folder = try TemporaryFolder()
     let file = try File(folder.write(Data(Self.text.utf8), to: "content").path)
-    representations = [.file(file, size: 20), .bytes(Array(Self.text.utf8))].map {
+    let parts: [HTTPServerResponse.Part] = [
+      .bytes(Array("0123".utf8)), .file(file, offset: 4, count: 10), .bytes([]), .bytes(Array("efghij".utf8)),
+    ]
+    representations = [.file(file, size: 20), .bytes(Array(Self.text.utf8)), .parts(parts)].map {
       Representation(
         $0, contentType: "application/zip", entityTag: .strong("tag"),
         lastModified: HTTPDate(secondsSince1970: 784_111_777),
@@ -144,5 +148,46 @@ import Testing
     let boundaries = (0..<100).map { _ in Representation.makeBoundary() }
     #expect(Set(boundaries).count == 100)
     #expect(boundaries.allSatisfy { $0.utf8.count == 32 })
+  }
+
+  // MARK: What is made as it is sent
+
+  private func made(
+    _ method: HTTPRequest.Method = .get, _ fields: HTTPFields = [:]
+  ) async throws -> (response: HTTPServerResponse, text: String) {
+    let representation = Representation(
+      .made(size: 20) { range in
+        let pieces = Pieces(Array(Array(Self.text.utf8)[Int(range.lowerBound)..<Int(range.upperBound)]))
+        return { pieces.next() }
+      }, contentType: "text/plain", entityTag: .strong("tag"))
+    let request = HTTPServerRequest(method: method, path: "/", headerFields: fields)
+    let response = try representation.response(to: request, boundary: "BOUNDARY")
+    var bytes: [UInt8] = []
+    if case .stream(let next) = response.body { while let piece = try await next() { bytes += piece } }
+    return (response, String(decoding: bytes, as: UTF8.self))
+  }
+
+  /// Bytes, one at a time.
+  private final class Pieces: Sendable {
+    private let rest: Mutex<[UInt8]>
+
+    init(_ bytes: [UInt8]) { rest = Mutex(bytes) }
+
+    func next() -> [UInt8]? { rest.withLock { $0.isEmpty ? nil : [$0.removeFirst()] } }
+  }
+
+  @Test func `what is made comes whole, or in one range, and its length is told`() async throws {
+    #expect(try await made().text == Self.text)
+    let range = try await made(.get, [.range: "bytes=5-9"])
+    #expect(range.text == "56789")
+    #expect(range.response.status == .partialContent)
+    #expect(range.response.headerFields[.contentRange] == "bytes 5-9/20")
+    let several = try await made(.get, [.range: "bytes=0-1,5-9"])
+    #expect(several.response.status == .ok)
+    #expect(several.text == Self.text)
+    let head = try await made(.head)
+    #expect(head.response.headerFields[.contentLength] == "20")
+    #expect(head.response.headerFields[.acceptRanges] == "bytes")
+    #expect(try await made(.get, [.ifNoneMatch: "\"tag\""]).response.status == .notModified)
   }
 }

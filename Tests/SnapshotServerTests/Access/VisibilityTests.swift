@@ -73,7 +73,9 @@ import Testing
     let refused = try await guarded.attach(try SampleBundle("third"), report: "BUG-1", limited.fields)
     #expect(refused.status == 403)
     #expect(refused.kind == "outside-limits")
-    for suffix in ["", ".zip"] { try await expectUnseen(.get, suffix, limited.fields) }
+    for suffix in ["", ".zip", "/files", "/files/manifest.json"] {
+      try await expectUnseen(.get, suffix, limited.fields)
+    }
     try await expectUnseen(.delete, "", limited.fields)
     try await expectUnseen(.post, "/links", limited.fields)
     #expect(try await guarded.api.send(.get, "/v1/snapshots/\(own.id).zip", limited.fields).status == 200)
@@ -92,6 +94,8 @@ import Testing
       .attach, .read, limits: CallerLimits(applications: ["com.example.weather"]))
     try await guarded.attach(bundle, admin.fields)
     try await expectUnseen(.get, ".zip", limited.fields)
+    try await expectUnseen(.get, "/files", limited.fields)
+    try await expectUnseen(.get, "/files/manifest.json", limited.fields)
     let refused = try await guarded.api.upload(bundle.bytes, fields: limited.fields)
     #expect(refused.status == 403)
     #expect(refused.kind == "outside-limits")

@@ -1,0 +1,124 @@
+/// Goes through two JSON documents at the same time, down wherever they differ.
+struct JSONComparison {
+  private let first: JSONDocument
+  private let second: JSONDocument
+  private let limits: ComparisonLimits
+  private(set) var list: ChangeList<JSONPath>
+
+  /// Compares two documents; tells up to `limit` changes.
+  init(_ first: JSONDocument, _ second: JSONDocument, limits: ComparisonLimits, limit: Int) {
+    self.first = first
+    self.second = second
+    self.limits = limits
+    list = ChangeList(limit: limit)
+    compare(0, 0, JSONPath())
+  }
+
+  private mutating func compare(_ one: Int, _ other: Int, _ path: JSONPath) {
+    let (node, otherNode) = (first.nodes[one], second.nodes[other])
+    if node.hash == otherNode.hash || list.isFull { return }
+    switch (node.kind, otherNode.kind) {
+    case (.object, .object): compareObjects(one, other, path)
+    case (.array, .array): compareArrays(one, other, path)
+    case (.string, .string):
+      let (text, otherText) = (first.text(one), second.text(other))
+      let start = Self.start(ofDifference: text, otherText, within: limits.excerptLength)
+      list.append(
+        path, first: JSONText.excerpt(text, from: start, limit: limits.excerptLength),
+        second: JSONText.excerpt(otherText, from: start, limit: limits.excerptLength))
+    default:
+      list.append(path, first: excerpt(first, one), second: excerpt(second, other))
+    }
+  }
+
+  /// Where two texts have to be shown from, so that what is shown differs.
+  private static func start(
+    ofDifference first: ArraySlice<UInt8>, _ second: ArraySlice<UInt8>, within length: Int
+  ) -> Int {
+    let common = zip(first, second).prefix { $0 == $1 }.count
+    return common < length * 3 / 4 ? 0 : common - length / 4
+  }
+
+  private func excerpt(_ document: JSONDocument, _ index: Int) -> String {
+    JSONText.excerpt(document.text(index), limit: limits.excerptLength)
+  }
+
+  private mutating func compareObjects(_ one: Int, _ other: Int, _ path: JSONPath) {
+    let (members, otherMembers) = (first.children(of: one), second.children(of: other))
+    var values: [Int: Int] = [:]
+    for index in stride(from: 0, to: otherMembers.count, by: 2) {
+      values[second.nodes[otherMembers[index]].hash] = otherMembers[index + 1]
+    }
+    for index in stride(from: 0, to: members.count, by: 2) {
+      let (key, value) = (members[index], members[index + 1])
+      if let otherValue = values.removeValue(forKey: first.nodes[key].hash) {
+        if first.nodes[value].hash != second.nodes[otherValue].hash {
+          compare(value, otherValue, path.appending(.key(JSONText.key(first.text(key)))))
+        }
+      } else {
+        list.append(path.appending(.key(JSONText.key(first.text(key)))), first: excerpt(first, value))
+      }
+      if list.isFull { return }
+    }
+    for index in stride(from: 0, to: otherMembers.count, by: 2) {
+      let (key, value) = (otherMembers[index], otherMembers[index + 1])
+      guard values[second.nodes[key].hash] != nil else { continue }
+      list.append(path.appending(.key(JSONText.key(second.text(key)))), second: excerpt(second, value))
+      if list.isFull { return }
+    }
+  }
+
+  /// What belongs together is compared: elements that are alike or have the same id, and what stands between the same
+  /// of these, one by one.
+  private mutating func compareArrays(_ one: Int, _ other: Int, _ path: JSONPath) {
+    let (elements, otherElements) = (first.children(of: one), second.children(of: other))
+    let names = elements.map { Self.name(of: $0, in: first) }
+    let otherNames = otherElements.map { Self.name(of: $0, in: second) }
+    let alignment = SequenceAlignment(names.map(\.hash), otherNames.map(\.hash))
+    var (x, y) = (0, 0)
+    for pair in alignment.pairs + [(elements.count, otherElements.count)] {
+      while x < pair.first || y < pair.second {
+        if list.isFull { return }
+        let isPair =
+          x < pair.first && y < pair.second && !names[x].isIdentity && !otherNames[y].isIdentity
+        if isPair {
+          compare(elements[x], otherElements[y], path.appending(.index(y)))
+          x += 1
+          y += 1
+        } else if x < pair.first {
+          list.append(path.appending(.index(x)), first: excerpt(first, elements[x]))
+          x += 1
+        } else {
+          list.append(path.appending(.index(y)), second: excerpt(second, otherElements[y]))
+          y += 1
+        }
+      }
+      if pair.first < elements.count {
+        compare(elements[pair.first], otherElements[pair.second], path.appending(.index(pair.second)))
+      }
+      (x, y) = (pair.first + 1, pair.second + 1)
+    }
+  }
+
+  /// What an element of an array is known by: its id where it is an object that has one, else all of it.
+  private static func name(of index: Int, in document: JSONDocument) -> (hash: Int, isIdentity: Bool) {
+    let node = document.nodes[index]
+    guard node.kind == .object else { return (node.hash, false) }
+    var child = index + 1
+    while child < Int(node.next) {
+      let value = child + 1
+      let kind = document.nodes[value].kind
+      if identities.contains(document.nodes[child].hash), kind == .string || kind == .number {
+        return (document.nodes[value].hash, true)
+      }
+      child = Int(document.nodes[value].next)
+    }
+    return (node.hash, false)
+  }
+
+  /// The keys that an object is known by.
+  private static let identities = Set(
+    ["\"id\"", "\"_id\"", "\"uuid\"", "\"identifier\""].map {
+      JSONHash.string(Array($0.utf8)[...])
+    })
+}

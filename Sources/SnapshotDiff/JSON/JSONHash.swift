@@ -1,0 +1,95 @@
+/// Hashes of JSON values, equal for values that mean the same. They are seeded anew in every process, so that nobody
+/// can make two values that only look alike.
+enum JSONHash {
+  /// Of an array's elements, by their hashes.
+  static func array(_ elements: [Int]) -> Int {
+    var hasher = Hasher()
+    hasher.combine(JSONDocument.Kind.array)
+    hasher.combine(elements)
+    return hasher.finalize()
+  }
+
+  /// Of an object's members, by the hashes of key and value in turn; in any order.
+  static func object(_ members: [Int]) -> Int {
+    var sum = 0
+    for index in stride(from: 0, to: members.count - 1, by: 2) {
+      var hasher = Hasher()
+      hasher.combine(members[index])
+      hasher.combine(members[index + 1])
+      sum &+= hasher.finalize()
+    }
+    var hasher = Hasher()
+    hasher.combine(JSONDocument.Kind.object)
+    hasher.combine(members.count)
+    hasher.combine(sum)
+    return hasher.finalize()
+  }
+
+  /// Of what stands in the bytes of a scalar.
+  static func scalar(_ kind: JSONDocument.Kind, _ text: ArraySlice<UInt8>) -> Int {
+    switch kind {
+    case .string: return string(text)
+    case .number: return number(text)
+    default:
+      var hasher = Hasher()
+      hasher.combine(kind)
+      hasher.combine(text.first)
+      return hasher.finalize()
+    }
+  }
+
+  /// Of a text, by its characters.
+  static func string(_ quoted: ArraySlice<UInt8>) -> Int {
+    var hasher = Hasher()
+    hasher.combine(JSONDocument.Kind.string)
+    combine(JSONText.decoded(quoted), into: &hasher)
+    return hasher.finalize()
+  }
+
+  /// Of a number, by its exact value: `1`, `1.0` and `10e-1` are one, and no digit counts for nothing.
+  private static func number(_ text: ArraySlice<UInt8>) -> Int {
+    var digits: [UInt8] = []
+    var exponent = 0
+    var rest = text
+    let isNegative = rest.first == UInt8(ascii: "-")
+    if isNegative { rest.removeFirst() }
+    var isFraction = false
+    while let byte = rest.first, byte != UInt8(ascii: "e"), byte != UInt8(ascii: "E") {
+      rest.removeFirst()
+      if byte == UInt8(ascii: ".") {
+        isFraction = true
+      } else {
+        if !digits.isEmpty || byte != UInt8(ascii: "0") { digits.append(byte) }
+        if isFraction { exponent -= 1 }
+      }
+    }
+    var hasher = Hasher()
+    hasher.combine(JSONDocument.Kind.number)
+    if !rest.isEmpty, !digits.isEmpty {
+      guard
+        let written = Int(String(decoding: rest.dropFirst().drop { $0 == UInt8(ascii: "+") }, as: UTF8.self)),
+        abs(written) < 1 << 40
+      else {
+        // Nobody computes with such a number.
+        combine(text, into: &hasher)
+        return hasher.finalize()
+      }
+      exponent += written
+    }
+    while digits.last == UInt8(ascii: "0") {
+      digits.removeLast()
+      exponent += 1
+    }
+    if !digits.isEmpty {
+      hasher.combine(isNegative)
+      hasher.combine(exponent)
+    }
+    combine(digits[...], into: &hasher)
+    return hasher.finalize()
+  }
+
+  private static func combine(_ bytes: ArraySlice<UInt8>, into hasher: inout Hasher) {
+    hasher.combine(bytes.count)
+    unsafe bytes.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
+  }
+}

@@ -1,0 +1,44 @@
+/// Compares two texts line by line.
+struct TextComparison {
+  private(set) var list: ChangeList<Int>
+
+  /// Compares `first` with `second`; `nil` where one of them is no text. Tells up to `limit` changes.
+  init?(_ first: [UInt8], _ second: [UInt8], limits: ComparisonLimits, limit: Int) {
+    guard let lines = Self.lines(of: first, limits), let otherLines = Self.lines(of: second, limits) else {
+      return nil
+    }
+    list = ChangeList(limit: limit)
+    let alignment = SequenceAlignment(lines.map(Self.hash), otherLines.map(Self.hash))
+    var (x, y) = (0, 0)
+    for pair in alignment.pairs + [(lines.count, otherLines.count)] {
+      while x < pair.first || y < pair.second {
+        if list.isFull { return }
+        let (line, otherLine) = (x < pair.first ? lines[x] : nil, y < pair.second ? otherLines[y] : nil)
+        list.append(
+          line != nil && otherLine == nil ? x + 1 : y + 1,
+          first: line.map { Self.excerpt($0, limits) }, second: otherLine.map { Self.excerpt($0, limits) })
+        if line != nil { x += 1 }
+        if otherLine != nil { y += 1 }
+      }
+      (x, y) = (pair.first + 1, pair.second + 1)
+    }
+  }
+
+  /// The lines of a text in UTF-8, without their ends; `nil` for anything else.
+  private static func lines(of bytes: [UInt8], _ limits: ComparisonLimits) -> [ArraySlice<UInt8>]? {
+    guard !bytes.contains(0), String(validating: bytes, as: UTF8.self) != nil else { return nil }
+    let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+    return lines.count <= limits.values ? lines : nil
+  }
+
+  private static func hash(_ line: ArraySlice<UInt8>) -> Int {
+    var hasher = Hasher()
+    unsafe line.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
+    return hasher.finalize()
+  }
+
+  private static func excerpt(_ line: ArraySlice<UInt8>, _ limits: ComparisonLimits) -> String {
+    let text = String(decoding: line.prefix(limits.excerptLength + 3), as: UTF8.self)
+    return line.count > limits.excerptLength ? text.prefix(limits.excerptLength - 1) + "…" : text
+  }
+}

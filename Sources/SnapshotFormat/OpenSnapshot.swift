@@ -1,0 +1,92 @@
+public import Foundation
+import SystemIO
+public import ZipArchive
+
+/// A snapshot to look into, whether it is a zip or a folder. Safe to use from many threads; every call blocks for the
+/// disk.
+public struct OpenSnapshot: Sendable {
+  /// A file of a snapshot, other than the manifest.
+  public struct Member: Hashable, Sendable {
+    /// Where it lies, from the top of the snapshot: `attachments/log.txt`.
+    public let name: String
+    /// Its length in bytes.
+    public let size: Int64
+    /// The CRC-32 of its bytes, where the zip tells it.
+    public let crc32: UInt32?
+
+    /// Whether it came beside the recordings: a screenshot, a log.
+    public var isAttachment: Bool { name.hasPrefix(BundleLayout.attachments) }
+    /// Whether it belongs to the app's container.
+    public var isAppData: Bool { name.hasPrefix(BundleLayout.appData) }
+  }
+
+  /// Where the bytes are.
+  private enum Form: Sendable {
+    case zip(ZipReader)
+    case folder(String)
+  }
+
+  /// What the snapshot says of itself.
+  public let manifest: Manifest
+  /// Its files, sorted by the bytes of their names.
+  public let members: [Member]
+
+  private let form: Form
+
+  /// Opens a zip, and checks it to the depth ``SnapshotBundle/Depth/structure``.
+  public init(zip url: URL, limits: ZipLimits = .default) throws(BundleError) {
+    let bundle = try ZippedBundle(url, limits: limits)
+    manifest = bundle.manifest
+    form = .zip(bundle.reader)
+    members = bundle.reader.entries.filter { !$0.isFolder && $0.name != BundleLayout.manifest }
+      .map { Member(name: $0.name, size: $0.size, crc32: $0.crc32) }
+      .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+  }
+
+  /// Opens a snapshot's folder, and checks the names and sizes of its files against its manifest.
+  public init(folder url: URL) throws(BundleError) {
+    let bundle = try FolderBundle(url)
+    manifest = bundle.manifest
+    form = .folder(url.path + "/")
+    var members: [Member] = []
+    for member in bundle.members {
+      let size = try BundleError.disk(File(member.source).size)
+      members.append(Member(name: member.name, size: size, crc32: nil))
+    }
+    self.members = members
+  }
+
+  /// The bytes of a recording, checked against its digest.
+  public func contents(of recording: Manifest.Recording) throws(BundleError) -> [UInt8] {
+    var bytes: [UInt8] = []
+    try read(recording.path) { bytes += $0 }
+    try recording.check(size: Int64(bytes.count), sha256: .of(bytes))
+    return bytes
+  }
+
+  /// The digest of the bytes of a file.
+  public func digest(of member: Member) throws(BundleError) -> ContentDigest {
+    var digest = DigestComputation()
+    try read(member.name) { digest.update($0) }
+    return digest.digest
+  }
+
+  /// Hands what the file called `name` holds to `sink`, piece by piece.
+  private func read(_ name: String, into sink: ([UInt8]) -> Void) throws(BundleError) {
+    switch form {
+    case .zip(let reader):
+      guard let entry = reader.entry(named: name) else { throw .unexpectedEntry(name) }
+      let contents = try BundleError.zip(ZipContents(reader.file, entry))
+      while let piece = try BundleError.zip(contents.next()) { sink(piece) }
+    case .folder(let root):
+      let file = try BundleError.disk(File(root + name))
+      var offset: Int64 = 0
+      while true {
+        let piece = try BundleError.disk(file.read(upTo: 1 << 17, at: offset))
+        if piece.isEmpty { return }
+        sink(piece)
+        offset += Int64(piece.count)
+      }
+    }
+  }
+}

@@ -1,0 +1,91 @@
+import Foundation
+import SnapshotFormat
+
+/// A snapshot in words, within 80 columns where its own texts allow.
+struct SnapshotText {
+  let lines: [String]
+
+  init(_ snapshot: OpenSnapshot) {
+    let manifest = snapshot.manifest
+    let lines =
+      Self.origin(manifest) + Self.modules(manifest) + Self.recordings(manifest)
+      + Self.attachments(snapshot.members.filter(\.isAttachment))
+      + Self.appData(snapshot.members.filter(\.isAppData))
+    // Identifiers and names come from whoever recorded.
+    self.lines = lines.map(Console.escaped)
+  }
+
+  private static func origin(_ manifest: Manifest) -> [String] {
+    let (application, device) = (manifest.application, manifest.device)
+    var lines = [
+      "Snapshot     \(manifest.id)",
+      "Made         \(manifest.createdAt.formatted(.iso8601))",
+      "Application  \(application.identifier) \(application.version) (\(application.build))",
+      "Device       \(device.model), \(device.system) \(device.systemVersion), \(device.locale)",
+    ]
+    if let report = manifest.report { lines.append("Report       \(report)") }
+    if !manifest.redactions.isEmpty {
+      lines.append("Redacted by  \(manifest.redactions.joined(separator: ", "))")
+    }
+    return lines
+  }
+
+  private static func modules(_ manifest: Manifest) -> [String] {
+    guard !manifest.modules.isEmpty else { return [] }
+    let sizes = manifest.recordings.reduce(into: [String: Int64]()) {
+      $0[$1.identifier, default: 0] += $1.size
+    }
+    let width = min(40, manifest.modules.map(\.name.count).max() ?? 0)
+    let complete = manifest.modules.filter { $0.files.allSatisfy { sizes[$0] != nil } }.count
+    var lines = ["", "Modules      \(manifest.modules.count), \(complete) complete"]
+    for module in manifest.modules {
+      let missing = module.files.filter { sizes[$0] == nil }
+      let size = module.files.reduce(0) { $0 + (sizes[$1] ?? 0) }
+      let state =
+        missing.isEmpty
+        ? "complete" : "\(module.files.count - missing.count) of \(module.files.count), missing:"
+      lines.append(
+        "\(Columns.aligned(Console.size(size), to: 11))  \(Columns.padded(module.name, to: width))  \(state)")
+      lines += Columns.list(missing, indent: 17 + width)
+    }
+    let wanted = Set(manifest.modules.flatMap(\.files))
+    let others = Set(manifest.recordings.map(\.identifier)).subtracting(wanted)
+    if !others.isEmpty { lines.append("             \(number(others.count, "identifier")) of no module") }
+    return lines
+  }
+
+  private static func recordings(_ manifest: Manifest) -> [String] {
+    let recordings = manifest.recordings.sorted {
+      ($0.identifier, $0.call ?? 0) < ($1.identifier, $1.call ?? 0)
+    }
+    let largest = recordings.map(\.size).max() ?? 0
+    return ["", "Recordings   \(sum(recordings.map(\.size)))"]
+      + recordings.map { recording in
+        let call = recording.call.map { ", call \($0)" } ?? ""
+        return line(recording.size, of: largest, recording.identifier + call)
+      }
+  }
+
+  private static func attachments(_ members: [OpenSnapshot.Member]) -> [String] {
+    guard !members.isEmpty else { return [] }
+    let largest = members.map(\.size).max() ?? 0
+    return ["", "Attachments  \(sum(members.map(\.size)))"]
+      + members.map { line($0.size, of: largest, String($0.name.dropFirst("attachments/".count))) }
+  }
+
+  private static func appData(_ members: [OpenSnapshot.Member]) -> [String] {
+    members.isEmpty ? [] : ["", "App data     \(sum(members.map(\.size)))"]
+  }
+
+  private static func line(_ size: Int64, of largest: Int64, _ name: String) -> String {
+    "\(Columns.aligned(Console.size(size), to: 11))  \(Columns.bar(size, of: largest))  \(name)"
+  }
+
+  private static func sum(_ sizes: [Int64]) -> String {
+    sizes.isEmpty ? "0" : "\(sizes.count), \(Console.size(sizes.reduce(0, +)))"
+  }
+
+  private static func number(_ count: Int, _ noun: String) -> String {
+    "\(count) \(noun)\(count == 1 ? "" : "s")"
+  }
+}

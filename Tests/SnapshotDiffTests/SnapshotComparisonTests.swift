@@ -1,0 +1,189 @@
+import Foundation
+import SnapshotDiff
+import SnapshotFormat
+import SystemIO
+import TestSupport
+import Testing
+import ZipArchive
+
+/// A snapshot on the disk, as a folder and as a zip.
+private struct Sample {
+  let temporary: TemporaryFolder
+  let folder: OpenSnapshot
+  let zip: OpenSnapshot
+
+  init(
+    _ recordings: [String: String], files: [String: String] = [:], bytes: [String: [UInt8]] = [:],
+    alter: (inout Manifest) -> Void = { _ in }
+  ) throws {
+    temporary = try TemporaryFolder()
+    var manifest = Manifest(
+      id: SnapshotID(), createdAt: Date(),
+      application: .init(identifier: "com.example.news", version: "3.1", build: "7"),
+      device: .init(model: "iPhone17,1", system: "iOS", systemVersion: "26.0", locale: "de_AT"))
+    let all = recordings.mapValues { Array($0.utf8) }.merging(bytes) { $1 }
+    for (identifier, bytes) in all.sorted(by: { $0.key < $1.key }) {
+      let path = "recordings/\(RecordingName(identifier))"
+      try temporary.write(Data(bytes), to: "snapshot/" + path)
+      manifest.recordings.append(
+        .init(
+          identifier: identifier, path: path, size: Int64(bytes.count), sha256: .of(bytes), recordedAt: Date()
+        ))
+    }
+    for (name, text) in files { try temporary.write(Data(text.utf8), to: "snapshot/" + name) }
+    alter(&manifest)
+    try temporary.write(manifest.json(), to: "snapshot/manifest.json")
+    let zip = temporary.file("snapshot.zip")
+    _ = try SnapshotBundle.pack(folder: temporary.file("snapshot"), to: zip)
+    folder = try OpenSnapshot(folder: temporary.file("snapshot"))
+    self.zip = try OpenSnapshot(zip: zip)
+  }
+}
+
+@Suite struct SnapshotComparisonTests {
+  @Test func `recordings are added, removed, changed or alike`() throws {
+    let first = try Sample(["a": "1", "b": "{\"x\":1}", "c": "same", "d": "line 1\nline 2\nline 3"])
+    let second = try Sample([
+      "z": "1", "b": "{\"x\":2}", "c": "same", "d": "line 1\nline two\nline 3\nline 4",
+    ])
+    for (one, other) in [
+      (first.folder, second.folder), (first.zip, second.folder), (first.folder, second.zip),
+      (first.zip, second.zip),
+    ] {
+      let comparison = try SnapshotComparison(one, other)
+      #expect(!comparison.isEmpty)
+      #expect(comparison.facts.isEmpty)
+      #expect(comparison.files.isEmpty)
+      #expect(comparison.alike == 1)
+      #expect(comparison.removed.map(\.identifier) == ["a"])
+      #expect(comparison.added.map(\.identifier) == ["z"])
+      #expect(comparison.changed.map(\.second.identifier) == ["b", "d"])
+      guard case .json(let changes, true) = comparison.changed[0].detail,
+        case .text(let lines, true) = comparison.changed[1].detail
+      else {
+        Issue.record("\(comparison.changed)")
+        continue
+      }
+      #expect(changes.map { "\($0.place) \($0.first ?? "") \($0.second ?? "")" } == [".x 1 2"])
+      #expect(lines.map(\.place) == [2, 4])
+      #expect(lines.map(\.second) == ["line two", "line 4"])
+      #expect(lines.map(\.first) == ["line 2", nil])
+    }
+  }
+
+  @Test func `a snapshot differs from itself in nothing, whichever form it has`() throws {
+    let sample = try Sample(
+      ["a": "1", "b": ""], files: ["attachments/log.txt": "log", "app-data/Library/x": "y"])
+    #expect(try SnapshotComparison(sample.zip, sample.folder).isEmpty)
+    #expect(try SnapshotComparison(sample.folder, sample.zip).isEmpty)
+    let again = try Sample(
+      ["a": "1", "b": ""], files: ["attachments/log.txt": "log", "app-data/Library/x": "y"])
+    #expect(try SnapshotComparison(sample.zip, again.zip).isEmpty)
+  }
+
+  @Test func `calls are told apart`() throws {
+    func alter(_ calls: ClosedRange<Int>) -> (inout Manifest) -> Void {
+      { manifest in
+        for (index, call) in zip(manifest.recordings.indices, calls) {
+          manifest.recordings[index].identifier = "feed"
+          manifest.recordings[index].call = call
+        }
+      }
+    }
+    let first = try Sample(["1": "one", "2": "two"], alter: alter(1...2))
+    let second = try Sample(["2": "two", "3": "three"], alter: alter(2...3))
+    let comparison = try SnapshotComparison(first.zip, second.zip)
+    #expect(comparison.removed.map(\.call) == [1])
+    #expect(comparison.added.map(\.call) == [3])
+    #expect(comparison.alike == 1)
+  }
+
+  @Test func `what snapshots say of themselves is compared, but not when and as what they were made`() throws
+  {
+    let first = try Sample(["a": "1"]) { manifest in
+      manifest.modules = [Module(name: "News", files: ["a", "b"]), Module(name: "Old", files: [])]
+      manifest.redactions = ["x", "y"]
+    }
+    let second = try Sample(["a": "1"]) { manifest in
+      manifest.application.version = "3.2"
+      manifest.device.systemVersion = "26.1"
+      manifest.modules = [Module(name: "News", files: ["b", "c"])]
+      manifest.redactions = ["y", "x"]
+      manifest.createdAt = Date(timeIntervalSince1970: 0)
+    }
+    let facts = try SnapshotComparison(first.zip, second.zip).facts
+    #expect(facts.map(\.place) == [.version, .system, .module("News"), .module("Old")])
+    #expect(facts.map(\.first) == ["3.1", "iOS 26.0", "a, b", ""])
+    #expect(facts.map(\.second) == ["3.2", "iOS 26.1", "b, c", nil])
+  }
+
+  @Test func `other files are compared by their bytes`() throws {
+    let first = try Sample(
+      [:], files: ["attachments/a": "same", "attachments/b": "1", "app-data/c": "12", "app-data/d": ""])
+    let second = try Sample(
+      [:], files: ["attachments/a": "same", "attachments/b": "2", "app-data/c": "1", "app-data/e": ""])
+    for (one, other) in [(first.zip, second.zip), (first.folder, second.zip), (first.folder, second.folder)] {
+      let files = try SnapshotComparison(one, other).files
+      #expect(files.map(\.place) == ["app-data/c", "app-data/d", "app-data/e", "attachments/b"])
+      #expect(files.map(\.kind) == [.changed, .removed, .added, .changed])
+      #expect(files.map(\.first) == ["2", "0", nil, "1"])
+    }
+  }
+
+  @Test func `what is no text is told by its first difference`() throws {
+    let first = try Sample([:], bytes: ["a": [1, 2, 0xFF, 4], "b": Array("text".utf8), "c": [0]])
+    let second = try Sample([:], bytes: ["a": [1, 2, 0xFE, 4], "b": [0x74, 0xFF], "c": [0, 0]])
+    let changed = try SnapshotComparison(first.zip, second.zip).changed
+    #expect(
+      changed.map(\.detail) == [
+        .bytes(firstDifference: 2), .bytes(firstDifference: 1), .bytes(firstDifference: 1),
+      ])
+  }
+
+  @Test func `what is too large, too deep or too much is not compared, and that is said`() throws {
+    var limits = ComparisonLimits()
+    limits.recordingBytes = 100
+    let deep = String(repeating: "[", count: 20) + String(repeating: "]", count: 20)
+    let first = try Sample(["a": String(repeating: "x", count: 100), "b": "1", "c": deep])
+    let second = try Sample(["a": String(repeating: "x", count: 101), "b": "2", "c": "[\(deep)]"])
+    func details() throws -> [RecordingDifference.Detail] {
+      try SnapshotComparison(first.zip, second.zip, limits: limits).changed.map(\.detail)
+    }
+    #expect(try details()[0] == .beyondLimits)
+    limits.recordingBytes = 101
+    #expect(try details()[0] != .beyondLimits)
+    #expect(try details()[2] != .beyondLimits)
+    limits.depth = 20
+    #expect(try details()[2] == .beyondLimits)
+    limits.totalBytes = 201
+    #expect(try details().map { $0 == .beyondLimits } == [false, true, true])
+    limits.totalBytes = 1000
+    limits.totalChanges = 1
+    #expect(try details().map { $0 == .beyondLimits } == [false, true, true])
+  }
+
+  @Test func `a recording that is damaged is not compared`() throws {
+    let first = try Sample(["a": "one"])
+    let second = try Sample(["a": "two"])
+    try first.temporary.write(Data("xxx".utf8), to: "snapshot/recordings/a")
+    #expect(throws: BundleError.self) { try SnapshotComparison(first.folder, second.folder) }
+  }
+
+  @Test func `the comparison is written as JSON`() throws {
+    let first = try Sample(["a": "{\"x\":1}", "b": "1"], files: ["attachments/l": "1"])
+    let second = try Sample(["a": "{\"x\":2}"]) { $0.application.version = "4" }
+    let comparison = try SnapshotComparison(first.zip, second.zip)
+    let json = try JSONSerialization.jsonObject(with: SnapshotJSON.encode(comparison)) as? [String: Any]
+    #expect(json?["differs"] as? Bool == true)
+    #expect((json?["removed"] as? [[String: Any]])?.first?["identifier"] as? String == "b")
+    let changed = try #require((json?["changed"] as? [[String: Any]])?.first)
+    #expect(changed["identifier"] as? String == "a")
+    #expect(changed["compared"] as? String == "json")
+    let change = try #require((changed["changes"] as? [[String: Any]])?.first)
+    #expect(change as? [String: String] == ["kind": "changed", "path": ".x", "first": "1", "second": "2"])
+    let fact = (json?["facts"] as? [[String: String]])?.first
+    #expect(fact == ["kind": "changed", "fact": "version", "first": "3.1", "second": "4"])
+    let file = (json?["files"] as? [[String: String]])?.first
+    #expect(file == ["kind": "removed", "name": "attachments/l", "first": "1"])
+  }
+}
