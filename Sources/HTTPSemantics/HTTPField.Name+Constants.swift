@@ -25,10 +25,46 @@ extension HTTPField.Name {
   public static let secFetchSite = constant("Sec-Fetch-Site")
   /// `Snapshot-Expires`: when the snapshot that is attached is to go by itself.
   public static let snapshotExpires = constant("Snapshot-Expires")
+  /// `Tus-Checksum-Algorithm` (tus 1.0.0).
+  public static let tusChecksumAlgorithm = constant("Tus-Checksum-Algorithm")
+  /// `Tus-Extension` (tus 1.0.0).
+  public static let tusExtension = constant("Tus-Extension")
+  /// `Tus-Max-Size` (tus 1.0.0).
+  public static let tusMaxSize = constant("Tus-Max-Size")
+  /// `Tus-Resumable` (tus 1.0.0).
+  public static let tusResumable = constant("Tus-Resumable")
+  /// `Tus-Version` (tus 1.0.0).
+  public static let tusVersion = constant("Tus-Version")
+  /// `Upload-Checksum` (tus 1.0.0).
+  public static let uploadChecksum = constant("Upload-Checksum")
+  /// `Upload-Complete` (draft-ietf-httpbis-resumable-upload).
+  public static let uploadComplete = constant("Upload-Complete")
+  /// `Upload-Concat` (tus 1.0.0).
+  public static let uploadConcat = constant("Upload-Concat")
+  /// `Upload-Defer-Length` (tus 1.0.0).
+  public static let uploadDeferLength = constant("Upload-Defer-Length")
+  /// `Upload-Draft-Interop-Version` (draft-ietf-httpbis-resumable-upload).
+  public static let uploadDraftInteropVersion = constant("Upload-Draft-Interop-Version")
+  /// `Upload-Expires` (tus 1.0.0).
+  public static let uploadExpires = constant("Upload-Expires")
+  /// `Upload-Incomplete` (draft-ietf-httpbis-resumable-upload-01).
+  public static let uploadIncomplete = constant("Upload-Incomplete")
+  /// `Upload-Length` (tus 1.0.0, draft-ietf-httpbis-resumable-upload).
+  public static let uploadLength = constant("Upload-Length")
+  /// `Upload-Limit` (draft-ietf-httpbis-resumable-upload).
+  public static let uploadLimit = constant("Upload-Limit")
+  /// `Upload-Metadata` (tus 1.0.0).
+  public static let uploadMetadata = constant("Upload-Metadata")
+  /// `Upload-Offset` (tus 1.0.0, draft-ietf-httpbis-resumable-upload).
+  public static let uploadOffset = constant("Upload-Offset")
   /// `Want-Repr-Digest` (RFC 9530 §4).
   public static let wantReprDigest = constant("Want-Repr-Digest")
+  /// `X-HTTP-Method-Override` (tus 1.0.0).
+  public static let xHTTPMethodOverride = constant("X-HTTP-Method-Override")
   /// `X-Request-Id`: names the request, in answers as in logs.
   public static let xRequestID = constant("X-Request-Id")
+  /// `X-Requested-With`, which pages send along.
+  public static let xRequestedWith = constant("X-Requested-With")
 
   private static func constant(_ text: StaticString) -> HTTPField.Name {
     guard let name = HTTPField.Name("\(text)") else { preconditionFailure("\(text) is no field name") }

@@ -62,7 +62,7 @@ public final class ScriptedServer: Sendable {
     return port
   }
 
-  private static func listen() throws -> (descriptor: Int32, port: UInt16) {
+  static func listen() throws -> (descriptor: Int32, port: UInt16) {
     #if canImport(Darwin)
       let descriptor = socket(AF_INET, SOCK_STREAM, 0)
     #else
