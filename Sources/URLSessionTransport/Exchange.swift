@@ -94,16 +94,15 @@ final class Exchange: @unchecked Sendable {
   private static func read(_ range: Range<Int64>, of url: URL) throws(TransportError) -> Data {
     let path = url.resolvingSymlinksInPath().path
     guard Folder.isRegularFile(path) else { throw .file("\(url.path) is not a regular file") }
-    let bytes: [UInt8]
-    do {
-      bytes = try File(path, .read).read(upTo: range.count, at: max(0, range.lowerBound))
+    do throws(SystemError) {
+      let file = try File(path, .read)
+      if range.lowerBound >= 0, try range.upperBound <= file.size {
+        return Data(try file.read(upTo: range.count, at: range.lowerBound))
+      }
     } catch {
       throw .file(error.description)
     }
-    guard range.lowerBound >= 0, bytes.count == range.count else {
-      throw .file("\(url.path) has fewer bytes than \(range.upperBound)")
-    }
-    return Data(bytes)
+    throw .file("\(url.path) has fewer bytes than \(range.upperBound)")
   }
 
   private func makeRequest() throws(TransportError) -> URLRequest {

@@ -30,7 +30,8 @@ extension SnapshotAPIClient {
       let request = request(for: step, of: size, opening: opening)
       let answer = await send(request, body: body(of: step, in: bundle)) { event in
         guard case .informational(let head) = event, case .append(_, let range) = step,
-          let offset = UploadFields(head.headerFields).offset, range.contains(offset)
+          let offset = UploadFields(head.headerFields).offset,
+          range.lowerBound <= offset, offset <= range.upperBound
         else { return }
         tell(offset)
       }

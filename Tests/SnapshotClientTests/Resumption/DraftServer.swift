@@ -186,21 +186,22 @@ extension DraftServer.Core {
       state.received.append(0)
       return state.received.count - 1
     }
-    var told = 0
-    try connection.readBody(count) { piece in
-      let (received, offset) = state.withLock { state in
-        state.uploads[place]?.data.append(contentsOf: piece)
-        state.received[index] += piece.count
-        return (state.received[index], state.uploads[place]?.data.count ?? 0)
+    var rest = count
+    while rest > 0 {
+      let part = min(rest, manner.progressBytes ?? rest)
+      try connection.readBody(part) { piece in
+        state.withLock { state in
+          state.uploads[place]?.data.append(contentsOf: piece)
+          state.received[index] += piece.count
+        }
       }
-      if let every = manner.progressBytes, received - told >= every {
-        told = received
-        try connection.write(
-          """
-          HTTP/1.1 104 Upload Resumption Supported\r\nUpload-Draft-Interop-Version: 8\r\n\
-          Upload-Offset: \(offset)\r\n\r\n
-          """)
-      }
+      rest -= part
+      guard manner.progressBytes != nil else { continue }
+      try connection.write(
+        """
+        HTTP/1.1 104 Upload Resumption Supported\r\nUpload-Draft-Interop-Version: 8\r\n\
+        Upload-Offset: \(state.withLock { $0.uploads[place]?.data.count ?? 0 })\r\n\r\n
+        """)
     }
   }
 

@@ -166,7 +166,7 @@ import Testing
     let server = try DraftServer()
     server.fail("PATCH", .cut(afterBodyBytes: count))
     try await client(server.url).attach(bundle, to: report, as: id)
-    #expect(server.methods == ["PUT", "PATCH", "HEAD", "PATCH"])
+    #expect(server.methods.filter { $0 != "HEAD" } == ["PUT", "PATCH", "PATCH"])
     #expect(server.received == [count, 100_000 - count])
     #expect(server.attached == [target: contents])
   }
