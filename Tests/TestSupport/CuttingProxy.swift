@@ -14,6 +14,8 @@ import Synchronization
 public final class CuttingProxy: Sendable {
   /// Where connections are cut.
   public enum Cut: Sendable, Hashable, CustomStringConvertible {
+    /// None.
+    case never
     /// Every one, after so many bytes towards the server.
     case eachAfterSending(Int)
     /// One: that on which the so-maniest byte of all goes towards the server, or would have been the next.
@@ -24,6 +26,7 @@ public final class CuttingProxy: Sendable {
     /// Its words.
     public var description: String {
       switch self {
+      case .never: "never"
       case .eachAfterSending(let count): "each after sending \(count)"
       case .onceAfterSending(let count): "once after sending \(count)"
       case .onceAfterReceiving(let count): "once after receiving \(count)"
@@ -34,39 +37,32 @@ public final class CuttingProxy: Sendable {
   /// The port that the system chose.
   public let port: UInt16
   private let listener: Int32
-  private let cuts = Atomic(0)
+  private let state: State
 
   /// Starts listening for connections to `server`, a port of the loopback address.
   public init(to server: UInt16, _ cut: Cut) throws {
     (listener, port) = try ScriptedServer.listen()
-    let shared: Budget =
-      switch cut {
-      case .eachAfterSending: Budget(nil)
-      case .onceAfterSending(let count), .onceAfterReceiving(let count): Budget(count)
-      }
-    let listener = listener
-    Thread.detachNewThread { [weak self] in
+    let (listener, state) = (listener, State(server, cut))
+    self.state = state
+    Thread.detachNewThread {
       while true {
         let client = accept(listener, nil, nil)
         if client < 0 {
           if errno == EINTR || errno == ECONNABORTED { continue }
           break
         }
-        guard let upstream = Self.connect(to: server) else {
+        let (port, budgets) = state.value.withLock { ($0.server, $0.budgets) }
+        guard let upstream = Self.connect(to: port) else {
           closeDescriptor(client)
           continue
         }
-        let (up, down): (Budget, Budget) =
-          switch cut {
-          case .eachAfterSending(let count): (Budget(count), Budget(nil))
-          case .onceAfterSending: (shared, Budget(nil))
-          case .onceAfterReceiving: (Budget(nil), shared)
+        let pair = Pair(client: client, server: upstream) { state.value.withLock { $0.cuts += 1 } }
+        Thread.detachNewThread {
+          pair.pump(from: client, to: upstream, budgets.up) { count in
+            state.value.withLock { $0.sentBytes += count }
           }
-        let pair = Pair(client: client, server: upstream) { [weak self] in
-          _ = self?.cuts.add(1, ordering: .relaxed)
         }
-        Thread.detachNewThread { pair.pump(from: client, to: upstream, up) }
-        Thread.detachNewThread { pair.pump(from: upstream, to: client, down) }
+        Thread.detachNewThread { pair.pump(from: upstream, to: client, budgets.down) { _ in } }
       }
       closeDescriptor(listener)
     }
@@ -77,7 +73,44 @@ public final class CuttingProxy: Sendable {
   /// `http://127.0.0.1:port`.
   public var url: URL { URL(string: "http://127.0.0.1:\(port)") ?? URL(filePath: "/") }
   /// How many connections were cut.
-  public var count: Int { cuts.load(ordering: .relaxed) }
+  public var count: Int { state.value.withLock { $0.cuts } }
+  /// How many bytes went towards the server.
+  public var sentBytes: Int { state.value.withLock { $0.sentBytes } }
+
+  /// Hands further connections on to `server`, and cuts them so.
+  public func change(to server: UInt16, _ cut: Cut) {
+    state.value.withLock { value in
+      value.server = server
+      (value.cut, value.shared) = (cut, Budget(of: cut))
+    }
+  }
+
+  /// What becomes of connections.
+  private final class State: Sendable {
+    struct Value: Sendable {
+      var server: UInt16
+      var cut: Cut
+      var shared: Budget
+      var cuts = 0
+      var sentBytes = 0
+
+      /// How many bytes may pass on a new connection, to the server and from it.
+      var budgets: (up: Budget, down: Budget) {
+        switch cut {
+        case .never: (Budget(nil), Budget(nil))
+        case .eachAfterSending(let count): (Budget(count), Budget(nil))
+        case .onceAfterSending: (shared, Budget(nil))
+        case .onceAfterReceiving: (Budget(nil), shared)
+        }
+      }
+    }
+
+    let value: Mutex<Value>
+
+    init(_ server: UInt16, _ cut: Cut) {
+      value = Mutex(Value(server: server, cut: cut, shared: Budget(of: cut)))
+    }
+  }
 
   private static func connect(to port: UInt16) -> Int32? {
     #if canImport(Darwin)
@@ -104,6 +137,14 @@ public final class CuttingProxy: Sendable {
     private let left: Mutex<Int?>
 
     init(_ count: Int?) { left = Mutex(count) }
+
+    /// The bytes of all connections together.
+    convenience init(of cut: Cut) {
+      switch cut {
+      case .never, .eachAfterSending: self.init(nil)
+      case .onceAfterSending(let count), .onceAfterReceiving(let count): self.init(count)
+      }
+    }
 
     /// Takes up to `count` bytes; answers how many may pass, and whether the cut comes after them. It comes once.
     func take(_ count: Int) -> (passing: Int, isCut: Bool) {
@@ -132,13 +173,14 @@ public final class CuttingProxy: Sendable {
       self.didCut = didCut
     }
 
-    func pump(from source: Int32, to target: Int32, _ budget: Budget) {
+    func pump(from source: Int32, to target: Int32, _ budget: Budget, didPass: (Int) -> Void) {
       var buffer = [UInt8](repeating: 0, count: 64 * 1024)
       while true {
         let count = buffer.withUnsafeMutableBytes { recv(source, $0.baseAddress, $0.count, 0) }
         guard count > 0 else { break }
         let (passing, isCut) = budget.take(count)
         let isSent = send(buffer.prefix(passing), to: target)
+        didPass(passing)
         if isCut {
           state.withLock { $0.isCut = true }
           didCut()
