@@ -1,4 +1,5 @@
 import Foundation
+import SnapshotClient
 import SnapshotFormat
 import TestSupport
 import Testing
@@ -85,6 +86,34 @@ import Testing
       "upload", source.path, "--report", "BUG-1", "--maximum-request-body", "0",
     ])
     #expect(refused.status == 64)
+  }
+
+  /// Every so-maniest position, or each where the environment says so.
+  private static func positions(upTo end: Int) -> [Int] {
+    let step = ProcessInfo.processInfo.environment["CUT_EVERYWHERE"] == nil ? 97 : 1
+    return Array(stride(from: 0, to: end, by: step))
+  }
+
+  @Test func `wherever a connection breaks, the server has the bundle, and has it once`() async throws {
+    let (zip, _) = try await Sample.bundle(in: folder, count: 1)
+    let bundle = try Data(contentsOf: zip)
+    let server = try await TestServer(storage: folder.file("storage"))
+    var configuration = SnapshotAPIClient.Configuration()
+    configuration.resumption.threshold = 1
+    configuration.environment.sleep = { _ in }
+    let cuts =
+      Self.positions(upTo: bundle.count + 1200).map(CuttingProxy.Cut.onceAfterSending)
+      + Self.positions(upTo: 4000).map(CuttingProxy.Cut.onceAfterReceiving)
+      + Self.positions(upTo: bundle.count).map { CuttingProxy.Cut.eachAfterSending(800 + $0) }
+    for cut in cuts {
+      let proxy = try CuttingProxy(to: port(of: server), cut)
+      let (report, id) = (try ReportID("CUT"), SnapshotID())
+      let record = try await SnapshotAPIClient(server: proxy.url, configuration: configuration)
+        .attach(zip, to: report, as: id)
+      #expect(record.id == id && record.sha256 == .of(bundle), "\(cut)")
+    }
+    let count = try await Curl([server.address("/v1/reports/CUT/snapshots?limit=1000")]).json["snapshots"]
+    #expect((count as? [Any])?.count == min(cuts.count, 1000))
   }
 
   @Test func `nothing is left beside a source that can't be uploaded`() async throws {
