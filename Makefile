@@ -13,7 +13,7 @@ SOURCES := Package.swift Sources Tests Benchmarks
 FUZZ_TIME := 600
 PARSERS := $(notdir $(wildcard Tests/Fuzzing/Seeds/*))
 
-.PHONY: help setup demo test sanitize fuzz lint format serve release bench clean
+.PHONY: help setup demo test sanitize fuzz lint format serve release bench catalog clean
 
 help: ## Shows this list
 	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -87,6 +87,12 @@ bench: release ## Holds the server against nginx, Hummingbird and FlyingFox (JSO
 	  --show-bin-path)"; \
 	"$$peers/Benchmark" --peers "$$peers" --snapshot .build-release/release/snapshot --work .build-bench/work \
 	  $(if $(JSON),--json '$(JSON)') $(if $(QUICK),--quick) $(foreach suite,$(ONLY),--only $(suite))
+
+catalog: setup ## Fills a catalogue with a million records, and searches it (JSON=file, RECORDS=1000000)
+	@swift build -c release --package-path Benchmarks --static-swift-stdlib --scratch-path .build-bench \
+	  --product CatalogBenchmark
+	@.build-bench/release/CatalogBenchmark --folder .build-bench/work --records $(or $(RECORDS),1000000) \
+	  $(if $(JSON),--json '$(JSON)')
 
 clean: ## Removes what was built
 	@rm -rf .build .build-release .build-asan .build-tsan .build-fuzz .build-bench

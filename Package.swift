@@ -111,7 +111,8 @@ let tests: [Target] = [
     name: "SnapshotServerTests",
     dependencies: [
       "SnapshotServer", "SQLiteCatalog", "PrometheusMetrics", "HTTPEngine", "HTTPSemantics", "SnapshotStore",
-      "SnapshotFormat", "ZipArchive", "SystemIO", "TestSupport", .httpTypes, .logging, .tracing,
+      "FileStore", "SnapshotFormat", "ZipArchive", "SystemIO", "TestSupport", .crypto, .httpTypes, .logging,
+      .tracing,
       .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
     ]),
   .testTarget(

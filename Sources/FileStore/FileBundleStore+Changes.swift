@@ -6,7 +6,7 @@ import SystemIO
 extension FileBundleStore {
   /// Gives a staged and flushed bundle its final name, unless the UUID is taken.
   func publish(
-    _ staging: Staging, _ arrival: Occupancy.Arrival, as record: SnapshotRecord, createOnly: Bool
+    _ staging: StagedBundle, _ arrival: Occupancy.Arrival, as record: SnapshotRecord, createOnly: Bool
   ) async throws(StoreError) -> Publication {
     try await committer.perform(in: shelf.folder(of: record.id)) { [self] () throws(StoreError) in
       let clearUp: @Sendable () -> Void = { self.attempt("remove what was staged", staging.remove) }
@@ -24,7 +24,7 @@ extension FileBundleStore {
           clearUp()
         } undo: {
           self.attempt("take back a publication") {
-            try Folder.removeIfPresent(self.shelf.path(.bundle, of: record.id))
+            try Folder.publish(self.shelf.path(.bundle, of: record.id), as: staging.bundle)
             try Folder.removeIfPresent(self.shelf.path(.record, of: record.id))
           }
           self.shelf.records.forget(record.id)
@@ -35,7 +35,7 @@ extension FileBundleStore {
 
   /// Puts the bytes that came again in the place of those that were damaged; the record stays.
   private func repair(
-    _ id: SnapshotID, with staging: Staging, _ arrival: Occupancy.Arrival, outcome: Publication,
+    _ id: SnapshotID, with staging: StagedBundle, _ arrival: Occupancy.Arrival, outcome: Publication,
     _ clearUp: @escaping @Sendable () -> Void
   ) throws(StoreError) -> Committer.Change<Publication> {
     let bundle = shelf.path(.bundle, of: id)
@@ -50,12 +50,12 @@ extension FileBundleStore {
       clearUp()
       self.attempt("remove a damaged bundle") { try self.removeBundle(.damaged, of: id) }
     } undo: {
-      self.attempt("take back a repair") { try Folder.removeIfPresent(bundle) }
+      self.attempt("take back a repair") { try Folder.publish(bundle, as: staging.bundle) }
     }
   }
 
   /// Moves record and bundle to their final names, or neither.
-  private func place(_ staging: Staging, under id: SnapshotID) throws(SystemError) {
+  private func place(_ staging: StagedBundle, under id: SnapshotID) throws(SystemError) {
     let record = shelf.path(.record, of: id)
     try seams.before(.publishRecord)
     // Only a publication that could not be taken back leaves a record without a bundle.

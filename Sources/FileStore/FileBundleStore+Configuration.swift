@@ -22,6 +22,8 @@ extension FileBundleStore {
     /// Whether uploads that end together share one flush of the whole volume, where that can be relied upon, rather
     /// than waiting for one of each file. Worth switching off where others write a lot to the same volume.
     public var sharesFlushes: Bool
+    /// How much uploads that may be resumed take on.
+    public var uploads = UploadLimits()
     /// Told how long every round of flushes took, on a thread of the store's.
     public var onFlush: @Sendable (Duration) -> Void = { _ in }
     /// Told of every record whose checksums were looked at after the answer: for the catalogue.

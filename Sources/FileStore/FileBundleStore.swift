@@ -13,6 +13,8 @@ import SystemIO
 ///     bundles/3f/3f2b…c1.damaged   in the bundle's place once its bytes were found damaged
 ///     bundles/3f/3f2b…c1.deleted   in the place of all once they are deleted: empty
 ///     uploads/…                    what is still arriving
+///     uploads/….upload             how far an upload is that may be resumed: outlives the server, as do
+///     uploads/….part               its bytes
 ///     set-aside/…                  bundles that were found without a record
 ///     lock                         held by the one server that uses the folder
 ///
@@ -30,7 +32,7 @@ public final class FileBundleStore: BundleStore {
   let logger: Logger
   let committer: Committer
   /// Write and hash what arrives; an upload stays on one of them.
-  private let writers: QueueSet
+  let writers: QueueSet
   /// Makes what arrived last.
   let flusher: Flusher
   /// Inflate whole bundles before the answer.
@@ -38,12 +40,16 @@ public final class FileBundleStore: BundleStore {
   let readers = QueueSet("reader", count: 2)
   /// Removes what is deleted: a large file takes its time, for which no commit should wait.
   let remover = DispatchQueue(label: "file-store.remover")
+  /// Copies the parts that an upload is joined from.
+  let joiner = DispatchQueue(label: "file-store.joiner", qos: .utility)
   /// Reads every record for the catalogue: one after the other, so that readers of bundles find a free queue.
   let scanner = DispatchQueue(label: "file-store.scanner", qos: .utility)
   /// Reads every record for those who look after the store: nobody waits for them.
   let keeper = BackgroundQueue()
   let scrubber = BackgroundQueue()
   let occupancy: Occupancy
+  /// Uploads that may be resumed.
+  let uploads: ResumableTable
   /// Bundles whose checksums were looked at, with what was found.
   let verdicts: (stream: AsyncStream<SnapshotRecord>, continuation: AsyncStream<SnapshotRecord>.Continuation)
   private let settling = Mutex<Task<Void, Never>?>(nil)
@@ -69,11 +75,13 @@ public final class FileBundleStore: BundleStore {
         let lock = try File(shelf.lock, .openOrCreate(mode: 0o600))
         guard try lock.tryLock() else { return nil }
         let (folders, usage) = try Recovery(shelf: shelf, logger: logger).run()
+        let uploads = try UploadRecovery(shelf: shelf, logger: logger).run()
         let committer = Committer(
           shelf, seams: seams, folders: folders, flusher: try makeFlusher(configuration))
         let flusher = try makeFlusher(configuration)
         let occupancy = Occupancy(usage, quota: configuration.quota)
-        return FileBundleStore(configuration, shelf, seams, logger, lock, committer, flusher, occupancy)
+        return FileBundleStore(
+          configuration, shelf, seams, logger, lock, committer, flusher, occupancy, uploads)
       } catch {
         throw .system(error)
       }
@@ -99,7 +107,7 @@ public final class FileBundleStore: BundleStore {
 
   private init(
     _ configuration: Configuration, _ shelf: Shelf, _ seams: Seams, _ logger: Logger, _ lock: File,
-    _ committer: Committer, _ flusher: Flusher, _ occupancy: Occupancy
+    _ committer: Committer, _ flusher: Flusher, _ occupancy: Occupancy, _ recovered: [UploadRecovery.Found]
   ) {
     self.configuration = configuration
     self.shelf = shelf
@@ -109,7 +117,10 @@ public final class FileBundleStore: BundleStore {
     self.committer = committer
     self.flusher = flusher
     self.occupancy = occupancy
-    writers = QueueSet("writer", count: configuration.writers)
+    let writers = QueueSet("writer", count: configuration.writers)
+    self.writers = writers
+    uploads = ResumableTable(
+      recovered.map { Resumable($0, on: writers.next, in: occupancy) })
     verdicts = AsyncStream.makeStream()
   }
 

@@ -32,7 +32,7 @@ final class FileUpload: BundleUpload {
 
   deinit {
     guard !flow.withLock({ $0.hasEnded }) else { return }
-    queue.async { [staging, store] in store.attempt("remove an abandoned upload", staging.remove) }
+    queue.async { [staging, store] in store.attempt("remove an abandoned upload", staging.names.remove) }
   }
 
   func append(_ bytes: IOBuffer) async throws(StoreError) {
@@ -58,7 +58,7 @@ final class FileUpload: BundleUpload {
       }
       do throws(SystemError) { try await staging.makeLast(files) } catch { throw StoreError(error) }
       let publication = try await store.publish(
-        staging, arrival, as: record, createOnly: attachment.createOnly)
+        staging.names, arrival, as: record, createOnly: attachment.createOnly)
       if case .created(let record) = publication, record.verified == .pending {
         store.verifyLater(record.id)
       }
@@ -94,7 +94,7 @@ final class FileUpload: BundleUpload {
       } catch {
         failure = error
         arrival.release()
-        store.attempt("remove a failed upload", staging.remove)
+        store.attempt("remove a failed upload", staging.names.remove)
       }
     }
     let waiter: CheckedContinuation<StoreError?, Never>? = flow.withLock { flow in
@@ -128,7 +128,7 @@ final class FileUpload: BundleUpload {
     let checker = depth == .full ? store.checkers.next : queue
     return try await checker.perform { [staging, store] () throws(StoreError) in
       let record = try store.configuration.admission.admit(
-        URL(filePath: staging.bundle), size: arrived.size, sha256: arrived.sha256, as: attachment)
+        URL(filePath: staging.names.bundle), size: arrived.size, sha256: arrived.sha256, as: attachment)
       do throws(SystemError) {
         return (record, try RecordFile.encode(record))
       } catch {
@@ -139,6 +139,6 @@ final class FileUpload: BundleUpload {
 
   private func remove() async {
     arrival.release()
-    await queue.perform { [staging, store] in store.attempt("remove a refused upload", staging.remove) }
+    await queue.perform { [staging, store] in store.attempt("remove a refused upload", staging.names.remove) }
   }
 }

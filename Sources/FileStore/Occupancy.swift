@@ -20,6 +20,9 @@ final class Occupancy: Sendable {
   /// What is kept.
   var kept: StoreUsage { state.withLock { $0.kept } }
 
+  /// How many bytes are on their way.
+  var arriving: Int64 { state.withLock { $0.arriving } }
+
   /// Throws where so many bytes more would be too many.
   func requireRoom(for count: Int64) throws(StoreError) {
     try state.withLock { state throws(StoreError) in try require(count, in: state) }
@@ -56,6 +59,26 @@ final class Occupancy: Sendable {
           state.arriving += count
         }
         size += count
+      }
+    }
+
+    /// Takes the room of `count` bytes that are there already.
+    func restore(_ count: Int64) {
+      size.withLock { size in
+        occupancy.state.withLock { $0.arriving += count }
+        size += count
+      }
+    }
+
+    /// Gives the room of `count` bytes back.
+    func shrink(by count: Int64) { restore(-count) }
+
+    /// Gives the room back of all but `count` bytes.
+    func keepOnly(_ count: Int64) {
+      size.withLock { size in
+        let excess = max(size - count, 0)
+        occupancy.state.withLock { $0.arriving -= excess }
+        size -= excess
       }
     }
 

@@ -20,11 +20,11 @@ struct Recovery {
     for folder in missing { try Folder.synchronize(Folder.parent(of: folder)) }
   }
 
-  /// Removes what was staged and never published, ends deletions that were begun, and makes what is published
+  /// Removes what was staged and never published, but for uploads that may be resumed, ends deletions that were begun, and makes what is published
   /// last: a crash may have come between a publication and the flush of its folder.
   /// - Returns: the folders in `bundles/`, each of which would survive a power cut, and how much is in them.
   func run() throws(SystemError) -> (folders: Set<String>, usage: StoreUsage) {
-    for name in try Folder.entries(shelf.uploads) {
+    for name in try Folder.entries(shelf.uploads) where Shelf.upload(ofFile: name) == nil {
       try Folder.removeTree(shelf.uploads + "/" + name)
       logger.info("Removed an upload that was never committed", metadata: ["upload": "\(name)"])
     }

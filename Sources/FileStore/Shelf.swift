@@ -27,6 +27,28 @@ struct Shelf: Sendable {
   var setAside: String { root + "/set-aside" }
   var lock: String { root + "/lock" }
 
+  /// What is kept of one upload that may be resumed: how far it is, its bytes, and the record that they are about to
+  /// be published with.
+  enum UploadPart: String, CaseIterable {
+    case state = "upload"
+    case bytes = "part"
+    case record = "json"
+  }
+
+  func path(_ part: UploadPart, of id: UploadID) -> String { "\(uploads)/\(id).\(part.rawValue)" }
+
+  /// What becomes a bundle of the upload.
+  func staged(_ id: UploadID) -> StagedBundle {
+    StagedBundle(bundle: path(.bytes, of: id), record: path(.record, of: id))
+  }
+
+  /// The upload that a file in ``uploads`` is of, by its name; `nil` for one that is of none which may be resumed.
+  static func upload(ofFile name: String) -> UploadID? {
+    let parts = name.split(separator: ".", maxSplits: 1)
+    guard parts.count == 2, UploadPart(rawValue: String(parts[1])) != nil else { return nil }
+    return UploadID(String(parts[0]))
+  }
+
   /// The folder that holds everything of `id`: named after its first two digits.
   func folder(of id: SnapshotID) -> String { bundles + "/" + Self.shard(of: id) }
 

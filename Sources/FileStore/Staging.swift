@@ -22,8 +22,7 @@ final class Staging: Sendable {
   /// wait for, and holds up nobody who shares it.
   private static let writeOutSize: Int64 = 8 << 20
 
-  let bundle: String
-  let record: String
+  let names: StagedBundle
   private let file: File
   private let flusher: Flusher
   private let epoch: Int
@@ -35,9 +34,8 @@ final class Staging: Sendable {
     self.flusher = flusher
     epoch = flusher.epoch
     let name = "\(uploads)/\(SnapshotID())"
-    bundle = name + ".zip"
-    record = name + ".json"
-    file = try File(bundle, .create(mode: 0o600))
+    names = StagedBundle(bundle: name + ".zip", record: name + ".json")
+    file = try File(names.bundle, .create(mode: 0o600))
   }
 
   /// Writes `bytes` behind what is there, and hashes them.
@@ -64,7 +62,7 @@ final class Staging: Sendable {
   /// - Returns: what ``makeLast(_:)`` takes.
   func complete(with record: [UInt8], _ seams: Seams) throws(SystemError) -> [Flusher.Target] {
     try seams.before(.writeRecord)
-    let recordFile = try File(self.record, .create(mode: 0o600))
+    let recordFile = try File(names.record, .create(mode: 0o600))
     try recordFile.write(record, at: 0)
     try file.setMode(0o440)
     try seams.before(.flushFiles)
@@ -74,10 +72,5 @@ final class Staging: Sendable {
   /// Returns when both files would survive a power cut. Does not block.
   func makeLast(_ files: [Flusher.Target]) async throws(SystemError) {
     try await flusher.flush(files, since: epoch)
-  }
-
-  /// Removes whatever is left. Takes no descriptor: where there is none left, that is what ended the upload.
-  func remove() throws(SystemError) {
-    for path in [record, bundle] { try Folder.removeIfPresent(path) }
   }
 }

@@ -5,6 +5,7 @@ enum Step: CaseIterable, Hashable, Sendable {
   case writeRecord, flushFiles, publishRecord, publishBundle, bury, flushFolder
   case removeBundle, removeRecord
   case stageRecord, flushRecord, replaceRecord, setAside
+  case openUpload, flushUpload, flushPart, writeProgress, flushProgress, forgetUpload, removePart
 }
 
 /// Where tests look in: the steps, which they may let fail, and the free space.

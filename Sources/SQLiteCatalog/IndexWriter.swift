@@ -5,6 +5,10 @@ import SnapshotStore
 /// Changes rows within a transaction.
 struct IndexWriter {
   let db: Database
+  /// The versions that are known to have a row.
+  private var versions: Set<Data> = []
+
+  init(db: Database) { self.db = db }
 
   private struct Existing {
     let place: Int64
@@ -13,7 +17,8 @@ struct IndexWriter {
   }
 
   /// Adds a record, or replaces the one with the same id, by the rules of ``SnapshotStore/Catalog``.
-  func insert(_ record: PreparedRecord) throws {
+  mutating func insert(_ record: PreparedRecord) throws {
+    if try addFirst(record) { return }
     guard try !isRemoved(record.id) else { return }
     guard let existing = try existing(record.id) else {
       return try add(record, identifiers: record.identifiers ?? "")
@@ -44,7 +49,24 @@ struct IndexWriter {
     try cached("INSERT OR IGNORE INTO removed VALUES (?)", [id])
   }
 
-  private func add(_ record: PreparedRecord, identifiers: String) throws {
+  /// Adds a record by one look at the index, where it is new and the first of its millisecond, as nearly all are.
+  private mutating func addFirst(_ record: PreparedRecord) throws -> Bool {
+    let place = Place.range(record.received).lowerBound
+    try cached(
+      """
+      INSERT OR IGNORE INTO snapshot SELECT ?, ?, ?, ?, ?, ?, ?, ?
+      WHERE NOT EXISTS (SELECT 1 FROM removed WHERE id = ?)
+      """,
+      [
+        place, record.id, record.received, record.report, record.version, record.isPending, record.length,
+        record.record, record.id,
+      ])
+    guard db.changesCount > 0 else { return false }
+    try addTerms(of: record, record.identifiers ?? "", at: place)
+    return true
+  }
+
+  private mutating func add(_ record: PreparedRecord, identifiers: String) throws {
     let place = try freePlace(record.received)
     try cached(
       "INSERT INTO snapshot VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -55,8 +77,10 @@ struct IndexWriter {
     try addTerms(of: record, identifiers, at: place)
   }
 
-  private func addTerms(of record: PreparedRecord, _ identifiers: String, at place: Int64) throws {
-    try cached("INSERT OR IGNORE INTO version VALUES (?)", [record.version])
+  private mutating func addTerms(of record: PreparedRecord, _ identifiers: String, at place: Int64) throws {
+    if versions.insert(record.version).inserted {
+      try cached("INSERT OR IGNORE INTO version VALUES (?)", [record.version])
+    }
     try cached(
       "INSERT INTO term (rowid, description, identifiers) VALUES (?, ?, ?)",
       [place, record.description, identifiers])

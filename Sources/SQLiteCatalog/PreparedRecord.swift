@@ -25,7 +25,7 @@ struct PreparedRecord: Sendable {
     isPending = record.verified == .pending
     length = record.listedLength
     self.record = RecordCoder.encode(record)
-    description = record.descriptionTerms.sorted().joined(separator: " ")
-    identifiers = record.identifierTerms.map { $0.sorted().joined(separator: " ") }
+    description = record.descriptionTerms.text
+    identifiers = record.identifierTerms?.text
   }
 }

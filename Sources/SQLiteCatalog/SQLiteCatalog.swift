@@ -186,7 +186,7 @@ public final class SQLiteCatalog: Catalog {
 
   private static func write(_ round: [WriteQueue.Waiting], to index: OpenIndex) throws -> [CatalogError?] {
     try index.pool.write { db in
-      let writer = IndexWriter(db: db)
+      var writer = IndexWriter(db: db)
       return try round.map { waiting in
         do {
           switch waiting.change {

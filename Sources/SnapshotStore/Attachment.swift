@@ -2,7 +2,7 @@ public import Foundation
 public import SnapshotFormat
 
 /// What a bundle is published as.
-public struct Attachment: Sendable {
+public struct Attachment: Sendable, Hashable, Codable {
   /// The report that it is attached to.
   public var report: ReportID
   /// The UUID that the bundle gets; `nil` lets the manifest's own be used.

@@ -99,7 +99,7 @@ extension InMemoryCatalog.State {
       forget(existing)
     }
     let entry = InMemoryCatalog.Entry(
-      record: record, terms: record.descriptionTerms.union(record.identifierTerms ?? []),
+      record: record, terms: Set(record.descriptionTerms.terms).union(record.identifierTerms?.terms ?? []),
       version: VersionKey(record.application.version))
     entries[record.id] = entry
     let place = Cursor(after: record)

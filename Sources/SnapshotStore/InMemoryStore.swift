@@ -14,12 +14,18 @@ public final class InMemoryStore: BundleStore {
     case deleted
   }
 
-  private let admission: Admission
+  let admission: Admission
   private let entries = Mutex<[SnapshotID: Entry]>([:])
-  fileprivate let queue = DispatchQueue(label: "in-memory-store")
+  /// How much uploads that may be resumed take on.
+  public let uploadLimits: UploadLimits
+  let uploads = Mutex<[UploadID: InMemoryResumable]>([:])
+  let queue = DispatchQueue(label: "in-memory-store")
 
   /// An empty store.
-  public init(admission: Admission = Admission()) { self.admission = admission }
+  public init(admission: Admission = Admission(), uploadLimits: UploadLimits = UploadLimits()) {
+    self.admission = admission
+    self.uploadLimits = uploadLimits
+  }
 
   /// Begins to take a bundle in.
   public func beginUpload(expecting length: Int64?) async throws(StoreError) -> any BundleUpload {
@@ -113,7 +119,7 @@ public final class InMemoryStore: BundleStore {
   }
 
   /// Gives `bytes` a file without a name, checks them, and publishes them.
-  fileprivate func publish(_ bytes: [UInt8], as attachment: Attachment) throws(StoreError) -> Publication {
+  func publish(_ bytes: [UInt8], as attachment: Attachment) throws(StoreError) -> Publication {
     let place = FileManager.default.temporaryDirectory.appending(path: "in-memory-store-\(UUID().uuidString)")
     let admitted = Result { () throws(StoreError) in try admit(bytes, at: place, as: attachment) }
     do { try Folder.removeIfPresent(place.path) } catch { throw StoreError(error) }

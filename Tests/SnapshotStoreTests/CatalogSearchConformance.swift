@@ -18,6 +18,27 @@ import Testing
   }
 
   @Test(arguments: CatalogKind.allCases)
+  func `a record is found by each of a great many identifiers, and by words up to the limit`(
+    kind: CatalogKind
+  ) async throws {
+    let limit = SearchLimits.words
+    // Every one of them twice, which changes nothing.
+    let identifiers = (0..<limit + 100).flatMap { ["word\($0)", "word\($0)"] }
+    let records = try [record(at: 1, report: "BUG-1", identifiers: identifiers)]
+    try await kind.withCatalog { catalog in
+      try await catalog.insert(records)
+      for number in [0, 1, 63, 64, 65, limit / 2, limit - 1, limit, limit + 99] {
+        let identifier = "word\(number)"
+        #expect(try await found({ $0.identifier = identifier }, in: catalog, records) == "a")
+        #expect(
+          try await found({ $0.text = identifier }, in: catalog, records) == (number < limit ? "a" : ""))
+      }
+      #expect(try await found({ $0.identifier = "word" }, in: catalog, records) == "")
+      #expect(try await found({ $0.identifier = "word\(limit + 100)" }, in: catalog, records) == "")
+    }
+  }
+
+  @Test(arguments: CatalogKind.allCases)
   func `every property finds exactly what has it, newest first`(kind: CatalogKind) async throws {
     let records = try [
       record(at: 1, report: "BUG-1", identifiers: ["news/feed", "Profil Zürich"]) {

@@ -100,19 +100,7 @@ func failure(_ body: () async throws -> Void) async -> String? {
     try await body()
     return nil
   } catch let error as StoreError {
-    return switch error {
-    case .notFound: "notFound"
-    case .deleted: "deleted"
-    case .conflict: "conflict"
-    case .alreadyExists: "alreadyExists"
-    case .digestMismatch: "digestMismatch"
-    case .invalid: "invalid"
-    case .foreignApplication: "foreignApplication"
-    case .outOfSpace: "outOfSpace"
-    case .quotaExceeded: "quotaExceeded"
-    case .damaged: "damaged"
-    case .system: "system"
-    }
+    return error.word
   } catch {
     return "\(error)"
   }

@@ -11,14 +11,14 @@ import Testing
       let folder = try TemporaryFolder()
       let staging = try Staging(in: folder.path, flusher: Flusher(count: 1, flushAll: nil))
       try staging.append(IOBuffer([1, 2, 3]))
-      let record = try File(staging.record, .create(mode: 0o600))
+      let record = try File(staging.names.record, .create(mode: 0o600))
       var limit = rlimit()
       getrlimit(openFiles, &limit)
       let former = limit.rlim_cur
       limit.rlim_cur = 0
       setrlimit(openFiles, &limit)
       #expect(throws: SystemError.self) { try File(record.path) }
-      #expect(throws: Never.self) { try staging.remove() }
+      #expect(throws: Never.self) { try staging.names.remove() }
       limit.rlim_cur = former
       setrlimit(openFiles, &limit)
       #expect(try Folder.entries(folder.path) == [])

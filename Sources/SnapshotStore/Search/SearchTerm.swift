@@ -19,87 +19,102 @@ package enum SearchTerm {
   }
 
   /// The longest value that is spelled out, in bytes.
-  private static let longestValue = 48
-  private static let digits = Array("0123456789abcdef".utf8)
+  fileprivate static let longestValue = 48
+  fileprivate static let digits = Array("0123456789abcdef".utf8)
 
   /// The term of a property.
   package static func of(_ property: Property, _ value: String) -> String { of(property, value.utf8) }
 
   /// The term of a property.
   package static func of(_ property: Property, _ value: some Collection<UInt8>) -> String {
-    let bar = UInt8(ascii: "|")
-    guard value.count <= longestValue else {
-      let digest = ContentDigest.of(Array(value)).description.prefix(32)
-      return "||\(Character(UnicodeScalar(property.rawValue)))\(digest)"
-    }
-    var bytes: [UInt8] = [bar, property.rawValue]
-    for byte in value {
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): bytes.append(byte)
-      default: bytes += [bar, digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-      }
-    }
-    return String(decoding: bytes, as: UTF8.self)
+    var terms = TermList()
+    terms.insert(property, value)
+    return terms.text
   }
 
   /// The beginnings of `report` that end with a separator, shortest first: what a limit to reports by prefix is looked
   /// up by.
   package static func prefixes(ofReport report: String) -> [String] {
     var prefixes: [String] = []
-    for index in report.utf8.indices where prefixes.count < 8 {
-      let character = Character(UnicodeScalar(report.utf8[index]))
-      if !character.isLetter && !character.isNumber {
-        prefixes.append(String(decoding: report.utf8[...index], as: UTF8.self))
+    let bytes = report.utf8
+    for index in bytes.indices where prefixes.count < 8 {
+      switch bytes[index] {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), 0x80...:
+        break
+      default: prefixes.append(String(decoding: bytes[...index], as: UTF8.self))
       }
     }
     return prefixes
   }
 }
 
-extension SnapshotRecord {
-  /// What it can be found by, its identifiers aside: report, application, version, device, modules, and the words of
-  /// these and of the metadata.
-  package var descriptionTerms: Set<String> {
-    var terms: Set<String> = [
-      SearchTerm.of(.report, report.description), SearchTerm.of(.application, application.identifier),
-      SearchTerm.of(.device, device.model), SearchTerm.of(.device, device.system),
-      SearchTerm.of(.device, "\(device.system) \(device.systemVersion)"),
-    ]
-    for prefix in SearchTerm.prefixes(ofReport: report.description) {
-      terms.insert(SearchTerm.of(.reportPrefix, prefix))
-    }
-    terms.formUnion(VersionKey(application.version).terms)
-    for module in modules.prefix(SearchLimits.modules) { terms.insert(SearchTerm.of(.module, module.name)) }
+extension TermList {
+  /// Inserts the term of a property.
+  mutating func insert(_ property: SearchTerm.Property, _ value: String) { insert(property, value.utf8) }
 
-    var words = WordSet()
-    words.insert(report.description)
-    words.insert(application.identifier)
-    words.insert(device.model)
-    for module in modules.prefix(SearchLimits.modules) { words.insert(module.name) }
-    for (name, value) in metadata.sorted(by: { $0.key < $1.key }) {
-      words.insert(name)
-      words.insert(value)
+  /// Inserts the term of a property.
+  mutating func insert(_ property: SearchTerm.Property, _ value: some Collection<UInt8>) {
+    let bar = UInt8(ascii: "|")
+    append(bar)
+    if value.count > SearchTerm.longestValue {
+      append(bar)
+      append(property.rawValue)
+      append(ContentDigest.of(Array(value)).description.utf8.prefix(32))
+    } else {
+      append(property.rawValue)
+      for byte in value {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): append(byte)
+        default:
+          append(bar)
+          append(SearchTerm.digits[Int(byte >> 4)])
+          append(SearchTerm.digits[Int(byte & 15)])
+        }
+      }
     }
-    return terms.union(words.words)
-  }
-
-  /// What it can be found by through its identifiers, each exactly and by its words; `nil` where they are not known.
-  package var identifierTerms: Set<String>? {
-    guard let identifiers else { return nil }
-    var words = WordSet()
-    for identifier in identifiers { words.insert(identifier) }
-    return words.words.union(identifiers.lazy.map { SearchTerm.of(.identifier, $0) })
+    endTerm()
   }
 }
 
-/// Distinct words, up to ``SearchLimits/words``.
-private struct WordSet {
-  var words: Set<String> = []
+extension SnapshotRecord {
+  /// What it can be found by, its identifiers aside: report, application, version, device, modules, and the words of
+  /// these and of the metadata.
+  package var descriptionTerms: TermList {
+    var terms = TermList()
+    var words = WordCount(limit: SearchLimits.words)
+    terms.insert(.report, report.description)
+    for prefix in SearchTerm.prefixes(ofReport: report.description) { terms.insert(.reportPrefix, prefix) }
+    terms.insertWords(of: report.description, &words)
+    terms.insert(.application, application.identifier)
+    terms.insertWords(of: application.identifier, &words)
+    let version = VersionKey(application.version)
+    for group in version.groups { terms.insert(.version, group) }
+    terms.insert(.wholeVersion, version.bytes)
+    terms.insert(.device, device.model)
+    terms.insertWords(of: device.model, &words)
+    terms.insert(.device, device.system)
+    terms.insert(.device, "\(device.system) \(device.systemVersion)")
+    for module in modules.prefix(SearchLimits.modules) {
+      terms.insert(.module, module.name)
+      terms.insertWords(of: module.name, &words)
+    }
+    for (name, value) in metadata.sorted(by: { $0.key < $1.key }) {
+      terms.insertWords(of: name, &words)
+      terms.insertWords(of: value, &words)
+    }
+    return terms
+  }
 
-  mutating func insert(_ text: String) {
-    let room = SearchLimits.words - words.count
-    guard room > 0 else { return }
-    for word in SearchWords(text, limit: 4 * SearchLimits.words).words
-    where words.count < SearchLimits.words { words.insert(word) }
+  /// What it can be found by through its identifiers, each exactly and by its words; `nil` where they are not known.
+  package var identifierTerms: TermList? {
+    guard let identifiers else { return nil }
+    var terms = TermList()
+    var words = WordCount(limit: SearchLimits.words)
+    for identifier in identifiers {
+      terms.insert(.identifier, identifier)
+      terms.insertWords(of: identifier, &words)
+    }
+    return terms
   }
 }

@@ -3,30 +3,43 @@ import Foundation
 /// The words of a text, as every catalogue takes them: runs of letters and digits, without regard to capitals and
 /// accents, each no longer than ``SearchLimits/wordBytes``.
 package struct SearchWords {
-  /// The words, in their order.
-  package private(set) var words: [String] = []
-  private let limit: Int
-  private var word: [UInt8] = []
+  /// The words, each once, in the order in which they come first.
+  package let words: [String]
 
-  /// Reads no further than `limit` words.
-  package init(_ text: String, limit: Int = .max) {
-    self.limit = limit
-    if text.utf8.allSatisfy({ $0 < 0x80 }) { readASCII(text) } else { readUnicode(text) }
-    endWord()
+  /// Reads no further than `limit` different words.
+  package init(_ text: String, limit: Int) {
+    var terms = TermList()
+    var words = WordCount(limit: limit)
+    terms.insertWords(of: text, &words)
+    self.words = terms.terms
+  }
+}
+
+/// How many words there are, and how many there may be.
+struct WordCount {
+  let limit: Int
+  var count = 0
+}
+
+extension TermList {
+  /// Inserts the words of `text` as long as there are no more than `words` allows.
+  mutating func insertWords(of text: String, _ words: inout WordCount) {
+    guard words.count < words.limit else { return }
+    if text.utf8.allSatisfy({ $0 < 0x80 }) { insertASCII(text, &words) } else { insertUnicode(text, &words) }
   }
 
-  private mutating func readASCII(_ text: String) {
+  private mutating func insertASCII(_ text: String, _ words: inout WordCount) {
     for byte in text.utf8 {
       switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): append(byte)
-      case UInt8(ascii: "A")...UInt8(ascii: "Z"): append(byte | 0x20)
-      default: endWord()
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): appendLetter(byte)
+      case UInt8(ascii: "A")...UInt8(ascii: "Z"): appendLetter(byte | 0x20)
+      default: if !endWord(&words) { return }
       }
-      if words.count >= limit { return }
     }
+    _ = endWord(&words)
   }
 
-  private mutating func readUnicode(_ text: String) {
+  private mutating func insertUnicode(_ text: String, _ words: inout WordCount) {
     for scalar in text.decomposedStringWithCompatibilityMapping.unicodeScalars {
       let properties = scalar.properties
       if properties.generalCategory == .nonspacingMark { continue }
@@ -34,27 +47,27 @@ package struct SearchWords {
         let letters = properties.lowercaseMapping.unicodeScalars
           .filter { $0.properties.generalCategory != .nonspacingMark }
         let bytes = letters.flatMap { Array(UTF8.encode($0) ?? .init()) }
-        if word.count + bytes.count <= SearchLimits.wordBytes {
-          word += bytes
+        if pendingCount + bytes.count <= SearchLimits.wordBytes {
+          append(bytes)
         } else {
           // Nothing that follows may fill the gap.
-          word += [UInt8](repeating: 0, count: SearchLimits.wordBytes - word.count)
+          append(repeatElement(0, count: SearchLimits.wordBytes - pendingCount))
         }
-      } else {
-        endWord()
-        if words.count >= limit { return }
+      } else if !endWord(&words) {
+        return
       }
     }
+    _ = endWord(&words)
   }
 
-  private mutating func append(_ byte: UInt8) {
-    if word.count < SearchLimits.wordBytes { word.append(byte) }
+  private mutating func appendLetter(_ byte: UInt8) {
+    if pendingCount < SearchLimits.wordBytes { append(byte) }
   }
 
-  private mutating func endWord() {
-    while word.last == 0 { word.removeLast() }
-    guard !word.isEmpty, words.count < limit else { return }
-    words.append(String(decoding: word, as: UTF8.self))
-    word.removeAll(keepingCapacity: true)
+  /// Answers whether there may be more.
+  private mutating func endWord(_ words: inout WordCount) -> Bool {
+    while takeBack(0) {}
+    if endTerm() { words.count += 1 }
+    return words.count < words.limit
   }
 }

@@ -41,11 +41,6 @@ package struct VersionKey: Hashable, Comparable, Sendable {
     }
     return groups
   }
-
-  /// What a record of this version is found by.
-  package var terms: [String] {
-    groups.map { SearchTerm.of(.version, $0) } + [SearchTerm.of(.wholeVersion, bytes)]
-  }
 }
 
 /// A version's numbers and what follows them.

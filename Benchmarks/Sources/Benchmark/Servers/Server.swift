@@ -35,9 +35,12 @@ final class Server {
   }
 
   /// Starts anew with nothing uploaded, so that what is still checked in the background is in nobody's way.
+  ///
+  /// What was uploaded stays to the end: a file system that has just lost many files may be slow at making new ones.
   func restart() throws {
     process.stop()
-    try clearUploads()
+    try FileManager.default.moveItem(atPath: uploads, toPath: "\(folder)/former-\(nextNumber)")
+    try FileManager.default.createDirectory(atPath: uploads, withIntermediateDirectories: false)
     process = try Self.begin(contestant, launch, port: port, log: "\(folder)/log").process
   }
 
@@ -69,9 +72,10 @@ final class Server {
     return (loads, cpu)
   }
 
+  private var uploads: String { contestant == .serve ? "\(folder)/storage" : "\(folder)/uploads" }
+
   /// Removes what was uploaded so far.
   func clearUploads() throws {
-    let uploads = contestant == .serve ? "\(folder)/storage" : "\(folder)/uploads"
     for name in try FileManager.default.contentsOfDirectory(atPath: uploads) {
       try FileManager.default.removeItem(atPath: "\(uploads)/\(name)")
     }

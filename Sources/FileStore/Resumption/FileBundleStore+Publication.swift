@@ -1,0 +1,116 @@
+import Foundation
+import Logging
+import SnapshotFormat
+public import SnapshotStore
+import Synchronization
+import SystemIO
+
+extension FileBundleStore {
+  /// Publishes a whole upload under its final name: its bytes stay where they are on the disk.
+  ///
+  /// Before the bundle has its name, the upload says which bytes it is about to be: so that after a crash its absence
+  /// tells that it is published.
+  public func commitUpload(
+    _ id: UploadID, as attachment: Attachment
+  ) async throws(UploadError) -> UploadSession {
+    let upload = try uploads[id]
+    guard upload.session.isDue else { return upload.session }
+    do throws(StoreError) {
+      let (record, bytes) = try await admit(upload, attachment)
+      try await stage(upload, record, bytes)
+      let publication = try await publish(
+        shelf.staged(id), upload.arrival, as: record, createOnly: attachment.createOnly)
+      if case .created(let record) = publication, record.verified == .pending { verifyLater(record.id) }
+      return await end(upload, as: UploadOutcome(publication))
+    } catch {
+      await upload.queue.perform { [self] in
+        attempt("remove a staged record") { try Folder.removeIfPresent(shelf.path(.record, of: id)) }
+      }
+      guard let refusal = UploadRefusal(error) else { throw .store(error) }
+      return try await refuse(upload, refusal)
+    }
+  }
+
+  /// Checks what arrived.
+  private func admit(
+    _ upload: Resumable, _ attachment: Attachment
+  ) async throws(StoreError) -> (SnapshotRecord, [UInt8]) {
+    let (path, size) = (shelf.path(.bytes, of: upload.id), upload.session.offset)
+    return try await checkers.next.perform { [configuration] () throws(StoreError) in
+      let sha256: ContentDigest
+      do throws(SystemError) {
+        let file = try File(path)
+        sha256 = try upload.digest.withLock { digest throws(SystemError) in
+          try digest.catchUp(to: size, of: file)
+          return digest.value
+        }
+      } catch {
+        throw StoreError(error)
+      }
+      let record = try configuration.admission.admit(
+        URL(filePath: path), size: size, sha256: sha256, as: attachment)
+      do throws(SystemError) {
+        return (record, try RecordFile.encode(record))
+      } catch {
+        throw StoreError(error)
+      }
+    }
+  }
+
+  /// Writes the record, and of what digest the bytes are that are about to be published.
+  private func stage(
+    _ upload: Resumable, _ record: SnapshotRecord, _ bytes: [UInt8]
+  ) async throws(StoreError) {
+    var session = upload.session
+    session.beginPublishing(record.sha256)
+    let (staged, publishing) = (shelf.staged(upload.id), session)
+    let epoch = flusher.epoch
+    let files = try await upload.queue.perform { [self] () throws(StoreError) in
+      do throws(SystemError) {
+        try seams.before(.writeRecord)
+        try Folder.removeIfPresent(staged.record)
+        let record = try File(staged.record, .create(mode: 0o600))
+        try record.write(bytes, at: 0)
+        let bundle = try File(staged.bundle)
+        try bundle.setMode(0o440)
+        let state = try upload.write(publishing, to: shelf.path(.state, of: upload.id), seams)
+        return [Flusher.Target.file(record), .file(bundle), .file(state)]
+      } catch {
+        throw StoreError(error)
+      }
+    }
+    try await flush(files, since: epoch, .flushFiles)
+    upload.adopt(session)
+  }
+
+  /// It is published: whatever fails from here on is made up for after the next start.
+  private func end(_ upload: Resumable, as outcome: UploadOutcome) async -> UploadSession {
+    upload.arrival.release()
+    var session = upload.session
+    session.end(outcome, at: now)
+    do throws(StoreError) {
+      try await save(session, of: upload)
+    } catch {
+      logger.error("It can't be written down that an upload is published", metadata: ["error": "\(error)"])
+      upload.adopt(session)
+    }
+    return session
+  }
+
+  /// It never will be published: only when that lasts do its bytes go.
+  private func refuse(_ upload: Resumable, _ refusal: UploadRefusal) async throws(UploadError)
+    -> UploadSession
+  {
+    var session = upload.session
+    session.end(.refused(refusal), at: now)
+    do throws(StoreError) { try await save(session, of: upload) } catch { throw .store(error) }
+    upload.arrival.release()
+    await remover.perform { [self] in
+      attempt("remove a refused upload") {
+        try seams.before(.removePart)
+        try shelf.staged(upload.id).remove()
+      }
+    }
+    return session
+  }
+}

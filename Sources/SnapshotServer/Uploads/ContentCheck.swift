@@ -1,0 +1,65 @@
+import Crypto
+import Dispatch
+import SnapshotStore
+import Synchronization
+import SystemIO
+
+/// Looks whether the bytes of one request have the digest that it states.
+final class ContentCheck: Sendable {
+  private struct Digests {
+    var sha1: Insecure.SHA1?
+    var sha256: SHA256?
+  }
+
+  /// One for all requests: few need it, and none may use a thread of the event loops.
+  private static let queue = DispatchQueue(label: "snapshot-server.content-check")
+  private let stated: StatedDigest
+  private let digests: Mutex<Digests>
+
+  /// `nil` where nothing is stated.
+  init?(_ stated: StatedDigest?) {
+    guard let stated else { return nil }
+    self.stated = stated
+    digests =
+      switch stated {
+      case .before(let value):
+        Mutex(
+          Digests(
+            sha1: value.algorithm == .sha1 ? Insecure.SHA1() : nil,
+            sha256: value.algorithm == .sha256 ? SHA256() : nil))
+      case .after: Mutex(Digests(sha1: Insecure.SHA1(), sha256: SHA256()))
+      }
+  }
+
+  /// Takes the next bytes.
+  func update(_ piece: IOBuffer) async {
+    await Self.queue.perform { [self] in
+      digests.withLock { digests in
+        unsafe piece.withUnsafeBytes { bytes in
+          unsafe digests.sha1?.update(bufferPointer: bytes)
+          unsafe digests.sha256?.update(bufferPointer: bytes)
+        }
+      }
+    }
+  }
+
+  /// Throws where the bytes are not what was stated.
+  func judge() throws(UploadError) {
+    let value: StatedDigest.Value
+    switch stated {
+    case .before(let before): value = before
+    case .after(let ask):
+      let after: StatedDigest.Value?
+      do { after = try ask() } catch { throw .body(error) }
+      guard let after else { throw .digestMissing }
+      value = after
+    }
+    let actual: [UInt8]? = digests.withLock { digests in
+      switch value.algorithm {
+      case .sha1: digests.sha1.map { Array($0.finalize()) }
+      case .sha256: digests.sha256.map { Array($0.finalize()) }
+      }
+    }
+    guard actual == value.bytes else { throw .digestMismatch }
+  }
+}

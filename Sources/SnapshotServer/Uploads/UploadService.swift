@@ -1,0 +1,208 @@
+public import Foundation
+public import HTTPEngine
+public import Logging
+public import SnapshotFormat
+public import SnapshotStore
+import SystemIO
+
+/// Uploads that go on where they stopped: what every protocol for them calls. It knows of no request's head and of no
+/// status code.
+///
+/// An upload belongs to the token that opened it: to all others there is none. Its requests take turns: a newer one
+/// first ends the body of the older, which throws ``UploadError/superseded``, and begins when what that brought counts.
+/// Whatever a status says of the offset has been made to last before. Safe to use from any task.
+public struct UploadService: Sendable {
+  let snapshots: SnapshotService
+  let store: any UploadStore
+  let turns = UploadTurns()
+  let now: @Sendable () -> Date
+  let logger: Logger
+
+  /// Takes uploads into `store`, which publishes them as bundles of the one that `snapshots` serves.
+  /// - Parameter now: the time of day.
+  public init(
+    _ snapshots: SnapshotService, store: any UploadStore, now: @escaping @Sendable () -> Date = { Date() },
+    logger: Logger
+  ) {
+    self.snapshots = snapshots
+    self.store = store
+    self.now = now
+    self.logger = logger
+  }
+
+  /// How much is taken on; told to clients.
+  public var limits: UploadLimits { store.uploadLimits }
+
+  /// Opens an upload, nothing of whose body is there yet; lasts when it returns. One that is joined from parts is
+  /// published or refused then, which its status tells; one of no bytes is complete with the first
+  /// ``append(_:_:body:of:onProgress:)`` of nothing.
+  ///
+  /// The owner, and in the attachment the token, its limits and, where there is none, a UUID, are filled in here.
+  ///
+  /// Throws ``UploadError/forbidden``, ``UploadError/tooLarge(limit:)``,
+  /// ``UploadError/inconsistentLength(known:stated:)`` for a negative length, ``UploadError/tooManyOpen(limit:)``,
+  /// ``UploadError/termsTooLong(limit:)``, ``UploadError/partCount(limit:)``, ``UploadError/unusablePart(_:)``,
+  /// ``UploadError/body(_:)`` for a quota, or ``UploadError/store(_:)``, which is also what a UUID says that is taken.
+  public func create(_ terms: UploadTerms, of caller: Caller) async throws(UploadError) -> UploadStatus {
+    var terms = terms
+    terms.owner = caller.token
+    if var attachment = terms.attachment {
+      try fill(&attachment, of: caller)
+      if attachment.id == nil { attachment.id = SnapshotID() }
+      try await requireFree(attachment)
+      terms.attachment = attachment
+    }
+    if !terms.isJoined { try admit(terms.length, of: caller) }
+    let session = try await store.createUpload(terms)
+    guard session.isDue else { return status(of: session) }
+    return status(
+      of: try await turns.take(session.id) { _ throws(UploadError) in
+        try await publish(session, of: caller)
+      })
+  }
+
+  /// Ends whatever request still appends to the upload, then says how far it is. One that is complete and was not
+  /// published, because of a crash or for want of room, is published now, if that is possible.
+  ///
+  /// Throws ``UploadError/unknown``, ``UploadError/gone`` or ``UploadError/store(_:)``.
+  public func status(_ id: UploadID, of caller: Caller) async throws(UploadError) -> UploadStatus {
+    _ = try await find(id, of: caller)
+    return try await turns.take(id) { _ throws(UploadError) in
+      let session = try await find(id, of: caller)
+      guard session.isDue else { return status(of: session) }
+      do throws(UploadError) {
+        return status(of: try await publish(session, of: caller))
+      } catch {
+        logger.warning(
+          "An upload can't be published yet", metadata: ["upload": "\(id.abbreviation)", "error": "\(error)"])
+        return status(of: session)
+      }
+    }
+  }
+
+  /// Ends whatever request still appends to the upload, then appends `body` as far as it comes: what came counts even
+  /// where it breaks off, unless a digest was to be looked at, or more came than may. Where the upload is complete with
+  /// it, it is published or refused, which the status tells rather than an error.
+  ///
+  /// An empty body at the end of a complete upload asks for its outcome once more. A request that says whether the upload
+  /// is complete with it, and brings more than the upload's length, is the end of the upload.
+  ///
+  /// Bytes are counted against the caller's quotas as they come.
+  /// - Parameter onProgress: told, in between, of offsets that last by then.
+  public func append(
+    _ id: UploadID, _ request: AppendRequest, body: HTTPRequestBody, of caller: Caller,
+    onProgress: (@Sendable (Int64) async -> Void)? = nil
+  ) async throws(UploadError) -> UploadStatus {
+    _ = try await find(id, of: caller)
+    return try await turns.take(id) { turn throws(UploadError) in
+      if turn.isOver { throw .superseded }
+      _ = try await find(id, of: caller)
+      try admit(body.declaredLength, of: caller)
+      do throws(UploadError) {
+        let session = try await read(body, request, into: id, of: caller, turn, onProgress)
+        if case .published(let id, _) = session.outcome { try await index(id) }
+        return status(of: session.isDue ? try await publish(session, of: caller) : session)
+      } catch {
+        switch error {
+        case .body where turn.isOver: throw .superseded
+        // Who says when an upload ends, and then sends more, can't be trusted with what is there.
+        case .exceeded where request.completes != nil: try await store.removeUpload(id)
+        default: break
+        }
+        throw error
+      }
+    }
+  }
+
+  /// What an upload was published as: for the answer to a status whose outcome says so.
+  public func publication(_ id: SnapshotID, isNew: Bool) async throws(StoreError) -> Publication {
+    let record = try await snapshots.record(id)
+    return isNew ? .created(record) : .alreadyThere(record)
+  }
+
+  /// Ends whatever request still appends to the upload, and forgets it; what is published stays.
+  public func terminate(_ id: UploadID, of caller: Caller) async throws(UploadError) {
+    _ = try await find(id, of: caller)
+    try await turns.take(id) { _ throws(UploadError) in
+      _ = try await find(id, of: caller)
+      try await store.removeUpload(id)
+    }
+  }
+
+  // MARK: The parts of it
+
+  /// An upload of the caller's.
+  private func find(_ id: UploadID, of caller: Caller) async throws(UploadError) -> UploadSession {
+    let session = try await store.uploadSession(id)
+    guard session.terms.owner == caller.token else { throw .unknown }
+    guard !session.isExpired(at: now(), limits) else { throw .gone }
+    return session
+  }
+
+  private func read(
+    _ body: HTTPRequestBody, _ request: AppendRequest, into id: UploadID, of caller: Caller,
+    _ turn: UploadTurn,
+    _ onProgress: (@Sendable (Int64) async -> Void)?
+  ) async throws(UploadError) -> UploadSession {
+    let appending = try await store.beginAppending(request, bytes: body.declaredLength, to: id)
+    let reading = BodyReading(
+      caller.meter.counting(body), into: appending, check: ContentCheck(request.digest), limits: limits,
+      onProgress: onProgress)
+    return try await turn.reading { await reading.run() }.get()
+  }
+
+  private func status(of session: UploadSession) -> UploadStatus {
+    UploadStatus(
+      id: session.id, offset: session.offset, length: session.length, isComplete: session.isWhole,
+      expiresAt: session.expiresAt(limits), outcome: session.outcome, terms: session.terms)
+  }
+
+  private func admit(_ length: Int64?, of caller: Caller) throws(UploadError) {
+    do throws(HTTPProblem) { try caller.meter.admit(length) } catch { throw .body(error) }
+  }
+
+  /// The caller's rights as they are now.
+  private func fill(_ attachment: inout Attachment, of caller: Caller) throws(UploadError) {
+    guard caller.mayAttach(to: attachment.report) else { throw .forbidden }
+    attachment.attachedBy = caller.token
+    attachment.applications = caller.limits.applications
+  }
+
+  /// What is bound to be refused in the end is refused before any of it comes.
+  private func requireFree(_ attachment: Attachment) async throws(UploadError) {
+    guard let id = attachment.id else { return }
+    do throws(StoreError) {
+      guard let existing = try await snapshots.recordIfPresent(id) else { return }
+      if attachment.createOnly { throw .alreadyExists }
+      guard existing.report == attachment.report, existing.sha256 == attachment.expected ?? existing.sha256
+      else { throw .conflict }
+    } catch {
+      throw .store(error)
+    }
+  }
+
+  /// Publishes an upload that is complete, or refuses it, as its terms say.
+  /// - Parameter caller: whose rights hold; `nil` leaves it with those that were the owner's when it was opened.
+  func publish(_ session: UploadSession, of caller: Caller?) async throws(UploadError) -> UploadSession {
+    guard var attachment = session.terms.attachment else { return session }
+    if let caller { try fill(&attachment, of: caller) }
+    let publishing = attachment
+    // Once begun it is not given up with the request: the next one would begin it again.
+    let work = Task { () async -> Result<UploadSession, UploadError> in
+      do throws(UploadError) {
+        let ended = try await store.commitUpload(session.id, as: publishing)
+        if case .published(let id, _) = ended.outcome { try await index(id) }
+        return .success(ended)
+      } catch {
+        return .failure(error)
+      }
+    }
+    return try await work.value.get()
+  }
+
+  private func index(_ id: SnapshotID) async throws(UploadError) {
+    let record: SnapshotRecord
+    do { record = try await snapshots.record(id) } catch { throw .store(error) }
+    do { try await snapshots.catalog.insert(record) } catch { throw .other(error) }
+  }
+}

@@ -1,0 +1,110 @@
+import FileStore
+import Foundation
+import HTTPEngine
+import Logging
+import SnapshotFormat
+import SnapshotStore
+import SystemIO
+import TestSupport
+
+@testable import SnapshotServer
+
+/// The stores that uploads are tried on.
+enum UploadStoreKind: CaseIterable, Sendable { case memory, files }
+
+/// A service over an empty store of its own, without a socket and without tokens.
+final class UploadFixture: Sendable {
+  let clock = HandClock()
+  let catalog = InMemoryCatalog()
+  let report: ReportID
+  private let kind: UploadStoreKind
+  private let limits: UploadLimits
+  private let folder: TemporaryFolder
+  let store: any BundleStore & UploadStore
+  let service: UploadService
+
+  /// Whoever comes without a token.
+  static let anybody = Caller.anybody(at: ClientAddress(peer: "127.0.0.1:4711"))
+
+  convenience init(_ kind: UploadStoreKind, _ configure: (inout UploadLimits) -> Void = { _ in }) async throws
+  {
+    var limits = UploadLimits()
+    limits.length = 1 << 20
+    configure(&limits)
+    try await self.init(kind, limits, TemporaryFolder())
+  }
+
+  private init(_ kind: UploadStoreKind, _ limits: UploadLimits, _ folder: TemporaryFolder) async throws {
+    (self.kind, self.limits, self.folder) = (kind, limits, folder)
+    report = try ReportID("BUG-1")
+    let clock = clock
+    let admission = Admission(now: { clock.now })
+    let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    switch kind {
+    case .memory: store = InMemoryStore(admission: admission, uploadLimits: limits)
+    case .files:
+      var configuration = FileBundleStore.Configuration(
+        path: folder.path + "/Storage", admission: admission, reserve: 0)
+      configuration.uploads = limits
+      store = try await FileBundleStore.open(configuration, logger: logger)
+    }
+    service = UploadService(
+      SnapshotService(store: store, catalog: catalog), store: store, now: { clock.now }, logger: logger)
+  }
+
+  /// The same storage under another server; the first may not be used any more.
+  func restarted() async throws -> UploadFixture {
+    await close()
+    return try await UploadFixture(kind, limits, folder)
+  }
+
+  func close() async { await (store as? FileBundleStore)?.close() }
+
+  /// Opens an upload of `bundle`.
+  func open(
+    _ bundle: SampleBundle, deferred: Bool = false, expected: ContentDigest? = nil,
+    of caller: Caller = anybody
+  ) async throws -> UploadStatus {
+    let attachment = Attachment(report: report, id: bundle.id, expected: expected)
+    return try await service.create(
+      UploadTerms(.whole(attachment), length: deferred ? nil : Int64(bundle.bytes.count), dialect: "test"),
+      of: caller)
+  }
+
+  @discardableResult
+  func append(
+    _ bytes: some Collection<UInt8>, to id: UploadID, at offset: Int64, length: Int64? = nil,
+    completes: Bool? = nil, digest: StatedDigest? = nil, isChunked: Bool = false, size: Int = 1000,
+    of caller: Caller = anybody, end: @escaping @Sendable () async throws -> Void = {}
+  ) async throws -> UploadStatus {
+    try await service.append(
+      id, AppendRequest(offset: offset, length: length, completes: completes, digest: digest),
+      body: .pieces(of: Array(bytes), size: size, isChunked: isChunked, end: end), of: caller)
+  }
+
+  /// The bytes that are published under `id`.
+  func contents(_ id: SnapshotID) async throws -> [UInt8] {
+    let file = try await store.open(id).file
+    return try file.read(upTo: Int(file.size), at: 0)
+  }
+}
+
+/// What was thrown, as the name of its case: `nil` for nothing.
+func uploadFailure(_ body: () async throws -> Void) async -> String? {
+  do {
+    try await body()
+    return nil
+  } catch let error as UploadError {
+    if case .store(let error) = error { return "store \(word(error))" }
+    return word(error)
+  } catch {
+    return "\(error)"
+  }
+}
+
+private func word(_ error: some Error) -> String {
+  if let error = error as? StoreError, case .conflict = error { return "conflict" }
+  if let error = error as? StoreError, case .alreadyExists = error { return "alreadyExists" }
+  if let error = error as? StoreError, case .deleted = error { return "deleted" }
+  return Mirror(reflecting: error).children.first?.label ?? "\(error)"
+}

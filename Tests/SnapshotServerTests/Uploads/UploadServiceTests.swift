@@ -1,0 +1,378 @@
+import Crypto
+import Foundation
+import HTTPEngine
+import SnapshotFormat
+import SnapshotStore
+import Synchronization
+import SystemIO
+import TestSupport
+import Testing
+
+@testable import SnapshotServer
+
+@Suite struct UploadServiceTests {
+  private let bundle: SampleBundle
+  private var bytes: [UInt8] { bundle.bytes }
+  private var size: Int64 { Int64(bytes.count) }
+
+  init() throws { bundle = try SampleBundle(String(repeating: "news ", count: 2000)) }
+
+  private func caller(_ token: String, _ limits: CallerLimits = CallerLimits()) -> Caller {
+    Caller(.token(token), scopes: [.attach], limits: limits, address: "127.0.0.1")
+  }
+
+  /// Hangs until it is given up.
+  private func hang(_ began: Signal) -> @Sendable () async throws -> Void {
+    {
+      began.fire()
+      try await Task.sleep(for: .seconds(3600))
+    }
+  }
+
+  @Test(arguments: UploadStoreKind.allCases, [nil, true] as [Bool?])
+  func `an upload in five requests is published, listed, and told again`(
+    kind: UploadStoreKind, completes: Bool?
+  ) async throws {
+    let fixture = try await UploadFixture(kind)
+    var status = try await fixture.open(bundle, deferred: completes != nil, expected: bundle.sha256)
+    #expect((status.offset, status.isComplete) == (0, false))
+    let step = bytes.count / 5 + 1
+    for start in stride(from: 0, to: bytes.count, by: step) {
+      let end = min(start + step, bytes.count)
+      status = try await fixture.append(
+        bytes[start..<end], to: status.id, at: status.offset,
+        completes: completes.map { _ in end == bytes.count })
+      #expect(status.offset == Int64(end))
+      if end < bytes.count {
+        #expect(try await fixture.service.status(status.id, of: UploadFixture.anybody) == status)
+      }
+    }
+    #expect(status.isComplete && status.length == size)
+    #expect(status.outcome == .published(bundle.id, isNew: true))
+    #expect(try await fixture.contents(bundle.id) == bytes)
+    #expect(try await fixture.catalog.total(CatalogQuery()).count == 1)
+    #expect(try await fixture.service.status(status.id, of: UploadFixture.anybody) == status)
+    #expect(try await fixture.append([], to: status.id, at: size, completes: completes) == status)
+    let publication = try await fixture.service.publication(bundle.id, isNew: true)
+    #expect(publication.record.sha256 == bundle.sha256)
+    await fixture.close()
+  }
+
+  @Test func `to all but its owner there is no such upload`() async throws {
+    let fixture = try await UploadFixture(.memory)
+    let id = try await fixture.open(bundle, of: caller("a")).id
+    for other in [caller("b"), UploadFixture.anybody] {
+      #expect(await uploadFailure { _ = try await fixture.service.status(id, of: other) } == "unknown")
+      #expect(await uploadFailure { try await fixture.append([1], to: id, at: 0, of: other) } == "unknown")
+      #expect(await uploadFailure { try await fixture.service.terminate(id, of: other) } == "unknown")
+      #expect(
+        await uploadFailure {
+          let attachment = Attachment(report: fixture.report)
+          _ = try await fixture.service.create(
+            UploadTerms(.joined(attachment, parts: [id]), dialect: "test"), of: other)
+        } == "unusablePart")
+    }
+    #expect(try await fixture.append(bytes, to: id, at: 0, of: caller("a")).outcome != nil)
+    #expect(try await fixture.store.record(bundle.id).attachedBy == "a")
+  }
+
+  @Test func `others can't end a request by asking for its upload`() async throws {
+    let fixture = try await UploadFixture(.memory)
+    let id = try await fixture.open(bundle, of: caller("a")).id
+    let began = Signal()
+    let hung = Task {
+      try await fixture.append(bytes[..<10], to: id, at: 0, of: caller("a"), end: hang(began))
+    }
+    await began.wait()
+    _ = await uploadFailure { _ = try await fixture.service.status(id, of: caller("b")) }
+    #expect(fixture.service.turns.count(id) == 1)
+    hung.cancel()
+    #expect(await uploadFailure { _ = try await hung.value } == "body")
+  }
+
+  enum Newer: CaseIterable { case status, append, terminate }
+
+  @Test(.timeLimit(.minutes(1)), arguments: UploadStoreKind.allCases, Newer.allCases)
+  func `a newer request ends one that hangs, and what that brought counts`(
+    kind: UploadStoreKind, newer: Newer
+  ) async throws {
+    let fixture = try await UploadFixture(kind)
+    let id = try await fixture.open(bundle).id
+    let began = Signal()
+    let hung = Task {
+      try await fixture.append(bytes[..<2500], to: id, at: 0, isChunked: true, end: hang(began))
+    }
+    await began.wait()
+    switch newer {
+    case .status:
+      #expect(try await fixture.service.status(id, of: UploadFixture.anybody).offset == 2500)
+      #expect(try await fixture.append(bytes[2500...], to: id, at: 2500).outcome != nil)
+    case .append: #expect(try await fixture.append(bytes[2500...], to: id, at: 2500).outcome != nil)
+    case .terminate:
+      try await fixture.service.terminate(id, of: UploadFixture.anybody)
+      #expect(
+        await uploadFailure { _ = try await fixture.service.status(id, of: UploadFixture.anybody) }
+          == "unknown")
+    }
+    #expect(await uploadFailure { _ = try await hung.value } == "superseded")
+    #expect(fixture.service.turns.count(id) == 0)
+    await fixture.close()
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `of many requests at once the last has the upload in the end`() async throws {
+    let fixture = try await UploadFixture(.files)
+    let id = try await fixture.open(bundle).id
+    let words = Words()
+    let requests = (0..<30).map { _ in
+      Task {
+        words.add(
+          await uploadFailure {
+            try await fixture.append(
+              bytes[..<100], to: id, at: 0, isChunked: true,
+              end: { try await Task.sleep(for: .seconds(3600)) })
+          })
+      }
+    }
+    while words.all.count < 29 { await Task.yield() }
+    let status = try await fixture.service.status(id, of: UploadFixture.anybody)
+    #expect([0, 100].contains(status.offset))
+    for request in requests { await request.value }
+    #expect(Set(words.all).isSubset(of: ["superseded", "mismatchingOffset"]))
+    #expect(fixture.service.turns.count(id) == 0)
+    let offset = try await fixture.service.status(id, of: UploadFixture.anybody).offset
+    #expect(try await fixture.append(bytes[Int(offset)...], to: id, at: offset).outcome != nil)
+    await fixture.close()
+  }
+
+  @Test(arguments: UploadStoreKind.allCases, [true, false])
+  func `a body that breaks off leaves what came of it`(kind: UploadStoreKind, isChunked: Bool) async throws {
+    let fixture = try await UploadFixture(kind)
+    let id = try await fixture.open(bundle).id
+    let word = await uploadFailure {
+      try await fixture.append(
+        bytes[..<3210], to: id, at: 0, isChunked: isChunked, end: { throw HTTPBodyError.disconnected })
+    }
+    #expect(word == "body")
+    #expect(try await fixture.service.status(id, of: UploadFixture.anybody).offset == 3210)
+    await fixture.close()
+  }
+
+  @Test(
+    arguments: UploadStoreKind.allCases,
+    [(.sha1, true), (.sha1, false), (.sha256, true), (.sha256, false)]
+      as [(StatedDigest.Value.Algorithm, Bool)])
+  func `bytes count only with the digest that is stated, before or after them`(
+    kind: UploadStoreKind, stating: (algorithm: StatedDigest.Value.Algorithm, isBefore: Bool)
+  ) async throws {
+    let (algorithm, isBefore) = stating
+    let fixture = try await UploadFixture(kind)
+    let id = try await fixture.open(bundle, expected: bundle.sha256).id
+    let half = bytes.count / 2
+    func stated(_ of: some Collection<UInt8>) -> StatedDigest {
+      let value = StatedDigest.Value(algorithm, algorithm.digest(Array(of)))
+      return isBefore ? .before(value) : .after { value }
+    }
+    for digest in [stated([1]), .before(.init(algorithm, [])), .before(.init(algorithm, [1, 2]))] {
+      #expect(
+        await uploadFailure { try await fixture.append(bytes[..<half], to: id, at: 0, digest: digest) }
+          == "digestMismatch")
+    }
+    #expect(
+      await uploadFailure { try await fixture.append(bytes[..<half], to: id, at: 0, digest: .after { nil }) }
+        == "digestMissing")
+    #expect(
+      await uploadFailure {
+        try await fixture.append(
+          bytes[..<half], to: id, at: 0, digest: .after { throw HTTPBodyError.malformed })
+      } == "body")
+    #expect(
+      await uploadFailure {
+        try await fixture.append(
+          bytes[..<half], to: id, at: 0, digest: stated(bytes[..<half]),
+          end: { throw HTTPBodyError.disconnected })
+      } == "body")
+    #expect(try await fixture.service.status(id, of: UploadFixture.anybody).offset == 0)
+    try await fixture.append(bytes[..<half], to: id, at: 0, digest: stated(bytes[..<half]))
+    let status = try await fixture.append(
+      bytes[half...], to: id, at: Int64(half), digest: stated(bytes[half...]))
+    #expect(status.outcome == .published(bundle.id, isNew: true))
+    await fixture.close()
+  }
+
+  @Test(arguments: UploadStoreKind.allCases)
+  func `offsets told on the way last and only grow`(kind: UploadStoreKind) async throws {
+    let fixture = try await UploadFixture(kind) { $0.checkpointBytes = 2000 }
+    let id = try await fixture.open(bundle).id
+    let told = Mutex<[Int64]>([])
+    let status = try await fixture.service.append(
+      id, AppendRequest(offset: 0), body: .pieces(of: bytes, size: 500), of: UploadFixture.anybody,
+      onProgress: { offset in
+        let session = try? await fixture.store.uploadSession(id)
+        #expect(session?.offset == offset)
+        told.withLock { $0.append(offset) }
+      })
+    #expect(status.outcome != nil)
+    let offsets = told.withLock { $0 }
+    #expect(offsets.starts(with: [2000, 4000, 6000]))
+    #expect(offsets == offsets.sorted())
+    await fixture.close()
+  }
+
+  @Test(arguments: [nil, false, true] as [Bool?])
+  func `who brings more than was said loses the upload where its protocol says so`(completes: Bool?)
+    async throws
+  {
+    let fixture = try await UploadFixture(.memory)
+    let id = try await fixture.open(bundle).id
+    #expect(
+      await uploadFailure {
+        try await fixture.append(bytes + [1], to: id, at: 0, completes: completes, isChunked: true)
+      } == "exceeded")
+    let left = await uploadFailure { _ = try await fixture.service.status(id, of: UploadFixture.anybody) }
+    #expect(left == (completes == nil ? nil : "unknown"))
+  }
+
+  @Test func `what is bound to be refused is refused before anything comes`() async throws {
+    let fixture = try await UploadFixture(.memory)
+    let only = caller("a", CallerLimits(reportPrefixes: ["APP-"]))
+    #expect(await uploadFailure { _ = try await fixture.open(bundle, of: only) } == "forbidden")
+    let id = try await fixture.open(bundle).id
+    try await fixture.append(bytes, to: id, at: 0)
+    #expect(
+      await uploadFailure { _ = try await fixture.open(bundle, expected: .of([1])) } == "store conflict")
+    let terms = { (attachment: SnapshotStore.Attachment) in UploadTerms(.whole(attachment), dialect: "test") }
+    #expect(
+      await uploadFailure {
+        let attachment = Attachment(report: try ReportID("BUG-2"), id: bundle.id)
+        _ = try await fixture.service.create(terms(attachment), of: UploadFixture.anybody)
+      } == "store conflict")
+    #expect(
+      await uploadFailure {
+        let attachment = Attachment(report: fixture.report, id: bundle.id, createOnly: true)
+        _ = try await fixture.service.create(terms(attachment), of: UploadFixture.anybody)
+      } == "store alreadyExists")
+    _ = try await fixture.open(bundle, expected: bundle.sha256)
+    try await fixture.store.delete(bundle.id)
+    #expect(await uploadFailure { _ = try await fixture.open(bundle) } == "store deleted")
+  }
+
+  @Test func `the rights that its owner has in the end hold`() async throws {
+    let fixture = try await UploadFixture(.memory)
+    let id = try await fixture.open(bundle, of: caller("a")).id
+    try await fixture.append(bytes.dropLast(), to: id, at: 0, of: caller("a"))
+    let elsewhere = caller("a", CallerLimits(reportPrefixes: ["APP-"]))
+    #expect(
+      await uploadFailure { try await fixture.append(bytes.suffix(1), to: id, at: size - 1, of: elsewhere) }
+        == "forbidden")
+    let other = caller("a", CallerLimits(applications: ["com.example.other"]))
+    guard case .refused(let refusal) = try await fixture.append([], to: id, at: size, of: other).outcome
+    else {
+      Issue.record("not refused")
+      return
+    }
+    #expect(refusal.reason == .foreignApplication)
+  }
+
+  @Test func `bytes are counted against the caller's quotas`() async throws {
+    let fixture = try await UploadFixture(.memory)
+    var limited = UploadFixture.anybody
+    let clock = fixture.clock
+    limited.meter = UploadMeter(
+      gauges: [
+        .init(
+          name: "token", key: "a", quota: try #require(UploadQuota(bytes: 5000, seconds: 3600)),
+          table: BucketTable(capacity: 10))
+      ], clock: clock.accessClock)
+    #expect(await uploadFailure { _ = try await fixture.open(bundle, of: limited) } == "body")
+    let id = try await fixture.open(bundle, deferred: true, of: limited).id
+    let caller = limited
+    #expect(
+      await uploadFailure { try await fixture.append(bytes, to: id, at: 0, isChunked: true, of: caller) }
+        == "body")
+    #expect(try await fixture.service.status(id, of: caller).offset == 5000)
+  }
+
+  @Test(arguments: UploadStoreKind.allCases)
+  func `an upload that nobody goes on with goes, and takes a hanging request with it`(
+    kind: UploadStoreKind
+  ) async throws {
+    let fixture = try await UploadFixture(kind)
+    let (idle, done) = (try await fixture.open(bundle), try await fixture.open(bundle))
+    try await fixture.append(bytes, to: done.id, at: 0)
+    #expect(idle.expiresAt == fixture.clock.now + 24 * 3600)
+    fixture.clock.pass(.seconds(24 * 3600 - 1))
+    #expect(await fixture.service.removeExpired() == 0)
+    let began = Signal()
+    let hung = Task {
+      try await fixture.append(bytes[..<0], to: idle.id, at: 0, isChunked: true, end: hang(began))
+    }
+    await began.wait()
+    fixture.clock.pass(.seconds(1))
+    #expect(
+      await uploadFailure { _ = try await fixture.service.status(idle.id, of: UploadFixture.anybody) }
+        == "gone")
+    #expect(await fixture.service.removeExpired() == 2)
+    #expect(await uploadFailure { _ = try await hung.value } == "superseded")
+    #expect(await fixture.store.uploadSessions().isEmpty)
+    #expect(try await fixture.contents(bundle.id) == bytes)
+    await fixture.close()
+  }
+
+  @Test func `what was complete when the server ended is published by the next`() async throws {
+    let fixture = try await UploadFixture(.files)
+    let ids = [try await fixture.open(bundle).id, try await fixture.open(bundle).id]
+    for id in ids {
+      let appending = try await fixture.store.beginAppending(AppendRequest(offset: 0), bytes: size, to: id)
+      try await appending.write(IOBuffer(bytes))
+      #expect(try await appending.end(.finished).isDue)
+    }
+    let next = try await fixture.restarted()
+    #expect(
+      try await next.service.status(ids[0], of: UploadFixture.anybody).outcome
+        == .published(bundle.id, isNew: true))
+    await next.service.publishDue()
+    #expect(try await next.store.uploadSession(ids[1]).outcome == .published(bundle.id, isNew: false))
+    #expect(try await next.catalog.total(CatalogQuery()).count == 1)
+    await next.close()
+  }
+
+  @Test func `parts are joined and published by one call`() async throws {
+    let fixture = try await UploadFixture(.files)
+    var parts: [UploadID] = []
+    for range in [0..<3000, 3000..<bytes.count] {
+      let terms = UploadTerms(.partial, length: Int64(range.count), dialect: "test")
+      let id = try await fixture.service.create(terms, of: UploadFixture.anybody).id
+      let status = try await fixture.append(bytes[range], to: id, at: 0)
+      #expect(status.isComplete && status.outcome == nil)
+      parts.append(id)
+    }
+    let attachment = Attachment(report: fixture.report, expected: bundle.sha256)
+    let status = try await fixture.service.create(
+      UploadTerms(.joined(attachment, parts: parts), dialect: "test"), of: UploadFixture.anybody)
+    guard case .published(let id, isNew: true) = status.outcome else {
+      Issue.record("not published")
+      return
+    }
+    #expect(try await fixture.contents(id) == bytes)
+    await fixture.close()
+  }
+}
+
+/// What many requests were answered.
+private final class Words: Sendable {
+  private let words = Mutex<[String?]>([])
+
+  var all: [String?] { words.withLock { $0 } }
+
+  func add(_ word: String?) { words.withLock { $0.append(word) } }
+}
+
+extension StatedDigest.Value.Algorithm {
+  fileprivate func digest(_ bytes: [UInt8]) -> [UInt8] {
+    switch self {
+    case .sha1: Array(Insecure.SHA1.hash(data: bytes))
+    case .sha256: Array(SHA256.hash(data: bytes))
+    }
+  }
+}

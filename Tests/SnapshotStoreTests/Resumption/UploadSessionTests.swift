@@ -1,0 +1,269 @@
+import Foundation
+import SnapshotFormat
+import SnapshotStore
+import TestSupport
+import Testing
+
+@Suite struct UploadSessionTests {
+  private let start = Date(timeIntervalSince1970: 1_800_000_000)
+  private let limits: UploadLimits = {
+    var limits = UploadLimits()
+    limits.length = 1000
+    limits.idle = .seconds(60)
+    limits.age = .seconds(100)
+    return limits
+  }()
+
+  private func make(_ length: Int64? = nil, _ kind: UploadTerms.Kind = .whole(.sample)) throws
+    -> UploadSession
+  {
+    try UploadSession(UploadTerms(kind, length: length, dialect: "test"), limits: limits, at: start)
+  }
+
+  /// Has `session` take so many bytes by one request; the word for what it throws.
+  @discardableResult
+  private func append(
+    _ count: Int, declared: Int64?? = .none, offset: Int64? = nil, length: Int64? = nil,
+    completes: Bool? = nil,
+    to session: inout UploadSession
+  ) -> String? {
+    var changed = session
+    return failureWord {
+      let request = AppendRequest(offset: offset ?? session.offset, length: length, completes: completes)
+      var append = try changed.admit(request, bytes: declared ?? Int64(count), limits: limits, at: start)
+      try append.receive(count)
+      changed.advance(to: append.end, at: start)
+      session = changed
+      try session.finish(append, at: start)
+    }
+  }
+
+  @Test(
+    arguments: [
+      (-1, "inconsistentLength"), (0, nil), (1, nil), (999, nil), (1000, nil), (1001, "tooLarge"),
+      (.max, "tooLarge"),
+    ] as [(Int64, String?)])
+  func `a length is taken from nothing to the limit`(length: Int64, expected: String?) {
+    #expect(failureWord { _ = try make(length) } == expected)
+  }
+
+  @Test func `an upload is complete when its length is reached`() throws {
+    var session = try make(10)
+    #expect(append(4, to: &session) == nil)
+    #expect(session.offset == 4 && !session.isWhole)
+    #expect(append(6, to: &session) == nil)
+    #expect(session.isWhole && session.isDue)
+  }
+
+  @Test func `an upload of nothing is complete with the first request`() throws {
+    var session = try make(0)
+    #expect(!session.isWhole)
+    #expect(append(0, to: &session) == nil)
+    #expect(session.isWhole)
+  }
+
+  @Test func `where a request says that more comes, the length reached is not the end`() throws {
+    var session = try make(10)
+    append(10, completes: false, to: &session)
+    #expect(!session.isWhole)
+    #expect(append(0, completes: true, to: &session) == nil)
+    #expect(session.isWhole)
+  }
+
+  @Test func `a length that was left open comes once and stays`() throws {
+    var session = try make()
+    append(5, to: &session)
+    #expect(!session.isWhole)
+    #expect(append(1, length: 4, to: &session) == "inconsistentLength")
+    #expect(append(1, length: -4, to: &session) == "inconsistentLength")
+    #expect(append(1, length: 1001, to: &session) == "tooLarge")
+    #expect(append(1, length: 10, to: &session) == nil)
+    #expect(append(1, length: 11, to: &session) == "inconsistentLength")
+    #expect(append(1, length: 10, to: &session) == nil)
+    #expect(session.length == 10)
+    #expect(append(3, length: 10, to: &session) == nil)
+    #expect(session.isWhole)
+  }
+
+  @Test func `the last request's own length tells that of the upload`() throws {
+    var session = try make()
+    append(5, completes: false, to: &session)
+    #expect(append(5, completes: true, to: &session) == nil)
+    #expect(session.length == 10 && session.isWhole)
+  }
+
+  @Test(arguments: [Int64?.none, 20])
+  func `a last request that brings another number of bytes than is left is refused`(declared: Int64?) throws {
+    var session = try make(10)
+    append(5, completes: false, to: &session)
+    #expect(append(4, declared: 4, completes: true, to: &session) == "inconsistentLength")
+    #expect(append(6, declared: 6, completes: true, to: &session) == "inconsistentLength")
+    #expect(session.offset == 5)
+    // Who does not say beforehand how many come has brought them by then.
+    #expect(append(4, declared: .some(nil), completes: true, to: &session) == "inconsistentLength")
+    #expect(session.offset == 9 && !session.isWhole)
+    #expect(append(1, completes: true, to: &session) == nil)
+  }
+
+  @Test(arguments: [-1, 0, 4, 6, .max, .min] as [Int64])
+  func `bytes that begin elsewhere than at the end are refused`(offset: Int64) throws {
+    var session = try make(10)
+    append(5, to: &session)
+    let before = session
+    #expect(append(1, offset: offset, to: &session) == "mismatchingOffset")
+    #expect(session == before)
+  }
+
+  @Test(arguments: [true, false])
+  func `more bytes than said are refused, and so are more than may come`(isDeclared: Bool) throws {
+    var session = try make(10)
+    #expect(append(11, declared: isDeclared ? 11 : .some(nil), to: &session) == "exceeded")
+    #expect(session.offset == 0)
+    #expect(append(10, declared: isDeclared ? 10 : .some(nil), to: &session) == nil)
+    var open = try make()
+    #expect(append(1001, declared: isDeclared ? 1001 : .some(nil), completes: false, to: &open) == "tooLarge")
+    #expect(append(1000, declared: isDeclared ? 1000 : .some(nil), completes: false, to: &open) == nil)
+    #expect(append(1, declared: isDeclared ? 1 : .some(nil), completes: false, to: &open) == "tooLarge")
+    #expect(append(0, declared: .max, completes: false, to: &open) == "tooLarge")
+  }
+
+  @Test func `a complete upload is asked by a request without bytes, and takes none`() throws {
+    var session = try make(3)
+    append(3, to: &session)
+    #expect(append(0, to: &session) == nil)
+    #expect(append(0, length: 3, completes: true, to: &session) == nil)
+    #expect(append(1, to: &session) == "completed")
+    #expect(append(1, declared: .some(nil), to: &session) == "completed")
+    #expect(append(0, completes: false, to: &session) == "completed")
+    #expect(append(0, length: 4, to: &session) == "inconsistentLength")
+    #expect(append(0, offset: 0, to: &session) == "mismatchingOffset")
+    session.end(.published(SnapshotID(), isNew: true), at: start)
+    #expect(append(0, to: &session) == nil)
+    #expect(append(1, to: &session) == "completed")
+    #expect(!session.isDue)
+  }
+
+  @Test func `bytes with a digest count when all have come`() throws {
+    var session = try make(10)
+    let digest = StatedDigest.before(.init(.sha1, []))
+    var append = try session.admit(
+      AppendRequest(offset: 0, digest: digest), bytes: nil, limits: limits, at: start)
+    try append.receive(4)
+    #expect((append.countable, append.end) == (0, 4))
+    var plain = try session.admit(AppendRequest(offset: 0), bytes: nil, limits: limits, at: start)
+    try plain.receive(4)
+    #expect(plain.countable == 4)
+  }
+
+  @Test func `an upload goes when it has not grown for a while, and in the end however it grows`() throws {
+    var session = try make(100)
+    #expect(session.expiresAt(limits) == start + 60)
+    #expect(!session.isExpired(at: start + 59.9, limits))
+    #expect(session.isExpired(at: start + 60, limits))
+    session.advance(to: 10, at: start + 30)
+    #expect(session.expiresAt(limits) == start + 90)
+    session.advance(to: 20, at: start + 80)
+    #expect(session.expiresAt(limits) == start + 100)
+    #expect(
+      failureWord {
+        _ = try session.admit(AppendRequest(offset: 20), bytes: 1, limits: limits, at: start + 100)
+      } == "gone")
+    session.end(.published(SnapshotID(), isNew: true), at: start + 99)
+    #expect(session.expiresAt(limits) == start + 159)
+    // A clock that is set back makes nothing older.
+    var other = try make(100)
+    other.advance(to: 10, at: start - 1000)
+    #expect(other.expiresAt(limits) == start + 60)
+  }
+
+  @Test func `only whole parts of the same owner are joined, and their lengths add up`() throws {
+    func part(_ count: Int, _ owner: String? = nil, whole: Bool = true) throws -> UploadSession {
+      var part = try UploadSession(
+        UploadTerms(.partial, length: whole ? Int64(count) : 999, owner: owner, dialect: "test"),
+        limits: limits,
+        at: start)
+      append(count, to: &part)
+      return part
+    }
+    func join(_ parts: [UploadSession], length: Int64? = nil) -> String? {
+      failureWord {
+        let terms = UploadTerms(.joined(.sample, parts: parts.map(\.id)), length: length, dialect: "test")
+        let session = try UploadSession(terms, joining: parts, limits: limits, at: start)
+        #expect(session.isDue && session.offset == parts.reduce(0) { $0 + $1.offset })
+      }
+    }
+    let five = try part(5)
+    #expect(join([five, try part(0), five]) == nil)
+    #expect(join([five], length: 5) == nil)
+    #expect(join([five], length: 6) == "inconsistentLength")
+    #expect(join([]) == "partCount")
+    #expect(join(Array(repeating: five, count: limits.parts + 1)) == "partCount")
+    #expect(join([five, try part(5, whole: false)]) == "unusablePart")
+    #expect(join([five, try part(5, "other")]) == "unusablePart")
+    var whole = try make(5)
+    append(5, to: &whole)
+    #expect(join([five, whole]) == "unusablePart")
+    #expect(join([try part(999), try part(1)]) == nil)
+    #expect(join([try part(999), try part(2)]) == "tooLarge")
+    var joined = try UploadSession(
+      UploadTerms(.joined(.sample, parts: [five.id]), dialect: "test"), joining: [five], limits: limits,
+      at: start)
+    #expect(append(1, to: &joined) == "joined")
+  }
+
+  @Test func `as many are open as may be, in all and of one owner`() throws {
+    var limits = limits
+    (limits.open, limits.openPerOwner, limits.remembered) = (3, 2, 1)
+    func session(_ owner: String?, ended second: TimeInterval? = nil) throws -> UploadSession {
+      var session = try UploadSession(
+        UploadTerms(.partial, owner: owner, dialect: "test"), limits: limits, at: start)
+      if let second { session.end(.refused(UploadRefusal(.invalid, "")), at: start + second) }
+      return session
+    }
+    let two = [try session("a"), try session("a")]
+    #expect(failureWord { try limits.requireRoom(for: "a", among: two) } == "tooManyOpen")
+    #expect(failureWord { try limits.requireRoom(for: "b", among: two) } == nil)
+    #expect(
+      failureWord { try limits.requireRoom(for: nil, among: two + [try session("b")]) } == "tooManyOpen")
+    #expect(
+      failureWord { try limits.requireRoom(for: "a", among: [two[0], try session("a", ended: 0)]) } == nil)
+    let ended = [try session("a", ended: 2), try session("b", ended: 1), try session("c", ended: 3)]
+    #expect(limits.forgotten(among: two + ended) == [ended[1].id, ended[0].id])
+    #expect(limits.forgotten(among: two + ended.prefix(1)) == [])
+  }
+
+  /// Whatever is asked in whatever order.
+  @Test(arguments: 0..<200 as Range<UInt64>)
+  func `no sequence of requests takes back what was told`(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    var session = try make(Bool.random(using: &random) ? Int64.random(in: 0...30, using: &random) : nil)
+    for _ in 0..<60 {
+      let before = session
+      let count = Int.random(in: 0...12, using: &random)
+      let isDeclared = Bool.random(using: &random)
+      let offset =
+        session.offset
+        + (Int.random(in: 0..<4, using: &random) == 0 ? Int64.random(in: -3...3, using: &random) : 0)
+      let stated: Int64? =
+        Int.random(in: 0..<5, using: &random) == 0 ? Int64.random(in: -1...40, using: &random) : nil
+      let completes = [nil, true, false].randomElement(using: &random) ?? nil
+      let word = append(
+        count, declared: isDeclared ? Int64(count) : .some(nil), offset: offset, length: stated,
+        completes: completes,
+        to: &session)
+      #expect(session.offset >= before.offset)
+      #expect(before.length == nil || session.length == before.length)
+      #expect(session.length.map { session.offset <= $0 && $0 <= limits.length } ?? true)
+      #expect(!session.isWhole || session.offset == session.length)
+      #expect(!before.isWhole || session == before)
+      if word == nil {
+        #expect(offset == before.offset)
+        #expect(session.offset == before.offset + Int64(count))
+        #expect(before.isWhole || session.isWhole == (completes ?? (session.length == session.offset)))
+      } else if word != "inconsistentLength" {
+        #expect(session == before)
+      }
+      if offset != before.offset { #expect(word == "mismatchingOffset") }
+    }
+  }
+}
