@@ -1,24 +1,15 @@
 import HTTPSemantics
 import HTTPTypes
+import TestSupport
 import Testing
 
 @testable import SnapshotClient
 
 /// The decisions of a resumable upload, without a server.
 @Suite struct PiecewiseUploadTests {
-  /// A generator whose sequence is the same in every run.
-  private struct Chance: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-      return state ^ state >> 29
-    }
-  }
-
   private static let names: [HTTPField.Name] = [.uploadOffset, .uploadComplete, .uploadLength, .uploadLimit]
 
-  private func answer(_ chance: inout Chance, size: Int64) -> HTTPResponse {
+  private func answer(_ chance: inout SeededGenerator, size: Int64) -> HTTPResponse {
     let codes = [
       200, 201, 204, 204, 204, 302, 400, 401, 403, 404, 408, 409, 409, 410, 413, 415, 422, 429, 500, 501, 503,
       507, 511,
@@ -45,7 +36,7 @@ import Testing
   @Test func `whatever a server answers, nothing is sent but what it asked for, and it ends`() {
     var endings: [PiecewiseUpload.Verdict: Int] = [:]
     for seed in 0..<3000 as Range<UInt64> {
-      var chance = Chance(state: seed)
+      var chance = SeededGenerator(seed: seed)
       let size = Int64.random(in: 0...3_000_000, using: &chance)
       var policy = ResumptionPolicy()
       if Bool.random(using: &chance) { policy.maximumRequestBody = .random(in: 1...size + 1, using: &chance) }
