@@ -205,7 +205,8 @@ import Testing
     for _ in 0..<50 { server.fail("PATCH", .cut(afterBodyBytes: 0)) }
     let error = await clientError { try await client(server.url).attach(bundle, to: report, as: id) }
     #expect(error?.code == .interrupted)
-    #expect(server.methods.count { $0 == "PATCH" } == 4)
+    // Before a byte of a body has left, the transport may repeat a request by itself.
+    #expect(server.methods.count { $0 == "HEAD" } == 3)
   }
 
   @Test(arguments: [408, 429, 500, 502, 503, 504])
