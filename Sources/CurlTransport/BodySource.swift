@@ -15,6 +15,8 @@
     /// How many bytes have been given out.
     private(set) var offset: Int64 = 0
     private let kind: Kind
+    /// Where in the file the body begins.
+    private var start: Int64 = 0
 
     /// Opens the file, where the body is one.
     init(_ body: TransportBody) throws(TransportError) {
@@ -29,6 +31,16 @@
         let file = try Self.open(url)
         do { length = try file.size } catch { throw .file(error.description) }
         kind = .file(file)
+      case .part(of: let url, let range):
+        let file = try Self.open(url)
+        let size: Int64
+        do { size = try file.size } catch { throw .file(error.description) }
+        guard range.lowerBound >= 0, range.upperBound <= size else {
+          throw .file("\(url.path) has \(size) bytes instead of \(range.upperBound) and more")
+        }
+        kind = .file(file)
+        start = range.lowerBound
+        length = range.upperBound - range.lowerBound
       }
     }
 
@@ -39,11 +51,13 @@
       let target = UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted])
       switch kind {
       case .bytes(let data):
-        let start = data.startIndex + Int(offset)
-        target.copyBytes(from: data[start..<start + wanted])
+        let first = data.startIndex + Int(offset)
+        target.copyBytes(from: data[first..<first + wanted])
       case .file(let file):
         let count: Int
-        do { count = try file.read(into: target, at: offset) } catch { throw .file(error.description) }
+        do { count = try file.read(into: target, at: start + offset) } catch {
+          throw .file(error.description)
+        }
         guard count == wanted else { throw .file("\(file.path) got shorter while it was sent") }
       }
       offset += Int64(wanted)

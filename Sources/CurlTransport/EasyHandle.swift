@@ -19,7 +19,7 @@
       fields = Self.makeList(of: transfer.request.fields, asksFirst: bodyLength ?? 0 >= Self.largeBody)
       guard
         setConnection(to: transfer.request, timeouts: transfer.timeouts),
-        setMethod(transfer.request.request.method, bodyLength: bodyLength),
+        setMethod(of: transfer.request, bodyLength: bodyLength),
         setCallbacks(to: transfer)
       else { throw .invalidRequest("libcurl refuses an option: \(String(cString: message))") }
     }
@@ -55,10 +55,11 @@
         && snapshot_curl_set_fields(pointer, fields) == CURLE_OK
     }
 
-    private func setMethod(_ method: HTTPRequest.Method, bodyLength: Int64?) -> Bool {
+    private func setMethod(of request: CheckedRequest, bodyLength: Int64?) -> Bool {
       // libcurl repeats a request by itself when a kept connection turns out to be closed. Where a repetition
       // might do something twice, a connection that was never used leaves no room for that.
-      guard method.isIdempotent || set(CURLOPT_FRESH_CONNECT, 1) else { return false }
+      guard request.isRepeatable || set(CURLOPT_FRESH_CONNECT, 1) else { return false }
+      let method = request.request.method
       let length = bodyLength ?? ([.post, .put, .patch].contains(method) ? 0 : nil)
       if let length {
         return set(CURLOPT_UPLOAD, 1)

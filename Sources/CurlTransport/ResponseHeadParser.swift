@@ -4,7 +4,7 @@
 
   /// Puts a response's head together from the lines that libcurl hands over one by one.
   ///
-  /// Informational responses are passed over, and trailers dropped: they come after the final head.
+  /// Any number of informational ones, then the final one; trailers are dropped: they come after the final head.
   struct ResponseHeadParser {
     private var status: HTTPResponse.Status?
     private var fields: [(name: HTTPField.Name, value: [UInt8])] = []
@@ -12,7 +12,7 @@
     private var isFinal = false
 
     /// Takes one line with its end.
-    /// - Returns: the final response's head once its empty line is here.
+    /// - Returns: a response's head once its empty line is here; after an informational one (1xx) another follows.
     mutating func take(_ line: UnsafeRawBufferPointer) throws(TransportError) -> HTTPResponse? {
       size += line.count
       guard size <= TransportLimits.headBytes else {
@@ -30,8 +30,8 @@
         return nil
       }
       guard let status else { throw .interrupted("the answer is no HTTP") }
-      guard status.kind != .informational else { return nil }
-      isFinal = true
+      isFinal = status.kind != .informational
+      defer { (self.status, fields) = (nil, []) }
       return HTTPResponse(
         status: status,
         headerFields: HTTPFields(fields.map { HTTPField(name: $0.name, lenientValue: $0.value) }))

@@ -97,13 +97,21 @@
       }
     }
 
-    /// Goes back to the start when libcurl repeats a request whose kept connection turned out to be closed.
-    func seek(to offset: Int64) -> Bool { source?.seek(to: offset) ?? false }
+    /// Goes back to the start when libcurl repeats a request whose kept connection turned out to be closed. What would
+    /// send a part of an upload again is left to whoever asks first how much of it the server has.
+    func seek(to offset: Int64) -> Bool {
+      request.request.method.isIdempotent && source?.seek(to: offset) ?? false
+    }
 
     func takeHeadLine(_ line: UnsafeRawBufferPointer) -> Bool {
       lastActivity = .now
       return attempt(elseReturn: false) { () throws(TransportError) in
-        if let head = try headParser.take(line) { try receiver?.begin(head) }
+        guard let head = try headParser.take(line) else { return true }
+        if head.status.kind == .informational {
+          events?(.informational(head))
+        } else {
+          try receiver?.begin(head)
+        }
         return true
       }
     }

@@ -48,6 +48,19 @@ package struct CheckedRequest: Sendable {
     return fields
   }
 
+  /// Whether to send it twice has the effect of sending it once: by its method, or because the server can tell by the
+  /// offset of its bytes that it has them (draft-ietf-httpbis-resumable-upload §4.4).
+  package var isRepeatable: Bool {
+    request.method.isIdempotent || Self.uploadOffset.map { request.headerFields.contains($0) } ?? false
+  }
+
+  /// Whether the request begins or continues a resumable upload, so that the system's own resumption is to keep out.
+  package var isPartOfUpload: Bool {
+    Self.uploadComplete.map { request.headerFields.contains($0) } ?? false
+  }
+
+  private static let uploadOffset = HTTPField.Name("Upload-Offset")
+  private static let uploadComplete = HTTPField.Name("Upload-Complete")
   private static let reserved: Set<HTTPField.Name> = Set(
     ["Content-Length", "Transfer-Encoding", "Connection", "Upgrade", "TE", "Trailer", "Expect", "Host"]
       .compactMap { HTTPField.Name($0) })

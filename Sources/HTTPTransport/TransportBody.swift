@@ -8,4 +8,7 @@ public enum TransportBody: Sendable {
   case bytes(Data)
   /// The contents of a regular file, with its length at the start declared. A link is followed.
   case file(URL)
+  /// That range of a regular file's bytes, which the file has. A link is followed. A transport that can't send from a
+  /// file's midst holds the range in memory.
+  case part(of: URL, Range<Int64>)
 }

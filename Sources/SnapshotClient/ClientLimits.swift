@@ -12,8 +12,11 @@ public struct ClientLimits: Sendable, Hashable {
   public var pageLength = 100
   /// The bytes of an entity tag, as it is sent; a download under a longer one can't be gone on with.
   public var entityTagBytes = 1024
-  /// The bytes of a file that says how far a download came.
+  /// The bytes of a file that says how far a download or an upload came.
   public var resumptionBytes: Int64 = 64 * 1024
+
+  /// The bytes of the address under which a server has an upload go on; one with a longer one can't be gone on with.
+  public var uploadAddressBytes = 2048
 
   /// The defaults above.
   public init() {}

@@ -41,6 +41,31 @@ struct ServerAddress: Sendable, Hashable {
     return isOneHost && scheme == other.scheme && port == other.port && prefix == other.prefix
   }
 
+  /// The path and query that `location`, out of an answer to `request`, leads to on this server; `nil` where it leads
+  /// to another one, or can't be read. Scheme and port don't count: a server behind a proxy may know itself by others.
+  func target(of location: String, from request: HTTPRequest, limit: Int) -> String? {
+    guard !location.isEmpty, location.utf8.count <= limit,
+      location.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
+      let base = URL(string: "\(scheme)://\(authority.text)\(request.path ?? "/")"),
+      let url = URL(string: location, relativeTo: base),
+      let parts = URLComponents(url: url.absoluteURL, resolvingAgainstBaseURL: true),
+      parts.user == nil, parts.password == nil, parts.fragment == nil,
+      let host = parts.encodedHost, let other = Authority(host),
+      other.host.lowercased() == authority.host.lowercased() || other.isLoopback && authority.isLoopback
+    else { return nil }
+    var target = parts.percentEncodedPath
+    guard target.first == "/" else { return nil }
+    // A proxy that puts the API under a path does not always look into the answers.
+    if target.hasPrefix("/v1/"), !target.hasPrefix(prefix + "/") { target = prefix + target }
+    if let query = parts.percentEncodedQuery { target += "?" + query }
+    return target
+  }
+
+  /// A request for `target`, which came from the server.
+  func request(_ method: HTTPRequest.Method, target: String) -> HTTPRequest {
+    HTTPRequest(method: method, scheme: scheme, authority: authority.text, path: target)
+  }
+
   private var port: UInt16 { authority.port ?? (scheme == "https" ? 443 : 80) }
 
   /// A request for what stands under `path`, each part of which is percent-encoded here.

@@ -87,6 +87,7 @@ extension SnapshotAPIClient {
       switch event {
       case .response(let head): partial.begin(head)
       case .progress(let state): progress?(state)
+      case .informational: break
       }
     }
   }

@@ -20,6 +20,8 @@ public struct SnapshotAPIClient: Sendable {
     public var timeouts = TransportTimeouts()
     /// What is tried again, and when.
     public var retries = RetryPolicy()
+    /// Which uploads can be gone on with, and in what pieces they go out.
+    public var resumption = ResumptionPolicy()
     /// What is taken and given at most.
     public var limits = ClientLimits()
     /// Whether the token may go to another machine over plain `http`.
@@ -33,8 +35,9 @@ public struct SnapshotAPIClient: Sendable {
     public init() {}
   }
 
-  /// Told how far a transfer is, on any thread, some ten times a second; to return quickly. An upload that is
-  /// repeated starts over.
+  /// Told how far a transfer is, on any thread, some ten times a second; to return quickly. Of an upload that can be gone
+  /// on with (``ResumptionPolicy``) it counts what the server says to have; of another one what was sent, and a repeat
+  /// starts over.
   public typealias ProgressHandler = @Sendable (TransportProgress) -> Void
 
   let address: ServerAddress

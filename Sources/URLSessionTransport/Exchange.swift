@@ -56,20 +56,53 @@ final class Exchange: @unchecked Sendable {
     let task: URLSessionTask
     switch body {
     case .none where [.post, .put, .patch].contains(request.request.method):
-      task = session.uploadTask(with: urlRequest, from: Data())
+      task = makeTask(with: urlRequest, from: Data(), in: session)
     case .none:
       task = session.dataTask(with: urlRequest)
     case .bytes(let data):
       bodyLength = Int64(data.count)
-      task = session.uploadTask(with: urlRequest, from: data)
+      task = makeTask(with: urlRequest, from: data, in: session)
     case .file(let url):
       let path = url.resolvingSymlinksInPath().path
       guard Folder.isRegularFile(path) else { throw .file("\(url.path) is not a regular file") }
       do { bodyLength = try File(path, .read).size } catch { throw .file(error.description) }
       task = session.uploadTask(with: urlRequest, fromFile: URL(filePath: path))
+    case .part(of: let url, let range):
+      let data = try Self.read(range, of: url)
+      bodyLength = Int64(data.count)
+      task = makeTask(with: urlRequest, from: data, in: session)
     }
     self.task = task
     return task
+  }
+
+  private func makeTask(
+    with urlRequest: URLRequest, from data: Data, in session: URLSession
+  ) -> URLSessionTask {
+    #if canImport(Darwin)
+      // The system goes on with upload tasks by itself, in the version of the protocol that it speaks.
+      if request.isPartOfUpload {
+        var urlRequest = urlRequest
+        urlRequest.httpBody = data
+        return session.dataTask(with: urlRequest)
+      }
+    #endif
+    return session.uploadTask(with: urlRequest, from: data)
+  }
+
+  /// The bytes of a file's midst, from which `URLSession` can't send.
+  private static func read(_ range: Range<Int64>, of url: URL) throws(TransportError) -> Data {
+    let path = url.resolvingSymlinksInPath().path
+    guard Folder.isRegularFile(path) else { throw .file("\(url.path) is not a regular file") }
+    do throws(SystemError) {
+      let file = try File(path, .read)
+      if range.lowerBound >= 0, try range.upperBound <= file.size {
+        return Data(try file.read(upTo: range.count, at: range.lowerBound))
+      }
+    } catch {
+      throw .file(error.description)
+    }
+    throw .file("\(url.path) has fewer bytes than \(range.upperBound)")
   }
 
   private func makeRequest() throws(TransportError) -> URLRequest {
@@ -117,7 +150,6 @@ final class Exchange: @unchecked Sendable {
     guard let response = response as? HTTPURLResponse, (100...999).contains(response.statusCode) else {
       throw .interrupted("the answer is no HTTP")
     }
-    guard response.statusCode >= 200 else { return }
     var fields = HTTPFields()
     for (name, value) in response.allHeaderFields {
       guard let text = name as? String, let name = HTTPField.Name(text), let value = value as? String else {
@@ -125,7 +157,12 @@ final class Exchange: @unchecked Sendable {
       }
       fields.append(HTTPField(name: name, value: value))
     }
-    try receiver?.begin(HTTPResponse(status: .init(code: response.statusCode), headerFields: fields))
+    let head = HTTPResponse(status: .init(code: response.statusCode), headerFields: fields)
+    if head.status.kind == .informational {
+      events?(.informational(head))
+    } else {
+      try receiver?.begin(head)
+    }
   }
 
   func take(_ data: Data) throws(TransportError) {

@@ -77,6 +77,14 @@ extension Exchanges: URLSessionDataDelegate {
     completionHandler(running[dataTask.taskIdentifier] == nil ? .cancel : .allow)
   }
 
+  #if canImport(Darwin)
+    func urlSession(
+      _ session: URLSession, task: URLSessionTask, didReceiveInformationalResponse response: HTTPURLResponse
+    ) {
+      attempt(for: task) { (exchange) throws(TransportError) in try exchange.begin(response) }
+    }
+  #endif
+
   func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
     attempt(for: dataTask) { (exchange) throws(TransportError) in try exchange.take(data) }
   }

@@ -65,6 +65,12 @@ final class EventLog: Sendable {
     }
   }
 
+  var informational: [HTTPResponse] {
+    state.withLock { events in
+      events.compactMap { if case .informational(let head) = $0 { head } else { nil } }
+    }
+  }
+
   var responses: [HTTPResponse] {
     state.withLock { events in
       events.compactMap { if case .response(let head) = $0 { head } else { nil } }

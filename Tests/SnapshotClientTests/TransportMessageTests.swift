@@ -48,7 +48,33 @@ import Testing
     #expect(response.head.status.code == 200)
     #expect(response.head.headerFields[HTTPField.Name("X-Early") ?? .eTag] == nil)
     #expect(log.responses.map(\.status.code) == [200])
+    #expect(log.informational.allSatisfy { $0.status.code == 103 && $0.headerFields.count == 1 })
+    #if os(Linux)
+      if kind == .curl { #expect(log.informational.count == 1) }
+    #endif
   }
+
+  #if os(Linux)
+    @Test func `what a server says while it takes a body is told as it comes`() async throws {
+      let server = try ScriptedServer { connection in
+        let head = try connection.readHead()
+        for part in 1...3 {
+          try connection.readBody(100) { _ in }
+          try connection.write("HTTP/1.1 104 Upload Resumption Supported\r\nUpload-Offset: \(part)00\r\n\r\n")
+        }
+        try connection.readBody((head["content-length"].flatMap { Int($0) } ?? 0) - 300) { _ in }
+        try connection.respond("204 No Content", ["Upload-Complete: ?0"])
+      }
+      let log = EventLog()
+      let response = try await TransportKind.curl.make().send(
+        .patch, to: server, body: .bytes(makeBytes(300_000)), events: log.note)
+      #expect(response.head.status.code == 204)
+      #expect(response.head.headerFields.contains { $0.name.canonicalName == "upload-complete" })
+      #expect(!response.head.headerFields.contains { $0.name.canonicalName == "upload-offset" })
+      #expect(log.informational.map { $0.headerFields.first?.value } == ["100", "200", "300"])
+      #expect(log.responses.count == 1)
+    }
+  #endif
 
   @Test(arguments: TransportKind.allCases)
   func `a body in chunks is put together`(kind: TransportKind) async throws {

@@ -57,6 +57,37 @@ import Testing
     #expect(server.requests.first?["content-length"] == "0")
   }
 
+  @Test(
+    arguments: TransportKind.allCases,
+    [0..<1, 0..<300_000, 1..<300_000, 123_456..<234_567, 299_999..<300_000, 300_000..<300_000])
+  func `a part of a file arrives, and nothing else of it`(kind: TransportKind, range: Range<Int64>)
+    async throws
+  {
+    let contents = makeBytes(300_000)
+    let file = try folder.write(contents, to: "up.zip")
+    let received = Mutex(Data())
+    let server = try ScriptedServer { connection in
+      let (_, body) = try connection.readRequest()
+      received.withLock { $0 = body }
+      try connection.respond("204 No Content")
+    }
+    _ = try await kind.make().send(.patch, to: server, body: .part(of: file, range))
+    #expect(received.withLock { $0 } == contents[Int(range.lowerBound)..<Int(range.upperBound)])
+    #expect(server.requests.first?["content-length"] == "\(range.count)")
+  }
+
+  @Test(arguments: TransportKind.allCases, [0..<11, 10..<11, 11..<11, -1..<5] as [Range<Int64>])
+  func `a part that a file does not have is no body`(kind: TransportKind, range: Range<Int64>) async throws {
+    let file = try folder.write(makeBytes(10), to: "up.zip")
+    let server = try ScriptedServer()
+    await #expect {
+      try await kind.make().send(.patch, to: server, body: .part(of: file, range))
+    } throws: { error in
+      if case .file? = error as? TransportError { true } else { false }
+    }
+    #expect(server.requests.isEmpty)
+  }
+
   @Test(arguments: TransportKind.allCases)
   func `a missing file and a folder are no bodies`(kind: TransportKind) async throws {
     let server = try ScriptedServer()

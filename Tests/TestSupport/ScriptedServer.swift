@@ -55,14 +55,12 @@ public final class ScriptedServer: Sendable {
   /// The heads of all requests that were read, in the order of their arrival.
   public var requests: [ScriptedRequest] { log.requests }
 
-  /// A port on which nobody listens.
-  public static func unusedPort() throws -> UInt16 {
-    let (descriptor, port) = try listen()
-    close(descriptor)
-    return port
-  }
+  /// A port on which nobody listens as long as this process runs: its socket stays, so that no other test gets it.
+  public static func unusedPort() throws -> UInt16 { try bound(isListening: false).port }
 
-  private static func listen() throws -> (descriptor: Int32, port: UInt16) {
+  static func listen() throws -> (descriptor: Int32, port: UInt16) { try bound(isListening: true) }
+
+  private static func bound(isListening: Bool) throws -> (descriptor: Int32, port: UInt16) {
     #if canImport(Darwin)
       let descriptor = socket(AF_INET, SOCK_STREAM, 0)
     #else
@@ -73,13 +71,13 @@ public final class ScriptedServer: Sendable {
     address.sin_family = sa_family_t(AF_INET)
     address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let isListening = withUnsafeMutablePointer(to: &address) { pointer in
+    let isBound = withUnsafeMutablePointer(to: &address) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-        bind(descriptor, address, length) == 0 && startListening(descriptor)
+        bind(descriptor, address, length) == 0 && (!isListening || startListening(descriptor))
           && getsockname(descriptor, address, &length) == 0
       }
     }
-    guard isListening else {
+    guard isBound else {
       close(descriptor)
       throw ScriptedError("listen: \(errno)")
     }

@@ -12,6 +12,8 @@ struct QueueCore: Sendable {
   /// Whether the server did not know the token, so that it would know it for no other upload either.
   private var isTokenRefused = false
   private var changed: [QueuedUpload] = []
+  /// Those of which the server got more in the try that runs.
+  private var advanced: Set<SnapshotID> = []
 
   init(_ items: [QueuedUpload], backOff: BackOff, concurrentUploads: Int) {
     self.items = Dictionary(items.map { ($0.id, $0) }) { $1 }
@@ -55,6 +57,7 @@ struct QueueCore: Sendable {
       } else {
         free -= 1
         urgent.remove(item.id)
+        advanced.remove(item.id)
         item.state = .uploading
         item.nextTry = nil
         taken.append(item)
@@ -113,7 +116,7 @@ struct QueueCore: Sendable {
     item.progress = nil
     let failure = QueuedUpload.Failure(
       code: error.code, status: error.status, description: error.description, date: now)
-    item.failures += 1
+    item.failures = advanced.contains(id) ? 1 : item.failures + 1
     item.lastFailure = failure
     switch UploadVerdict(error) {
     case .retry:
@@ -160,6 +163,14 @@ struct QueueCore: Sendable {
     put(item)
   }
 
+  /// Takes that the server says to have so many bytes.
+  mutating func kept(_ count: Int64, of id: SnapshotID) {
+    guard var item = items[id], item.state == .uploading else { return }
+    if count > item.kept { advanced.insert(id) }
+    item.kept = count
+    put(item)
+  }
+
   // MARK: - What is asked for
 
   mutating func add(_ item: QueuedUpload) { put(item) }
@@ -167,6 +178,7 @@ struct QueueCore: Sendable {
   mutating func remove(_ id: SnapshotID) {
     guard var item = items.removeValue(forKey: id) else { return }
     urgent.remove(id)
+    advanced.remove(id)
     item.state = .removed
     item.progress = nil
     item.hasBundle = false

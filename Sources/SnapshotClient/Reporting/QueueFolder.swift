@@ -7,10 +7,11 @@ import SystemIO
 ///     lock                        held as long as the queue is open
 ///     items/<id>/bundle.zip       the bundle; gone once the server has it
 ///     items/<id>/state.json       how far it is
+///     items/<id>/upload.json      where on the server it goes on; only while a resumable upload is under way
 ///     staging/…                   what is being made or removed; emptied when the queue is opened
 ///
 /// An upload's folder gets its name, and loses it, in one step, so that an upload is there whole or not at all. Other
-/// files in it, such as the state of a resumable upload, are left alone and go with it. Everything blocks.
+/// files in it are left alone and go with it. Everything blocks.
 struct QueueFolder: Sendable {
   /// What is done one after the other; a test looks or fails in between.
   enum Step: String, Sendable, CaseIterable {
@@ -60,6 +61,9 @@ struct QueueFolder: Sendable {
 
   /// Where the bundle of `id` lies.
   func bundle(of id: SnapshotID) -> String { "\(items)/\(id)/bundle.zip" }
+
+  /// Where it is kept how the upload of `id` goes on.
+  func resumption(of id: SnapshotID) -> String { "\(items)/\(id)/upload.json" }
 
   // MARK: - Reading
 
@@ -155,10 +159,11 @@ struct QueueFolder: Sendable {
     try DurableFile.replace("\(items)/\(item.id)/state.json", with: Self.json(of: item))
   }
 
-  /// Removes the bundle of `id`, whose note says so already.
+  /// Removes the bundle of `id` and what an upload of it would need, as its note says already.
   func removeBundle(of id: SnapshotID) throws(SystemError) {
     try willDo(.removeBundle)
     try Folder.removeIfPresent(bundle(of: id))
+    try Folder.removeIfPresent(resumption(of: id))
   }
 
   /// Removes all of `id`: in one step from among the uploads, then from the disk.

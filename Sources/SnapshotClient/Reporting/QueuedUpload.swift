@@ -63,9 +63,10 @@ public struct QueuedUpload: Sendable, Hashable, Identifiable {
   public let attachedAt: Date
   /// How far it is.
   public internal(set) var state: State
-  /// How much was sent; only while it is `uploading`.
+  /// How much was sent or, of a bundle that the server can go on with (``ResumptionPolicy``), how much the server has;
+  /// only while it is `uploading`.
   public internal(set) var progress: TransportProgress?
-  /// How many tries failed.
+  /// How many tries failed in a row, the server having got no more by them than it had.
   public internal(set) var failures = 0
   /// Why the last try failed; `nil` where none did, and once it is `done`.
   public internal(set) var lastFailure: Failure?
@@ -76,6 +77,10 @@ public struct QueuedUpload: Sendable, Hashable, Identifiable {
   /// Whether the bundle is still in the queue's folder. Without it a failed upload can't be tried again.
   public internal(set) var hasBundle = true
 
-  /// The bytes of it that were sent in the running try; 0 where none runs.
+  /// The bytes of it that the server has said to have: the next try sends the rest. 0 after a launch, until the server
+  /// has been asked, and for a bundle that goes out in one request.
+  public internal(set) var kept: Int64 = 0
+
+  /// How far the running try is, in bytes; 0 where none runs.
   public var sent: Int64 { progress?.completed ?? 0 }
 }

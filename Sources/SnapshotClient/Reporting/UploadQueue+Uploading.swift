@@ -46,10 +46,13 @@ extension UploadQueue {
           try FileDigest.compute(bundle, isCancelled: isCancelled) == item.sha256
         else { throw SnapshotClientError(.bundleDamaged) }
       }
-      _ = try await client.upload(bundle, digest: item.sha256, to: item.report, as: id) { [weak self] in
-        let progress = $0
-        self?.change { $0.core.progressed(id, progress) }
-      }
+      let outgoing = OutgoingBundle(
+        file: bundle, digest: item.sha256, report: item.report, id: id,
+        state: URL(filePath: folder.resumption(of: id)))
+      let listener = UploadListener(
+        progress: { [weak self] progress in self?.change { $0.core.progressed(id, progress) } },
+        kept: { [weak self] count in self?.change { $0.core.kept(count, of: id) } })
+      _ = try await client.upload(outgoing, listener)
       await settle(id) { $0.succeeded(id, at: $1) }
     } catch {
       let isOutdated = change { $0.generation != generation } && UploadVerdict(error) == .needsToken

@@ -12,10 +12,12 @@ import SystemIO
 /// - An answer of 401 or 403 makes it wait for another token (``use(_:)``). Other answers that no repeat would change
 ///   (400, 409, 410, 413, 415, 422, …) end the upload as ``QueuedUpload/State/failed(_:)``. Everything else is
 ///   tried again: there is no number of tries after which a bundle would be dropped.
+/// - A bundle that is large enough for the client's ``ResumptionPolicy`` goes on where it broke, across relaunches too, and
+///   a try that got further does not lengthen the wait for the next one.
 /// - What it did stands in ``items``, and what it does in ``updates()``.
 ///
-/// It keeps one folder for each upload in its own, with the bundle, a file that says how far it is, and, in times to
-/// come, what a resumable upload needs to go on. Safe to be used from many threads at once.
+/// It keeps one folder for each upload in its own, with the bundle, a file that says how far it is, and one that says
+/// where on the server it goes on. Safe to be used from many threads at once.
 public final class UploadQueue: Sendable {
   /// What lies in the folder and can't be read as an upload: damaged, or of a newer version of this software. It is
   /// left as it is, counts towards no limit, and is looked at again when the folder is opened the next time.

@@ -10,6 +10,8 @@ struct UploadCommand: AsyncParsableCommand {
     discussion: """
       Takes a bundle (zip), a snapshot's folder, an .xcappdata bundle, whose container becomes the snapshot's app-data, \
       or any other folder: then each file becomes a recording whose identifier is its relative path.
+
+      A large bundle goes on where a connection broke. With --resume a later run does so, too, and sends only what the       server lacks; until it is done, what that needs lies in SOURCE.upload.
       """)
 
   @Argument(help: "The bundle or folder.")
@@ -29,16 +31,38 @@ struct UploadCommand: AsyncParsableCommand {
       valueName: "time"))
   var expires: SnapshotEnd?
 
+  @Flag(
+    help:
+      "Go on with the upload that an earlier run with --resume began, and let a later one go on with this.")
+  var resume = false
+
+  @Option(
+    help: ArgumentHelp(
+      "The most bytes that a request may have, where a proxy on the way takes no more.", valueName: "bytes"))
+  var maximumRequestBody: Int64?
+
   @OptionGroup var options: ServerOptions
 
+  func validate() throws {
+    guard maximumRequestBody ?? 1 > 0 else {
+      throw ValidationError("--maximum-request-body takes a number of bytes, 1 or more.")
+    }
+  }
+
   func run() async throws {
-    let client = try options.client()
+    let client = try options.client { $0.resumption.maximumRequestBody = maximumRequestBody }
     let scratch = try ScratchFolder()
-    let bundle = try SnapshotSource(source).packed(to: scratch.file("bundle.zip"))
+    let resumed = resume ? try ResumedUpload(of: source) : nil
+    let bundle =
+      if let resumed { resumed.bundle } else {
+        try SnapshotSource(source).packed(to: scratch.file("bundle.zip"))
+      }
     let line = ProgressLine("Uploading")
     defer { line.finish() }
     let record = try await client.attach(
-      bundle.url, to: report, as: id ?? bundle.manifest.id, expires: expires, progress: line.show)
+      bundle.url, to: report, as: id ?? bundle.manifest.id, expires: expires, state: resumed?.state,
+      progress: line.show)
+    resumed?.finish()
     line.finish()
     Console.note("Attached \(Console.size(record.size)) to \(record.report).")
     Console.print(record.id.description)

@@ -35,13 +35,18 @@ struct ServerOptions: ParsableArguments {
   ///
   /// A link may come from anybody: the token of the environment goes along only where it leads to the configured
   /// server; one that was named on the command line always does.
-  func client(link: String? = nil) throws -> SnapshotAPIClient {
+  func client(
+    link: String? = nil, _ change: (inout SnapshotAPIClient.Configuration) -> Void = { _ in }
+  ) throws -> SnapshotAPIClient {
     let environment = ProcessInfo.processInfo.environment
     let configured = server ?? environment["SNAPSHOT_SERVER"] ?? "http://127.0.0.1:8080"
     let url = try Self.url(link ?? configured)
     let isConfigured = try link == nil || url == Self.url(configured)
+    var configuration = SnapshotAPIClient.Configuration()
+    change(&configuration)
     return try SnapshotAPIClient(
-      server: url, token: fileToken() ?? (isConfigured ? environment["SNAPSHOT_TOKEN"] : nil))
+      server: url, token: fileToken() ?? (isConfigured ? environment["SNAPSHOT_TOKEN"] : nil),
+      configuration: configuration)
   }
 
   private static func url(_ address: String) throws(CommandFailure) -> URL {

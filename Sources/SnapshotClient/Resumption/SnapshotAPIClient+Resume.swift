@@ -1,0 +1,98 @@
+import Foundation
+import HTTPSemantics
+import HTTPTransport
+import HTTPTypes
+import SnapshotFormat
+
+extension SnapshotAPIClient {
+  /// Uploads `bundle`, which has `size` bytes, piece by piece; what its state file tells of is gone on with. The file
+  /// stays after a success, so that the answer can be asked for again until the caller has made it last.
+  /// - Parameter opening: the request that would attach the bundle, without its body.
+  /// - Returns: the server's answer; `nil` where it does not offer this.
+  func uploadInPieces(
+    _ bundle: OutgoingBundle, size: Int64, opening: HTTPRequest, _ listener: UploadListener
+  ) async throws(SnapshotClientError) -> TransportResponse? {
+    let memory = bundle.state.map {
+      UploadMemory($0, of: address.description, limit: configuration.limits.resumptionBytes)
+    }
+    let location = try await disk.run { (_) throws(SnapshotClientError) in
+      memory?.location(of: bundle, size: size)
+    }
+    var upload = PiecewiseUpload(size: size, location: location, policy: configuration.resumption)
+    var remembered = location
+    var retries = makeRetries()
+    let tell = { @Sendable (kept: Int64) in
+      listener.kept?(kept)
+      listener.progress?(TransportProgress(completed: kept, total: size))
+    }
+    while true {
+      let (step, former, start) = (upload.next, upload.furthest, ContinuousClock.now)
+      let request = request(for: step, of: size, opening: opening)
+      let answer = await send(request, body: body(of: step, in: bundle)) { event in
+        guard case .informational(let head) = event, case .append(_, let range) = step,
+          let offset = UploadFields(head.headerFields).offset,
+          range.lowerBound <= offset, offset <= range.upperBound
+        else { return }
+        tell(offset)
+      }
+      let (verdict, error): (PiecewiseUpload.Verdict, SnapshotClientError)
+      switch answer {
+      case .success(let response):
+        let elapsed = ContinuousClock.now - start
+        verdict = upload.take(response.head, to: step, after: elapsed / .seconds(1)) {
+          address.target(of: $0, from: request, limit: configuration.limits.uploadAddressBytes)
+        }
+        if verdict == .end, response.head.status.kind == .successful {
+          tell(size)
+          return response
+        }
+        error = SnapshotClientError(response, now: configuration.environment.now())
+      case .failure(let failure):
+        upload.broke(step)
+        guard configuration.retries.allowsRepeating(.put, after: failure) else {
+          throw SnapshotClientError(failure)
+        }
+        (verdict, error) = (.pause, SnapshotClientError(failure))
+      }
+      // Before a byte is sent there.
+      let place = verdict == .end || verdict == .notOffered ? nil : upload.location
+      if place != remembered, let memory {
+        try await disk.run { (_) throws(SnapshotClientError) in
+          if let place { memory.remember(place, of: bundle, size: size) } else { memory.forget() }
+        }
+      }
+      remembered = place
+      switch verdict {
+      case .goOn: if upload.location != nil { tell(upload.kept) }
+      case .pause: try await retries.pause(after: error, if: true)
+      case .end, .refused: throw error
+      case .notOffered: return nil
+      }
+      if upload.furthest > former { retries.startOver() }
+    }
+  }
+
+  private func request(for step: PiecewiseUpload.Step, of size: Int64, opening: HTTPRequest) -> HTTPRequest {
+    var request: HTTPRequest
+    switch step {
+    case .create:
+      request = opening
+      request.headerFields[.uploadComplete] = StructuredItem.text(false)
+      request.headerFields[.uploadLength] = "\(size)"
+    case .ask(let target):
+      request = address.request(.head, target: target)
+    case .append(let target, let range):
+      request = address.request(.patch, target: target)
+      request.headerFields[.contentType] = UploadFields.mediaType
+      request.headerFields[.uploadOffset] = "\(range.lowerBound)"
+      request.headerFields[.uploadComplete] = StructuredItem.text(range.upperBound == size)
+    }
+    request.headerFields[.uploadDraftInteropVersion] = UploadFields.interopVersion
+    return request
+  }
+
+  private func body(of step: PiecewiseUpload.Step, in bundle: OutgoingBundle) -> TransportBody {
+    guard case .append(_, let range) = step, !range.isEmpty else { return .none }
+    return .part(of: bundle.file, range)
+  }
+}

@@ -1,0 +1,124 @@
+import Foundation
+import SnapshotClient
+import SnapshotFormat
+import TestSupport
+import Testing
+
+/// Uploads that go on, through the end of the command and of the server.
+@Suite struct ResumableUploadTests {
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  /// A folder whose bundle has some four megabytes.
+  private func makeSource() throws -> URL {
+    var generator = SystemRandomNumberGenerator()
+    let bytes = (0..<500_000).flatMap { _ in
+      withUnsafeBytes(of: generator.next()) { Array($0) }
+    }
+    try folder.write(Data(bytes), to: "source/recorded.bin")
+    return folder.file("source")
+  }
+
+  private func port(of server: TestServer) throws -> UInt16 {
+    UInt16(try #require(server.url.port))
+  }
+
+  @Test func `an upload goes on after both ends were killed, and sends only the rest`() async throws {
+    let source = try makeSource()
+    let storage = folder.file("storage")
+    let first = try await TestServer(storage: storage)
+    let proxy = try CuttingProxy(to: port(of: first), .eachAfterSending(70_000))
+    let upload = [
+      "upload", source.path, "--report", "BUG-1", "--resume", "--server", proxy.url.absoluteString,
+    ]
+    // So slow is the line that the command has not ended by then.
+    let killed = try await Tool.run("timeout", ["-s", "KILL", "5", Product.path] + upload)
+    #expect(killed.status != 0)
+    #expect(proxy.count > 1)
+    await first.program.stop(SIGKILL)
+    let zip = folder.file("source.upload/bundle.zip")
+    let bundle = try Data(contentsOf: zip)
+    #expect(FileManager.default.fileExists(atPath: folder.file("source.upload/upload.json").path))
+
+    let second = try await TestServer(storage: storage)
+    let sent = proxy.sentBytes
+    proxy.change(to: try port(of: second), .never)
+    let outcome = try await Product.run(upload)
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    let id = try #require(SnapshotID(outcome.lines.first ?? ""))
+    #expect(proxy.sentBytes - sent < bundle.count)
+    let fetched = try await Curl([second.address("/v1/snapshots/\(id).zip")])
+    #expect(fetched.status == 200)
+    #expect(fetched.body == bundle)
+    #expect(!FileManager.default.fileExists(atPath: folder.file("source.upload").path))
+    let left = try FileManager.default.subpathsOfDirectory(atPath: storage.appending(path: "uploads").path)
+    #expect(!left.contains { $0.hasSuffix("zip") }, "\(left)")
+  }
+
+  @Test func `what was packed for an upload that could not begin is what goes out later`() async throws {
+    let source = try makeSource()
+    let closed = try ScriptedServer.unusedPort()
+    let upload = ["upload", source.path, "--report", "BUG-1", "--resume", "--server"]
+    let failed = try await Product.run(upload + ["http://127.0.0.1:\(closed)"])
+    #expect(failed.status == 1)
+    let bundle = try Data(contentsOf: folder.file("source.upload/bundle.zip"))
+    try folder.write(Data("later".utf8), to: "source/later.txt")
+    let server = try await TestServer(storage: folder.file("storage"))
+    let outcome = try await Product.run(upload + [server.url.absoluteString])
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(outcome.errors.contains("Going on with what was packed"))
+    let id = try #require(outcome.lines.first)
+    #expect(try await Curl([server.address("/v1/snapshots/\(id).zip")]).body == bundle)
+    #expect(!FileManager.default.fileExists(atPath: folder.file("source.upload").path))
+  }
+
+  @Test func `an upload in pieces for a proxy arrives, and a proxy that takes nothing is none`() async throws
+  {
+    let source = try makeSource()
+    let server = try await TestServer(storage: folder.file("storage"))
+    let outcome = try await Product.run([
+      "upload", source.path, "--report", "BUG-1", "--maximum-request-body", "300000", "--server",
+      server.url.absoluteString,
+    ])
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    let refused = try await Product.run([
+      "upload", source.path, "--report", "BUG-1", "--maximum-request-body", "0",
+    ])
+    #expect(refused.status == 64)
+  }
+
+  /// Every so-maniest position, or each where the environment says so.
+  private static func positions(upTo end: Int) -> [Int] {
+    let step = ProcessInfo.processInfo.environment["CUT_EVERYWHERE"] == nil ? 97 : 1
+    return Array(stride(from: 0, to: end, by: step))
+  }
+
+  @Test func `wherever a connection breaks, the server has the bundle, and has it once`() async throws {
+    let (zip, _) = try await Sample.bundle(in: folder, count: 1)
+    let bundle = try Data(contentsOf: zip)
+    let server = try await TestServer(storage: folder.file("storage"))
+    var configuration = SnapshotAPIClient.Configuration()
+    configuration.resumption.threshold = 1
+    configuration.environment.sleep = { _ in }
+    let cuts =
+      Self.positions(upTo: bundle.count + 1200).map(CuttingProxy.Cut.onceAfterSending)
+      + Self.positions(upTo: 4000).map(CuttingProxy.Cut.onceAfterReceiving)
+      + Self.positions(upTo: bundle.count).map { CuttingProxy.Cut.eachAfterSending(800 + $0) }
+    for cut in cuts {
+      let proxy = try CuttingProxy(to: port(of: server), cut)
+      let (report, id) = (try ReportID("CUT"), SnapshotID())
+      let record = try await SnapshotAPIClient(server: proxy.url, configuration: configuration)
+        .attach(zip, to: report, as: id)
+      #expect(record.id == id && record.sha256 == .of(bundle), "\(cut)")
+    }
+    let count = try await Curl([server.address("/v1/reports/CUT/snapshots?limit=1000")]).json["snapshots"]
+    #expect((count as? [Any])?.count == min(cuts.count, 1000))
+  }
+
+  @Test func `nothing is left beside a source that can't be uploaded`() async throws {
+    let outcome = try await Product.run(["upload", folder.file("missing").path, "--report", "B", "--resume"])
+    #expect(outcome.status == 2)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+  }
+}

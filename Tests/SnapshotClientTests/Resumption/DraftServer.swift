@@ -1,0 +1,238 @@
+import Foundation
+import SnapshotFormat
+import Synchronization
+import TestSupport
+
+/// A server that offers resumable uploads (draft-ietf-httpbis-resumable-upload, interop version 8), keeps every byte
+/// that comes, and can be told to be in a bad way.
+final class DraftServer: Sendable {
+  /// What it does with one request instead of what it should.
+  enum Fault: Sendable {
+    /// It answers so, once the body is read.
+    case answer(String, [String] = [], body: String = "")
+    /// It does what it should, and the answer gets lost.
+    case loseAnswer
+    /// It reads so many bytes of the body, and the connection breaks.
+    case cut(afterBodyBytes: Int)
+  }
+
+  /// What it is like.
+  struct Manner: Sendable {
+    /// Whether it knows of resumable uploads; one that does not takes each request for a whole bundle.
+    var offers = true
+    /// How a server that does not know of them answers to an empty bundle.
+    var refusalOfNothing = "400 Bad Request"
+    var limits = "max-size=1000000000"
+    /// How it names a new upload in `Location`.
+    var location: @Sendable (String) -> String = { $0 }
+    /// After how many bytes of a body it says in a 104 how far it is.
+    var progressBytes: Int?
+    /// The longest body that whatever stands before it lets through.
+    var longestBody = Int.max
+    /// The answer to a complete upload, if not that it was attached.
+    var refusal: (status: String, body: String)?
+  }
+
+  struct Upload: Sendable {
+    var target: String
+    var length: Int
+    var data = Data()
+    var isComplete = false
+  }
+
+  fileprivate struct State: Sendable {
+    var manner: Manner
+    var uploads: [String: Upload] = [:]
+    var count = 0
+    var faults: [String: [Fault]] = [:]
+    var received: [Int] = []
+    var attached: [String: Data] = [:]
+  }
+
+  /// Outlives the listener, and is the threads' own.
+  fileprivate final class Core: Sendable {
+    typealias Answer = (status: String, fields: [String], body: String)
+
+    let state: Mutex<State>
+
+    init(_ manner: Manner) { state = Mutex(State(manner: manner)) }
+  }
+
+  private let core: Core
+  let scripted: ScriptedServer
+
+  init(_ change: (inout Manner) -> Void = { _ in }) throws {
+    var manner = Manner()
+    change(&manner)
+    let core = Core(manner)
+    self.core = core
+    scripted = try ScriptedServer { connection in
+      while try core.answer(connection) {}
+    }
+  }
+
+  var url: URL { scripted.url }
+  /// `method target` of each request.
+  var requests: [ScriptedRequest] { scripted.requests }
+  var methods: [String] { requests.map(\.method) }
+  /// How many bytes each piece brought, in the order of their ends.
+  var received: [Int] { core.state.withLock { $0.received } }
+  /// What was attached, by the target of the request that asked for it.
+  var attached: [String: Data] { core.state.withLock { $0.attached } }
+  var uploads: [String: Upload] { core.state.withLock { $0.uploads } }
+
+  /// Does so with the next requests of that method, one after the other.
+  func fail(_ method: String, _ faults: Fault...) {
+    core.state.withLock { $0.faults[method, default: []] += faults }
+  }
+
+  func change(_ change: (inout Manner) -> Void) { core.state.withLock { change(&$0.manner) } }
+
+  /// Loses all uploads that are not complete.
+  func forget() { core.state.withLock { $0.uploads = [:] } }
+}
+
+extension DraftServer.Core {
+  /// Answers one request; `false` where the connection ends then.
+  fileprivate func answer(_ connection: ScriptedConnection) throws -> Bool {
+    let head = try connection.readHead()
+    let (manner, fault) = state.withLock { state in
+      let fault = state.faults[head.method]?.first
+      if fault != nil { state.faults[head.method]?.removeFirst() }
+      return (state.manner, fault)
+    }
+    let length = head["content-length"].flatMap { Int($0) } ?? 0
+    if length > manner.longestBody {
+      try write("413 Content Too Large", ["Connection: close"], "<html>", to: connection)
+      try connection.linger()
+      return false
+    }
+    if head["expect"] != nil { try connection.write("HTTP/1.1 100 Continue\r\n\r\n") }
+    if case .answer(let status, let fields, let body) = fault {
+      try connection.readBody(length) { _ in }
+      try write(status, fields, body, to: connection)
+      return true
+    }
+    var cut: Int?
+    if case .cut(let count) = fault { cut = min(length, count) }
+    let answer: Answer
+    if head.target.hasPrefix("/v1/uploads/") {
+      answer = try continueUpload(head, connection, length, cut: cut, manner)
+    } else if manner.offers, head["upload-complete"] == "?0" {
+      answer = open(head, manner)
+    } else {
+      answer = try attachAtOnce(head, connection, length, manner)
+    }
+    if case .cut = fault {
+      connection.reset()
+      return false
+    }
+    if case .loseAnswer = fault {
+      connection.reset()
+      return false
+    }
+    try write(answer.status, answer.fields, answer.body, to: connection)
+    return true
+  }
+
+  private func open(_ head: ScriptedRequest, _ manner: DraftServer.Manner) -> Answer {
+    let place = state.withLock { state in
+      state.count += 1
+      let place = "/v1/uploads/\(state.count)"
+      state.uploads[place] = DraftServer.Upload(
+        target: head.target, length: Int(head["upload-length"] ?? "") ?? 0)
+      return place
+    }
+    return (
+      "201 Created",
+      ["Location: \(manner.location(place))", "Upload-Limit: \(manner.limits)", "Upload-Complete: ?0"], ""
+    )
+  }
+
+  private func continueUpload(
+    _ head: ScriptedRequest, _ connection: ScriptedConnection, _ length: Int, cut: Int?,
+    _ manner: DraftServer.Manner
+  ) throws -> Answer {
+    guard let upload = state.withLock({ $0.uploads[head.target] }) else {
+      try connection.readBody(length) { _ in }
+      return ("404 Not Found", [], "")
+    }
+    let offset = "Upload-Offset: \(upload.data.count)"
+    if head.method == "HEAD" {
+      return (
+        "204 No Content",
+        [offset, "Upload-Complete: ?\(upload.isComplete ? 1 : 0)", "Upload-Length: \(upload.length)"], ""
+      )
+    }
+    if upload.isComplete, length == 0 { return try outcome(of: upload, manner) }
+    guard head["upload-offset"] == "\(upload.data.count)" else {
+      try connection.readBody(length) { _ in }
+      return ("409 Conflict", [offset, "Upload-Complete: ?0"], "")
+    }
+    try receive(cut ?? length, from: connection, into: head.target, manner)
+    guard cut == nil else { return ("500 Never sent", [], "") }
+    let now = state.withLock { state in
+      if head["upload-complete"] == "?1" { state.uploads[head.target]?.isComplete = true }
+      return state.uploads[head.target]
+    }
+    guard let now, now.isComplete else { return ("204 No Content", ["Upload-Complete: ?0"], "") }
+    return try outcome(of: now, manner)
+  }
+
+  private func receive(
+    _ count: Int, from connection: ScriptedConnection, into place: String, _ manner: DraftServer.Manner
+  ) throws {
+    let index = state.withLock { state in
+      state.received.append(0)
+      return state.received.count - 1
+    }
+    var rest = count
+    while rest > 0 {
+      let part = min(rest, manner.progressBytes ?? rest)
+      try connection.readBody(part) { piece in
+        state.withLock { state in
+          state.uploads[place]?.data.append(contentsOf: piece)
+          state.received[index] += piece.count
+        }
+      }
+      rest -= part
+      guard manner.progressBytes != nil else { continue }
+      try connection.write(
+        """
+        HTTP/1.1 104 Upload Resumption Supported\r\nUpload-Draft-Interop-Version: 8\r\n\
+        Upload-Offset: \(state.withLock { $0.uploads[place]?.data.count ?? 0 })\r\n\r\n
+        """)
+    }
+  }
+
+  private func attachAtOnce(
+    _ head: ScriptedRequest, _ connection: ScriptedConnection, _ length: Int, _ manner: DraftServer.Manner
+  ) throws -> Answer {
+    var body = Data()
+    try connection.readBody(length) { body.append(contentsOf: $0) }
+    guard !body.isEmpty else { return (manner.refusalOfNothing, [], "") }
+    return try attach(body, head.target, manner)
+  }
+
+  private func outcome(of upload: DraftServer.Upload, _ manner: DraftServer.Manner) throws -> Answer {
+    var answer = try attach(upload.data, upload.target, manner)
+    answer.fields.append("Upload-Complete: ?1")
+    return answer
+  }
+
+  private func attach(_ body: Data, _ target: String, _ manner: DraftServer.Manner) throws -> Answer {
+    if let refusal = manner.refusal { return (refusal.status, [], refusal.body) }
+    let id = target.split(separator: "/").last.flatMap { SnapshotID(String($0)) }
+    state.withLock { $0.attached[target] = body }
+    let record = try makeRecord(body, id: id ?? SnapshotID())
+    return ("201 Created", [], String(decoding: try SnapshotJSON.encode(record), as: UTF8.self))
+  }
+
+  private func write(
+    _ status: String, _ fields: [String], _ body: String, to connection: ScriptedConnection
+  ) throws {
+    let length = status.hasPrefix("204") ? [] : ["Content-Length: \(body.utf8.count)"]
+    let lines = ["HTTP/1.1 \(status)"] + length + fields
+    try connection.write(lines.joined(separator: "\r\n") + "\r\n\r\n" + body)
+  }
+}
