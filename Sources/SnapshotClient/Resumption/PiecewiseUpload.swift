@@ -99,6 +99,8 @@ struct PiecewiseUpload: Sendable {
       }
       self.location = location
       return reach(fields.offset ?? 0) ? .goOn : restart()
+    // Too many may be open, such as those whose answers got lost; in one request it needs none.
+    case 429: return .notOffered
     case let code where Self.refusals.contains(code): return .refused
     case let code where RetryPolicy.retriedStatuses.contains(code): return .pause
     // Of a server that does not know the fields this is about an empty bundle, and says nothing.

@@ -113,6 +113,14 @@ import Testing
     #expect(server.methods == ["PUT"])
   }
 
+  @Test func `a server with too many open uploads gets the bundle in one request`() async throws {
+    let server = try DraftServer()
+    server.fail("PUT", .answer("429 Too Many Requests", ["Retry-After: 60"]))
+    try await client(server.url, attempts: 1).attach(bundle, to: report, as: id)
+    #expect(server.methods == ["PUT", "PUT"])
+    #expect(server.attached == [target: contents])
+  }
+
   // MARK: Pieces
 
   @Test(arguments: [
