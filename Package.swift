@@ -125,7 +125,8 @@ let tests: [Target] = [
   .testTarget(
     name: "SnapshotClientTests",
     dependencies: [
-      "SnapshotClient", "HTTPTransport", "URLSessionTransport", "SnapshotFormat", "TestSupport", .httpTypes,
+      "SnapshotClient", "HTTPSemantics", "HTTPTransport", "URLSessionTransport", "SnapshotFormat", "SystemIO",
+      "TestSupport", .httpTypes,
       .target(name: "CurlTransport", condition: .when(platforms: [.linux])),
     ]),
   .testTarget(
