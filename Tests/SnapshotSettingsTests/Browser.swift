@@ -88,14 +88,19 @@ struct Browser: Sendable {
       const look = () => { if (\(condition)) done(true); else setTimeout(look, 25); };
       look();
       """
-    // A page that another one takes the place of meanwhile ends the wait: then it begins anew there.
-    for _ in 0..<50 {
+    // A page that another one takes the place of meanwhile ends the wait, as a timeout at times, long before its time:
+    // then it begins anew there.
+    let deadline = ContinuousClock.now + .seconds(60)
+    while true {
       do {
         _ = try await call(.post, "/execute/async", ["script": script, "args": [String]()])
         return
-      } catch let failure as Failure where !failure.description.contains("\"script timeout\"") {}
+      } catch let failure as Failure {
+        guard ContinuousClock.now < deadline else {
+          throw Failure(description: "never true: \(condition); \(failure)")
+        }
+      }
     }
-    throw Failure(description: "never true: \(condition)")
   }
 
   /// What a JavaScript expression gives, as text.
