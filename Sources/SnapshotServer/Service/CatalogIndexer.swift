@@ -77,7 +77,7 @@ public final class CatalogIndexer: Sendable {
       for await _ in nudges.stream {
         do {
           try await update()
-        } catch is CancellationError {
+        } catch  where Task.isCancelled || error is CancellationError {
           break
         } catch {
           tell(error)
