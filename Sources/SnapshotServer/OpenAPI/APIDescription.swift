@@ -87,8 +87,8 @@ struct APIDescription: Sendable {
   private static func json(_ parameter: Operation.Parameter) -> JSONValue {
     [
       "name": .string(parameter.name), "in": .string(parameter.place.rawValue),
-      "required": .boolean(parameter.place == .path), "description": .string(parameter.text),
-      "schema": parameter.schema,
+      "required": .boolean(parameter.place == .path || parameter.isRequired),
+      "description": .string(parameter.text), "schema": parameter.schema,
     ]
   }
 

@@ -44,7 +44,7 @@ extension Operation {
     Operation(
       "useUpload", .post, ResumableUploads.path + "/{upload}",
       "Does what another method does, which `X-HTTP-Method-Override` names.",
-      parameters: [.upload, .tusVersion, .methodOverride, .uploadOffset, .uploadLength, .uploadChecksum],
+      parameters: [.upload, .tusVersion, .meantMethod, .uploadOffset, .uploadLength, .uploadChecksum],
       answers: [
         Answer(
           status: 200, text: "As after GET.",
@@ -123,7 +123,7 @@ extension Operation {
 
   /// What may be said of an upload that is to be resumed, when a snapshot is attached.
   static let resuming: [Parameter] = [
-    .interopVersion, .uploadComplete, .uploadIncomplete, .uploadLength,
+    .interopVersion, .uploadComplete, .uploadIncomplete, .wholeLength,
   ]
 }
 
@@ -133,12 +133,17 @@ extension Operation.Parameter {
     schema: ["type": "string", "pattern": "^[0-9a-f]{32}$"])
   fileprivate static let tusVersion = header("Tus-Resumable", "Always 1.0.0.", ["const": "1.0.0"])
   fileprivate static let methodOverride = header("X-HTTP-Method-Override", "The method that is meant.")
+  fileprivate static let meantMethod = Self(
+    name: "X-HTTP-Method-Override", place: .header, text: "The method that is meant.",
+    schema: ["enum": ["HEAD", "GET", "PATCH", "DELETE"]], isRequired: true)
   fileprivate static let uploadMetadata = header(
     "Upload-Metadata", "Keys, each with a value in base64, parted by commas.")
   fileprivate static let uploadChecksum = header(
     "Upload-Checksum", "`sha1` or `sha256`, and the body's digest in base64; as a trailer field too.")
   fileprivate static let uploadOffset = header("Upload-Offset", "Where the bytes go on.", number)
   fileprivate static let uploadLength = header("Upload-Length", "How many bytes there are in all.", number)
+  fileprivate static let wholeLength = header(
+    "Upload-Length", "How many bytes there are in all; what is no number counts as nothing (RFC 9651).")
   fileprivate static let uploadComplete = header(
     "Upload-Complete", "`?1` where nothing comes after this request, `?0` where more does.")
   fileprivate static let uploadIncomplete = header("Upload-Incomplete", "The opposite, as version 3 says it.")

@@ -78,6 +78,8 @@ struct Operation: Sendable {
     let place: Place
     let text: String
     let schema: JSONValue
+    /// Whether there is no call without it; a segment of the path is always there.
+    var isRequired = false
   }
 
   /// An answer that is no problem.

@@ -37,7 +37,8 @@ struct TusRoutes: Sendable {
       case .delete:
         try await service.terminate(id, of: call.caller)
         return HTTPServerResponse(status: .noContent)
-      default: throw HTTPProblem.methodNotAllowed(method, allowed: "DELETE, GET, HEAD, OPTIONS, PATCH, POST")
+      // POST only stands for another one.
+      default: throw HTTPProblem.methodNotAllowed(method, allowed: "DELETE, GET, HEAD, OPTIONS, PATCH")
       }
     } catch let error as UploadError {
       throw UploadFailure(error, in: .tus)
