@@ -77,8 +77,19 @@ final class OpenIndex: Sendable {
 
   /// Every commit lasts, but for those that would be made anew anyhow.
   private func setDurability() throws {
-    let level = extent == .nothing ? "OFF" : "FULL"
-    try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = \(level)") }
+    let isNew = extent == .nothing
+    try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = \(isNew ? "OFF" : "FULL")") }
+    if isNew { try setMerging(parts: 0, room: 16 << 20) }
+  }
+
+  /// Says how many of the index's parts are merged as they come, and how much of it waits in memory for a part to be
+  /// made: while all of it is made anew, as few as can be, since all are merged in the end.
+  private func setMerging(parts: Int, room: Int) throws {
+    try pool.write { db in
+      for (name, value) in [("automerge", parts), ("hashsize", room)] {
+        try db.execute(sql: "INSERT INTO term (term, rank) VALUES (?, ?)", arguments: [name, value])
+      }
+    }
   }
 
   /// Notes that everything is in it.
@@ -87,6 +98,8 @@ final class OpenIndex: Sendable {
     if extent == .nothing {
       extent = .uncertain
       try setDurability()
+      // SQLite's own numbers.
+      try setMerging(parts: 4, room: 1 << 20)
       // What was written without being flushed lasts before anything says so: one change more, so that there is
       // something to bring over.
       try pool.write { try Self.set("closed", 0, $0) }
