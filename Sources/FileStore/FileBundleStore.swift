@@ -36,8 +36,8 @@ public final class FileBundleStore: BundleStore {
   /// Makes what arrived last.
   let flusher: Flusher
   /// Inflate whole bundles before the answer.
-  let checkers = QueueSet("checker", count: 2)
-  let readers = QueueSet("reader", count: 2)
+  let checkers = QueueSet("file-store.checker", count: 2)
+  let readers = QueueSet("file-store.reader", count: 2)
   /// Removes what is deleted: a large file takes its time, for which no commit should wait.
   let remover = DispatchQueue(label: "file-store.remover")
   /// Copies the parts that an upload is joined from.
@@ -117,7 +117,7 @@ public final class FileBundleStore: BundleStore {
     self.committer = committer
     self.flusher = flusher
     self.occupancy = occupancy
-    let writers = QueueSet("writer", count: configuration.writers)
+    let writers = QueueSet("file-store.writer", count: configuration.writers)
     self.writers = writers
     uploads = ResumableTable(
       recovered.map { Resumable($0, on: writers.next, in: occupancy) })

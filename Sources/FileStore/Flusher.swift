@@ -41,7 +41,7 @@ final class Flusher: Sendable {
     flushAll: (@Sendable () throws(SystemError) -> Void)?
   ) {
     self.onFlush = onFlush
-    queues = QueueSet("flusher", count: count)
+    queues = QueueSet("file-store.flusher", count: count)
     self.flushAll = flushAll
   }
 

@@ -7,15 +7,7 @@ import SnapshotStore
 extension SnapshotRoutes {
   /// Sends a bundle, or ranges of it. A bundle never changes, but it may be deleted: caches ask again each time.
   func bundle(_ call: APIRequest) async throws -> HTTPServerResponse {
-    let id = try call.value(of: .id)
-    // The record first: who may not see a damaged bundle is not told that it is damaged.
-    _ = try await call.caller.lookUp { () throws(StoreError) in
-      try await service.record(id)
-    } visible: {
-      call.caller.mayRead($0)
-    }
-    let bundle = try await service.open(id)
-    call.concerns(bundle.record)
+    let bundle = try await service.bundle(for: call)
     var fields: HTTPFields = [
       .cacheControl: "private, no-cache",
       .contentDisposition: ContentDisposition.attachment("\(bundle.record.id).zip").fieldValue,

@@ -4,7 +4,6 @@ import HTTPSemantics
 import HTTPTypes
 import SnapshotFormat
 import SnapshotStore
-import Synchronization
 import SystemIO
 import ZipArchive
 
@@ -31,8 +30,8 @@ struct FileRoutes: Sendable {
   /// Sends one page of a bundle's files.
   private func list(_ call: APIRequest) async throws -> HTTPServerResponse {
     let request = try FileListRequest(call.query(), limits: limits)
-    let bundle = try await open(call)
-    let (body, next) = try await Self.queue.perform { () throws(any Error) in
+    let bundle = try await service.bundle(for: call)
+    let (body, next) = try await Self.queues.next.perform { () throws(any Error) in
       let page = try FilePage(bundle, request)
       return (try JSONBody(page), page.next)
     }
@@ -46,13 +45,13 @@ struct FileRoutes: Sendable {
 
   /// Sends one file, or ranges of it.
   private func file(_ call: APIRequest) async throws -> HTTPServerResponse {
-    let bundle = try await open(call)
+    let bundle = try await service.bundle(for: call)
     // A slash that came encoded parts no names.
     guard !call.remainder.contains(where: { $0.isEmpty || $0.utf8.contains(UInt8(ascii: "/")) }) else {
       throw SnapshotProblem.noSuchFile
     }
     let name = call.remainder.joined(separator: "/")
-    let queue = Self.queue
+    let queue = Self.queues.next
     let entry = try await queue.perform { () throws(StoreError) in
       try Self.reading { () throws(ZipError) in try ZipDirectory(bundle.file).entry(named: name) }
     }
@@ -62,31 +61,11 @@ struct FileRoutes: Sendable {
       .representation(for: call.request).response(to: call.request)
   }
 
-  /// The bundle that the call is about, if the caller may read it.
-  private func open(_ call: APIRequest) async throws -> StoredBundle {
-    let id = try call.value(of: .id)
-    // The record first: who may not see a damaged bundle is not told that it is damaged.
-    _ = try await call.caller.lookUp { () throws(StoreError) in
-      try await service.record(id)
-    } visible: {
-      call.caller.mayRead($0)
-    }
-    let bundle = try await service.open(id)
-    call.concerns(bundle.record)
-    return bundle
-  }
-
   /// Runs `body`, whose failures say that a bundle is damaged.
   static func reading<Value>(_ body: () throws(ZipError) -> Value) throws(StoreError) -> Value {
     do throws(ZipError) { return try body() } catch { throw StoreError(reading: error) }
   }
 
   /// For the disk and for inflating, which an event loop has no time for; as many as there are cores to spare.
-  private static let queues = (0..<2).map { DispatchQueue(label: "snapshot-server.files.\($0)") }
-  private static let turn = Atomic(0)
-
-  /// The queue whose turn it is.
-  private static var queue: DispatchQueue {
-    queues[turn.wrappingAdd(1, ordering: .relaxed).oldValue & Int.max % queues.count]
-  }
+  private static let queues = QueueSet("snapshot-server.files", count: 2)
 }
