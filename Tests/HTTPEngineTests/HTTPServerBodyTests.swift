@@ -264,7 +264,7 @@ import Testing
         try client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc")
         #expect(try client.receiveResponse().status == 200)
       }
-      let body = try #require(kept.withLock { $0 })
+      let body = try #require(kept.withLock { $0.take() })
       await #expect(throws: HTTPBodyError.disconnected) { try await body.collect(upTo: 10) }
     }
   }
@@ -281,7 +281,7 @@ import Testing
       let client = try RawHTTPClient(port: port)
       try client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\n")
       await began.wait()
-      let body = try #require(kept.withLock { $0 })
+      let body = try #require(kept.withLock { $0.take() })
       for _ in 0..<2000 {
         let reader = Task.detached {
           var pieces = body.makeAsyncIterator()

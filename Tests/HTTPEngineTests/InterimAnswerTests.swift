@@ -102,7 +102,7 @@ import Testing
         try client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
         #expect(try client.receiveResponse().text == "xx")
       }
-      let request = try #require(kept.withLock { $0 })
+      let request = try #require(kept.withLock { $0.take() })
       // When the next request may run already.
       #expect(await request.sendInterim(Self.progress) == false)
     }

@@ -41,6 +41,12 @@ def bundle(snapshot, data):
 schemathesis.openapi.media_type("application/zip", st.builds(bundle, st.uuids(), st.binary(max_size=1000)))
 
 
+@schemathesis.serializer("application/partial-upload", "application/offset+octet-stream")
+def piece(context, value):
+    """The bytes of a piece of an upload, whatever the schema made of them."""
+    return value if isinstance(value, bytes) else str(value).encode("utf-8", "surrogatepass")
+
+
 @schemathesis.hook
 def before_call(context, case, kwargs):
     """No digest that somebody made up is that of the content: most requests go without."""

@@ -49,11 +49,10 @@ struct UploadIntake {
     self.now = now
     end = try Self.end(in: fields)
     try Self.checkCoding(fields)
-    let type = fields[.contentType]
-    switch type.flatMap(MediaType.init) {
+    switch Self.type(in: fields) {
     case let type? where type.essence == "application/zip": format = .zip
     case let type? where type.essence == "multipart/form-data": format = .form(type)
-    default: throw SnapshotProblem.unsupportedMediaType(type)
+    default: throw SnapshotProblem.unsupportedMediaType(fields[.contentType])
     }
     body = meter.counting(request.body)
     self.limits = limits
@@ -117,6 +116,12 @@ struct UploadIntake {
   static func end(in fields: HTTPFields) throws(HTTPProblem) -> SnapshotEnd? {
     guard let text = fields[.snapshotExpires] else { return nil }
     return try end(text, HTTPField.Name.snapshotExpires.rawName)
+  }
+
+  /// The type of the body that `fields` tell of; one that they don't name is looked at like a bundle (RFC 9110 §8.3).
+  static func type(in fields: HTTPFields) -> MediaType? {
+    guard let text = fields[.contentType] else { return MediaType("application/zip") }
+    return MediaType(text)
   }
 
   /// Refuses a body that is coded.

@@ -21,11 +21,9 @@ final class TokenTable: Sendable {
     func token(_ secret: TokenSecret) -> AccessToken? {
       guard let key else { return nil }
       // A token that doesn't exist takes as long as one that does.
-      let code = stored[secret.id]?.code ?? Self.nothing
+      let code = stored[secret.id]?.code ?? Data(repeating: 0, count: 32)
       return secret.matches(code, with: key) ? stored[secret.id]?.token : nil
     }
-
-    private static let nothing = Data(repeating: 0, count: 32)
   }
 
   private struct State: Sendable {

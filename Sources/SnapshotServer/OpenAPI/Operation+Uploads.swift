@@ -132,7 +132,8 @@ extension Operation.Parameter {
     name: "upload", place: .path, text: "The upload's name, as `Location` has it.",
     schema: ["type": "string", "pattern": "^[0-9a-f]{32}$"])
   fileprivate static let tusVersion = header("Tus-Resumable", "Always 1.0.0.", ["const": "1.0.0"])
-  fileprivate static let methodOverride = header("X-HTTP-Method-Override", "The method that is meant.")
+  fileprivate static let methodOverride = header(
+    "X-HTTP-Method-Override", "The method that is meant.", ["enum": ["POST", "OPTIONS"]])
   fileprivate static let meantMethod = Self(
     name: "X-HTTP-Method-Override", place: .header, text: "The method that is meant.",
     schema: ["enum": ["HEAD", "GET", "PATCH", "DELETE"]], isRequired: true)

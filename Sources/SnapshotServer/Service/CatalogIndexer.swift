@@ -177,14 +177,15 @@ public final class CatalogIndexer: Sendable {
       try Task.checkCancellation()
       let batch = Array(ids[min(start, ids.count)..<min(start + Self.batch, ids.count)])
       async let next = store.records(batch)
-      try await catalog.insert(read)
+      // In the order of their times they lie beside one another in the index.
+      try await catalog.insert(read.sorted { $0.receivedAt < $1.receivedAt })
       progress(read.count)
       read = try await next
     }
   }
 
   /// How many records are in memory twice at most.
-  private static let batch = 1000
+  private static let batch = 4000
 
   private func tell(_ error: any Error) {
     logger.error("The catalogue can't be brought up to date", metadata: ["error": "\(error)"])

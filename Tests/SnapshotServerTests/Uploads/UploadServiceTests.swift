@@ -214,8 +214,9 @@ import Testing
       })
     #expect(status.outcome != nil)
     let offsets = told.withLock { $0 }
-    #expect(offsets.starts(with: [2000, 4000, 6000]))
-    #expect(offsets == offsets.sorted())
+    // After so many bytes at the latest; on a slow machine time makes it earlier.
+    #expect(offsets.count >= 3)
+    #expect(zip([0] + offsets, offsets).allSatisfy { $0 < $1 && $1 - $0 <= 2000 }, "\(offsets)")
     await fixture.close()
   }
 

@@ -27,7 +27,7 @@ struct DraftCreation {
     let fields = request.headerFields
     let version = DraftVersion(fields)
     guard version != .unknown, let completes = version.dialect.completes(fields) else { return nil }
-    let type = fields[.contentType].flatMap(MediaType.init)?.essence
+    let type = UploadIntake.type(in: fields)?.essence
     if type == "multipart/form-data", completes { return nil }
     guard type == "application/zip" else {
       throw SnapshotProblem.unsupportedMediaType(fields[.contentType], accepted: "application/zip")

@@ -27,7 +27,7 @@ struct DraftUploads: Sendable {
     }
     call.leavesUploadOpen()
     let place: HTTPFields = [
-      .location: ResumableUploads.draftPath + "/\(opened.id)",
+      .location: UploadLocation.value(of: ResumableUploads.draftPath + "/\(opened.id)", for: call.request),
       .uploadLimit: uploads.limit(of: opened).fieldValue,
     ]
     let talks = creation.hearsInterim && uploads.configuration.sendsInterimAnswers

@@ -58,7 +58,9 @@ struct TusRoutes: Sendable {
     do {
       let opened = try await service.create(terms, of: call.caller)
       call.leavesUploadOpen()
-      let place: HTTPFields = [.location: ResumableUploads.path + "/\(opened.id)"]
+      let place: HTTPFields = [
+        .location: UploadLocation.value(of: ResumableUploads.path + "/\(opened.id)", for: request)
+      ]
       // One of no bytes is complete at once.
       guard bringsBytes || terms.length == 0, !terms.isJoined else {
         return try outcome(of: opened, .created, place, call)

@@ -1,0 +1,55 @@
+import HTTPSemantics
+import HTTPTypes
+import Testing
+
+@testable import SnapshotServer
+
+struct UploadLocationTests {
+  private let api = TestAPI()
+  private let bundle: SampleBundle
+
+  init() throws { bundle = try SampleBundle() }
+
+  /// What a client that asks `authority` is told of the upload that it opens, by the IETF's draft and by tus.
+  private func locations(_ authority: String, _ fields: HTTPFields = [:]) async throws -> [String] {
+    var (draft, tus) = (fields, fields)
+    draft[.uploadDraftInteropVersion] = "8"
+    draft[.uploadComplete] = "?0"
+    tus[.tusResumable] = "1.0.0"
+    tus[.uploadLength] = "100"
+    tus[.uploadMetadata] = "report QlVHLTE="
+    let answers = [
+      try await api.send(
+        .post, "/v1/reports/BUG-1/snapshots", draft, body: .pieces(of: [1]), authority: authority),
+      try await api.send(.post, "/v1/uploads", tus, authority: authority),
+    ]
+    #expect(answers.map(\.status) == [201, 201])
+    // What is told before the end is told at the end.
+    #expect(answers[0].interim.first?.fields[.location] == answers[0].fields[.location])
+    return answers.compactMap { $0.fields[.location] }
+  }
+
+  @Test(arguments: ["127.0.0.1:8080", "[::1]:8080", "localhost:1", "build-server:65535"])
+  func `a client that asks this machine by its port is told the whole address`(authority: String) async throws
+  {
+    let locations = try await locations(authority)
+    #expect(locations.count == 2)
+    for location in locations { #expect(location.hasPrefix("http://\(authority)/v1/uploads/")) }
+  }
+
+  @Test(arguments: [
+    ("snapshots.example.com:8080", nil), ("snapshots.example.com", nil), ("localhost", nil), ("[::1]", nil),
+    ("127.0.0.1:8080", "Forwarded"), ("127.0.0.1:8080", "X-Forwarded-For"),
+    ("127.0.0.1:8080", "X-Forwarded-Proto"), ("127.0.0.1:8080", "X-Forwarded-Host"),
+    ("127.0.0.1:8080", "Via"),
+  ])
+  func `a client that may have come by another server is told the path`(
+    authority: String, trace: String?
+  ) async throws {
+    var fields: HTTPFields = [:]
+    if let trace { fields[try #require(HTTPField.Name(trace))] = "x" }
+    let locations = try await locations(authority, fields)
+    #expect(locations.count == 2)
+    for location in locations { #expect(location.hasPrefix("/v1/uploads/")) }
+  }
+}
