@@ -25,6 +25,9 @@ final class TokenTable: Sendable {
       return secret.matches(code, with: key) ? stored[secret.id]?.token : nil
     }
 
+    /// What is known of the token of this id, for whoever showed that they have it before; `nil` for none.
+    func token(id: String) -> AccessToken? { stored[id]?.token }
+
     private static let nothing = Data(repeating: 0, count: 32)
   }
 
