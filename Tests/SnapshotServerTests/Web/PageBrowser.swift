@@ -12,7 +12,7 @@ final class PageBrowser: Sendable {
   let authority: String
   private let scheme: String
   private let jar = Mutex<[String: String]>([:])
-  private let set = Mutex<[String]>([])
+  private let received = Mutex<[String]>([])
 
   init(_ api: TestAPI, authority: String = "localhost:8080", scheme: String = "http") {
     self.api = api
@@ -27,7 +27,7 @@ final class PageBrowser: Sendable {
   }
 
   /// Every value of `Set-Cookie` that came.
-  var cookiesSet: [String] { set.withLock { $0 } }
+  var cookiesSet: [String] { received.withLock { $0 } }
 
   /// What a browser sends with each request.
   func fields(site: String? = "same-origin") -> HTTPFields {
@@ -88,7 +88,7 @@ final class PageBrowser: Sendable {
     let answer = try await api.send(
       method, parts[0], query: parts.count > 1 ? parts[1] : nil, fields, body: body, authority: authority)
     for cookie in answer.fields[values: .setCookie] {
-      set.withLock { $0.append(cookie) }
+      received.withLock { $0.append(cookie) }
       let pair = cookie.prefix { $0 != ";" }.split(separator: "=", omittingEmptySubsequences: false)
       jar.withLock { $0[String(pair[0])] = pair[1].isEmpty ? nil : String(pair[1]) }
     }
