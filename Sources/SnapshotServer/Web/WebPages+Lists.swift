@@ -79,7 +79,7 @@ extension WebPages {
       }
     }
     // An address of a snapshot, of this server or for the app.
-    let last = text.split(separator: "?")[0].split(separator: "/").last ?? ""
+    let last = text.prefix { $0 != "?" }.split(separator: "/").last ?? ""
     let name = last.hasSuffix(".zip") ? last.dropLast(4) : last
     return text.contains("/") ? SnapshotID(String(name)).map { .snapshot($0) } : nil
   }

@@ -31,13 +31,12 @@ extension WebPages {
     let id = try call.value(of: .id)
     let record = try await visible(id, to: call.caller)
     call.asAPI.concerns(record)
-    var page = SnapshotPage(
+    let shown = SnapshotPage(
       record: record, contents: .failure(.damaged), selection: selection,
       origin: PageOrigin(call.request).description, actions: Self.actions(on: record, of: call.caller))
     let bundle = try await readable(id)
-    let base = page
     return try await render(call.visitor, notice: notice, on: Self.readers.next) { renderer, frame in
-      var page = base
+      var page = shown
       if let bundle { page.contents = try BundleReading.contents(of: bundle, selection) }
       return renderer.render(page, in: frame)
     }

@@ -3,10 +3,9 @@ import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
 import SnapshotFormat
-import SnapshotServer
 import Testing
 
-@testable import struct SnapshotServer.FormFields
+@testable import SnapshotServer
 
 /// What the forms of the pages do, and for whom they do nothing.
 @Suite struct PageFormTests {

@@ -1,8 +1,7 @@
 import HTTPTypes
-import SnapshotServer
 import Testing
 
-@testable import class SnapshotServer.SessionTable
+@testable import SnapshotServer
 
 @Suite struct SessionTableTests {
   private let clock = HandClock()
