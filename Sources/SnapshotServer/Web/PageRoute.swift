@@ -1,4 +1,4 @@
-public import HTTPEngine
+import HTTPEngine
 public import HTTPTypes
 import Synchronization
 

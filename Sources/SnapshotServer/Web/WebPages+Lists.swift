@@ -72,11 +72,14 @@ extension WebPages {
     if let report, caller.limits.include(report) {
       var query = CatalogQuery(report: report)
       query.scope = CatalogQuery.Scope(caller.limits)
+      let page: Page
       do {
-        if try await !service.page(query, PageRequest(limit: 1)).records.isEmpty { return .report(report) }
-      } catch CatalogError.incomplete {
+        page = try await service.page(query, PageRequest(limit: 1))
+      } catch {
+        guard case .incomplete = error else { throw error }
         return nil
       }
+      if !page.records.isEmpty { return .report(report) }
     }
     // An address of a snapshot, of this server or for the app.
     let last = text.prefix { $0 != "?" }.split(separator: "/").last ?? ""

@@ -4,6 +4,7 @@ import HTTPTypes
 import SnapshotFormat
 import SnapshotPages
 import SnapshotStore
+import SystemIO
 
 extension WebPages {
   /// What shows a snapshot and what is in it.
@@ -89,25 +90,25 @@ extension WebPages {
   private func candidates(for record: SnapshotRecord, _ caller: Caller) async throws -> [SnapshotRecord] {
     var query = CatalogQuery(report: record.report)
     query.scope = CatalogQuery.Scope(caller.limits)
-    do {
-      var found = try await others(query, than: record, caller)
-      if found.isEmpty {
-        query.report = nil
-        query.application = record.application.identifier
-        found = try await others(query, than: record, caller)
-      }
-      return found
-    } catch CatalogError.incomplete {
-      return []
-    }
+    let found = try await others(query, than: record, caller)
+    guard found.isEmpty else { return found }
+    query.report = nil
+    query.application = record.application.identifier
+    return try await others(query, than: record, caller)
   }
 
   private func others(
     _ query: CatalogQuery, than record: SnapshotRecord, _ caller: Caller
   ) async throws -> [SnapshotRecord] {
-    try await service.page(query, PageRequest(limit: PageLimits.rows)).filtered {
-      caller.mayRead($0) && $0.id != record.id
-    }.records
+    do {
+      return try await service.page(query, PageRequest(limit: PageLimits.rows)).filtered {
+        caller.mayRead($0) && $0.id != record.id
+      }.records
+    } catch {
+      // While the catalogue is made anew, none is proposed.
+      guard case .incomplete = error else { throw error }
+      return []
+    }
   }
 
   /// The record of a snapshot that `caller` may read.
