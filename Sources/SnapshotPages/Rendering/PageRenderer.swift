@@ -1,55 +1,61 @@
-import Mustache
-
 /// Makes HTML of pages. Safe to use from many threads.
 public struct PageRenderer: Sendable {
-  private let library: MustacheLibrary
+  private let templates: PageTemplates
 
   /// Reads the templates.
-  /// - Throws: What is wrong with one of them; never, once the tests have passed.
-  public init() throws { library = try Self.makeLibrary() }
+  /// - Throws: What is wrong with one of them, which the tests have seen to be nothing.
+  public init() throws { templates = try PageTemplates() }
 
   /// A page in UTF-8.
   public func render(_ page: HomePage, in frame: PageFrame) -> [UInt8] {
-    render("home", title: page.title, page.fields, frame)
+    render(.home, page.title, page.fields, frame)
   }
 
   /// A page in UTF-8.
   public func render(_ page: ReportPage, in frame: PageFrame) -> [UInt8] {
-    render("report", title: page.title, page.fields, frame)
+    render(.report, page.title, page.fields, frame)
   }
 
   /// A page in UTF-8.
   public func render(_ page: SnapshotPage, in frame: PageFrame) -> [UInt8] {
-    render("snapshot", title: page.title, page.fields, frame)
+    render(.snapshot, page.title, page.fields(in: frame), frame)
   }
 
   /// A page in UTF-8.
   public func render(_ page: PreviewPage, in frame: PageFrame) -> [UInt8] {
-    render("preview", title: page.title, page.fields, frame)
+    render(.preview, page.title, page.fields, frame)
   }
 
   /// A page in UTF-8.
   public func render(_ page: DiffPage, in frame: PageFrame) -> [UInt8] {
-    render("diff", title: page.title, page.fields, frame)
+    render(.diff, page.title, page.fields, frame)
   }
 
   /// A page in UTF-8.
   public func render(_ page: LinkPage, in frame: PageFrame) -> [UInt8] {
-    render("link", title: page.title, page.fields, frame)
+    render(.link, page.title, page.fields, frame)
   }
 
   /// A page in UTF-8.
   public func render(_ page: SignInPage, in frame: PageFrame) -> [UInt8] {
-    render("sign-in", title: page.title, page.fields, frame)
+    render(.signIn, page.title, page.fields, frame)
   }
 
   /// A page in UTF-8.
   public func render(_ page: SignedOutPage, in frame: PageFrame) -> [UInt8] {
-    render("signed-out", title: page.title, page.fields, frame)
+    render(.signedOut, page.title, page.fields, frame)
   }
 
   /// A page in UTF-8.
   public func render(_ page: ProblemPage, in frame: PageFrame) -> [UInt8] {
-    render("problem", title: page.title, page.fields, frame)
+    render(.problem, page.title, page.fields, frame)
+  }
+
+  private func render(
+    _ page: PageTemplates.Page, _ title: String, _ fields: Fields, _ frame: PageFrame
+  ) -> [UInt8] {
+    var fields = fields
+    fields["frame"] = frame.fields(title: title, isHome: page == .home)
+    return Array(templates.html(page, fields).utf8)
   }
 }
