@@ -67,7 +67,9 @@ public struct ZipDirectory: Sendable {
   }
 
   /// What the directory says of all entries, one after the other.
-  public var listing: ZipListing { ZipListing(FileWindow(file, location.range), count: count, limits: limits) }
+  public var listing: ZipListing {
+    ZipListing(FileWindow(file, location.range), count: count, limits: limits)
+  }
 
   private func located(_ entry: DirectoryEntry) throws(ZipError) -> ZipEntry {
     ZipEntry(entry, dataOffset: try ArchiveLayout(file, location).dataOffset(of: entry))

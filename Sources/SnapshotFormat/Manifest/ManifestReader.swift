@@ -44,12 +44,12 @@ struct ManifestReader {
   ) throws(BundleError) -> Manifest {
     do throws(Failure) {
       var scanner = scanner
-      let outcome = try scanner.attempt { (scanner: inout ManifestScanner) throws(Failure) in
+      let outcome = try scanner.attempt { scanner throws(Failure) in
         try scanner.object(
-          unknown: { (scanner: inout ManifestScanner, key: String) throws(Failure) in
+          unknown: { scanner, key throws(Failure) in
             try readUnknown(key, &scanner)
           },
-          { (scanner: inout ManifestScanner, key: String) throws(Failure) in
+          { scanner, key throws(Failure) in
             try read(key, &scanner, body)
           })
       }
@@ -76,31 +76,31 @@ struct ManifestReader {
     _ body: (Manifest.Recording) throws(BundleError) -> Void
   ) throws(Failure) -> Bool {
     switch key {
-    case "formatVersion": formatVersion = try scanner.attempt { try $0.integer() }
-    case "id": id = try scanner.attempt { try $0.id() }
-    case "createdAt": createdAt = try scanner.attempt { try $0.time() }
-    case "application": application = try scanner.attempt { try $0.application() }
-    case "device": device = try scanner.attempt { try $0.device() }
+    case "formatVersion": formatVersion = try scanner.attempt { json throws(Failure) in try json.integer() }
+    case "id": id = try scanner.attempt { json throws(Failure) in try json.id() }
+    case "createdAt": createdAt = try scanner.attempt { json throws(Failure) in try json.time() }
+    case "application": application = try scanner.attempt { json throws(Failure) in try json.application() }
+    case "device": device = try scanner.attempt { json throws(Failure) in try json.device() }
     case "report":
-      report = try scanner.attempt { (scanner: inout ManifestScanner) throws(Failure) in
-        try scanner.optional { try $0.report() }
+      report = try scanner.attempt { scanner throws(Failure) in
+        try scanner.optional { json throws(Failure) in try json.report() }
       }
     case "modules":
-      modules = try scanner.attempt { (scanner: inout ManifestScanner) throws(Failure) in
+      modules = try scanner.attempt { scanner throws(Failure) in
         try readModules(&scanner)
       }
     case "recordings":
-      recordings = try scanner.attempt { (scanner: inout ManifestScanner) throws(Failure) in
-        try scanner.array { (scanner: inout ManifestScanner) throws(Failure) in
+      recordings = try scanner.attempt { scanner throws(Failure) in
+        try scanner.array { scanner throws(Failure) in
           let recording = try scanner.recording()
           recordingCount += 1
           do throws(BundleError) { try body(recording) } catch { throw .refused(error) }
         }
       }
     case "redactions":
-      redactions = try scanner.attempt { (scanner: inout ManifestScanner) throws(Failure) in
+      redactions = try scanner.attempt { scanner throws(Failure) in
         var names: [String] = []
-        try scanner.array { (scanner: inout ManifestScanner) throws(Failure) in
+        try scanner.array { scanner throws(Failure) in
           let name = try scanner.string()
           redactionLength += name.utf8.count + 1
           if redactionLength <= limits.redactionLength { names.append(name) }
@@ -114,7 +114,7 @@ struct ManifestReader {
 
   private mutating func readModules(_ scanner: inout ManifestScanner) throws(Failure) -> [Module] {
     var modules: [Module] = []
-    try scanner.array { (scanner: inout ManifestScanner) throws(Failure) in
+    try scanner.array { scanner throws(Failure) in
       let module = try scanner.module { text in
         moduleLength += text.utf8.count + 1
         return moduleLength <= limits.descriptionLength
@@ -125,7 +125,7 @@ struct ManifestReader {
   }
 
   private mutating func readUnknown(_ key: String, _ scanner: inout ManifestScanner) throws(Failure) {
-    switch try scanner.attempt({ try $0.value() }) {
+    switch try scanner.attempt({ json throws(Failure) in try json.value() }) {
     case .success(let value): unknown[key] = value
     case .failure(let problem): unknownProblem = unknownProblem ?? problem.below(key)
     }

@@ -29,11 +29,11 @@ extension ManifestScanner {
 
   mutating func application() throws(Failure) -> Manifest.Application {
     var (identifier, version, build): (Reading<String>?, Reading<String>?, Reading<String>?)
-    try object { (scanner: inout ManifestScanner, key: String) throws(Failure) in
+    try object { scanner, key throws(Failure) in
       switch key {
-      case "identifier": identifier = try scanner.attempt { try $0.string() }
-      case "version": version = try scanner.attempt { try $0.string() }
-      case "build": build = try scanner.attempt { try $0.string() }
+      case "identifier": identifier = try scanner.attempt { json throws(Failure) in try json.string() }
+      case "version": version = try scanner.attempt { json throws(Failure) in try json.string() }
+      case "build": build = try scanner.attempt { json throws(Failure) in try json.string() }
       default: return false
       }
       return true
@@ -46,12 +46,12 @@ extension ManifestScanner {
   mutating func device() throws(Failure) -> Manifest.Device {
     var (model, system): (Reading<String>?, Reading<String>?)
     var (systemVersion, locale): (Reading<String>?, Reading<String>?)
-    try object { (scanner: inout ManifestScanner, key: String) throws(Failure) in
+    try object { scanner, key throws(Failure) in
       switch key {
-      case "model": model = try scanner.attempt { try $0.string() }
-      case "system": system = try scanner.attempt { try $0.string() }
-      case "systemVersion": systemVersion = try scanner.attempt { try $0.string() }
-      case "locale": locale = try scanner.attempt { try $0.string() }
+      case "model": model = try scanner.attempt { json throws(Failure) in try json.string() }
+      case "system": system = try scanner.attempt { json throws(Failure) in try json.string() }
+      case "systemVersion": systemVersion = try scanner.attempt { json throws(Failure) in try json.string() }
+      case "locale": locale = try scanner.attempt { json throws(Failure) in try json.string() }
       default: return false
       }
       return true
@@ -66,15 +66,15 @@ extension ManifestScanner {
   mutating func module(_ keeps: (String) -> Bool) throws(Failure) -> Module {
     var name: Reading<String>?
     var files: Reading<[String]>?
-    try object { (scanner: inout ManifestScanner, key: String) throws(Failure) in
+    try object { scanner, key throws(Failure) in
       switch key {
       case "name":
-        name = try scanner.attempt { try $0.string() }
+        name = try scanner.attempt { json throws(Failure) in try json.string() }
         if case .success(let name) = name { _ = keeps(name) }
       case "files":
-        files = try scanner.attempt { (scanner: inout ManifestScanner) throws(Failure) in
+        files = try scanner.attempt { scanner throws(Failure) in
           var files: [String] = []
-          try scanner.array { (scanner: inout ManifestScanner) throws(Failure) in
+          try scanner.array { scanner throws(Failure) in
             let file = try scanner.string()
             if keeps(file) { files.append(file) }
           }
@@ -93,16 +93,16 @@ extension ManifestScanner {
     var sha256: Reading<ContentDigest>?
     var recordedAt: Reading<Date>?
     var call: Reading<Int64?>?
-    try object { (scanner: inout ManifestScanner, key: String) throws(Failure) in
+    try object { scanner, key throws(Failure) in
       switch key {
-      case "identifier": identifier = try scanner.attempt { try $0.string() }
-      case "path": path = try scanner.attempt { try $0.string() }
-      case "size": size = try scanner.attempt { try $0.integer() }
-      case "sha256": sha256 = try scanner.attempt { try $0.digest() }
-      case "recordedAt": recordedAt = try scanner.attempt { try $0.time() }
+      case "identifier": identifier = try scanner.attempt { json throws(Failure) in try json.string() }
+      case "path": path = try scanner.attempt { json throws(Failure) in try json.string() }
+      case "size": size = try scanner.attempt { json throws(Failure) in try json.integer() }
+      case "sha256": sha256 = try scanner.attempt { json throws(Failure) in try json.digest() }
+      case "recordedAt": recordedAt = try scanner.attempt { json throws(Failure) in try json.time() }
       case "call":
-        call = try scanner.attempt { (scanner: inout ManifestScanner) throws(Failure) in
-          try scanner.optional { try $0.integer() }
+        call = try scanner.attempt { scanner throws(Failure) in
+          try scanner.optional { json throws(Failure) in try json.integer() }
         }
       default: return false
       }

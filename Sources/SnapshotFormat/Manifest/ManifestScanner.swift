@@ -164,9 +164,14 @@ extension ManifestScanner {
   }
 
   /// The members of an object; `member` reads the value of a key that it knows, and answers `false` of any other, which
-  /// is passed over unless `unknown` reads it.
+  /// is passed over.
+  mutating func object(_ member: (inout Self, String) throws(Failure) -> Bool) throws(Failure) {
+    try object(unknown: { scanner, _ throws(Failure) in try scanner.pass() }, member)
+  }
+
+  /// The members of an object, of which `unknown` reads those that `member` does not know.
   mutating func object(
-    unknown: ((inout Self, String) throws(Failure) -> Void)? = nil,
+    unknown: (inout Self, String) throws(Failure) -> Void,
     _ member: (inout Self, String) throws(Failure) -> Bool
   ) throws(Failure) {
     try expect(.beginObject, "an object")
@@ -179,7 +184,7 @@ extension ManifestScanner {
       if !isNew { repeatedKey = repeatedKey ?? key }
       if isNew, try member(&self, key) { continue }
       unknownEnd = start + limits.unknownLength - unknownLength
-      if isNew, let unknown { try unknown(&self, key) } else { try pass() }
+      if isNew { try unknown(&self, key) } else { try pass() }
       unknownEnd = nil
       unknownLength += json.tokenizer.offset - start
     }

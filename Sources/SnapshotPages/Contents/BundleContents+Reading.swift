@@ -3,8 +3,6 @@ public import SnapshotFormat
 extension BundleContents {
   /// Reads what one page shows of `bundle`, in memory that does not grow with the bundle. Blocks for the disk.
   ///
-  /// A page of recordings has ``PageLimits/rows`` of them, or fewer where their names are long; the next one begins
-  /// behind its last row.
   /// - Parameter modules: What the bundle's record says of its modules.
   public init(
     _ bundle: CheckedBundle, modules: [Module], selection: SnapshotPage.Selection
@@ -42,7 +40,6 @@ private struct RecordingPage {
   private let selected: Set<String>?
   private var rows: [Manifest.Recording] = []
   private var total = 0
-  private var budget = TextBudget(PageLimits.listLength)
 
   init(_ selection: SnapshotPage.Selection, modules: [Module]) {
     start = max(0, selection.recordings)
@@ -62,11 +59,7 @@ private struct RecordingPage {
     for index in missing.indices { missing[index].remove(recording.identifier) }
     if let selected, !selected.contains(recording.identifier) { return }
     total += 1
-    guard total > start, rows.count == total - 1 - start, rows.count < PageLimits.rows else { return }
-    guard budget.take(recording.path, of: 2), budget.take(recording.identifier) || rows.isEmpty else {
-      return
-    }
-    rows.append(recording)
+    if total > start, rows.count < PageLimits.rows { rows.append(recording) }
   }
 
   var slice: PageSlice<Manifest.Recording> { PageSlice(rows, start: min(start, total), total: total) }
@@ -85,15 +78,12 @@ private struct MemberPage {
   private let start: Int
   private var rows: [SnapshotMember] = []
   private var total = 0
-  private var budget = TextBudget(PageLimits.listLength / 2)
 
   init(start: Int) { self.start = max(0, start) }
 
   mutating func append(_ member: SnapshotMember) {
     total += 1
-    guard total > start, rows.count == total - 1 - start, rows.count < PageLimits.rows else { return }
-    guard budget.take(member.name, of: 2) || rows.isEmpty else { return }
-    rows.append(member)
+    if total > start, rows.count < PageLimits.rows { rows.append(member) }
   }
 
   var slice: PageSlice<FileEntry> {

@@ -31,38 +31,28 @@ extension DiffSummary {
     clock: some Clock<Duration> = ContinuousClock()
   ) throws(BundleError) {
     let comparison = try SnapshotComparison(first, second, limits: limits, clock: clock)
-    var budget = TextBudget(PageLimits.listLength)
     let kinds =
       comparison.changed.map(Entry.Kind.changed) + comparison.removed.map(Entry.Kind.removed)
       + comparison.added.map(Entry.Kind.added)
-    var told: [Entry.Kind] = []
-    for kind in kinds.prefix(PageLimits.rows) where told.isEmpty || budget.take(kind.length) {
-      told.append(kind)
-    }
     let places = ModulePlaces(modules)
-    let entries = told.map { (places.first(wanting: $0.identifier), $0) }
+    let entries = kinds.prefix(PageLimits.rows).map { (places.first(wanting: $0.identifier), $0) }
     let sorted = entries.indices.sorted {
       (entries[$0].0 ?? .max, $0) < (entries[$1].0 ?? .max, $1)
     }
-    let facts = comparison.facts.prefix(PageLimits.rows).filter { budget.take($0.length + 200) }
-    let files = comparison.files.filter { budget.take($0.place, beside: 150) }
     let counts = Counts(
       added: comparison.counts.added, removed: comparison.counts.removed, changed: comparison.counts.changed,
       alike: comparison.alike, files: comparison.counts.files)
     self.init(
-      facts: facts, counts: counts,
+      facts: Array(comparison.facts.prefix(PageLimits.rows)), counts: counts,
       recordings: sorted.map { Entry(module: entries[$0].0.map { modules[$0].name }, entries[$0].1) },
-      files: files,
-      cut: Self.cut(comparison, told: (entries.count, facts.count, files.count)))
+      files: comparison.files, cut: Self.cut(comparison))
   }
 
-  private static func cut(
-    _ comparison: SnapshotComparison, told: (recordings: Int, facts: Int, files: Int)
-  ) -> String? {
+  private static func cut(_ comparison: SnapshotComparison) -> String? {
     let counts = comparison.counts
     let isListed =
-      told.recordings == counts.added + counts.removed + counts.changed
-      && told.facts == comparison.facts.count && told.files == counts.files
+      counts.added + counts.removed + counts.changed <= PageLimits.rows
+      && comparison.facts.count <= PageLimits.rows && counts.files <= PageLimits.rows
     let isCompared = comparison.changed.allSatisfy { difference in
       switch difference.detail {
       case .json(_, let isComplete), .text(_, let isComplete): isComplete
@@ -94,28 +84,5 @@ extension DiffSummary.Entry.Kind {
     case .added(let recording), .removed(let recording): recording.identifier
     case .changed(let difference): difference.second.identifier
     }
-  }
-
-  /// About how many bytes it takes in the page.
-  fileprivate var length: Int {
-    let changes: Int
-    switch self {
-    case .changed(let difference):
-      switch difference.detail {
-      case .json(let list, _): changes = list.reduce(0) { $0 + $1.length + 120 }
-      case .text(let list, _): changes = list.reduce(0) { $0 + $1.length + 120 }
-      case .bytes, .beyondLimits: changes = 100
-      }
-    case .added, .removed: changes = 0
-    }
-    return 300 + TextBudget.length(of: String(identifier.prefix(200))) + changes
-  }
-}
-
-extension Change {
-  /// About how many bytes its texts take in a page.
-  fileprivate var length: Int {
-    TextBudget.length(of: "\(place)") + TextBudget.length(of: first ?? "")
-      + TextBudget.length(of: second ?? "")
   }
 }

@@ -6,7 +6,7 @@ extension FilePreview {
     /// The most bytes of JSON that are read.
     public var bytes: Int64 = 16 << 20
     /// About the most bytes that the file takes in the page.
-    public var pageLength = 36 << 10
+    public var pageLength = 42_000
     /// The most lines.
     public var lines = PageLimits.lines
     /// The deepest nesting of JSON that is shown.
@@ -18,7 +18,7 @@ extension FilePreview {
     /// The most bytes of a string or a line of text.
     public var textLength = 400
     /// The most bytes of a file that is neither text nor a picture.
-    public var hexLength = 2048
+    public var hexLength = 4096
 
     /// The limits above.
     public init() {}

@@ -128,7 +128,9 @@ extension JSONOutline {
     }
   }
 
-  private static func isCut(_ tokenizer: JSONTokenizer) -> Bool { tokenizer.textLength > tokenizer.text.count }
+  private static func isCut(_ tokenizer: JSONTokenizer) -> Bool {
+    tokenizer.textLength > tokenizer.text.count
+  }
 
   private static func text(_ tokenizer: JSONTokenizer) -> String {
     String(wholeCharactersOf: tokenizer.text[...])
@@ -174,12 +176,12 @@ extension JSONOutline {
   private static func length(of line: JSONLine) -> Int {
     let text: Int
     switch line.value {
-    case .object, .array: text = 100
-    case .string(let string, _): text = TextBudget.length(of: string)
+    case .object, .array: text = 150
+    case .string(let string, _): text = PageText.length(string)
     case .number(let digits): text = digits.utf8.count
     case .literal, .omitted: text = 5
     }
-    return 60 + text + (line.key.map(TextBudget.length) ?? 0)
+    return 90 + text + (line.key.map(PageText.length) ?? 0)
   }
 }
 

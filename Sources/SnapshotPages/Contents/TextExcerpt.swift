@@ -6,7 +6,7 @@ struct TextExcerpt {
   private(set) var cut: String?
 
   init(_ head: FileHead, limits: FilePreview.Limits) {
-    var budget = TextBudget(limits.pageLength)
+    var budget = PageBudget(limits.pageLength)
     var rest = head.bytes[...]
     if rest.starts(with: [0xEF, 0xBB, 0xBF]) { rest = rest.dropFirst(3) }
     var hasCutLine = false
@@ -18,7 +18,7 @@ struct TextExcerpt {
       if line.last == 0x0D { line = line.dropLast() }
       let isLong = line.count > limits.textLength
       let text = String(wholeCharactersOf: line.prefix(limits.textLength)) + (isLong ? "…" : "")
-      guard lines.count < limits.lines, budget.take(text, beside: 40) else { break }
+      guard lines.count < limits.lines, budget.take(44 + PageText.length(text)) else { break }
       hasCutLine = hasCutLine || isLong
       lines.append(text)
       rest = end.map { rest[($0 + 1)...] } ?? []

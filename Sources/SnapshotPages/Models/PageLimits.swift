@@ -8,8 +8,6 @@ public enum PageLimits {
   public static let names = 20
   /// The most lines of a preview.
   public static let lines = 1000
-  /// About the most bytes that the names in a list of recordings take in the page.
-  public static let listLength = 24 << 10
   /// The most pictures that are shown at once.
   public static let pictures = 4
 }
