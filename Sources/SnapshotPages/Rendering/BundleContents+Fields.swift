@@ -5,12 +5,12 @@ extension BundleContents {
   func fields(
     of id: SnapshotID, _ selection: SnapshotPage.Selection, _ budget: inout PageBudget
   ) -> Fields {
-    let moduleRows = budget.part(12_000) { moduleRows(of: id, selection, &$0) }
-    let pictures = budget.part(6000) { pictures(of: id, &$0) }
+    let moduleRows = budget.part(12_000) { self.moduleRows(of: id, selection, &$0) }
+    let pictures = budget.part(6000) { self.pictures(of: id, &$0) }
     let attachments = budget.part(8000) { budget in
-      fileRows(attachments.rows, of: id, below: "attachments/", &budget)
+      fileRows(self.attachments.rows, of: id, below: "attachments/", &budget)
     }
-    let files = budget.part(8000) { fileRows(files.rows, of: id, below: "app-data/", &$0) }
+    let files = budget.part(8000) { fileRows(self.files.rows, of: id, below: "app-data/", &$0) }
     let recordings = recordingRows(of: id, &budget)
     return [
       "modules": moduleCount > 0

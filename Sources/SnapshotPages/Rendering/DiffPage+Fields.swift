@@ -8,17 +8,17 @@ extension DiffPage {
 
   var fields: Fields {
     var budget = PageBudget()
-    let second = second.map { Self.side("second", $0, &budget) }
+    let other = second.map { Self.side("second", $0, &budget) }
     return [
-      "sides": [Self.side("first", first, &budget)] + (second.map { [$0] } ?? []),
-      "swap": self.second.map { PagePath.diff($0.id, with: first.id).description },
+      "sides": [Self.side("first", first, &budget)] + (other.map { [$0] } ?? []),
+      "swap": second.map { PagePath.diff($0.id, with: first.id).description },
       "action": PagePath.diff(first.id).description,
       "field": PageField.with.rawValue,
       "entered": entered.isEmpty ? nil : PageText.cut(entered, to: 400).text,
       "mistake": mistake,
-      "isChoice": self.second == nil,
-      "candidates": budget.part(12_000) { candidates(&$0) },
-      "differences": differences?.fields(first, self.second ?? first, &budget),
+      "isChoice": second == nil,
+      "candidates": budget.part(12_000) { candidateRows(&$0) },
+      "differences": differences?.fields(first, second ?? first, &budget),
     ]
   }
 
@@ -31,7 +31,7 @@ extension DiffPage {
     }
   }
 
-  private func candidates(_ budget: inout PageBudget) -> [Fields] {
+  private func candidateRows(_ budget: inout PageBudget) -> [Fields] {
     var rows: [Fields] = []
     for candidate in candidates.prefix(PageLimits.names) where candidate.id != first.id {
       guard budget.take(400) else { break }
@@ -51,7 +51,7 @@ extension DiffSummary {
   func fields(_ first: SnapshotRecord, _ second: SnapshotRecord, _ budget: inout PageBudget) -> Fields {
     let facts = budget.part(8000) { factRows(&$0) }
     let files = budget.part(8000) { fileRows(first, second, &$0) }
-    let groups = groups(first, second, &budget)
+    let groups = self.groups(first, second, &budget)
     let shown = groups.reduce(0) { $0 + $1.count }
     let differing = counts.added + counts.removed + counts.changed
     return [

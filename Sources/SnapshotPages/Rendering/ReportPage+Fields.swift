@@ -1,3 +1,5 @@
+import SnapshotFormat
+
 extension ReportPage {
   var title: String { report.description }
 

@@ -1,3 +1,5 @@
+import SnapshotFormat
+
 extension SignInPage {
   var title: String { "Sign in" }
 

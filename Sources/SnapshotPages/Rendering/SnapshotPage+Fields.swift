@@ -5,7 +5,7 @@ extension SnapshotPage {
 
   func fields(in frame: PageFrame) -> Fields {
     var budget = PageBudget()
-    let metadata = budget.part(4000) { metadata(&$0) }
+    let metadata = budget.part(4000) { self.metadata(&$0) }
     var fields: Fields = [
       "id": record.id.description,
       "short": record.shortID,
