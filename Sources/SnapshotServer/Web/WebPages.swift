@@ -93,7 +93,8 @@ struct WebPages: Sendable {
   /// Makes a page for `visitor`.
   func render(
     _ visitor: Visitor?, status: HTTPResponse.Status = .ok, notice: PageNotice? = nil,
-    on queue: DispatchQueue = WebPages.queue, _ body: @escaping @Sendable (PageRenderer, PageFrame) throws -> [UInt8]
+    on queue: DispatchQueue = WebPages.queue,
+    _ body: @escaping @Sendable (PageRenderer, PageFrame) throws -> [UInt8]
   ) async throws -> HTTPServerResponse {
     var frame = PageFrame(account: visitor?.shown ?? .signedOut, notice: notice)
     frame.formToken = visitor.map { access.forms.token(for: $0.anchor) }
