@@ -48,15 +48,17 @@ public struct CatalogActivity: Sendable, Hashable {
 /// Counts records that are visited newest first, the same for every catalogue.
 package struct ActivityCounter {
   private let days: ClosedRange<Int>
+  private let limit: Int
   private var visits = 0
   private var found: [CatalogActivity.Day] = []
   private var firstDay: Int
   /// Whether nothing further is to be visited.
   package private(set) var isDone = false
 
-  /// Counts nothing yet of `days`.
-  package init(_ days: ClosedRange<Int>) {
+  /// Counts nothing yet of `days`, and at most `limit` records.
+  package init(_ days: ClosedRange<Int>, limit: Int = CatalogActivity.maximumVisits) {
     self.days = days
+    self.limit = limit
     firstDay = days.lowerBound
   }
 
@@ -65,7 +67,7 @@ package struct ActivityCounter {
     let day = CatalogActivity.day(ofMillisecond: millisecond)
     guard day >= days.lowerBound else { return isDone = true }
     visits += 1
-    guard visits <= CatalogActivity.maximumVisits else {
+    guard visits <= limit else {
       isDone = true
       // Not all of this day was counted, so none of it is told.
       firstDay = day + 1

@@ -71,7 +71,8 @@ public final class InMemoryCatalog: Catalog {
     _ query: CatalogQuery, days: ClosedRange<Int>
   ) async throws(CatalogError) -> CatalogActivity {
     entries.withLock { state in
-      var counter = ActivityCounter(CatalogActivity.limited(days))
+      let limit = query == CatalogQuery() ? .max : CatalogActivity.maximumVisits
+      var counter = ActivityCounter(CatalogActivity.limited(days), limit: limit)
       state.visit(query.until(days.upperBound), olderThan: nil) { record in
         counter.add(receivedAt: Cursor(after: record).receivedAt, size: record.size)
         return !counter.isDone

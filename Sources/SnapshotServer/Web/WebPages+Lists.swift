@@ -53,7 +53,6 @@ extension WebPages {
   ) async throws -> HomePage {
     let request = try listRequest(search.values.map { ($0.rawValue, $1) }, cursor, report: nil, caller)
     var list = try await list(request, isContinued: cursor != nil, caller)
-    list.next = list.next.map { PagePath.home(search, cursor: $0).description }
     // To count what a limited caller may see, many records may have to be looked at.
     if cursor == nil, request.query.scope == nil {
       let total = try await service.total(request.query)
@@ -95,8 +94,7 @@ extension WebPages {
     var status = HTTPResponse.Status.ok
     do {
       let request = try listRequest([], cursor, report: report, call.caller)
-      var list = try await list(request, isContinued: cursor != nil, call.caller)
-      list.next = list.next.map { PagePath.report(report, cursor: $0).description }
+      let list = try await list(request, isContinued: cursor != nil, call.caller)
       page = ReportPage(report: report, list: list)
     } catch CatalogError.incomplete {
       page = ReportPage(report: report, list: .outage)
@@ -117,7 +115,7 @@ extension WebPages {
     return request
   }
 
-  /// A page of what is found; `next` is the cursor of the following one.
+  /// A page of what is found.
   private func list(
     _ request: ListRequest, isContinued: Bool, _ caller: Caller
   ) async throws -> SnapshotList {

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPEngine
+import HTTPSemantics
 import HTTPTypes
 import SnapshotFormat
 import SnapshotServer
@@ -87,7 +88,7 @@ import Testing
   @Test func `every page comes with all that keeps it from harm`() async throws {
     let browser = PageBrowser(guarded.api)
     let names = ["Cross-Origin-Opener-Policy", "Cross-Origin-Resource-Policy", "X-Content-Type-Options"]
-      .compactMap(HTTPField.Name.init)
+      .compactMap { HTTPField.Name($0) }
     func check(_ answer: TestAPI.Answer, _ name: String) throws {
       let policy = try #require(answer.fields[.contentSecurityPolicy], "\(name)")
       #expect(policy.hasPrefix("default-src 'none'"), "\(name)")
@@ -114,9 +115,9 @@ import Testing
   }
 
   @Test func `what a token is limited to holds on every page`() async throws {
-    let browser = PageBrowser(guarded.api)
     let limits = [CallerLimits(reportPrefixes: ["WEB-"]), CallerLimits(applications: ["com.example.shop"])]
     for limit in limits {
+      let browser = PageBrowser(guarded.api)
       try await browser.signIn(guarded.token(.admin, limits: limit).fields)
       let own = try SampleBundle { $0.application.identifier = "com.example.shop" }
       try await guarded.attach(own, report: "WEB-1", guarded.token(.admin).fields)
