@@ -34,10 +34,10 @@ struct ActivityChartTests {
     #expect(page.all("time").prefix(3).map(\.text) == ["24 Nov 2026", "23 Nov 2026", "21 Nov 2026"])
   }
 
-  @Test func `without days there is no chart, and more than sixty are cut`() throws {
+  @Test func `without days there is no chart, and more than thirty are cut`() throws {
     #expect(try page([]).all("figure").isEmpty)
-    let bars = try page(Array(repeating: 1, count: 61)).all("rect").filter { $0.attributes["width"] == "8" }
-    #expect(bars.count == 120)
+    let bars = try page(Array(repeating: 1, count: 31)).all("rect").filter { $0.attributes["width"] == "8" }
+    #expect(bars.count == 60)
   }
 
   @Test func `days on which nothing came have no bar`() throws {

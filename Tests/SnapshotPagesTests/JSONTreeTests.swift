@@ -17,7 +17,7 @@ struct JSONTreeTests {
     #expect(page.all("details").count == 2)
     #expect(
       html.contains(
-        "<b>&quot;a&quot;</b>: [ <i>1</i></summary><div><p><span class=\"number\">1.50</span></p></div><p>]</p></details><p>"
+        "<b>\"a\"</b>: [ <i>1 item</i></summary><div><p><span class=\"number\">1.50</span></p></div><p>]</p></details><p>"
       ))
   }
 

@@ -7,7 +7,8 @@ struct PageTextTests {
     ("a & b", "a &amp; b"), ("<i>", "&lt;i&gt;"), ("\"'", "&quot;&#39;"), ("", ""), ("ä 日本 👩‍👩‍👧 ❤️", "ä 日本 👩‍👩‍👧 ❤️"),
     // One character to Swift, and the end of an attribute to a browser.
     ("\"\u{301}", "&quot;\u{301}"), ("<\u{338}", "&lt;\u{338}"), ("&\u{20E3}", "&amp;\u{20E3}"),
-    ("a\tb", "a\tb"), ("a\nb\r\u{0}\u{1B}\u{7F}", "a␊b␍␀␛␡"), ("\u{85}\u{9B}", "⟨U+0085⟩⟨U+009B⟩"),
+    ("a\tb", "a\tb"), ("a\nb\u{0}\u{1B}\u{7F}", "a⟨U+000A⟩b⟨U+0000⟩⟨U+001B⟩⟨U+007F⟩"),
+    ("\u{85}\u{9B}", "⟨U+0085⟩⟨U+009B⟩"),
     ("\u{202E}abc\u{2066}\u{200B}\u{FEFF}", "⟨U+202E⟩abc⟨U+2066⟩⟨U+200B⟩⟨U+FEFF⟩"),
     ("\u{2028}\u{2029}\u{AD}\u{E0041}\u{FFFE}", "⟨U+2028⟩⟨U+2029⟩⟨U+00AD⟩⟨U+E0041⟩⟨U+FFFE⟩"),
     ("e\u{301}\u{301}\u{301}\u{301}\u{301}", "e\u{301}\u{301}\u{301}\u{301}⟨U+0301⟩"),

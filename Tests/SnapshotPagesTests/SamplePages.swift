@@ -1,12 +1,13 @@
 import Foundation
-import SnapshotDiff
 import SnapshotFormat
 import SnapshotPages
 
+@testable import SnapshotDiff
+
 /// Pages with what apps usually record, or with what somebody wrote who means harm.
-struct SamplePages {
+struct SamplePages: Sendable {
   /// What stands wherever an app may write what it likes.
-  let text: (String) -> String
+  let text: @Sendable (String) -> String
   /// How many elements a list gets, against the usual number.
   let factor: Int
 
@@ -16,7 +17,7 @@ struct SamplePages {
   static let hostile = SamplePages(
     text: {
       "\($0)\"><script>alert(1)</script>\"\u{301} onload=\"alert(1)\u{202E}\u{0}\u{7F}\n"
-        + String(repeating: "<\"&'>", count: 4000)
+        + String(repeating: "<\"&'>", count: 300)
     },
     factor: 100)
 
@@ -30,7 +31,7 @@ struct SamplePages {
       device: .init(
         model: text("iPhone17,1"), system: text("iOS"), systemVersion: text("26.1"), locale: text("de_AT")),
       modules: [Module(name: text("Feed"), files: ["feed"])],
-      recordings: (0..<recordings).map(recording))
+      recordings: factor > 1 ? [] : (0..<recordings).map(recording))
   }
 
   func id(_ number: Int) -> SnapshotID {
@@ -157,41 +158,49 @@ struct SamplePages {
     return lines
   }
 
-  func diff() throws -> DiffPage {
-    let json = (0..<(3 * factor)).map { number in
-      Change(
-        place: JSONPath([.key("items"), .index(number), .key(text("title"))]),
-        first: number % 3 == 1 ? nil : text("\"Yesterday\""),
-        second: number % 3 == 2 ? nil : text("\"Today, and a little more of it\""))
+  private func changes() -> [Change<JSONPath>] {
+    (0..<(3 * factor)).map { number in
+      let path = JSONPath([.key("items"), .index(number), .key(text("title"))])
+      let first = number % 3 == 1 ? nil : text("\"Yesterday\"")
+      return Change(
+        place: path, first: first, second: number % 3 == 2 ? nil : text("\"Today, and a little more\""))
     }
+  }
+
+  private func details() -> [RecordingDifference.Detail] {
     let lines = (1..<4).map { Change(place: $0, first: text("one line"), second: text("another line")) }
-    let details: [RecordingDifference.Detail] = [
-      .json(json, isComplete: factor == 1), .text(lines, isComplete: true), .bytes(firstDifference: 4711),
-      .beyondLimits,
-      .json([], isComplete: true),
+    return [
+      .json(changes(), isComplete: factor == 1), .text(lines, isComplete: true),
+      .bytes(firstDifference: 4711), .beyondLimits, .json([], isComplete: true),
     ]
-    let changed = (0..<(factor > 1 ? 40 : 5)).map { number -> DiffSummary.Entry in
+  }
+
+  func diff() throws -> DiffPage {
+    let details = details()
+    var entries: [DiffSummary.Entry] = [
+      .init(module: text("Feed"), .added(recording(8))), .init(module: text("Feed"), .removed(recording(9))),
+    ]
+    for number in 0..<(factor > 1 ? 40 : 5) {
       let difference = RecordingDifference(
         first: recording(number), second: recording(number), detail: details[number % 5])
-      return .init(module: number < 3 ? text("Feed") : nil, .changed(difference))
+      entries.append(.init(module: number < 3 ? text("Feed") : nil, .changed(difference)))
     }
+    let facts: [Change<SnapshotComparison.Fact>] = [
+      Change(place: .version, first: text("3.1.1"), second: text("3.1.0")),
+      Change(place: .module(text("Feed")), first: nil, second: text("feed, profile")),
+    ]
+    let files = (0..<min(50, 2 * factor)).map { number in
+      Change(
+        place: "attachments/" + text("log\(number).txt"), first: number % 2 == 0 ? "100" : nil,
+        second: "20311")
+    }
+    let counts = DiffSummary.Counts(
+      added: factor, removed: factor, changed: 50_000 * (factor - 1) + 5, alike: 51, files: 2 * factor)
     return DiffPage(
       first: try record(1), second: try record(0),
       differences: DiffSummary(
-        facts: [
-          Change(place: .version, first: text("3.1.1"), second: text("3.1.0")),
-          Change(place: .module(text("Feed")), first: nil, second: text("feed, profile")),
-        ],
-        counts: .init(
-          added: factor, removed: factor, changed: 50_000 * (factor - 1) + 5, alike: 51, files: 2 * factor),
-        recordings: [
-          .init(module: text("Feed"), .added(recording(8))),
-          .init(module: text("Feed"), .removed(recording(9))),
-        ] + changed,
-        files: (0..<min(50, 2 * factor)).map {
-          Change(
-            place: "attachments/" + text("log\($0).txt"), first: $0 % 2 == 0 ? "100" : nil, second: "20311")
-        }, cut: factor > 1 ? "Only a second was spent on it." : nil))
+        facts: facts, counts: counts, recordings: entries, files: files,
+        cut: factor > 1 ? "Only a second was spent on it." : nil))
   }
 
   func choice() throws -> DiffPage {
@@ -201,71 +210,74 @@ struct SamplePages {
   }
 
   /// Every page, by a name for it.
-  func all() throws -> [(name: String, bytes: [UInt8])] {
-    let pages = try PageRenderer()
-    let frame = PageFrame(
+  func all() throws -> [(name: String, bytes: [UInt8])] { try lists() + single() + previews() + messages() }
+
+  private var frame: PageFrame {
+    PageFrame(
       account: .signedIn(name: text("Mira’s laptop")), formToken: "0123456789abcdef", notice: .pinned)
-    let record = try record()
-    let hex = (0..<(20 * factor)).map { row in (0..<16).map { UInt8(truncatingIfNeeded: row * 16 + $0) } }
+  }
+  private static let open = PageFrame(account: .open, formToken: "1")
+  private static let signedOut = PageFrame(account: .signedOut, formToken: "1")
+
+  private func lists() throws -> [(name: String, bytes: [UInt8])] {
+    let pages = try PageRenderer()
+    let outage = SnapshotList([], outage: "The catalogue is being made anew.")
     return [
       ("home", pages.render(try home(), in: frame)),
       ("search", pages.render(try search(), in: frame)),
-      (
-        "empty", pages.render(HomePage(list: SnapshotList([])), in: PageFrame(account: .open, formToken: "1"))
-      ),
-      (
-        "outage",
-        pages.render(HomePage(list: SnapshotList([], outage: "The catalogue is being made anew.")), in: frame)
-      ),
+      ("empty", pages.render(HomePage(list: SnapshotList([])), in: Self.open)),
+      ("outage", pages.render(HomePage(list: outage), in: frame)),
       ("report", pages.render(try report(), in: frame)),
+    ]
+  }
+
+  private func single() throws -> [(name: String, bytes: [UInt8])] {
+    let pages = try PageRenderer()
+    let damaged = SnapshotPage(
+      record: try record(4), contents: .failure(Unreadable("The bundle is damaged.")),
+      origin: "http://127.0.0.1:8080")
+    return [
       ("snapshot", pages.render(try snapshot(), in: frame)),
-      (
-        "damaged",
-        pages.render(
-          SnapshotPage(
-            record: record, contents: .failure(Unreadable("The bundle is damaged.")),
-            origin: "http://127.0.0.1:8080"),
-          in: PageFrame(account: .open, formToken: "1"))
-      ),
+      ("damaged", pages.render(damaged, in: Self.open)),
+      ("diff", pages.render(try diff(), in: frame)),
+      ("choice", pages.render(try choice(), in: frame)),
+    ]
+  }
+
+  private func previews() throws -> [(name: String, bytes: [UInt8])] {
+    let pages = try PageRenderer()
+    let lines = (0..<(40 * factor)).map { text("\tline \($0) of a log") }
+    let rows = (0..<(20 * factor)).map { row in (0..<16).map { UInt8(truncatingIfNeeded: row * 16 + $0) } }
+    let cut = "The file is too long for a page: this is its beginning."
+    return [
       ("json", pages.render(try preview(.json(json)), in: frame)),
-      (
-        "text",
-        pages.render(
-          try preview(
-            .text((0..<(40 * factor)).map { text("\tline \($0) of a log") }), cut: "The file is too long."),
-          in: frame)
-      ),
-      ("hex", pages.render(try preview(.hex(hex)), in: frame)),
+      ("text", pages.render(try preview(.text(lines), cut: cut), in: frame)),
+      ("hex", pages.render(try preview(.hex(rows)), in: frame)),
       ("image", pages.render(try preview(.image), in: frame)),
       ("nothing", pages.render(try preview(.empty), in: frame)),
       ("unreadable", pages.render(try preview(.unreadable("It is damaged.")), in: frame)),
-      ("diff", pages.render(try diff(), in: frame)),
-      ("choice", pages.render(try choice(), in: frame)),
-      (
-        "link",
-        pages.render(
-          LinkPage(
-            record: record,
-            link:
-              "https://snapshots.example.com/v1/snapshots/x.zip?expires=1&signature=\(String(repeating: "a", count: 43))",
-            expiresAt: Self.day), in: frame)
-      ),
-      (
-        "sign-in",
-        pages.render(
-          SignInPage(
-            next: "/snapshots/\(record.id)", reason: text("This token is not known here."), isMistake: true),
-          in: PageFrame(account: .signedOut, formToken: "1"))
-      ),
-      ("signed-out", pages.render(SignedOutPage(), in: PageFrame(account: .signedOut))),
-      (
-        "problem",
-        pages.render(
-          ProblemPage(
-            status: 404, title: "There is no such snapshot", detail: text("Nothing has this UUID."),
-            requestID: "0f3c5a7b9d1e"),
-          in: frame)
-      ),
+    ]
+  }
+
+  private func messages() throws -> [(name: String, bytes: [UInt8])] {
+    let pages = try PageRenderer()
+    let record = try record()
+    let signature = String(repeating: "a", count: 43)
+    let link = LinkPage(
+      record: record,
+      link:
+        "https://snapshots.example.com/v1/snapshots/\(record.id).zip?expires=1795308400&signature=\(signature)",
+      expiresAt: Self.day)
+    let signIn = SignInPage(
+      next: "/snapshots/\(record.id)", reason: text("This token is not known here."), isMistake: true)
+    let problem = ProblemPage(
+      status: 404, title: "There is no such snapshot", detail: text("Nothing has this UUID."),
+      requestID: "0f3c5a7b9d1e")
+    return [
+      ("link", pages.render(link, in: frame)),
+      ("sign-in", pages.render(signIn, in: Self.signedOut)),
+      ("signed-out", pages.render(SignedOutPage(), in: Self.signedOut)),
+      ("problem", pages.render(problem, in: frame)),
     ]
   }
 }

@@ -15,6 +15,7 @@ public struct HTMLPage: Sendable {
 
   /// What is wrong with a page.
   public struct Failure: Error, CustomStringConvertible {
+    /// One sentence.
     public let description: String
   }
 

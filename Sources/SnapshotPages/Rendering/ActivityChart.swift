@@ -3,7 +3,7 @@ import Foundation
 /// What came in day by day as two rows of bars, in a picture 100 high whose width is stretched, and as a table.
 struct ActivityChart {
   /// The most days that are drawn.
-  static let mostDays = 60
+  static let mostDays = 30
   private static let pitch = 10
 
   private let days: [ActivityDay]

@@ -29,7 +29,7 @@ extension SearchForm {
       "text": values[.text].map { PageText.cut($0, to: 2000).text },
       "hasFilters": !filters.isEmpty,
       "isEmpty": isEmpty,
-      "mistake": mistake,
+      "mistake": mistake.map { PageText.cut($0, to: 600).text },
       "filters": [
         field(.report, "Report", "BUG-123"),
         field(.application, "Application", "com.example.news"),

@@ -35,7 +35,7 @@ struct JSONTree {
           _ = budget.take(60)
           fields["container"] = brackets.open
           fields["isOpen"] = !isLong || open.count < Self.foldedDepth
-          fields["count"] = line.value.count.map { Measures.number($0) }
+          fields["count"] = line.value.count.map { Measures.count($0, brackets.noun) }
           open.append(brackets.close)
         }
       }
@@ -85,10 +85,10 @@ struct JSONTree {
 }
 
 extension JSONLine.Value {
-  fileprivate var brackets: (open: String, close: String)? {
+  fileprivate var brackets: (open: String, close: String, noun: String)? {
     switch self {
-    case .object: ("{", "}")
-    case .array: ("[", "]")
+    case .object: ("{", "}", "key")
+    case .array: ("[", "]", "item")
     case .string, .number, .literal, .omitted: nil
     }
   }

@@ -16,7 +16,7 @@ extension PageFrame {
       "account": nil,
     ]
     if case .signedIn(let name) = account {
-      var budget = PageBudget(160)
+      var budget = PageBudget(48)
       fields["account"] = ["name": budget.name(name), "signOut": PagePath.signOut.description] as Fields
     }
     return fields

@@ -17,6 +17,7 @@ struct PageTemplates: Sendable {
     "snapshots": PackageResources.snapshots_mustache,
     "pager": PackageResources.pager_mustache,
     "files": PackageResources.files_mustache,
+    "other": PackageResources.other_mustache,
     "actions": PackageResources.actions_mustache,
     "home": PackageResources.home_mustache,
     "report": PackageResources.report_mustache,

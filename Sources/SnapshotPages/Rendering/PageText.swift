@@ -91,9 +91,7 @@ enum PageText {
     case "\"": "&quot;"
     case "'": "&#39;"
     case "\t": nil
-    case "\u{7F}": "\u{2421}"
-    // Unicode has a picture of each.
-    case ..<" ": Unicode.Scalar(0x2400 + scalar.value).map { String(Character($0)) }
+    case ..<" ", "\u{7F}": name(of: scalar)
     default: nil
     }
   }

@@ -50,7 +50,7 @@ extension FilePreview {
       fields["hex"] = ["rows": shown] as Fields
       isWhole = shown.count == rows.count
     case .image: fields["image"] = raw
-    case .unreadable(let reason): fields["unreadable"] = reason
+    case .unreadable(let reason): fields["unreadable"] = PageText.cut(reason, to: 2000).text
     case .empty: break
     }
     fields["cut"] = cut ?? (isWhole ? nil : "The page shows the beginning alone.")

@@ -8,8 +8,8 @@ extension SignInPage {
       "action": PagePath.signIn().description,
       "tokenField": PageField.token.rawValue,
       "nextField": PageField.next.rawValue,
-      "next": next,
-      "reason": reason,
+      "next": PageText.cut(next, to: 8000).text,
+      "reason": reason.map { PageText.cut($0, to: 1000).text },
       "isMistake": isMistake,
     ]
   }

@@ -2,7 +2,7 @@ import SnapshotFormat
 
 extension SnapshotList {
   /// What names may take of each row, so that a page of the most rows keeps its length.
-  private static let rowNames = 420
+  private static let rowNames = 300
 
   /// For the template `snapshots`.
   /// - Parameter path: the page that goes on at a cursor, or the first one.

@@ -27,7 +27,7 @@ extension SnapshotPage {
     case .success(let contents):
       fields["contents"] = contents.fields(of: record.id, selection, &budget)
     case .failure(let reason):
-      fields["unreadable"] = reason.description
+      fields["unreadable"] = PageText.cut(reason.description, to: 2000).text
     }
     return fields
   }
