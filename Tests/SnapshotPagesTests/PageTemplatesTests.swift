@@ -19,7 +19,7 @@ struct PageTemplatesTests {
     #expect(page.render(["name": "outer", "inner": ["name": nil] as Fields] as Fields) == "none")
   }
 
-  @Test func `only one place in all templates takes text as it is: none`() throws {
+  @Test func `no template takes text as it is`() throws {
     let sources = [
       PackageResources.layout_mustache, PackageResources.snapshot_mustache, PackageResources.diff_mustache,
       PackageResources.preview_mustache, PackageResources.home_mustache, PackageResources.snapshots_mustache,
