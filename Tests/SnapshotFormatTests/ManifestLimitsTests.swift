@@ -29,7 +29,7 @@ import Testing
 
   @Test func `what is not known has a limit in each object`() {
     var limits = Manifest.Limits()
-    for (limit, isTaken) in [(11, false), (12, true), (13, true)] {
+    for (limit, isTaken) in [(12, false), (13, true), (14, true)] {
       limits.unknownLength = limit
       // Of the key's quote to the value's end.
       let words = refusal(json(#","new":"abcde""#), limits)

@@ -99,6 +99,11 @@ extension Manifest {
 }
 
 extension Manifest.Limits {
+  var tooMuchUnknown: BundleError {
+    .manifestMalformed(
+      "an object in it has more than \(unknownLength) bytes that this version of the format does not know")
+  }
+
   func check(recordingCount: Int) throws(BundleError) {
     guard recordingCount <= recordings else {
       throw .manifestMalformed("it names \(recordingCount) recordings, the most are \(recordings)")

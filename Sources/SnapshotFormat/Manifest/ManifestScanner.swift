@@ -62,13 +62,7 @@ struct ManifestScanner {
       upcoming = nil
       return token
     }
-    if let unknownEnd, json.tokenizer.offset > unknownEnd {
-      throw .refused(
-        .manifestMalformed(
-          """
-          an object in it has more than \(limits.unknownLength) bytes that this version of the format does not know
-          """))
-    }
+    if let unknownEnd, json.tokenizer.offset > unknownEnd { throw .refused(limits.tooMuchUnknown) }
     do throws(JSONReader.Stop) {
       return try json.next()
     } catch {
@@ -187,6 +181,7 @@ extension ManifestScanner {
       if isNew { try unknown(&self, key) } else { try pass() }
       unknownEnd = nil
       unknownLength += json.tokenizer.offset - start
+      if unknownLength > limits.unknownLength { throw .refused(limits.tooMuchUnknown) }
     }
   }
 
