@@ -57,10 +57,16 @@ let sources: [Target] = [
   .target(
     name: "SQLiteCatalog", dependencies: ["SnapshotStore", "SnapshotFormat", "SystemIO", .grdb]),
   .target(
+    name: "SnapshotPages",
+    dependencies: [
+      "SnapshotDiff", "SnapshotFormat", "HTTPSemantics", .mustache,
+    ], resources: [.embedInCode("Templates"), .embedInCode("Assets")]),
+  .target(
     name: "SnapshotServer",
     dependencies: [
-      "HTTPEngine", "HTTPSemantics", "SnapshotStore", "SnapshotFormat", "ZipArchive", "SystemIO", .httpTypes,
-      .logging, .crypto, .product(name: "CoreMetrics", package: "swift-metrics"), .tracing,
+      "SnapshotPages", "SnapshotDiff", "HTTPEngine", "HTTPSemantics", "SnapshotStore", "SnapshotFormat",
+      "ZipArchive", "SystemIO", .httpTypes, .logging, .crypto,
+      .product(name: "CoreMetrics", package: "swift-metrics"), .tracing,
     ]),
 
   // The command, which puts them together.
@@ -113,6 +119,12 @@ let tests: [Target] = [
     dependencies: [
       "SnapshotStore", "FileStore", "SQLiteCatalog", "SnapshotFormat", "SystemIO", "TestSupport", .logging,
       .grdb,
+    ]),
+  .testTarget(
+    name: "SnapshotPagesTests",
+    dependencies: [
+      "SnapshotPages", "SnapshotDiff", "SnapshotFormat", "HTTPSemantics", "SystemIO", "TestSupport",
+      .mustache,
     ]),
   .testTarget(
     name: "SnapshotServerTests",
@@ -187,6 +199,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-metrics", .upToNextMinor(from: "2.13.0")),
     .package(url: "https://github.com/apple/swift-system", .upToNextMinor(from: "1.8.1")),
     .package(url: "https://github.com/groue/GRDB.swift", .upToNextMinor(from: "7.10.0")),
+    .package(url: "https://github.com/hummingbird-project/swift-mustache", .upToNextMinor(from: "2.1.1")),
     .package(url: "https://github.com/jpsim/Yams", .upToNextMinor(from: "6.2.2")),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", .upToNextMinor(from: "2.13.0")),
   ],
@@ -199,6 +212,7 @@ extension Target.Dependency {
   static var grdb: Self { .product(name: "GRDB", package: "GRDB.swift") }
   static var httpTypes: Self { .product(name: "HTTPTypes", package: "swift-http-types") }
   static var logging: Self { .product(name: "Logging", package: "swift-log") }
+  static var mustache: Self { .product(name: "Mustache", package: "swift-mustache") }
   static var rawStructuredFields: Self {
     .product(name: "RawStructuredFieldValues", package: "swift-http-structured-headers")
   }

@@ -7,6 +7,8 @@ struct IndexWriter {
   let db: Database
   /// The versions that are known to have a row.
   private var versions: Set<Data> = []
+  /// What has come and gone since the beginning.
+  private var days = DayCounts()
 
   init(db: Database) { self.db = db }
 
@@ -14,6 +16,7 @@ struct IndexWriter {
     let place: Int64
     let received: Int64
     let isPending: Bool
+    let size: Int64
   }
 
   /// Adds a record, or replaces the one with the same id, by the rules of ``SnapshotStore/Catalog``.
@@ -27,7 +30,7 @@ struct IndexWriter {
     let old = try terms(at: existing.place)
     let identifiers = record.identifiers ?? old.identifiers
     guard existing.received == record.received else {
-      try delete(existing.place)
+      try delete(existing)
       return try add(record, identifiers: identifiers)
     }
     try cached(
@@ -37,6 +40,7 @@ struct IndexWriter {
       [
         record.report, record.version, record.isPending, record.length, record.record, existing.place,
       ])
+    days.add(0, received: record.received, size: record.size - existing.size)
     if old != (record.description, identifiers) {
       try cached("DELETE FROM term WHERE rowid = ?", [existing.place])
       try addTerms(of: record, identifiers, at: existing.place)
@@ -44,10 +48,13 @@ struct IndexWriter {
   }
 
   /// Removes a record, and takes note.
-  func remove(_ id: Data) throws {
-    if let existing = try existing(id) { try delete(existing.place) }
+  mutating func remove(_ id: Data) throws {
+    if let existing = try existing(id) { try delete(existing) }
     try cached("INSERT OR IGNORE INTO removed VALUES (?)", [id])
   }
+
+  /// Writes what is counted of all that was inserted and removed: once, in the end.
+  func finish() throws { try days.write(db) }
 
   /// Adds a record by one look at the index, where it is new and the first of its millisecond, as nearly all are.
   private mutating func addFirst(_ record: PreparedRecord) throws -> Bool {
@@ -62,6 +69,7 @@ struct IndexWriter {
         record.record, record.id,
       ])
     guard db.changesCount > 0 else { return false }
+    days.add(1, received: record.received, size: record.size)
     try addTerms(of: record, record.identifiers ?? "", at: place)
     return true
   }
@@ -74,6 +82,7 @@ struct IndexWriter {
         place, record.id, record.received, record.report, record.version, record.isPending, record.length,
         record.record,
       ])
+    days.add(1, received: record.received, size: record.size)
     try addTerms(of: record, identifiers, at: place)
   }
 
@@ -86,9 +95,10 @@ struct IndexWriter {
       [place, record.description, identifiers])
   }
 
-  private func delete(_ place: Int64) throws {
-    try cached("DELETE FROM term WHERE rowid = ?", [place])
-    try cached("DELETE FROM snapshot WHERE place = ?", [place])
+  private mutating func delete(_ existing: Existing) throws {
+    try cached("DELETE FROM term WHERE rowid = ?", [existing.place])
+    try cached("DELETE FROM snapshot WHERE place = ?", [existing.place])
+    days.add(-1, received: existing.received, size: -existing.size)
   }
 
   private func isRemoved(_ id: Data) throws -> Bool {
@@ -98,8 +108,12 @@ struct IndexWriter {
 
   private func existing(_ id: Data) throws -> Existing? {
     try Row.fetchOne(
-      db.cachedStatement(sql: "SELECT place, received, pending FROM snapshot WHERE id = ?"), arguments: [id]
-    ).map { Existing(place: $0[0], received: $0[1], isPending: $0[2]) }
+      db.cachedStatement(
+        sql: "SELECT place, received, pending, \(RecordCoder.beginning) FROM snapshot WHERE id = ?"),
+      arguments: [id]
+    ).map {
+      Existing(place: $0[0], received: $0[1], isPending: $0[2], size: try RecordCoder.size($0[3]))
+    }
   }
 
   private func terms(at place: Int64) throws -> (description: String, identifiers: String) {

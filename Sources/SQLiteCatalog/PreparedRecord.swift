@@ -10,6 +10,9 @@ struct PreparedRecord: Sendable {
   let report: String
   let version: Data
   let isPending: Bool
+  /// The bundle's bytes.
+  let size: Int64
+  /// Those of the record in a list.
   let length: Int
   let record: Data
   /// The terms, with spaces between.
@@ -23,6 +26,7 @@ struct PreparedRecord: Sendable {
     report = record.report.description
     version = Data(VersionKey(record.application.version).bytes)
     isPending = record.verified == .pending
+    size = record.size
     length = record.listedLength
     self.record = RecordCoder.encode(record)
     description = record.descriptionTerms.text

@@ -72,6 +72,13 @@ public final class SQLiteCatalog: Catalog {
     try await read(onlyComplete: true) { try Search.total(query, $0) }
   }
 
+  /// How much arrived on each of `days`, of the records that `query` finds.
+  public func activity(
+    _ query: CatalogQuery, days: ClosedRange<Int>
+  ) async throws(CatalogError) -> CatalogActivity {
+    try await read(onlyComplete: true) { try Search.activity(query, CatalogActivity.limited(days), $0) }
+  }
+
   /// How much of its store it knows; a file that is gone by now is replaced.
   public func state() async throws(CatalogError) -> CatalogState {
     try await onWriter { [self] () throws(CatalogError) in
@@ -187,7 +194,7 @@ public final class SQLiteCatalog: Catalog {
   private static func write(_ round: [WriteQueue.Waiting], to index: OpenIndex) throws -> [CatalogError?] {
     try index.pool.write { db in
       var writer = IndexWriter(db: db)
-      return try round.map { waiting in
+      let failures: [CatalogError?] = try round.map { waiting in
         do {
           switch waiting.change {
           case .insert(let records): for record in records { try writer.insert(record) }
@@ -198,6 +205,8 @@ public final class SQLiteCatalog: Catalog {
           return error
         }
       }
+      try writer.finish()
+      return failures
     }
   }
 

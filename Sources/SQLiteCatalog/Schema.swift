@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 
 /// What is in the database.
@@ -6,6 +7,7 @@ import GRDB
 /// - `term`: what each is found by, an inverted index: whatever a search combines is a merge of lists of rows that are in
 ///   this order too.
 /// - `version`: the versions that occur, to find out which groups of them a range is made of.
+/// - `day`: how many records were received on each day in UTC, counted from 1 January 1970, and their bundles' bytes.
 /// - `removed`: what was removed since the database was opened.
 /// - `state`: whether everything is in it, and whether it was closed.
 enum Schema {
@@ -29,6 +31,18 @@ enum Schema {
           CREATE TABLE state (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
           PRAGMA user_version = \(format);
           """)
+    }
+    migrator.registerMigration("2") { db in
+      try db.execute(
+        sql: """
+          CREATE TABLE day (
+            day INTEGER PRIMARY KEY, count INTEGER NOT NULL, bytes INTEGER NOT NULL
+          ) STRICT;
+          """)
+      var counts = DayCounts()
+      let rows = try Row.fetchCursor(db, sql: "SELECT received, \(RecordCoder.beginning) FROM snapshot")
+      while let row = try rows.next() { counts.add(1, received: row[0], size: try RecordCoder.size(row[1])) }
+      try counts.write(db)
     }
     return migrator
   }

@@ -65,4 +65,20 @@ extension Search {
     return CatalogTotal(
       count: min(count, CatalogTotal.maximum), isExact: count <= CatalogTotal.maximum)
   }
+
+  /// How much arrived on each of `days`, of what `query` finds.
+  static func activity(_ query: CatalogQuery, _ days: ClosedRange<Int>, _ db: Database) throws
+    -> CatalogActivity
+  {
+    if query == CatalogQuery() { return try DayCounts.read(days, db) }
+    var counter = ActivityCounter(days)
+    guard let search = try Search(query.until(days.upperBound), olderThan: nil, db) else {
+      return counter.activity
+    }
+    try search.visit(db) { row in
+      counter.add(receivedAt: row[2], size: try RecordCoder.size(row[6]))
+      return !counter.isDone
+    }
+    return counter.activity
+  }
 }

@@ -7,6 +7,13 @@ public struct Change<Place: Sendable & Hashable>: Hashable, Sendable {
   /// What the second has there, in the same way; one of the two is there.
   public let second: String?
 
+  /// Says what differs; one of the two is there.
+  public init(place: Place, first: String?, second: String?) {
+    self.place = place
+    self.first = first
+    self.second = second
+  }
+
   /// How it differs.
   public var kind: ChangeKind { first == nil ? .added : second == nil ? .removed : .changed }
 }

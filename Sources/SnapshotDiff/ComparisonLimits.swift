@@ -14,8 +14,15 @@ public struct ComparisonLimits: Sendable, Hashable {
   public var changes = 1000
   /// The most changes that are told of all recordings together.
   public var totalChanges = 100_000
+  /// The most recordings that are added, removed or changed, and the most files, that are told of each: those that come
+  /// first. All are counted.
+  public var listed = Int.max
   /// The most bytes that are told of a value.
   public var excerptLength = 160
+  /// The most bytes that are told of a key in a path.
+  public var keyLength = Int.max
+  /// How long contents are compared; of what is left then is told only that it differs.
+  public var duration: Duration?
 
   /// The limits above.
   public init() {}

@@ -9,6 +9,13 @@ public struct RecordingDifference: Sendable {
   /// What differs.
   public let detail: Detail
 
+  /// Says what differs between two versions of a recording.
+  public init(first: Manifest.Recording, second: Manifest.Recording, detail: Detail) {
+    self.first = first
+    self.second = second
+    self.detail = detail
+  }
+
   /// What differs between the contents of two recordings.
   public enum Detail: Sendable, Hashable {
     /// Both are JSON: the changes by their paths; none where only the spelling differs (spaces, the order of keys,

@@ -17,97 +17,74 @@ public struct SnapshotComparison: Sendable {
     case module(String)
   }
 
+  /// How many recordings and files there are of each kind, whether they are told or not.
+  public struct Counts: Sendable, Hashable {
+    /// Recordings that only the second has.
+    public var added = 0
+    /// Recordings that only the first has.
+    public var removed = 0
+    /// Recordings that both have with other bytes.
+    public var changed = 0
+    /// Attachments and files of the app's container that differ.
+    public var files = 0
+  }
+
   /// What the snapshots say of themselves that is not the same.
   public let facts: [Change<Fact>]
-  /// The recordings that only the second has, by identifier and call.
+  /// The recordings that only the second has, by identifier and call: the first of them, as far as the limits let more
+  /// be told.
   public let added: [Manifest.Recording]
-  /// The recordings that only the first has, in the same order.
+  /// The recordings that only the first has, in the same way.
   public let removed: [Manifest.Recording]
-  /// The recordings that both have with other bytes, in the same order.
+  /// The recordings that both have with other bytes, in the same way.
   public let changed: [RecordingDifference]
   /// How many recordings both have alike.
   public let alike: Int
-  /// The attachments and files of the app's container that differ, by their names: what is told of them is their
-  /// lengths in bytes.
+  /// The attachments and files of the app's container that differ, by their names, in the same way: what is told of them
+  /// is their lengths in bytes.
   public let files: [Change<String>]
+  /// How many there are of each.
+  public let counts: Counts
 
   /// Whether nothing differs.
-  public var isEmpty: Bool {
-    facts.isEmpty && added.isEmpty && removed.isEmpty && changed.isEmpty && files.isEmpty
-  }
+  public var isEmpty: Bool { facts.isEmpty && counts == Counts() }
 
   /// Compares two snapshots. Blocks for the disk.
+  ///
+  /// Takes memory for what is told, for one pair of recordings, and some thirty bytes for each recording or file.
+  /// - Parameter clock: What ``ComparisonLimits/duration`` is measured by.
   /// - Throws: What reading a recording that differs throws: it is damaged, or the disk is.
   public init(
-    _ first: OpenSnapshot, _ second: OpenSnapshot, limits: ComparisonLimits = .default
+    _ first: some ReadableSnapshot, _ second: some ReadableSnapshot, limits: ComparisonLimits = .default,
+    clock: some Clock<Duration> = ContinuousClock()
   ) throws(BundleError) {
-    facts = Self.facts(first.manifest, second.manifest)
-    var others = Dictionary(uniqueKeysWithValues: second.manifest.recordings.map { (Key($0), $0) })
-    var removed: [Manifest.Recording] = []
+    let recordings = try RecordingMatch(first, second, limits: limits)
+    facts = Self.facts(recordings.manifests.first, recordings.manifests.second)
+    added = recordings.added.rows
+    removed = recordings.removed.rows
+    alike = recordings.alike
+    let pairs = recordings.changed
+    let located = (
+      try first.locating(Set(pairs.map(\.first.path))), try second.locating(Set(pairs.map(\.second.path)))
+    )
+    var budget = ComparisonBudget(limits, clock: clock)
     var changed: [RecordingDifference] = []
-    var alike = 0
-    var budget = Budget(limits)
-    for recording in first.manifest.recordings.sorted(by: Key.isBefore) {
-      guard let other = others.removeValue(forKey: Key(recording)) else {
-        removed.append(recording)
-        continue
-      }
-      if recording.sha256 == other.sha256 {
-        alike += 1
-        continue
-      }
+    for pair in pairs {
       var detail = RecordingDifference.Detail.beyondLimits
-      if let limit = budget.take(recording.size, other.size) {
+      if let limit = budget.take(pair.first.size, pair.second.size) {
         detail = .init(
-          try first.contents(of: recording), try second.contents(of: other), limits: limits, limit: limit)
+          try located.0.contents(of: pair.first), try located.1.contents(of: pair.second), limits: limits,
+          limit: limit)
         budget.told(detail.changeCount)
       }
-      changed.append(RecordingDifference(first: recording, second: other, detail: detail))
+      changed.append(RecordingDifference(first: pair.first, second: pair.second, detail: detail))
     }
-    added = others.values.sorted(by: Key.isBefore)
-    self.removed = removed
     self.changed = changed
-    self.alike = alike
-    files = try Self.files(first, second)
-  }
-
-  /// What two recordings share that are the same one.
-  private struct Key: Hashable {
-    let identifier: String
-    let call: Int
-
-    init(_ recording: Manifest.Recording) {
-      identifier = recording.identifier
-      call = recording.call ?? 0
-    }
-
-    static func isBefore(_ first: Manifest.Recording, _ second: Manifest.Recording) -> Bool {
-      (first.identifier, first.call ?? 0) < (second.identifier, second.call ?? 0)
-    }
-  }
-
-  /// What may still be read and told.
-  private struct Budget {
-    private let limits: ComparisonLimits
-    private var bytes: Int64
-    private var changes: Int
-
-    init(_ limits: ComparisonLimits) {
-      self.limits = limits
-      bytes = limits.totalBytes
-      changes = limits.totalChanges
-    }
-
-    /// How many changes may be told of recordings of these sizes; `nil` where they are not to be read.
-    mutating func take(_ first: Int64, _ second: Int64) -> Int? {
-      guard max(first, second) <= Int64(limits.recordingBytes), first + second <= bytes, changes > 0 else {
-        return nil
-      }
-      bytes -= first + second
-      return min(limits.changes, changes)
-    }
-
-    mutating func told(_ count: Int) { changes -= count }
+    let files = try FileMatch(first, second, limits: limits)
+    self.files = files.changes
+    counts = Counts(
+      added: recordings.added.count, removed: recordings.removed.count, changed: recordings.changedCount,
+      files: files.count)
   }
 
   private static func facts(_ first: Manifest, _ second: Manifest) -> [Change<Fact>] {
@@ -139,34 +116,5 @@ public struct SnapshotComparison: Sendable {
       $0[$1.name, default: []].formUnion($1.files)
     }
     return files.mapValues { $0.sorted().joined(separator: ", ") }
-  }
-
-  private static func files(
-    _ first: OpenSnapshot, _ second: OpenSnapshot
-  ) throws(BundleError) -> [Change<String>] {
-    let others = members(of: second)
-    let own = members(of: first)
-    var files: [Change<String>] = []
-    for name in Set(own.keys).union(others.keys).sorted() {
-      let (member, other) = (own[name], others[name])
-      if let member, let other, try areAlike(first, member, second, other) { continue }
-      files.append(
-        Change(place: name, first: member.map { "\($0.size)" }, second: other.map { "\($0.size)" }))
-    }
-    return files
-  }
-
-  private static func members(of snapshot: OpenSnapshot) -> [String: OpenSnapshot.Member] {
-    let files = snapshot.members.filter { $0.isAttachment || $0.isAppData }
-    return Dictionary(files.map { ($0.name, $0) }) { first, _ in first }
-  }
-
-  private static func areAlike(
-    _ first: OpenSnapshot, _ member: OpenSnapshot.Member, _ second: OpenSnapshot,
-    _ other: OpenSnapshot.Member
-  ) throws(BundleError) -> Bool {
-    guard member.size == other.size else { return false }
-    if let checksum = member.crc32, let otherChecksum = other.crc32 { return checksum == otherChecksum }
-    return try first.digest(of: member) == second.digest(of: other)
   }
 }

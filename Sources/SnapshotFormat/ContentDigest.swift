@@ -3,23 +3,57 @@ public import Foundation
 
 /// A SHA-256 digest: 64 lower-case hexadecimal digits in JSON, base64 in HTTP fields.
 public struct ContentDigest: Hashable, Sendable, CustomStringConvertible {
-  /// The 32 bytes.
-  public let bytes: [UInt8]
+  private static let length = 32
+
+  // As four numbers it takes no memory of its own: a manifest has one for each of its recordings.
+  private var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
 
   /// The digest that a finished computation gives.
-  public init(_ digest: SHA256Digest) { bytes = Array(digest) }
+  public init(_ digest: SHA256Digest) { self.init(first: digest) }
 
   /// Takes exactly 32 bytes, else `nil`.
   public init?(bytes: some Collection<UInt8>) {
-    guard bytes.count == SHA256Digest.byteCount else { return nil }
-    self.bytes = Array(bytes)
+    guard bytes.count == Self.length else { return nil }
+    self.init(first: bytes)
   }
 
   /// Reads 64 hexadecimal digits of either case, else `nil`.
-  public init?(hexadecimal text: String) {
-    let digits = text.utf8.compactMap(Hexadecimal.value)
-    guard text.utf8.count == 64, digits.count == 64 else { return nil }
-    bytes = stride(from: 0, to: 64, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
+  public init?(hexadecimal text: String) { self.init(hexadecimal: text.utf8) }
+
+  /// Reads 64 hexadecimal digits of either case, else `nil`.
+  init?(hexadecimal digits: some Collection<UInt8>) {
+    guard digits.count == 2 * Self.length else { return nil }
+    var word: UInt64 = 0
+    for (index, digit) in digits.enumerated() {
+      guard let value = Hexadecimal.value(digit) else { return nil }
+      word = word << 4 | UInt64(value)
+      if index % 16 == 15 { set(word, at: index / 16) }
+    }
+  }
+
+  /// The first 32 of `bytes`.
+  private init(first bytes: some Sequence<UInt8>) {
+    var word: UInt64 = 0
+    for (index, byte) in bytes.prefix(Self.length).enumerated() {
+      word = word << 8 | UInt64(byte)
+      if index % 8 == 7 { set(word, at: index / 8) }
+    }
+  }
+
+  private mutating func set(_ word: UInt64, at index: Int) {
+    switch index {
+    case 0: words.0 = word
+    case 1: words.1 = word
+    case 2: words.2 = word
+    default: words.3 = word
+    }
+  }
+
+  /// The 32 bytes.
+  public var bytes: [UInt8] {
+    [words.0, words.1, words.2, words.3].flatMap { word in
+      stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> UInt64($0)) }
+    }
   }
 
   /// The digest of bytes in memory.
@@ -28,12 +62,21 @@ public struct ContentDigest: Hashable, Sendable, CustomStringConvertible {
   /// 64 lower-case hexadecimal digits.
   public var description: String {
     var text: [UInt8] = []
-    text.reserveCapacity(2 * bytes.count)
-    for byte in bytes {
-      text.append(Hexadecimal.digit(byte >> 4))
-      text.append(Hexadecimal.digit(byte & 15))
+    text.reserveCapacity(2 * Self.length)
+    for word in [words.0, words.1, words.2, words.3] {
+      for shift in stride(from: 60, through: 0, by: -4) {
+        text.append(Hexadecimal.digit(UInt8(truncatingIfNeeded: word >> UInt64(shift)) & 15))
+      }
     }
     return String(decoding: text, as: UTF8.self)
+  }
+
+  /// Whether both are of the same bytes.
+  public static func == (left: Self, right: Self) -> Bool { left.words == right.words }
+
+  /// Hashes all bytes: whoever writes a manifest chooses them.
+  public func hash(into hasher: inout Hasher) {
+    for word in [words.0, words.1, words.2, words.3] { hasher.combine(word) }
   }
 }
 

@@ -6,19 +6,7 @@ public import ZipArchive
 /// disk.
 public struct OpenSnapshot: Sendable {
   /// A file of a snapshot, other than the manifest.
-  public struct Member: Hashable, Sendable {
-    /// Where it lies, from the top of the snapshot: `attachments/log.txt`.
-    public let name: String
-    /// Its length in bytes.
-    public let size: Int64
-    /// The CRC-32 of its bytes, where the zip tells it.
-    public let crc32: UInt32?
-
-    /// Whether it came beside the recordings: a screenshot, a log.
-    public var isAttachment: Bool { name.hasPrefix(BundleLayout.attachments) }
-    /// Whether it belongs to the app's container.
-    public var isAppData: Bool { name.hasPrefix(BundleLayout.appData) }
-  }
+  public typealias Member = SnapshotMember
 
   /// Where the bytes are.
   private enum Form: Sendable {
@@ -76,8 +64,8 @@ public struct OpenSnapshot: Sendable {
     switch form {
     case .zip(let reader):
       guard let entry = reader.entry(named: name) else { throw .unexpectedEntry(name) }
-      let contents = try BundleError.zip(ZipContents(reader.file, entry))
-      while let piece = try BundleError.zip(contents.next()) { sink(piece) }
+      let next = try ZippedBundle.pieces(of: entry, in: reader.file)
+      while let piece = try next() { sink(piece) }
     case .folder(let root):
       let file = try BundleError.disk(File(root + name))
       var offset: Int64 = 0
@@ -88,5 +76,20 @@ public struct OpenSnapshot: Sendable {
         offset += Int64(piece.count)
       }
     }
+  }
+}
+
+extension OpenSnapshot: ReadableSnapshot {
+  public func readManifest(
+    _ body: (Manifest.Recording) throws(BundleError) -> Void
+  ) throws(BundleError) -> Manifest {
+    for recording in manifest.recordings { try body(recording) }
+    var rest = manifest
+    rest.recordings = []
+    return rest
+  }
+
+  public func readMembers(_ body: (SnapshotMember) throws(BundleError) -> Void) throws(BundleError) {
+    for member in members { try body(member) }
   }
 }

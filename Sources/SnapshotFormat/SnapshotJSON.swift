@@ -30,9 +30,7 @@ public enum SnapshotJSON {
 
   /// The time that `text` is in RFC 3339, to the millisecond; else `nil`.
   public static func time(_ text: String) -> Date? {
-    guard InternetTime.isValid(text), let date = (try? style.parse(text)) ?? (try? wholeSeconds.parse(text))
-    else { return nil }
-    return milliseconds(of: date)
+    InternetTime.milliseconds(text.utf8).map { Date(timeIntervalSince1970: Double($0) / 1000) }
   }
 
   /// `date` as far as JSON keeps it: to the millisecond, in the years 0000 to 9999 that RFC 3339 can write.
@@ -42,20 +40,10 @@ public enum SnapshotJSON {
 
   /// Since the beginning of 1970.
   private static func wholeMilliseconds(of date: Date) -> Double {
-    min(max((date.timeIntervalSince1970 * 1000).rounded(), -62_167_219_200_000), 253_402_300_799_999)
+    let (first, last) = (Double(InternetTime.range.lowerBound), Double(InternetTime.range.upperBound))
+    return min(max((date.timeIntervalSince1970 * 1000).rounded(), first), last)
   }
 
   /// `date` in RFC 3339, UTC, with milliseconds.
-  ///
-  /// In whole numbers: the formatter cuts what binary fractions leave just below a millisecond.
-  public static func text(of date: Date) -> String {
-    let milliseconds = wholeMilliseconds(of: date)
-    let seconds = (milliseconds / 1000).rounded(.down)
-    let rest = Int(milliseconds - seconds * 1000)
-    let fraction = String(String(1000 + rest).dropFirst())
-    return Date(timeIntervalSince1970: seconds).formatted(wholeSeconds).dropLast() + ".\(fraction)Z"
-  }
-
-  private static let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
-  private static let wholeSeconds = Date.ISO8601FormatStyle()
+  public static func text(of date: Date) -> String { InternetTime.text(Int64(wholeMilliseconds(of: date))) }
 }

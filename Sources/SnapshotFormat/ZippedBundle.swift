@@ -7,7 +7,8 @@ import ZipArchive
 struct ZippedBundle {
   let reader: ZipReader
   let manifest: Manifest
-  private let recordings: [String: Manifest.Recording]
+  /// Where in the manifest the recording of each path is.
+  private let places: [String: Int]
 
   /// Opens the zip and checks it to the depth ``SnapshotBundle/Depth/structure``.
   init(_ url: URL, limits: ZipLimits) throws(BundleError) {
@@ -18,21 +19,28 @@ struct ZippedBundle {
     guard entry.size <= most else {
       throw .manifestMalformed("it has more than \(most) bytes")
     }
-    let json = try BundleError.zip(reader.contents(of: entry, upTo: most))
-    let manifest = try Manifest(json: Data(json))
+    let manifest = try Manifest(reading: ZippedBundle.pieces(of: entry, in: reader.file))
     for folder in reader.entries where folder.isFolder { try BundleLayout.checkPlace(folder.name) }
     try BundleLayout.check(
       reader.entries.lazy.filter { !$0.isFolder }.map { (name: $0.name, size: $0.size) }, against: manifest)
-    recordings = Dictionary(uniqueKeysWithValues: manifest.recordings.map { ($0.path, $0) })
+    places = Dictionary(uniqueKeysWithValues: zip(manifest.recordings.lazy.map(\.path), 0...))
     self.reader = reader
     self.manifest = manifest
+  }
+
+  /// What `entry` holds, piece by piece as it is asked for.
+  static func pieces(
+    of entry: ZipEntry, in file: File
+  ) throws(BundleError) -> () throws(BundleError) -> [UInt8]? {
+    let contents = try BundleError.zip(ZipContents(file, entry))
+    return { () throws(BundleError) in try BundleError.zip(contents.next()) }
   }
 
   /// Inflates `entry` into `sink`, and checks its checksum and, where it is a recording, its digest.
   func read(
     _ entry: ZipEntry, into sink: (UnsafeRawBufferPointer) throws(SystemError) -> Void
   ) throws(BundleError) {
-    let recording = recordings[entry.name]
+    let recording = places[entry.name].map { manifest.recordings[$0] }
     var hash = SHA256()
     var size: Int64 = 0
     do {

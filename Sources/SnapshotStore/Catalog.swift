@@ -22,6 +22,12 @@ public protocol Catalog: Sendable {
   func page(_ query: CatalogQuery, _ request: PageRequest) async throws(CatalogError) -> Page
   /// How many records `query` finds.
   func total(_ query: CatalogQuery) async throws(CatalogError) -> CatalogTotal
+  /// How much arrived on each of `days`, which count from 1 January 1970 in UTC, of the records that `query` finds; of
+  /// more than ``CatalogActivity/maximumDays`` days the last ones. Quick for all records, however many there are; for
+  /// fewer at most ``CatalogActivity/maximumVisits`` are looked at.
+  func activity(
+    _ query: CatalogQuery, days: ClosedRange<Int>
+  ) async throws(CatalogError) -> CatalogActivity
 
   /// How much of its store it knows.
   func state() async throws(CatalogError) -> CatalogState

@@ -70,6 +70,14 @@ public struct CatalogQuery: Sendable, Hashable {
     return terms
   }
 
+  /// The same query, of nothing that was received after `day`, which counts from 1 January 1970.
+  package func until(_ day: Int) -> CatalogQuery {
+    var query = self
+    let end = Date(timeIntervalSince1970: Double(day + 1) * 86_400)
+    query.before = before.map { min($0, end) } ?? end
+    return query
+  }
+
   /// Whether it asks for words, and there is none in what it asks for: nothing is found then.
   package var asksForNothing: Bool { text.map { SearchWords($0, limit: 1).words.isEmpty } ?? false }
 

@@ -66,6 +66,21 @@ public final class InMemoryCatalog: Catalog {
     }
   }
 
+  /// How much arrived on each of `days`, of the records that `query` finds.
+  public func activity(
+    _ query: CatalogQuery, days: ClosedRange<Int>
+  ) async throws(CatalogError) -> CatalogActivity {
+    entries.withLock { state in
+      let limit = query == CatalogQuery() ? .max : CatalogActivity.maximumVisits
+      var counter = ActivityCounter(CatalogActivity.limited(days), limit: limit)
+      state.visit(query.until(days.upperBound), olderThan: nil) { record in
+        counter.add(receivedAt: Cursor(after: record).receivedAt, size: record.size)
+        return !counter.isDone
+      }
+      return counter.activity
+    }
+  }
+
   /// Nothing until it has been completed: it starts empty with every process.
   public func state() async throws(CatalogError) -> CatalogState {
     entries.withLock {

@@ -52,9 +52,7 @@ enum EntryName {
   /// harmless where it would be harmless as a separator too.
   static func problem(with name: String) -> ZipError.NameProblem? {
     let bytes = name.utf8
-    for scalar in name.unicodeScalars where scalar.properties.generalCategory == .control {
-      return .controlCharacter
-    }
+    if hasControlCharacter(name) { return .controlCharacter }
     guard let first = bytes.first else { return .empty }
     if first == slash || first == backslash { return .absolute }
     if bytes.dropFirst().first == UInt8(ascii: ":"), Unicode.Scalar(first).properties.isAlphabetic,
@@ -68,6 +66,12 @@ enum EntryName {
       if part.utf8.allSatisfy({ $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: " ") }) { return .dotPart }
     }
     return nil
+  }
+
+  private static func hasControlCharacter(_ name: String) -> Bool {
+    // Nearly all names are in ASCII, where no table has to be asked.
+    if name.utf8.allSatisfy({ $0 < 0x80 }) { return name.utf8.contains { $0 < 0x20 || $0 == 0x7F } }
+    return name.unicodeScalars.contains { $0.properties.generalCategory == .control }
   }
 
   /// `name` with the replacement character for each control character.

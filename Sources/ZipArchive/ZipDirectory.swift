@@ -42,20 +42,33 @@ public struct ZipDirectory: Sendable {
 
   /// The entry of that exact name.
   public func entry(named name: String) throws(ZipError) -> ZipEntry? {
-    let wanted = Array(name.utf8)
-    let isASCII = wanted.allSatisfy { $0 < 0x80 }
+    try entries(named: [name])[name]
+  }
+
+  /// The entries of exactly these names, as far as they are there; looks through the directory once.
+  public func entries(named names: Set<String>) throws(ZipError) -> [String: ZipEntry] {
+    let wanted = Set(names.map { Array($0.utf8) })
+    let isASCII = wanted.allSatisfy { $0.allSatisfy { $0 < 0x80 } }
+    var found: [String: ZipEntry] = [:]
     var window = FileWindow(file, location.range)
     for _ in 0..<count {
+      if found.count == wanted.count { break }
       let start = window.offset
       let (rawName, hasExtra) = try Self.pass(&window)
       // A name in ASCII stands there as it is. Any other one may be spelt in three ways, but not in ASCII alone.
-      let isCandidate = isASCII ? rawName == wanted : hasExtra || rawName.contains { $0 >= 0x80 }
+      let isCandidate =
+        wanted.contains(rawName) || !isASCII && (hasExtra || rawName.contains { $0 >= 0x80 })
       guard isCandidate else { continue }
       var again = FileWindow(file, start..<window.offset)
       let entry = try DirectoryEntry(&again, limits: limits)
-      if entry.name.utf8.elementsEqual(wanted) { return try located(entry) }
+      if wanted.contains(Array(entry.name.utf8)) { found[entry.name] = try located(entry) }
     }
-    return nil
+    return found
+  }
+
+  /// What the directory says of all entries, one after the other.
+  public var listing: ZipListing {
+    ZipListing(FileWindow(file, location.range), count: count, limits: limits)
   }
 
   private func located(_ entry: DirectoryEntry) throws(ZipError) -> ZipEntry {

@@ -18,9 +18,21 @@ enum DescribedAnswers {
   /// Fields that say nothing of the call.
   private static let plain: Set<String> = ["content-type", "content-length"]
 
+  /// Whether the answer is none of the API's.
+  private static func isPage(_ route: String, _ answer: TestAPI.Answer) -> Bool {
+    let isShared = document["paths"]?[String(route.drop { $0 != "/" })] != nil
+    return pages.contains(route)
+      && (!isShared || answer.fields[.contentType] == "text/html; charset=utf-8" || answer.status == 303)
+  }
+
+  private static let pages = Set(
+    TestAPI().handler.pages.map { Operation.route($0.method, $0.template) } + ["GET /assets/{name}"])
+
   /// Whether the answer's status, fields and kind of problem are in the description of the route that answered.
   static func check(_ request: HTTPServerRequest, _ answer: TestAPI.Answer) {
-    guard let route = (request.note as? RequestNote)?.facts.route?.name else { return }
+    guard let route = (request.note as? RequestNote)?.facts.route?.name, !isPage(route, answer) else {
+      return
+    }
     let path = String(route.drop { $0 != "/" }.replacing("...}", with: "}"))
     let operation = document["paths"]?[path]?[request.method.rawValue.lowercased()]
     let name = "\(request.method) \(path)"

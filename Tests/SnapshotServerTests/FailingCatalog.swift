@@ -29,6 +29,12 @@ final class FailingCatalog: Catalog {
     try await catalog.total(query)
   }
 
+  func activity(
+    _ query: CatalogQuery, days: ClosedRange<Int>
+  ) async throws(CatalogError) -> CatalogActivity {
+    try await catalog.activity(query, days: days)
+  }
+
   func state() async throws(CatalogError) -> CatalogState { try await catalog.state() }
   func complete(generation: Int) async throws(CatalogError) {
     try await catalog.complete(generation: generation)

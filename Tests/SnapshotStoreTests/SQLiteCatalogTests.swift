@@ -64,6 +64,25 @@ import Testing
     #expect(losses.all.isEmpty)
   }
 
+  @Test func `a catalogue of before the days were counted gets to know them`() async throws {
+    let day: TimeInterval = 86_400
+    let records = try [1, 1.5, 3].map { number in
+      try record(at: number * day) { $0.size = Int64(number * 10) }
+    }
+    try await filled(records).close()
+    let queue = try DatabaseQueue(path: path)
+    try await queue.write { db in
+      try db.execute(sql: "DROP TABLE day; DELETE FROM grdb_migrations WHERE identifier = '2'")
+    }
+    try queue.close()
+    let catalog = try await open()
+    let activity = try await catalog.activity(CatalogQuery(), days: 0...9)
+    #expect(
+      activity.days == [.init(number: 1, count: 2, bytes: 25), .init(number: 3, count: 1, bytes: 30)])
+    await catalog.close()
+    #expect(losses.all.isEmpty)
+  }
+
   @Test func `lists are refused until everything is in it`() async throws {
     let catalog = try await open()
     try await catalog.insert(try record())

@@ -37,6 +37,30 @@ import ZipArchive
     }
   }
 
+  @Test func `the listing says of every entry what the reader says`() throws {
+    let file = try written([("a", [1]), ("folder/", []), ("b/ü☃", Array("abc".utf8)), ("empty", [])])
+    let entries = try ZipReader(file).entries
+    var listing = try ZipDirectory(file).listing
+    for entry in entries {
+      let line = try #require(try listing.next())
+      #expect(line.name == entry.name)
+      #expect(line.size == entry.size)
+      #expect(line.crc32 == entry.crc32)
+      #expect(line.isFolder == entry.isFolder)
+    }
+    #expect(try listing.next() == nil)
+    #expect(try listing.next() == nil)
+  }
+
+  @Test func `several entries are found in one go`() throws {
+    let file = try written((0..<100).map { ("n/\($0)", [UInt8($0)]) } + [("ü", [])])
+    let directory = try ZipDirectory(file)
+    let found = try directory.entries(named: ["n/7", "n/99", "ü", "none", ""])
+    #expect(Set(found.keys) == ["n/7", "n/99", "ü"])
+    #expect(found["n/7"] == (try directory.entry(named: "n/7")))
+    #expect(try directory.entries(named: []).isEmpty)
+  }
+
   @Test func `entries come page by page`() throws {
     let file = try written((0..<10).map { ("\($0)", [UInt8]()) })
     let directory = try ZipDirectory(file)

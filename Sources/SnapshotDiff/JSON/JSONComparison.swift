@@ -43,6 +43,10 @@ struct JSONComparison {
     JSONText.excerpt(document.text(index), limit: limits.excerptLength)
   }
 
+  private func keyText(_ document: JSONDocument, _ index: Int) -> String {
+    JSONText.key(document.text(index), limit: limits.keyLength)
+  }
+
   private mutating func compareObjects(_ one: Int, _ other: Int, _ path: JSONPath) {
     let (members, otherMembers) = (first.children(of: one), second.children(of: other))
     var values: [Int: Int] = [:]
@@ -53,17 +57,17 @@ struct JSONComparison {
       let (key, value) = (members[index], members[index + 1])
       if let otherValue = values.removeValue(forKey: first.nodes[key].hash) {
         if first.nodes[value].hash != second.nodes[otherValue].hash {
-          compare(value, otherValue, path.appending(.key(JSONText.key(first.text(key)))))
+          compare(value, otherValue, path.appending(.key(keyText(first, key))))
         }
       } else {
-        list.append(path.appending(.key(JSONText.key(first.text(key)))), first: excerpt(first, value))
+        list.append(path.appending(.key(keyText(first, key))), first: excerpt(first, value))
       }
       if list.isFull { return }
     }
     for index in stride(from: 0, to: otherMembers.count, by: 2) {
       let (key, value) = (otherMembers[index], otherMembers[index + 1])
       guard values[second.nodes[key].hash] != nil else { continue }
-      list.append(path.appending(.key(JSONText.key(second.text(key)))), second: excerpt(second, value))
+      list.append(path.appending(.key(keyText(second, key))), second: excerpt(second, value))
       if list.isFull { return }
     }
   }
@@ -118,7 +122,7 @@ struct JSONComparison {
 
   /// The keys that an object is known by.
   private static let identities = Set(
-    ["\"id\"", "\"_id\"", "\"uuid\"", "\"identifier\""].map {
+    ["id", "_id", "uuid", "identifier"].map {
       JSONHash.string(Array($0.utf8)[...])
     })
 }

@@ -1,3 +1,5 @@
+import SnapshotFormat
+
 /// A JSON document (RFC 8259) as a flat list of its values, each with a hash of what it means: two documents are
 /// compared by these, whatever their spaces, the order of their keys, and the spelling of their texts and numbers.
 ///
@@ -31,9 +33,7 @@ struct JSONDocument {
 
   /// Reads `bytes`.
   init(_ bytes: [UInt8], limits: ComparisonLimits) throws(Failure) {
-    guard bytes.count < Int(Int32.max), String(validating: bytes, as: UTF8.self) != nil else {
-      throw .malformed
-    }
+    guard bytes.count < Int(Int32.max) else { throw .malformed }
     self.bytes = bytes
     try read(limits)
   }
@@ -52,83 +52,60 @@ struct JSONDocument {
     return children
   }
 
-  /// What is to come next.
-  private enum Expectation { case value, valueOrEnd, key, keyOrEnd, separator }
-
   private mutating func read(_ limits: ComparisonLimits) throws(Failure) {
-    var scanner = JSONScanner(bytes)
+    var configuration = JSONTokenizer.Configuration()
+    configuration.depth = limits.depth
+    var tokenizer = JSONTokenizer(configuration)
+    tokenizer.feed(bytes)
+    tokenizer.finish()
     var open: [Int] = []
-    var expectation = Expectation.value
-    repeat {
-      scanner.skipSpace()
-      let start = scanner.position
-      guard let byte = scanner.peek() else { throw .malformed }
-      if expectation == .separator {
-        guard let container = open.last else { throw .malformed }
-        scanner.skip()
-        let isObject = nodes[container].kind == .object
-        switch byte {
-        case UInt8(ascii: ","): expectation = isObject ? .key : .value
-        case isObject ? UInt8(ascii: "}") : UInt8(ascii: "]"): try close(&open, at: scanner.position)
-        default: throw .malformed
-        }
+    while let token = try Self.next(&tokenizer) {
+      if token == .endObject || token == .endArray {
+        guard close(&open, at: tokenizer.range.upperBound) else { throw .malformed }
         continue
       }
       guard nodes.count < limits.values else { throw .tooComplex }
-      if expectation == .key || expectation == .keyOrEnd {
-        if byte == UInt8(ascii: "}"), expectation == .keyOrEnd {
-          scanner.skip()
-          try close(&open, at: scanner.position)
-          expectation = .separator
-          continue
-        }
-        guard scanner.takeString() else { throw .malformed }
-        append(.string, start, scanner.position, hash: JSONHash.string(bytes[start..<scanner.position]))
-        scanner.skipSpace()
-        guard scanner.peek() == UInt8(ascii: ":") else { throw .malformed }
-        scanner.skip()
-        expectation = .value
-        continue
-      }
-      switch byte {
-      case UInt8(ascii: "]") where expectation == .valueOrEnd:
-        scanner.skip()
-        try close(&open, at: scanner.position)
-        expectation = .separator
-      case UInt8(ascii: "{"), UInt8(ascii: "["):
-        guard open.count < limits.depth else { throw .tooComplex }
-        scanner.skip()
-        open.append(nodes.count)
-        let isObject = byte == UInt8(ascii: "{")
-        append(isObject ? .object : .array, start, start, hash: 0)
-        expectation = isObject ? .keyOrEnd : .valueOrEnd
-      default:
-        guard let kind = scanner.takeScalar() else { throw .malformed }
-        append(kind, start, scanner.position, hash: JSONHash.scalar(kind, bytes[start..<scanner.position]))
-        expectation = .separator
-      }
-    } while !open.isEmpty
-    scanner.skipSpace()
-    guard scanner.peek() == nil else { throw .malformed }
+      if token == .beginObject || token == .beginArray { open.append(nodes.count) }
+      append(token, tokenizer)
+    }
   }
 
-  private mutating func append(_ kind: Kind, _ start: Int, _ end: Int, hash: Int) {
+  private static func next(_ tokenizer: inout JSONTokenizer) throws(Failure) -> JSONTokenizer.Token? {
+    do throws(JSONFailure) {
+      return try tokenizer.next()
+    } catch {
+      throw error.isDepth ? .tooComplex : .malformed
+    }
+  }
+
+  private mutating func append(_ token: JSONTokenizer.Token, _ tokenizer: JSONTokenizer) {
+    let (kind, hash): (Kind, Int) =
+      switch token {
+      case .beginObject, .endObject: (.object, 0)
+      case .beginArray, .endArray: (.array, 0)
+      case .key, .string: (.string, JSONHash.string(tokenizer.text[...]))
+      case .number: (.number, JSONHash.number(tokenizer.text[...]))
+      case .boolean(let value): (.boolean, JSONHash.word(value))
+      case .null: (.null, JSONHash.word(nil))
+      }
     nodes.append(
-      Node(kind: kind, start: Int32(start), end: Int32(end), next: Int32(nodes.count + 1), hash: hash))
+      Node(
+        kind: kind, start: Int32(tokenizer.range.lowerBound), end: Int32(tokenizer.range.upperBound),
+        next: Int32(nodes.count + 1), hash: hash))
   }
 
-  /// Ends the innermost container.
-  private mutating func close(_ open: inout [Int], at end: Int) throws(Failure) {
-    guard let index = open.popLast() else { throw .malformed }
+  /// Ends the innermost container; answers whether it has no key twice.
+  private mutating func close(_ open: inout [Int], at end: Int) -> Bool {
+    guard let index = open.popLast() else { return false }
     nodes[index].end = Int32(end)
     nodes[index].next = Int32(nodes.count)
     if nodes[index].kind == .array {
       nodes[index].hash = JSONHash.array(children(of: index).map { nodes[$0].hash })
-      return
+      return true
     }
     let hashes = children(of: index).map { nodes[$0].hash }
-    guard !Self.repeatsKey(hashes) else { throw .malformed }
     nodes[index].hash = JSONHash.object(hashes)
+    return !Self.repeatsKey(hashes)
   }
 
   /// Whether a key is there twice among the hashes of keys and values in turn.

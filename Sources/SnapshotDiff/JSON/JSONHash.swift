@@ -25,29 +25,24 @@ enum JSONHash {
     return hasher.finalize()
   }
 
-  /// Of what stands in the bytes of a scalar.
-  static func scalar(_ kind: JSONDocument.Kind, _ text: ArraySlice<UInt8>) -> Int {
-    switch kind {
-    case .string: return string(text)
-    case .number: return number(text)
-    default:
-      var hasher = Hasher()
-      hasher.combine(kind)
-      hasher.combine(text.first)
-      return hasher.finalize()
-    }
+  /// Of `null`, or a truth value.
+  static func word(_ value: Bool?) -> Int {
+    var hasher = Hasher()
+    hasher.combine(value == nil ? JSONDocument.Kind.null : .boolean)
+    hasher.combine(value)
+    return hasher.finalize()
   }
 
-  /// Of a text, by its characters.
-  static func string(_ quoted: ArraySlice<UInt8>) -> Int {
+  /// Of a text, by the bytes of its characters.
+  static func string(_ characters: ArraySlice<UInt8>) -> Int {
     var hasher = Hasher()
     hasher.combine(JSONDocument.Kind.string)
-    combine(JSONText.decoded(quoted), into: &hasher)
+    combine(characters, into: &hasher)
     return hasher.finalize()
   }
 
   /// Of a number, by its exact value: `1`, `1.0` and `10e-1` are one, and no digit counts for nothing.
-  private static func number(_ text: ArraySlice<UInt8>) -> Int {
+  static func number(_ text: ArraySlice<UInt8>) -> Int {
     var digits: [UInt8] = []
     var exponent = 0
     var rest = text

@@ -24,9 +24,9 @@ public struct APIRoute: Sendable {
     self.action = action
   }
 
-  /// The route that answers whom `access` admits, while `observed` looks on.
-  func route(_ access: AccessControl, _ observed: ObservedCall) -> Route {
-    Route(method, template) { routed in
+  /// Answers whom `access` admits, while `observed` looks on.
+  func answer(_ access: AccessControl, _ observed: ObservedCall) -> Route.Action {
+    { routed in
       try await observed.perform(routed) {
         let caller = try await access.admit(routed, permission)
         routed.request.tell(of: caller)

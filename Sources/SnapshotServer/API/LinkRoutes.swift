@@ -17,24 +17,28 @@ struct LinkRoutes: Sendable {
   /// Makes a link to a bundle that the caller may read.
   private func make(_ call: APIRequest) async throws -> HTTPServerResponse {
     let id = try call.value(of: .id)
-    let lifetime = try lifetime(call.query())
+    let link = try link(to: id, seconds: call.query().value("seconds"))
     _ = try await call.caller.lookUp { () throws(StoreError) in
       try await service.record(id)
     } visible: {
       call.caller.mayRead($0)
     }
-    // A link ends with a whole second, never before its time.
-    let end = (access.clock.now().timeIntervalSince1970 + Double(lifetime)).rounded(.up)
-    let expiresAt = Date(timeIntervalSince1970: end)
-    let target = access.links.target(id, until: expiresAt)
-    var response = try JSONBody(LinkAnswer(link: target, expiresAt: expiresAt))
-      .response(.created, [.location: target])
+    var response = try JSONBody(link).response(.created, [.location: link.link])
     response.headerFields[.cacheControl] = "no-store"
     return response
   }
 
-  private func lifetime(_ query: QueryParameters) throws(HTTPProblem) -> Int {
-    guard let text = try query.value("seconds") else { return Self.defaultLifetime }
+  /// A link to the bundle of `id` that lasts for the time that `seconds` says, or the usual time.
+  func link(to id: SnapshotID, seconds: String?) throws(HTTPProblem) -> LinkAnswer {
+    let lifetime = try lifetime(seconds)
+    // A link ends with a whole second, never before its time.
+    let end = (access.clock.now().timeIntervalSince1970 + Double(lifetime)).rounded(.up)
+    let expiresAt = Date(timeIntervalSince1970: end)
+    return LinkAnswer(link: access.links.target(id, until: expiresAt), expiresAt: expiresAt)
+  }
+
+  private func lifetime(_ text: String?) throws(HTTPProblem) -> Int {
+    guard let text else { return Self.defaultLifetime }
     guard let seconds = Int(text), LinkSigner.lifetimes.contains(seconds) else {
       throw .badRequest(
         "‘seconds’ is a number from \(LinkSigner.lifetimes.lowerBound) to \(LinkSigner.lifetimes.upperBound)."

@@ -41,7 +41,7 @@ extension SnapshotRoutes {
 
 extension CatalogQuery.Scope {
   /// What a caller may see; `nil` where that is everything.
-  fileprivate init?(_ limits: CallerLimits) {
+  init?(_ limits: CallerLimits) {
     guard !limits.areNone else { return nil }
     self.init(
       reportPrefixes: limits.reportPrefixes?.sorted(), applications: limits.applications?.sorted())

@@ -26,6 +26,8 @@ public struct AccessControl: Sendable {
     public var addressQuota: UploadQuota?
     /// The most addresses, and the most tokens, that are counted at once.
     public var countedCallers = 10_000
+    /// How long who has signed in to the web pages stays so.
+    public var sessions = SessionLimits()
     /// The time.
     public var clock = AccessClock()
 
@@ -39,7 +41,9 @@ public struct AccessControl: Sendable {
   /// Signs links, and knows them again.
   let links: LinkSigner
   let clock: AccessClock
-  private let guardian: Guardian?
+  /// Bind the web pages' forms to the browsers that they were made for.
+  let forms = FormTokens()
+  let guardian: Guardian?
 
   private init() {
     links = LinkSigner()

@@ -24,4 +24,10 @@ enum Authorization: Sendable {
     }
     self = .token(secret)
   }
+
+  /// Reads a token that somebody pasted, white space around it or not.
+  init(pasted text: String) {
+    let text = text.filter { !$0.isWhitespace }
+    self = text.isEmpty ? .none : TokenSecret(text).map(Authorization.token) ?? .malformed
+  }
 }

@@ -20,6 +20,14 @@ enum CrossSiteRule {
     return !["http://", "https://"].contains { origin == $0 + request.authority.lowercased() }
   }
 
+  /// Whether the browser says that a page of this very server sent `request`; one that says nothing of where it comes
+  /// from does not.
+  static func comesFromOwnPage(_ request: HTTPServerRequest) -> Bool {
+    let fields = request.headerFields
+    guard fields[.secFetchSite] != nil || fields[.origin] != nil else { return false }
+    return !comesFromAnotherSite(request)
+  }
+
   /// Whether `authority` is an address, `localhost`, or a name without a dot, which only the local network gives. Any
   /// other name could be one that its owner has pointed here, so that a page of theirs counts as one of ours.
   static func isLocal(_ authority: String) -> Bool {

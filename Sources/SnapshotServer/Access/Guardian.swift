@@ -13,7 +13,9 @@ final class Guardian: Sendable {
   private let addressBytes: BucketTable<String>
   private let brake: Brake
   private let logger: Logger
-  private var clock: AccessClock { configuration.clock }
+  /// Who has signed in.
+  let sessions: SessionTable
+  var clock: AccessClock { configuration.clock }
 
   init(_ configuration: AccessControl.Configuration, logger: Logger) {
     self.configuration = configuration
@@ -24,12 +26,14 @@ final class Guardian: Sendable {
     tokenBytes = BucketTable(capacity: configuration.countedCallers)
     addressBytes = BucketTable(capacity: configuration.countedCallers)
     brake = Brake(clock: configuration.clock)
+    sessions = SessionTable(configuration.sessions, clock: configuration.clock)
   }
 
   /// Whether there was never a token, and none is needed then.
-  func isOpen() async throws(TokenStoreError) -> Bool {
-    try await tokens.current().wereMade == false && configuration.opensWithoutTokens
-  }
+  func isOpen() async throws(TokenStoreError) -> Bool { isOpen(try await tokens.current()) }
+
+  /// Whether none is needed where these are all.
+  func isOpen(_ known: TokenTable.Tokens) -> Bool { !known.wereMade && configuration.opensWithoutTokens }
 
   /// Admits the caller; `link` gives the one who has a link, or refuses it, or gives `nil` where there is none.
   func admit(
@@ -37,25 +41,24 @@ final class Guardian: Sendable {
     link: () throws -> Caller?
   ) async throws -> Caller {
     let known = try await currentTokens()
-    if !known.wereMade, configuration.opensWithoutTokens {
-      return try link() ?? admitAnybody(routed.request, address)
-    }
-    if let rate = configuration.addressRate {
-      try Self.require(addressRates.take(address.counted, rate.allowance, at: clock.elapsed()), "address")
-    }
+    if isOpen(known) { return try link() ?? admitAnybody(routed.request, address) }
+    try count(address)
     do {
       if let caller = try link() { return caller }
     } catch {
       try await slow(address)
       throw error
     }
-    let token = try await identify(routed.request, known, address)
+    let authorization = Authorization(routed.request.headerFields)
+    if case .none = authorization { throw SnapshotProblem.tokenNeeded }
+    let token = try await identify(authorization, routed.request, known, address)
     let caller = try count(token, address)
     guard caller.may(permission) else { throw SnapshotProblem.notPermitted(permission) }
     return caller
   }
 
-  private func currentTokens() async throws -> TokenTable.Tokens {
+  /// The tokens as they are now.
+  func currentTokens() async throws -> TokenTable.Tokens {
     do {
       return try await tokens.current()
     } catch {
@@ -65,7 +68,7 @@ final class Guardian: Sendable {
   }
 
   /// In an open store: everybody but the pages of other sites.
-  private func admitAnybody(_ request: HTTPServerRequest, _ address: ClientAddress) throws -> Caller {
+  func admitAnybody(_ request: HTTPServerRequest, _ address: ClientAddress) throws -> Caller {
     guard configuration.answersAnyName || CrossSiteRule.isLocal(request.authority) else {
       throw SnapshotProblem.foreignName
     }
@@ -75,11 +78,11 @@ final class Guardian: Sendable {
     return Caller.anybody(at: address)
   }
 
-  private func identify(
-    _ request: HTTPServerRequest, _ known: TokenTable.Tokens, _ address: ClientAddress
+  /// The token that came with `request`, if it is taken; whoever sends wrong ones is slowed.
+  func identify(
+    _ authorization: Authorization, _ request: HTTPServerRequest, _ known: TokenTable.Tokens,
+    _ address: ClientAddress
   ) async throws -> AccessToken {
-    let authorization = Authorization(request.headerFields)
-    if case .none = authorization { throw SnapshotProblem.tokenNeeded }
     guard case .token(let secret) = authorization, let token = known.token(secret),
       token.state(at: clock.now()) != .revoked
     else {
@@ -100,8 +103,14 @@ final class Guardian: Sendable {
     }
   }
 
+  /// Counts a request of `address`, if it has one left.
+  func count(_ address: ClientAddress) throws {
+    guard let rate = configuration.addressRate else { return }
+    try Self.require(addressRates.take(address.counted, rate.allowance, at: clock.elapsed()), "address")
+  }
+
   /// The caller that `token` stands for, if it has a request left.
-  private func count(_ token: AccessToken, _ address: ClientAddress) throws -> Caller {
+  func count(_ token: AccessToken, _ address: ClientAddress) throws -> Caller {
     var caller = Caller(
       .token(token.id), scopes: token.scopes, limits: token.limits, address: address.description)
     if let rate = token.rate ?? configuration.tokenRate {

@@ -71,6 +71,30 @@ extension SnapshotProblem {
       detail: "The browser says that the request comes from a page of another site; nothing was done.")
   }
 
+  /// 403: the form is not one that this server made for this browser.
+  static var staleForm: HTTPProblem {
+    HTTPProblem(
+      .forbidden, kind: "stale-form", title: "The form is out of date",
+      detail: "Nothing was done. Open the page again, and send its form; the browser must take cookies.")
+  }
+
+  /// 403: a token was entered on its way through the open.
+  static var signInNeedsTLS: HTTPProblem {
+    HTTPProblem(
+      .forbidden, kind: "sign-in-needs-tls", title: "Signing in needs TLS",
+      detail: """
+        This page was opened without TLS, so the token could be read on its way, and browsers keep no session. Open it \
+        as https://…, by a proxy in front of the server, or on the server's own machine; and revoke the token.
+        """)
+  }
+
+  /// 401: who had signed in has to do it again.
+  static var sessionEnded: HTTPProblem {
+    unauthorized(
+      kind: "session-ended", title: "The session has ended",
+      detail: "It was not used for long, the server was started anew, or the token is not taken any more.")
+  }
+
   /// 421: the request was sent to a name that may be anybody's (RFC 9110 §15.5.20).
   static var foreignName: HTTPProblem {
     HTTPProblem(

@@ -24,6 +24,9 @@ final class TokenTable: Sendable {
       let code = stored[secret.id]?.code ?? Data(repeating: 0, count: 32)
       return secret.matches(code, with: key) ? stored[secret.id]?.token : nil
     }
+
+    /// What is known of the token of this id, for whoever showed that they have it before; `nil` for none.
+    func token(id: String) -> AccessToken? { stored[id]?.token }
   }
 
   private struct State: Sendable {

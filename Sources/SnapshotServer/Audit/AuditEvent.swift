@@ -21,11 +21,14 @@ public struct AuditEvent: Sendable, Hashable {
   public var token: String?
   /// Whether a download link was used in place of a token.
   public var usesLink: Bool
-  /// What was done, such as `fetchBundle`: the name of the operation in the description of the API.
+  /// What was done, such as `fetchBundle`: the name of the operation in the description of the API, whether it was done
+  /// by the API or by a web page.
   public var action: String
   /// The snapshot that it was done to.
   public var snapshot: SnapshotID?
-  /// The report that this is attached to.
+  /// What it was compared with.
+  public var comparedWith: SnapshotID?
+  /// The report that the snapshot is attached to.
   public var report: ReportID?
   /// Where the request came from.
   public var address: String?
@@ -41,7 +44,8 @@ public struct AuditEvent: Sendable, Hashable {
   /// An event by its parts.
   public init(
     _ action: String, _ result: Result, time: Date = Date(), request: String? = nil, token: String? = nil,
-    usesLink: Bool = false, snapshot: SnapshotID? = nil, report: ReportID? = nil, address: String? = nil,
+    usesLink: Bool = false, snapshot: SnapshotID? = nil, comparedWith: SnapshotID? = nil,
+    report: ReportID? = nil, address: String? = nil,
     status: Int? = nil, problem: String? = nil, count: Int = 1
   ) {
     self.time = time
@@ -50,6 +54,7 @@ public struct AuditEvent: Sendable, Hashable {
     self.usesLink = usesLink
     self.action = action
     self.snapshot = snapshot
+    self.comparedWith = comparedWith
     self.report = report
     self.address = address
     self.result = result
@@ -72,6 +77,7 @@ public struct AuditEvent: Sendable, Hashable {
     if usesLink { line += ",\"link\":true" }
     append("action", action)
     append("snapshot", snapshot?.description)
+    append("comparedWith", comparedWith?.description)
     append("report", report?.description)
     append("address", address)
     append("result", result.rawValue)

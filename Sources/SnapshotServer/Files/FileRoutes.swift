@@ -44,21 +44,30 @@ struct FileRoutes: Sendable {
   }
 
   /// Sends one file, or ranges of it.
-  private func file(_ call: APIRequest) async throws -> HTTPServerResponse {
+  func file(_ call: APIRequest) async throws -> HTTPServerResponse {
     let bundle = try await service.bundle(for: call)
+    let name = try Self.name(of: call)
+    let queue = Self.queues.next
+    let entry = try await queue.perform { () throws(any Error) in try Self.entry(named: name, in: bundle) }
+    return try await BundledFile(bundle: bundle, entry: entry, limits: limits, queue: queue)
+      .representation(for: call.request).response(to: call.request)
+  }
+
+  /// The name of the file that `call` asks for.
+  static func name(of call: APIRequest) throws(HTTPProblem) -> String {
     // A slash that came encoded parts no names.
     guard !call.remainder.contains(where: { $0.isEmpty || $0.utf8.contains(UInt8(ascii: "/")) }) else {
       throw SnapshotProblem.noSuchFile
     }
-    let name = call.remainder.joined(separator: "/")
-    let queue = Self.queues.next
-    let entry = try await queue.perform { () throws(StoreError) in
-      try Self.reading { () throws(ZipError) in try ZipDirectory(bundle.file).entry(named: name) }
-    }
+    return call.remainder.joined(separator: "/")
+  }
+
+  /// The entry of the file of that name, which can be read. Blocks.
+  static func entry(named name: String, in bundle: StoredBundle) throws -> ZipEntry {
+    let entry = try reading { () throws(ZipError) in try ZipDirectory(bundle.file).entry(named: name) }
     guard let entry, !entry.isFolder else { throw SnapshotProblem.noSuchFile }
     guard entry.isReadable else { throw SnapshotProblem.unreadableFile }
-    return try await BundledFile(bundle: bundle, entry: entry, limits: limits, queue: queue)
-      .representation(for: call.request).response(to: call.request)
+    return entry
   }
 
   /// Runs `body`, whose failures say that a bundle is damaged.

@@ -4,7 +4,7 @@ import HTTPTypes
 import Logging
 import SnapshotFormat
 
-/// A call of the API whose requests are counted and accounted for.
+/// A call of the API, or a web page, whose requests are counted and accounted for.
 ///
 /// The audit log comes before the answer: what could not be written down is not given away. A call that changes
 /// something is refused beforehand while the log is failing; should it fail just then, what was done stays done and is
@@ -22,14 +22,33 @@ struct ObservedCall: Sendable {
   init(_ route: APIRoute, _ observation: Observation, logger: Logger) {
     let name = Operation.route(route.method, route.template)
     let operation = Operation.byRoute[name]
+    self.init(
+      name, action: operation?.id ?? name, audited: operation?.audited ?? .always,
+      isUpload: route.permission == .attach && [.post, .put, .patch].contains(route.method), observation,
+      logger: logger)
+  }
+
+  init(_ page: PageRoute, _ observation: Observation, logger: Logger) {
+    self.init(
+      Operation.route(page.method, page.template), action: page.name, audited: page.audited, observation,
+      logger: logger)
+  }
+
+  init(
+    _ name: String, action: String, audited: Operation.Audited, isUpload: Bool = false,
+    _ observation: Observation, logger: Logger
+  ) {
     metrics = RouteMetrics(name, factory: observation.metrics.factory)
     server = observation.metrics
-    audited = operation?.audited ?? .always
+    self.audited = audited
     audit = audited == .never ? nil : observation.audit
-    action = operation?.id ?? name
-    isUpload = route.permission == .attach && [.post, .put, .patch].contains(route.method)
+    self.action = action
+    self.isUpload = isUpload
     self.logger = logger
   }
+
+  /// Counts a request that gives nothing away.
+  func count(_ request: HTTPServerRequest) { (request.note as? RequestNote)?.update { $0.route = metrics } }
 
   func perform(
     _ routed: RoutedRequest, _ answer: () async throws -> HTTPServerResponse
@@ -105,7 +124,8 @@ struct ObservedCall: Sendable {
     let facts = note.facts
     return AuditEvent(
       action, result, request: request.id, token: facts.token, usesLink: facts.usesLink,
-      snapshot: facts.snapshot, report: facts.report, address: request.peer,
+      snapshot: facts.snapshot, comparedWith: facts.comparedWith, report: facts.report,
+      address: request.peer,
       status: status ?? problem?.status.code, problem: problem.map(Self.kind))
   }
 

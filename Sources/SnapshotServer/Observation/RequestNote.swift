@@ -11,6 +11,8 @@ final class RequestNote: Sendable {
     var token: String?
     var usesLink = false
     var snapshot: SnapshotID?
+    /// What it is compared with.
+    var comparedWith: SnapshotID?
     var report: ReportID?
     var traceID: String?
     /// How an upload ended with the request, for one that takes several.
@@ -37,6 +39,13 @@ extension HTTPServerRequest {
       facts.token = caller.token
       if case .link = caller.credential { facts.usesLink = true }
     }
+  }
+}
+
+extension PageCall {
+  /// Tells whoever accounts for the request which other snapshot it is about.
+  func compares(with other: SnapshotID) {
+    (request.note as? RequestNote)?.update { $0.comparedWith = other }
   }
 }
 

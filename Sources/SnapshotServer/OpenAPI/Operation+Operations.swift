@@ -6,9 +6,10 @@ extension Operation {
   static let operations: [Operation] = [
     Operation(
       "readAbout", .get, "/", "Tells what the server is and answers.",
+      detail: "Browsers, which accept `text/html`, get a web page instead; pages are no part of the API.",
       parameters: [.ifMatch, .ifNoneMatch, .range],
       answers: [text("A text for people.", fields: ["Accept-Ranges"]), .notModified] + ranges("text/plain"),
-      problems: ["precondition-failed", "range-not-satisfiable"], audited: .never),
+      problems: ["precondition-failed", "range-not-satisfiable"], fields: ["Vary"], audited: .never),
     Operation(
       "readHealth", .get, "/healthz", "Tells that the server lives.",
       answers: [

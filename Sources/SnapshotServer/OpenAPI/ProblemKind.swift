@@ -45,6 +45,9 @@ struct ProblemKind: Sendable {
     ProblemKind(
       "caller-limited", 403, text: "The call is about all snapshots, and the token is limited to some."),
     ProblemKind("cross-site", 403, text: "A page of another site made a browser send the request."),
+    ProblemKind("stale-form", 403, text: "A web page's form was not made for the browser that sent it."),
+    ProblemKind("sign-in-needs-tls", 403, text: "A token was entered in a web page that came without TLS."),
+    ProblemKind("session-ended", 401, text: "Who had signed in to the web pages has to do it again."),
     ProblemKind("malformed-upload-metadata", 400, text: "Upload-Metadata can't be read, or names no report."),
     ProblemKind(
       "malformed-concatenation", 400, text: "The parts that an upload is to be joined from can't be."),

@@ -67,6 +67,13 @@ public struct SnapshotService: Sendable {
     try await catalog.total(query)
   }
 
+  /// How much arrived on each of `days`, of the records that `query` finds.
+  public func activity(
+    _ query: CatalogQuery, days: ClosedRange<Int>
+  ) async throws(CatalogError) -> CatalogActivity {
+    try await catalog.activity(query, days: days)
+  }
+
   /// How far the catalogue is; `nil` where nothing has to look after it.
   func indexingProgress() async throws(CatalogError) -> CatalogIndexer.Progress? {
     guard let indexer, indexer.progress == .ready else { return indexer?.progress }

@@ -8,6 +8,7 @@ enum FuzzedParser: String, CaseIterable, Sendable {
   case digests
   case dispositions
   case forwarded
+  case json
   case manifest
   case multipart
   case names
@@ -26,6 +27,7 @@ enum FuzzedParser: String, CaseIterable, Sendable {
     case .digests: try checkDigests(input)
     case .dispositions: try checkDispositions(input)
     case .forwarded: try checkForwarded(input)
+    case .json: try checkJSON(input)
     case .manifest: try checkManifest(input)
     case .multipart: try checkMultipart(input)
     case .names: try checkNames(input)

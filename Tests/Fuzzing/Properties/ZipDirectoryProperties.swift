@@ -21,6 +21,7 @@ extension FuzzedParser {
   /// they are written to, and what can be read of it comes back out of an archive that is made of it.
   func checkZipDirectory(_ input: [UInt8]) throws {
     let file = try scratchFile(input)
+    try checkLooking(into: file)
     let wide = try opened { () throws(ZipError) in try ZipReader(file) }
     guard let reader = try opened({ () throws(ZipError) in try ZipReader(file, limits: Self.limits) }) else {
       return
@@ -33,9 +34,38 @@ extension FuzzedParser {
       try checkName(entry.name)
       try require(reader.entry(named: entry.name) == entry, "\(entry.name) is found as another")
     }
+    try checkDirectory(of: reader)
     let readable = entries.filter { $0.refusal == nil }
     try checkSizes(of: readable, in: input.count)
     try checkContents(of: readable, in: reader)
+  }
+
+  /// Looking into an archive that nobody has checked ends, and gives no more than the archive says it holds.
+  private func checkLooking(into file: File) throws {
+    guard let directory = try opened({ () throws(ZipError) in try ZipDirectory(file, limits: Self.limits) })
+    else { return }
+    try require(directory.count <= Self.limits.entries, "\(directory.count) entries")
+    _ = try opened { () throws(ZipError) in
+      var listing = directory.listing
+      while let line = try listing.next() { _ = try directory.entry(named: line.name) }
+    }
+    _ = try opened { () throws(ZipError) in try directory.entries(from: 0, limit: .max) }
+  }
+
+  /// Whoever looks into an archive that was checked finds what the check has found.
+  private func checkDirectory(of reader: ZipReader) throws {
+    let directory = try ZipDirectory(reader.file, limits: Self.limits)
+    try require(
+      try directory.entries(from: 0, limit: .max) == reader.entries, "the directory has other entries")
+    var listing = directory.listing
+    for entry in reader.entries {
+      let line = try listing.next()
+      try require(
+        line?.name == entry.name && line?.size == entry.size && line?.crc32 == entry.crc32,
+        "\(entry.name) is listed as another")
+      try require(try directory.entry(named: entry.name) == entry, "\(entry.name) is not found")
+    }
+    try require(try listing.next() == nil, "more is listed than there is")
   }
 
   private func checkName(_ name: String) throws {

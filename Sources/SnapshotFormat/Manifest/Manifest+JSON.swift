@@ -9,6 +9,10 @@ extension Manifest {
     public var recordings = 50_000
     /// The most bytes of an identifier's UTF-8.
     public var identifierLength = 64 << 10
+    /// The most bytes of the names of redaction rules, and one for each.
+    public var redactionLength = 64 << 10
+    /// The most bytes of all members of one object that this version of the format does not know.
+    public var unknownLength = 1 << 20
     /// The most bytes of text that describe the application, the device and the modules: a server keeps them in
     /// memory for each snapshot, and sends them in lists.
     public var descriptionLength = 256 << 10
@@ -27,17 +31,23 @@ extension Manifest {
     guard json.count <= limits.size else {
       throw .manifestMalformed("it has more than \(limits.size) bytes")
     }
-    // No JSON holds a NUL, but every other encoding than UTF-8 has some of them.
-    let bytes = Array(json)
-    guard !bytes.contains(0) else { throw .manifestMalformed("it is no JSON in UTF-8") }
-    do {
-      self = try SnapshotJSON.decode(Manifest.self, from: json)
-    } catch {
-      throw BundleError(reading: error)
+    var rest = json[...]
+    try self.init(limits: limits) {
+      let piece = rest.prefix(1 << 16)
+      rest = rest.dropFirst(piece.count)
+      return piece.isEmpty ? nil : Array(piece)
     }
-    if let key = RepeatedKey.first(in: bytes) {
-      throw .manifestMalformed("‘\(key.prefix(200))’ is there twice in one object")
-    }
+  }
+
+  /// Reads `manifest.json` as ``init(json:limits:)`` does, from pieces that are asked for up to `nil`, no more in all
+  /// than the limits allow.
+  init(
+    limits: Limits = .default, reading source: @escaping () throws(BundleError) -> [UInt8]?
+  ) throws(BundleError) {
+    var recordings: [Recording] = []
+    var reader = ManifestReader(limits: limits, source: source)
+    self = try reader.read { if recordings.count < limits.recordings { recordings.append($0) } }
+    self.recordings = recordings
     try check(limits)
   }
 
@@ -57,19 +67,14 @@ extension Manifest {
   }
 
   private func check(_ limits: Limits) throws(BundleError) {
-    guard recordings.count <= limits.recordings else {
-      throw .manifestMalformed("it names \(recordings.count) recordings, the most are \(limits.recordings)")
-    }
-    guard descriptionLength <= limits.descriptionLength else {
-      throw .manifestMalformed(
-        """
-        application, device and modules have \(descriptionLength) bytes of text, the most are \
-        \(limits.descriptionLength)
-        """)
-    }
-    var calls: Set<Call> = []
-    var paths: Set<String> = []
+    try limits.check(recordingCount: recordings.count)
+    try limits.check(descriptionLength: descriptionLength)
+    try limits.check(redactionLength: redactions.reduce(0) { $0 + $1.utf8.count + 1 })
+    // Hashes, and not what they are of, which may be as large as all of the manifest.
+    var calls: Set<Int> = []
+    var paths: Set<Int> = []
     for (index, recording) in recordings.enumerated() {
+      let others = recordings[..<index]
       let problem: String? =
         if recording.identifier.utf8.count > limits.identifierLength {
           """
@@ -77,11 +82,11 @@ extension Manifest {
           """
         } else if let call = recording.call, !(1...RecordingName.maximumCall).contains(call) {
           "call: \(call) is not a number from 1 to \(RecordingName.maximumCall)"
-        } else if !calls.insert(Call(identifier: recording.identifier, number: recording.call)).inserted {
+        } else if !calls.insert(recording.callHash).inserted, others.contains(where: recording.isSameCall) {
           "identifier: ‘\(recording.identifier.prefix(200))’ is there twice"
         } else if !recording.hasValidPath {
           "path: ‘\(recording.path.prefix(200))’ is not recordings/ and a file name in ASCII"
-        } else if !paths.insert(recording.path.lowercased()).inserted {
+        } else if !paths.insert(recording.pathHash).inserted, others.contains(where: recording.isSamePath) {
           "path: ‘\(recording.path)’ is there twice, or differs from another in upper and lower case alone"
         } else if recording.size < 0 {
           "size: it is less than nothing"
@@ -93,15 +98,35 @@ extension Manifest {
   }
 }
 
-/// What no two recordings share.
-private struct Call: Hashable {
-  let identifier: String
-  let number: Int?
+extension Manifest.Limits {
+  var tooMuchUnknown: BundleError {
+    .manifestMalformed(
+      "an object in it has more than \(unknownLength) bytes that this version of the format does not know")
+  }
+
+  func check(recordingCount: Int) throws(BundleError) {
+    guard recordingCount <= recordings else {
+      throw .manifestMalformed("it names \(recordingCount) recordings, the most are \(recordings)")
+    }
+  }
+
+  func check(descriptionLength length: Int) throws(BundleError) {
+    guard length <= descriptionLength else {
+      throw .manifestMalformed(
+        "application, device and modules have \(length) bytes of text, the most are \(descriptionLength)")
+    }
+  }
+
+  func check(redactionLength length: Int) throws(BundleError) {
+    guard length <= redactionLength else {
+      throw .manifestMalformed("redactions have \(length) bytes of text, the most are \(redactionLength)")
+    }
+  }
 }
 
 extension Manifest {
   /// The bytes of text in what a record takes over, and one for each text.
-  fileprivate var descriptionLength: Int {
+  var descriptionLength: Int {
     let few = [
       application.identifier, application.version, application.build, device.model, device.system,
       device.systemVersion, device.locale,
@@ -114,6 +139,22 @@ extension Manifest {
 }
 
 extension Manifest.Recording {
+  fileprivate var callHash: Int {
+    var hasher = Hasher()
+    hasher.combine(identifier)
+    hasher.combine(call)
+    return hasher.finalize()
+  }
+
+  fileprivate var pathHash: Int { path.lowercased().hashValue }
+
+  /// Whether both have what no two recordings share.
+  fileprivate func isSameCall(_ other: Self) -> Bool {
+    identifier == other.identifier && call == other.call
+  }
+
+  fileprivate func isSamePath(_ other: Self) -> Bool { path.lowercased() == other.path.lowercased() }
+
   /// Whether the path is one file name below `recordings/`; in ASCII, as other text has several spellings that some
   /// disks take for one.
   fileprivate var hasValidPath: Bool {
@@ -123,52 +164,5 @@ extension Manifest.Recording {
       (0x20...0x7E).contains($0) && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "\\")
     }
     return isPrintable && (1...255).contains(name.count) && ![".", ".."].contains(String(name))
-  }
-}
-
-extension BundleError {
-  /// What a decoder says, as a person would say it: where in the manifest, and what is wrong there.
-  fileprivate init(reading error: any Error) {
-    switch error {
-    case let error as BundleError:
-      self = error
-    case DecodingError.keyNotFound(let key, let context):
-      self = .manifestMalformed("‘\(Self.place(context.codingPath + [key]))’ is missing")
-    case DecodingError.valueNotFound(_, let context):
-      self = .manifestMalformed("‘\(Self.place(context.codingPath))’ is null")
-    case DecodingError.typeMismatch(let type, let context) where context.codingPath.isEmpty:
-      self = .manifestMalformed("it should be \(Self.name(of: type))")
-    case DecodingError.typeMismatch(let type, let context):
-      self = .manifestMalformed("‘\(Self.place(context.codingPath))’ should be \(Self.name(of: type))")
-    case DecodingError.dataCorrupted(let context) where context.codingPath.isEmpty:
-      self = .manifestMalformed(
-        "it is no JSON, or a whole number in it has a fraction or is too large (\(context.debugDescription))")
-    case DecodingError.dataCorrupted(let context):
-      let problem = context.debugDescription
-      self = .manifestMalformed(
-        "\(Self.place(context.codingPath)): \(problem.hasSuffix(".") ? String(problem.dropLast()) : problem)")
-    default:
-      self = .manifestMalformed("\(error)")
-    }
-  }
-
-  private static func place(_ path: [any CodingKey]) -> String {
-    path.reduce(into: "") { place, key in
-      if let index = key.intValue {
-        place += "[\(index)]"
-      } else {
-        place += (place.isEmpty ? "" : ".") + key.stringValue
-      }
-    }
-  }
-
-  private static func name(of type: any Any.Type) -> String {
-    switch type {
-    case is String.Type: "a text"
-    case is Int.Type, is Int64.Type: "a whole number"
-    case is [Any].Type: "a list"
-    case is [String: Any].Type: "an object"
-    default: "a \(type)"
-    }
   }
 }

@@ -1,0 +1,69 @@
+import SnapshotFormat
+
+/// Which attachments and files of the app's container differ in two snapshots.
+struct FileMatch {
+  /// The first of those that differ, by their names: what is told of them is their lengths in bytes.
+  let changes: [Change<String>]
+  /// How many differ.
+  let count: Int
+
+  init(
+    _ first: some ReadableSnapshot, _ second: some ReadableSnapshot, limits: ComparisonLimits
+  ) throws(BundleError) {
+    var list = BoundedList<Change<String>>(limit: limits.listed) { $0.place < $1.place }
+    // By the hashes of their names, seeded anew in every process.
+    var own: [Int: Summary] = [:]
+    try first.readMembers { if $0.isExtra { own[$0.name.hashValue] = Summary($0) } }
+    // Where the checksums are not known, the contents are read: of those that are told of as alike, and no others.
+    var unclear: [Int: SnapshotMember] = [:]
+    try second.readMembers { member in
+      guard member.isExtra else { return }
+      let name = member.name.hashValue
+      guard let summary = own.removeValue(forKey: name) else {
+        list.append(Change(place: member.name, first: nil, second: "\(member.size)"))
+        return
+      }
+      switch summary.isAlike(member) {
+      case true?: break
+      case false?:
+        list.append(Change(place: member.name, first: "\(summary.size)", second: "\(member.size)"))
+      case nil: unclear[name] = member
+      }
+    }
+    if !own.isEmpty || !unclear.isEmpty {
+      try first.readMembers { member throws(BundleError) in
+        guard member.isExtra else { return }
+        let name = member.name.hashValue
+        if own[name] != nil {
+          list.append(Change(place: member.name, first: "\(member.size)", second: nil))
+        } else if let other = unclear[name], try first.digest(of: member) != second.digest(of: other) {
+          list.append(Change(place: member.name, first: "\(member.size)", second: "\(other.size)"))
+        }
+      }
+    }
+    changes = list.rows
+    count = list.count
+  }
+
+  /// What is kept of a file.
+  private struct Summary {
+    let size: Int64
+    private let crc32: UInt32?
+
+    init(_ member: SnapshotMember) {
+      size = member.size
+      crc32 = member.crc32
+    }
+
+    /// Whether another one has the same bytes; `nil` where that can't be told.
+    func isAlike(_ other: SnapshotMember) -> Bool? {
+      guard size == other.size else { return false }
+      guard let crc32, let otherChecksum = other.crc32 else { return nil }
+      return crc32 == otherChecksum
+    }
+  }
+}
+
+extension SnapshotMember {
+  fileprivate var isExtra: Bool { isAttachment || isAppData }
+}

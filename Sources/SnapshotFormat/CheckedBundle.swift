@@ -1,0 +1,98 @@
+public import SystemIO
+public import ZipArchive
+
+/// A bundle that was checked as a whole when it came, to look into: in memory and time that hardly depend on how much it
+/// holds, as nothing is checked again but what is read. Safe to use from many threads; every call blocks for the disk.
+///
+/// ``OpenSnapshot`` is for bundles that nobody knows yet.
+public struct CheckedBundle: Sendable {
+  /// A file of the bundle.
+  public struct Entry: Sendable {
+    /// Its length in bytes.
+    public var size: Int64 { entry.size }
+
+    fileprivate let file: File
+    fileprivate let entry: ZipEntry
+
+    /// Begins to read it: each call of what this answers gives the next bytes, and `nil` once all came and were right.
+    public func pieces() throws(BundleError) -> () throws(BundleError) -> [UInt8]? {
+      try ZippedBundle.pieces(of: entry, in: file)
+    }
+  }
+
+  private let directory: ZipDirectory
+  private let manifest: ZipEntry
+  private var located: [String: ZipEntry] = [:]
+
+  /// Finds the directory and the manifest of the bundle in `file`.
+  public init(_ file: File, limits: ZipLimits = .default) throws(BundleError) {
+    directory = try BundleError.zip(ZipDirectory(file, limits: limits))
+    guard let entry = try BundleError.zip(directory.entry(named: BundleLayout.manifest)) else {
+      throw .manifestMissing
+    }
+    guard entry.size <= Manifest.Limits.default.size else {
+      throw .manifestMalformed("it has more than \(Manifest.Limits.default.size) bytes")
+    }
+    manifest = entry
+  }
+
+  /// The file at `path`; `nil` where none is, or a folder.
+  public func entry(at path: String) throws(BundleError) -> Entry? {
+    if let entry = located[path] { return Entry(file: directory.file, entry: entry) }
+    let entry = try BundleError.zip(directory.entry(named: path))
+    guard let entry, !entry.isFolder else { return nil }
+    return Entry(file: directory.file, entry: entry)
+  }
+
+  /// What the manifest says of the recording at `path`.
+  public func recording(at path: String) throws(BundleError) -> Manifest.Recording? {
+    guard path.hasPrefix(BundleLayout.recordings) else { return nil }
+    var found: Manifest.Recording?
+    _ = try readManifest { if $0.path == path { found = $0 } }
+    return found
+  }
+}
+
+extension CheckedBundle: ReadableSnapshot {
+  public func readManifest(
+    _ body: (Manifest.Recording) throws(BundleError) -> Void
+  ) throws(BundleError) -> Manifest {
+    var reader = ManifestReader(
+      limits: .default, source: try ZippedBundle.pieces(of: manifest, in: directory.file))
+    return try reader.read(body)
+  }
+
+  public func readMembers(_ body: (SnapshotMember) throws(BundleError) -> Void) throws(BundleError) {
+    var listing = directory.listing
+    while let line = try BundleError.zip(listing.next()) {
+      guard !line.isFolder, line.name != BundleLayout.manifest else { continue }
+      try body(SnapshotMember(name: line.name, size: line.size, crc32: line.crc32))
+    }
+  }
+
+  public func locating(_ names: Set<String>) throws(BundleError) -> CheckedBundle {
+    var bundle = self
+    bundle.located = try BundleError.zip(directory.entries(named: names))
+    return bundle
+  }
+
+  public func contents(of recording: Manifest.Recording) throws(BundleError) -> [UInt8] {
+    guard let entry = try entry(at: recording.path) else {
+      throw .recordingMissing(identifier: recording.identifier, path: recording.path)
+    }
+    guard entry.size == recording.size else { throw recording.differing(size: entry.size) }
+    var bytes: [UInt8] = []
+    let next = try entry.pieces()
+    while let piece = try next() { bytes += piece }
+    try recording.check(size: Int64(bytes.count), sha256: .of(bytes))
+    return bytes
+  }
+
+  public func digest(of member: SnapshotMember) throws(BundleError) -> ContentDigest {
+    guard let entry = try entry(at: member.name) else { throw .unexpectedEntry(member.name) }
+    var digest = DigestComputation()
+    let next = try entry.pieces()
+    while let piece = try next() { digest.update(piece) }
+    return digest.digest
+  }
+}

@@ -1,0 +1,387 @@
+/// Reads JSON (RFC 8259, in UTF-8) token by token from bytes that come in pieces of any size: a value that is fed, and
+/// takes memory for its depth and for one text at a time, both within its ``Configuration``.
+///
+///     tokenizer.feed(piece)
+///     while let token = try tokenizer.next() { … }
+///
+/// Whether a key is there twice in one object is left to whoever reads. A byte order mark at the beginning is passed
+/// over (§8.1). Behind an error nothing more can be read.
+public struct JSONTokenizer: Sendable {
+  /// How much is read and kept, and how.
+  public struct Configuration: Sendable, Hashable {
+    /// The deepest nesting of objects and arrays; what is nested deeper is refused.
+    public var depth = 512
+    /// The most bytes of one text or number that are kept; the rest is read and counted.
+    public var textLength = Int.max
+    /// Whether texts are kept as they are spelt, without what their escapes stand for.
+    public var keepsEscapes = false
+
+    /// The values above.
+    public init() {}
+  }
+
+  /// What stands in a document. Keys, strings and numbers are in ``text``.
+  public enum Token: Sendable, Hashable {
+    case beginObject, endObject, beginArray, endArray, key, string, number, boolean(Bool), null
+  }
+
+  /// What may stand next, outside a text, number or word.
+  private enum Expectation { case value, valueOrEnd, key, keyOrEnd, colon, separator, nothing }
+
+  /// What is begun and not read to its end.
+  private enum Lexeme: Equatable {
+    case none
+    case mark(Int)
+    case text
+    case escape
+    /// Within `\u`: how many of its digits were read, and what they stand for.
+    case digits(count: Int, value: UInt32)
+    case number(JSONNumber)
+    case word(Word, matched: Int)
+  }
+
+  private enum Word { case `true`, `false`, null }
+
+  /// The last key's or string's characters, its escapes read, or the last number as it is written: as much of it as
+  /// the configuration lets be kept. Half a surrogate pair stands there as three bytes, which are no UTF-8.
+  public private(set) var text: [UInt8] = []
+  /// How many bytes ``text`` would have without a limit.
+  public private(set) var textLength = 0
+  /// Whether the last key or string is Unicode: half a surrogate pair is none.
+  public private(set) var isUnicode = true
+  /// Where the last token stands, in bytes from the beginning.
+  public private(set) var range = 0..<0
+
+  private let configuration: Configuration
+  private var piece: [UInt8] = []
+  /// Where the next byte stands in `piece`, and where `piece` stands in the document.
+  private var position = 0
+  private var base = 0
+  private var isAtEnd = false
+
+  private var expectation = Expectation.value
+  private var lexeme = Lexeme.none
+  /// Whether each container that is open is an object.
+  private var containers: [Bool] = []
+  private var start = 0
+  private var characters = UTF8Validation()
+  private var highSurrogate: UInt32?
+  private var isKey = false
+
+  /// Begins to read a document.
+  public init(_ configuration: Configuration = Configuration()) { self.configuration = configuration }
+
+  /// How many objects and arrays are open.
+  public var depth: Int { containers.count }
+
+  /// How many bytes are read.
+  public var offset: Int { base + position }
+
+  /// Whether the document was read to its end, and was whole.
+  public var isComplete: Bool {
+    isAtEnd && position == piece.count && expectation == .nothing && lexeme == .none
+  }
+
+  /// Takes the next bytes, after ``next()`` has answered `nil` to those before.
+  public mutating func feed(_ bytes: [UInt8]) {
+    piece = position == piece.count ? bytes : piece[position...] + bytes
+    base += position
+    position = 0
+  }
+
+  /// Says that no more bytes come.
+  public mutating func finish() { isAtEnd = true }
+
+  /// The next token; `nil` where more bytes are needed, or, once all were fed, at the end of a whole document.
+  public mutating func next() throws(JSONFailure) -> Token? {
+    while position < piece.count {
+      if lexeme == .none {
+        if let token = try begin(piece[position]) { return token }
+      } else if let token = try goOn() {
+        return token
+      }
+    }
+    return isAtEnd ? try end() : nil
+  }
+
+  private func failure(_ reason: JSONFailure.Reason) -> JSONFailure {
+    JSONFailure(reason, offset: offset)
+  }
+}
+
+// MARK: - Structure
+
+extension JSONTokenizer {
+  /// Reads the byte that stands next, where nothing is begun.
+  private mutating func begin(_ byte: UInt8) throws(JSONFailure) -> Token? {
+    switch byte {
+    case 0x20, 0x0A, 0x0D, 0x09:
+      position += 1
+      return nil
+    case UInt8(ascii: "\""): try beginText()
+    case UInt8(ascii: ","):
+      guard expectation == .separator, let isObject = containers.last else { throw failure(.unexpected) }
+      expectation = isObject ? .key : .value
+      position += 1
+    case UInt8(ascii: ":"):
+      guard expectation == .colon else { throw failure(.unexpected) }
+      expectation = .value
+      position += 1
+    case UInt8(ascii: "{"), UInt8(ascii: "["): return try open(isObject: byte == UInt8(ascii: "{"))
+    case UInt8(ascii: "}"), UInt8(ascii: "]"): return try close(isObject: byte == UInt8(ascii: "}"))
+    case UInt8(ascii: "t"): try beginWord(.true)
+    case UInt8(ascii: "f"): try beginWord(.false)
+    case UInt8(ascii: "n"): try beginWord(.null)
+    case 0xEF where offset == 0:
+      lexeme = .mark(1)
+      position += 1
+    default:
+      guard let number = JSONNumber(byte) else { throw failure(.unexpected) }
+      try beginValue()
+      keep(byte)
+      lexeme = .number(number)
+      position += 1
+    }
+    return nil
+  }
+
+  private mutating func open(isObject: Bool) throws(JSONFailure) -> Token {
+    try beginValue()
+    guard containers.count < configuration.depth else { throw failure(.depth(configuration.depth)) }
+    containers.append(isObject)
+    expectation = isObject ? .keyOrEnd : .valueOrEnd
+    return take(isObject ? .beginObject : .beginArray)
+  }
+
+  private mutating func close(isObject: Bool) throws(JSONFailure) -> Token {
+    let isAllowed = expectation == .separator || expectation == (isObject ? .keyOrEnd : .valueOrEnd)
+    guard isAllowed, containers.last == isObject else { throw failure(.unexpected) }
+    start = offset
+    containers.removeLast()
+    endValue()
+    return take(isObject ? .endObject : .endArray)
+  }
+
+  /// Takes a token of one byte, or the last byte of one.
+  private mutating func take(_ token: Token) -> Token {
+    position += 1
+    range = start..<offset
+    return token
+  }
+
+  /// Notes that a value begins here, where one may.
+  private mutating func beginValue() throws(JSONFailure) {
+    guard expectation == .value || expectation == .valueOrEnd else { throw failure(.unexpected) }
+    start = offset
+    text.removeAll(keepingCapacity: true)
+    textLength = 0
+    isUnicode = true
+  }
+
+  private mutating func endValue() {
+    lexeme = .none
+    expectation = containers.isEmpty ? .nothing : .separator
+  }
+
+  private mutating func beginText() throws(JSONFailure) {
+    isKey = expectation == .key || expectation == .keyOrEnd
+    if isKey { expectation = .value }
+    try beginValue()
+    lexeme = .text
+    position += 1
+  }
+
+  private mutating func beginWord(_ word: Word) throws(JSONFailure) {
+    try beginValue()
+    lexeme = .word(word, matched: 1)
+    position += 1
+  }
+
+  /// Ends what only the end of all bytes ends.
+  private mutating func end() throws(JSONFailure) -> Token? {
+    if case .number(let number) = lexeme, number.isWhole {
+      endValue()
+      range = start..<offset
+      return .number
+    }
+    guard expectation == .nothing, lexeme == .none else { throw failure(.incomplete) }
+    return nil
+  }
+}
+
+// MARK: - Texts, numbers and words
+
+extension JSONTokenizer {
+  /// Reads on in what is begun; answers the token where it ends.
+  private mutating func goOn() throws(JSONFailure) -> Token? {
+    switch lexeme {
+    case .none: return nil
+    case .text: return try goOnText()
+    case .escape:
+      try readEscape(piece[position])
+      return nil
+    case .digits(let count, let value):
+      guard let digit = Hexadecimal.value(piece[position]) else { throw failure(.unexpected) }
+      if configuration.keepsEscapes { keep(piece[position]) }
+      position += 1
+      let sum = value << 4 | UInt32(digit)
+      lexeme = .digits(count: count + 1, value: sum)
+      if count == 3 {
+        lexeme = .text
+        if !configuration.keepsEscapes { keepUnit(sum) }
+      }
+      return nil
+    case .number(var number):
+      while position < piece.count, number.take(piece[position]) {
+        keep(piece[position])
+        position += 1
+      }
+      lexeme = .number(number)
+      guard position < piece.count else { return nil }
+      guard number.isWhole else { throw failure(.unexpected) }
+      endValue()
+      range = start..<offset
+      return .number
+    case .word(let word, let matched): return try goOn(word, matched)
+    case .mark(let matched):
+      guard piece[position] == (matched == 1 ? 0xBB : 0xBF) else { throw failure(.unexpected) }
+      position += 1
+      lexeme = matched == 1 ? .mark(2) : .none
+      return nil
+    }
+  }
+
+  private mutating func goOn(_ word: Word, _ matched: Int) throws(JSONFailure) -> Token? {
+    let letters: StaticString
+    let token: Token
+    switch word {
+    case .true: (letters, token) = ("true", .boolean(true))
+    case .false: (letters, token) = ("false", .boolean(false))
+    case .null: (letters, token) = ("null", .null)
+    }
+    let expected = unsafe letters.utf8Start[matched]
+    guard piece[position] == expected else { throw failure(.unexpected) }
+    guard matched + 1 == letters.utf8CodeUnitCount else {
+      lexeme = .word(word, matched: matched + 1)
+      position += 1
+      return nil
+    }
+    endValue()
+    return take(token)
+  }
+
+  /// Reads up to the next quote or backslash.
+  private mutating func goOnText() throws(JSONFailure) -> Token? {
+    let bytes = piece
+    let first = position
+    var index = first
+    var characters = characters
+    while index < bytes.count {
+      let byte = bytes[index]
+      if byte < 0x80, characters.isBetween {
+        if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { break }
+        guard byte >= 0x20 else {
+          position = index
+          throw failure(.unexpected)
+        }
+      } else {
+        guard characters.take(byte) else {
+          position = index
+          throw failure(.notUTF8)
+        }
+      }
+      index += 1
+    }
+    self.characters = characters
+    position = index
+    if index > first {
+      keepHalf()
+      keep(bytes[first..<index])
+    }
+    guard index < bytes.count else { return nil }
+    if bytes[index] == UInt8(ascii: "\\") {
+      lexeme = .escape
+      position += 1
+      return nil
+    }
+    keepHalf()
+    guard isKey else {
+      endValue()
+      return take(.string)
+    }
+    isKey = false
+    lexeme = .none
+    expectation = .colon
+    return take(.key)
+  }
+
+  private mutating func readEscape(_ byte: UInt8) throws(JSONFailure) {
+    let character: UInt8
+    switch byte {
+    case UInt8(ascii: "u"):
+      if configuration.keepsEscapes { keep([UInt8(ascii: "\\"), byte]) }
+      lexeme = .digits(count: 0, value: 0)
+      position += 1
+      return
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): character = byte
+    case UInt8(ascii: "b"): character = 0x08
+    case UInt8(ascii: "f"): character = 0x0C
+    case UInt8(ascii: "n"): character = 0x0A
+    case UInt8(ascii: "r"): character = 0x0D
+    case UInt8(ascii: "t"): character = 0x09
+    default: throw failure(.unexpected)
+    }
+    if configuration.keepsEscapes {
+      keep([UInt8(ascii: "\\"), byte])
+    } else {
+      keepHalf()
+      keep(character)
+    }
+    lexeme = .text
+    position += 1
+  }
+
+  /// Keeps what the four digits behind `\u` stand for: two such units may make one character.
+  private mutating func keepUnit(_ unit: UInt32) {
+    if let high = highSurrogate, (0xDC00..<0xE000).contains(unit) {
+      highSurrogate = nil
+      keepCharacter(0x10000 + (high - 0xD800) << 10 + (unit - 0xDC00))
+      return
+    }
+    keepHalf()
+    if (0xD800..<0xDC00).contains(unit) {
+      highSurrogate = unit
+    } else {
+      if (0xDC00..<0xE000).contains(unit) { isUnicode = false }
+      keepCharacter(unit)
+    }
+  }
+
+  /// Keeps the first half of a surrogate pair whose second half did not come.
+  private mutating func keepHalf() {
+    guard let half = highSurrogate else { return }
+    highSurrogate = nil
+    isUnicode = false
+    keepCharacter(half)
+  }
+
+  private mutating func keepCharacter(_ value: UInt32) {
+    func tail(_ shift: UInt32) -> UInt8 { 0x80 | UInt8(value >> shift & 0x3F) }
+    switch value {
+    case 0..<0x80: keep(UInt8(value))
+    case 0x80..<0x800: keep([0xC0 | UInt8(value >> 6), tail(0)])
+    case 0x800..<0x10000: keep([0xE0 | UInt8(value >> 12), tail(6), tail(0)])
+    default: keep([0xF0 | UInt8(value >> 18 & 7), tail(12), tail(6), tail(0)])
+    }
+  }
+
+  private mutating func keep(_ byte: UInt8) {
+    if text.count < configuration.textLength { text.append(byte) }
+    textLength += 1
+  }
+
+  private mutating func keep(_ bytes: ArraySlice<UInt8>) {
+    text += bytes.prefix(configuration.textLength - text.count)
+    textLength += bytes.count
+  }
+}

@@ -1,0 +1,34 @@
+"use strict";
+
+// Everything works without this: it copies, folds, says local times, and keeps addresses short.
+
+if (navigator.clipboard) {
+  for (const button of document.querySelectorAll("[data-copy]")) button.hidden = false;
+  document.addEventListener("click", async (event) => {
+    const button = event.target.closest("[data-copy]");
+    if (!button) return;
+    await navigator.clipboard.writeText(button.dataset.copy);
+    button.textContent = "Copied";
+    setTimeout(() => { button.textContent = "Copy"; }, 1500);
+  });
+}
+
+for (const row of document.querySelectorAll(".fold")) row.hidden = false;
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-fold]");
+  if (!button) return;
+  for (const details of document.querySelectorAll(".json details")) details.open = button.dataset.fold === "open";
+});
+
+for (const time of document.querySelectorAll("time[datetime*=T]")) {
+  const date = new Date(time.dateTime);
+  if (!Number.isNaN(date.getTime())) time.title = date.toLocaleString([], {dateStyle: "full", timeStyle: "long"});
+}
+
+document.addEventListener("submit", (event) => {
+  if (event.target.getAttribute("role") !== "search") return;
+  for (const field of event.target.querySelectorAll("input")) field.disabled = field.value.trim() === "";
+});
+addEventListener("pageshow", () => {
+  for (const field of document.querySelectorAll("[role=search] input")) field.disabled = false;
+});

@@ -1,0 +1,65 @@
+import Foundation
+
+/// What came in day by day as two rows of bars, in a picture 100 high whose width is stretched, and as a table.
+struct ActivityChart {
+  /// The most days that are drawn.
+  static let mostDays = 30
+  private static let pitch = 10
+
+  private let days: [ActivityDay]
+
+  /// A chart of the last ``mostDays`` of `days`, where there are any.
+  init?(_ days: [ActivityDay]) {
+    guard !days.isEmpty else { return nil }
+    self.days = Array(days.suffix(Self.mostDays))
+  }
+
+  /// For the template `chart`.
+  var fields: Fields {
+    let count = days.reduce(0) { $0 + $1.count }
+    let bytes = days.reduce(Int64(0)) { $0 + $1.bytes }
+    let (first, last) = (Measures.day(days[0].day), Measures.day(days[days.count - 1].day))
+    let period = "from \(first) to \(last)"
+    return [
+      "first": first,
+      "last": last,
+      "width": days.count * Self.pitch,
+      "days": Measures.count(days.count, "day"),
+      "figures": [
+        figure(
+          "Attached", Measures.count(count, "snapshot"), "Snapshots attached per day \(period)", "count",
+          days.map { Int64($0.count) }
+        ) { Measures.count(Int($0), "snapshot") },
+        figure(
+          "Received", Measures.size(bytes), "Bytes received per day \(period)", "bytes", days.map(\.bytes)
+        ) { Measures.size($0) },
+      ],
+      "rows": days.filter { $0.count > 0 }.reversed().map { day -> Fields in
+        [
+          "day": Measures.day(day.day), "iso": Measures.plainDay(day.day),
+          "count": Measures.number(day.count),
+          "size": Measures.sizeFields(day.bytes),
+        ]
+      },
+    ]
+  }
+
+  private func figure(
+    _ name: String, _ sum: String, _ label: String, _ kind: String, _ values: [Int64],
+    _ words: (Int64) -> String
+  ) -> Fields {
+    let highest = values.max() ?? 0
+    let bars = values.indices.filter { values[$0] > 0 }.map { index -> Fields in
+      // Seen and hit by a pointer, however little came.
+      let height = max(2, Measures.share(values[index], of: highest))
+      return [
+        "x": index * Self.pitch + 1, "y": 100 - height, "height": height,
+        "words": "\(Measures.day(days[index].day)): \(words(values[index]))",
+      ]
+    }
+    return [
+      "name": name, "sum": sum, "kind": kind, "bars": bars, "highest": words(highest),
+      "label": "\(label): \(sum) in all, at most \(words(highest)) a day.",
+    ]
+  }
+}

@@ -1,0 +1,165 @@
+import SnapshotFormat
+
+extension BundleContents {
+  /// For the template `snapshot`: as many rows of each list as `budget` allows, the recordings' being the rest of it.
+  func fields(
+    of id: SnapshotID, _ selection: SnapshotPage.Selection, _ budget: inout PageBudget
+  ) -> Fields {
+    let moduleRows = budget.part(12_000) { self.moduleRows(of: id, selection, &$0) }
+    let pictures = budget.part(6000) { self.pictures(of: id, &$0) }
+    let attachments = budget.part(8000) { budget in
+      fileRows(self.attachments.rows, of: id, below: "attachments/", &budget)
+    }
+    let files = budget.part(8000) { fileRows(self.files.rows, of: id, below: "app-data/", &$0) }
+    let recordings = recordingRows(of: id, &budget)
+    return [
+      "modules": moduleCount > 0
+        ? [
+          "count": Measures.count(moduleCount, "module"),
+          "rows": moduleRows,
+          "rest": rest(moduleCount - moduleRows.count, "module"),
+        ] as Fields : nil,
+      "selected": selection.module.map { module -> Fields in
+        var budget = PageBudget(200)
+        return [
+          "name": budget.name(module),
+          "all": PagePath.snapshot(id).description + "#recordings",
+        ]
+      },
+      "count": Measures.count(recordingCount, "recording"),
+      "size": Measures.sizeFields(recordingBytes),
+      "recordings": recordings,
+      "hasRecordings": !recordings.isEmpty,
+      "recordingsPager": self.recordings.pager("recordings", shown: recordings.count) { start in
+        var selection = selection
+        selection.recordings = start
+        return PagePath.snapshot(id, selection).description + "#recordings"
+      },
+      "pictures": pictures,
+      "attachments": attachments.isEmpty
+        ? nil
+        : [
+          "count": Measures.count(self.attachments.total, "attachment"),
+          "rows": attachments,
+          "rest": rest(self.attachments.total - attachments.count, "attachment"),
+        ] as Fields,
+      "files": self.files.total == 0
+        ? nil
+        : [
+          "count": Measures.count(self.files.total, "file"),
+          "rows": files,
+          "pager": self.files.pager("files", shown: files.count) { start in
+            var selection = selection
+            selection.files = start
+            return PagePath.snapshot(id, selection).description + "#files"
+          },
+        ] as Fields,
+    ]
+  }
+
+  private func rest(_ count: Int, _ noun: String) -> String? {
+    count > 0 ? "and \(Measures.count(count, noun)) more" : nil
+  }
+
+  private func moduleRows(
+    of id: SnapshotID, _ selection: SnapshotPage.Selection, _ budget: inout PageBudget
+  ) -> [Fields] {
+    var rows: [Fields] = []
+    for module in modules.prefix(PageLimits.modules) {
+      let path = PagePath.snapshot(id, .init(module: module.name)).description
+      guard budget.take(420) else { break }
+      let name = budget.name(module.name, most: 120)
+      var missing: [Fields] = []
+      for identifier in module.missingIdentifiers.prefix(PageLimits.names) where budget.take(40) {
+        missing.append(budget.name(identifier, most: 120))
+      }
+      let present = max(0, module.wanted - module.missing)
+      rows.append([
+        "name": name,
+        "isComplete": module.missing == 0,
+        "present": Measures.number(present),
+        "wanted": Measures.number(module.wanted),
+        "share": Measures.share(Int64(present), of: Int64(module.wanted)),
+        "missing": Measures.number(module.missing),
+        "missingIdentifiers": missing,
+        "hasMissing": !missing.isEmpty,
+        "rest": module.missing > missing.count
+          ? "and \(Measures.number(module.missing - missing.count)) more" : nil,
+        "href": present > 0 && budget.take(PageText.length(path)) ? path + "#recordings" : nil,
+        "isSelected": selection.module == module.name,
+      ])
+    }
+    return rows
+  }
+
+  private func recordingRows(of id: SnapshotID, _ budget: inout PageBudget) -> [Fields] {
+    var rows: [Fields] = []
+    for recording in recordings.rows.prefix(PageLimits.rows) {
+      let path = PagePath.preview(id, file: recording.path).description
+      guard budget.take(470 + PageText.length(path)) else { break }
+      rows.append([
+        "href": path,
+        "name": budget.name(recording.identifier),
+        "call": recording.call.map { Measures.number($0) },
+        "size": Measures.sizeFields(recording.size),
+        "share": Measures.share(recording.size, of: largestRecording),
+        "recorded": Measures.timeFields(recording.recordedAt),
+      ])
+    }
+    return rows
+  }
+
+  private func pictures(of id: SnapshotID, _ budget: inout PageBudget) -> [Fields] {
+    var rows: [Fields] = []
+    for file in attachments.rows.filter(\.isImage).prefix(PageLimits.pictures) {
+      let (path, raw) = (PagePath.preview(id, file: file.path), PagePath.raw(id, file: file.path))
+      guard budget.take(200 + PageText.length(path.description) + PageText.length(raw.description)) else {
+        break
+      }
+      rows.append([
+        "href": path.description, "source": raw.description,
+        "name": budget.name(file.path.removing("attachments/"), most: 120),
+      ])
+    }
+    return rows
+  }
+
+  private func fileRows(
+    _ files: [FileEntry], of id: SnapshotID, below folder: String, _ budget: inout PageBudget
+  ) -> [Fields] {
+    var rows: [Fields] = []
+    for file in files.prefix(PageLimits.rows) {
+      let path = PagePath.preview(id, file: file.path).description
+      guard budget.take(220 + PageText.length(path)) else { break }
+      rows.append([
+        "href": path, "name": budget.name(file.path.removing(folder)), "size": Measures.sizeFields(file.size),
+      ])
+    }
+    return rows
+  }
+}
+
+extension PageSlice {
+  /// For the template `pager`; `nil` where the whole list is shown.
+  /// - Parameters:
+  ///   - shown: how many of the rows the page has room for.
+  ///   - path: the page that begins behind so many elements.
+  func pager(_ noun: String, shown: Int, path: (Int) -> String) -> Fields? {
+    let end = start + shown
+    guard start > 0 || end < total else { return nil }
+    return [
+      "label": "Pages of \(noun)",
+      "range": shown > 0
+        ? "\(Measures.number(start + 1))–\(Measures.number(end)) of \(Measures.number(total))"
+        : "none of \(Measures.number(total))",
+      "first": start > PageLimits.rows ? path(0) : nil,
+      "previous": start > 0 ? path(max(0, start - PageLimits.rows)) : nil,
+      "next": shown > 0 && end < total ? path(end) : nil,
+    ]
+  }
+}
+
+extension String {
+  /// The text without `prefix`, where it begins with it.
+  func removing(_ prefix: String) -> String { hasPrefix(prefix) ? String(dropFirst(prefix.count)) : self }
+}

@@ -1,0 +1,63 @@
+import Mustache
+
+/// The templates of all pages, and of the pieces that several of them have.
+struct PageTemplates: Sendable {
+  /// The templates that stand for a page.
+  enum Page: String, CaseIterable {
+    case home, report, snapshot, preview, diff, link, signIn, signedOut, problem
+  }
+
+  private static let sources: [String: [UInt8]] = [
+    "layout": PackageResources.layout_mustache,
+    "name": PackageResources.name_mustache,
+    "size": PackageResources.size_mustache,
+    "time": PackageResources.time_mustache,
+    "copy": PackageResources.copy_mustache,
+    "chart": PackageResources.chart_mustache,
+    "snapshots": PackageResources.snapshots_mustache,
+    "pager": PackageResources.pager_mustache,
+    "files": PackageResources.files_mustache,
+    "other": PackageResources.other_mustache,
+    "actions": PackageResources.actions_mustache,
+    "home": PackageResources.home_mustache,
+    "report": PackageResources.report_mustache,
+    "snapshot": PackageResources.snapshot_mustache,
+    "preview": PackageResources.preview_mustache,
+    "diff": PackageResources.diff_mustache,
+    "link": PackageResources.link_mustache,
+    "signIn": PackageResources.sign_in_mustache,
+    "signedOut": PackageResources.signed_out_mustache,
+    "problem": PackageResources.problem_mustache,
+  ]
+
+  private let library: MustacheLibrary
+  private let pages: [Page: MustacheTemplate]
+
+  /// A template that is missing.
+  struct Missing: Error {
+    let page: Page
+  }
+
+  /// Reads all of them.
+  init() throws {
+    MustacheContentTypes.register(PageContentType(), named: PageContentType.name)
+    var library = MustacheLibrary()
+    for (name, source) in Self.sources {
+      try library.register(Self.template(String(decoding: source, as: UTF8.self)), named: name)
+    }
+    self.library = library
+    pages = try Page.allCases.reduce(into: [:]) { pages, page in
+      guard let template = library.getTemplate(named: page.rawValue) else { throw Missing(page: page) }
+      pages[page] = template
+    }
+  }
+
+  /// Reads a template. Each begins by saying how text is put into it: a part would fall back to the library's own way.
+  static func template(_ source: String) throws -> MustacheTemplate {
+    let source = source.hasSuffix("\n") ? String(source.dropLast()) : source
+    return try MustacheTemplate(string: "{{% CONTENT_TYPE: \(PageContentType.name) }}" + source)
+  }
+
+  /// The HTML of a page.
+  func html(_ page: Page, _ fields: Fields) -> String { pages[page]?.render(fields, library: library) ?? "" }
+}

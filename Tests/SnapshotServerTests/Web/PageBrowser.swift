@@ -1,0 +1,97 @@
+import HTTPEngine
+import HTTPSemantics
+import HTTPTypes
+import SnapshotFormat
+import Synchronization
+import Testing
+
+/// What a browser does with the pages: keeps cookies, says where a request comes from, sends forms with what is hidden
+/// in them.
+final class PageBrowser: Sendable {
+  let api: TestAPI
+  let authority: String
+  private let scheme: String
+  private let jar = Mutex<[String: String]>([:])
+  private let received = Mutex<[String]>([])
+
+  init(_ api: TestAPI, authority: String = "localhost:8080", scheme: String = "http") {
+    self.api = api
+    self.authority = authority
+    self.scheme = scheme
+  }
+
+  /// The cookies that it holds.
+  var cookies: [String: String] {
+    get { jar.withLock { $0 } }
+    set { jar.withLock { $0 = newValue } }
+  }
+
+  /// Every value of `Set-Cookie` that came.
+  var cookiesSet: [String] { received.withLock { $0 } }
+
+  /// What a browser sends with each request.
+  func fields(site: String? = "same-origin") -> HTTPFields {
+    var fields: HTTPFields = [.accept: "text/html,application/xhtml+xml,*/*;q=0.8"]
+    let isTrusted = scheme == "https" || authority.hasPrefix("localhost")
+    if isTrusted { fields[.secFetchSite] = site }
+    if !cookies.isEmpty { fields[.cookie] = cookies.map { "\($0.key)=\($0.value)" }.joined(separator: "; ") }
+    return fields
+  }
+
+  @discardableResult
+  func get(
+    _ path: String, method: HTTPRequest.Method = .get, _ more: HTTPFields = [:], site: String? = "same-origin"
+  ) async throws -> TestAPI.Answer {
+    var fields = fields(site: site)
+    for field in more { fields[field.name] = field.value }
+    return try await send(method, path, fields)
+  }
+
+  /// Sends a form, without what a page has hidden in it.
+  @discardableResult
+  func post(
+    _ path: String, _ values: KeyValuePairs<String, String> = [:], _ more: HTTPFields = [:],
+    site: String? = "same-origin"
+  ) async throws -> TestAPI.Answer {
+    var fields = fields(site: site)
+    fields[.contentType] = "application/x-www-form-urlencoded"
+    fields[.origin] = "\(scheme)://\(authority)"
+    for field in more { fields[field.name] = field.value.isEmpty ? nil : field.value }
+    let body = values.map { "\($0.key)=\(PercentCoding.encode($0.value))" }.joined(separator: "&")
+    return try await send(.post, path, fields, body: .pieces(of: Array(body.utf8)))
+  }
+
+  /// The form token of the forms in the page at `path`.
+  func formToken(in path: String) async throws -> String {
+    let text = try await get(path).text
+    let match = text.firstMatch(of: /name="form-token" value="([^"]+)"/)
+    return String(try #require(match, "\(path) has no form").1)
+  }
+
+  /// Signs in, and gives the answer to that.
+  @discardableResult
+  func signIn(_ secret: String, next: String = "/") async throws -> TestAPI.Answer {
+    let token = try await formToken(in: "/sign-in")
+    return try await post("/sign-in", ["form-token": token, "token": secret, "next": next])
+  }
+
+  func signIn(_ fields: HTTPFields) async throws {
+    let secret = try #require(fields[.authorization]).dropFirst("Bearer ".count)
+    let answer = try await signIn(String(secret))
+    try #require(answer.status == 303, "\(answer.text)")
+  }
+
+  private func send(
+    _ method: HTTPRequest.Method, _ target: String, _ fields: HTTPFields, body: HTTPRequestBody = .empty
+  ) async throws -> TestAPI.Answer {
+    let parts = target.split(separator: "?", maxSplits: 1).map(String.init)
+    let answer = try await api.send(
+      method, parts[0], query: parts.count > 1 ? parts[1] : nil, fields, body: body, authority: authority)
+    for cookie in answer.fields[values: .setCookie] {
+      received.withLock { $0.append(cookie) }
+      let pair = cookie.prefix { $0 != ";" }.split(separator: "=", omittingEmptySubsequences: false)
+      jar.withLock { $0[String(pair[0])] = pair[1].isEmpty ? nil : String(pair[1]) }
+    }
+    return answer
+  }
+}

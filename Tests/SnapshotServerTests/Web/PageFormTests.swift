@@ -1,0 +1,186 @@
+import Foundation
+import HTTPEngine
+import HTTPSemantics
+import HTTPTypes
+import SnapshotFormat
+import Testing
+
+@testable import SnapshotServer
+
+/// What the forms of the pages do, and for whom they do nothing.
+@Suite struct PageFormTests {
+  private let guarded: GuardedAPI
+  private let bundle: SampleBundle
+  private let browser: PageBrowser
+  private var path: String { "/snapshots/\(bundle.id)" }
+
+  init() async throws {
+    guarded = try GuardedAPI()
+    bundle = try SampleBundle()
+    try await guarded.attach(bundle, guarded.token(.admin).fields)
+    browser = PageBrowser(guarded.api)
+  }
+
+  private func isThere() async throws -> Bool {
+    do { return try await guarded.api.store.record(bundle.id).id == bundle.id } catch { return false }
+  }
+
+  @Test func `a snapshot is pinned, unpinned and deleted`() async throws {
+    try await browser.signIn(guarded.token(.read, .delete).fields)
+    let token = try await browser.formToken(in: path)
+    for (action, isPinned) in [("pin", true), ("pin", true), ("unpin", false)] {
+      let answer = try await browser.post("\(path)/\(action)", ["form-token": token])
+      #expect(answer.status == 303)
+      #expect(answer.fields[.location] == "\(path)?done=\(action)ned")
+      #expect(try await guarded.api.store.record(bundle.id).isPinned == isPinned)
+    }
+    let answer = try await browser.post("\(path)/delete", ["form-token": token])
+    #expect(answer.status == 303)
+    #expect(answer.fields[.location] == "/?done=deleted")
+    let gone = try await browser.get(path)
+    #expect(gone.status == 410)
+    #expect(gone.fields[.contentType] == "text/html; charset=utf-8")
+    #expect(try await browser.get("/").status == 200)
+    #expect(try await browser.post("\(path)/delete", ["form-token": token]).status == 410)
+  }
+
+  @Test func `a link is made, and gives the bundle to who has no token`() async throws {
+    try await browser.signIn(guarded.token(.read).fields)
+    let token = try await browser.formToken(in: path)
+    let answer = try await browser.post("\(path)/link", ["form-token": token, "seconds": "60"])
+    #expect(answer.status == 200)
+    let found = try #require(
+      answer.text.firstMatch(of: /http:\/\/localhost:8080(\/v1\/snapshots\/[^?"]+)\?([^"< ]+)/))
+    let query = String(found.2).replacing("&amp;", with: "&")
+    let fetched = try await guarded.api.send(.get, String(found.1), query: query)
+    #expect(fetched.status == 200)
+    #expect(fetched.bytes == bundle.bytes)
+    for seconds in ["0", "x", "7776001"] {
+      #expect(
+        try await browser.post("\(path)/link", ["form-token": token, "seconds": seconds]).status == 400)
+    }
+  }
+
+  @Test func `who may only read has no forms that change, and can send none`() async throws {
+    try await browser.signIn(guarded.token(.read).fields)
+    let page = try await browser.get(path)
+    #expect(!page.text.contains("\(path)/delete"))
+    let token = try await browser.formToken(in: path)
+    for action in ["delete", "pin", "unpin"] {
+      let answer = try await browser.post("\(path)/\(action)", ["form-token": token])
+      #expect(answer.status == 403)
+      #expect(answer.fields[.contentType] == "text/html; charset=utf-8")
+    }
+    #expect(try await isThere())
+  }
+
+  @Test func `a form of somebody else does nothing`() async throws {
+    try await browser.signIn(guarded.token(.admin).fields)
+    let other = PageBrowser(guarded.api)
+    try await other.signIn(guarded.token(.admin).fields)
+    let own = try await browser.formToken(in: path)
+    let visitor = try await PageBrowser(guarded.api).formToken(in: "/sign-in")
+    let foreign = try await other.formToken(in: path)
+    #expect(own != foreign)
+    for token in [foreign, visitor, "", "x", String(own.dropLast()), own + "A", own.lowercased()] {
+      let answer = try await browser.post("\(path)/delete", ["form-token": token])
+      #expect(answer.status == 403, "\(token)")
+      #expect(answer.text.contains("out of date"))
+    }
+    #expect(try await isThere())
+  }
+
+  @Test func `a page of another site sends nothing, whatever it knows`() async throws {
+    try await browser.signIn(guarded.token(.admin).fields)
+    let token = try await browser.formToken(in: path)
+    for site in ["cross-site", "same-site"] {
+      let answer = try await browser.post("\(path)/delete", ["form-token": token], site: site)
+      #expect(answer.status == 403)
+    }
+    for origin in ["https://example.com", "null", "http://localhost:9090", "http://localhost"] {
+      let answer = try await browser.post(
+        "\(path)/delete", ["form-token": token], [.origin: origin], site: nil)
+      #expect(answer.status == 403, "\(origin)")
+    }
+    // Who says nothing of where it comes from is no browser.
+    let silent = try await browser.post("\(path)/delete", ["form-token": token], [.origin: ""], site: nil)
+    #expect(silent.status == 403)
+    #expect(try await isThere())
+    #expect(try await browser.post("\(path)/delete", ["form-token": token], site: nil).status == 303)
+  }
+
+  @Test func `nothing is done without having signed in, and what follows is the snapshot's page`()
+    async throws
+  {
+    let token = try await browser.formToken(in: "/sign-in")
+    for action in ["delete", "pin", "unpin", "link"] {
+      let answer = try await browser.post("\(path)/\(action)", ["form-token": token])
+      #expect(answer.status == 401)
+      #expect(answer.text.contains(#"name="next" value="\#(path)""#))
+    }
+    #expect(try await isThere())
+  }
+
+  @Test func `an open store's forms are bound to the browser too`() async throws {
+    let api = TestAPI()
+    try await api.upload(bundle.bytes, .put, id: bundle.id)
+    let browser = PageBrowser(api)
+    let token = try await browser.formToken(in: path)
+    #expect(Set(browser.cookies.keys) == ["snapshot-visitor-8080"])
+    let other = PageBrowser(api)
+    let foreign = try await other.formToken(in: path)
+    #expect(try await browser.post("\(path)/pin", ["form-token": foreign]).status == 403)
+    #expect(try await browser.post("\(path)/pin", ["form-token": token], site: "cross-site").status == 403)
+    #expect(try await browser.post("\(path)/pin", ["form-token": token]).status == 303)
+    // Another tab does not take the cookie from this one.
+    try await browser.get(path)
+    #expect(try await browser.post("\(path)/unpin", ["form-token": token]).status == 303)
+    browser.cookies = [:]
+    #expect(try await browser.post("\(path)/delete", ["form-token": token]).status == 403)
+    #expect(try await api.store.record(bundle.id).id == bundle.id)
+    #expect(try await browser.get("/sign-in?next=\(path)").fields[.location] == path)
+  }
+
+  @Test func `an open store without TLS has forms that work beyond loopback, where it is told to answer`()
+    async throws
+  {
+    let open = try GuardedAPI { $0.answersAnyName = true }
+    try await open.api.upload(bundle.bytes, .put, id: bundle.id)
+    let browser = PageBrowser(open.api, authority: "snapshots.example.com")
+    let token = try await browser.formToken(in: path)
+    #expect(browser.cookiesSet.allSatisfy { !$0.contains("Secure") })
+    #expect(try await browser.post("\(path)/pin", ["form-token": token]).status == 303)
+    let strict = PageBrowser(try GuardedAPI().api, authority: "snapshots.example.com")
+    #expect(try await strict.get("/").status == 421)
+  }
+
+  @Test func `a form has one value for each field, and a limit`() async throws {
+    try await browser.signIn(guarded.token(.admin).fields)
+    let token = try await browser.formToken(in: path)
+    let twice = try await browser.post("\(path)/delete", ["form-token": token, "form-token": token])
+    #expect(twice.status == 400)
+    let overhead = "form-token=\(token)&next=".utf8.count
+    for (length, status) in [(-1, 303), (0, 303), (1, 413)] {
+      let filler = String(repeating: "a", count: Int(FormFields.limit) - overhead + length)
+      let answer = try await browser.post("\(path)/pin", ["form-token": token, "next": filler])
+      #expect(answer.status == status, "\(length)")
+    }
+    let json = try await browser.post("\(path)/delete", [:], [.contentType: "application/json"])
+    #expect(json.status == 415)
+    #expect(try await isThere())
+  }
+
+  @Test func `what limits a token limits its forms`() async throws {
+    let limited = try guarded.token(.read, .delete, limits: CallerLimits(reportPrefixes: ["WEB-"]))
+    try await browser.signIn(limited.fields)
+    let token = try await browser.formToken(in: "/")
+    for action in ["delete", "pin", "unpin", "link"] {
+      let absent = try await browser.post("/snapshots/\(SnapshotID())/\(action)", ["form-token": token])
+      let answer = try await browser.post("\(path)/\(action)", ["form-token": token])
+      #expect(absent.status == 404)
+      #expect(answer.status == 404)
+      #expect(answer.text == absent.text)
+    }
+    #expect(try await isThere())
+  }
+}

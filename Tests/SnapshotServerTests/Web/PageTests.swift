@@ -1,0 +1,174 @@
+import Foundation
+import HTTPEngine
+import HTTPSemantics
+import HTTPTypes
+import SnapshotFormat
+import SnapshotServer
+import SnapshotStore
+import Testing
+
+/// What the pages show, over an open store.
+@Suite struct PageTests {
+  private let api = TestAPI()
+  private let browser: PageBrowser
+
+  init() { browser = PageBrowser(api) }
+
+  @discardableResult
+  private func attach(
+    _ recording: String = "{\"news\":[]}", report: String = "BUG-1", extra: [String: String] = [:],
+    alter: (inout Manifest) -> Void = { _ in }
+  ) async throws -> SampleBundle {
+    let bundle = try SampleBundle(recording, extra: extra, alter: alter)
+    let answer = try await api.upload(bundle.bytes, .put, report: report, id: bundle.id)
+    try #require(answer.status == 201)
+    return bundle
+  }
+
+  @Test func `the first path answers people in HTML, and programs in text as ever`() async throws {
+    let bundle = try await attach()
+    let page = try await browser.get("/")
+    #expect(page.status == 200)
+    #expect(page.fields[.contentType] == "text/html; charset=utf-8")
+    #expect(page.fields[.vary] == "Accept")
+    #expect(page.text.contains("\(bundle.id)"))
+    for accept in ["*/*", "text/plain", "text/html;q=0, */*", "application/json", "text/*"] {
+      let text = try await api.send(.get, "/", [.accept: accept])
+      #expect(text.fields[.contentType] == "text/plain; charset=utf-8", "\(accept)")
+      #expect(text.fields[.vary] == "Accept")
+    }
+    #expect(try await api.send(.get, "/").fields[.contentType] == "text/plain; charset=utf-8")
+  }
+
+  @Test func `a search that names one thing leads there`() async throws {
+    let bundle = try await attach(report: "proj/issue/9")
+    let page = "/snapshots/\(bundle.id)"
+    for (text, place) in [
+      ("\(bundle.id)", page), (" \(bundle.id.description.uppercased()) ", page),
+      ("snapshots://activate/\(bundle.id)", page),
+      ("http://localhost/v1/snapshots/\(bundle.id).zip?x=1", page),
+      ("proj/issue/9", "/reports/proj%2Fissue%2F9"),
+    ] {
+      let answer = try await browser.get("/?text=\(PercentCoding.encode(text))&report=&device=")
+      #expect(answer.status == 303, "\(text)")
+      #expect(answer.fields[.location] == place, "\(text)")
+    }
+    for text in ["iPhone17,1", "BUG-404", "com.example.news", "?", "/"] {
+      let answer = try await browser.get("/?text=\(PercentCoding.encode(text))")
+      #expect(answer.status == 200, "\(text)")
+    }
+  }
+
+  @Test func `what is looked for is found, page by page`() async throws {
+    for number in 0..<55 { try await attach("{\"n\":\(number)}") }
+    let other = try await attach(report: "WEB-7") { $0.application.identifier = "com.example.shop" }
+    let found = try await browser.get("/?application=com.example.shop&text=")
+    #expect(found.text.contains("\(other.id)"))
+    #expect(ids(in: found.text).count == 1)
+    let first = try await browser.get("/?report=BUG-1")
+    #expect(ids(in: first.text).count == 50)
+    let next = try #require(first.text.firstMatch(of: /href="(\/\?report=BUG-1&amp;cursor=[^"]+)"/)).1
+    let second = try await browser.get(String(next).replacing("&amp;", with: "&"))
+    #expect(ids(in: second.text).count == 5)
+    #expect(ids(in: first.text).isDisjoint(with: ids(in: second.text)))
+    let report = try await browser.get("/reports/BUG-1")
+    #expect(ids(in: report.text) == ids(in: first.text))
+    let rest = try #require(report.text.firstMatch(of: /href="(\/reports\/BUG-1\?cursor=[^"]+)"/)).1
+    #expect(ids(in: try await browser.get(String(rest)).text) == ids(in: second.text))
+  }
+
+  private func ids(in text: String) -> Set<Substring> {
+    Set(text.matches(of: /\/snapshots\/([0-9a-f-]{36})"/).map(\.1))
+  }
+
+  @Test(arguments: ["after=yesterday", "version=1&minVersion=2", "report=%2F%2F", "cursor=x", "colour=red"])
+  func `what can't be looked for is said on a page`(query: String) async throws {
+    let answer = try await browser.get("/?\(query)")
+    #expect(answer.status == 400)
+    #expect(answer.fields[.contentType] == "text/html; charset=utf-8")
+  }
+
+  @Test func `a file is sent as it is, sandboxed, and what a browser would run as a download`() async throws {
+    let html = "<script>alert(1)</script>"
+    let bundle = try await attach(
+      extra: [
+        "attachments/a.html": html, "attachments/b.svg": "<svg onload=alert(1)>", "attachments/c.json": "{}",
+      ])
+    for (name, type) in [
+      ("a.html", "application/octet-stream"), ("b.svg", "application/octet-stream"),
+      ("c.json", "application/json"),
+    ] {
+      let answer = try await browser.get("/snapshots/\(bundle.id)/raw/attachments/\(name)")
+      #expect(answer.status == 200)
+      #expect(answer.fields[.contentType] == type)
+      #expect(answer.fields[.contentSecurityPolicy] == "default-src 'none'; sandbox")
+      #expect(
+        answer.fields[.contentDisposition]?.hasPrefix(type.hasSuffix("stream") ? "attachment" : "inline")
+          == true)
+      #expect(answer.fields[.cacheControl] == "no-store")
+      #expect(answer.fields[.xContentTypeOptions] == "nosniff")
+    }
+    let missing = try await browser.get("/snapshots/\(bundle.id)/raw/attachments/none")
+    #expect(missing.status == 404)
+    #expect(missing.fields[.contentType] == "text/html; charset=utf-8")
+  }
+
+  @Test func `the bundle is a download`() async throws {
+    let bundle = try await attach()
+    let answer = try await browser.get("/snapshots/\(bundle.id)/bundle")
+    #expect(answer.bytes == bundle.bytes)
+    #expect(answer.fields[.contentDisposition]?.hasPrefix("attachment") == true)
+  }
+
+  @Test func `two snapshots are compared, and what can't be is said`() async throws {
+    let first = try await attach("{\"a\":1}")
+    let second = try await attach("{\"a\":2}")
+    let path = "/snapshots/\(first.id)/diff"
+    let choice = try await browser.get(path)
+    #expect(choice.status == 200)
+    #expect(choice.text.contains("\(second.id)"))
+    let page = try await browser.get("\(path)?with=\(second.id)")
+    #expect(page.status == 200)
+    for (text, status) in [("x", 400), ("\(SnapshotID())", 404)] {
+      let answer = try await browser.get("\(path)?with=\(text)")
+      #expect(answer.status == status)
+      #expect(answer.text.contains("\(second.id)"))
+    }
+    #expect(try await browser.get("/snapshots/\(SnapshotID())/diff").status == 404)
+  }
+
+  @Test func `assets are kept for good, and named by what they hold`() async throws {
+    let page = try await browser.get("/")
+    let names = page.text.matches(of: /(\/assets\/[^"]+)"/).map { String($0.1) }
+    #expect(names.contains { $0.hasSuffix(".css") })
+    for name in names {
+      let answer = try await api.send(.get, name)
+      #expect(answer.status == 200)
+      #expect(answer.fields[.cacheControl] == "public, max-age=31536000, immutable")
+      let tag = try #require(answer.fields[.eTag])
+      #expect(try await api.send(.get, name, [.ifNoneMatch: tag]).status == 304)
+    }
+    #expect(try await api.send(.get, "/assets/pages.css").status == 404)
+  }
+
+  @Test func `problems are pages for people and JSON for programs`() async throws {
+    let path = "/snapshots/\(SnapshotID())"
+    let page = try await browser.get(path)
+    #expect(page.status == 404)
+    #expect(page.fields[.contentType] == "text/html; charset=utf-8")
+    #expect(page.text.contains("There is no such snapshot"))
+    #expect(page.text.contains(try #require(page.fields[.xRequestID])))
+    #expect(try await browser.get("/v1" + path).problem != nil)
+    #expect(try await browser.get("/nothing").problem == nil)
+    #expect(try await api.send(.get, "/nothing").problem != nil)
+    let method = try await browser.get(path, method: .put)
+    #expect(method.status == 405)
+    #expect(method.fields[.allow] == "GET, HEAD, OPTIONS")
+  }
+
+  @Test func `the chart tells of the last days, and of what is looked for`() async throws {
+    for _ in 0..<3 { try await attach() }
+    let page = try await browser.get("/")
+    #expect(page.text.contains("<svg"))
+  }
+}

@@ -1,0 +1,67 @@
+import HTTPTypes
+import Testing
+
+@testable import SnapshotServer
+
+@Suite struct SessionTableTests {
+  private let clock = HandClock()
+
+  private func table(_ change: (inout SessionLimits) -> Void = { _ in }) -> SessionTable {
+    var limits = SessionLimits()
+    change(&limits)
+    return SessionTable(limits, clock: clock.accessClock)
+  }
+
+  @Test func `a session is known by its secret, and by nothing else`() {
+    let table = table()
+    let secret = table.begin("a")
+    #expect(table.token(of: secret) == "a")
+    #expect(table.token(of: secret + "A") == nil)
+    #expect(table.token(of: "") == nil)
+    table.end(secret)
+    #expect(table.token(of: secret) == nil)
+  }
+
+  @Test(arguments: [1, 2, 5]) func `of too many sessions the one goes that was not used for longest`(
+    limit: Int
+  ) {
+    let table = table { $0.sessions = limit }
+    var secrets: [String] = []
+    for number in 0..<limit {
+      secrets.append(table.begin("\(number)"))
+      clock.pass(.seconds(1))
+    }
+    #expect(secrets.allSatisfy { table.token(of: $0) != nil })
+    clock.pass(.seconds(1))
+    for secret in secrets.dropFirst() { _ = table.token(of: secret) }
+    let last = table.begin("last")
+    #expect(table.count == limit)
+    #expect(table.token(of: secrets[0]) == nil)
+    #expect(table.token(of: last) == "last")
+    #expect(secrets.dropFirst().allSatisfy { table.token(of: $0) != nil })
+  }
+
+  @Test func `nobody ends others' sessions by signing in often`() {
+    let table = table { $0.sessionsPerToken = 3 }
+    let other = table.begin("other")
+    var own: [String] = []
+    for _ in 0..<10 {
+      clock.pass(.seconds(1))
+      own.append(table.begin("own"))
+    }
+    #expect(table.count == 4)
+    #expect(table.token(of: other) == "other")
+    #expect(own.suffix(3).allSatisfy { table.token(of: $0) == "own" })
+  }
+
+  @Test func `sessions that ended make room first`() {
+    let table = table { $0.sessions = 2 }
+    let old = table.begin("old")
+    clock.pass(SessionLimits().idle)
+    let fresh = table.begin("fresh")
+    let next = table.begin("next")
+    #expect(table.token(of: old) == nil)
+    #expect(table.token(of: fresh) == "fresh")
+    #expect(table.token(of: next) == "next")
+  }
+}

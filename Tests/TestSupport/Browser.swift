@@ -1,0 +1,167 @@
+public import Foundation
+
+/// A headless Chromium, driven by WebDriver (W3C).
+public struct Browser: Sendable {
+  /// Whether a browser and its driver are on PATH.
+  public static var isInstalled: Bool { Tool.find("chromedriver") != nil && Tool.find("chromium") != nil }
+
+  private static let elementKey = "element-6066-11e4-a52e-4f735466cecf"
+
+  private let driver: RunningProgram
+  private let port: UInt16
+  private let session: String
+
+  /// Starts a driver on a port that it chooses, and a browser with it, which runs scripts if `hasScripts`.
+  public init(width: Int = 1280, height: Int = 900, hasScripts: Bool = true) async throws {
+    driver = try await Self.startDriver()
+    port = UInt16(driver.firstLine) ?? 0
+    let arguments = [
+      "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
+      "--window-size=\(width),\(height)",
+    ]
+    let scripts = ["profile.managed_default_content_settings.javascript": hasScripts ? 1 : 2]
+    let options: [String: Any] = [
+      "browserName": "chrome", "goog:chromeOptions": ["args": arguments, "prefs": scripts],
+    ]
+    let capabilities: [String: Any] = ["capabilities": ["alwaysMatch": options]]
+    let answer = try await Self.call(port, "POST", "/session", capabilities)
+    guard let session = (answer as? [String: Any])?["sessionId"] as? String else {
+      throw Failure(description: "no session: \(answer)")
+    }
+    self.session = session
+  }
+
+  /// Starts the driver, again where that fails: it takes a free port for IPv4 and then wants the same for IPv6, which
+  /// somebody else may have by then.
+  private static func startDriver(attempts: Int = 5) async throws -> RunningProgram {
+    // The driver is the process; what it says is cut to the port, which is all that is waited for.
+    let script =
+      #"exec chromedriver --port=0 > >(sed -u -n 's/.*started successfully on port \([0-9]*\).*/\1/p')"#
+    do {
+      return try await RunningProgram("/bin/bash", ["-c", script])
+    } catch let failure as RunningProgram.Failure where attempts > 1 {
+      guard failure.errors.contains("Address already in use") else { throw failure }
+      return try await startDriver(attempts: attempts - 1)
+    }
+  }
+
+  /// What the driver says is wrong.
+  public struct Failure: Error, CustomStringConvertible {
+    /// Its words.
+    public let description: String
+  }
+
+  /// Closes the browser, and ends the driver.
+  public func quit() async throws {
+    _ = try await call("DELETE", "")
+    // It was started by a thread that blocks the gentler signals, and blocks them too; its end is not waited for,
+    // because helpers of the browser may outlive it for a moment.
+    kill(driver.identifier, SIGKILL)
+  }
+
+  /// Opens a page, and waits until it is there.
+  public func open(_ url: URL) async throws {
+    _ = try await call("POST", "/url", ["url": url.absoluteString])
+  }
+
+  /// The address of the page that is open.
+  public var url: String { get async throws { try await call("GET", "/url") as? String ?? "" } }
+
+  /// The page as HTML.
+  public var source: String { get async throws { try await call("GET", "/source") as? String ?? "" } }
+
+  /// Clicks the element that a CSS selector finds, and waits for the page that comes of it.
+  public func click(_ selector: String) async throws {
+    _ = try await call("POST", "/element/\(try await element(selector))/click", [:])
+  }
+
+  /// Types into an element.
+  public func type(_ text: String, into selector: String) async throws {
+    _ = try await call("POST", "/element/\(try await element(selector))/value", ["text": text])
+  }
+
+  /// The text of an element, as it is seen.
+  public func text(_ selector: String) async throws -> String {
+    try await call("GET", "/element/\(try await element(selector))/text") as? String ?? ""
+  }
+
+  /// Waits in the page until a JavaScript expression is true.
+  public func wait(for condition: String) async throws {
+    let script = """
+      const done = arguments[0];
+      const look = () => { if (\(condition)) done(true); else setTimeout(look, 25); };
+      look();
+      """
+    // A page that another one takes the place of meanwhile ends the wait, as a timeout at times, long before its time:
+    // then it begins anew there.
+    let deadline = ContinuousClock.now + .seconds(60)
+    while true {
+      do {
+        _ = try await call("POST", "/execute/async", ["script": script, "args": [String]()])
+        return
+      } catch let failure as Failure {
+        guard ContinuousClock.now < deadline else {
+          throw Failure(description: "never true: \(condition); \(failure)")
+        }
+      }
+    }
+  }
+
+  /// What a JavaScript expression gives, as text.
+  public func evaluate(_ expression: String) async throws -> String {
+    let value = try await call(
+      "POST", "/execute/sync", ["script": "return String(\(expression))", "args": [String]()])
+    return value as? String ?? ""
+  }
+
+  /// A picture of what is seen, as PNG.
+  public func screenshot() async throws -> Data {
+    let text = try await call("GET", "/screenshot") as? String ?? ""
+    return Data(base64Encoded: text) ?? Data()
+  }
+
+  /// Whether an element is there.
+  public func has(_ selector: String) async throws -> Bool {
+    let found = try await call("POST", "/elements", ["using": "css selector", "value": selector])
+    return (found as? [Any])?.isEmpty == false
+  }
+
+  /// Sends a command of Chromium's own protocol.
+  public func command(_ name: String, _ parameters: [String: Any]) async throws {
+    _ = try await call("POST", "/goog/cdp/execute", ["cmd": name, "params": parameters])
+  }
+
+  private func element(_ selector: String) async throws -> String {
+    let found = try await call("POST", "/element", ["using": "css selector", "value": selector])
+    guard let id = (found as? [String: Any])?[Self.elementKey] as? String else {
+      throw Failure(description: "no element \(selector)")
+    }
+    return id
+  }
+
+  private func call(
+    _ method: String, _ path: String, _ parameters: [String: Any]? = nil
+  ) async throws -> Any {
+    try await Self.call(port, method, "/session/\(session)\(path)", parameters)
+  }
+
+  private static func call(
+    _ port: UInt16, _ method: String, _ path: String, _ parameters: [String: Any]?
+  ) async throws -> Any {
+    let body = try parameters.map { [UInt8](try JSONSerialization.data(withJSONObject: $0)) } ?? []
+    let response = try await RawHTTPClient.run {
+      let client = try RawHTTPClient(port: port)
+      let head = """
+        \(method) \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nContent-Type: application/json\r\n\
+        Content-Length: \(body.count)\r\nConnection: close\r\n\r\n
+        """
+      try client.send(Array(head.utf8) + body)
+      return try client.receiveResponse()
+    }
+    let json = try JSONSerialization.jsonObject(with: Data(response.body)) as? [String: Any]
+    guard response.status == 200, let value = json?["value"] else {
+      throw Failure(description: "\(path): \(response.text.prefix(1000))")
+    }
+    return value
+  }
+}
