@@ -54,6 +54,7 @@ public struct CheckedBundle: Sendable {
 }
 
 extension CheckedBundle: ReadableSnapshot {
+  /// Reads the manifest, and hands on each recording in its order.
   public func readManifest(
     _ body: (Manifest.Recording) throws(BundleError) -> Void
   ) throws(BundleError) -> Manifest {
@@ -62,6 +63,7 @@ extension CheckedBundle: ReadableSnapshot {
     return try reader.read(body)
   }
 
+  /// Hands on each file but the manifest.
   public func readMembers(_ body: (SnapshotMember) throws(BundleError) -> Void) throws(BundleError) {
     var listing = directory.listing
     while let line = try BundleError.zip(listing.next()) {
@@ -70,12 +72,14 @@ extension CheckedBundle: ReadableSnapshot {
     }
   }
 
+  /// The same bundle, which has looked up the files of these names at once.
   public func locating(_ names: Set<String>) throws(BundleError) -> CheckedBundle {
     var bundle = self
     bundle.located = try BundleError.zip(directory.entries(named: names))
     return bundle
   }
 
+  /// The bytes of a recording, checked against its digest.
   public func contents(of recording: Manifest.Recording) throws(BundleError) -> [UInt8] {
     guard let entry = try entry(at: recording.path) else {
       throw .recordingMissing(identifier: recording.identifier, path: recording.path)
@@ -88,6 +92,7 @@ extension CheckedBundle: ReadableSnapshot {
     return bytes
   }
 
+  /// The digest of the bytes of a file.
   public func digest(of member: SnapshotMember) throws(BundleError) -> ContentDigest {
     guard let entry = try entry(at: member.name) else { throw .unexpectedEntry(member.name) }
     var digest = DigestComputation()

@@ -80,6 +80,7 @@ public struct OpenSnapshot: Sendable {
 }
 
 extension OpenSnapshot: ReadableSnapshot {
+  /// Reads the manifest, and hands on each recording in its order.
   public func readManifest(
     _ body: (Manifest.Recording) throws(BundleError) -> Void
   ) throws(BundleError) -> Manifest {
@@ -89,6 +90,7 @@ extension OpenSnapshot: ReadableSnapshot {
     return rest
   }
 
+  /// Hands on each file but the manifest.
   public func readMembers(_ body: (SnapshotMember) throws(BundleError) -> Void) throws(BundleError) {
     for member in members { try body(member) }
   }

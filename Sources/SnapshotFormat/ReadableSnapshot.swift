@@ -20,6 +20,7 @@ public protocol ReadableSnapshot: Sendable {
 }
 
 extension ReadableSnapshot {
+  /// The same snapshot: not all forms of one know a quicker way.
   public func locating(_ names: Set<String>) throws(BundleError) -> Self { self }
 }
 

@@ -11,8 +11,8 @@ struct DirectoryEntry {
   /// Where the local header begins, counted from the archive's beginning.
   var offset: UInt64 { numbers.offset }
 
-  /// Reads the next entry of the directory and checks it by itself.
-  init(_ window: inout FileWindow, limits: ZipLimits) throws(ZipError) {
+  /// Reads the next entry of the directory and checks it by itself, unless it was checked before and is only listed.
+  init(_ window: inout FileWindow, limits: ZipLimits, isChecked: Bool = false) throws(ZipError) {
     guard let fixed = try window.take(CentralHeader.length), let header = CentralHeader(fixed),
       let rawName = try window.take(Int(header.common.nameLength)),
       let extra = try window.take(Int(header.common.extraLength)),
@@ -34,7 +34,7 @@ struct DirectoryEntry {
     refusal = Self.refusal(common)
     // What can't be read anyway is never written under its name: that is only shown.
     name = refusal == nil ? decoded : EntryName.printable(decoded)
-    try check(limits)
+    if !isChecked { try check(limits) }
   }
 
   private static func refusal(_ header: CommonHeader) -> ZipError.Reason? {

@@ -28,7 +28,7 @@ public struct ZipListing {
   public mutating func next() throws(ZipError) -> Line? {
     guard rest > 0 else { return nil }
     rest -= 1
-    let entry = try DirectoryEntry(&window, limits: limits)
+    let entry = try DirectoryEntry(&window, limits: limits, isChecked: true)
     return Line(
       name: entry.name, size: Int64(clamping: entry.numbers.size), crc32: entry.header.common.crc32)
   }

@@ -116,7 +116,8 @@ extension JSONTokenizer {
   private mutating func begin(_ byte: UInt8) throws(JSONFailure) -> Token? {
     switch byte {
     case 0x20, 0x0A, 0x0D, 0x09:
-      position += 1
+      // Documents that people read are spaces for a good part.
+      repeat { position += 1 } while position < piece.count && piece[position] == 0x20
       return nil
     case UInt8(ascii: "\""): try beginText()
     case UInt8(ascii: ","):
@@ -173,7 +174,7 @@ extension JSONTokenizer {
   private mutating func beginValue() throws(JSONFailure) {
     guard expectation == .value || expectation == .valueOrEnd else { throw failure(.unexpected) }
     start = offset
-    text.removeAll(keepingCapacity: true)
+    if !text.isEmpty { text.removeAll(keepingCapacity: true) }
     textLength = 0
     isUnicode = true
   }

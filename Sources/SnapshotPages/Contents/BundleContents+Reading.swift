@@ -2,7 +2,6 @@ public import SnapshotFormat
 
 extension BundleContents {
   /// Reads what one page shows of `bundle`, in memory that does not grow with the bundle. Blocks for the disk.
-  ///
   /// - Parameter modules: What the bundle's record says of its modules.
   public init(
     _ bundle: CheckedBundle, modules: [Module], selection: SnapshotPage.Selection

@@ -4,7 +4,7 @@ extension FilePreview {
   /// How much of a file is read and shown.
   public struct Limits: Sendable, Hashable {
     /// The most bytes of JSON that are read.
-    public var bytes: Int64 = 16 << 20
+    public var bytes: Int64 = 8 << 20
     /// About the most bytes that the file takes in the page.
     public var pageLength = 42_000
     /// The most lines.
@@ -41,10 +41,13 @@ extension FilePreview {
       self.init(.image)
     } else if head.mayBeJSON {
       var outline = JSONOutline(limits: limits)
-      switch try outline.read(head) {
-      case nil: self.init(.json(outline.lines), cut: outline.cut)
-      case let failure?:
+      if let failure = try outline.read(head) {
         self.init(head, limits: limits, remark: head.claimsJSON ? "It is no JSON: \(failure)." : nil)
+      } else if outline.lines.isEmpty {
+        // One string or number, of which not even the end was seen.
+        self.init(head, limits: limits, remark: nil)
+      } else {
+        self.init(.json(outline.lines), cut: outline.cut)
       }
     } else {
       self.init(head, limits: limits, remark: nil)

@@ -118,13 +118,15 @@ extension JSONOutline {
     case .beginObject: begin(isArray: false)
     case .beginArray: begin(isArray: true)
     case .endObject, .endArray: end()
-    case .string:
+    case .string where isNextShown:
       let isCut = Self.isCut(tokenizer)
-      add { .string(Self.text(tokenizer), isCut: isCut) }
+      add(.string(Self.text(tokenizer), isCut: isCut))
       hasCutText = hasCutText || isCut
-    case .number: add { .number(Self.text(tokenizer) + (Self.isCut(tokenizer) ? "…" : "")) }
-    case .boolean(let value): add { .literal(value ? "true" : "false") }
-    case .null: add { .literal("null") }
+    case .number where isNextShown:
+      add(.number(Self.text(tokenizer) + (Self.isCut(tokenizer) ? "…" : "")))
+    case .boolean(let value): add(.literal(value ? "true" : "false"))
+    case .null: add(.literal("null"))
+    case .string, .number: passOver()
     }
   }
 
@@ -144,7 +146,7 @@ extension JSONOutline {
   }
 
   private mutating func begin(isArray: Bool) {
-    let row = add { isArray ? .array(count: nil) : .object(count: nil) }
+    let row = add(isArray ? .array(count: nil) : .object(count: nil))
     open.append(Container(isArray: isArray, row: row))
   }
 
@@ -154,15 +156,22 @@ extension JSONOutline {
       container.isArray ? .array(count: container.count) : .object(count: container.count)
   }
 
-  /// Adds a value, and shows it where there is room; answers where.
-  @discardableResult
-  private mutating func add(_ value: () -> JSONLine.Value) -> Int? {
-    let isShown = isNextShown
-    let (index, isElement) = open.last.map { ($0.count, $0.isArray) } ?? (0, false)
+  /// Counts a value.
+  private mutating func passOver() {
     if !open.isEmpty { open[open.count - 1].count += 1 }
-    defer { key = nil }
-    guard isShown else { return nil }
-    let line = JSONLine(depth: open.count, key: key, value())
+    key = nil
+  }
+
+  /// Counts a value, and shows it where there is room; answers where.
+  @discardableResult
+  private mutating func add(_ value: JSONLine.Value) -> Int? {
+    guard isNextShown else {
+      passOver()
+      return nil
+    }
+    let (index, isElement) = open.last.map { ($0.count, $0.isArray) } ?? (0, false)
+    let line = JSONLine(depth: open.count, key: key, value)
+    passOver()
     let row = Row(line: line, index: index, isElement: isElement, length: Self.length(of: line))
     rows.append(row)
     length += row.length

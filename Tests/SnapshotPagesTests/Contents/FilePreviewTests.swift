@@ -97,6 +97,12 @@ import Testing
     #expect(try preview(document, limits: limits).cut?.hasPrefix("Only its first") == true)
   }
 
+  @Test func `a string without end is shown as the text that it is`() throws {
+    let preview = try preview("\"" + String(repeating: "a", count: 9 << 20) + "\"")
+    #expect(preview.content == .text(["\"" + String(repeating: "a", count: 399) + "…"]))
+    #expect(preview.cut != nil)
+  }
+
   @Test func `nesting without end is shown as far as a page goes`() throws {
     let preview = try preview(String(repeating: "[", count: 1_000_000))
     guard case .json(let lines) = preview.content else {
