@@ -47,7 +47,7 @@ extension Search {
   /// How many records `query` finds.
   static func total(_ query: CatalogQuery, _ db: Database) throws -> CatalogTotal {
     if query == CatalogQuery() {
-      return CatalogTotal(count: try Int.fetchOne(db, sql: "SELECT count(*) FROM snapshot") ?? 0)
+      return CatalogTotal(count: try Int.fetchOne(db, sql: "SELECT sum(count) FROM day") ?? 0)
     }
     guard let search = try Search(query, olderThan: nil, db) else { return CatalogTotal(count: 0) }
     var count = 0

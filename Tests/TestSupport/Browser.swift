@@ -18,6 +18,8 @@ public struct Browser: Sendable {
     let arguments = [
       "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
       "--window-size=\(width),\(height)",
+      // What scrolls smoothly is not where it is clicked.
+      "--force-prefers-reduced-motion",
     ]
     let scripts = ["profile.managed_default_content_settings.javascript": hasScripts ? 1 : 2]
     let options: [String: Any] = [
