@@ -58,10 +58,11 @@ struct ConsoleLogHandler: LogHandler {
       (key: "logger", value: label), (key: "message", value: "\(message)"),
     ]
     let others = values.lazy.filter { value in !own.contains { $0.key == value.key } }
-    return LogLine.json(
-      own
-        + others.map {
-          (key: $0.key, value: if case .string(let text) = $0.value { text } else { "\($0.value)" })
-        })
+      .map { (key: $0.key, value: text(of: $0.value)) }
+    return LogLine.json(own + others)
+  }
+
+  private static func text(of value: Logger.MetadataValue) -> String {
+    if case .string(let text) = value { text } else { "\(value)" }
   }
 }
