@@ -18,10 +18,15 @@ struct Shelf: Sendable {
 
   /// The storage folder.
   let root: String
+  let bundles: String
   /// What was read of it; whoever changes or removes a record's file says so here.
   let records = RecordCache()
 
-  var bundles: String { root + "/bundles" }
+  init(root: String) {
+    self.root = root
+    bundles = root + "/bundles"
+  }
+
   var uploads: String { root + "/uploads" }
   /// Bundles that were found without a record: kept for people to look at, served to nobody.
   var setAside: String { root + "/set-aside" }
@@ -50,17 +55,30 @@ struct Shelf: Sendable {
   }
 
   /// The folder that holds everything of `id`: named after its first two digits.
-  func folder(of id: SnapshotID) -> String { bundles + "/" + Self.shard(of: id) }
+  func folder(of id: SnapshotID) -> String { bundles + "/" + Self.shard(of: id.description) }
 
-  private static func shard(of id: SnapshotID) -> Substring { id.description.prefix(2) }
+  private static func shard(of name: String) -> Substring {
+    name[..<name.utf8.index(name.startIndex, offsetBy: 2)]
+  }
 
-  func path(_ kind: Kind, of id: SnapshotID) -> String { "\(folder(of: id))/\(id).\(kind.rawValue)" }
+  func path(_ kind: Kind, of id: SnapshotID) -> String {
+    let name = id.description
+    var path = bundles
+    path.reserveCapacity(bundles.utf8.count + name.utf8.count + 16)
+    path.append("/")
+    path.append(contentsOf: Self.shard(of: name))
+    path.append("/")
+    path.append(name)
+    path.append(".")
+    path.append(kind.rawValue)
+    return path
+  }
 
   /// What a file in one of ``folders()`` is, by its name; `nil` for one that has no business there.
   static func parse(_ name: String, in folder: String) -> (id: SnapshotID, kind: Kind)? {
     let parts = name.split(separator: ".", maxSplits: 1)
     guard parts.count == 2, let id = SnapshotID(String(parts[0])), id.description == parts[0],
-      folder.hasSuffix("/" + shard(of: id)),
+      folder.hasSuffix("/" + shard(of: id.description)),
       let kind = Kind(rawValue: String(parts[1]))
     else { return nil }
     return (id, kind)
@@ -150,11 +168,10 @@ struct Shelf: Sendable {
     return record
   }
 
-  /// A bundle whose record was read a short while ago, else `nil`.
+  /// A bundle whose record was read a short while ago, if the system can open it without the disk, else `nil`.
   func openRecent(_ id: SnapshotID) -> StoredBundle? {
-    guard let record = records.record(id) else { return nil }
-    // Whatever is wrong with the file is told by who opens it in full.
-    do { return StoredBundle(record: record, file: try File(path(.bundle, of: id))) } catch { return nil }
+    guard let record = records.record(id), let file = File(cached: path(.bundle, of: id)) else { return nil }
+    return StoredBundle(record: record, file: file)
   }
 
   /// Reads what was there a moment ago; where it is gone, the bundle was deleted meanwhile.

@@ -8,11 +8,14 @@ enum Base64 {
     var text: [UInt8] = []
     text.reserveCapacity((bytes.count + 2) / 3 * 4)
     for start in stride(from: 0, to: bytes.count, by: 3) {
-      let group = bytes[start..<min(start + 3, bytes.count)]
-      let word = group.reduce(UInt32(0)) { $0 << 8 | UInt32($1) } << UInt32(8 * (3 - group.count))
-      for index in 0..<4 {
-        text.append(index <= group.count ? digit(word >> UInt32(18 - 6 * index) & 63) : padding)
-      }
+      let count = bytes.count - start
+      var word = UInt32(bytes[start]) << 16
+      if count > 1 { word |= UInt32(bytes[start + 1]) << 8 }
+      if count > 2 { word |= UInt32(bytes[start + 2]) }
+      text.append(digit(word >> 18))
+      text.append(digit(word >> 12 & 63))
+      text.append(count > 1 ? digit(word >> 6 & 63) : padding)
+      text.append(count > 2 ? digit(word & 63) : padding)
     }
     return String(decoding: text, as: UTF8.self)
   }

@@ -1,4 +1,3 @@
-import Foundation
 import GRDB
 import SnapshotStore
 import Synchronization
@@ -9,7 +8,7 @@ final class OpenIndex: Sendable {
   let pool: DatabasePool
   let generation: Int
   private let path: String
-  private let fileNumber: Int?
+  private let identity: FileIdentity?
   private let known: Mutex<CatalogState.Extent>
 
   /// How much of the store it knows.
@@ -26,15 +25,17 @@ final class OpenIndex: Sendable {
     settings.maximumReaderCount = configuration.readers
     settings.busyMode = .timeout(5)
     settings.label = "sqlite-catalog"
+    // SQLite gives its log and its shared memory the mode of the database.
+    let isEmpty = try File(path, .openOrCreate(mode: 0o600)).size == 0
     settings.prepareDatabase { db in
+      // What is begun anew lasts once it is complete.
+      if isEmpty { try db.execute(sql: "PRAGMA synchronous = OFF") }
       try db.execute(sql: "PRAGMA cache_size = -\(configuration.cacheBytes / 1024)")
       try db.execute(sql: "PRAGMA temp_store = MEMORY")
     }
-    // SQLite gives its log and its shared memory the mode of the database.
-    _ = try File(path, .openOrCreate(mode: 0o600))
     pool = try DatabasePool(path: path, configuration: settings)
     known = Mutex(try Self.prepare(pool))
-    fileNumber = Self.fileNumber(path)
+    identity = Self.identity(path)
     try setDurability()
   }
 
@@ -65,14 +66,10 @@ final class OpenIndex: Sendable {
   }
 
   /// Whether the file is still the one that was opened.
-  var isInPlace: Bool { fileNumber != nil && Self.fileNumber(path) == fileNumber }
+  var isInPlace: Bool { identity != nil && Self.identity(path) == identity }
 
-  private static func fileNumber(_ path: String) -> Int? {
-    do {
-      return try FileManager.default.attributesOfItem(atPath: path)[.systemFileNumber] as? Int
-    } catch {
-      return nil
-    }
+  private static func identity(_ path: String) -> FileIdentity? {
+    do { return try Folder.file(at: path)?.identity } catch { return nil }
   }
 
   /// Every commit lasts, but for those that would be made anew anyhow.
@@ -97,9 +94,9 @@ final class OpenIndex: Sendable {
     guard extent != .everything else { return }
     if extent == .nothing {
       extent = .uncertain
-      try setDurability()
       // SQLite's own numbers.
       try setMerging(parts: 4, room: 1 << 20)
+      try setDurability()
       // What was written without being flushed lasts before anything says so: one change more, so that there is
       // something to bring over.
       try pool.write { try Self.set("closed", 0, $0) }

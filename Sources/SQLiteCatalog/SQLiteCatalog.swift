@@ -112,7 +112,7 @@ public final class SQLiteCatalog: Catalog {
     let last = Data([shard.firstByte] + [UInt8](repeating: 0xFF, count: 16))
     return try await read(onlyComplete: false) { db in
       try Data.fetchAll(
-        db, sql: "SELECT id FROM snapshot WHERE id BETWEEN ? AND ?", arguments: [first, last]
+        db.cachedStatement(sql: "SELECT id FROM snapshot WHERE id BETWEEN ? AND ?"), arguments: [first, last]
       ).compactMap { SnapshotID(bytes: $0) }
     }
   }

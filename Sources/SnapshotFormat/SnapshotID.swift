@@ -53,15 +53,19 @@ public struct SnapshotID: Hashable, Sendable, LosslessStringConvertible, Compara
 
   /// The canonical text, in lower case.
   public var description: String {
-    var text: [UInt8] = []
-    text.reserveCapacity(Self.length)
-    for word in [high, low] {
-      for shift in stride(from: 60, through: 0, by: -4) {
-        if Self.isHyphen(text.count) { text.append(UInt8(ascii: "-")) }
-        text.append(Hexadecimal.digit(UInt8(truncatingIfNeeded: word >> UInt64(shift)) & 15))
+    var rest = (high: high, low: low)
+    return unsafe String(unsafeUninitializedCapacity: Self.length) { text in
+      for position in 0..<Self.length {
+        if Self.isHyphen(position) {
+          unsafe text[position] = UInt8(ascii: "-")
+        } else {
+          unsafe text[position] = Hexadecimal.digit(UInt8(truncatingIfNeeded: rest.high >> 60))
+          rest.high = rest.high << 4 | rest.low >> 60
+          rest.low <<= 4
+        }
       }
+      return Self.length
     }
-    return String(decoding: text, as: UTF8.self)
   }
 
   /// By canonical text.

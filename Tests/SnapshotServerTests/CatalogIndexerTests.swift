@@ -85,6 +85,18 @@ import Testing
     }
   }
 
+  @Test func `what the store has lost goes from the lists of one that is empty`() async throws {
+    let ids = try await attach(2)
+    try await serving { _, indexer, _ in try await indexer.update() }
+    for id in ids { try await store.delete(id) }
+    try await serving { catalog, indexer, _ in
+      await indexer.prepare(storeIsEmpty: true)
+      #expect(indexer.progress == .ready)
+      try await indexer.update()
+      #expect(try await listed(catalog).isEmpty)
+    }
+  }
+
   @Test func `a catalogue that is deleted under a server comes back by itself`() async throws {
     var ids = try await attach(20)
     try await serving { catalog, indexer, handler in

@@ -12,8 +12,10 @@ final class Disk: Sendable {
   init(folder: String) { self.folder = folder }
 
   func open(_ name: String) async throws -> (File, size: Int64) {
-    try await perform(on: next) { [folder] in
-      let file = try File("\(folder)/files/\(name)")
+    let path = "\(folder)/files/\(name)"
+    if let file = File(cached: path) { return (file, try file.size) }
+    return try await perform(on: next) {
+      let file = try File(path)
       return (file, try file.size)
     }
   }

@@ -72,5 +72,7 @@ struct RouteTree: Sendable {
 
 /// The segments of a path that begins with a slash; `/` has none.
 func segments(of path: String) -> [Substring] {
-  path.utf8.count == 1 ? [] : path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+  guard path.utf8.count > 1 else { return [] }
+  return path.utf8.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+    .map { Substring($0) }
 }

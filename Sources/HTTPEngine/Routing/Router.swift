@@ -29,18 +29,18 @@ public struct Router: HTTPHandler {
 
   /// Answers with the route that fits, or throws the ``HTTPProblem`` that says why there is none.
   public func respond(to request: HTTPServerRequest) async throws -> HTTPServerResponse {
-    guard methods.contains(request.method) else { throw HTTPProblem.unknownMethod(request.method) }
-    if request.path == "*", request.method == .options { return options(Self.allow(routes)) }
-    guard let match = tree.match(try Self.decodedSegments(of: request.path)[...]) else {
+    let (method, path) = (request.method, request.path)
+    guard methods.contains(method) else { throw HTTPProblem.unknownMethod(method) }
+    if method == .options, path == "*" { return options(Self.allow(routes)) }
+    guard let match = tree.match(try Self.decodedSegments(of: path)[...]) else {
       throw HTTPProblem.noSuchPath()
     }
-    let wanted = request.method == .head ? .get : request.method
-    let route =
-      match.routes.first { $0.method == request.method } ?? match.routes.first { $0.method == wanted }
+    let wanted = method == .head ? .get : method
+    let route = match.routes.first { $0.method == method } ?? match.routes.first { $0.method == wanted }
     guard let route else {
       let allow = Self.allow(match.routes)
-      guard request.method == .options else {
-        throw HTTPProblem.methodNotAllowed(request.method, allowed: allow)
+      guard method == .options else {
+        throw HTTPProblem.methodNotAllowed(method, allowed: allow)
       }
       return options(allow)
     }

@@ -30,7 +30,7 @@ extension SnapshotRoutes {
       call.caller.maySeeStatus(of: $0)
     }
     call.concerns(record)
-    return try JSONBody(RecordAnswer(call.caller.view(of: record))).representation.response(to: call.request)
+    return try answers.representation(of: call.caller.view(of: record)).response(to: call.request)
   }
 
   /// Deletes a snapshot, if the conditions hold that the request states.

@@ -11,6 +11,7 @@ public struct SnapshotRoutes: Sendable {
   let limits: ServiceLimits
   /// What takes bundles in that come by the IETF's draft on resumable uploads; without it they come like all others.
   let draft: DraftUploads?
+  let answers = RecordAnswers()
 
   /// Routes to `service`, within `limits`.
   public init(

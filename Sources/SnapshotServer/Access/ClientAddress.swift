@@ -9,12 +9,14 @@ struct ClientAddress: Sendable, Hashable, CustomStringConvertible {
 
   /// Reads `192.0.2.1:4711`, `[2001:db8::1]:4711`, either without its port, `unknown`, or a name like `_hidden`.
   init(peer: String) {
-    var text = Substring(peer)
-    if text.first == "[" {
-      text = text.dropFirst().prefix { $0 != "]" }
-    } else if let colon = text.firstIndex(of: ":"), colon == text.lastIndex(of: ":") {
+    var text = Substring(peer).utf8
+    if text.first == UInt8(ascii: "[") {
+      text = text.dropFirst().prefix { $0 != UInt8(ascii: "]") }
+    } else if let colon = text.firstIndex(of: UInt8(ascii: ":")),
+      colon == text.lastIndex(of: UInt8(ascii: ":"))
+    {
       text = text[..<colon]
     }
-    description = String(text)
+    description = String(Substring(text))
   }
 }

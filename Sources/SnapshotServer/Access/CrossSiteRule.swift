@@ -31,9 +31,10 @@ enum CrossSiteRule {
   /// Whether `authority` is an address, `localhost`, or a name without a dot, which only the local network gives. Any
   /// other name could be one that its owner has pointed here, so that a page of theirs counts as one of ours.
   static func isLocal(_ authority: String) -> Bool {
-    var host = authority.lowercased()
-    if host.hasPrefix("[") { return true }
-    if let colon = host.lastIndex(of: ":") { host = String(host[..<colon]) }
-    return !host.contains(".") || host.hasSuffix(".localhost") || IPAddress(host) != nil
+    if authority.utf8.first == UInt8(ascii: "[") { return true }
+    let colon = authority.utf8.lastIndex(of: UInt8(ascii: ":")) ?? authority.endIndex
+    let host = String(authority[..<colon])
+    return !host.utf8.contains(UInt8(ascii: ".")) || IPAddress(host) != nil
+      || host.lowercased().hasSuffix(".localhost")
   }
 }

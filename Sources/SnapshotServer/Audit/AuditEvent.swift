@@ -65,43 +65,25 @@ public struct AuditEvent: Sendable, Hashable {
 
   /// The event as a JSON object on a line of its own, its end included. What is not known is left out, and no
   /// character that could move a cursor or end a line gets out as it is.
-  public var line: String {
-    var line = "{\"time\":\"\(SnapshotJSON.text(of: time))\""
-    func append(_ key: String, _ value: String?) {
-      guard let value else { return }
-      line += ",\"\(key)\":"
-      line.appendJSON(value)
-    }
-    append("request", request)
-    append("token", token)
-    if usesLink { line += ",\"link\":true" }
-    append("action", action)
-    append("snapshot", snapshot?.description)
-    append("comparedWith", comparedWith?.description)
-    append("report", report?.description)
-    append("address", address)
-    append("result", result.rawValue)
-    if let status { line += ",\"status\":\(status)" }
-    append("problem", problem)
-    if count > 1 { line += ",\"count\":\(count)" }
-    return line + "}\n"
-  }
-}
+  public var line: String { String(decoding: bytes, as: UTF8.self) }
 
-extension String {
-  /// Appends `text` as a JSON string (RFC 8259 §7), all control characters and separators of lines escaped.
-  fileprivate mutating func appendJSON(_ text: String) {
-    append("\"")
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\"": append("\\\"")
-      case "\\": append("\\\\")
-      case ..<" ", "\u{7F}"..."\u{9F}", "\u{2028}"..."\u{202E}", "\u{2066}"..."\u{2069}", "\u{FEFF}":
-        let digits = String(scalar.value, radix: 16)
-        append("\\u" + String(repeating: "0", count: 4 - digits.count) + digits)
-      default: unicodeScalars.append(scalar)
-      }
-    }
-    append("\"")
+  /// ``line`` in UTF-8.
+  var bytes: [UInt8] {
+    var line = AuditLine()
+    line.append("time", time)
+    line.append("request", request)
+    line.append("token", token)
+    if usesLink { line.append("link", literal: "true") }
+    line.append("action", action)
+    line.append("snapshot", snapshot?.description)
+    line.append("comparedWith", comparedWith?.description)
+    line.append("report", report?.description)
+    line.append("address", address)
+    line.append("result", result.rawValue)
+    if let status { line.append("status", literal: "\(status)") }
+    line.append("problem", problem)
+    if count > 1 { line.append("count", literal: "\(count)") }
+    line.end()
+    return line.bytes
   }
 }

@@ -6,6 +6,7 @@ import SystemIO
 final class AuditFile: @unchecked Sendable {
   private let configuration: AuditLog.Configuration
   private var file: File
+  private var identity: FileIdentity
   /// Whether the last line has its end.
   private var isWhole: Bool
   /// Whether lines were written since the last flush, and whether one is on its way.
@@ -14,22 +15,23 @@ final class AuditFile: @unchecked Sendable {
 
   init(_ configuration: AuditLog.Configuration) throws(SystemError) {
     self.configuration = configuration
-    (file, isWhole) = try Self.open(configuration.path)
+    (file, identity, isWhole) = try Self.open(configuration.path)
   }
 
-  private static func open(_ path: String) throws(SystemError) -> (file: File, isWhole: Bool) {
+  private static func open(
+    _ path: String
+  ) throws(SystemError) -> (file: File, identity: FileIdentity, isWhole: Bool) {
     let file = try File(path, .append(mode: 0o600))
     try file.setMode(0o600)
     try Folder.synchronize(Folder.parent(of: path))
     let size = try file.size
     let last = try file.read(upTo: 1, at: max(size - 1, 0))
-    return (file, last.isEmpty || last == [UInt8(ascii: "\n")])
+    return (file, try file.identity, last.isEmpty || last == [UInt8(ascii: "\n")])
   }
 
   /// Appends whole lines, in one write where they fit into one file together.
   func append(_ lines: [[UInt8]]) throws(SystemError) {
-    if try !file.isInPlace { (file, isWhole) = try Self.open(configuration.path) }
-    var size = try file.size
+    var size = try sizeInPlace()
     var together: [UInt8] = []
     for line in lines {
       if size + Int64(together.count + line.count) > configuration.fileBytes, size > 0 || !together.isEmpty {
@@ -41,6 +43,13 @@ final class AuditFile: @unchecked Sendable {
       together += line
     }
     try write(together)
+  }
+
+  /// The length of the file under the path: another one, or a new one, from here on where it was moved or removed.
+  private func sizeInPlace() throws(SystemError) -> Int64 {
+    if let found = try Folder.file(at: configuration.path), found.identity == identity { return found.size }
+    (file, identity, isWhole) = try Self.open(configuration.path)
+    return try file.size
   }
 
   private func write(_ bytes: [UInt8]) throws(SystemError) {
@@ -63,7 +72,7 @@ final class AuditFile: @unchecked Sendable {
       try Folder.replace(path(number + 1), with: path(number))
     }
     try Folder.replace(path(1), with: configuration.path)
-    (file, isWhole) = try Self.open(configuration.path)
+    (file, identity, isWhole) = try Self.open(configuration.path)
   }
 
   /// - Returns: whether a flush is to be begun: something was written since the last, and none is on its way.

@@ -141,7 +141,7 @@ public final class AuditLog: Sendable {
       var failure: Failure?
       do throws(SystemError) {
         // One file takes a batch whole: a full queue is a few megabytes.
-        try file.append(batch.map { Array($0.event.line.utf8) })
+        try file.append(batch.map(\.event.bytes))
       } catch {
         logger.error(
           "Events can't be written to the audit log",

@@ -23,14 +23,15 @@ public final class RequestObserver: Sendable {
     (facts?.route ?? unrouted).count(exchange)
     guard logger.logLevel <= .info else { return }
     var metadata: Logger.Metadata = [
-      "method": "\(exchange.method)", "path": "\(exchange.path)", "status": "\(exchange.status)",
-      "bytes": "\(exchange.bytesSent)", "received": "\(exchange.bytesReceived)",
-      "duration": "\(exchange.duration)", "complete": "\(exchange.isComplete)", "id": "\(exchange.requestID)",
-      "peer": "\(exchange.peer)",
+      "method": .string(exchange.method), "path": .string(exchange.path),
+      "status": .string(String(exchange.status)), "bytes": .string(String(exchange.bytesSent)),
+      "received": .string(String(exchange.bytesReceived)), "duration": .string(exchange.duration.description),
+      "complete": .string(exchange.isComplete ? "true" : "false"), "id": .string(exchange.requestID),
+      "peer": .string(exchange.peer),
     ]
-    if let route = facts?.route { metadata["route"] = "\(route.name)" }
-    if let token = facts?.token { metadata["token"] = "\(token)" }
-    if let trace = facts?.traceID { metadata["trace"] = "\(trace)" }
+    if let route = facts?.route { metadata["route"] = .string(route.name) }
+    if let token = facts?.token { metadata["token"] = .string(token) }
+    if let trace = facts?.traceID { metadata["trace"] = .string(trace) }
     logger.info("request", metadata: metadata)
   }
 }

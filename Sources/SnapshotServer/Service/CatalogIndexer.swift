@@ -55,10 +55,12 @@ public final class CatalogIndexer: Sendable {
   /// - Parameter isEmpty: whether the store is.
   public func prepare(storeIsEmpty isEmpty: Bool) async {
     do {
-      if isEmpty {
-        try await update()
-      } else if try await catalog.state().extent != .nothing {
+      let known = try await catalog.state()
+      if known.extent != .nothing {
         setProgress(.ready)
+      } else if isEmpty {
+        try await index([], known.generation)
+        state.withLock { $0.compared = known.generation }
       }
     } catch {
       tell(error)
@@ -96,7 +98,7 @@ public final class CatalogIndexer: Sendable {
     let known = try await catalog.state()
     switch known.extent {
     case .nothing:
-      try await indexAll(known.generation)
+      try await index(SnapshotShard.allCases, known.generation)
     case .uncertain:
       setProgress(.ready)
       logger.info("The last server did not end properly: every record is compared with the catalogue")
@@ -110,13 +112,13 @@ public final class CatalogIndexer: Sendable {
     state.withLock { $0.compared = known.generation }
   }
 
-  /// Inserts every record of the store.
-  private func indexAll(_ generation: Int) async throws {
+  /// Inserts every record of `shards`, which are all that hold any.
+  private func index(_ shards: [SnapshotShard], _ generation: Int) async throws {
     let start = ContinuousClock.now
     var (told, count) = (start, 0)
     setProgress(.indexing(share: 0, records: 0))
     logger.notice("The catalogue is made anew from the records; until it is done lists are refused")
-    for shard in SnapshotShard.allCases {
+    for shard in shards {
       guard try await catalog.state().generation == generation else { return }
       try await insert(try await store.ids(in: shard)) { inserted in
         count += inserted
@@ -172,6 +174,7 @@ public final class CatalogIndexer: Sendable {
 
   /// Inserts the records of `ids`, reading the next ones while some are written.
   private func insert(_ ids: [SnapshotID], _ progress: (Int) -> Void) async throws {
+    guard !ids.isEmpty else { return progress(0) }
     var read: [SnapshotRecord] = []
     for start in stride(from: 0, to: ids.count + Self.batch, by: Self.batch) {
       try Task.checkCancellation()

@@ -19,20 +19,6 @@ extension File {
       }
     }
   }
-
-  /// Whether the file still stands under the path that it was opened by: it was not removed, moved or replaced.
-  public var isInPlace: Bool {
-    get throws(SystemError) {
-      var (own, named) = (stat(), stat())
-      try retryingInterrupts("fstat", path) { fstat(descriptor, &own) }
-      do {
-        try retryingInterrupts("lstat", path) { lstat(path, &named) }
-      } catch  where error.isNotFound {
-        return false
-      }
-      return own.st_dev == named.st_dev && own.st_ino == named.st_ino
-    }
-  }
 }
 
 /// The system's `write`, which ``File`` has a method of the same name beside.

@@ -51,6 +51,22 @@ public final class File: Sendable {
     }
   }
 
+  /// Opens `path` for reading as ``init(_:_:)`` does, if the system knows out of its memory alone where the file is: never
+  /// waits for a disk, so that an event loop may ask.
+  ///
+  /// `nil` where it would have to wait, where it has no such call, and where anything is wrong: ``init(_:_:)`` tells.
+  public init?(cached path: String) {
+    #if os(Linux)
+      let flags = UInt32(bitPattern: O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW)
+      let descriptor = snapshot_open_cached(path, UInt64(flags))
+      guard descriptor >= 0 else { return nil }
+      self.path = path
+      self.descriptor = descriptor
+    #else
+      return nil
+    #endif
+  }
+
   deinit { close(descriptor) }
 
   /// The file's length in bytes.

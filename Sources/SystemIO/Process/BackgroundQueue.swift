@@ -1,4 +1,4 @@
-import Foundation
+import Dispatch
 import Synchronization
 
 /// Does one thing after the other on a thread of its own, which gives way to all others and ends when nothing is left.
@@ -33,11 +33,17 @@ package final class BackgroundQueue: Sendable {
       return !state.isRunning
     }
     guard starts else { return }
-    Thread.detachNewThread {
+    let hasStarted = DetachedThread.start {
       CurrentThread.giveWay()
-      while let waiting = self.takeWaiting() {
-        for work in waiting { work() }
-      }
+      self.work()
+    }
+    // Without a thread of its own it is done by a shared one, which gives way to nobody.
+    if !hasStarted { DispatchQueue.global(qos: .background).async { self.work() } }
+  }
+
+  private func work() {
+    while let waiting = takeWaiting() {
+      for work in waiting { work() }
     }
   }
 

@@ -79,7 +79,13 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
 
   /// The usual text form: `127.0.0.1`, `::1`.
   public var description: String {
-    if !isIPv6 { return "\(low >> 24 & 255).\(low >> 16 & 255).\(low >> 8 & 255).\(low & 255)" }
+    if !isIPv6 {
+      // Every request's address is written, to more than one log.
+      var text: [UInt8] = []
+      text.reserveCapacity(15)
+      appendV4(to: &text)
+      return String(decoding: text, as: UTF8.self)
+    }
     var address = in6
     return withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(INET6_ADDRSTRLEN)) { buffer in
       guard let base = buffer.baseAddress,
@@ -87,5 +93,21 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
       else { return "::" }
       return String(cString: text)
     }
+  }
+
+  /// Appends the text of an IPv4 address.
+  func appendV4(to text: inout [UInt8]) {
+    for shift in stride(from: 24, through: 0, by: -8) {
+      text.append(decimal: UInt16(truncatingIfNeeded: low >> UInt64(shift) & 255))
+      if shift > 0 { text.append(UInt8(ascii: ".")) }
+    }
+  }
+}
+
+extension [UInt8] {
+  /// Appends the digits of `number`.
+  mutating func append(decimal number: UInt16) {
+    if number >= 10 { append(decimal: number / 10) }
+    append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10))
   }
 }

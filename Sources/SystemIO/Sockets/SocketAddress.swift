@@ -28,7 +28,15 @@ public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// `127.0.0.1:8080`, `[::1]:8080`: what stands in a URL.
-  public var description: String { host.isIPv6 ? "[\(host)]:\(port)" : "\(host):\(port)" }
+  public var description: String {
+    if host.isIPv6 { return "[\(host)]:\(port)" }
+    var text: [UInt8] = []
+    text.reserveCapacity(21)
+    host.appendV4(to: &text)
+    text.append(UInt8(ascii: ":"))
+    text.append(decimal: port)
+    return String(decoding: text, as: UTF8.self)
+  }
 
   /// `AF_INET` or `AF_INET6`.
   var family: Int32 { host.isIPv6 ? AF_INET6 : AF_INET }

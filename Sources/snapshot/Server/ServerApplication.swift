@@ -33,9 +33,10 @@ struct ServerApplication {
     storage.uploads = settings.uploads.limits
     storage.uploads.length = settings.maximumBundleBytes
     store = try await FileBundleStore.open(storage, logger: logger)
+    // Only who holds the storage may touch the catalogue in it. Either may have to wait for the disk.
+    async let opened = Self.openCatalog(settings.storage, logger: logger)
     let access = try await Self.accessControl(settings, logger: logger)
-    // Only who holds the storage may touch the catalogue in it.
-    let catalog = try await Self.openCatalog(settings.storage, logger: logger)
+    let catalog = try await opened
     self.catalog = catalog
     self.verdict = verdict
     let indexer = CatalogIndexer(store: store, catalog: catalog, logger: logger)

@@ -28,8 +28,7 @@ struct ConsoleLogHandler: LogHandler {
   }
 
   func log(event: LogEvent) {
-    let values = metadata.merging(metadataProvider?.get() ?? [:]) { $1 }
-      .merging(event.metadata ?? [:]) { $1 }
+    let values = Self.merge(Self.merge(metadata, metadataProvider?.get()), event.metadata)
     let (time, level, message) = (Date.now, event.level, event.message)
     queue.write { [label, style] in
       switch style {
@@ -37,6 +36,11 @@ struct ConsoleLogHandler: LogHandler {
       case .json: Self.json(time, level, message, values, label: label)
       }
     }
+  }
+
+  private static func merge(_ outer: Logger.Metadata, _ inner: Logger.Metadata?) -> Logger.Metadata {
+    guard let inner, !inner.isEmpty else { return outer }
+    return outer.isEmpty ? inner : outer.merging(inner) { $1 }
   }
 
   private static func plain(
@@ -49,10 +53,16 @@ struct ConsoleLogHandler: LogHandler {
   private static func json(
     _ time: Date, _ level: Logger.Level, _ message: Logger.Message, _ values: Logger.Metadata, label: String
   ) -> String {
-    var line = values.mapValues { "\($0)" }
-    line.merge(
-      ["time": LogTime.text(of: time), "level": "\(level)", "logger": label, "message": "\(message)"]
-    ) { $1 }
-    return LogLine.json(line)
+    let own = [
+      (key: "time", value: LogTime.text(of: time)), (key: "level", value: level.rawValue),
+      (key: "logger", value: label), (key: "message", value: "\(message)"),
+    ]
+    let others = values.lazy.filter { value in !own.contains { $0.key == value.key } }
+      .map { (key: $0.key, value: text(of: $0.value)) }
+    return LogLine.json(own + others)
+  }
+
+  private static func text(of value: Logger.MetadataValue) -> String {
+    if case .string(let text) = value { text } else { "\(value)" }
   }
 }

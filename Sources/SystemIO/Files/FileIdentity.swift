@@ -1,0 +1,40 @@
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// Which file it is, whatever its name: as long as one exists, no other has the same.
+public struct FileIdentity: Sendable, Hashable {
+  private let device: UInt64
+  private let inode: UInt64
+
+  fileprivate init(_ status: stat) {
+    device = UInt64(truncatingIfNeeded: status.st_dev)
+    inode = UInt64(truncatingIfNeeded: status.st_ino)
+  }
+}
+
+extension File {
+  /// Which file this is.
+  public var identity: FileIdentity {
+    get throws(SystemError) {
+      var status = stat()
+      try retryingInterrupts("fstat", path) { fstat(descriptor, &status) }
+      return FileIdentity(status)
+    }
+  }
+}
+
+extension Folder {
+  /// Which file stands under `path`, and its length in bytes; `nil` where none does. A link is not followed.
+  public static func file(at path: String) throws(SystemError) -> (identity: FileIdentity, size: Int64)? {
+    var status = stat()
+    do {
+      try retryingInterrupts("lstat", path) { lstat(path, &status) }
+    } catch  where error.isNotFound {
+      return nil
+    }
+    return (FileIdentity(status), Int64(status.st_size))
+  }
+}
