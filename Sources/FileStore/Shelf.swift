@@ -158,7 +158,9 @@ struct Shelf: Sendable {
     try requirePublished(id)
     if isSetAside(id) { throw .damaged }
     let file = try present(id) { () throws(SystemError) in try File(path(.bundle, of: id)) }
-    return StoredBundle(record: isAnew ? asServed(try storedRecord(id)) : try record(id), file: file)
+    if isAnew { return StoredBundle(record: asServed(try storedRecord(id)), file: file) }
+    if let record = records.record(id) { return StoredBundle(record: record, file: file) }
+    return StoredBundle(record: try record(id), file: file)
   }
 
   /// A record that was read a short while ago and whose bundle still stands there, else `nil`. Reads nothing from the
