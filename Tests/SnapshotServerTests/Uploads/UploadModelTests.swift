@@ -99,7 +99,9 @@ import Testing
 
   init() throws { bundle = try SampleBundle(String(repeating: "news ", count: 1000)) }
 
-  @Test(.timeLimit(.minutes(5)), arguments: UploadStoreKind.allCases, 0..<40 as Range<UInt64>)
+  @Test(
+    .timeLimit(.minutes(5 * Sanitizer.slowness)), arguments: UploadStoreKind.allCases, 0..<40 as Range<UInt64>
+  )
   func `no sequence of requests and restarts leaves an upload other than the model`(
     kind: UploadStoreKind, seed: UInt64
   ) async throws {

@@ -92,7 +92,7 @@ import Testing
 
   enum Newer: CaseIterable { case status, append, terminate }
 
-  @Test(.timeLimit(.minutes(1)), arguments: UploadStoreKind.allCases, Newer.allCases)
+  @Test(.timeLimit(.minutes(5 * Sanitizer.slowness)), arguments: UploadStoreKind.allCases, Newer.allCases)
   func `a newer request ends one that hangs, and what that brought counts`(
     kind: UploadStoreKind, newer: Newer
   ) async throws {
@@ -119,7 +119,7 @@ import Testing
     await fixture.close()
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(5 * Sanitizer.slowness)))
   func `of many requests at once the last has the upload in the end`() async throws {
     let fixture = try await UploadFixture(.files)
     let id = try await fixture.open(bundle).id
