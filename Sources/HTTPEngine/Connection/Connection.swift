@@ -293,6 +293,8 @@ extension Connection {
     var bytesTakenAtDeadline: Int64 = 0
     /// Whether all of the response is in the queue.
     var isQueued = false
+    /// Whether the client can't be told anything any more, while what it sent is still read.
+    var isUnheard = false
     /// The response, while it waits for interim answers that the client has not taken yet.
     var held: HTTPServerResponse?
   }
