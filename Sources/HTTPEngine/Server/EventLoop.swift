@@ -74,10 +74,8 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
       let waiting = turns.beginRound()
       do throws(SystemError) {
         let hasTurns = !waiting.isEmpty || !turns.isEmpty
-        try poller.wait(milliseconds: hasTurns ? 0 : timeout) { event in
-          handle(event)
-          runLocalJobs()
-        }
+        // What is ready is all taken before any of it is answered, so that answers which share work come together.
+        try poller.wait(milliseconds: hasTurns ? 0 : timeout) { handle($0) }
       } catch {
         // Only a broken descriptor of the loop's own gets here; nothing could be served any more.
         context.logger.critical("event loop: \(error)")
@@ -203,13 +201,12 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     }
   }
 
-  /// Begins a task that runs on this loop.
-  func startTask(_ operation: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
-    runningTasks += 1
-    return Task(executorPreference: self) {
-      await operation()
-      if self.isCurrent { self.runningTasks -= 1 } else { self.execute { self.runningTasks -= 1 } }
-    }
+  /// A task of a connection's begins; it runs on this loop, and ends with ``endTask()``.
+  func beginTask() { runningTasks += 1 }
+
+  /// A task of a connection's ends.
+  func endTask() {
+    if isCurrent { runningTasks -= 1 } else { execute { self.runningTasks -= 1 } }
   }
 
   // MARK: Accepting
