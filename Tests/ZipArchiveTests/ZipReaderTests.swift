@@ -144,9 +144,13 @@ import ZipArchive
     // Three local headers with their data, then three central headers.
     let (local, central) = (3 * 39, 47)
     func moved(_ order: [Int]) -> [UInt8] {
-      order.reduce(into: Array(bytes[..<local])) {
-        $0 += bytes[(local + $1 * central)..<(local + ($1 + 1) * central)]
-      } + bytes[(local + 3 * central)...]
+      var moved = Array(bytes[..<local])
+      for place in order {
+        let start = local + place * central
+        moved += bytes[start..<(start + central)]
+      }
+      moved += bytes[(local + 3 * central)...]
+      return moved
     }
     for order in [[1, 0, 2], [2, 1, 0], [0, 2, 1], [2, 0, 1]] {
       let reader = try open(moved(order), in: folder)
