@@ -68,7 +68,7 @@ struct ZippedBundle {
         !members.take(line.name, size: line.size)
       else { continue }
       try forEachRecording { recording throws(BundleError) in
-        if recording.path == line.name { throw recording.differing(size: line.size) }
+        if recording.isAt(line.name) { throw recording.differing(size: line.size) }
       }
       throw .unexpectedEntry(line.name)
     }
@@ -119,7 +119,7 @@ struct ZippedBundle {
     let sha256 = digest.digest
     guard digests.mark(of: entry.name.hash(with: sha256)) == nil else { return }
     try forEachRecording { recording throws(BundleError) in
-      if recording.path == entry.name { try recording.check(size: entry.size, sha256: sha256) }
+      if recording.isAt(entry.name) { try recording.check(size: entry.size, sha256: sha256) }
     }
   }
 }
@@ -148,6 +148,11 @@ private struct MemberCheck {
   func hasTaken(_ recording: Manifest.Recording) -> Bool {
     promised.mark(of: recording.path.hash(with: recording.size)) == 1
   }
+}
+
+extension Manifest.Recording {
+  /// Whether its path is that one, byte by byte.
+  fileprivate func isAt(_ name: String) -> Bool { path.utf8.elementsEqual(name.utf8) }
 }
 
 extension String {

@@ -274,7 +274,7 @@ extension JSONTokenizer {
   /// Where the bytes from `start` on end that are characters by themselves: in ASCII, and no quotes or backslashes.
   /// Eight bytes are looked at together, as most of a document are such.
   private static func plainEnd(_ bytes: [UInt8], from start: Int) -> Int {
-    bytes.withUnsafeBytes { bytes in
+    unsafe bytes.withUnsafeBytes { bytes in
       var index = start
       while index + 8 <= bytes.count {
         let word = unsafe bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)
