@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A block of bytes on its way from one thread to another, without a copy.
 ///
 /// - Invariant: one owner fills it (``fill(_:)``) before anybody else sees it; from then on it is only read.
@@ -5,8 +7,10 @@
 public final class IOBuffer: @unchecked Sendable {
   private let storage: UnsafeMutableRawBufferPointer
   private let pool: IOBufferPool?
-  /// How many bytes are filled.
-  public private(set) var count = 0
+  /// Stored after the bytes that it counts and loaded before them, so that whoever reads them sees them filled by
+  /// this alone. Whatever hands a buffer over orders that as well, but of a continuation that is resumed before its
+  /// task waits ThreadSanitizer sees nothing.
+  private let filled = Atomic(0)
 
   init(storage: UnsafeMutableRawBufferPointer, pool: IOBufferPool?) {
     self.storage = storage
@@ -18,7 +22,7 @@ public final class IOBuffer: @unchecked Sendable {
     let storage = UnsafeMutableRawBufferPointer.allocate(byteCount: Swift.max(bytes.count, 1), alignment: 16)
     self.init(storage: storage, pool: nil)
     storage.copyBytes(from: bytes)
-    count = bytes.count
+    filled.store(bytes.count, ordering: .releasing)
   }
 
   /// An empty buffer of its own for `capacity` bytes.
@@ -30,6 +34,9 @@ public final class IOBuffer: @unchecked Sendable {
     if let pool { pool.takeBack(storage) } else { storage.deallocate() }
   }
 
+  /// How many bytes are filled.
+  public var count: Int { filled.load(ordering: .acquiring) }
+
   /// How many bytes fit.
   public var capacity: Int { storage.count }
 
@@ -38,9 +45,10 @@ public final class IOBuffer: @unchecked Sendable {
   public func fill<Failure: Error>(
     _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
   ) throws(Failure) -> Int {
+    let count = count
     let written = try body(UnsafeMutableRawBufferPointer(rebasing: storage[count...]))
     precondition(written >= 0 && written <= storage.count - count)
-    count += written
+    filled.store(count + written, ordering: .releasing)
     return written
   }
 
@@ -48,7 +56,8 @@ public final class IOBuffer: @unchecked Sendable {
   public func withUnsafeBytes<Result, Failure: Error>(
     _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    try body(UnsafeRawBufferPointer(rebasing: storage[..<count]))
+    let count = count
+    return try body(UnsafeRawBufferPointer(rebasing: storage[..<count]))
   }
 
   /// A copy of the filled bytes.

@@ -14,13 +14,21 @@ struct Snapshot: AsyncParsableCommand {
       Results go to stdout, everything else to stderr. Exit codes: 0 done, 1 failed, 2 refused input or \
       verification failed, 64 wrong usage.
       """,
+    version: version,
     subcommands: [
       ServeCommand.self, DemoCommand.self, UploadCommand.self, FetchCommand.self, ListCommand.self,
       InspectCommand.self, DiffCommand.self, VerifyCommand.self, TokenCommand.self, LinkCommand.self,
-      PackCommand.self,
-      PreloadCommand.self, EmbedCommand.self, DeleteCommand.self, PinCommand.self, ExpireCommand.self,
+      PackCommand.self, PreloadCommand.self, EmbedCommand.self, DeleteCommand.self, PinCommand.self,
+      ExpireCommand.self,
       ScrubCommand.self, ReindexCommand.self,
     ])
+
+  /// What `--version` prints where no command is named: `list` has a `--version` of its own, which would be taken for
+  /// this one wherever another of its arguments is wrong.
+  private static var version: String {
+    let namesCommand = CommandLine.arguments.dropFirst().first.map { !$0.hasPrefix("-") } ?? false
+    return namesCommand ? "" : ProductVersion.current
+  }
 
   static func main() async {
     StandardStreams.occupyClosed()

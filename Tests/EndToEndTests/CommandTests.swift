@@ -52,6 +52,15 @@ import Testing
     #expect(try SnapshotJSON.decode([SnapshotRecord].self, from: json.output).map(\.id) == [id])
   }
 
+  @Test func `where there is nothing, a list as JSON is one line`() async throws {
+    let folder = try TemporaryFolder()
+    let server = try await TestServer(storage: folder.file("storage"))
+    let snapshots = try await Product.run(["list", "--json", "--server", server.url.absoluteString])
+    #expect(snapshots.status == 0 && snapshots.text == "[]\n" && snapshots.errors.isEmpty)
+    let tokens = try await Product.run(["token", "list", "--json", "--storage", folder.file("storage").path])
+    #expect(tokens.status == 0 && tokens.text == "[]\n")
+  }
+
   @Test func `a bundle that is packed twice has the same bytes, and other programs read it`() async throws {
     let folder = try TemporaryFolder()
     let (zip, id) = try await Sample.bundle(in: folder, count: 10)

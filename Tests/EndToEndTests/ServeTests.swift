@@ -72,9 +72,9 @@ import Yams
     }
   }
 
-  @Test func `the settings in the project are the defaults`() async throws {
+  @Test func `the settings in the project are the defaults`() throws {
     let file = DockerTests.root.appending(path: "Config/server.yaml")
-    let settings = try await ServerSettings(environment: [:], file: file.path, fileIsRequired: true)
+    let settings = try ServerSettings(environment: [:], file: file.path, fileIsRequired: true)
     #expect(settings == ServerSettings(port: 8080, storage: "Storage"))
     let yaml = try Yams.load(yaml: String(contentsOf: file, encoding: .utf8)) as? [String: [String: Any]]
     let names = Mirror(reflecting: settings).children.compactMap(\.label)
@@ -87,13 +87,13 @@ import Yams
     #expect(Set(limits?.keys.map(\.self) ?? []) == Set(ServerSettings.limitSettings.map(\.name)))
   }
 
-  @Test func `limits and trusted proxies are taken from the settings`() async throws {
+  @Test func `limits and trusted proxies are taken from the settings`() throws {
     let names = Dictionary(
       uniqueKeysWithValues: ServerSettings.limitSettings.enumerated().map { index, setting in
         ("server.limits.\(setting.name)", "\(index + 7)")
       })
     let flags = names.merging(["server.trustedProxies": "10.0.0.0/8,  ::1"]) { $1 }
-    let settings = try await ServerSettings(
+    let settings = try ServerSettings(
       flags: flags, environment: [:], file: "none.yaml", fileIsRequired: false)
     #expect(settings.trustedProxies.map(\.description) == ["10.0.0.0/8", "::1/128"])
     #expect(settings.limits.requestLineBytes == 7)
@@ -104,13 +104,13 @@ import Yams
     #expect(settings.limits == limits)
   }
 
-  @Test func `rules are taken from the settings`() async throws {
+  @Test func `rules are taken from the settings`() throws {
     let flags = [
       "age": "90d", "countPerReport": "3", "totalBytes": "1000", "interval": "5m", "quotaBytes": "2000",
       "applications": "com.example.beta age=14d countPerReport=5 totalBytes=10, com.example.app age=never",
       "scrubInterval": "never", "scrubBytesPerSecond": "4096",
     ]
-    let settings = try await ServerSettings(
+    let settings = try ServerSettings(
       flags: Dictionary(uniqueKeysWithValues: flags.map { ("server.retention.\($0.key)", $0.value) }),
       environment: [:], file: "none.yaml", fileIsRequired: false
     ).retention
@@ -124,13 +124,13 @@ import Yams
     #expect(settings.scrubInterval == nil && settings.scrubBytesPerSecond == 4096)
   }
 
-  @Test func `how uploads are offered is taken from the settings`() async throws {
+  @Test func `how uploads are offered is taken from the settings`() throws {
     let flags = [
       "interimAnswers": "false", "origins": "https://example.com", "open": "7", "openPerToken": "3",
       "idle": "2h", "age": "1d",
     ]
-    func read(_ flags: [String: String]) async throws -> UploadSettings {
-      try await ServerSettings(
+    func read(_ flags: [String: String]) throws -> UploadSettings {
+      try ServerSettings(
         flags: Dictionary(uniqueKeysWithValues: flags.map { ("server.uploads.\($0.key)", $0.value) }),
         environment: [:], file: "none.yaml", fileIsRequired: false
       ).uploads
@@ -141,11 +141,11 @@ import Yams
       let isTaken = setting.set(&expected, try #require(flags[setting.name]))
       #expect(isTaken && expected != others, "\(setting.name)")
     }
-    #expect(try await read(flags) == expected)
+    #expect(try read(flags) == expected)
     for (name, text) in [
       ("interimAnswers", "1"), ("origins", "example.com"), ("open", "0"), ("idle", "never"),
     ] {
-      await #expect(throws: CommandFailure.self) { try await read([name: text]) }
+      #expect(throws: CommandFailure.self) { try read([name: text]) }
     }
   }
 

@@ -91,7 +91,7 @@ struct ListCommand: AsyncParsableCommand {
       if records.count == limit { break }
     }
     if json {
-      Console.print(String(decoding: try SnapshotJSON.encode(records, pretty: true), as: UTF8.self))
+      Console.print(json: records)
       return
     }
     if records.isEmpty {

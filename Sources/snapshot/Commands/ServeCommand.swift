@@ -32,7 +32,7 @@ struct ServeCommand: AsyncParsableCommand {
   var insecure = false
 
   func run() async throws {
-    let settings = try await ServerSettings(
+    let settings = try ServerSettings(
       flags: flags, file: config ?? "Config/server.yaml", fileIsRequired: config != nil)
     ProcessSignals.ignoreBrokenPipeAndFileSizeLimit()
     DescriptorLimit.raise(to: settings.descriptors)
@@ -42,6 +42,7 @@ struct ServeCommand: AsyncParsableCommand {
     let logger = Logger(label: "snapshot") {
       ConsoleLogHandler(label: $0, level: settings.logLevel, style: style, queue: log)
     }
+    logger.info("Starting", metadata: ["version": "\(ProductVersion.current)"])
     let application = try await ServerApplication(settings, logger: logger)
     let service = HTTPService(server: application.server, shutdown: .seconds(settings.shutdownSeconds)) {
       url in

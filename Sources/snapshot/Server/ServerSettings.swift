@@ -5,12 +5,11 @@ import Logging
 import SnapshotServer
 import SnapshotStore
 import SystemIO
-import SystemPackage
 
 /// What `snapshot serve` runs with: flags over environment over the file over the defaults here.
 ///
 /// A setting `server.port` is `--port` as a flag, `SNAPSHOT_SERVER_PORT` in the environment, and `port` below
-/// `server` in the file. A value that can't be used is refused, never passed over.
+/// `server` in the file. A value that can't be used and a name that is no setting's are refused, never passed over.
 struct ServerSettings: Sendable, Hashable {
   /// The address to listen on.
   var host = "127.0.0.1"
@@ -64,12 +63,15 @@ struct ServerSettings: Sendable, Hashable {
   init(
     flags: [String: String] = [:], environment: [String: String] = ProcessInfo.processInfo.environment,
     file: String, fileIsRequired: Bool
-  ) async throws(CommandFailure) {
-    let reader = try await Self.reader(flags, environment, file, fileIsRequired)
+  ) throws(CommandFailure) {
+    let file = try SettingsFile(path: file, isRequired: fileIsRequired)
+    let reader = Self.reader(flags, environment, file)
+    var known: Set<String> = []
 
     func read<Value>(
       _ key: String, _ wanted: String, into value: inout Value, _ parse: (String) -> Value?
     ) throws(CommandFailure) {
+      known.insert(key)
       guard let text = reader.string(forKey: ConfigKey(key)) else { return }
       guard let parsed = parse(text) else {
         throw CommandFailure("The setting \(key) is ‘\(text)’; it takes \(wanted).", status: .refused)
@@ -139,6 +141,7 @@ struct ServerSettings: Sendable, Hashable {
       }
     }
     try read("server.logLevel", "one of \(Self.levels)", into: &logLevel) { Logger.Level(rawValue: $0) }
+    try file.refuse(allBut: known)
   }
 
   private static func orNone<Value>(_ parse: @escaping (String) -> Value?) -> (String) -> Value?? {
@@ -148,20 +151,20 @@ struct ServerSettings: Sendable, Hashable {
   private static let levels = Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")
 
   private static func reader(
-    _ flags: [String: String], _ environment: [String: String], _ file: String, _ fileIsRequired: Bool
-  ) async throws(CommandFailure) -> ConfigReader {
-    do {
-      let values = flags.map { (AbsoluteConfigKey($0.key.split(separator: ".").map(String.init)), $0.value) }
-      return ConfigReader(providers: [
-        InMemoryProvider(
-          name: "flags",
-          values: Dictionary(uniqueKeysWithValues: values.map { ($0.0, ConfigValue(stringLiteral: $0.1)) })),
-        EnvironmentVariablesProvider(environmentVariables: environment).prefixKeys(with: "snapshot"),
-        try await FileProvider<YAMLSnapshot>(filePath: FilePath(file), allowMissing: !fileIsRequired),
-      ])
-    } catch {
-      throw CommandFailure("The settings in \(file) can't be read: \(error)", status: .refused)
+    _ flags: [String: String], _ environment: [String: String], _ file: SettingsFile
+  ) -> ConfigReader {
+    ConfigReader(providers: [
+      InMemoryProvider(name: "flags", values: values(flags)),
+      EnvironmentVariablesProvider(environmentVariables: environment).prefixKeys(with: "snapshot"),
+      InMemoryProvider(name: file.path, values: values(file.values)),
+    ])
+  }
+
+  private static func values(_ texts: [String: String]) -> [AbsoluteConfigKey: ConfigValue] {
+    let pairs = texts.map {
+      (AbsoluteConfigKey($0.key.split(separator: ".").map(String.init)), ConfigValue(stringLiteral: $0.value))
     }
+    return Dictionary(pairs) { $1 }
   }
 }
 

@@ -44,7 +44,7 @@ struct KeeperOptions: ParsableArguments {
     guard Folder.isFolder(storage + "/bundles") else {
       throw CommandFailure("There is no storage in \(storage).", status: .refused)
     }
-    let settings = try await ServerSettings(
+    let settings = try ServerSettings(
       flags: ["server.storage": storage], file: config ?? "Config/server.yaml", fileIsRequired: config != nil)
     do {
       return try await StorageKeeper(settings)

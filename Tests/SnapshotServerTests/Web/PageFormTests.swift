@@ -8,18 +8,10 @@ import Testing
 @testable import SnapshotServer
 
 /// What the forms of the pages do, and for whom they do nothing.
-@Suite struct PageFormTests {
-  private let guarded: GuardedAPI
-  private let bundle: SampleBundle
-  private let browser: PageBrowser
-  private var path: String { "/snapshots/\(bundle.id)" }
+@Suite struct PageFormTests: GuardedPages {
+  let guardedPage: GuardedPage
 
-  init() async throws {
-    guarded = try GuardedAPI()
-    bundle = try SampleBundle()
-    try await guarded.attach(bundle, guarded.token(.admin).fields)
-    browser = PageBrowser(guarded.api)
-  }
+  init() async throws { guardedPage = try await GuardedPage() }
 
   private func isThere() async throws -> Bool {
     do { return try await guarded.api.store.record(bundle.id).id == bundle.id } catch { return false }

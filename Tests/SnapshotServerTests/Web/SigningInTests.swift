@@ -7,18 +7,10 @@ import SnapshotServer
 import Testing
 
 /// How one signs in to the web pages, stays so, and ends it.
-@Suite struct SigningInTests {
-  private let guarded: GuardedAPI
-  private let bundle: SampleBundle
-  private let browser: PageBrowser
-  private var path: String { "/snapshots/\(bundle.id)" }
+@Suite struct SigningInTests: GuardedPages {
+  let guardedPage: GuardedPage
 
-  init() async throws {
-    guarded = try GuardedAPI()
-    bundle = try SampleBundle()
-    try await guarded.attach(bundle, guarded.token(.admin).fields)
-    browser = PageBrowser(guarded.api)
-  }
+  init() async throws { guardedPage = try await GuardedPage() }
 
   private func secret(_ token: (id: String, fields: HTTPFields)) throws -> String {
     String(try #require(token.fields[.authorization]).dropFirst("Bearer ".count))

@@ -32,17 +32,17 @@ struct StorageOptions: ParsableArguments {
   var config: String?
 
   /// The folder's path.
-  func path() async throws -> String {
+  func path() throws -> String {
     var flags: [String: String] = [:]
     flags["server.storage"] = storage
-    return try await ServerSettings(
+    return try ServerSettings(
       flags: flags, file: config ?? "Config/server.yaml", fileIsRequired: config != nil
     ).storage
   }
 
   /// The folder's tokens, for changes that the server can read.
-  func tokens() async throws -> (store: TokenStore, folder: URL) {
-    let folder = URL(filePath: try await path())
+  func tokens() throws -> (store: TokenStore, folder: URL) {
+    let folder = URL(filePath: try path())
     if let owner = Self.owner(of: folder), owner != geteuid() {
       throw CommandFailure(
         """

@@ -53,7 +53,7 @@ struct TokenCreateCommand: AsyncParsableCommand {
   @OptionGroup var options: StorageOptions
 
   func run() async throws {
-    let (store, folder) = try await options.tokens()
+    let (store, folder) = try options.tokens()
     let now = Date()
     let limits = CallerLimits(
       reportPrefixes: reports.isEmpty ? nil : Set(reports),

@@ -15,10 +15,10 @@ struct TokenListCommand: AsyncParsableCommand {
 
   func run() async throws {
     let tokens: [AccessToken]
-    let store = TokenStore(storage: try await options.path())
+    let store = TokenStore(storage: try options.path())
     do throws(TokenStoreError) { tokens = try store.list() } catch { throw CommandFailure(error) }
     if json {
-      Console.print(String(decoding: try SnapshotJSON.encode(tokens, pretty: true), as: UTF8.self))
+      Console.print(json: tokens)
       return
     }
     if tokens.isEmpty { Console.note("There are no tokens: everybody on this machine may read and write.") }

@@ -18,7 +18,7 @@ struct TokenRevokeCommand: AsyncParsableCommand {
   @OptionGroup var options: StorageOptions
 
   func run() async throws {
-    let (store, _) = try await options.tokens()
+    let (store, _) = try options.tokens()
     var revoked: [AccessToken] = []
     for id in ids {
       do throws(TokenStoreError) { revoked.append(try store.revoke(id)) } catch {

@@ -1,0 +1,107 @@
+import Foundation
+import HTTPTransport
+import SnapshotClient
+import SnapshotFormat
+import TestSupport
+import Testing
+
+/// The pieces of an upload that may go on, and its progress.
+@Suite struct SnapshotAPIClientPieceTests: ResumedUploads {
+  let upload: ResumedUpload
+
+  init() throws { upload = try ResumedUpload() }
+
+  // MARK: Pieces
+
+  @Test(arguments: [
+    (30_000, [30_000, 30_000, 30_000, 10_000]), (50_000, [50_000, 50_000]), (100_000, [100_000]),
+  ])
+  func `no piece is longer than a proxy takes, whoever says so`(sample: (most: Int, pieces: [Int]))
+    async throws
+  {
+    let told = try DraftServer { $0.longestBody = sample.most }
+    try await client(told.url) { $0.resumption.maximumRequestBody = Int64(sample.most) }
+      .attach(bundle, to: report, as: id)
+    #expect(told.received == sample.pieces)
+    let telling = try DraftServer { $0.limits = "max-append-size=\(sample.most), min-append-size=1, new=?1" }
+    try await client(telling.url).attach(bundle, to: report, as: id)
+    #expect(telling.received == sample.pieces)
+    #expect(telling.attached == told.attached)
+  }
+
+  @Test func `what is small goes out in pieces, too, where a proxy takes no more`() async throws {
+    let server = try DraftServer { $0.longestBody = 99_999 }
+    let client = try client(server.url) {
+      $0.resumption.threshold = nil
+      $0.resumption.maximumRequestBody = 99_999
+    }
+    try await client.attach(bundle, to: report, as: id)
+    #expect(server.received == [99_999, 1])
+  }
+
+  @Test func `a piece that a proxy finds too large is tried in halves`() async throws {
+    let large = makeBytes(3_000_000)
+    try folder.write(large, to: "bundle.zip")
+    let server = try DraftServer { $0.longestBody = 300_000 }
+    try await client(server.url).attach(bundle, to: report, as: id)
+    #expect(server.attached == [target: large])
+    #expect(server.received.allSatisfy { $0 <= 300_000 && $0 > 100_000 || $0 == server.received.last })
+  }
+
+  @Test func `pieces grow where the line is fast`() async throws {
+    let large = makeBytes(8_000_000)
+    try folder.write(large, to: "bundle.zip")
+    let server = try DraftServer()
+    try await client(server.url) { $0.resumption.pieceSeconds = 1000 }.attach(bundle, to: report, as: id)
+    #expect(server.attached == [target: large])
+    #expect(server.received == [1 << 20, 1 << 21, 1 << 22, 8_000_000 - (7 << 20)])
+  }
+
+  // MARK: Progress
+
+  @Test func `progress counts what the server has`() async throws {
+    let server = try DraftServer { $0.progressBytes = 10_000 }
+    server.fail("PATCH", .cut(afterBodyBytes: 50_000))
+    let log = EventLog()
+    try await client(server.url).attach(bundle, to: report, as: id) { log.note(.progress($0)) }
+    let told = log.progress.map(\.completed)
+    #expect(told.first == 0)
+    #expect(told.last == 100_000)
+    #expect(told == told.sorted())
+    #expect(told.contains(50_000))
+    #expect(log.progress.allSatisfy { $0.total == 100_000 })
+    #if os(Linux)
+      #expect(told.contains { $0 > 50_000 && $0 < 100_000 })
+    #endif
+  }
+
+  @Test func `what no one has acknowledged is no progress`() async throws {
+    let server = try DraftServer()
+    let log = EventLog()
+    server.fail("PATCH", .cut(afterBodyBytes: 99_999), .answer("503 No"))
+    server.fail("HEAD", .answer("503 No"), .answer("503 No"), .answer("503 No"))
+    _ = await clientError {
+      try await client(server.url).attach(bundle, to: report, as: id) { log.note(.progress($0)) }
+    }
+    #expect(log.progress.map(\.completed) == [0])
+  }
+
+  @Test func `a cancelled upload ends at once and can be gone on with`() async throws {
+    let script = try ScriptedServer { connection in
+      let head = try connection.readHead()
+      if head.method == "PUT" {
+        try connection.respond(
+          "201 Created", ["Location: /v1/uploads/1", "Upload-Limit: min-size=0", "Upload-Complete: ?0"])
+      } else {
+        try connection.waitForClose()
+      }
+    }
+    let client = try client(script.url)
+    let task = Task { try await client.attach(bundle, to: report, as: id, state: state) }
+    while script.requests.count < 2 { await Task.yield() }
+    task.cancel()
+    let error = await clientError { try await task.value }
+    #expect(error?.code == .cancelled)
+    #expect(FileManager.default.fileExists(atPath: state.path))
+  }
+}

@@ -1,0 +1,209 @@
+import Foundation
+import HTTPEngine
+import HTTPSemantics
+import HTTPTypes
+import SnapshotFormat
+import SnapshotStore
+import Testing
+
+@testable import SnapshotServer
+
+/// Uploads of the IETF's draft that come in parts, and the digests of these.
+@Suite struct DraftAppendTests: DraftCalls {
+  let api = TestAPI()
+  let bundle: SampleBundle
+  private static let numbers = DraftDialect.all.map(\.number)
+
+  init() throws { bundle = try SampleBundle() }
+
+  // MARK: In parts
+
+  @Test(arguments: numbers) func `a bundle comes in parts, and the last is answered as ever`(number: Int)
+    async throws
+  {
+    let created = try await create(bundle.bytes[..<10], says(false, number))
+    #expect(created.status == 201)
+    #expect(created.fields[.location] == created.interim.first?.fields[.location])
+    #expect(created.fields[.uploadLimit] != nil)
+    #expect(created.fields[number < 5 ? .uploadIncomplete : .uploadComplete] == (number < 5 ? "?1" : "?0"))
+    let path = try #require(created.fields[.location])
+    let more = try await patch(path, at: 10, bundle.bytes[10..<20], says(false, number))
+    #expect(more.status == (number < 7 ? 201 : 204))
+    #expect(more.fields[.location] == nil)
+    for method in [.head, .get] as [HTTPRequest.Method] {
+      let head = try await api.send(method, path, [.uploadDraftInteropVersion: "\(number)"])
+      #expect(head.status == 204)
+      #expect(head.fields[.uploadOffset] == "20")
+      #expect(head.fields[number < 5 ? .uploadIncomplete : .uploadComplete] == (number < 5 ? "?1" : "?0"))
+      #expect(head.fields[.uploadLength] == nil)
+      #expect(head.fields[.uploadLimit] != nil)
+      #expect(head.fields[.cacheControl] == "no-store")
+    }
+    let last = try await patch(path, at: 20, bundle.bytes[20...], says(true, number))
+    #expect(last.status == 201)
+    #expect(last.fields[.location] == "/v1/snapshots/\(bundle.id)")
+    #expect(last.fields[number < 5 ? .uploadIncomplete : .uploadComplete] == (number < 5 ? "?0" : "?1"))
+    #expect(try last.decode(JSONValue.self)["sha256"]?.text == "\(bundle.sha256)")
+    let head = try await api.send(.head, path, [.uploadDraftInteropVersion: "\(number)"])
+    #expect(head.fields[.uploadOffset] == "\(count)")
+    #expect(head.fields[.uploadLength] == "\(count)")
+    #expect(head.fields[number < 5 ? .uploadIncomplete : .uploadComplete] == (number < 5 ? "?0" : "?1"))
+    // Whoever did not hear the last answer asks for it.
+    let again = try await patch(path, at: count, [], says(true, number))
+    #expect(again.status == 201)
+    #expect(again.bytes == last.bytes)
+  }
+
+  @Test func `what came before the connection broke is there`() async throws {
+    let interim = HTTPRequestBody.breaking(bundle.bytes[..<250], declaredLength: Int64(count))
+    let path = try await open(0)
+    await #expect(throws: (any Error).self) {
+      try await api.send(
+        .patch, path, with(says(true, 8), [.uploadOffset: "0", .contentType: "application/partial-upload"]),
+        body: interim)
+    }
+    let head = try await api.send(.head, path)
+    #expect(head.fields[.uploadOffset] == "250")
+    #expect(head.fields[.uploadComplete] == "?0")
+    #expect(head.fields[.uploadLength] == "\(count)")
+    #expect(try await patch(path, at: 250, bundle.bytes[250...], says(true, 8)).status == 201)
+  }
+
+  @Test func `an offset that is not the upload's is answered with the right one`() async throws {
+    let path = try await open(10)
+    for offset in [0, 9, 11, 900_000_000_000_000] {
+      let answer = try await patch(path, at: offset, [1], says(false, 8))
+      #expect(answer.status == 409)
+      #expect(answer.fields[.uploadOffset] == "10")
+      #expect(answer.fields[.uploadComplete] == "?0")
+      let problem = try #require(answer.problem)
+      #expect(problem.type == "https://iana.org/assignments/http-problem-types#mismatching-upload-offset")
+      #expect(problem.numbers.map(\.key) == ["expected-offset", "provided-offset"])
+      #expect(problem.numbers.map(\.value) == [10, Int64(offset)])
+      let json = problem.response(requestID: "x")
+      guard case .bytes(let bytes) = json.body else { continue }
+      #expect(
+        String(decoding: bytes, as: UTF8.self).contains(
+          #""expected-offset":10,"provided-offset":\#(offset)}"#))
+    }
+    #expect(try await api.send(.head, path).fields[.uploadOffset] == "10")
+  }
+
+  @Test func `the length is said once, and kept`() async throws {
+    let inconsistent = "inconsistent-upload-length"
+    for (fields, isTaken) in [
+      ([.uploadLength: "\(count)"], true), ([.uploadLength: "\(count + 1)"], false),
+      ([.uploadLength: "1"], false),
+      ([.uploadLength: "-1"], true), ([.uploadLength: "x"], true),
+    ] as [(HTTPFields, Bool)] {
+      let answer = try await create(bundle.bytes, with(says(true, 8), fields), api: TestAPI())
+      #expect(answer.status == (isTaken ? 201 : 400), "\(fields)")
+      if !isTaken { #expect(answer.kind == "inconsistent-upload-length") }
+    }
+    let path = try await open(10, 8, [.uploadLength: "\(count)"])
+    #expect(try await api.send(.head, path).fields[.uploadLength] == "\(count)")
+    #expect(
+      try await patch(path, at: 10, [1], with(says(true, 8), [:])).kind.map(String.init) == inconsistent)
+    #expect(
+      try await patch(path, at: 10, bundle.bytes[10..<20], with(says(false, 8), [.uploadLength: "5"])).kind
+        .map(
+          String.init) == inconsistent)
+    #expect(
+      try await patch(path, at: 10, bundle.bytes[10...], with(says(true, 8), [.uploadLength: "\(count)"]))
+        .status == 201)
+    let exceeding = try await open(0, 8, [.uploadLength: "10"])
+    #expect(try await patch(exceeding, at: 0, bundle.bytes[..<11], says(false, 8)).status == 400)
+  }
+
+  @Test func `too much is too much from the start, and the limit is told`() async throws {
+    var limits = UploadLimits()
+    limits.length = Int64(count)
+    let api = TestAPI(uploadLimits: limits)
+    let answer = try await create(bundle.bytes + [1], says(true, 8), api: api)
+    #expect(answer.status == 413)
+    #expect(answer.fields[.uploadLimit].flatMap { UploadLimitField($0) }?.maximumSize == Int64(count))
+    #expect(answer.interim.isEmpty)
+    #expect(
+      try await create([], with(says(false, 8), [.uploadLength: "\(count + 1)"]), api: api).status == 413)
+    #expect(try await create(bundle.bytes, says(true, 8), api: api).status == 201)
+  }
+
+  @Test func `a complete upload takes nothing more`() async throws {
+    let path = try await open(10)
+    #expect(try await patch(path, at: 10, bundle.bytes[10...], says(true, 8)).status == 201)
+    let more = try await patch(path, at: count, [1], says(false, 8))
+    #expect(more.status == 400)
+    #expect(more.problem?.type == "https://iana.org/assignments/http-problem-types#completed-upload")
+    #expect(try await patch(path, at: 0, [1], says(false, 8)).status == 409)
+  }
+
+  @Test func `an append says what it is`() async throws {
+    let path = try await open(10)
+    let fields = with(says(false, 8), [.uploadOffset: "10"])
+    for type in ["application/zip", "application/offset+octet-stream", ""] {
+      let answer = try await api.send(
+        .patch, path, with(fields, [.contentType: type]), body: .pieces(of: [1]))
+      #expect(answer.status == 415)
+      #expect(answer.fields[.acceptPatch] == "application/partial-upload")
+    }
+    for (number, isNeeded) in [(3, false), (5, false), (6, true), (7, true), (8, true)] {
+      let path = try await open(10, number)
+      let answer = try await api.send(
+        .patch, path, with(says(false, number), [.uploadOffset: "10"]), body: .pieces(of: [1]))
+      #expect((answer.status == 415) == isNeeded, "\(number)")
+    }
+    #expect(try await patch(path, at: 10, [1], [.uploadDraftInteropVersion: "8"]).status == 400)
+    for offset in ["", "x", "-10", "10.0", "1e1", "10, 10"] {
+      #expect(try await patch(path, at: 0, [1], with(says(false, 8), [.uploadOffset: offset])).status == 400)
+    }
+    #expect(try await api.send(.head, path).fields[.uploadOffset] == "10")
+  }
+
+  @Test(arguments: [3, 5, 6]) func `an append of an old version that says nothing is the last`(number: Int)
+    async throws
+  {
+    let path = try await open(10, number)
+    let answer = try await patch(path, at: 10, bundle.bytes[10...], [.uploadDraftInteropVersion: "\(number)"])
+    #expect(answer.status == 201)
+    #expect(answer.fields[.location] == "/v1/snapshots/\(bundle.id)")
+  }
+
+  // MARK: Digests
+
+  @Test func `a digest of the whole is looked at in the end`() async throws {
+    let wrong = SampleBundle.digestField([1])
+    let answer = try await create(bundle.bytes, with(says(true, 8), [.reprDigest: wrong]))
+    #expect(answer.status == 400)
+    #expect(answer.kind == "digest-mismatch")
+    // That is what became of the bytes; to send them again is of no use.
+    #expect(answer.fields[.uploadComplete] == "?1")
+    let path = try await open(10, 8, [.reprDigest: bundle.digestField])
+    #expect(try await patch(path, at: 10, bundle.bytes[10...], says(true, 8)).status == 201)
+  }
+
+  @Test func `a digest of one request's bytes is looked at before any of them counts`() async throws {
+    let path = try await open(10)
+    let rest = Array(bundle.bytes[10...])
+    let wrong = try await patch(
+      path, at: 10, rest, with(says(true, 8), [.contentDigest: SampleBundle.digestField([1])]))
+    #expect(wrong.status == 400)
+    #expect(wrong.kind == "digest-mismatch")
+    #expect(wrong.fields[.uploadComplete] != "?1")
+    #expect(try await api.send(.head, path).fields[.uploadOffset] == "10")
+    let right = with(says(true, 8), [.contentDigest: SampleBundle.digestField(rest)])
+    #expect(try await patch(path, at: 10, rest, right).status == 201)
+  }
+
+  @Test func `a digest may come behind the bytes`() async throws {
+    let path = try await open(10)
+    let rest = Array(bundle.bytes[10...])
+    for (text, status) in [(SampleBundle.digestField([1]), 400), (SampleBundle.digestField(rest), 201)] {
+      let fields = with(
+        says(true, 8),
+        [.uploadOffset: "10", .contentType: "application/partial-upload", .trailer: "Content-Digest"])
+      let answer = try await api.send(
+        .patch, path, fields, body: .chunked(rest, trailers: [.contentDigest: text]))
+      #expect(answer.status == status)
+    }
+  }
+}

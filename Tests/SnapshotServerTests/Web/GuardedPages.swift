@@ -1,0 +1,27 @@
+import SnapshotServer
+
+/// The page of a snapshot on a server that wants tokens, and a browser that has not signed in yet.
+struct GuardedPage {
+  let guarded: GuardedAPI
+  let bundle: SampleBundle
+  let browser: PageBrowser
+
+  init() async throws {
+    guarded = try GuardedAPI()
+    bundle = try SampleBundle()
+    try await guarded.attach(bundle, guarded.token(.admin).fields)
+    browser = PageBrowser(guarded.api)
+  }
+}
+
+/// A suite each of whose tests has such a page of its own.
+protocol GuardedPages {
+  var guardedPage: GuardedPage { get }
+}
+
+extension GuardedPages {
+  var guarded: GuardedAPI { guardedPage.guarded }
+  var bundle: SampleBundle { guardedPage.bundle }
+  var browser: PageBrowser { guardedPage.browser }
+  var path: String { "/snapshots/\(bundle.id)" }
+}
