@@ -81,7 +81,7 @@ let sources: [Target] = [
       .product(name: "Configuration", package: "swift-configuration"),
       .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       .product(name: "UnixSignals", package: "swift-service-lifecycle"),
-      .product(name: "SystemPackage", package: "swift-system"),
+      .product(name: "Yams", package: "Yams"),
     ]),
 ]
 
@@ -188,16 +188,13 @@ let package = Package(
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", .upToNextMinor(from: "1.8.2")),
-    .package(
-      url: "https://github.com/apple/swift-configuration", .upToNextMinor(from: "1.4.0"),
-      traits: [.defaults, "YAML"]),
+    .package(url: "https://github.com/apple/swift-configuration", .upToNextMinor(from: "1.4.0")),
     .package(url: "https://github.com/apple/swift-crypto", .upToNextMinor(from: "4.5.2")),
     .package(url: "https://github.com/apple/swift-distributed-tracing", .upToNextMinor(from: "1.7.3")),
     .package(url: "https://github.com/apple/swift-http-structured-headers", .upToNextMinor(from: "1.7.0")),
     .package(url: "https://github.com/apple/swift-http-types", .upToNextMinor(from: "1.8.0")),
     .package(url: "https://github.com/apple/swift-log", .upToNextMinor(from: "1.16.2")),
     .package(url: "https://github.com/apple/swift-metrics", .upToNextMinor(from: "2.13.0")),
-    .package(url: "https://github.com/apple/swift-system", .upToNextMinor(from: "1.8.1")),
     .package(url: "https://github.com/groue/GRDB.swift", .upToNextMinor(from: "7.10.0")),
     .package(url: "https://github.com/hummingbird-project/swift-mustache", .upToNextMinor(from: "2.1.1")),
     .package(url: "https://github.com/jpsim/Yams", .upToNextMinor(from: "6.2.2")),
