@@ -64,7 +64,7 @@ struct CatalogBenchmark {
   /// written, as a server that makes its catalogue anew has it.
   private static func fill(_ catalog: SQLiteCatalog, _ count: Int, _ report: inout Report) async throws {
     let generator = Generator()
-    let (round, batch) = (10_000, 1000)
+    let (round, batch) = (5000, 1000)
     var time = Duration.zero
     for start in stride(from: 0, to: count, by: round) {
       let end = min(start + round, count)

@@ -198,7 +198,7 @@ public final class CatalogIndexer: Sendable {
   }
 
   /// How many records are in memory twice at most.
-  private static let batch = 4000
+  private static let batch = 2000
 
   private func tell(_ error: any Error) {
     logger.error("The catalogue can't be brought up to date", metadata: ["error": "\(error)"])
