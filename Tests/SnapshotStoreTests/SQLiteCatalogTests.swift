@@ -191,12 +191,12 @@ import Testing
   }
 
   /// How many terms stand in the index.
-  private func indexedTerms() async throws -> Int? {
+  private func indexedTerms() async throws -> Int {
     let queue = try DatabaseQueue(path: path)
     defer { do { try queue.close() } catch { Issue.record(error) } }
     return try await queue.write { db in
       try db.execute(sql: "CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab(main, term, row)")
-      return try Int.fetchOne(db, sql: "SELECT count(*) FROM vocabulary")
+      return try Int.fetchOne(db, sql: "SELECT count(*) FROM vocabulary") ?? -1
     }
   }
 
