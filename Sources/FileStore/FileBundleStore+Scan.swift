@@ -54,9 +54,9 @@ extension FileBundleStore {
   /// by, and is listed all the same.
   private func identifiers(of id: SnapshotID) -> [String]? {
     do {
-      let manifest = try configuration.admission.validate(
-        URL(filePath: shelf.path(.bundle, of: id)), .structure)
-      return SnapshotRecord.identifiers(of: manifest)
+      return try configuration.admission.validate(
+        URL(filePath: shelf.path(.bundle, of: id)), .structure
+      ).identifiers
     } catch {
       logger.warning(
         "The identifiers in a bundle can't be read", metadata: ["id": "\(id)", "error": "\(error)"])

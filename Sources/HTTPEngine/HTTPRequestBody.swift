@@ -7,6 +7,9 @@ public import SystemIO
 /// Asking for the first piece is what answers `Expect: 100-continue`. Pieces that nobody asks for stay with the
 /// sender: that is the back-pressure. A body that breaks off, comes too slowly or grows past the server's limit
 /// throws ``HTTPBodyError``; let it through, and the server answers with the status that fits.
+///
+/// A reader whose task is cancelled never waits: it gets what has come, piece by piece, and a `CancellationError` where
+/// there is no more.
 public struct HTTPRequestBody: AsyncSequence, Sendable {
   /// A piece: never an empty one.
   public typealias Element = IOBuffer

@@ -2,7 +2,7 @@ import SnapshotFormat
 
 /// Which recordings of two snapshots are the same ones: those that share identifier and call.
 ///
-/// The manifests are read, twice the first one, and not kept: a manifest may be as large as 16 MB.
+/// The manifests are read, twice the first one, and not kept: a manifest may be as large as 32 MB.
 struct RecordingMatch {
   typealias Pair = (first: Manifest.Recording, second: Manifest.Recording)
 

@@ -23,12 +23,19 @@ public struct ContentDigest: Hashable, Sendable, CustomStringConvertible {
   /// Reads 64 hexadecimal digits of either case, else `nil`.
   init?(hexadecimal digits: some Collection<UInt8>) {
     guard digits.count == 2 * Self.length else { return nil }
-    var word: UInt64 = 0
-    for (index, digit) in digits.enumerated() {
-      guard let value = Hexadecimal.value(digit) else { return nil }
-      word = word << 4 | UInt64(value)
-      if index % 16 == 15 { set(word, at: index / 16) }
+    var rest = digits.makeIterator()
+    var isValid = true
+    for place in 0..<4 {
+      var word: UInt64 = 0
+      for _ in 0..<16 {
+        guard let digit = rest.next() else { return nil }
+        let (value, isDigit) = Hexadecimal.read(digit)
+        isValid = isValid && isDigit
+        word = word << 4 | UInt64(value)
+      }
+      set(word, at: place)
     }
+    if !isValid { return nil }
   }
 
   /// The first 32 of `bytes`.

@@ -14,4 +14,12 @@ enum Hexadecimal {
     default: nil
     }
   }
+
+  /// What a digit of either case stands for, and whether the byte is one: without a branch, as no processor foresees
+  /// which digits a digest has.
+  static func read(_ digit: UInt8) -> (value: UInt8, isDigit: Bool) {
+    let isNumeral = digit &- UInt8(ascii: "0") < 10
+    let isLetter = (digit | 0x20) &- UInt8(ascii: "a") < 6
+    return ((digit & 15) &+ 9 &* (digit >> 6), isNumeral != isLetter)
+  }
 }

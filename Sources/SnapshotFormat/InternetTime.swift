@@ -8,7 +8,7 @@ enum InternetTime {
   /// and second that there can be.
   static func milliseconds(_ text: some Collection<UInt8>) -> Int64? {
     let bytes = Array(text)
-    guard bytes.count >= 20, matches(bytes[..<19], "0000-00-00T00:00:00") else { return nil }
+    guard bytes.count >= 20, matches(bytes[..<19], form) else { return nil }
     func number(_ start: Int, _ count: Int = 2) -> Int64 {
       bytes[start..<start + count].reduce(0) { $0 * 10 + Int64($1 & 15) }
     }
@@ -23,7 +23,7 @@ enum InternetTime {
     }
     var offset: Int64 = 0
     if !rest.elementsEqual(CollectionOfOne(UInt8(ascii: "Z"))) {
-      guard matches(rest, "+00:00") || matches(rest, "-00:00") else { return nil }
+      guard matches(rest, east) || matches(rest, west) else { return nil }
       let (hours, minutes) = (number(rest.startIndex + 1), number(rest.startIndex + 4))
       // Places differ by 14 hours at most.
       guard minutes <= 59, hours * 60 + minutes <= 18 * 60 else { return nil }
@@ -69,9 +69,13 @@ enum InternetTime {
   }
 
   /// Whether `bytes` are `form`, with any digit for each `0`.
-  private static func matches(_ bytes: ArraySlice<UInt8>, _ form: String) -> Bool {
-    bytes.count == form.utf8.count
-      && zip(bytes, form.utf8).allSatisfy { $1 == UInt8(ascii: "0") ? isDigit($0) : $0 == $1 }
+  /// The forms of a time and of how far its place is off, with a 0 where any digit may stand.
+  private static let form = Array("0000-00-00T00:00:00".utf8)
+  private static let (east, west) = (Array("+00:00".utf8), Array("-00:00".utf8))
+
+  private static func matches(_ bytes: ArraySlice<UInt8>, _ form: [UInt8]) -> Bool {
+    bytes.count == form.count
+      && zip(bytes, form).allSatisfy { $1 == UInt8(ascii: "0") ? isDigit($0) : $0 == $1 }
   }
 
   private static func isDigit(_ byte: UInt8) -> Bool {

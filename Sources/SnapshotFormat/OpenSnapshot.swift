@@ -10,7 +10,7 @@ public struct OpenSnapshot: Sendable {
 
   /// Where the bytes are.
   private enum Form: Sendable {
-    case zip(ZipReader)
+    case zip(File, [String: ZipEntry])
     case folder(String)
   }
 
@@ -24,10 +24,13 @@ public struct OpenSnapshot: Sendable {
   /// Opens a zip, and checks it to the depth ``SnapshotBundle/Depth/structure``.
   public init(zip url: URL, limits: ZipLimits = .default) throws(BundleError) {
     let bundle = try ZippedBundle(url, limits: limits)
-    manifest = bundle.manifest
-    form = .zip(bundle.reader)
-    members = bundle.reader.entries.filter { !$0.isFolder && $0.name != BundleLayout.manifest }
-      .map { Member(name: $0.name, size: $0.size, crc32: $0.crc32) }
+    manifest = try bundle.manifest()
+    var entries: [String: ZipEntry] = [:]
+    try bundle.forEachEntry { entry in
+      if !entry.isFolder, entry.name != BundleLayout.manifest { entries[entry.name] = entry }
+    }
+    form = .zip(bundle.directory.file, entries)
+    members = entries.values.map { Member(name: $0.name, size: $0.size, crc32: $0.crc32) }
       .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
   }
 
@@ -62,9 +65,9 @@ public struct OpenSnapshot: Sendable {
   /// Hands what the file called `name` holds to `sink`, piece by piece.
   private func read(_ name: String, into sink: ([UInt8]) -> Void) throws(BundleError) {
     switch form {
-    case .zip(let reader):
-      guard let entry = reader.entry(named: name) else { throw .unexpectedEntry(name) }
-      let next = try ZippedBundle.pieces(of: entry, in: reader.file)
+    case .zip(let file, let entries):
+      guard let entry = entries[name] else { throw .unexpectedEntry(name) }
+      let next = try ZippedBundle.pieces(of: entry, in: file)
       while let piece = try next() { sink(piece) }
     case .folder(let root):
       let file = try BundleError.disk(File(root + name))

@@ -14,10 +14,11 @@ extension SnapshotBundle {
       throw .system(SystemError(operation: "mkdir", path: folder.path, code: EEXIST))
     }
     let bundle = try ZippedBundle(zip, limits: limits)
+    let manifest = try bundle.manifest()
     let staging = Staging(beside: folder)
     do throws(BundleError) {
       var folders = try FolderSet(staging.path)
-      for entry in bundle.reader.entries {
+      try bundle.forEachEntry { entry throws(BundleError) in
         if entry.isFolder {
           try folders.add(String(entry.name.dropLast()))
         } else {
@@ -32,7 +33,7 @@ extension SnapshotBundle {
       staging.remove()
       throw error
     }
-    return bundle.manifest
+    return manifest
   }
 
   private static func extract(
@@ -42,8 +43,8 @@ extension SnapshotBundle {
     let isExecutable = entry.isExecutable && entry.name.hasPrefix(BundleLayout.appData)
     let file = try BundleError.disk(File(path, .create(mode: isExecutable ? 0o700 : 0o600)))
     var offset: Int64 = 0
-    try unsafe bundle.read(entry) { bytes throws(SystemError) in
-      try unsafe file.write(bytes, at: offset)
+    try bundle.read(entry) { bytes throws(SystemError) in
+      try file.write(bytes, at: offset)
       offset += Int64(bytes.count)
     }
     try BundleError.disk(file.synchronize())

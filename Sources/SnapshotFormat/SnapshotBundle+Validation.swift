@@ -2,16 +2,32 @@ public import Foundation
 public import ZipArchive
 
 extension SnapshotBundle {
+  /// Reads the zip at `url` and checks it to `depth`, in some fifty bytes of memory for each recording.
+  /// - Returns: what the bundle says of itself.
+  public static func check(
+    zip url: URL, depth: Depth, limits: ZipLimits = .default
+  ) throws(BundleError) -> BundleSummary {
+    try checked(url, depth, limits).summary
+  }
+
   /// Reads the zip at `url` and checks it to `depth`.
   /// - Returns: the manifest.
   public static func validate(
     zip url: URL, depth: Depth, limits: ZipLimits = .default
   ) throws(BundleError) -> Manifest {
+    try checked(url, depth, limits).manifest()
+  }
+
+  private static func checked(
+    _ url: URL, _ depth: Depth, _ limits: ZipLimits
+  ) throws(BundleError) -> ZippedBundle {
     let bundle = try ZippedBundle(url, limits: limits)
     if depth == .full {
-      for entry in bundle.reader.entries where !entry.isFolder { try unsafe bundle.read(entry) { _ in } }
+      try bundle.forEachEntry { entry throws(BundleError) in
+        if !entry.isFolder { try bundle.read(entry) { _ in } }
+      }
     }
-    return bundle.manifest
+    return bundle
   }
 
   /// Reads the snapshot folder at `url` and checks every recording against its manifest.

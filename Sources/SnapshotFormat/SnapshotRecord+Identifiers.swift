@@ -15,16 +15,27 @@ extension SnapshotRecord {
   public static func identifiers(
     of manifest: Manifest, limits: IdentifierLimits = IdentifierLimits()
   ) -> [String] {
-    var seen: Set<String> = []
-    var identifiers: [String] = []
-    var bytes = 0
-    for recording in manifest.recordings {
-      guard identifiers.count < limits.count else { break }
-      let length = recording.identifier.utf8.count
-      guard bytes + length <= limits.bytes, seen.insert(recording.identifier).inserted else { continue }
-      identifiers.append(recording.identifier)
-      bytes += length
-    }
-    return identifiers
+    var selection = IdentifierSelection(limits)
+    for recording in manifest.recordings { selection.append(recording.identifier) }
+    return selection.identifiers
+  }
+}
+
+/// The first of the distinct identifiers that come by, as far as the limits allow.
+struct IdentifierSelection {
+  private(set) var identifiers: [String] = []
+
+  private let limits: SnapshotRecord.IdentifierLimits
+  private var seen: Set<String> = []
+  private var bytes = 0
+
+  init(_ limits: SnapshotRecord.IdentifierLimits = SnapshotRecord.IdentifierLimits()) { self.limits = limits }
+
+  mutating func append(_ identifier: String) {
+    let length = identifier.utf8.count
+    guard identifiers.count < limits.count, bytes + length <= limits.bytes, seen.insert(identifier).inserted
+    else { return }
+    identifiers.append(identifier)
+    bytes += length
   }
 }

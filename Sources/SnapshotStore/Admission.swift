@@ -4,9 +4,9 @@ package import SystemIO
 
 /// What a bundle that has arrived must pass before it may be published, the same for every store.
 public struct Admission: Sendable {
-  /// Reads the zip at a place to a depth and gives its manifest, or says what is wrong.
+  /// Reads the zip at a place to a depth and gives its summary, or says what is wrong.
   public typealias Validator =
-    @Sendable (_ zip: URL, _ depth: SnapshotBundle.Depth) throws(BundleError) -> Manifest
+    @Sendable (_ zip: URL, _ depth: SnapshotBundle.Depth) throws(BundleError) -> BundleSummary
 
   /// How much is read before the answer.
   public enum Policy: String, Sendable, Hashable, CaseIterable {
@@ -30,11 +30,11 @@ public struct Admission: Sendable {
   /// The time of day.
   public var now: @Sendable () -> Date
 
-  /// The rules for bundles, read by ``SnapshotBundle/validate(zip:depth:limits:)`` unless told otherwise.
+  /// The rules for bundles, read by ``SnapshotBundle/check(zip:depth:limits:)`` unless told otherwise.
   public init(
     policy: Policy = .automatic, wholeUpTo: Int64 = smallBundleBytes,
     validate: @escaping Validator = { zip, depth throws(BundleError) in
-      try SnapshotBundle.validate(zip: zip, depth: depth)
+      try SnapshotBundle.check(zip: zip, depth: depth)
     },
     now: @escaping @Sendable () -> Date = { Date() }
   ) {
@@ -62,15 +62,15 @@ public struct Admission: Sendable {
       throw .digestMismatch(expected: expected, actual: sha256)
     }
     let depth = depth(for: attachment, size: size)
-    let manifest: Manifest
-    do { manifest = try validate(zip, depth) } catch { throw StoreError(error) }
-    guard attachment.applications?.contains(manifest.application.identifier) ?? true else {
+    let summary: BundleSummary
+    do { summary = try validate(zip, depth) } catch { throw StoreError(error) }
+    guard attachment.applications?.contains(summary.manifest.application.identifier) ?? true else {
       throw .foreignApplication
     }
     return SnapshotRecord(
-      id: attachment.id ?? manifest.id, report: attachment.report, size: size, sha256: sha256,
+      id: attachment.id ?? summary.manifest.id, report: attachment.report, size: size, sha256: sha256,
       receivedAt: SnapshotJSON.milliseconds(of: now()), verified: depth == .full ? .intact : .pending,
-      manifest: manifest, metadata: attachment.metadata, attachedBy: attachment.attachedBy,
+      summary: summary, metadata: attachment.metadata, attachedBy: attachment.attachedBy,
       expiresAt: attachment.expiresAt.map(SnapshotJSON.milliseconds))
   }
 

@@ -13,28 +13,24 @@ struct ArchiveLayout {
     self.directory = directory
   }
 
-  /// Where each entry's data begins, in the order of `entries`.
-  func dataOffsets(of entries: [DirectoryEntry]) throws(ZipError) -> [Int64] {
-    var dataOffsets = [Int64](repeating: 0, count: entries.count)
-    let order = entries.indices.sorted { entries[$0].offset < entries[$1].offset }
+  /// Checks all entries, which `entries` gives in the order in which they stand in the file.
+  func check(_ entries: inout EntrySequence) throws(ZipError) {
     var position = directory.base
-    for (place, index) in order.enumerated() {
-      let entry = entries[index]
+    var upcoming = try entries.next()
+    while let entry = upcoming {
       let start = try self.start(of: entry)
       if start > position { throw ZipError(.unaccountedBytes(at: position)) }
       if start < position { throw ZipError(.overlap, entry: entry.name) }
-      let next =
-        place + 1 < order.count ? try self.start(of: entries[order[place + 1]]) : directory.range.lowerBound
+      upcoming = try entries.next()
+      let next = if let upcoming { try self.start(of: upcoming) } else { directory.range.lowerBound }
       let dataOffset = try checkLocalHeader(of: entry, at: start)
       guard dataOffset <= next else { throw ZipError(.overlap, entry: entry.name) }
-      dataOffsets[index] = dataOffset
       position = try end(of: entry, dataOffset: dataOffset, next: next)
     }
     guard position == directory.range.lowerBound else { throw ZipError(.unaccountedBytes(at: position)) }
-    return dataOffsets
   }
 
-  /// Where the data of one entry begins; that it shares no byte with another is left to ``dataOffsets(of:)``.
+  /// Where the data of one entry begins; that it shares no byte with another is left to ``check(_:)``.
   func dataOffset(of entry: DirectoryEntry) throws(ZipError) -> Int64 {
     let dataOffset = try checkLocalHeader(of: entry, at: start(of: entry))
     let room = directory.range.lowerBound - dataOffset

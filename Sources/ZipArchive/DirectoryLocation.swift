@@ -43,7 +43,9 @@ struct DirectoryLocation {
   private static func endRecord(in tail: [UInt8]) throws(ZipError) -> Int {
     var found: [(index: Int, rest: Int)] = []
     var last = -1
-    for index in stride(from: 0, through: tail.count - 4, by: 1) where tail[index] == UInt8(ascii: "P") {
+    var next = 0
+    while let index = tail.index(of: UInt8(ascii: "P"), from: next), index <= tail.count - 4 {
+      next = index + 1
       guard tail.u32(index) == Signature.end else { continue }
       last = index
       guard index + EndRecord.length <= tail.count else { continue }
@@ -99,8 +101,11 @@ struct DirectoryLocation {
     while offset < base {
       let bytes = try Self.read(file, Int(min(1 << 16, base - offset + 3)), at: offset)
       guard bytes.count > 3 else { break }
-      for index in 0..<(bytes.count - 3)
-      where bytes[index] == UInt8(ascii: "P") && Int64(index) + offset < base {
+      var next = 0
+      while let index = bytes.index(of: UInt8(ascii: "P"), from: next),
+        index < bytes.count - 3, Int64(index) + offset < base
+      {
+        next = index + 1
         let signatures = [Signature.localHeader, Signature.centralHeader, Signature.end, Signature.end64]
         if signatures.contains(bytes.u32(index)) {
           throw ZipError(.unaccountedBytes(at: offset + Int64(index)))

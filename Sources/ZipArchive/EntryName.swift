@@ -12,6 +12,10 @@ enum EntryName {
   static func decode(
     _ raw: [UInt8], flags: UInt16, isUnix: Bool, unicodePath: ExtraFields.UnicodePath?
   ) throws(ZipError) -> String {
+    // Nearly all names are the same in every encoding.
+    if unicodePath == nil, raw.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) {
+      return String(decoding: raw, as: UTF8.self)
+    }
     let isUTF8 = flags & Flag.utf8 != 0
     let plain: String
     if isUTF8 {

@@ -8,11 +8,14 @@ struct FileWindow {
   let end: Int64
 
   private let file: File
+  private let piece: Int
   private var buffer: [UInt8] = []
   private var used = 0
 
-  init(_ file: File, _ range: Range<Int64>) {
+  /// - Parameter piece: How many bytes are read at once.
+  init(_ file: File, _ range: Range<Int64>, piece: Int = 1 << 16) {
     self.file = file
+    self.piece = piece
     offset = range.lowerBound
     end = range.upperBound
   }
@@ -21,7 +24,7 @@ struct FileWindow {
   mutating func take(_ count: Int) throws(ZipError) -> [UInt8]? {
     guard Int64(count) <= end - offset else { return nil }
     if buffer.count - used < count {
-      let length = Int(min(Int64(max(count, 1 << 16)), end - offset))
+      let length = Int(min(Int64(max(count, piece)), end - offset))
       let (file, offset) = (file, offset)
       buffer = try mapSystemError { () throws(SystemError) in try file.read(upTo: length, at: offset) }
       used = 0

@@ -1,3 +1,9 @@
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
 /// Numbers as ZIP writes them: least significant byte first (APPNOTE 4.4.1.1).
 extension [UInt8] {
   /// The number in the two bytes at `index`, which must be there.
@@ -12,5 +18,15 @@ extension [UInt8] {
   /// Appends `number`, least significant byte first.
   mutating func append<Number: FixedWidthInteger>(littleEndian number: Number) {
     Swift.withUnsafeBytes(of: number.littleEndian) { append(contentsOf: $0) }
+  }
+
+  /// Where `byte` first stands, at the index `start` or behind it.
+  func index(of byte: UInt8, from start: Int) -> Int? {
+    withUnsafeBytes { bytes in
+      guard start < bytes.count, let base = bytes.baseAddress,
+        let found = memchr(base + start, Int32(byte), bytes.count - start)
+      else { return nil }
+      return UnsafeRawPointer(found) - base
+    }
   }
 }

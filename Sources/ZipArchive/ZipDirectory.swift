@@ -3,17 +3,17 @@ public import SystemIO
 /// The directory of an archive that was checked as a whole when it came: entries are found again without checking all
 /// of it once more.
 ///
-/// ``ZipReader`` is for archives that nobody knows yet. Here only what belongs to the entries that are asked for is
+/// ``init(checking:limits:)`` is for archives that nobody knows yet. Afterwards only what belongs to the entries that are asked for is
 /// looked at: in constant memory, and in some hundred nanoseconds for each entry that is passed over. Safe to use from
 /// many threads at once.
 public struct ZipDirectory: Sendable {
   /// The file that is read.
   public let file: File
 
-  private let location: DirectoryLocation
-  private let limits: ZipLimits
+  let location: DirectoryLocation
+  let limits: ZipLimits
 
-  /// Finds the directory of the archive in `file`.
+  /// Finds the directory of the archive in `file`, which was checked when it came.
   public init(_ file: File, limits: ZipLimits = .default) throws(ZipError) {
     self.file = file
     self.limits = limits
@@ -67,11 +67,9 @@ public struct ZipDirectory: Sendable {
   }
 
   /// What the directory says of all entries, one after the other.
-  public var listing: ZipListing {
-    ZipListing(FileWindow(file, location.range), count: count, limits: limits)
-  }
+  public var listing: ZipListing { ZipListing(self) }
 
-  private func located(_ entry: DirectoryEntry) throws(ZipError) -> ZipEntry {
+  func located(_ entry: DirectoryEntry) throws(ZipError) -> ZipEntry {
     ZipEntry(entry, dataOffset: try ArchiveLayout(file, location).dataOffset(of: entry))
   }
 

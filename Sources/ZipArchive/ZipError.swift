@@ -103,7 +103,7 @@ public struct ZipError: Error, Sendable, Hashable, CustomStringConvertible {
 
   /// A limit of ``ZipLimits``, by its property's name.
   public enum Limit: String, Sendable, Hashable, CaseIterable {
-    case entries, nameLength, depth, entrySize, totalSize, ratio, leadingBytes
+    case entries, nameLength, depth, folders, entrySize, totalSize, ratio, leadingBytes
   }
 
   /// One sentence that names the entry and the reason. Control characters of a name are escaped.
@@ -162,6 +162,7 @@ extension ZipError.Limit {
     case .entries: "has more entries than are taken"
     case .nameLength: "has a longer name than is taken"
     case .depth: "lies in more folders than are taken"
+    case .folders: "would make more folders than are taken"
     case .entrySize: "inflates to more bytes than are taken"
     case .totalSize: "would inflate to more bytes in all than are taken"
     case .ratio: "would inflate to so many times its size that it is taken for a bomb"

@@ -7,6 +7,8 @@ public struct ZipLimits: Sendable, Hashable {
   public var nameLength = 4096
   /// The most parts of a name, each a folder in the next.
   public var depth = 128
+  /// The most folders, whether they are entries themselves or stand in the names of others alone.
+  public var folders = 200_000
   /// The most bytes that one entry inflates to.
   public var entrySize: Int64 = 4 << 30
   /// The most bytes that all entries inflate to.

@@ -1,7 +1,6 @@
-/// Goes through the directory of an archive that was checked when it came, in constant memory and with no look at where
-/// the entries' bytes are.
+/// Goes through the directory of an archive that was checked, in constant memory.
 public struct ZipListing {
-  /// An entry, as the directory has it.
+  /// An entry, as the directory has it: without a look at where its bytes are.
   public struct Line: Sendable, Hashable {
     /// The name, as ``ZipEntry/name``.
     public let name: String
@@ -14,22 +13,32 @@ public struct ZipListing {
     public var isFolder: Bool { name.utf8.last == UInt8(ascii: "/") }
   }
 
+  private let directory: ZipDirectory
   private var window: FileWindow
   private var rest: Int
-  private let limits: ZipLimits
 
-  init(_ window: FileWindow, count: Int, limits: ZipLimits) {
-    self.window = window
-    rest = count
-    self.limits = limits
+  init(_ directory: ZipDirectory) {
+    self.directory = directory
+    window = FileWindow(directory.file, directory.location.range)
+    rest = directory.count
   }
 
   /// The next entry in the directory's order; `nil` behind the last.
   public mutating func next() throws(ZipError) -> Line? {
-    guard rest > 0 else { return nil }
-    rest -= 1
-    let entry = try DirectoryEntry(&window, limits: limits, isChecked: true)
+    guard let entry = try nextHeader() else { return nil }
     return Line(
       name: entry.name, size: Int64(clamping: entry.numbers.size), crc32: entry.header.common.crc32)
+  }
+
+  /// The next entry, and where its bytes are.
+  public mutating func nextEntry() throws(ZipError) -> ZipEntry? {
+    guard let entry = try nextHeader() else { return nil }
+    return try directory.located(entry)
+  }
+
+  private mutating func nextHeader() throws(ZipError) -> DirectoryEntry? {
+    guard rest > 0 else { return nil }
+    rest -= 1
+    return try DirectoryEntry(&window, limits: directory.limits, isChecked: true)
   }
 }

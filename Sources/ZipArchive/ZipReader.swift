@@ -1,10 +1,9 @@
 public import SystemIO
 
-/// Reads a ZIP archive over its central directory.
+/// Reads a ZIP archive whose entries are all held in memory, from where they are found at once.
 ///
-/// Opening checks the whole structure: directory, names, sizes, overlaps, limits, and every local header against
-/// the directory. An archive that opens holds no entry that could be written outside a folder, none that two
-/// readers would see differently, and no link. May be used from many threads at once.
+/// Opening checks the whole structure, as ``ZipDirectory/init(checking:limits:)`` does. May be used from many threads at
+/// once.
 ///
 /// Opening takes memory in proportion to the names that are really there, reading takes a fixed amount; nothing
 /// is ever allocated because an archive says that it needs it.
@@ -19,12 +18,11 @@ public final class ZipReader: Sendable {
   /// Opens the archive in `file` and checks its structure.
   public init(_ file: File, limits: ZipLimits = .default) throws(ZipError) {
     self.file = file
-    let size = try mapSystemError { () throws(SystemError) in try file.size }
-    let location = try DirectoryLocation(file, size: size, limits: limits)
-    let (directory, total) = try Self.directory(file, location, limits)
-    if let limit = limits.exceeded(totalSize: total, archiveSize: size) { throw ZipError(.limit(limit)) }
-    let dataOffsets = try ArchiveLayout(file, location).dataOffsets(of: directory)
-    entries = zip(directory, dataOffsets).map(ZipEntry.init)
+    let directory = try ZipDirectory(checking: file, limits: limits)
+    var listing = directory.listing
+    var entries: [ZipEntry] = []
+    while let entry = try listing.nextEntry() { entries.append(entry) }
+    self.entries = entries
     // Names that are canonically equivalent were refused as duplicates.
     indices = Dictionary(uniqueKeysWithValues: zip(entries.lazy.map(\.name), entries.indices))
   }
@@ -58,29 +56,6 @@ public final class ZipReader: Sendable {
       let stream = try EntryStream(file, entry)
       while try stream.next() != nil {}
     }
-  }
-
-  private static func directory(
-    _ file: File, _ location: DirectoryLocation, _ limits: ZipLimits
-  ) throws(ZipError) -> (entries: [DirectoryEntry], totalSize: UInt64) {
-    guard location.entries <= UInt64(clamping: limits.entries) else { throw ZipError(.limit(.entries)) }
-    var window = FileWindow(file, location.range)
-    var entries: [DirectoryEntry] = []
-    var names = NameIndex()
-    var total: UInt64 = 0
-    for _ in 0..<location.entries {
-      let entry = try DirectoryEntry(&window, limits: limits)
-      if let conflict = names.conflict(with: entry.name, size: entry.numbers.size) {
-        throw ZipError(conflict, entry: entry.name)
-      }
-      names.insert(entry.name, size: entry.numbers.size)
-      let (sum, overflow) = total.addingReportingOverflow(entry.refusal == nil ? entry.numbers.size : 0)
-      guard !overflow, sum <= UInt64(clamping: limits.totalSize) else { throw ZipError(.limit(.totalSize)) }
-      total = sum
-      entries.append(entry)
-    }
-    guard window.offset == window.end else { throw ZipError(.malformedDirectory) }
-    return (entries, total)
   }
 }
 

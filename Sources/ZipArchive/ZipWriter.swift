@@ -17,7 +17,7 @@ public final class ZipWriter {
   private let file: File
   private let limits: ZipLimits
   private let thresholds: Thresholds
-  private var names = NameIndex()
+  private var names: NameIndex
   private var directory: [UInt8] = []
   private var entries = 0
   private var totalSize: Int64 = 0
@@ -36,6 +36,7 @@ public final class ZipWriter {
     self.file = file
     self.limits = limits
     self.thresholds = thresholds
+    names = NameIndex(mostFolders: limits.folders)
     encoder = EntryEncoder(level: level, limits: limits)
   }
 

@@ -113,8 +113,6 @@ import Testing
     for cut in cuts {
       let proxy = try CuttingProxy(to: port(of: server), cut)
       let (report, id) = (try ReportID("CUT"), SnapshotID())
-      // Where every connection breaks and nobody waits between, some attempts in a row were seen to get no further.
-      if case .eachAfterSending = cut { configuration.retries.attempts = 50 }
       do {
         let record = try await SnapshotAPIClient(server: proxy.url, configuration: configuration)
           .attach(zip, to: report, as: id)

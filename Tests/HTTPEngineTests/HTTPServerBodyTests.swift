@@ -293,4 +293,35 @@ import Testing
       gate.fire()
     }
   }
+
+  @Test func `a reader that is cancelled gets what has come`() async throws {
+    let kept = Mutex<HTTPRequestBody?>(nil)
+    let (began, gate, cancelled) = (Signal(), Signal(), Signal())
+    try await withServer(handler: { request in
+      kept.withLock { $0 = request.body }
+      began.fire()
+      await gate.wait()
+      return HTTPServerResponse(status: .ok)
+    }) { _, port in
+      let client = try RawHTTPClient(port: port)
+      try client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 40000\r\n\r\nwith the head")
+      await began.wait()
+      try client.send([UInt8](repeating: 0x61, count: 30_000))
+      let body = try #require(kept.withLock { $0.take() })
+      let reader = Task.detached {
+        await Task { await cancelled.wait() }.value
+        var count = 0
+        do {
+          for try await piece in body { count += piece.count }
+        } catch {
+          #expect(error is CancellationError)
+        }
+        return count
+      }
+      reader.cancel()
+      cancelled.fire()
+      #expect(await reader.value == 30_013)
+      gate.fire()
+    }
+  }
 }

@@ -2,6 +2,7 @@ import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
 import Synchronization
+import SystemIO
 import TestSupport
 import Testing
 
@@ -138,6 +139,33 @@ import Testing
         }
       }
     }
+  }
+
+  @Test(arguments: [false, true])
+  func `what a client sent before it left is read, though it hears nothing any more`(isReset: Bool)
+    async throws
+  {
+    let (began, left, ended) = (Signal(), Signal(), Signal())
+    let count = Mutex(0)
+    try await withServer(handler: { request in
+      began.fire()
+      await left.wait()
+      defer { ended.fire() }
+      // One that is taken by the system may reach nobody all the same.
+      while await request.sendInterim(Self.progress) {}
+      for try await piece in request.body { count.withLock { $0 += piece.count } }
+      return HTTPServerResponse(status: .ok)
+    }) { _, port in
+      var client: RawHTTPClient? = try RawHTTPClient(port: port)
+      try client?.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 50000\r\n\r\nwith the head")
+      await began.wait()
+      try client?.send([UInt8](repeating: 0x61, count: 30_000))
+      if isReset { client?.reset() }
+      client = nil
+      left.fire()
+      await ended.wait()
+    }
+    #expect(count.withLock { $0 } == 30_013)
   }
 
   @Test func `a client that takes none is given up`() async throws {

@@ -88,6 +88,24 @@ import Testing
     #expect(lines(text).last == words)
   }
 
+  @Test func `every byte is told for what it is, wherever in a long text it stands`() {
+    for (byte, place) in (UInt8.min ... .max).flatMap({ byte in (0..<20).map { (byte, $0) } }) {
+      let (before, after) = (
+        [UInt8](repeating: 0x61, count: place), [UInt8](repeating: 0x61, count: 20 - place)
+      )
+      let words =
+        switch byte {
+        case 0..<0x20: "byte \(place + 1) has no place there"
+        case 0x22: "byte \(place + 2) has no place there"
+        case 0x5C: "byte \(place + 2) has no place there"
+        case 0x80...0xC1, 0xF5...: "byte \(place + 1) is no UTF-8"
+        case 0xC2...0xF4: "byte \(place + 2) is no UTF-8"
+        default: "string \(String(decoding: before + [byte] + after, as: UTF8.self)) 0..<23"
+        }
+      #expect(lines([[0x22] + before + [byte] + after + [0x22]]).last == words, "\(byte) at \(place)")
+    }
+  }
+
   @Test func `nesting has a limit, and takes no stack`() {
     var configuration = JSONTokenizer.Configuration()
     configuration.depth = 3

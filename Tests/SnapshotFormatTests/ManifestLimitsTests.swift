@@ -1,6 +1,7 @@
 import Foundation
 import SnapshotFormat
 import Testing
+import ZipArchive
 
 /// What a manifest may hold that does not go into the records of a server.
 @Suite struct ManifestLimitsTests {
@@ -50,6 +51,19 @@ import Testing
       let words = refusal(changed(#""redactions":[]"#, #""redactions":["abc","de"]"#), limits)
       #expect((words == nil) == isTaken, "\(words ?? "")")
     }
+  }
+
+  @Test
+  func `as many recordings as there may be have room in a manifest and in a zip, with files beside them`()
+    throws
+  {
+    let most = Manifest.Limits.default.recordings
+    let recording = Manifest.Recording(
+      identifier: String(repeating: "x", count: 100), path: "recordings/r\(most)", size: 1 << 20,
+      sha256: .of(Data()), recordedAt: Date(timeIntervalSince1970: 0))
+    #expect(try (SnapshotJSON.encode(recording).count + 1) * most < Manifest.Limits.default.size)
+    #expect(ZipLimits.default.entries >= 2 * most)
+    #expect(ZipLimits.default.folders >= most)
   }
 
   @Test func `modules over their limit are counted, and not kept`() {

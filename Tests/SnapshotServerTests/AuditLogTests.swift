@@ -173,6 +173,31 @@ import Testing
     #expect(try lines().isEmpty)
   }
 
+  @Test func `whoever is told that a line is written has it there, though the log is being closed`()
+    async throws
+  {
+    let log = try open()
+    let written = await withTaskGroup(of: Int?.self) { group in
+      for number in 0..<500 {
+        group.addTask {
+          if number == 250 { await log.close() }
+          do throws(AuditLog.Failure) {
+            try await log.write(AuditEvent("\(number)", .done))
+            return number
+          } catch {
+            return nil
+          }
+        }
+      }
+      return await group.reduce(into: Set<Int>()) { if let number = $1 { $0.insert(number) } }
+    }
+    let seen = try lines().map {
+      try JSONDecoder().decode([String: String].self, from: Data($0.utf8))["action"]
+    }
+    #expect(Set(seen) == Set(written.map(String.init)))
+    #expect(seen.count == written.count)
+  }
+
   @Test func `refusals of people unknown that are alike share a line`() async throws {
     let log = try open { $0.refusalWindow = .seconds(3600) }
     for port in 1...1000 {

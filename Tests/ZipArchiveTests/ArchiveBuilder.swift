@@ -157,6 +157,25 @@ struct ArchiveBuilder {
   }
 }
 
+extension ArchiveBuilder {
+  /// The right ZIP64 end record where there is one entry, and this has a one-letter name.
+  var zip64End: [UInt8] { Self.zip64End(entries: 1, size: 47, offset: 39, at: 86) }
+}
+
+extension ArchiveBuilder.Entry {
+  /// An entry whose numbers stand behind its data.
+  static func streamed(_ name: String, signed: Bool, wide: Bool) -> Self {
+    Self(name).with {
+      $0.flags |= 8
+      $0.local.crc = 0
+      $0.local.size = 0
+      $0.local.compressedSize = 0
+      $0.descriptor = ArchiveBuilder.descriptor(
+        crc: $0.crc, compressedSize: 8, size: 8, signed: signed, wide: wide)
+    }
+  }
+}
+
 /// Opens `bytes` as an archive in a file of its own.
 func open(_ bytes: [UInt8], limits: ZipLimits = .default, in folder: TemporaryFolder) throws -> ZipReader {
   let path = folder.path + "/\(UInt64.random(in: 0 ... .max)).zip"

@@ -46,6 +46,12 @@ import ZipArchive
     try expect(\.depth, .depth, at: 3, [("a/b\\c/", [])])
   }
 
+  @Test func `the number of folders has a limit, whether they are entries or not`() throws {
+    try expect(\.folders, .folders, at: 3, [("a/b/x", [1]), ("c/", []), ("c/y", []), ("z", [])])
+    try expect(\.folders, .folders, at: 2, [("a/b/", []), ("a/", []), ("A/x", [])])
+    try expect(\.folders, .folders, at: 4, [("a/b/c/d/x", [])])
+  }
+
   @Test func `the size of an entry has a limit`() throws {
     try expect(\.entrySize, .entrySize, at: 100, [("a", [UInt8](repeating: 7, count: 100)), ("b", [1])])
   }

@@ -21,6 +21,7 @@ extension Connection {
   /// Whether an interim answer may go out: none once the final one has begun (RFC 9110 §15.2).
   var mayAnswerInterim: Bool {
     phase == .request && !exchange.isQueued && exchange.held == nil && exchange.status == 0
+      && !exchange.isUnheard
   }
 
   private func writeInterim(_ status: HTTPResponse.Status, _ fields: HTTPFields) -> Bool {
@@ -34,7 +35,7 @@ extension Connection {
       return false
     }
     queueInterim()
-    return phase == .request
+    return mayAnswerInterim
   }
 
   /// Sends what stands in the loop's buffer, behind interim answers that wait.

@@ -14,7 +14,7 @@ extension Connection {
     } else if inputHasEnded || loop.isStopping {
       close()
     } else {
-      setReadDeadline(loop.now + limits.idleTime.milliseconds)
+      setReadDeadline(loop.now + loop.context.idleMilliseconds)
       setInterest(reading: true)
     }
   }
@@ -80,16 +80,7 @@ extension Connection {
     if round != loop.round { (round, begunInRound) = (loop.round, 0) }
     begunInRound += 1
     closesAfterResponse = !head.keepsAlive || requestCount >= limits.requestsPerConnection || loop.isStopping
-    exchange.head = received
-    exchange.number = received.number
-    exchange.bytesReceived = Int64(received.length)
-    exchange.isHEAD = received.method == .head
-    exchange.minorVersion = head.minorVersion
-    exchange.awaitsContinue = head.expectsContinue
-    if loop.context.reportsExchanges {
-      exchange.isReported = true
-      exchange.began = SystemClock.monotonicNanoseconds
-    }
+    exchange = Exchange(head, received, isReported: loop.context.reportsExchanges)
     setReadDeadline(DeadlineTable.none)
 
     if head.framing != .length(0) { body = IncomingBody(head.framing, connection: self) }
@@ -101,7 +92,11 @@ extension Connection {
     let request = HTTPServerRequest(
       received, on: self, forwardedPeer: exchange.forwardedPeer,
       body: body?.forHandler(head.framing) ?? .empty)
-    task = loop.startTask { await self.serve(request, number: received.number) }
+    loop.beginTask()
+    task = Task(executorPreference: loop) {
+      await self.serve(request, number: received.number)
+      self.loop.endTask()
+    }
   }
 
   /// Finds out whom a trusted proxy brings the request from, and whether that client may have one more.

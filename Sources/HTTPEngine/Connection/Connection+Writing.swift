@@ -93,6 +93,7 @@ extension Connection {
   /// Sends a response, or the beginning of one that is a stream.
   func write(_ response: HTTPServerResponse) {
     guard phase == .request, !exchange.isQueued else { return }
+    if exchange.isUnheard { return close() }
     // It goes out behind all interim answers; what is written first of a request is its answer.
     guard output.isEmpty else {
       if exchange.held == nil { exchange.held = response }
@@ -145,7 +146,7 @@ extension Connection {
         return waitUntilWritable()
       }
     } catch {
-      return close()
+      return sendingFailed()
     }
     if output.isEmpty { outputIsEmpty() } else { beginSending() }
   }
@@ -242,9 +243,21 @@ extension Connection {
         if sent < asked { return waitUntilWritable() }
       }
     } catch {
-      return close()
+      return sendingFailed()
     }
     if output.isEmpty { outputIsEmpty() } else { awaitTurn() }
+  }
+
+  /// Nobody hears the server any more. What came of a body before is still handed out, and its end tells the handler;
+  /// where the response was on its way, all is over.
+  private func sendingFailed() {
+    guard phase == .request, mayAnswerInterim, let body, !body.reader.isComplete else { return close() }
+    exchange.isUnheard = true
+    output.removeAll()
+    isBlocked = false
+    setWriteDeadline(DeadlineTable.none)
+    updateWriteInterest()
+    resumeWriters(with: .failure(HTTPBodyError.disconnected))
   }
 
   /// Waits until the client takes more, and not for ever.

@@ -293,7 +293,24 @@ extension Connection {
     var bytesTakenAtDeadline: Int64 = 0
     /// Whether all of the response is in the queue.
     var isQueued = false
+    /// Whether the client can't be told anything any more, while what it sent is still read.
+    var isUnheard = false
     /// The response, while it waits for interim answers that the client has not taken yet.
     var held: HTTPServerResponse?
+
+    /// No request yet, or one whose head is refused.
+    init() {}
+
+    /// A request that begins.
+    init(_ facts: RequestHead, _ head: ReceivedHead, isReported: Bool) {
+      self.head = head
+      number = head.number
+      bytesReceived = Int64(head.length)
+      isHEAD = head.method == .head
+      minorVersion = facts.minorVersion
+      awaitsContinue = facts.expectsContinue
+      self.isReported = isReported
+      if isReported { began = SystemClock.monotonicNanoseconds }
+    }
   }
 }

@@ -65,8 +65,7 @@ final class IncomingBody: @unchecked Sendable {
 
   /// The next piece; `nil` at the end.
   private func next() async throws -> IOBuffer? {
-    try Task.checkCancellation()
-    return try await withTaskCancellationHandler {
+    try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         if !loop.execute({ self.ask(continuation) }) {
           continuation.resume(throwing: HTTPBodyError.disconnected)
@@ -91,7 +90,9 @@ final class IncomingBody: @unchecked Sendable {
     if filling == nil { receive() } else { deliver() }
   }
 
+  /// Nobody waits any longer; but what lies in the kernel, of which the poller may not have told yet, is no waiting.
   private func giveUp() {
+    if waiter != nil { receive() }
     waiter?.resume(throwing: CancellationError())
     waiter = nil
   }

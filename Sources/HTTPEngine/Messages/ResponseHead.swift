@@ -46,11 +46,11 @@ struct ResponseHead {
   mutating func write(into buffer: OutputBuffer, date: [UInt8], serverName: String?) throws(Unlawful) {
     let status = response.status
     guard (200...999).contains(status.code) else { throw Unlawful() }
-    buffer.append("HTTP/1.1 ")
-    buffer.append(Int64(status.code))
-    buffer.append(.space)
-    try buffer.append(checked: status.reasonPhrase)
-    buffer.append("\r\n")
+    if status.code == 200, status.reasonPhrase == "OK" {
+      buffer.append("HTTP/1.1 200 OK\r\n")
+    } else {
+      try Self.write(status, into: buffer)
+    }
     buffer.append(date)
     if let serverName {
       buffer.append("Server: ")
@@ -86,12 +86,16 @@ struct ResponseHead {
     _ status: HTTPResponse.Status, _ fields: HTTPFields, into buffer: OutputBuffer
   ) throws(Unlawful) {
     guard (102...199).contains(status.code) else { throw Unlawful() }
+    try write(status, into: buffer)
+    for field in fields where !isOurs(field.name) { try write(field, into: buffer) }
+    buffer.append("\r\n")
+  }
+
+  private static func write(_ status: HTTPResponse.Status, into buffer: OutputBuffer) throws(Unlawful) {
     buffer.append("HTTP/1.1 ")
     buffer.append(Int64(status.code))
     buffer.append(.space)
     try buffer.append(checked: status.reasonPhrase)
-    buffer.append("\r\n")
-    for field in fields where !isOurs(field.name) { try write(field, into: buffer) }
     buffer.append("\r\n")
   }
 

@@ -131,23 +131,22 @@ public struct Representation: Sendable {
     (0..<4).map { _ in String(UInt32.random(in: .min ... .max) | 1 << 31, radix: 16) }.joined()
   }
 
-  private var validators: HTTPFields {
-    var fields: HTTPFields = [:]
-    fields[.eTag] = entityTag?.description
-    fields[.lastModified] = lastModified?.description
-    return fields
+  private func appendValidators(to fields: inout HTTPFields) {
+    if let entityTag { fields.append(HTTPField(name: .eTag, value: entityTag.description)) }
+    if let lastModified { fields.append(HTTPField(name: .lastModified, value: lastModified.description)) }
   }
 
   private var fields: HTTPFields {
     var fields = headerFields
-    fields.append(contentsOf: validators)
+    appendValidators(to: &fields)
     fields[.contentType] = contentType
     if hasRanges { fields[.acceptRanges] = "bytes" }
     return fields
   }
 
   private var notModified: HTTPServerResponse {
-    var fields = validators
+    var fields: HTTPFields = [:]
+    appendValidators(to: &fields)
     for name in [HTTPField.Name.cacheControl, .contentLocation, .expires, .vary] {
       fields[values: name] = headerFields[values: name]
     }

@@ -10,6 +10,10 @@ import SystemIO
 /// - Invariant: whatever isn't `mailbox`, `threadID` or constant is touched on the loop's own thread alone, from
 ///   ``run()`` on. That is what makes `@unchecked Sendable` true.
 final class EventLoop: TaskExecutor, @unchecked Sendable {
+  /// How many that are ready are taken before any of them is answered, so that answers which share work come together:
+  /// more would leave the processor's nearest memory before their turn.
+  private static let takenTogether = 32
+
   let context: ServerContext
   private let poller: Poller
   private var acceptor: Acceptor?
@@ -74,9 +78,11 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
       let waiting = turns.beginRound()
       do throws(SystemError) {
         let hasTurns = !waiting.isEmpty || !turns.isEmpty
+        var taken = 0
         try poller.wait(milliseconds: hasTurns ? 0 : timeout) { event in
           handle(event)
-          runLocalJobs()
+          taken += 1
+          if taken % Self.takenTogether == 0 { runLocalJobs() }
         }
       } catch {
         // Only a broken descriptor of the loop's own gets here; nothing could be served any more.
@@ -203,13 +209,12 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     }
   }
 
-  /// Begins a task that runs on this loop.
-  func startTask(_ operation: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
-    runningTasks += 1
-    return Task(executorPreference: self) {
-      await operation()
-      if self.isCurrent { self.runningTasks -= 1 } else { self.execute { self.runningTasks -= 1 } }
-    }
+  /// A task of a connection's begins; it runs on this loop, and ends with ``endTask()``.
+  func beginTask() { runningTasks += 1 }
+
+  /// A task of a connection's ends.
+  func endTask() {
+    if isCurrent { runningTasks -= 1 } else { execute { self.runningTasks -= 1 } }
   }
 
   // MARK: Accepting

@@ -4,6 +4,8 @@ import SystemIO
 /// What all connections of a server share; nothing in it changes.
 final class ServerContext: Sendable {
   let limits: HTTPLimits
+  /// ``HTTPLimits/idleTime``, which is set for every request, in milliseconds.
+  let idleMilliseconds: UInt64
   let serverName: String?
   let handler: any HTTPHandler
   let logger: Logger
@@ -17,6 +19,7 @@ final class ServerContext: Sendable {
 
   init(configuration: HTTPServer.Configuration, handler: any HTTPHandler, logger: Logger) {
     limits = configuration.limits
+    idleMilliseconds = limits.idleTime.milliseconds
     serverName = configuration.serverName
     onResponse = configuration.onResponse
     logsExchanges = configuration.logsExchanges

@@ -2,14 +2,19 @@ import SnapshotFormat
 
 /// Texts of a JSON document, and what is shown of its values.
 enum JSONText {
-  /// What a quoted text stands for, its escapes read; up to `limit` bytes of it.
+  /// What a quoted text stands for, its escapes read; up to `limit` bytes of it. What can't be read is shown as it stands
+  /// there.
   static func key(_ quoted: ArraySlice<UInt8>, limit: Int = .max) -> String {
     var configuration = JSONTokenizer.Configuration()
     configuration.textLength = limit
     var tokenizer = JSONTokenizer(configuration)
     tokenizer.feed(Array(quoted))
-    // It was read once, as a key; read alone it is a document.
-    guard let token = try? tokenizer.next(), token == .string else { return "" }
+    do throws(JSONFailure) {
+      // A text alone is a document.
+      guard try tokenizer.next() == .string else { return excerpt(quoted, limit: limit) }
+    } catch {
+      return excerpt(quoted, limit: limit)
+    }
     let isWhole = tokenizer.text.count == tokenizer.textLength
     let bytes = wholeCharacters(tokenizer.text[...], endsWhole: isWhole)
     return String(decoding: bytes, as: UTF8.self) + (isWhole ? "" : "…")

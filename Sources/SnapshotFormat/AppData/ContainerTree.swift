@@ -38,7 +38,8 @@ public struct ContainerTree: Sendable {
   public init(snapshot zip: URL, limits: ContainerLimits = .default) throws(AppDataError) {
     let bundle: ZippedBundle
     do { bundle = try ZippedBundle(zip, limits: .default) } catch { throw .snapshot(error) }
-    let inside = bundle.reader.entries.filter { $0.name.hasPrefix(BundleLayout.appData) }
+    let inside: [ZipEntry]
+    do { inside = try Self.containerEntries(of: bundle) } catch { throw .snapshot(error) }
     guard !inside.isEmpty else { throw .noContainer(zip.path) }
     var tally = ContainerTally(limits)
     var passedOver: [String] = []
@@ -70,6 +71,12 @@ public struct ContainerTree: Sendable {
     archive = Archive(bundle: bundle, entries: found)
   }
 
+  private static func containerEntries(of bundle: ZippedBundle) throws(BundleError) -> [ZipEntry] {
+    var entries: [ZipEntry] = []
+    try bundle.forEachEntry { if $0.name.hasPrefix(BundleLayout.appData) { entries.append($0) } }
+    return entries
+  }
+
   private static func sorted(_ entries: [ContainerEntry]) -> [ContainerEntry] {
     entries.sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
   }
@@ -81,7 +88,7 @@ public struct ContainerTree: Sendable {
   ) throws(AppDataError) {
     if let archive, let zipped = archive.entries[entry.path] {
       do throws(BundleError) {
-        try unsafe archive.bundle.read(zipped) { bytes throws(SystemError) in try unsafe sink(Array(bytes)) }
+        try archive.bundle.read(zipped, into: sink)
       } catch {
         if case .system(let cause) = error { throw .system(file: entry.path, cause) }
         throw .snapshot(error)

@@ -271,6 +271,36 @@ extension JSONTokenizer {
     return take(token)
   }
 
+  /// Where the bytes from `start` on end that are characters by themselves: in ASCII, and no quotes or backslashes.
+  /// Eight bytes are looked at together, as most of a document are such.
+  private static func plainEnd(_ bytes: [UInt8], from start: Int) -> Int {
+    unsafe bytes.withUnsafeBytes { bytes in
+      var index = start
+      while index + 8 <= bytes.count {
+        let word = unsafe bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+        let others = Self.others(UInt64(littleEndian: word))
+        if others != 0 { return index + others.trailingZeroBitCount / 8 }
+        index += 8
+      }
+      while index < bytes.count, unsafe Self.others(UInt64(bytes[index]) | 0x2020_2020_2020_2000) == 0 {
+        index += 1
+      }
+      return index
+    }
+  }
+
+  /// Eight bytes, the first in the lowest place; the lowest set bit of the answer is in the first that is no character by
+  /// itself.
+  private static func others(_ word: UInt64) -> UInt64 {
+    // A byte that is less than what is taken from it borrows from the one above it, which is looked at no more.
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    let quotes = word ^ (ones * 0x22)
+    let backslashes = word ^ (ones * 0x5C)
+    let marks =
+      (word &- ones * 0x20) & ~word | (quotes &- ones) & ~quotes | (backslashes &- ones) & ~backslashes | word
+    return marks & (ones * 0x80)
+  }
+
   /// Reads up to the next quote or backslash.
   private mutating func goOnText() throws(JSONFailure) -> Token? {
     let bytes = piece
@@ -278,13 +308,15 @@ extension JSONTokenizer {
     var index = first
     var characters = characters
     while index < bytes.count {
+      if characters.isBetween {
+        index = Self.plainEnd(bytes, from: index)
+        guard index < bytes.count else { break }
+      }
       let byte = bytes[index]
       if byte < 0x80, characters.isBetween {
         if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { break }
-        guard byte >= 0x20 else {
-          position = index
-          throw failure(.unexpected)
-        }
+        position = index
+        throw failure(.unexpected)
       } else {
         guard characters.take(byte) else {
           position = index
@@ -382,7 +414,8 @@ extension JSONTokenizer {
   }
 
   private mutating func keep(_ bytes: ArraySlice<UInt8>) {
-    text += bytes.prefix(configuration.textLength - text.count)
+    let room = configuration.textLength - text.count
+    text += bytes.count <= room ? bytes : bytes.prefix(room)
     textLength += bytes.count
   }
 }

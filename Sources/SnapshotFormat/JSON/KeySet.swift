@@ -9,6 +9,7 @@ struct KeySet {
     // A table of its own would be most of the work for the small objects that most are.
     if many.isEmpty {
       guard !few.contains(key) else { return false }
+      if few.isEmpty { few.reserveCapacity(8) }
       few.append(key)
       if few.count > 16 { many = Set(few) }
       return true

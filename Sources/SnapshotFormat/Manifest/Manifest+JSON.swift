@@ -4,9 +4,9 @@ extension Manifest {
   /// How much a manifest may hold, whether it is read or written.
   public struct Limits: Sendable, Hashable {
     /// The most bytes of `manifest.json`.
-    public var size = 16 << 20
+    public var size = 32 << 20
     /// The most recordings.
-    public var recordings = 50_000
+    public var recordings = 100_000
     /// The most bytes of an identifier's UTF-8.
     public var identifierLength = 64 << 10
     /// The most bytes of the names of redaction rules, and one for each.
@@ -70,31 +70,9 @@ extension Manifest {
     try limits.check(recordingCount: recordings.count)
     try limits.check(descriptionLength: descriptionLength)
     try limits.check(redactionLength: redactions.reduce(0) { $0 + $1.utf8.count + 1 })
-    // Hashes, and not what they are of, which may be as large as all of the manifest.
-    var calls: Set<Int> = []
-    var paths: Set<Int> = []
-    for (index, recording) in recordings.enumerated() {
-      let others = recordings[..<index]
-      let problem: String? =
-        if recording.identifier.utf8.count > limits.identifierLength {
-          """
-          identifier: it has \(recording.identifier.utf8.count) bytes, the most are \(limits.identifierLength)
-          """
-        } else if let call = recording.call, !(1...RecordingName.maximumCall).contains(call) {
-          "call: \(call) is not a number from 1 to \(RecordingName.maximumCall)"
-        } else if !calls.insert(recording.callHash).inserted, others.contains(where: recording.isSameCall) {
-          "identifier: ‘\(recording.identifier.prefix(200))’ is there twice"
-        } else if !recording.hasValidPath {
-          "path: ‘\(recording.path.prefix(200))’ is not recordings/ and a file name in ASCII"
-        } else if !paths.insert(recording.pathHash).inserted, others.contains(where: recording.isSamePath) {
-          "path: ‘\(recording.path)’ is there twice, or differs from another in upper and lower case alone"
-        } else if recording.size < 0 {
-          "size: it is less than nothing"
-        } else {
-          nil
-        }
-      if let problem { throw .manifestMalformed("recordings[\(index)].\(problem)") }
-    }
+    var check = RecordingCheck(limits)
+    for recording in recordings { check.take(recording) }
+    try check.finish()
   }
 }
 
@@ -135,34 +113,5 @@ extension Manifest {
     return modules.reduce(length) { sum, module in
       module.files.reduce(sum + module.name.utf8.count + 1) { $0 + $1.utf8.count + 1 }
     }
-  }
-}
-
-extension Manifest.Recording {
-  fileprivate var callHash: Int {
-    var hasher = Hasher()
-    hasher.combine(identifier)
-    hasher.combine(call)
-    return hasher.finalize()
-  }
-
-  fileprivate var pathHash: Int { path.lowercased().hashValue }
-
-  /// Whether both have what no two recordings share.
-  fileprivate func isSameCall(_ other: Self) -> Bool {
-    identifier == other.identifier && call == other.call
-  }
-
-  fileprivate func isSamePath(_ other: Self) -> Bool { path.lowercased() == other.path.lowercased() }
-
-  /// Whether the path is one file name below `recordings/`; in ASCII, as other text has several spellings that some
-  /// disks take for one.
-  fileprivate var hasValidPath: Bool {
-    guard path.hasPrefix(BundleLayout.recordings) else { return false }
-    let name = path.utf8.dropFirst(BundleLayout.recordings.utf8.count)
-    let isPrintable = name.allSatisfy {
-      (0x20...0x7E).contains($0) && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "\\")
-    }
-    return isPrintable && (1...255).contains(name.count) && ![".", ".."].contains(String(name))
   }
 }

@@ -44,15 +44,27 @@ public final class AuditLog: Sendable {
     case system(SystemError)
   }
 
-  private struct Waiting: Sendable {
-    let event: AuditEvent
-    /// Who waits for it.
-    let continuation: CheckedContinuation<Failure?, Never>?
+  /// Events that are written together: the first sees to it, and the others wait.
+  private struct Round: Sendable {
+    let number: Int
+    var events: [AuditEvent]
+    var waiting: [CheckedContinuation<Turn, Never>] = []
+  }
+
+  /// What an event has to do with its round.
+  private enum Turn: Sendable {
+    /// It is the first.
+    case begins(round: Int)
+    /// The round is over, or the event is in none.
+    case over(Failure?)
   }
 
   private struct State: Sendable {
-    var waiting: [Waiting] = []
-    var isScheduled = false
+    /// The round that takes what comes next; it does so until it is written.
+    var gathering: Round?
+    var rounds = 0
+    /// What came of rounds that were written before their first event saw to it.
+    var outcomes: [Int: Failure?] = [:]
     var isClosed = false
     var isFailing = false
   }
@@ -73,17 +85,25 @@ public final class AuditLog: Sendable {
   }
 
   /// How many events wait to be written.
-  public var waitingEvents: Int { state.withLock { $0.waiting.count } }
+  public var waitingEvents: Int { state.withLock { $0.gathering?.events.count ?? 0 } }
 
   /// Whether the last event could not be written.
   public var isFailing: Bool { state.withLock { $0.isFailing } }
 
   /// Returns when the event is in the file.
   public func write(_ event: AuditEvent) async throws(Failure) {
-    let failure: Failure? = await withCheckedContinuation { continuation in
-      if let failure = add(Waiting(event: event, continuation: continuation)) {
-        continuation.resume(returning: failure)
-      }
+    let turn = await withCheckedContinuation { continuation in
+      if let turn = add(event, continuation) { continuation.resume(returning: turn) }
+    }
+    let failure: Failure?
+    switch turn {
+    case .over(let outcome): failure = outcome
+    case .begins(let round):
+      // Whoever else is about to come on this thread comes first: one change of threads serves them all.
+      await Task.yield()
+      let (outcome, waiting) = await queue.perform { self.write(round) }
+      for continuation in waiting { continuation.resume(returning: .over(outcome)) }
+      failure = outcome
     }
     if let failure { throw failure }
   }
@@ -91,9 +111,13 @@ public final class AuditLog: Sendable {
   /// Has the event written without waiting for it: for what the server does by itself. What can't be written is told to
   /// the logger.
   public func note(_ event: AuditEvent) {
-    guard let failure = add(Waiting(event: event, continuation: nil)) else { return }
-    logger.error(
-      "An event is not in the audit log", metadata: ["event": "\(event.line)", "error": "\(failure)"])
+    switch add(event, nil) {
+    case .begins(let round): queue.async { self.writeAndTell(round) }
+    case .over(let failure?):
+      logger.error(
+        "An event is not in the audit log", metadata: ["event": "\(event.line)", "error": "\(failure)"])
+    case .over(nil), nil: break
+    }
   }
 
   /// Returns when the refusal of somebody unknown is in the file, or waits to share a line with others: of those with
@@ -103,20 +127,24 @@ public final class AuditLog: Sendable {
     guard let kind = refusals.withLock({ $0.add(event) }) else { return }
     queue.asyncAfter(deadline: .now() + Self.interval(configuration.refusalWindow)) {
       guard let event = self.refusals.withLock({ $0.end(kind) }) else { return }
-      _ = self.add(Waiting(event: event, continuation: nil))
+      self.note(event)
     }
     try await write(event)
   }
 
-  private func add(_ waiting: Waiting) -> Failure? {
+  /// Puts `event` into the round that is gathered, with whoever waits for it.
+  /// - Returns: what there is to do now; `nil` where that is to wait.
+  private func add(_ event: AuditEvent, _ continuation: CheckedContinuation<Turn, Never>?) -> Turn? {
     state.withLock { state in
-      if state.isClosed { return .closed }
-      guard state.waiting.count < configuration.waitingEvents else { return .full }
-      state.waiting.append(waiting)
-      if !state.isScheduled {
-        state.isScheduled = true
-        queue.async { self.writeWaiting() }
+      if state.isClosed { return .over(.closed) }
+      guard state.gathering?.events.count ?? 0 < configuration.waitingEvents else { return .over(.full) }
+      guard state.gathering != nil else {
+        state.rounds += 1
+        state.gathering = Round(number: state.rounds, events: [event])
+        return .begins(round: state.rounds)
       }
+      state.gathering?.events.append(event)
+      if let continuation { state.gathering?.waiting.append(continuation) }
       return nil
     }
   }
@@ -127,45 +155,57 @@ public final class AuditLog: Sendable {
 
   /// Writes what waits, flushes it, and takes no more.
   public func close() async {
-    for event in refusals.withLock({ $0.endAll() }) { _ = add(Waiting(event: event, continuation: nil)) }
+    for event in refusals.withLock({ $0.endAll() }) { note(event) }
     state.withLock { $0.isClosed = true }
     await queue.perform { [self] in
-      writeWaiting()
+      if let round = state.withLock({ $0.gathering?.number }) {
+        let failure = writeAndTell(round)
+        // Its first event is still to see to it.
+        state.withLock { _ = $0.outcomes.updateValue(failure, forKey: round) }
+      }
       flush()
     }
     await flushQueue.perform {}
   }
 
-  private func writeWaiting() {
-    while let batch = takeWaiting() {
-      var failure: Failure?
-      do throws(SystemError) {
-        // One file takes a batch whole: a full queue is a few megabytes.
-        try file.append(batch.map(\.event.bytes))
-      } catch {
-        logger.error(
-          "Events can't be written to the audit log",
-          metadata: ["error": "\(error)", "events": "\(batch.count)"])
-        failure = .system(error)
-      }
-      state.withLock { $0.isFailing = failure != nil }
-      for waiting in batch { waiting.continuation?.resume(returning: failure) }
+  /// Writes a round, unless that was done, and tells whoever waits for it.
+  /// - Returns: what came of it.
+  @discardableResult
+  private func writeAndTell(_ round: Int) -> Failure? {
+    let (failure, waiting) = write(round)
+    for continuation in waiting { continuation.resume(returning: .over(failure)) }
+    return failure
+  }
+
+  /// Writes a round, unless that was done.
+  /// - Returns: what came of it, and who is to be told.
+  private func write(_ number: Int) -> (failure: Failure?, waiting: [CheckedContinuation<Turn, Never>]) {
+    guard let round = take(number) else {
+      return (state.withLock { $0.outcomes.removeValue(forKey: number) } ?? nil, [])
     }
+    var failure: Failure?
+    do throws(SystemError) {
+      // One file takes a round whole: a full one is a few megabytes.
+      try file.append(round.events.map(\.bytes))
+    } catch {
+      logger.error(
+        "Events can't be written to the audit log",
+        metadata: ["error": "\(error)", "events": "\(round.events.count)"])
+      failure = .system(error)
+    }
+    state.withLock { $0.isFailing = failure != nil }
     if file.beginFlush() {
       queue.asyncAfter(deadline: .now() + Self.interval(configuration.flushInterval)) {
         self.flush()
       }
     }
+    return (failure, round.waiting)
   }
 
-  private func takeWaiting() -> [Waiting]? {
+  private func take(_ number: Int) -> Round? {
     state.withLock { state in
-      guard !state.waiting.isEmpty else {
-        state.isScheduled = false
-        return nil
-      }
-      defer { state.waiting = [] }
-      return state.waiting
+      guard state.gathering?.number == number else { return nil }
+      return state.gathering.take()
     }
   }
 

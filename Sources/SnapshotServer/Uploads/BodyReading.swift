@@ -21,7 +21,8 @@ struct BodyReading: Sendable {
     self.onProgress = onProgress
   }
 
-  /// Reads all of it; what came is kept as it should be, however it ends.
+  /// Reads all of it; what came is kept as it should be, however it ends. Once the task is cancelled it waits for no
+  /// more than has come.
   func run() async -> Result<UploadSession, UploadError> {
     do throws(UploadError) {
       try await read()
@@ -49,8 +50,12 @@ struct BodyReading: Sendable {
 
   private func read() async throws(UploadError) {
     var (unsaved, savedAt) = (Int64(0), ContinuousClock.now)
+    var late: Int64 = 0
     var piece = try await next().get()
     while let current = piece {
+      // A cancelled body gives what has come already; a sender that is quick enough must not keep others waiting.
+      if Task.isCancelled { late += Int64(current.count) }
+      guard late <= limits.supersededBytes else { throw .body(CancellationError()) }
       // The next piece comes from the network while this one is written.
       async let coming = next()
       await check?.update(current)

@@ -95,7 +95,6 @@ public struct UploadService: Sendable {
   ) async throws(UploadError) -> UploadStatus {
     _ = try await find(id, of: caller)
     return try await turns.take(id) { turn throws(UploadError) in
-      if turn.isOver { throw .superseded }
       _ = try await find(id, of: caller)
       try admit(body.declaredLength, of: caller)
       do throws(UploadError) {

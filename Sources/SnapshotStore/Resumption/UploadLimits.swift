@@ -8,6 +8,8 @@ public struct UploadLimits: Sendable, Hashable {
   public var openPerOwner = 200
   /// How many that have ended are remembered with their outcome; the ones that ended first are forgotten first.
   public var remembered = 2000
+  /// The most bytes that are still taken of a request for which a newer one waits, of those that have come already.
+  public var supersededBytes: Int64 = 8 << 20
   /// How many parts one may be joined from.
   public var parts = 250
   /// The most bytes that the terms of one take as JSON.

@@ -76,75 +76,6 @@ import Testing
     #expect(try await fixture.store.record(bundle.id).attachedBy == "a")
   }
 
-  @Test func `others can't end a request by asking for its upload`() async throws {
-    let fixture = try await UploadFixture(.memory)
-    let id = try await fixture.open(bundle, of: caller("a")).id
-    let began = Signal()
-    let hung = Task {
-      try await fixture.append(bytes[..<10], to: id, at: 0, of: caller("a"), end: hang(began))
-    }
-    await began.wait()
-    _ = await uploadFailure { _ = try await fixture.service.status(id, of: caller("b")) }
-    #expect(fixture.service.turns.count(id) == 1)
-    hung.cancel()
-    #expect(await uploadFailure { _ = try await hung.value } == "body")
-  }
-
-  enum Newer: CaseIterable { case status, append, terminate }
-
-  @Test(.timeLimit(.minutes(5 * Sanitizer.slowness)), arguments: UploadStoreKind.allCases, Newer.allCases)
-  func `a newer request ends one that hangs, and what that brought counts`(
-    kind: UploadStoreKind, newer: Newer
-  ) async throws {
-    let fixture = try await UploadFixture(kind)
-    let id = try await fixture.open(bundle).id
-    let began = Signal()
-    let hung = Task {
-      try await fixture.append(bytes[..<2500], to: id, at: 0, isChunked: true, end: hang(began))
-    }
-    await began.wait()
-    switch newer {
-    case .status:
-      #expect(try await fixture.service.status(id, of: UploadFixture.anybody).offset == 2500)
-      #expect(try await fixture.append(bytes[2500...], to: id, at: 2500).outcome != nil)
-    case .append: #expect(try await fixture.append(bytes[2500...], to: id, at: 2500).outcome != nil)
-    case .terminate:
-      try await fixture.service.terminate(id, of: UploadFixture.anybody)
-      #expect(
-        await uploadFailure { _ = try await fixture.service.status(id, of: UploadFixture.anybody) }
-          == "unknown")
-    }
-    #expect(await uploadFailure { _ = try await hung.value } == "superseded")
-    #expect(fixture.service.turns.count(id) == 0)
-    await fixture.close()
-  }
-
-  @Test(.timeLimit(.minutes(5 * Sanitizer.slowness)))
-  func `of many requests at once the last has the upload in the end`() async throws {
-    let fixture = try await UploadFixture(.files)
-    let id = try await fixture.open(bundle).id
-    let words = Words()
-    let requests = (0..<30).map { _ in
-      Task {
-        words.add(
-          await uploadFailure {
-            try await fixture.append(
-              bytes[..<100], to: id, at: 0, isChunked: true,
-              end: { try await Task.sleep(for: .seconds(3600)) })
-          })
-      }
-    }
-    while words.all.count < 29 { await Task.yield() }
-    let status = try await fixture.service.status(id, of: UploadFixture.anybody)
-    #expect([0, 100].contains(status.offset))
-    for request in requests { await request.value }
-    #expect(Set(words.all).isSubset(of: ["superseded", "mismatchingOffset"]))
-    #expect(fixture.service.turns.count(id) == 0)
-    let offset = try await fixture.service.status(id, of: UploadFixture.anybody).offset
-    #expect(try await fixture.append(bytes[Int(offset)...], to: id, at: offset).outcome != nil)
-    await fixture.close()
-  }
-
   @Test(arguments: UploadStoreKind.allCases, [true, false])
   func `a body that breaks off leaves what came of it`(kind: UploadStoreKind, isChunked: Bool) async throws {
     let fixture = try await UploadFixture(kind)
@@ -358,15 +289,6 @@ import Testing
     #expect(try await fixture.contents(id) == bytes)
     await fixture.close()
   }
-}
-
-/// What many requests were answered.
-private final class Words: Sendable {
-  private let words = Mutex<[String?]>([])
-
-  var all: [String?] { words.withLock { $0 } }
-
-  func add(_ word: String?) { words.withLock { $0.append(word) } }
 }
 
 extension StatedDigest.Value.Algorithm {

@@ -1,0 +1,166 @@
+import HTTPEngine
+import SnapshotStore
+import Synchronization
+import SystemIO
+import TestSupport
+import Testing
+
+@testable import SnapshotServer
+
+/// Newer requests about an upload that another one is at.
+@Suite struct UploadTakeoverTests {
+  private let bundle: SampleBundle
+  private var bytes: [UInt8] { bundle.bytes }
+
+  init() throws { bundle = try SampleBundle(String(repeating: "news ", count: 2000)) }
+
+  private func caller(_ token: String) -> Caller {
+    Caller(.token(token), scopes: [.attach], limits: CallerLimits(), address: "127.0.0.1")
+  }
+
+  /// Hangs until it is given up.
+  private func hang(_ began: Signal) -> @Sendable () async throws -> Void {
+    {
+      began.fire()
+      try await Task.sleep(for: .seconds(3600))
+    }
+  }
+
+  /// Hangs until `gate` is open, whoever gives it up.
+  private func hang(_ began: Signal, until gate: Signal) -> @Sendable () async throws -> Void {
+    {
+      began.fire()
+      await Task { await gate.wait() }.value
+      try Task.checkCancellation()
+    }
+  }
+
+  private func wait(for count: Int, at id: UploadID, _ fixture: UploadFixture) async {
+    while fixture.service.turns.count(id) < count { await Task.yield() }
+  }
+
+  @Test func `others can't end a request by asking for its upload`() async throws {
+    let fixture = try await UploadFixture(.memory)
+    let id = try await fixture.open(bundle, of: caller("a")).id
+    let began = Signal()
+    let hung = Task {
+      try await fixture.append(bytes[..<10], to: id, at: 0, of: caller("a"), end: hang(began))
+    }
+    await began.wait()
+    _ = await uploadFailure { _ = try await fixture.service.status(id, of: caller("b")) }
+    #expect(fixture.service.turns.count(id) == 1)
+    hung.cancel()
+    #expect(await uploadFailure { _ = try await hung.value } == "body")
+  }
+
+  enum Newer: CaseIterable { case status, append, terminate }
+
+  @Test(.timeLimit(.minutes(5 * Sanitizer.slowness)), arguments: UploadStoreKind.allCases, Newer.allCases)
+  func `a newer request ends one that hangs, and what that brought counts`(
+    kind: UploadStoreKind, newer: Newer
+  ) async throws {
+    let fixture = try await UploadFixture(kind)
+    let id = try await fixture.open(bundle).id
+    let began = Signal()
+    let hung = Task {
+      try await fixture.append(bytes[..<2500], to: id, at: 0, isChunked: true, end: hang(began))
+    }
+    await began.wait()
+    switch newer {
+    case .status:
+      #expect(try await fixture.service.status(id, of: UploadFixture.anybody).offset == 2500)
+      #expect(try await fixture.append(bytes[2500...], to: id, at: 2500).outcome != nil)
+    case .append: #expect(try await fixture.append(bytes[2500...], to: id, at: 2500).outcome != nil)
+    case .terminate:
+      try await fixture.service.terminate(id, of: UploadFixture.anybody)
+      #expect(
+        await uploadFailure { _ = try await fixture.service.status(id, of: UploadFixture.anybody) }
+          == "unknown")
+    }
+    #expect(await uploadFailure { _ = try await hung.value } == "superseded")
+    #expect(fixture.service.turns.count(id) == 0)
+    await fixture.close()
+  }
+
+  @Test(.timeLimit(.minutes(5 * Sanitizer.slowness)))
+  func `of many requests at once the last has the upload in the end`() async throws {
+    let fixture = try await UploadFixture(.files)
+    let id = try await fixture.open(bundle).id
+    let words = Words()
+    let requests = (0..<30).map { _ in
+      Task {
+        words.add(
+          await uploadFailure {
+            try await fixture.append(
+              bytes[..<100], to: id, at: 0, isChunked: true,
+              end: { try await Task.sleep(for: .seconds(3600)) })
+          })
+      }
+    }
+    while words.all.count < 29 { await Task.yield() }
+    let status = try await fixture.service.status(id, of: UploadFixture.anybody)
+    #expect([0, 100].contains(status.offset))
+    for request in requests { await request.value }
+    #expect(Set(words.all).isSubset(of: ["superseded", "mismatchingOffset"]))
+    #expect(fixture.service.turns.count(id) == 0)
+    let offset = try await fixture.service.status(id, of: UploadFixture.anybody).offset
+    #expect(try await fixture.append(bytes[Int(offset)...], to: id, at: offset).outcome != nil)
+    await fixture.close()
+  }
+
+  @Test(.timeLimit(.minutes(5 * Sanitizer.slowness)), arguments: UploadStoreKind.allCases)
+  func `of a request that was taken over before its turn, what has come counts`(
+    kind: UploadStoreKind
+  ) async throws {
+    let fixture = try await UploadFixture(kind)
+    let id = try await fixture.open(bundle).id
+    let (began, gate, late) = (Signal(), Signal(), Signal())
+    let first = Task {
+      try await fixture.append(
+        bytes[..<500], to: id, at: 0, isChunked: true, end: hang(began, until: gate))
+    }
+    await began.wait()
+    let second = Task {
+      try await fixture.append(bytes[500..<2500], to: id, at: 500, isChunked: true, end: hang(late))
+    }
+    await wait(for: 2, at: id, fixture)
+    let third = Task { try await fixture.service.status(id, of: UploadFixture.anybody) }
+    await wait(for: 3, at: id, fixture)
+    gate.fire()
+    #expect(try await third.value.offset == 2500)
+    #expect(await uploadFailure { _ = try await first.value } == "superseded")
+    #expect(await uploadFailure { _ = try await second.value } == "superseded")
+    await fixture.close()
+  }
+
+  @Test(.timeLimit(.minutes(5 * Sanitizer.slowness)), arguments: [4999, 5000, 5001] as [Int64])
+  func `a sender that never stops keeps nobody waiting`(limit: Int64) async throws {
+    let fixture = try await UploadFixture(.memory) { $0.supersededBytes = limit }
+    let id = try await fixture.open(bundle, deferred: true).id
+    let (began, gate) = (Signal(), Signal())
+    let piece = IOBuffer([UInt8](repeating: 1, count: 1000))
+    let endless = HTTPRequestBody(declaredLength: nil) {
+      began.fire()
+      await Task { await gate.wait() }.value
+      return piece
+    }
+    let hung = Task {
+      try await fixture.service.append(id, AppendRequest(offset: 0), body: endless, of: UploadFixture.anybody)
+    }
+    await began.wait()
+    let newer = Task { try await fixture.service.status(id, of: UploadFixture.anybody) }
+    await wait(for: 2, at: id, fixture)
+    gate.fire()
+    #expect(try await newer.value.offset == limit / 1000 * 1000)
+    #expect(await uploadFailure { _ = try await hung.value } == "superseded")
+  }
+}
+
+/// What many requests were answered.
+private final class Words: Sendable {
+  private let words = Mutex<[String?]>([])
+
+  var all: [String?] { words.withLock { $0 } }
+
+  func add(_ word: String?) { words.withLock { $0.append(word) } }
+}

@@ -1,0 +1,166 @@
+import SystemIO
+import TestSupport
+import Testing
+import ZipArchive
+
+/// What an archive is refused for because of one of its entries.
+@Suite struct EntryStructureTests {
+  typealias Entry = ArchiveBuilder.Entry
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func reason(_ builder: ArchiveBuilder) throws -> ZipError.Reason? {
+    try refusal(of: builder, in: folder)?.reason
+  }
+
+  private func reason(_ entries: Entry...) throws -> ZipError.Reason? {
+    var builder = ArchiveBuilder()
+    builder.entries = entries
+    return try reason(builder)
+  }
+
+  @Test func `entries that share bytes are refused`() throws {
+    let first = Entry("a")
+    #expect(
+      try reason(
+        first,
+        first.with {
+          $0.name = Array("b".utf8); $0.offset = 0
+        }) == .overlap)
+    let long = Entry("a").with {
+      $0.size = 60
+      $0.compressedSize = 60
+    }
+    #expect(try reason(long, Entry("b")) == .overlap)
+    #expect(try reason(long) == .overlap)
+    let endless = Entry("a").with {
+      $0.method = 8
+      $0.compressedSize = .max - 1
+    }
+    #expect(try reason(endless) == .overlap)
+  }
+
+  @Test func `an entry without a local header is refused`() throws {
+    #expect(try reason(Entry("a").with { $0.local.signature = 0 }) == .noLocalHeader)
+    #expect(try reason(Entry("a").with { $0.offset = 20 }) == .noLocalHeader)
+    #expect(try reason(Entry("a").with { $0.offset = .max - 1 }) == .noLocalHeader)
+    #expect(try reason(Entry("a").with { $0.offset = 1 }) == .unaccountedBytes(at: 0))
+  }
+
+  @Test func `a local header that differs is refused`() throws {
+    func differs(_ change: (inout Entry) -> Void) throws -> ZipError? {
+      try refusal(of: ArchiveBuilder(Entry("abc").with(change), Entry("next")), in: folder)
+    }
+    #expect(
+      try differs { $0.local.name = Array("abd".utf8) } == ZipError(.localHeaderDiffers(.name), entry: "abc"))
+    #expect(
+      try differs { $0.local.name = Array("ab".utf8) } == ZipError(.localHeaderDiffers(.name), entry: "abc"))
+    #expect(try differs { $0.local.name = [] } == ZipError(.localHeaderDiffers(.name), entry: "abc"))
+    #expect(try differs { $0.local.flags = 0 } == ZipError(.localHeaderDiffers(.flags), entry: "abc"))
+    #expect(try differs { $0.local.flags = 0x0801 } == ZipError(.localHeaderDiffers(.flags), entry: "abc"))
+    #expect(try differs { $0.local.method = 8 } == ZipError(.localHeaderDiffers(.method), entry: "abc"))
+    #expect(try differs { $0.local.time = 0 } == ZipError(.localHeaderDiffers(.time), entry: "abc"))
+    #expect(try differs { $0.local.crc = 1 } == ZipError(.localHeaderDiffers(.checksum), entry: "abc"))
+    #expect(try differs { $0.local.crc = 0 } == ZipError(.localHeaderDiffers(.checksum), entry: "abc"))
+    #expect(try differs { $0.local.size = 7 } == ZipError(.localHeaderDiffers(.size), entry: "abc"))
+    #expect(
+      try differs { $0.local.compressedSize = 9 }
+        == ZipError(.localHeaderDiffers(.compressedSize), entry: "abc"))
+  }
+
+  @Test func `a data descriptor that differs or is missing is refused`() throws {
+    let good = Entry.streamed("a", signed: true, wide: false)
+    let crc = ArchiveBuilder.crc32(Array("contents".utf8))
+    #expect(try reason(good) == nil)
+    let descriptors: [[UInt8]] = [
+      [], [0], [UInt8](repeating: 0, count: 16), [UInt8](repeating: 0, count: 25),
+      ArchiveBuilder.descriptor(crc: crc &+ 1, compressedSize: 8, size: 8),
+      ArchiveBuilder.descriptor(crc: crc, compressedSize: 7, size: 8),
+      ArchiveBuilder.descriptor(crc: crc, compressedSize: 8, size: 9, wide: true),
+    ]
+    for descriptor in descriptors {
+      #expect(try reason(good.with { $0.descriptor = descriptor }, Entry("b")) == .descriptorDiffers)
+    }
+    #expect(try reason(good.with { $0.local.size = 9 }) == .localHeaderDiffers(.size))
+    #expect(try reason(good.with { $0.local.crc = crc }) == nil)
+  }
+
+  @Test func `malformed extra fields are refused, padding isn't`() throws {
+    let zip64 = ArchiveBuilder.extra(1, ArchiveBuilder.le(UInt64(8)) + ArchiveBuilder.le(UInt64(8)))
+    let wrong = ArchiveBuilder.extra(1, ArchiveBuilder.le(UInt64(8)) + ArchiveBuilder.le(UInt64(9)))
+    let bad: [[UInt8]] = [
+      [1, 0, 1, 0], [0x55, 0x54, 0xFF, 0xFF, 0], zip64 + zip64, wrong, ArchiveBuilder.extra(1, [0]),
+      ArchiveBuilder.extra(0x7075, [1, 2, 3, 4]),
+    ]
+    for field in bad {
+      #expect(try reason(Entry("a").with { $0.centralExtra = field }) == .malformedExtraField, "\(field)")
+      #expect(try reason(Entry("a").with { $0.localExtra = field }) == .malformedExtraField, "\(field)")
+    }
+    for field in [[], [0], [0xFF, 0xFF, 0xFF], zip64, ArchiveBuilder.extra(0x5455, [1, 2])] as [[UInt8]] {
+      #expect(
+        try reason(
+          Entry("a").with {
+            $0.centralExtra = field; $0.localExtra = field
+          }) == nil, "\(field)")
+    }
+    #expect(
+      try reason(
+        Entry("a").with {
+          $0.size = .max; $0.compressedSize = .max
+        }) == .malformedExtraField)
+  }
+
+  @Test(arguments: [0o120777, 0o020600, 0o060600, 0o140600, 0o170600] as [UInt32])
+  func `links, devices and sockets are refused`(mode: UInt32) throws {
+    #expect(try reason(Entry("a").with { $0.attributes = mode << 16 }) == .specialFile)
+  }
+
+  @Test(arguments: [0o104755, 0o102755, 0o106755, 0o042755] as [UInt32])
+  func `the rights of the owner or the group are refused`(mode: UInt32) throws {
+    #expect(try reason(Entry("a").with { $0.attributes = mode << 16 }) == .setUserID)
+  }
+
+  @Test(arguments: [0, 0o100777, 0o100000, 0o010600, 0o000644] as [UInt32])
+  func `ordinary modes are taken`(mode: UInt32) throws {
+    #expect(try reason(Entry("a").with { $0.attributes = mode << 16 }) == nil)
+  }
+
+  @Test func `a folder that holds bytes is refused`() throws {
+    #expect(try reason(Entry("a/")) == .folderWithContents)
+  }
+
+  @Test func `stored bytes of two lengths are refused`() throws {
+    #expect(try reason(Entry("a").with { $0.size = 9 }) == .storedSizesDiffer)
+  }
+
+  @Test func `contents that aren't what was declared are refused`() throws {
+    let deflated: [UInt8] = [0x4B, 0x4C, 0x4A, 0x06, 0x00]
+    let good = Entry("a", deflated).with {
+      $0.method = 8
+      $0.size = 3
+      $0.crc = ArchiveBuilder.crc32(Array("abc".utf8))
+    }
+    #expect(try reason(good) == nil)
+    #expect(try reason(good.with { $0.crc = 1 }) == .checksumDiffers)
+    #expect(try reason(Entry("a").with { $0.crc = 1 }) == .checksumDiffers)
+    #expect(try reason(good.with { $0.size = 2 }) == .sizeDiffers)
+    #expect(try reason(good.with { $0.size = 4 }) == .sizeDiffers)
+    #expect(
+      try reason(
+        good.with {
+          $0.data.append(0); $0.compressedSize = 6
+        }) == .corruptData)
+    #expect(
+      try reason(
+        good.with {
+          $0.data.removeLast(); $0.compressedSize = 4
+        }) == .corruptData)
+    #expect(
+      try reason(
+        good.with {
+          $0.data = []; $0.compressedSize = 0
+        }) == .corruptData)
+    #expect(try reason(good.with { $0.data[0] = 0xFF }) == .corruptData)
+  }
+}
