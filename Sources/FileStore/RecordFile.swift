@@ -34,7 +34,8 @@ enum RecordFile {
         throw Damage()
       }
     }
-    do { return try SnapshotJSON.decode(SnapshotRecord.self, from: Data(bytes)) } catch { throw Damage() }
+    guard let record = SnapshotRecord(json: bytes) else { throw Damage() }
+    return record
   }
 
   private static func line(of others: some DataProtocol) -> [UInt8] {

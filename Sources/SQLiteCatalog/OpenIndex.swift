@@ -76,14 +76,31 @@ final class OpenIndex: Sendable {
   private func setDurability() throws {
     let isNew = extent == .nothing
     try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = \(isNew ? "OFF" : "FULL")") }
-    if isNew { try setMerging(parts: 0, room: 16 << 20) }
+    if isNew { try set(.rebuild) }
   }
 
-  /// Says how many of the index's parts are merged as they come, and how much of it waits in memory for a part to be
-  /// made: while all of it is made anew, as few as can be, since all are merged in the end.
-  private func setMerging(parts: Int, room: Int) throws {
+  /// When the index's parts are merged, of which every commit makes one.
+  private struct Merging {
+    /// How many parts are merged little by little as they come; none where 0.
+    let gradually: Int
+    /// How many parts are merged at once.
+    let atOnce: Int
+    /// How many bytes wait in memory for a part to be made.
+    let room: Int
+
+    /// SQLite's own numbers.
+    static let usual = Merging(gradually: 4, atOnce: 16, room: 1 << 20)
+    /// As seldom as can be, since all are merged in the end; but there must never be 2,000, which is as many as SQLite
+    /// can tell apart.
+    static let rebuild = Merging(gradually: 0, atOnce: 64, room: 16 << 20)
+  }
+
+  private func set(_ merging: Merging) throws {
+    let numbers = [
+      ("automerge", merging.gradually), ("crisismerge", merging.atOnce), ("hashsize", merging.room),
+    ]
     try pool.write { db in
-      for (name, value) in [("automerge", parts), ("hashsize", room)] {
+      for (name, value) in numbers {
         try db.execute(sql: "INSERT INTO term (term, rank) VALUES (?, ?)", arguments: [name, value])
       }
     }
@@ -94,8 +111,7 @@ final class OpenIndex: Sendable {
     guard extent != .everything else { return }
     if extent == .nothing {
       extent = .uncertain
-      // SQLite's own numbers.
-      try setMerging(parts: 4, room: 1 << 20)
+      try set(.usual)
       try setDurability()
       // What was written without being flushed lasts before anything says so: one change more, so that there is
       // something to bring over.

@@ -41,16 +41,6 @@ enum RecordCoder {
     return Data(writer.bytes)
   }
 
-  /// As much of the column `record` as ``size(_:)`` needs.
-  static let beginning = "substr(record, 1, 56)"
-
-  /// The size of the bundle whose record begins with `data`.
-  static func size(_ data: Data) throws -> Int64 {
-    var reader = Reader(rest: data)
-    _ = try reader.bytes(48)
-    return try reader.integer()
-  }
-
   static func decode(_ data: Data) throws -> SnapshotRecord {
     var reader = Reader(rest: data)
     guard let id = SnapshotID(bytes: try reader.bytes(16)),

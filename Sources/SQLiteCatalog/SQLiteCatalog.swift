@@ -11,7 +11,9 @@ import SystemIO
 /// It is in write-ahead mode with every commit flushed. One writer does together what waits at the same time; pages are
 /// read beside it, each from one state of the database. A file that is missing, damaged or of another form is replaced by
 /// an empty one, in another ``SnapshotStore/CatalogState/generation``, and lists are refused as
-/// ``SnapshotStore/CatalogError/incomplete`` until ``complete(generation:)``.
+/// ``SnapshotStore/CatalogError/incomplete`` until ``complete(generation:)``. Until then nothing is flushed either: what a
+/// power cut leaves of it does not say that it is complete, and is filled once more. All of it is on the disk before
+/// anything says so.
 public final class SQLiteCatalog: Catalog {
   private struct State {
     var index: OpenIndex?

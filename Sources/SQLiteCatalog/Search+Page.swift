@@ -28,15 +28,15 @@ extension Search {
     }
     var current: Int64?
     try search.visit(db) { row in
-      let place = Place.millisecond(row[0])
+      let place = Place.millisecond(row[2])
       if place != current {
         try settle()
         current = place
       }
-      guard !builder.isFull, let id = SnapshotID(bytes: row[1] as Data) else { return !builder.isFull }
-      let cursor = SnapshotStore.Cursor(receivedAt: row[2], id: id)
+      guard !builder.isFull, let id = SnapshotID(bytes: row[3] as Data) else { return !builder.isFull }
+      let cursor = SnapshotStore.Cursor(receivedAt: row[0], id: id)
       if request.cursor.map({ cursor < $0 }) ?? true {
-        millisecond.append(Found(cursor: cursor, length: row[5], record: row[6]))
+        millisecond.append(Found(cursor: cursor, length: row[6], record: row[7]))
       }
       return true
     }
@@ -75,8 +75,8 @@ extension Search {
     guard let search = try Search(query.until(days.upperBound), olderThan: nil, db) else {
       return counter.activity
     }
-    try search.visit(db) { row in
-      counter.add(receivedAt: row[2], size: try RecordCoder.size(row[6]))
+    try search.visit(db, .sizes) { row in
+      counter.add(receivedAt: row[0], size: row[1])
       return !counter.isDone
     }
     return counter.activity

@@ -56,9 +56,17 @@ struct Search {
     match = conditions.isEmpty ? nil : conditions.joined(separator: " AND ")
   }
 
+  /// The columns of a row that is visited.
+  enum Columns: String {
+    /// What there is to count.
+    case sizes = "received, size"
+    /// What there is to show, behind these.
+    case all = "received, size, snapshot.place, snapshot.id, report, version, length, record"
+  }
+
   /// The rows, newest first.
-  static func pageSQL(matches: Bool) -> String {
-    let columns = "snapshot.place, snapshot.id, received, report, version, length, record"
+  static func rowsSQL(_ columns: Columns, matches: Bool) -> String {
+    let columns = columns.rawValue
     return matches
       ? """
       SELECT \(columns) FROM term CROSS JOIN snapshot ON snapshot.place = term.rowid
@@ -86,21 +94,21 @@ struct Search {
   }
 
   /// Visits the rows that are found, newest first, until `visit` says no.
-  func visit(_ db: Database, _ visit: (Row) throws -> Bool) throws {
-    let rows = try Row.fetchCursor(
-      db.cachedStatement(sql: Self.pageSQL(matches: match != nil)), arguments: arguments)
+  func visit(_ db: Database, _ columns: Columns = .all, _ visit: (Row) throws -> Bool) throws {
+    let sql = Self.rowsSQL(needsRows ? .all : columns, matches: match != nil)
+    let rows = try Row.fetchCursor(db.cachedStatement(sql: sql), arguments: arguments)
     while let row = try rows.next() {
-      guard try allows(row) else { continue }
+      if needsRows, try !allows(row) { continue }
       guard try visit(row) else { return }
     }
   }
 
   private func allows(_ row: Row) throws -> Bool {
-    if let versions, !versions.contains(VersionKey(bytes: Array(row[4] as Data))) { return false }
+    if let versions, !versions.contains(VersionKey(bytes: Array(row[5] as Data))) { return false }
     guard let scope else { return true }
-    guard scope.allowsReport(row[3]) else { return false }
+    guard scope.allowsReport(row[4]) else { return false }
     guard let applications = scope.applications, applications.count > Self.alternatives else { return true }
-    return applications.contains(try RecordCoder.decode(row[6]).application.identifier)
+    return applications.contains(try RecordCoder.decode(row[7]).application.identifier)
   }
 
   /// The groups that `range` is made of, among the versions that occur; `nil` where they are too many.

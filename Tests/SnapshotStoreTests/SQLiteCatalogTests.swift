@@ -64,25 +64,6 @@ import Testing
     #expect(losses.all.isEmpty)
   }
 
-  @Test func `a catalogue of before the days were counted gets to know them`() async throws {
-    let day: TimeInterval = 86_400
-    let records = try [1, 1.5, 3].map { number in
-      try record(at: number * day) { $0.size = Int64(number * 10) }
-    }
-    try await filled(records).close()
-    let queue = try DatabaseQueue(path: path)
-    try await queue.write { db in
-      try db.execute(sql: "DROP TABLE day; DELETE FROM grdb_migrations WHERE identifier = '2'")
-    }
-    try queue.close()
-    let catalog = try await open()
-    let activity = try await catalog.activity(CatalogQuery(), days: 0...9)
-    #expect(
-      activity.days == [.init(number: 1, count: 2, bytes: 25), .init(number: 3, count: 1, bytes: 30)])
-    await catalog.close()
-    #expect(losses.all.isEmpty)
-  }
-
   @Test func `lists are refused until everything is in it`() async throws {
     let catalog = try await open()
     try await catalog.insert(try record())
@@ -173,6 +154,52 @@ import Testing
     try index.close()
   }
 
+  @Test func `a new index is merged seldom until it is complete`() async throws {
+    let index = try OpenIndex(.init(path: path), generation: 1)
+    let settings = {
+      try index.pool.read { db in
+        try Row.fetchAll(db, sql: "SELECT k, v FROM term_config WHERE k <> 'version'")
+          .reduce(into: [:]) { $0[$1[0] as String] = $1[1] as Int }
+      }
+    }
+    #expect(try settings() == ["automerge": 0, "crisismerge": 64, "hashsize": 16 << 20])
+    try index.complete()
+    #expect(try settings() == ["automerge": 4, "crisismerge": 16, "hashsize": 1 << 20])
+    try index.close()
+  }
+
+  /// The index keeps no text: it forgets a record only where it is told the very words that it was told before.
+  @Test func `the index forgets every word of what is replaced and removed`() async throws {
+    var records = try (0..<40).map { index in
+      try record(at: Double(index), report: "BUG-\(index)", identifiers: ["a/\(index)", "É \(index)"]) {
+        $0.metadata = ["note": "Größe \(index)", "b": "e\u{301}", "ﬁ": "ǅ"]
+        $0.modules.append(Module(name: "Modul \(index)", files: ["x"]))
+      }
+    }
+    let catalog = try await filled(records)
+    for index in records.indices {
+      records[index].metadata["note"] = index % 2 == 0 ? "other" : nil
+      if index % 3 == 0 { records[index].identifiers = nil }
+      if index % 5 == 0 { records[index].receivedAt += 100 }
+    }
+    try await catalog.insert(records)
+    let words = try #require(records.first).descriptionTerms.count
+    #expect(try await indexedTerms() > words)
+    for record in records { try await catalog.remove(record.id) }
+    #expect(try await indexedTerms() == 0)
+    await catalog.close()
+  }
+
+  /// How many terms stand in the index.
+  private func indexedTerms() async throws -> Int {
+    let queue = try DatabaseQueue(path: path)
+    defer { do { try queue.close() } catch { Issue.record(error) } }
+    return try await queue.write { db in
+      try db.execute(sql: "CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab(main, term, row)")
+      return try Int.fetchOne(db, sql: "SELECT count(*) FROM vocabulary") ?? -1
+    }
+  }
+
   @Test func `many at once are written, and each is there when its call returns`() async throws {
     let catalog = try await filled([])
     try await withThrowingTaskGroup { group in
@@ -204,7 +231,9 @@ import Testing
       for query in queries {
         let search = try #require(try Search(query, olderThan: last, db))
         for sql in [
-          Search.pageSQL(matches: search.match != nil), Search.totalSQL(matches: search.match != nil),
+          Search.rowsSQL(.all, matches: search.match != nil),
+          Search.rowsSQL(.sizes, matches: search.match != nil),
+          Search.totalSQL(matches: search.match != nil),
         ] {
           let arguments = search.arguments + (sql.contains("LIMIT ?") ? [100] : [])
           let steps = try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN " + sql, arguments: arguments)

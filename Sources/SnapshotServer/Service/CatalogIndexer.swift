@@ -118,17 +118,16 @@ public final class CatalogIndexer: Sendable {
     var (told, count) = (start, 0)
     setProgress(.indexing(share: 0, records: 0))
     logger.notice("The catalogue is made anew from the records; until it is done lists are refused")
-    for shard in shards {
-      guard try await catalog.state().generation == generation else { return }
-      try await insert(try await store.ids(in: shard)) { inserted in
-        count += inserted
-        let share = Double(shard.firstByte) / Double(SnapshotShard.allCases.count)
-        setProgress(.indexing(share: share, records: count))
-        if told.duration(to: .now) > .seconds(2) {
-          told = .now
-          logger.info("Indexing: \(Int(share * 100)) %", metadata: ["records": "\(count)"])
-        }
+    try await insert(shards) { [store] shard in
+      try await store.ids(in: shard)
+    } progress: { inserted, share in
+      count += inserted
+      setProgress(.indexing(share: share, records: count))
+      if told.duration(to: .now) > .seconds(2) {
+        told = .now
+        logger.info("Indexing: \(Int(share * 100)) %", metadata: ["records": "\(count)"])
       }
+      return try await catalog.state().generation == generation
     }
     try await catalog.complete(generation: generation)
     guard try await catalog.state() == CatalogState(extent: .everything, generation: generation) else {
@@ -143,16 +142,16 @@ public final class CatalogIndexer: Sendable {
   /// - Parameter rereading: whether records that are there are read and inserted again.
   private func compare(rereading: Bool) async throws {
     var (added, removed) = (0, 0)
-    for shard in SnapshotShard.allCases {
+    try await insert(SnapshotShard.allCases) { shard in
       let kept = try await store.ids(in: shard)
       let indexed = Set(try await catalog.ids(in: shard))
       let missing = kept.filter { !indexed.contains($0) }
       added += missing.count
-      try await insert(rereading ? kept : missing) { _ in }
       for id in indexed.subtracting(kept) where try await isGone(id) {
         try await catalog.remove(id)
         removed += 1
       }
+      return rereading ? kept : missing
     }
     if added + removed > 0 {
       logger.notice(
@@ -172,23 +171,34 @@ public final class CatalogIndexer: Sendable {
     }
   }
 
-  /// Inserts the records of `ids`, reading the next ones while some are written.
-  private func insert(_ ids: [SnapshotID], _ progress: (Int) -> Void) async throws {
-    guard !ids.isEmpty else { return progress(0) }
+  /// Inserts records of `shards` batch by batch, reading the next ones while some are written.
+  /// - Parameters:
+  ///   - ids: which ones of a shard.
+  ///   - progress: told how many were inserted, and which share of the shards was looked at, from 0 to 1; answers whether
+  ///     to go on.
+  private func insert(
+    _ shards: [SnapshotShard], _ ids: (SnapshotShard) async throws -> [SnapshotID],
+    progress: (_ inserted: Int, _ share: Double) async throws -> Bool = { _, _ in true }
+  ) async throws {
+    var ahead = shards[...]
+    var unread: [SnapshotID] = []
     var read: [SnapshotRecord] = []
-    for start in stride(from: 0, to: ids.count + Self.batch, by: Self.batch) {
+    repeat {
       try Task.checkCancellation()
-      let batch = Array(ids[min(start, ids.count)..<min(start + Self.batch, ids.count)])
-      async let next = store.records(batch)
+      let share = 1 - Double(ahead.count) / Double(max(shards.count, 1))
       // In the order of their times they lie beside one another in the index.
-      try await catalog.insert(read.sorted { $0.receivedAt < $1.receivedAt })
-      progress(read.count)
-      read = try await next
-    }
+      let batch = read.sorted { $0.receivedAt < $1.receivedAt }
+      async let written: Void = catalog.insert(batch)
+      while unread.count < Self.batch, let shard = ahead.popFirst() { unread += try await ids(shard) }
+      read = unread.isEmpty ? [] : try await store.records(Array(unread.prefix(Self.batch)))
+      unread.removeFirst(min(Self.batch, unread.count))
+      try await written
+      guard try await progress(batch.count, share) else { return }
+    } while !read.isEmpty || !unread.isEmpty || !ahead.isEmpty
   }
 
   /// How many records are in memory twice at most.
-  private static let batch = 4000
+  private static let batch = 2000
 
   private func tell(_ error: any Error) {
     logger.error("The catalogue can't be brought up to date", metadata: ["error": "\(error)"])
