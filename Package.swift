@@ -17,7 +17,7 @@ let sources: [Target] = [
   .target(name: "SnapshotFormat", dependencies: ["SystemIO", "ZipArchive", .crypto]),
 
   // What differs between two snapshots.
-  .target(name: "SnapshotDiff", dependencies: ["SnapshotFormat"]),
+  .target(name: "SnapshotDiff", dependencies: ["SnapshotFormat", "ZipArchive"]),
 
   // What client and server alike read and write in HTTP's fields and targets.
   .target(name: "HTTPSemantics", dependencies: [.httpTypes, .rawStructuredFields]),

@@ -1,8 +1,10 @@
 import SnapshotFormat
+import ZipArchive
 
 /// Which recordings of two snapshots are the same ones: those that share identifier and call.
 ///
-/// The manifests are read, twice the first one, and not kept: a manifest may be as large as 32 MB.
+/// The manifests are read, the first one once more as far as is needed, and not kept: a manifest may be as large as 32 MB.
+/// Of its recordings only hashes are, in some thirty bytes for each.
 struct RecordingMatch {
   typealias Pair = (first: Manifest.Recording, second: Manifest.Recording)
 
@@ -24,16 +26,26 @@ struct RecordingMatch {
     var changed = BoundedList(limit: limits.listed, by: Key.isBefore)
     var alike = 0
 
-    // Hashes, seeded anew in every process: alike for two that differ by chance only, once in 2⁶⁴.
-    var digests: [Int: Int] = [:]
-    let manifest = try first.readManifest { digests[Key($0).hashValue] = $0.sha256.hashValue }
+    var (keys, contents) = (HashTable(), HashTable())
+    let manifest = try first.readManifest { recording in
+      keys.mark(Key(recording).hashValue, as: Self.unmatched)
+      contents.mark(Content(recording).hashValue)
+    }
     var added = added
+    var unmatched = keys.count
     let otherManifest = try second.readManifest { recording in
-      guard let digest = digests.removeValue(forKey: Key(recording).hashValue) else {
+      let key = Key(recording).hashValue
+      guard keys.mark(of: key) == Self.unmatched else {
         added.append(recording)
         return
       }
-      if digest == recording.sha256.hashValue { alike += 1 } else { changed.append(recording) }
+      keys.mark(key, as: Self.matched)
+      unmatched -= 1
+      if contents.mark(of: Content(recording).hashValue) != nil {
+        alike += 1
+      } else {
+        changed.append(recording)
+      }
     }
     self.added = added
     self.alike = alike
@@ -42,18 +54,34 @@ struct RecordingMatch {
 
     var others = Dictionary(uniqueKeysWithValues: changed.rows.map { (Key($0), $0) })
     var pairs: [Pair] = []
-    if !others.isEmpty || !digests.isEmpty {
+    if !others.isEmpty || unmatched > 0 {
       var removed = removed
-      _ = try first.readManifest { recording in
-        if digests[Key(recording).hashValue] != nil {
+      try first.readRecordings { recording in
+        if keys.mark(of: Key(recording).hashValue) == Self.unmatched {
           removed.append(recording)
+          unmatched -= 1
         } else if let other = others.removeValue(forKey: Key(recording)) {
           pairs.append((recording, other))
         }
+        return !others.isEmpty || unmatched > 0
       }
       self.removed = removed
     }
     self.changed = pairs.sorted { Key.isBefore($0.first, $1.first) }
+  }
+
+  /// The marks of the first snapshot's recordings: whether the second has the same one.
+  private static let (unmatched, matched) = (UInt8(0), UInt8(1))
+
+  /// What two recordings share that are the same one with the same bytes.
+  private struct Content: Hashable {
+    let key: Key
+    let digest: ContentDigest
+
+    init(_ recording: Manifest.Recording) {
+      key = Key(recording)
+      digest = recording.sha256
+    }
   }
 
   /// What two recordings share that are the same one.

@@ -20,6 +20,21 @@ public protocol ReadableSnapshot: Sendable {
 }
 
 extension ReadableSnapshot {
+  /// Hands on the recordings in their order, as long as `body` answers that more are wanted. What is wrong with the rest
+  /// of the manifest is not told then.
+  package func readRecordings(_ body: (Manifest.Recording) -> Bool) throws(BundleError) {
+    var isEnough = false
+    do throws(BundleError) {
+      _ = try readManifest { recording throws(BundleError) in
+        isEnough = !body(recording)
+        // Nobody sees it: it only ends the reading.
+        if isEnough { throw .manifestMalformed("the rest is not wanted") }
+      }
+    } catch {
+      guard isEnough else { throw error }
+    }
+  }
+
   /// The same snapshot: not all forms of one know a quicker way.
   public func locating(_ names: Set<String>) throws(BundleError) -> Self { self }
 }

@@ -71,6 +71,35 @@ private struct Sample {
     }
   }
 
+  @Test func `the first differences are told wherever they stand in the manifests`() throws {
+    let recordings = Dictionary(uniqueKeysWithValues: (0..<200).map { ("both \($0)", "\($0)") })
+    let gone = Dictionary(uniqueKeysWithValues: (0..<100).map { ("gone \($0)", "") })
+    let new = Dictionary(uniqueKeysWithValues: (0..<100).map { ("new \($0)", "") })
+    var limits = ComparisonLimits()
+    limits.listed = 3
+    let orders: [(inout Manifest) -> Void] = [
+      { $0.recordings.sort { $0.identifier < $1.identifier } },
+      { $0.recordings.sort { $0.identifier > $1.identifier } },
+      { $0.recordings.shuffle() },
+    ]
+    for order in orders {
+      let first = try Sample(recordings.merging(gone) { $1 }, alter: order)
+      let second = try Sample(recordings.mapValues { "other \($0)" }.merging(new) { $1 }, alter: order)
+      let comparison = try SnapshotComparison(first.zip, second.zip, limits: limits)
+      #expect(comparison.changed.map(\.first.identifier) == ["both 0", "both 1", "both 10"])
+      #expect(comparison.removed.map(\.identifier) == ["gone 0", "gone 1", "gone 10"])
+      #expect(comparison.added.map(\.identifier) == ["new 0", "new 1", "new 10"])
+      let counts = comparison.counts
+      #expect((counts.changed, counts.removed, counts.added) == (200, 100, 100))
+      // Where all are there in both, the rest is not read again.
+      let other = try Sample(recordings.mapValues { "other \($0)" }, alter: order)
+      let same = try Sample(recordings, alter: order)
+      let changed = try SnapshotComparison(same.zip, other.folder, limits: limits)
+      #expect(changed.changed.map(\.second.identifier) == ["both 0", "both 1", "both 10"])
+      #expect(changed.counts.changed == 200 && changed.alike == 0 && changed.removed.isEmpty)
+    }
+  }
+
   @Test func `a snapshot differs from itself in nothing, whichever form it has`() throws {
     let sample = try Sample(
       ["a": "1", "b": ""], files: ["attachments/log.txt": "log", "app-data/Library/x": "y"])
