@@ -24,7 +24,8 @@ import Testing
     UInt16(try #require(server.url.port))
   }
 
-  @Test func `an upload goes on after both ends were killed, and sends only the rest`() async throws {
+  @Test(.timeLimit(.minutes(5 * Sanitizer.slowness)))
+  func `an upload goes on after both ends were killed, and sends only the rest`() async throws {
     let source = try makeSource()
     let storage = folder.file("storage")
     let first = try await TestServer(storage: storage)
@@ -32,10 +33,13 @@ import Testing
     let upload = [
       "upload", source.path, "--report", "BUG-1", "--resume", "--server", proxy.url.absoluteString,
     ]
-    // So slow is the line that the command has not ended by then.
-    let killed = try await Tool.run("timeout", ["-s", "KILL", "5", Product.path] + upload)
-    #expect(killed.status != 0)
-    #expect(proxy.count > 1)
+    let command = try await RunningProgram(
+      "sh", ["-c", "echo begins; exec \"$@\"", "sh", Product.path] + upload)
+    while proxy.count < 2 {
+      try Task.checkCancellation()
+      await Task.yield()
+    }
+    #expect(await command.stop(SIGKILL) != 0)
     await first.program.stop(SIGKILL)
     let zip = folder.file("source.upload/bundle.zip")
     let bundle = try Data(contentsOf: zip)

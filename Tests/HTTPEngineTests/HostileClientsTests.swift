@@ -25,7 +25,10 @@
       async throws
     {
       DescriptorLimit.raise(to: 4096)
-      let server = try await EchoServerProcess(["--connections-per-address", "4096", "--patience", "2"])
+      // The honest one is idle for as long as the others take to come.
+      let server = try await EchoServerProcess([
+        "--connections-per-address", "4096", "--patience", "\(2 * Sanitizer.slowness)",
+      ])
       try await RawHTTPClient.run {
         let honest = try RawHTTPClient(port: server.port)
         try honest.send(Self.get)
