@@ -68,36 +68,36 @@ struct WebPagesTests {
       try await browser.open(url("/snapshots/\(bad)", on: server))
       #expect(try await browser.text("h1") == "Sign in")
       try await browser.type("wrong", into: "#token")
-      try await browser.click("main form button")
+      try await browser.follow("main form button")
       #expect(try await browser.has("#mistake"))
       try await browser.type(admin, into: "#token")
-      try await browser.click("main form button")
+      try await browser.follow("main form button")
       #expect(try await browser.url == server.address("/snapshots/\(bad)"))
       #expect(try await browser.text("header").contains("Ada"))
       #expect(try await browser.evaluate("document.cookie") == "")
 
       // The file, made legible.
-      try await browser.click("#recordings table a")
+      try await browser.follow("#recordings table a")
       #expect(try await browser.text("main").contains("-1"))
       #expect(try await browser.has(".json details"))
 
       // By the first page: words, and then the other snapshot's UUID.
       try await browser.open(url("/", on: server))
       try await browser.type("feed", into: "#text")
-      try await browser.click("form.search button.main")
+      try await browser.follow("form.search button.main")
       #expect(try await browser.text("main table").contains(String(good.prefix(8))))
       try await browser.open(url("/", on: server))
       try await browser.type(good, into: "#text")
-      try await browser.click("form.search button.main")
+      try await browser.follow("form.search button.main")
       #expect(try await browser.url == server.address("/snapshots/\(good)"))
 
       try await browser.open(url("/snapshots/\(good)/diff", on: server))
-      try await browser.click(".candidates a.button")
+      try await browser.follow(".candidates a.button")
       #expect(try await browser.url == server.address("/snapshots/\(good)/diff?with=\(bad)"))
       #expect(try await browser.text("main").contains("unread"))
       #expect(try await !browser.text("main").contains("seldom"))
 
-      try await browser.click("form[action='/sign-out'] button")
+      try await browser.follow("form[action='/sign-out'] button")
       #expect(try await browser.text("h1") == "Signed out")
       try await browser.open(url("/snapshots/\(good)", on: server))
       #expect(try await browser.text("h1") == "Sign in")
@@ -109,16 +109,16 @@ struct WebPagesTests {
     try await withBrowser(width: 360, hasScripts: hasScripts) { server, browser in
       let id = try await attach(["feed.json": "{}"], to: server)
       try await browser.open(url("/snapshots/\(id)", on: server))
-      try await browser.click("form[action$='/pin'] button")
+      try await browser.follow("form[action$='/pin'] button")
       #expect(try await browser.text("[role=status]").lowercased().contains("pin"))
       #expect(try await browser.has("form[action$='/unpin']"))
-      try await browser.click("form[action$='/link'] button")
+      try await browser.follow("form[action$='/link'] button")
       let link = try await browser.text(".commands code")
       #expect(link.hasPrefix(server.address("/v1/snapshots/\(id).zip?")))
       #expect(try await Curl([link]).status == 200)
       try await browser.open(url("/snapshots/\(id)", on: server))
       try await browser.click("details.danger summary")
-      try await browser.click("form[action$='/delete'] button")
+      try await browser.follow("form[action$='/delete'] button")
       #expect(try await browser.url == server.address("/?done=deleted"))
       #expect(try await browser.has("[role=status]"))
       #expect(try await Curl([server.address("/v1/snapshots/\(id)")]).status == 410)
@@ -171,13 +171,13 @@ struct WebPagesTests {
       let id = try await attach(["feed.json": "{}"], to: server, token: admin)
       try await browser.open(url("/sign-in", on: server))
       try await browser.type(admin, into: "#token")
-      try await browser.click("main form button")
+      try await browser.follow("main form button")
       // A page of another site, as browsers see it: of no site at all.
       let tracker = try folder.write(
         Data(#"<a id="link" href="\#(server.address("/snapshots/\(id)"))">BUG-7</a>"#.utf8),
         to: "tracker.html")
       try await browser.open(tracker)
-      try await browser.click("#link")
+      try await browser.follow("#link")
       try await browser.wait(for: "document.querySelector('#recordings') !== null")
       #expect(try await browser.url == server.address("/snapshots/\(id)"))
     }
@@ -193,7 +193,7 @@ struct WebPagesTests {
         <input name="form-token" value="\(token)"><button>Free money</button></form>
         """
       try await browser.open(folder.write(Data(form.utf8), to: "attack.html"))
-      try await browser.click("button")
+      try await browser.follow("button")
       try await browser.wait(for: "document.title !== ''")
       #expect(try await browser.text("main").contains("403"))
       #expect(try await Curl([server.address("/v1/snapshots/\(id)")]).status == 200)

@@ -72,9 +72,26 @@ public struct Browser: Sendable {
   /// The page as HTML.
   public var source: String { get async throws { try await call("GET", "/source") as? String ?? "" } }
 
-  /// Clicks the element that a CSS selector finds, and waits for the page that comes of it.
+  /// Clicks the element that a CSS selector finds.
   public func click(_ selector: String) async throws {
     _ = try await call("POST", "/element/\(try await element(selector))/click", [:])
+  }
+
+  /// Clicks a link, or what sends a form, and waits for the page that comes of it.
+  ///
+  /// The driver may be done with a click before the browser has begun to leave the page, which would be read once more.
+  public func follow(_ selector: String) async throws {
+    let left = try await element(selector)
+    _ = try await call("POST", "/element/\(left)/click", [:])
+    let deadline = ContinuousClock.now + .seconds(60)
+    while ContinuousClock.now < deadline {
+      do {
+        _ = try await call("GET", "/element/\(left)/name")
+      } catch let failure as Failure where failure.description.contains("stale element reference") {
+        return
+      }
+    }
+    throw Failure(description: "no page comes of \(selector)")
   }
 
   /// Types into an element.
