@@ -25,6 +25,11 @@ static inline int snapshot_open_cached(const char *path, uint64_t flags) {
   return (int)syscall(437 /* openat2 */, -100 /* AT_FDCWD */, path, &how, sizeof how);
 }
 
+// Where the linker has put the program's code; nothing there is ever written to.
+extern char __executable_start[], etext[];
+static inline const void *snapshot_code_start(void) { return __executable_start; }
+static inline const void *snapshot_code_end(void) { return etext; }
+
 int accept4(int listener, void *address, unsigned int *length, int flags);
 int eventfd(unsigned int value, int flags);
 int epoll_create1(int flags);

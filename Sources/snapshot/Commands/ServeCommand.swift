@@ -47,6 +47,7 @@ struct ServeCommand: AsyncParsableCommand {
     let service = HTTPService(server: application.server, shutdown: .seconds(settings.shutdownSeconds)) {
       url in
       Console.print("Listening on \(url)")
+      ProgramCode.releasePages()
     }
     let group = ServiceGroup(
       configuration: .init(services: [service], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
