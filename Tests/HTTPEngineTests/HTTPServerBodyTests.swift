@@ -269,7 +269,10 @@ import Testing
     }
   }
 
-  @Test func `a reader that is cancelled never waits, however early that comes`() async throws {
+  /// Sends a request, and has its body while it waits for its answer.
+  private func withHeldBody(
+    sending request: String, _ body: (RawHTTPClient, HTTPRequestBody) async throws -> Void
+  ) async throws {
     let kept = Mutex<HTTPRequestBody?>(nil)
     let (began, gate) = (Signal(), Signal())
     try await withServer(handler: { request in
@@ -279,9 +282,15 @@ import Testing
       return HTTPServerResponse(status: .ok)
     }) { _, port in
       let client = try RawHTTPClient(port: port)
-      try client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\n")
+      try client.send(request)
       await began.wait()
-      let body = try #require(kept.withLock { $0.take() })
+      try await body(client, try #require(kept.withLock { $0.take() }))
+      gate.fire()
+    }
+  }
+
+  @Test func `a reader that is cancelled never waits, however early that comes`() async throws {
+    try await withHeldBody(sending: "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\n") { _, body in
       for _ in 0..<2000 {
         let reader = Task.detached {
           var pieces = body.makeAsyncIterator()
@@ -290,24 +299,14 @@ import Testing
         reader.cancel()
         await #expect(throws: CancellationError.self) { try await reader.value }
       }
-      gate.fire()
     }
   }
 
   @Test func `a reader that is cancelled gets what has come`() async throws {
-    let kept = Mutex<HTTPRequestBody?>(nil)
-    let (began, gate, cancelled) = (Signal(), Signal(), Signal())
-    try await withServer(handler: { request in
-      kept.withLock { $0 = request.body }
-      began.fire()
-      await gate.wait()
-      return HTTPServerResponse(status: .ok)
-    }) { _, port in
-      let client = try RawHTTPClient(port: port)
-      try client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 40000\r\n\r\nwith the head")
-      await began.wait()
+    let request = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 40000\r\n\r\nwith the head"
+    try await withHeldBody(sending: request) { client, body in
       try client.send([UInt8](repeating: 0x61, count: 30_000))
-      let body = try #require(kept.withLock { $0.take() })
+      let cancelled = Signal()
       let reader = Task.detached {
         await Task { await cancelled.wait() }.value
         var count = 0
@@ -321,7 +320,6 @@ import Testing
       reader.cancel()
       cancelled.fire()
       #expect(await reader.value == 30_013)
-      gate.fire()
     }
   }
 }

@@ -202,3 +202,23 @@ func refusal(
 ) throws -> ZipError? {
   try refusal(of: builder.bytes, limits: limits, in: folder)
 }
+
+/// Tests of what an archive is refused for.
+protocol RefusalTests {
+  /// Where the archives lie.
+  var folder: TemporaryFolder { get }
+}
+
+extension RefusalTests {
+  typealias Entry = ArchiveBuilder.Entry
+
+  func reason(_ builder: ArchiveBuilder) throws -> ZipError.Reason? {
+    try refusal(of: builder, in: folder)?.reason
+  }
+
+  func reason(_ entries: Entry...) throws -> ZipError.Reason? {
+    var builder = ArchiveBuilder()
+    builder.entries = entries
+    return try reason(builder)
+  }
+}

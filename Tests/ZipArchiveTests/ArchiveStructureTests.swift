@@ -4,21 +4,10 @@ import Testing
 import ZipArchive
 
 /// What an archive is refused for as a whole.
-@Suite struct ArchiveStructureTests {
-  typealias Entry = ArchiveBuilder.Entry
-  private let folder: TemporaryFolder
+@Suite struct ArchiveStructureTests: RefusalTests {
+  let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }
-
-  private func reason(_ builder: ArchiveBuilder) throws -> ZipError.Reason? {
-    try refusal(of: builder, in: folder)?.reason
-  }
-
-  private func reason(_ entries: Entry...) throws -> ZipError.Reason? {
-    var builder = ArchiveBuilder()
-    builder.entries = entries
-    return try reason(builder)
-  }
 
   @Test func `bytes without an end record are no archive`() throws {
     #expect(try refusal(of: [], in: folder)?.reason == .notAnArchive)

@@ -4,21 +4,10 @@ import Testing
 import ZipArchive
 
 /// What an archive is refused for because of one of its entries.
-@Suite struct EntryStructureTests {
-  typealias Entry = ArchiveBuilder.Entry
-  private let folder: TemporaryFolder
+@Suite struct EntryStructureTests: RefusalTests {
+  let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }
-
-  private func reason(_ builder: ArchiveBuilder) throws -> ZipError.Reason? {
-    try refusal(of: builder, in: folder)?.reason
-  }
-
-  private func reason(_ entries: Entry...) throws -> ZipError.Reason? {
-    var builder = ArchiveBuilder()
-    builder.entries = entries
-    return try reason(builder)
-  }
 
   @Test func `entries that share bytes are refused`() throws {
     let first = Entry("a")
