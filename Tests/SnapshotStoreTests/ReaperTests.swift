@@ -125,6 +125,30 @@ import Testing
     }
   }
 
+  /// Nothing is flushed once the tombstone is: a power cut may bring back any of what was removed then.
+  @Test(arguments: [[], ["zip"], ["json"], ["zip", "json"]])
+  func `whatever of an expiry reached the disk before a power cut, the next start ends it`(removed: [String])
+    async throws
+  {
+    let (storage, probe) = (try StorageFixture(), StepProbe())
+    let store = try await storage.open(seams: probe.seams)
+    let sample = SampleBundle(count: 1000)
+    try await store.upload(sample)
+    probe.copyStates(of: storage.path, below: storage.folder.path)
+    #expect(try await Self.reaper(store).run().expired.map(\.id) == [sample.id])
+    let path = "\(storage.folder.path)/\(Step.removeBundle)"
+    let files = { try storage.entries(of: path).filter { $0.contains("\(sample.id)") } }
+    #expect(try files().count == 3)
+    for file in try files() where removed.contains(where: file.hasSuffix) {
+      try Folder.remove("\(path)/\(file)")
+    }
+    let reopened = try await storage.open(at: path)
+    #expect(await failure { _ = try await reopened.open(sample.id) } == "deleted")
+    #expect(try await Self.reaper(reopened).run() == Reaper.Outcome())
+    #expect(reopened.usage == StoreUsage())
+    #expect(try files().map { $0.hasSuffix(".deleted") } == [true])
+  }
+
   @Test func `it makes a pass every so often until it is cancelled`() async throws {
     let store = InMemoryStore(admission: .samples)
     let reaper = Self.reaper(store)
