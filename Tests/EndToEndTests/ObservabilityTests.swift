@@ -3,6 +3,8 @@ import SystemIO
 import TestSupport
 import Testing
 
+@testable import snapshot
+
 /// What is left of requests to the built command: lines and numbers.
 @Suite struct ObservabilityTests {
   @Test func `requests are counted, logged and accounted for under the id that the client gave`() async throws
@@ -20,6 +22,7 @@ import Testing
     #expect(metrics.status == 200)
     let text = String(decoding: metrics.body, as: UTF8.self)
     #expect(text.contains("http_requests_total{code=\"200\",route=\"GET /v1/scrub\"} 1\n"))
+    #expect(text.contains("\nsnapshot_build_info{version=\"\(ProductVersion.current)\"} 1\n"))
     #expect(text.contains("\nsnapshot_store_bundles 0\n"))
     #expect(text.contains("\nsnapshot_queue_depth{queue=\"audit\"} 0\n"))
     #expect(text.contains("\nhttp_connections_open 1\n"))

@@ -14,6 +14,7 @@ public enum MetricName: String, CaseIterable, Sendable {
   case scrubbedBytes = "snapshot_scrubbed_bytes_total"
   case catalogLag = "snapshot_catalog_lag_records"
   case auditEvents = "snapshot_audit_events_total"
+  case build = "snapshot_build_info"
 
   /// The line of help.
   public var help: String {
@@ -32,6 +33,7 @@ public enum MetricName: String, CaseIterable, Sendable {
     case .scrubbedBytes: "Bytes of such bundles."
     case .catalogLag: "Records that are kept and not in the catalogue yet."
     case .auditEvents: "Events for the audit log, by whether they could be written."
+    case .build: "Always 1, with the version that runs."
     }
   }
 }

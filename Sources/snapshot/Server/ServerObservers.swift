@@ -27,6 +27,7 @@ final class ServerObservers: Sendable {
     self.logger = logger
     metrics = ServerMetrics(registry)
     requests = RequestObserver(metrics, logger: logger)
+    metrics.gauge(.build, [("version", ProductVersion.current)]).set(1)
   }
 
   /// For the store's configuration.
