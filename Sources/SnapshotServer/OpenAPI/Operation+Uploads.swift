@@ -18,7 +18,10 @@ extension Operation {
         .header("Upload-Concat", "`partial`, or `final;` and the paths of parts, parted by spaces."),
         .uploadChecksum, .ifNoneMatch,
       ],
-      answers: [Answer(status: 201, text: "It is open, or complete.", fields: ["Location"] + tusOffset)],
+      answers: [
+        Answer(status: 201, text: "It is open, or complete.", fields: ["Location"] + tusOffset),
+        Answer(status: 204, text: "As after OPTIONS.", fields: tusOffer),
+      ],
       problems: opening, fields: tusFields),
     Operation(
       "readUpload", .get, ResumableUploads.path + "/{upload}", "Tells how far an upload is.",
@@ -51,7 +54,7 @@ extension Operation {
           fields: tusOffset + [
             "Cache-Control", "Upload-Length", "Upload-Defer-Length", "Upload-Metadata", "Upload-Concat",
           ]),
-        Answer(status: 204, text: "As after PATCH or DELETE.", fields: tusOffset),
+        Answer(status: 204, text: "As after PATCH, DELETE or OPTIONS.", fields: tusOffset + tusOffer),
       ],
       problems: knowing + appending + ending, fields: tusFields),
   ]
@@ -94,6 +97,7 @@ extension Operation {
   private static let tusFields =
     ["Allow", "Tus-Resumable", "Tus-Version", "Location", "Accept", "Accept-Patch", "Cache-Control"]
     + crossOrigin
+  private static let tusOffer = ["Tus-Extension", "Tus-Max-Size", "Tus-Checksum-Algorithm"]
   private static let tusOffset = ["Upload-Offset", "Upload-Expires", "Link"]
   /// Fields that come with any answer to those who speak the draft.
   static let draftFields =
@@ -136,7 +140,7 @@ extension Operation.Parameter {
     "X-HTTP-Method-Override", "The method that is meant.", ["enum": ["POST", "OPTIONS"]])
   fileprivate static let meantMethod = Self(
     name: "X-HTTP-Method-Override", place: .header, text: "The method that is meant.",
-    schema: ["enum": ["HEAD", "GET", "PATCH", "DELETE"]], isRequired: true)
+    schema: ["enum": ["HEAD", "GET", "PATCH", "DELETE", "OPTIONS"]], isRequired: true)
   fileprivate static let uploadMetadata = header(
     "Upload-Metadata", "Keys, each with a value in base64, parted by commas.")
   fileprivate static let uploadChecksum = header(

@@ -194,6 +194,14 @@ import Testing
     #expect(try await api.tus(.get, path, [.xHTTPMethodOverride: "DELETE"]).status == 400)
     #expect(try await api.tus(.post, path).status == 405)
     #expect(try await api.tus(.post, path, [.xHTTPMethodOverride: "PUT"]).status == 405)
+    for path in [path, "/v1/uploads"] {
+      let offer = try await api.tus(.post, path, [.xHTTPMethodOverride: "OPTIONS"])
+      let asked = try await api.tus(.options, path)
+      #expect(offer.status == 204)
+      for name in [HTTPField.Name.allow, .tusVersion, .tusExtension, .tusMaxSize, .tusChecksumAlgorithm] {
+        #expect(offer.fields[name] != nil && offer.fields[name] == asked.fields[name], "\(name)")
+      }
+    }
     let bare = try await api.tus(.post, path, [:])
     #expect(bare.status == 405)
     #expect(bare.fields[.allow] == "DELETE, GET, HEAD, OPTIONS, PATCH")

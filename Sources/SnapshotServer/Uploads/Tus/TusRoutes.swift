@@ -28,6 +28,8 @@ struct TusRoutes: Sendable {
   private func answer(_ call: APIRequest) async throws -> HTTPServerResponse {
     call.leavesUploadOpen()
     let method = try Tus.method(of: call.request)
+    let meant = "DELETE, GET, HEAD, OPTIONS, PATCH"
+    if method == .options { return offer(meant + ", POST") }
     try Tus.checkVersion(call.request.headerFields)
     let id = try call.value(of: .upload)
     do {
@@ -38,11 +40,18 @@ struct TusRoutes: Sendable {
         try await service.terminate(id, of: call.caller)
         return HTTPServerResponse(status: .noContent)
       // POST only stands for another one.
-      default: throw HTTPProblem.methodNotAllowed(method, allowed: "DELETE, GET, HEAD, OPTIONS, PATCH")
+      default: throw HTTPProblem.methodNotAllowed(method, allowed: meant)
       }
     } catch let error as UploadError {
       throw UploadFailure(error, in: .tus)
     }
+  }
+
+  /// What a request answers that stands for `OPTIONS`, to which the router has no part.
+  private func offer(_ allowed: String) -> HTTPServerResponse {
+    var fields = Tus.offer(service.limits)
+    fields[.allow] = allowed
+    return HTTPServerResponse(status: .noContent, headerFields: fields)
   }
 
   // MARK: Opening
@@ -50,7 +59,9 @@ struct TusRoutes: Sendable {
   private func open(_ call: APIRequest) async throws -> HTTPServerResponse {
     let request = call.request
     let method = try Tus.method(of: request)
-    guard method == .post else { throw HTTPProblem.methodNotAllowed(method, allowed: "OPTIONS, POST") }
+    let allowed = "OPTIONS, POST"
+    if method == .options { return offer(allowed) }
+    guard method == .post else { throw HTTPProblem.methodNotAllowed(method, allowed: allowed) }
     try Tus.checkVersion(request.headerFields)
     let bringsBytes = try bringsBytes(request)
     let checksum = bringsBytes ? try Tus.checksum(request) : nil
