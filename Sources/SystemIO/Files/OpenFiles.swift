@@ -24,8 +24,9 @@ public final class OpenFiles: Sendable {
   public let limit: Int
   private let state = Mutex(State())
 
-  /// Keeps at most `limit` files open, or a sixteenth of the descriptors that the process may have, where that is less.
-  public init(limit: Int = 64) { self.limit = min(limit, DescriptorLimit.current / 16) }
+  /// Keeps at most `limit` files open, or a sixty-fourth of the descriptors that the process may have, where that is
+  /// less: what a server holds back for files is not to be used up by those that nobody reads.
+  public init(limit: Int = 16) { self.limit = min(limit, DescriptorLimit.current / 64) }
 
   /// How many files are kept open now.
   public var count: Int { state.withLock { $0.entries.count } }

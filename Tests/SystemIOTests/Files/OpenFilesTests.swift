@@ -104,6 +104,6 @@ import Testing
   }
 
   @Test func `the default is a small part of the descriptors`() {
-    #expect(OpenFiles().limit == min(64, DescriptorLimit.current / 16))
+    #expect(OpenFiles().limit == min(16, DescriptorLimit.current / 64))
   }
 }
