@@ -27,7 +27,7 @@ extension FileBundleStore {
             try Folder.publish(self.shelf.path(.bundle, of: record.id), as: staging.bundle)
             try Folder.removeIfPresent(self.shelf.path(.record, of: record.id))
           }
-          self.shelf.records.forget(record.id)
+          self.shelf.forget(record.id)
         }
       }
     }
@@ -51,6 +51,7 @@ extension FileBundleStore {
       self.attempt("remove a damaged bundle") { try self.removeBundle(.damaged, of: id) }
     } undo: {
       self.attempt("take back a repair") { try Folder.publish(bundle, as: staging.bundle) }
+      self.shelf.forget(id)
     }
   }
 
@@ -96,7 +97,7 @@ extension FileBundleStore {
       } catch {
         throw StoreError(error)
       }
-      shelf.records.forget(id)
+      shelf.forget(id)
       return Committer.Change(
         outcome: true,
         undo: { self.attempt("take back a deletion") { try Folder.removeIfPresent(tombstone) } })
@@ -120,6 +121,7 @@ extension FileBundleStore {
     do throws(SystemError) {
       let size = try Folder.size(of: path)
       try Folder.remove(path)
+      shelf.forget(id)
       occupancy.forget(size)
     } catch  where error.isNotFound {}
   }
@@ -137,7 +139,7 @@ extension FileBundleStore {
       } catch {
         throw StoreError(error)
       }
-      shelf.records.forget(id)
+      shelf.forget(id)
       logger.error("Set aside a bundle that is damaged", metadata: ["id": "\(id)", "path": "\(damaged)"])
       return Committer.Change(
         outcome: shelf.asServed(record),
@@ -202,7 +204,7 @@ extension FileBundleStore {
         } catch {
           throw StoreError(error)
         }
-        shelf.records.forget(id)
+        shelf.forget(id)
       }
       return Committer.Change(outcome: shelf.asServed(changed))
     }

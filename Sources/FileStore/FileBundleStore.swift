@@ -136,6 +136,7 @@ public final class FileBundleStore: BundleStore {
     await flusher.close()
     await committer.close()
     await remover.perform {}
+    shelf.closeFiles()
     let held = lock.withLock { $0.take() }
     do { try held?.unlock() } catch { logger.error("The storage's lock can't be given back: \(error)") }
   }
@@ -191,7 +192,7 @@ public final class FileBundleStore: BundleStore {
       do throws(StoreError) {
         return try shelf.open(id, anew: true)
       } catch {
-        shelf.records.forget(id)
+        shelf.forget(id)
         throw error
       }
     }

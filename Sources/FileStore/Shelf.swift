@@ -19,8 +19,10 @@ struct Shelf: Sendable {
   /// The storage folder.
   let root: String
   let bundles: String
-  /// What was read of it; whoever changes or removes a record's file says so here.
+  /// What was read of it; whoever changes or removes a record's file says so with ``forget(_:)``.
   let records = RecordCache()
+  /// Bundles that were read a short while ago.
+  private let files = OpenFiles()
 
   init(root: String) {
     self.root = root
@@ -172,9 +174,20 @@ struct Shelf: Sendable {
 
   /// A bundle whose record was read a short while ago, if the system can open it without the disk, else `nil`.
   func openRecent(_ id: SnapshotID) -> StoredBundle? {
-    guard let record = records.record(id), let file = File(cached: path(.bundle, of: id)) else { return nil }
+    guard let record = records.record(id), let (file, _) = files.file(cached: path(.bundle, of: id)) else {
+      return nil
+    }
     return StoredBundle(record: record, file: file)
   }
+
+  /// Drops what is kept in memory or open of a bundle whose record or bytes have just been changed or removed.
+  func forget(_ id: SnapshotID) {
+    records.forget(id)
+    files.forget(path(.bundle, of: id))
+  }
+
+  /// Closes the bundles that are kept open, once nobody reads them.
+  func closeFiles() { files.removeAll() }
 
   /// Reads what was there a moment ago; where it is gone, the bundle was deleted meanwhile.
   private func present<Value>(

@@ -8,12 +8,13 @@ final class Disk: Sendable {
   private let folder: String
   private let queues = (0..<4).map { DispatchQueue(label: "disk-\($0)") }
   private let turn = Atomic(0)
+  private let files = OpenFiles()
 
   init(folder: String) { self.folder = folder }
 
   func open(_ name: String) async throws -> (File, size: Int64) {
     let path = "\(folder)/files/\(name)"
-    if let file = File(cached: path) { return (file, try file.size) }
+    if let file = files.file(cached: path) { return file }
     return try await perform(on: next) {
       let file = try File(path)
       return (file, try file.size)

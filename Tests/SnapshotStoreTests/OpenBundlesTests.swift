@@ -1,0 +1,72 @@
+import FileStore
+import Foundation
+import SnapshotFormat
+import SnapshotStore
+import SystemIO
+import TestSupport
+import Testing
+
+/// Bundles stay open for a while after they were read, and no longer than they are there.
+@Suite(.enabled(if: File(cached: "/") != nil)) struct OpenBundlesTests {
+  private let storage: StorageFixture
+  private let sample = SampleBundle()
+
+  init() throws { storage = try StorageFixture() }
+
+  /// A store that has been asked for the sample, and keeps it open.
+  private func makeStore() async throws -> FileBundleStore {
+    let store = try await storage.open()
+    try await store.upload(sample)
+    _ = try await store.record(sample.id)
+    let first = try await store.open(sample.id).file
+    #expect(try await store.open(sample.id).file === first, "it is opened once")
+    return store
+  }
+
+  /// How many descriptors of the process lead to the sample's bytes, under whatever name.
+  private func openDescriptors() throws -> Int {
+    let folder = "/proc/self/fd"
+    return try FileManager.default.contentsOfDirectory(atPath: folder).count { name in
+      var target = [UInt8](repeating: 0, count: 4096)
+      let count = readlink("\(folder)/\(name)", &target, target.count)
+      return count > 0
+        && String(decoding: target[..<count], as: UTF8.self).contains("/\(sample.id).")
+    }
+  }
+
+  @Test func `a deleted bundle is closed with its deletion`() async throws {
+    let store = try await makeStore()
+    #expect(try openDescriptors() == 1)
+    try await store.delete(sample.id)
+    #expect(await failure { _ = try await store.open(sample.id) } == "deleted")
+    #expect(try openDescriptors() == 0)
+  }
+
+  @Test func `a bundle that is read goes on while it is deleted`() async throws {
+    let store = try await makeStore()
+    let file = try await store.open(sample.id).file
+    let bytes = try file.read(upTo: 1 << 20, at: 0)
+    try await store.delete(sample.id)
+    #expect(try file.read(upTo: 1 << 20, at: 0) == bytes)
+  }
+
+  @Test func `a bundle that is set aside is not given out`() async throws {
+    let store = try await makeStore()
+    try await store.setAside(sample.id)
+    #expect(await failure { _ = try await store.open(sample.id) } == "damaged")
+    #expect(try openDescriptors() == 0)
+  }
+
+  @Test func `a bundle that somebody removed by hand is not given out`() async throws {
+    let store = try await makeStore()
+    try Folder.remove(storage.file(sample.id, "zip"))
+    #expect(await failure { _ = try await store.open(sample.id) } == "notFound")
+    #expect(try openDescriptors() == 0)
+  }
+
+  @Test func `a closed store keeps nothing open`() async throws {
+    let store = try await makeStore()
+    await store.close()
+    #expect(try openDescriptors() == 0)
+  }
+}

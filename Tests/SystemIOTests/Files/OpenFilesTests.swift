@@ -1,0 +1,109 @@
+import Foundation
+import SystemIO
+import TestSupport
+import Testing
+
+/// Where the system opens nothing out of its memory alone, nothing is ever kept.
+@Suite(.enabled(if: File(cached: "/") != nil)) struct OpenFilesTests {
+  private let temporary: TemporaryFolder
+  private let files = OpenFiles(limit: 3)
+  private var path: String { temporary.file("a").path }
+
+  init() throws {
+    temporary = try TemporaryFolder()
+    try make("a", [1, 2, 3])
+  }
+
+  @discardableResult
+  private func make(_ name: String, _ bytes: [UInt8]) throws -> File {
+    let file = try File(temporary.file(name).path, .create(mode: 0o600))
+    try file.write(bytes, at: 0)
+    return file
+  }
+
+  /// Waits until the clock of the file system has gone on since `file` was changed.
+  private func waitForLaterTime(than file: File) throws {
+    let other = try make("clock", [])
+    let before = try file.modifiedNanoseconds
+    repeat { try other.write([0], at: 0) } while try other.modifiedNanoseconds <= before
+  }
+
+  @Test func `a file is opened once`() throws {
+    let first = try #require(files.file(cached: path))
+    let second = try #require(files.file(cached: path))
+    #expect(first.file === second.file)
+    #expect(first.size == 3 && second.size == 3)
+    #expect(try first.file.read(upTo: 9, at: 0) == [1, 2, 3])
+    #expect(files.count == 1)
+  }
+
+  @Test func `what is not there, and a link, is not opened`() throws {
+    let link = temporary.file("link").path
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
+    #expect(files.file(cached: link) == nil)
+    #expect(files.file(cached: path + "x") == nil)
+    #expect(files.count == 0)
+  }
+
+  @Test func `a removed file is gone at once`() throws {
+    _ = try #require(files.file(cached: path))
+    try Folder.remove(path)
+    #expect(files.file(cached: path) == nil)
+    #expect(files.count == 0)
+  }
+
+  @Test func `a file in the place of another is opened anew`() throws {
+    let former = try #require(files.file(cached: path))
+    try make("b", [4])
+    try Folder.replace(path, with: temporary.file("b").path)
+    let replaced = try #require(files.file(cached: path))
+    #expect(replaced.file !== former.file)
+    #expect(replaced.size == 1)
+    #expect(try former.file.read(upTo: 9, at: 0) == [1, 2, 3], "who reads goes on")
+  }
+
+  @Test func `a file that grew has its new length`() throws {
+    _ = try #require(files.file(cached: path))
+    try File(path, .update).write([4], at: 3)
+    #expect(files.file(cached: path)?.size == 4)
+  }
+
+  @Test func `a renamed file is gone at once`() throws {
+    let file = try #require(files.file(cached: path)).file
+    try waitForLaterTime(than: file)
+    try Folder.replace(temporary.file("b").path, with: path)
+    #expect(files.file(cached: path) == nil)
+  }
+
+  @Test func `what is forgotten is closed and opened anew`() throws {
+    weak let former = try #require(files.file(cached: path)).file
+    #expect(former != nil)
+    files.forget(path)
+    #expect(former == nil)
+    #expect(files.count == 0)
+    #expect(files.file(cached: path) != nil)
+    #expect(files.count == 1)
+  }
+
+  @Test func `what was used longest ago makes room`() throws {
+    for name in ["b", "c", "d"] { try make(name, []) }
+    let first = try #require(files.file(cached: path)).file
+    for (name, count) in [("b", 2), ("c", 3), ("d", 3)] {
+      _ = try #require(files.file(cached: temporary.file(name).path))
+      #expect(files.count == count)
+      #expect(files.file(cached: path)?.file === first, "what is asked for stays")
+    }
+    files.removeAll()
+    #expect(files.count == 0)
+  }
+
+  @Test func `without room nothing is kept`() throws {
+    let none = OpenFiles(limit: 0)
+    #expect(none.file(cached: path)?.size == 3)
+    #expect(none.count == 0)
+  }
+
+  @Test func `the default is a small part of the descriptors`() {
+    #expect(OpenFiles().limit == min(16, DescriptorLimit.current / 64))
+  }
+}
