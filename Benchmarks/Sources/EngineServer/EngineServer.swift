@@ -39,6 +39,9 @@ struct EngineServer {
     configuration.eventLoops = 1
     let quiet = Logger(label: "engine") { _ in SwiftLogNoOpLogHandler() }
     let server = HTTPServer(configuration: configuration, handler: router, logger: quiet)
+    _ = try await server.start()
+    // As `snapshot serve` does.
+    ProgramCode.releasePages()
     try await server.run()
   }
 
