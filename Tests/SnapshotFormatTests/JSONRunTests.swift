@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct JSONRunTests {
   @Test func `a run ends at the first byte that is none of it, wherever that stands`() {
-    for length in 0...20 {
+    for length in [0, 1, 2, 7, 8, 9, 17] {
       for place in 0..<max(1, length) {
         for byte in UInt8.min...UInt8.max {
           var bytes = [UInt8](repeating: UInt8(ascii: "a"), count: length)
@@ -14,8 +14,9 @@ import Testing
           for start in [0, min(3, length)] {
             let plain = bytes[start...].firstIndex { $0 < 0x20 || $0 == 0x22 || $0 == 0x5C } ?? length
             let ascii = bytes[start..<plain].firstIndex { $0 >= 0x80 } ?? plain
-            #expect(JSONRun.plainEnd(bytes, from: start) == plain)
-            #expect(JSONRun.asciiEnd(bytes, from: start) == ascii)
+            let ends = (JSONRun.plainEnd(bytes, from: start), JSONRun.asciiEnd(bytes, from: start))
+            // An expectation for each of so many takes longer than all the rest.
+            if ends != (plain, ascii) { Issue.record("\(ends) in \(bytes) from \(start)") }
           }
         }
       }

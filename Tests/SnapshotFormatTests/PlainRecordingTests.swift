@@ -19,12 +19,15 @@ import Testing
     changed(#","#, to: " ,\n  ").replacingOccurrences(of: ":\"", with: " : \"") + " ",
     changed(#""a""#, to: #""""#), changed(#""a""#, to: #""größe ☃ 👍""#), changed(#""a""#, to: "\"\u{7F}\""),
     changed(#""a""#, to: "\"" + String(repeating: "x", count: 1000) + "\""),
+    changed(#""a""#, to: #""\u0061\ud83d\udc4d\\\"é""#), changed("s/a", to: #"s\/a"#),
+    changed(#""a""#, to: #""\n""#),
     changed(digest, to: digest.uppercased()), changed(".250Z", to: "Z"), changed(".250Z", to: ".5+01:00"),
     #"{"size":1,"sha256":"\#(digest)","recordedAt":"2026-11-21T12:00:00Z","path":"recordings/a","identifier":"a"}"#,
   ]
 
   private static let other = [
-    changed(#""a""#, to: #""\u0061""#), changed("s/a", to: #"s\/a"#), changed(":1}", to: ":1.0}"),
+    changed(#""a""#, to: #""\ud800""#), changed("s/a", to: #"s\'a"#), changed(":1}", to: ":1.0}"),
+    changed(#""size""#, to: #""s\u0069ze""#), changed("2026", to: #"202\u0036"#),
     changed(":1}", to: ":1e0}"), changed(":1}", to: ":-1}"), changed(":1}", to: ":01}"),
     changed(":1}", to: ":}"),
     changed(":1}", to: ":9999999999999999999}"), changed(":1}", to: ":1,\"new\":[{\"a\":1}]}"),
@@ -79,6 +82,10 @@ import Testing
       #expect((PlainRecording.read(bytes, from: 0, textLength: length) != nil) == isRead)
     }
     let place = Array(#"{"identifier":""#.utf8).count
+    let escapes = Array(Self.changed(#""a""#, to: #""\\\\""#).utf8)
+    for (length, isRead) in [(63, false), (64, true)] {
+      #expect((PlainRecording.read(escapes, from: 0, textLength: length) != nil) == isRead)
+    }
     for byte: UInt8 in [0x80, 0xC3, 0xFF] {
       var broken = bytes
       broken[place] = byte

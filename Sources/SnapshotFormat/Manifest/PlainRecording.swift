@@ -1,7 +1,7 @@
 import Foundation
 
-/// A recording of a manifest that is spelt as writers spell it: texts without escapes, numbers without signs and
-/// fractions, each key once, and none that is not known.
+/// A recording of a manifest that is spelt as writers spell it: numbers without signs and fractions, escapes in its
+/// identifier and path alone, each key once, and none that is not known.
 ///
 /// Reading it as a whole takes a small part of the time that its tokens take. Whatever is spelt in another way, or
 /// wrong, is left to those, and so is every refusal.
@@ -81,10 +81,30 @@ struct PlainRecording {
   }
 
   private mutating func string() -> String? {
-    guard let text = text().map({ bytes[$0] }) else { return nil }
+    let start = JSONRun.spaceEnd(bytes, from: position)
+    guard let text = text().map({ bytes[$0] }) else { return escapedString(from: start) }
     // Whether a text is UTF-8 needs no telling where it is in ASCII, as most are.
     let isASCII = JSONRun.asciiEnd(bytes, from: text.startIndex) == text.endIndex
     return isASCII ? String(decoding: text, as: UTF8.self) : String(validating: text, as: UTF8.self)
+  }
+
+  /// Takes a text with escapes.
+  private mutating func escapedString(from start: Int) -> String? {
+    guard start < bytes.count, bytes[start] == UInt8(ascii: "\"") else { return nil }
+    var end = JSONRun.plainEnd(bytes, from: start + 1)
+    while end < bytes.count, bytes[end] == UInt8(ascii: "\\") { end = JSONRun.plainEnd(bytes, from: end + 2) }
+    guard end < bytes.count, bytes[end] == UInt8(ascii: "\"") else { return nil }
+    var tokenizer = JSONTokenizer()
+    tokenizer.feed(Array(bytes[start...end]))
+    do throws(JSONFailure) {
+      guard try tokenizer.next() == .string else { return nil }
+    } catch {
+      // What is wrong with it is told when it is read token by token.
+      return nil
+    }
+    guard tokenizer.isUnicode, tokenizer.textLength <= textLength else { return nil }
+    position = end + 1
+    return String(decoding: tokenizer.text, as: UTF8.self)
   }
 
   private mutating func time() -> Date? {
