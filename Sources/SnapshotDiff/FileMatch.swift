@@ -13,11 +13,10 @@ struct FileMatch {
     var list = BoundedList<Change<String>>(limit: limits.listed) { $0.place < $1.place }
     // By the hashes of their names, seeded anew in every process.
     var own: [Int: Summary] = [:]
-    try first.readMembers { if $0.isExtra { own[$0.name.hashValue] = Summary($0) } }
+    try first.readExtras { own[$0.name.hashValue] = Summary($0) }
     // Where the checksums are not known, the contents are read: of those that are told of as alike, and no others.
     var unclear: [Int: SnapshotMember] = [:]
-    try second.readMembers { member in
-      guard member.isExtra else { return }
+    try second.readExtras { member in
       let name = member.name.hashValue
       guard let summary = own.removeValue(forKey: name) else {
         list.append(Change(place: member.name, first: nil, second: "\(member.size)"))
@@ -31,8 +30,7 @@ struct FileMatch {
       }
     }
     if !own.isEmpty || !unclear.isEmpty {
-      try first.readMembers { member throws(BundleError) in
-        guard member.isExtra else { return }
+      try first.readExtras { member throws(BundleError) in
         let name = member.name.hashValue
         if own[name] != nil {
           list.append(Change(place: member.name, first: "\(member.size)", second: nil))
@@ -62,8 +60,4 @@ struct FileMatch {
       return crc32 == otherChecksum
     }
   }
-}
-
-extension SnapshotMember {
-  fileprivate var isExtra: Bool { isAttachment || isAppData }
 }

@@ -3,15 +3,19 @@ import ZipArchive
 
 /// Which recordings of two snapshots are the same ones: those that share identifier and call.
 ///
-/// The manifests are read, the first one once more as far as is needed, and not kept: a manifest may be as large as 32 MB.
-/// Of its recordings only hashes are, in some thirty bytes for each.
+/// The manifests are read, and not kept: a manifest may be as large as 32 MB. Of its recordings only hashes are, in some
+/// thirty bytes for each, and, in their order, the first few of the first snapshot: where those are not enough to tell
+/// from, its manifest is read once more, as far as is needed.
 struct RecordingMatch {
   typealias Pair = (first: Manifest.Recording, second: Manifest.Recording)
 
   /// What the snapshots say of themselves, without their recordings.
   let manifests: (first: Manifest, second: Manifest)
   private(set) var added: BoundedList<Manifest.Recording>
-  private(set) var removed: BoundedList<Manifest.Recording>
+  /// How many only the first has.
+  let removedCount: Int
+  /// The first of those, by identifier and call.
+  let removed: [Manifest.Recording]
   /// How many are there with the same bytes, and with others.
   private(set) var alike = 0
   let changedCount: Int
@@ -22,14 +26,17 @@ struct RecordingMatch {
     _ first: some ReadableSnapshot, _ second: some ReadableSnapshot, limits: ComparisonLimits
   ) throws(BundleError) {
     added = BoundedList(limit: limits.listed, by: Key.isBefore)
-    removed = BoundedList(limit: limits.listed, by: Key.isBefore)
     var changed = BoundedList(limit: limits.listed, by: Key.isBefore)
     var alike = 0
 
     var (keys, contents) = (HashTable(), HashTable())
+    var leading: BoundedList<Manifest.Recording>? = BoundedList(limit: Self.mostLeading, by: Key.isBefore)
     let manifest = try first.readManifest { recording in
-      keys.mark(Key(recording).hashValue, as: Self.unmatched)
-      contents.mark(Content(recording).hashValue)
+      let key = Key(recording).hashValue
+      keys.mark(key, as: Self.unmatched)
+      contents.mark(Self.content(recording, under: key))
+      if recording.identifier.utf8.count > Self.longestLeading { leading = nil }
+      leading?.append(recording)
     }
     var added = added
     var unmatched = keys.count
@@ -41,7 +48,7 @@ struct RecordingMatch {
       }
       keys.mark(key, as: Self.matched)
       unmatched -= 1
-      if contents.mark(of: Content(recording).hashValue) != nil {
+      if contents.mark(of: Self.content(recording, under: key)) != nil {
         alike += 1
       } else {
         changed.append(recording)
@@ -51,37 +58,45 @@ struct RecordingMatch {
     self.alike = alike
     manifests = (manifest, otherManifest)
     changedCount = changed.count
+    removedCount = unmatched
 
     var others = Dictionary(uniqueKeysWithValues: changed.rows.map { (Key($0), $0) })
     var pairs: [Pair] = []
-    if !others.isEmpty || unmatched > 0 {
-      var removed = removed
-      try first.readRecordings { recording in
-        if keys.mark(of: Key(recording).hashValue) == Self.unmatched {
-          removed.append(recording)
-          unmatched -= 1
-        } else if let other = others.removeValue(forKey: Key(recording)) {
-          pairs.append((recording, other))
-        }
-        return !others.isEmpty || unmatched > 0
+    var removed = BoundedList(limit: limits.listed, by: Key.isBefore)
+    func take(_ recording: Manifest.Recording) {
+      if keys.mark(of: Key(recording).hashValue) == Self.unmatched {
+        removed.append(recording)
+      } else if let other = others.removeValue(forKey: Key(recording)) {
+        pairs.append((recording, other))
       }
-      self.removed = removed
     }
+    // What is told of are the first ones, which often are among these.
+    for recording in leading?.rows ?? [] { take(recording) }
+    if !others.isEmpty || removed.count < min(unmatched, limits.listed) {
+      removed = BoundedList(limit: limits.listed, by: Key.isBefore)
+      try first.readRecordings { recording in
+        take(recording)
+        return !others.isEmpty || removed.count < unmatched
+      }
+    }
+    self.removed = removed.rows
     self.changed = pairs.sorted { Key.isBefore($0.first, $1.first) }
   }
+
+  /// The most recordings of the first snapshot that are kept while the second is read: none where the identifier of one
+  /// has more bytes than that, so that they take no more than a megabyte.
+  private static let (mostLeading, longestLeading) = (500, 1024)
 
   /// The marks of the first snapshot's recordings: whether the second has the same one.
   private static let (unmatched, matched) = (UInt8(0), UInt8(1))
 
-  /// What two recordings share that are the same one with the same bytes.
-  private struct Content: Hashable {
-    let key: Key
-    let digest: ContentDigest
-
-    init(_ recording: Manifest.Recording) {
-      key = Key(recording)
-      digest = recording.sha256
-    }
+  /// The hash of what two recordings share that are the same one with the same bytes.
+  /// - Parameter key: The hash of what they share that are the same one.
+  private static func content(_ recording: Manifest.Recording, under key: Int) -> Int {
+    var hasher = Hasher()
+    hasher.combine(key)
+    hasher.combine(recording.sha256)
+    return hasher.finalize()
   }
 
   /// What two recordings share that are the same one.

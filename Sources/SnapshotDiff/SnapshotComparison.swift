@@ -61,7 +61,7 @@ public struct SnapshotComparison: Sendable {
     let recordings = try RecordingMatch(first, second, limits: limits)
     facts = Self.facts(recordings.manifests.first, recordings.manifests.second)
     added = recordings.added.rows
-    removed = recordings.removed.rows
+    removed = recordings.removed
     alike = recordings.alike
     let pairs = recordings.changed
     let located = (
@@ -83,7 +83,7 @@ public struct SnapshotComparison: Sendable {
     let files = try FileMatch(first, second, limits: limits)
     self.files = files.changes
     counts = Counts(
-      added: recordings.added.count, removed: recordings.removed.count, changed: recordings.changedCount,
+      added: recordings.added.count, removed: recordings.removedCount, changed: recordings.changedCount,
       files: files.count)
   }
 

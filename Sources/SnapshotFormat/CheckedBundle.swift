@@ -65,7 +65,21 @@ extension CheckedBundle: ReadableSnapshot {
 
   /// Hands on each file but the manifest.
   public func readMembers(_ body: (SnapshotMember) throws(BundleError) -> Void) throws(BundleError) {
-    var listing = directory.listing
+    try read(directory.listing, body)
+  }
+
+  /// Hands on each attachment and each file of the app's container, in little time where most files are recordings.
+  public func readExtras(_ body: (SnapshotMember) throws(BundleError) -> Void) throws(BundleError) {
+    let listing = directory.listing(under: [BundleLayout.attachments, BundleLayout.appData])
+    try read(listing) { member throws(BundleError) in
+      if member.isExtra { try body(member) }
+    }
+  }
+
+  private func read(
+    _ listing: ZipListing, _ body: (SnapshotMember) throws(BundleError) -> Void
+  ) throws(BundleError) {
+    var listing = listing
     while let line = try BundleError.zip(listing.next()) {
       guard !line.isFolder, line.name != BundleLayout.manifest else { continue }
       try body(SnapshotMember(name: line.name, size: line.size, crc32: line.crc32))

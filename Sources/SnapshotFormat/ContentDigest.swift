@@ -21,19 +21,18 @@ public struct ContentDigest: Hashable, Sendable, CustomStringConvertible {
   public init?(hexadecimal text: String) { self.init(hexadecimal: text.utf8) }
 
   /// Reads 64 hexadecimal digits of either case, else `nil`.
-  init?(hexadecimal digits: some Collection<UInt8>) {
+  init?(hexadecimal digits: some Collection<UInt8>) { self.init(hexadecimal: ArraySlice(digits)) }
+
+  /// Reads 64 hexadecimal digits of either case, which are a part of other bytes, else `nil`.
+  init?(hexadecimal digits: ArraySlice<UInt8>) {
     guard digits.count == 2 * Self.length else { return nil }
-    var rest = digits.makeIterator()
     var isValid = true
     for place in 0..<4 {
-      var word: UInt64 = 0
-      for _ in 0..<16 {
-        guard let digit = rest.next() else { return nil }
-        let (value, isDigit) = Hexadecimal.read(digit)
-        isValid = isValid && isDigit
-        word = word << 4 | UInt64(value)
-      }
-      set(word, at: place)
+      let start = digits.startIndex + 16 * place
+      let (first, isFirst) = Hexadecimal.read(digits[start..<start + 8])
+      let (last, isLast) = Hexadecimal.read(digits[start + 8..<start + 16])
+      isValid = isValid && isFirst && isLast
+      set(UInt64(first) << 32 | UInt64(last), at: place)
     }
     if !isValid { return nil }
   }

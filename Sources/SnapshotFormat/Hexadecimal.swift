@@ -15,11 +15,22 @@ enum Hexadecimal {
     }
   }
 
-  /// What a digit of either case stands for, and whether the byte is one: without a branch, as no processor foresees
-  /// which digits a digest has.
-  static func read(_ digit: UInt8) -> (value: UInt8, isDigit: Bool) {
-    let isNumeral = digit &- UInt8(ascii: "0") < 10
-    let isLetter = (digit | 0x20) &- UInt8(ascii: "a") < 6
-    return ((digit & 15) &+ 9 &* (digit >> 6), isNumeral != isLetter)
+  /// What eight digits of either case stand for, and whether the bytes are such: all looked at together, as a manifest
+  /// has millions of them.
+  static func read(_ digits: ArraySlice<UInt8>) -> (value: UInt32, isValid: Bool) {
+    let word = unsafe UInt64(bigEndian: digits.withUnsafeBytes { unsafe $0.loadUnaligned(as: UInt64.self) })
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    let tops = ones * 0x80
+    // The top bit of each byte of a sum says whether it is at least so much; none overflows into the next.
+    let (ascii, letters) = (word & ~tops, (word | ones * 0x20) & ~tops)
+    func isAtLeast(_ byte: UInt64, _ bytes: UInt64) -> UInt64 { bytes &+ ones &* (0x80 - byte) }
+    let isNumeral = isAtLeast(0x30, ascii) & ~isAtLeast(0x3A, ascii)
+    let isLetter = isAtLeast(0x61, letters) & ~isAtLeast(0x67, letters)
+    let isValid = (isNumeral | isLetter) & ~word & tops == tops
+    // Letters differ from numerals in the bit of 0x40.
+    var value = (word & (ones * 0x0F)) &+ (word >> 6 & ones) &* 9
+    value = (value | value >> 4) & 0x00FF_00FF_00FF_00FF
+    value = (value | value >> 8) & 0x0000_FFFF_0000_FFFF
+    return (UInt32(truncatingIfNeeded: value | value >> 16), isValid)
   }
 }

@@ -6,25 +6,31 @@ enum InternetTime {
 
   /// The time that `text` is, to the nearest millisecond in ``range``; `nil` where it is not of that form, or of no day
   /// and second that there can be.
-  static func milliseconds(_ text: some Collection<UInt8>) -> Int64? {
-    let bytes = Array(text)
-    guard bytes.count >= 20, matches(bytes[..<19], form) else { return nil }
+  static func milliseconds(_ text: some Collection<UInt8>) -> Int64? { milliseconds(ArraySlice(text)) }
+
+  /// The same of a part of other bytes, which is not copied.
+  static func milliseconds(_ text: ArraySlice<UInt8>) -> Int64? {
+    let first = text.startIndex
+    guard text.count >= 20, matches(text[first..<first + 19], form) else { return nil }
     func number(_ start: Int, _ count: Int = 2) -> Int64 {
-      bytes[start..<start + count].reduce(0) { $0 * 10 + Int64($1 & 15) }
+      var number: Int64 = 0
+      for index in first + start..<first + start + count { number = number * 10 + Int64(text[index] & 15) }
+      return number
     }
-    var rest = bytes[19...]
+    var rest = text[(first + 19)...]
     var nanoseconds: Int64 = 0
     if rest.first == UInt8(ascii: ".") {
       let end = rest.dropFirst().firstIndex { !isDigit($0) } ?? rest.endIndex
       let digits = end - rest.startIndex - 1
       guard (1...9).contains(digits) else { return nil }
-      nanoseconds = (digits..<9).reduce(number(20, digits)) { value, _ in value * 10 }
+      nanoseconds = number(20, digits)
+      for _ in digits..<9 { nanoseconds *= 10 }
       rest = rest[end...]
     }
     var offset: Int64 = 0
-    if !rest.elementsEqual(CollectionOfOne(UInt8(ascii: "Z"))) {
+    if rest.count != 1 || rest.first != UInt8(ascii: "Z") {
       guard matches(rest, east) || matches(rest, west) else { return nil }
-      let (hours, minutes) = (number(rest.startIndex + 1), number(rest.startIndex + 4))
+      let (hours, minutes) = (number(rest.startIndex - first + 1), number(rest.startIndex - first + 4))
       // Places differ by 14 hours at most.
       guard minutes <= 59, hours * 60 + minutes <= 18 * 60 else { return nil }
       offset = (hours * 60 + minutes) * (rest.first == UInt8(ascii: "-") ? -60 : 60)
@@ -68,14 +74,19 @@ enum InternetTime {
     min(max(milliseconds, range.lowerBound), range.upperBound)
   }
 
-  /// Whether `bytes` are `form`, with any digit for each `0`.
   /// The forms of a time and of how far its place is off, with a 0 where any digit may stand.
-  private static let form = Array("0000-00-00T00:00:00".utf8)
-  private static let (east, west) = (Array("+00:00".utf8), Array("-00:00".utf8))
+  private static let form: StaticString = "0000-00-00T00:00:00"
+  private static let east: StaticString = "+00:00"
+  private static let west: StaticString = "-00:00"
 
-  private static func matches(_ bytes: ArraySlice<UInt8>, _ form: [UInt8]) -> Bool {
-    bytes.count == form.count
-      && zip(bytes, form).allSatisfy { $1 == UInt8(ascii: "0") ? isDigit($0) : $0 == $1 }
+  /// Whether `bytes` are `form`, with any digit for each `0`.
+  private static func matches(_ bytes: ArraySlice<UInt8>, _ form: StaticString) -> Bool {
+    guard bytes.count == form.utf8CodeUnitCount else { return false }
+    for index in 0..<bytes.count {
+      let (byte, expected) = (bytes[bytes.startIndex + index], unsafe form.utf8Start[index])
+      guard byte == expected || expected == UInt8(ascii: "0") && isDigit(byte) else { return false }
+    }
+    return true
   }
 
   private static func isDigit(_ byte: UInt8) -> Bool {

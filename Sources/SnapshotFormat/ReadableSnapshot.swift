@@ -9,6 +9,9 @@ public protocol ReadableSnapshot: Sendable {
   /// Hands on each file, recordings included, but not the manifest.
   func readMembers(_ body: (SnapshotMember) throws(BundleError) -> Void) throws(BundleError)
 
+  /// Hands on each attachment and each file of the app's container.
+  func readExtras(_ body: (SnapshotMember) throws(BundleError) -> Void) throws(BundleError)
+
   /// The same snapshot, which will find the files of these names sooner than others.
   func locating(_ names: Set<String>) throws(BundleError) -> Self
 
@@ -35,6 +38,13 @@ extension ReadableSnapshot {
     }
   }
 
+  /// Hands on those of all files.
+  public func readExtras(_ body: (SnapshotMember) throws(BundleError) -> Void) throws(BundleError) {
+    try readMembers { member throws(BundleError) in
+      if member.isExtra { try body(member) }
+    }
+  }
+
   /// The same snapshot: not all forms of one know a quicker way.
   public func locating(_ names: Set<String>) throws(BundleError) -> Self { self }
 }
@@ -50,6 +60,8 @@ public struct SnapshotMember: Hashable, Sendable {
 
   /// Whether it came beside the recordings: a screenshot, a log.
   public var isAttachment: Bool { name.hasPrefix(BundleLayout.attachments) }
+  /// Whether it is an attachment, or belongs to the app's container.
+  var isExtra: Bool { isAttachment || isAppData }
   /// Whether it belongs to the app's container.
   public var isAppData: Bool { name.hasPrefix(BundleLayout.appData) }
 }

@@ -13,7 +13,7 @@ struct DirectoryEntry {
 
   /// Reads the next entry of the directory and checks it by itself, unless it was checked before and is only listed.
   init(_ window: inout FileWindow, limits: ZipLimits, isChecked: Bool = false) throws(ZipError) {
-    guard let fixed = try window.take(CentralHeader.length), let header = CentralHeader(fixed),
+    guard let header = try CentralHeader.next(in: &window),
       let rawName = try window.take(Int(header.common.nameLength)),
       let extra = try window.take(Int(header.common.extraLength)),
       window.skip(Int(header.commentLength))

@@ -22,6 +22,15 @@ struct FileWindow {
 
   /// The next `count` bytes, or `nil` where the range or the file ends before.
   mutating func take(_ count: Int) throws(ZipError) -> [UInt8]? {
+    try take(count) { Array($0[$1..<($1 + count)]) }
+  }
+
+  /// What `read` makes of the next `count` bytes, which are not copied for it; `nil` where the range or the file ends
+  /// before.
+  /// - Parameter read: Gets bytes, and where the next ones begin in them.
+  mutating func take<Value>(
+    _ count: Int, _ read: ([UInt8], Int) -> Value
+  ) throws(ZipError) -> Value? {
     guard Int64(count) <= end - offset else { return nil }
     if buffer.count - used < count {
       let length = Int(min(Int64(max(count, piece)), end - offset))
@@ -34,14 +43,22 @@ struct FileWindow {
       used += count
       offset += Int64(count)
     }
-    return Array(buffer[used..<(used + count)])
+    return read(buffer, used)
   }
 
   /// Passes over `count` bytes; answers whether the range has them.
   mutating func skip(_ count: Int) -> Bool {
     guard Int64(count) <= end - offset else { return false }
     offset += Int64(count)
-    used = min(used + count, buffer.count)
+    used += count
+    if used > buffer.count { (buffer, used) = ([], 0) }
     return true
+  }
+
+  /// Goes back to `start`, where it was before.
+  mutating func goBack(to start: Int64) {
+    used -= Int(offset - start)
+    offset = start
+    if used < 0 { (buffer, used) = ([], 0) }
   }
 }

@@ -32,7 +32,7 @@ public struct ZipDirectory: Sendable {
     for index in 0..<count {
       if entries.count >= limit { break }
       if index < first {
-        _ = try Self.pass(&window)
+        _ = try next(in: &window) { _, _ in false }
       } else {
         entries.append(try located(DirectoryEntry(&window, limits: limits)))
       }
@@ -47,21 +47,25 @@ public struct ZipDirectory: Sendable {
 
   /// The entries of exactly these names, as far as they are there; looks through the directory once.
   public func entries(named names: Set<String>) throws(ZipError) -> [String: ZipEntry] {
-    let wanted = Set(names.map { Array($0.utf8) })
-    let isASCII = wanted.allSatisfy { $0.allSatisfy { $0 < 0x80 } }
+    let isASCII = names.allSatisfy { $0.utf8.allSatisfy { $0 < 0x80 } }
+    var wanted: Set<[UInt8]> = []
+    // Hashing all bytes of a name at once is quicker than what a set of arrays does.
+    var hashes = HashTable()
+    for name in names {
+      let name = Array(name.utf8)
+      hashes.mark(Self.hash(name[...]))
+      wanted.insert(name)
+    }
     var found: [String: ZipEntry] = [:]
     var window = FileWindow(file, location.range)
     for _ in 0..<count {
       if found.count == wanted.count { break }
-      let start = window.offset
-      let (rawName, hasExtra) = try Self.pass(&window)
       // A name in ASCII stands there as it is. Any other one may be spelt in three ways, but not in ASCII alone.
-      let isCandidate =
-        wanted.contains(rawName) || !isASCII && (hasExtra || rawName.contains { $0 >= 0x80 })
-      guard isCandidate else { continue }
-      var again = FileWindow(file, start..<window.offset)
-      let entry = try DirectoryEntry(&again, limits: limits)
-      if wanted.contains(Array(entry.name.utf8)) { found[entry.name] = try located(entry) }
+      let entry = try next(in: &window) { name, hasExtra in
+        hashes.mark(of: Self.hash(name)) != nil || !isASCII && (hasExtra || name.contains { $0 >= 0x80 })
+      }
+      guard let entry, wanted.contains(Array(entry.name.utf8)) else { continue }
+      found[entry.name] = try located(entry)
     }
     return found
   }
@@ -69,18 +73,36 @@ public struct ZipDirectory: Sendable {
   /// What the directory says of all entries, one after the other.
   public var listing: ZipListing { ZipListing(self) }
 
+  /// What the directory says of the entries whose names begin with one of `prefixes`, which are in ASCII: those that do
+  /// not are passed over without a closer look.
+  public func listing(under prefixes: [String]) -> ZipListing { ZipListing(self, prefixes: prefixes) }
+
   func located(_ entry: DirectoryEntry) throws(ZipError) -> ZipEntry {
     ZipEntry(entry, dataOffset: try ArchiveLayout(file, location).dataOffset(of: entry))
   }
 
-  /// Passes over one entry.
-  private static func pass(
-    _ window: inout FileWindow
-  ) throws(ZipError) -> (rawName: [UInt8], hasExtra: Bool) {
-    guard let fixed = try window.take(CentralHeader.length), let header = CentralHeader(fixed),
-      let rawName = try window.take(Int(header.common.nameLength)),
-      window.skip(Int(header.common.extraLength) + Int(header.commentLength))
-    else { throw ZipError(.malformedDirectory) }
-    return (rawName, header.common.extraLength > 0)
+  /// Passes over the entry that stands next, and answers what it is if it is wanted.
+  /// - Parameter isWanted: Gets the name as it stands there, and whether there is more that may say how it is meant.
+  func next(
+    in window: inout FileWindow, isChecked: Bool = false, _ isWanted: (ArraySlice<UInt8>, Bool) -> Bool
+  ) throws(ZipError) -> DirectoryEntry? {
+    let start = window.offset
+    guard let header = try CentralHeader.next(in: &window) else { throw ZipError(.malformedDirectory) }
+    let length = Int(header.common.nameLength)
+    let isCandidate = try window.take(length) { bytes, index in
+      isWanted(bytes[index..<(index + length)], header.common.extraLength > 0)
+    }
+    guard let isCandidate, window.skip(Int(header.common.extraLength) + Int(header.commentLength)) else {
+      throw ZipError(.malformedDirectory)
+    }
+    guard isCandidate else { return nil }
+    window.goBack(to: start)
+    return try DirectoryEntry(&window, limits: limits, isChecked: isChecked)
+  }
+
+  private static func hash(_ name: ArraySlice<UInt8>) -> Int {
+    var hasher = Hasher()
+    name.withUnsafeBytes { hasher.combine(bytes: $0) }
+    return hasher.finalize()
   }
 }

@@ -14,11 +14,14 @@ public struct ZipListing {
   }
 
   private let directory: ZipDirectory
+  /// What names begin with; `nil` for all.
+  private let prefixes: [[UInt8]]?
   private var window: FileWindow
   private var rest: Int
 
-  init(_ directory: ZipDirectory) {
+  init(_ directory: ZipDirectory, prefixes: [String]? = nil) {
     self.directory = directory
+    self.prefixes = prefixes.map { $0.map { Array($0.utf8) } }
     window = FileWindow(directory.file, directory.location.range)
     rest = directory.count
   }
@@ -37,8 +40,17 @@ public struct ZipListing {
   }
 
   private mutating func nextHeader() throws(ZipError) -> DirectoryEntry? {
-    guard rest > 0 else { return nil }
-    rest -= 1
-    return try DirectoryEntry(&window, limits: directory.limits, isChecked: true)
+    while rest > 0 {
+      rest -= 1
+      guard let prefixes else {
+        return try DirectoryEntry(&window, limits: directory.limits, isChecked: true)
+      }
+      // What stands there in ASCII is in every encoding the same, unless a field gives another name.
+      let entry = try directory.next(in: &window, isChecked: true) { name, hasExtra in
+        hasExtra || prefixes.contains { name.starts(with: $0) }
+      }
+      if let entry, prefixes.contains(where: { entry.name.utf8.starts(with: $0) }) { return entry }
+    }
+    return nil
   }
 }

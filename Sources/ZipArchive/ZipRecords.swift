@@ -78,14 +78,21 @@ struct CentralHeader {
   /// Made on Unix or Darwin, where names are bytes.
   var isUnix: Bool { system == 3 || system == 19 }
 
-  init?(_ bytes: [UInt8]) {
-    guard bytes.count >= Self.length, bytes.u32(0) == Signature.centralHeader else { return nil }
-    system = bytes[5]
-    common = CommonHeader(bytes, at: 6)
-    commentLength = bytes.u16(32)
-    disk = bytes.u16(34)
-    externalAttributes = bytes.u32(38)
-    offset = bytes.u32(42)
+  /// Reads the ``length`` bytes at `index`, which must be there.
+  init?(_ bytes: [UInt8], at index: Int) {
+    guard bytes.u32(index) == Signature.centralHeader else { return nil }
+    system = bytes[index + 5]
+    common = CommonHeader(bytes, at: index + 6)
+    commentLength = bytes.u16(index + 32)
+    disk = bytes.u16(index + 34)
+    externalAttributes = bytes.u32(index + 38)
+    offset = bytes.u32(index + 42)
+  }
+
+  /// Reads the one that stands next, if one does.
+  static func next(in window: inout FileWindow) throws(ZipError) -> CentralHeader? {
+    guard let header = try window.take(length, { CentralHeader($0, at: $1) }) else { return nil }
+    return header
   }
 }
 

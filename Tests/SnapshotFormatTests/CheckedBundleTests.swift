@@ -22,6 +22,10 @@ import ZipArchive
     var members: [SnapshotMember] = []
     try bundle.readMembers { members.append($0) }
     #expect(Set(members) == Set(open.members))
+    var extras: [SnapshotMember] = []
+    try bundle.readExtras { extras.append($0) }
+    #expect(Set(extras) == Set(open.members.filter { $0.isAttachment || $0.isAppData }))
+    #expect(extras.count == 2)
     let located = try bundle.locating(Set(recordings.map(\.path)))
     for recording in recordings {
       #expect(try bundle.contents(of: recording) == open.contents(of: recording))

@@ -98,6 +98,18 @@ struct ContentDigestTests {
     }
   }
 
+  @Test func `each of its bytes is a digit or refused, wherever it stands`() {
+    for place in 0..<64 {
+      for byte in UInt8(0x20)..<0x7F {
+        var text = Array(abc.utf8)
+        text[place] = byte
+        let spelt = String(decoding: text, as: UTF8.self)
+        let isDigit = "0123456789abcdefABCDEF".utf8.contains(byte)
+        #expect(ContentDigest(hexadecimal: spelt)?.description == (isDigit ? spelt.lowercased() : nil))
+      }
+    }
+  }
+
   @Test(arguments: [0, 31, 32, 33])
   func `it has 32 bytes`(count: Int) {
     #expect((ContentDigest(bytes: [UInt8](repeating: 7, count: count)) != nil) == (count == 32))

@@ -52,6 +52,30 @@ import ZipArchive
     #expect(try listing.next() == nil)
   }
 
+  @Test func `the listing below some folders passes over everything else`() throws {
+    let names = (0..<3000).map { $0 % 7 == 0 ? "kept/\($0)" : "passed/\($0)" }
+    let others = ["kept/ü", "keptü", "ü/kept/", "k/ept", "also/1", "als"]
+    let directory = try ZipDirectory(try written((names + others).map { ($0, []) }))
+    var listing = directory.listing(under: ["kept/", "also/"])
+    var found: [String] = []
+    while let line = try listing.next() { found.append(line.name) }
+    #expect(found == (names + others).filter { $0.hasPrefix("kept/") || $0.hasPrefix("also/") })
+  }
+
+  @Test func `a name from a field is listed below the folder that the field names`() throws {
+    let name = "kept/ü"
+    let raw = Array("other/u".utf8)
+    let field = ArchiveBuilder.Entry(raw: raw).with {
+      $0.flags = 0
+      $0.centralExtra = ArchiveBuilder.unicodePath(name, for: raw)
+    }
+    let file = try file(ArchiveBuilder(.init("kept/a"), field, .init("b")).bytes)
+    var listing = try ZipDirectory(file).listing(under: ["kept/"])
+    #expect(try listing.next()?.name == "kept/a")
+    #expect(try listing.next()?.name == name)
+    #expect(try listing.next() == nil)
+  }
+
   @Test func `several entries are found in one go`() throws {
     let file = try written((0..<100).map { ("n/\($0)", [UInt8($0)]) } + [("ü", [])])
     let directory = try ZipDirectory(file)

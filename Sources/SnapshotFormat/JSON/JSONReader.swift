@@ -38,4 +38,11 @@ public struct JSONReader {
       }
     }
   }
+
+  /// The next element of an array as a whole, as ``JSONTokenizer/takeElement(_:)`` says: of the pieces that have come.
+  mutating func takeElement<Element>(
+    _ read: ([UInt8], Int) -> (element: Element, end: Int)?
+  ) -> Element? {
+    tokenizer.takeElement(read)
+  }
 }

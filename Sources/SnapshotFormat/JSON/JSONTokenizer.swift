@@ -26,10 +26,10 @@ public struct JSONTokenizer: Sendable {
   }
 
   /// What may stand next, outside a text, number or word.
-  private enum Expectation { case value, valueOrEnd, key, keyOrEnd, colon, separator, nothing }
+  enum Expectation { case value, valueOrEnd, key, keyOrEnd, colon, separator, nothing }
 
   /// What is begun and not read to its end.
-  private enum Lexeme: Equatable {
+  enum Lexeme: Equatable {
     case none
     case mark(Int)
     case text
@@ -40,33 +40,33 @@ public struct JSONTokenizer: Sendable {
     case word(Word, matched: Int)
   }
 
-  private enum Word { case `true`, `false`, null }
+  enum Word { case `true`, `false`, null }
 
   /// The last key's or string's characters, its escapes read, or the last number as it is written: as much of it as
   /// the configuration lets be kept. Half a surrogate pair stands there as three bytes, which are no UTF-8.
-  public private(set) var text: [UInt8] = []
+  public internal(set) var text: [UInt8] = []
   /// How many bytes ``text`` would have without a limit.
-  public private(set) var textLength = 0
+  public internal(set) var textLength = 0
   /// Whether the last key or string is Unicode: half a surrogate pair is none.
-  public private(set) var isUnicode = true
+  public internal(set) var isUnicode = true
   /// Where the last token stands, in bytes from the beginning.
-  public private(set) var range = 0..<0
+  public internal(set) var range = 0..<0
 
-  private let configuration: Configuration
-  private var piece: [UInt8] = []
+  let configuration: Configuration
+  var piece: [UInt8] = []
   /// Where the next byte stands in `piece`, and where `piece` stands in the document.
-  private var position = 0
-  private var base = 0
+  var position = 0
+  var base = 0
   private var isAtEnd = false
 
-  private var expectation = Expectation.value
-  private var lexeme = Lexeme.none
+  var expectation = Expectation.value
+  var lexeme = Lexeme.none
   /// Whether each container that is open is an object.
-  private var containers: [Bool] = []
-  private var start = 0
-  private var characters = UTF8Validation()
-  private var highSurrogate: UInt32?
-  private var isKey = false
+  var containers: [Bool] = []
+  var start = 0
+  var characters = UTF8Validation()
+  var highSurrogate: UInt32?
+  var isKey = false
 
   /// Begins to read a document.
   public init(_ configuration: Configuration = Configuration()) { self.configuration = configuration }
@@ -104,318 +104,7 @@ public struct JSONTokenizer: Sendable {
     return isAtEnd ? try end() : nil
   }
 
-  private func failure(_ reason: JSONFailure.Reason) -> JSONFailure {
+  func failure(_ reason: JSONFailure.Reason) -> JSONFailure {
     JSONFailure(reason, offset: offset)
-  }
-}
-
-// MARK: - Structure
-
-extension JSONTokenizer {
-  /// Reads the byte that stands next, where nothing is begun.
-  private mutating func begin(_ byte: UInt8) throws(JSONFailure) -> Token? {
-    switch byte {
-    case 0x20, 0x0A, 0x0D, 0x09:
-      // Documents that people read are spaces for a good part.
-      repeat { position += 1 } while position < piece.count && piece[position] == 0x20
-      return nil
-    case UInt8(ascii: "\""): try beginText()
-    case UInt8(ascii: ","):
-      guard expectation == .separator, let isObject = containers.last else { throw failure(.unexpected) }
-      expectation = isObject ? .key : .value
-      position += 1
-    case UInt8(ascii: ":"):
-      guard expectation == .colon else { throw failure(.unexpected) }
-      expectation = .value
-      position += 1
-    case UInt8(ascii: "{"), UInt8(ascii: "["): return try open(isObject: byte == UInt8(ascii: "{"))
-    case UInt8(ascii: "}"), UInt8(ascii: "]"): return try close(isObject: byte == UInt8(ascii: "}"))
-    case UInt8(ascii: "t"): try beginWord(.true)
-    case UInt8(ascii: "f"): try beginWord(.false)
-    case UInt8(ascii: "n"): try beginWord(.null)
-    case 0xEF where offset == 0:
-      lexeme = .mark(1)
-      position += 1
-    default:
-      guard let number = JSONNumber(byte) else { throw failure(.unexpected) }
-      try beginValue()
-      keep(byte)
-      lexeme = .number(number)
-      position += 1
-    }
-    return nil
-  }
-
-  private mutating func open(isObject: Bool) throws(JSONFailure) -> Token {
-    try beginValue()
-    guard containers.count < configuration.depth else { throw failure(.depth(configuration.depth)) }
-    containers.append(isObject)
-    expectation = isObject ? .keyOrEnd : .valueOrEnd
-    return take(isObject ? .beginObject : .beginArray)
-  }
-
-  private mutating func close(isObject: Bool) throws(JSONFailure) -> Token {
-    let isAllowed = expectation == .separator || expectation == (isObject ? .keyOrEnd : .valueOrEnd)
-    guard isAllowed, containers.last == isObject else { throw failure(.unexpected) }
-    start = offset
-    containers.removeLast()
-    endValue()
-    return take(isObject ? .endObject : .endArray)
-  }
-
-  /// Takes a token of one byte, or the last byte of one.
-  private mutating func take(_ token: Token) -> Token {
-    position += 1
-    range = start..<offset
-    return token
-  }
-
-  /// Notes that a value begins here, where one may.
-  private mutating func beginValue() throws(JSONFailure) {
-    guard expectation == .value || expectation == .valueOrEnd else { throw failure(.unexpected) }
-    start = offset
-    if !text.isEmpty { text.removeAll(keepingCapacity: true) }
-    textLength = 0
-    isUnicode = true
-  }
-
-  private mutating func endValue() {
-    lexeme = .none
-    expectation = containers.isEmpty ? .nothing : .separator
-  }
-
-  private mutating func beginText() throws(JSONFailure) {
-    isKey = expectation == .key || expectation == .keyOrEnd
-    if isKey { expectation = .value }
-    try beginValue()
-    lexeme = .text
-    position += 1
-  }
-
-  private mutating func beginWord(_ word: Word) throws(JSONFailure) {
-    try beginValue()
-    lexeme = .word(word, matched: 1)
-    position += 1
-  }
-
-  /// Ends what only the end of all bytes ends.
-  private mutating func end() throws(JSONFailure) -> Token? {
-    if case .number(let number) = lexeme, number.isWhole {
-      endValue()
-      range = start..<offset
-      return .number
-    }
-    guard expectation == .nothing, lexeme == .none else { throw failure(.incomplete) }
-    return nil
-  }
-}
-
-// MARK: - Texts, numbers and words
-
-extension JSONTokenizer {
-  /// Reads on in what is begun; answers the token where it ends.
-  private mutating func goOn() throws(JSONFailure) -> Token? {
-    switch lexeme {
-    case .none: return nil
-    case .text: return try goOnText()
-    case .escape:
-      try readEscape(piece[position])
-      return nil
-    case .digits(let count, let value):
-      guard let digit = Hexadecimal.value(piece[position]) else { throw failure(.unexpected) }
-      if configuration.keepsEscapes { keep(piece[position]) }
-      position += 1
-      let sum = value << 4 | UInt32(digit)
-      lexeme = .digits(count: count + 1, value: sum)
-      if count == 3 {
-        lexeme = .text
-        if !configuration.keepsEscapes { keepUnit(sum) }
-      }
-      return nil
-    case .number(var number):
-      while position < piece.count, number.take(piece[position]) {
-        keep(piece[position])
-        position += 1
-      }
-      lexeme = .number(number)
-      guard position < piece.count else { return nil }
-      guard number.isWhole else { throw failure(.unexpected) }
-      endValue()
-      range = start..<offset
-      return .number
-    case .word(let word, let matched): return try goOn(word, matched)
-    case .mark(let matched):
-      guard piece[position] == (matched == 1 ? 0xBB : 0xBF) else { throw failure(.unexpected) }
-      position += 1
-      lexeme = matched == 1 ? .mark(2) : .none
-      return nil
-    }
-  }
-
-  private mutating func goOn(_ word: Word, _ matched: Int) throws(JSONFailure) -> Token? {
-    let letters: StaticString
-    let token: Token
-    switch word {
-    case .true: (letters, token) = ("true", .boolean(true))
-    case .false: (letters, token) = ("false", .boolean(false))
-    case .null: (letters, token) = ("null", .null)
-    }
-    let expected = unsafe letters.utf8Start[matched]
-    guard piece[position] == expected else { throw failure(.unexpected) }
-    guard matched + 1 == letters.utf8CodeUnitCount else {
-      lexeme = .word(word, matched: matched + 1)
-      position += 1
-      return nil
-    }
-    endValue()
-    return take(token)
-  }
-
-  /// Where the bytes from `start` on end that are characters by themselves: in ASCII, and no quotes or backslashes.
-  /// Eight bytes are looked at together, as most of a document are such.
-  private static func plainEnd(_ bytes: [UInt8], from start: Int) -> Int {
-    unsafe bytes.withUnsafeBytes { bytes in
-      var index = start
-      while index + 8 <= bytes.count {
-        let word = unsafe bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-        let others = Self.others(UInt64(littleEndian: word))
-        if others != 0 { return index + others.trailingZeroBitCount / 8 }
-        index += 8
-      }
-      while index < bytes.count, unsafe Self.others(UInt64(bytes[index]) | 0x2020_2020_2020_2000) == 0 {
-        index += 1
-      }
-      return index
-    }
-  }
-
-  /// Eight bytes, the first in the lowest place; the lowest set bit of the answer is in the first that is no character by
-  /// itself.
-  private static func others(_ word: UInt64) -> UInt64 {
-    // A byte that is less than what is taken from it borrows from the one above it, which is looked at no more.
-    let ones: UInt64 = 0x0101_0101_0101_0101
-    let quotes = word ^ (ones * 0x22)
-    let backslashes = word ^ (ones * 0x5C)
-    let marks =
-      (word &- ones * 0x20) & ~word | (quotes &- ones) & ~quotes | (backslashes &- ones) & ~backslashes | word
-    return marks & (ones * 0x80)
-  }
-
-  /// Reads up to the next quote or backslash.
-  private mutating func goOnText() throws(JSONFailure) -> Token? {
-    let bytes = piece
-    let first = position
-    var index = first
-    var characters = characters
-    while index < bytes.count {
-      if characters.isBetween {
-        index = Self.plainEnd(bytes, from: index)
-        guard index < bytes.count else { break }
-      }
-      let byte = bytes[index]
-      if byte < 0x80, characters.isBetween {
-        if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { break }
-        position = index
-        throw failure(.unexpected)
-      } else {
-        guard characters.take(byte) else {
-          position = index
-          throw failure(.notUTF8)
-        }
-      }
-      index += 1
-    }
-    self.characters = characters
-    position = index
-    if index > first {
-      keepHalf()
-      keep(bytes[first..<index])
-    }
-    guard index < bytes.count else { return nil }
-    if bytes[index] == UInt8(ascii: "\\") {
-      lexeme = .escape
-      position += 1
-      return nil
-    }
-    keepHalf()
-    guard isKey else {
-      endValue()
-      return take(.string)
-    }
-    isKey = false
-    lexeme = .none
-    expectation = .colon
-    return take(.key)
-  }
-
-  private mutating func readEscape(_ byte: UInt8) throws(JSONFailure) {
-    let character: UInt8
-    switch byte {
-    case UInt8(ascii: "u"):
-      if configuration.keepsEscapes { keep([UInt8(ascii: "\\"), byte]) }
-      lexeme = .digits(count: 0, value: 0)
-      position += 1
-      return
-    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): character = byte
-    case UInt8(ascii: "b"): character = 0x08
-    case UInt8(ascii: "f"): character = 0x0C
-    case UInt8(ascii: "n"): character = 0x0A
-    case UInt8(ascii: "r"): character = 0x0D
-    case UInt8(ascii: "t"): character = 0x09
-    default: throw failure(.unexpected)
-    }
-    if configuration.keepsEscapes {
-      keep([UInt8(ascii: "\\"), byte])
-    } else {
-      keepHalf()
-      keep(character)
-    }
-    lexeme = .text
-    position += 1
-  }
-
-  /// Keeps what the four digits behind `\u` stand for: two such units may make one character.
-  private mutating func keepUnit(_ unit: UInt32) {
-    if let high = highSurrogate, (0xDC00..<0xE000).contains(unit) {
-      highSurrogate = nil
-      keepCharacter(0x10000 + (high - 0xD800) << 10 + (unit - 0xDC00))
-      return
-    }
-    keepHalf()
-    if (0xD800..<0xDC00).contains(unit) {
-      highSurrogate = unit
-    } else {
-      if (0xDC00..<0xE000).contains(unit) { isUnicode = false }
-      keepCharacter(unit)
-    }
-  }
-
-  /// Keeps the first half of a surrogate pair whose second half did not come.
-  private mutating func keepHalf() {
-    guard let half = highSurrogate else { return }
-    highSurrogate = nil
-    isUnicode = false
-    keepCharacter(half)
-  }
-
-  private mutating func keepCharacter(_ value: UInt32) {
-    func tail(_ shift: UInt32) -> UInt8 { 0x80 | UInt8(value >> shift & 0x3F) }
-    switch value {
-    case 0..<0x80: keep(UInt8(value))
-    case 0x80..<0x800: keep([0xC0 | UInt8(value >> 6), tail(0)])
-    case 0x800..<0x10000: keep([0xE0 | UInt8(value >> 12), tail(6), tail(0)])
-    default: keep([0xF0 | UInt8(value >> 18 & 7), tail(12), tail(6), tail(0)])
-    }
-  }
-
-  private mutating func keep(_ byte: UInt8) {
-    if text.count < configuration.textLength { text.append(byte) }
-    textLength += 1
-  }
-
-  private mutating func keep(_ bytes: ArraySlice<UInt8>) {
-    let room = configuration.textLength - text.count
-    text += bytes.count <= room ? bytes : bytes.prefix(room)
-    textLength += bytes.count
   }
 }

@@ -99,14 +99,14 @@ extension ManifestScanner {
   /// A digest.
   mutating func digest() throws(Failure) -> ContentDigest {
     try expect(.string, "a text")
-    if let digest = ContentDigest(hexadecimal: json.tokenizer.text) { return digest }
+    if let digest = ContentDigest(hexadecimal: json.tokenizer.text[...]) { return digest }
     throw .problem(ManifestProblem(.wrong("‘\(try text().prefix(200))’ is not 64 hexadecimal digits")))
   }
 
   /// A time.
   mutating func time() throws(Failure) -> Date {
     try expect(.string, "a text")
-    if let time = InternetTime.milliseconds(json.tokenizer.text) {
+    if let time = InternetTime.milliseconds(json.tokenizer.text[...]) {
       return Date(timeIntervalSince1970: Double(time) / 1000)
     }
     throw .problem(ManifestProblem(.wrong("‘\(try text().prefix(200))’ is not a time as in RFC 3339")))
@@ -143,10 +143,16 @@ extension ManifestScanner {
   }
 
   /// The elements of an array, one after the other.
-  mutating func array(_ element: (inout Self) throws(Failure) -> Void) throws(Failure) {
+  /// - Parameter plain: Reads an element as a whole, before it is looked at otherwise; answers `false` where it can't.
+  mutating func array(
+    plain: (inout Self) throws(Failure) -> Bool = { _ in false },
+    _ element: (inout Self) throws(Failure) -> Void
+  ) throws(Failure) {
     try expect(.beginArray, "a list")
     var index = 0
-    while try !takesEnd() {
+    while true {
+      while try plain(&self) { index += 1 }
+      if try takesEnd() { return }
       do throws(Failure) {
         try element(&self)
       } catch {
@@ -183,6 +189,12 @@ extension ManifestScanner {
       unknownLength += json.tokenizer.offset - start
       if unknownLength > limits.unknownLength { throw .refused(limits.tooMuchUnknown) }
     }
+  }
+
+  /// The next element of the array that is open, if it is a recording that is spelt as writers spell it.
+  mutating func plainRecording() -> Manifest.Recording? {
+    let textLength = textLength
+    return json.takeElement { PlainRecording.read($0, from: $1, textLength: textLength) }
   }
 
   /// Passes over a value.

@@ -10,9 +10,8 @@ extension BundleContents {
     let manifest = try bundle.readManifest { recordings.append($0) }
     var attachments = MemberPage(start: 0)
     var files = MemberPage(start: selection.files)
-    try bundle.readMembers { member in
-      if member.isAttachment { attachments.append(member) }
-      if member.isAppData { files.append(member) }
+    try bundle.readExtras { member in
+      if member.isAttachment { attachments.append(member) } else { files.append(member) }
     }
     self.init(
       formatVersion: manifest.formatVersion,
