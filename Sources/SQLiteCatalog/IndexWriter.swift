@@ -69,10 +69,11 @@ struct IndexWriter {
     let terms = Self.terms(of: record)
     try cached(
       """
-      INSERT OR IGNORE INTO snapshot SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
+      INSERT OR IGNORE INTO snapshot \(Self.columns) SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
       WHERE NOT EXISTS (SELECT 1 FROM removed WHERE id = ?)
+      AND NOT EXISTS (SELECT 1 FROM snapshot WHERE place = ?)
       """,
-      Self.row(record, terms, at: place) + [record.id])
+      Self.row(record, terms, at: place) + [record.id, place])
     guard db.changesCount > 0 else { return false }
     try note(record, terms, at: place)
     return true
@@ -81,7 +82,8 @@ struct IndexWriter {
   private mutating func add(_ record: PreparedRecord, _ terms: Terms) throws {
     let place = try freePlace(record.received)
     try cached(
-      "INSERT INTO snapshot VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", Self.row(record, terms, at: place))
+      "INSERT INTO snapshot \(Self.columns) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      Self.row(record, terms, at: place))
     try note(record, terms, at: place)
   }
 
@@ -143,6 +145,9 @@ struct IndexWriter {
   private static func terms(of record: PreparedRecord) -> Terms {
     Terms(description: record.description, identifiers: record.identifiers ?? "")
   }
+
+  private static let columns =
+    "(place, id, received, size, report, version, pending, length, record, identifiers)"
 
   private static func row(
     _ record: PreparedRecord, _ terms: Terms, at place: Int64

@@ -3,7 +3,7 @@ import GRDB
 import SnapshotFormat
 import SnapshotStore
 
-/// A query as SQLite is asked: one list of rows, or several merged, within a range of rows.
+/// A query as SQLite is asked: one list of places, or several merged, within a range of places.
 struct Search {
   /// How many groups of versions, and applications or reports of a scope, are looked up by their lists. Beyond that rows
   /// are looked at one by one.
@@ -58,7 +58,7 @@ struct Search {
 
   /// The columns of a row that is visited.
   enum Columns: String {
-    /// What there is to count.
+    /// What there is to count: all of it is in the index.
     case sizes = "received, size"
     /// What there is to show, behind these.
     case all = "received, size, snapshot.place, snapshot.id, report, version, length, record"
@@ -69,10 +69,10 @@ struct Search {
     let columns = columns.rawValue
     return matches
       ? """
-      SELECT \(columns) FROM term CROSS JOIN snapshot ON snapshot.place = term.rowid
+      SELECT \(columns) FROM term CROSS JOIN snapshot INDEXED BY listing ON snapshot.place = term.rowid
       WHERE term MATCH ? AND term.rowid BETWEEN ? AND ? ORDER BY term.rowid DESC
       """
-      : "SELECT \(columns) FROM snapshot WHERE place BETWEEN ? AND ? ORDER BY place DESC"
+      : "SELECT \(columns) FROM snapshot INDEXED BY listing WHERE place BETWEEN ? AND ? ORDER BY place DESC"
   }
 
   /// How many rows there are, up to a number.
@@ -82,7 +82,7 @@ struct Search {
       SELECT count(*) FROM (
         SELECT 1 FROM term WHERE term MATCH ? AND term.rowid BETWEEN ? AND ? LIMIT ?)
       """
-      : "SELECT count(*) FROM (SELECT 1 FROM snapshot WHERE place BETWEEN ? AND ? LIMIT ?)"
+      : "SELECT count(*) FROM (SELECT 1 FROM snapshot INDEXED BY listing WHERE place BETWEEN ? AND ? LIMIT ?)"
   }
 
   /// The first version from one on.

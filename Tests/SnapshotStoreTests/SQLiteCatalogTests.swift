@@ -243,9 +243,11 @@ import Testing
           for step in steps where step.contains("SCAN") && !step.contains("(subquery") {
             #expect(step.contains("VIRTUAL TABLE INDEX") && step.contains("M"), "\(query): \(text)")
           }
+          let range = search.match == nil ? "place>? AND place<?" : "place=?"
+          let isCounted = !sql.contains("record")
           #expect(
-            (search.match == nil)
-              == text.contains("SEARCH snapshot USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"))
+            text.contains("\(isCounted ? "COVERING " : "")INDEX listing (\(range))")
+              || sql.contains("SELECT 1 FROM term"), "\(query): \(text)")
         }
         #expect(!search.needsRows)
       }

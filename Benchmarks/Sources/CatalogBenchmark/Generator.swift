@@ -11,6 +11,21 @@ struct Generator {
     twice picture upside down wrong currency price missing total rounding slow scroll keyboard covers button
     """.split(separator: " ")
 
+  /// The numbers of the first `count` records, in the order of their ids.
+  func order(_ count: Int) -> [UInt32] {
+    (0..<UInt32(count)).map { (number: $0, beginning: Self.beginning(of: id(Int($0)))) }
+      .sorted { $0.beginning < $1.beginning }.map(\.number)
+  }
+
+  private static func beginning(of id: SnapshotID) -> UInt64 {
+    id.bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+  }
+
+  private func id(_ index: Int) -> SnapshotID {
+    var random = Random(seed: UInt64(index))
+    return SnapshotID(UUID(uuid: random.bytes()))
+  }
+
   /// A record: the `index`th to arrive.
   func record(_ index: Int) throws -> SnapshotRecord {
     var random = Random(seed: UInt64(index))
