@@ -31,6 +31,12 @@ public struct Browser: Sendable {
       throw Failure(description: "no session: \(answer)")
     }
     self.session = session
+    // No window is as narrow as a phone.
+    let screen: [String: Any] = [
+      "width": width, "height": height, "screenWidth": width, "screenHeight": height, "deviceScaleFactor": 1,
+      "mobile": width < 500,
+    ]
+    try await command("Emulation.setDeviceMetricsOverride", screen)
   }
 
   /// Starts the driver, again where that fails: it takes a free port for IPv4 and then wants the same for IPv6, which
