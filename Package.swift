@@ -86,7 +86,7 @@ let sources: [Target] = [
 ]
 
 let tests: [Target] = [
-  .target(name: "TestSupport", dependencies: ["SystemIO"], path: "Tests/TestSupport"),
+  .target(name: "TestSupport", dependencies: ["SystemIO", "CPlatform"], path: "Tests/TestSupport"),
   .executableTarget(
     name: "echo-server",
     dependencies: [

@@ -1,4 +1,5 @@
-// What Swift's Glibc module does not show: declared here by prototype, called in SystemIO alone.
+// What Swift's Glibc module does not show: declared here by prototype, called in SystemIO and, to start programs, by the
+// tests alone.
 // No system header that changes with _GNU_SOURCE may be included here: its types would clash with Glibc's.
 #pragma once
 #ifdef __linux__
@@ -29,6 +30,9 @@ static inline int snapshot_open_cached(const char *path, uint64_t flags) {
 extern char __executable_start[], etext[];
 static inline const void *snapshot_code_start(void) { return __executable_start; }
 static inline const void *snapshot_code_end(void) { return etext; }
+
+int posix_spawn_file_actions_addchdir_np(void *actions, const char *folder);
+int posix_spawn_file_actions_addclosefrom_np(void *actions, int first);
 
 int accept4(int listener, void *address, unsigned int *length, int flags);
 int eventfd(unsigned int value, int flags);

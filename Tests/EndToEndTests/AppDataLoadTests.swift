@@ -18,21 +18,12 @@ import Testing
       try fixture.write(new, to: name)
       try fixture.folder.write(Data(old.utf8), to: "container/" + name)
     }
-    let process = Process()
-    process.executableURL = URL(filePath: Product.path)
-    process.arguments = ["preload", fixture.bundle.path, "--into", fixture.container.path]
-    process.standardOutput = FileHandle.nullDevice
-    await withCheckedContinuation { (ended: CheckedContinuation<Void, Never>) in
-      process.terminationHandler = { _ in ended.resume() }
-      do {
-        try process.run()
-        // The first file has its new contents while all the others are still to come.
-        while process.isRunning, try fixture.text(names[0]) == old {}
-      } catch {
-        Issue.record(error)
-      }
-      kill(process.processIdentifier, SIGKILL)
-    }
+    let process = try ChildProcess(
+      Product.path, ["preload", fixture.bundle.path, "--into", fixture.container.path])
+    // The first file has its new contents while all the others are still to come.
+    while process.isRunning, try fixture.text(names[0]) == old {}
+    process.signal(SIGKILL)
+    _ = await process.waitForEnd()
     var texts: [String?] = []
     for name in names { texts.append(try fixture.text(name)) }
     #expect(texts.allSatisfy { $0 == old || $0 == new })

@@ -1,33 +1,14 @@
 public import Foundation
-import Synchronization
 
 /// A program that goes on while a test does, such as a server; killed at the latest with the last reference.
-///
-/// - Invariant: `process` is started before the object is handed out, and only asked for its identifier, waited
-///   for and signalled afterwards, which Foundation does under its own lock.
-public final class RunningProgram: @unchecked Sendable {
+public final class RunningProgram: Sendable {
   /// The first line that it wrote to stdout.
   public let firstLine: String
   /// The process's identifier.
-  public var identifier: Int32 { process.processIdentifier }
+  public var identifier: Int32 { process.identifier }
 
-  private let process: Process
-  private let ended: Ended
+  private let process: ChildProcess
   private let scratch: TemporaryFolder
-
-  /// What is waited for: the end, which comes once.
-  private final class Ended: Sendable {
-    let state = Mutex<(status: Int32?, waiting: [CheckedContinuation<Int32, Never>])>((nil, []))
-
-    func set(_ status: Int32) {
-      let waiting = state.withLock { state in
-        state.status = status
-        defer { state.waiting = [] }
-        return state.waiting
-      }
-      for continuation in waiting { continuation.resume(returning: status) }
-    }
-  }
 
   /// Starts `program` and waits for its first line on stdout; throws if it ends without one.
   public init(
@@ -35,14 +16,11 @@ public final class RunningProgram: @unchecked Sendable {
   ) async throws {
     scratch = try TemporaryFolder()
     let errors = try scratch.write(Data(), to: "err")
-    let process = try Tool.make(program, arguments, environment, folder)
     let pipe = Pipe()
-    process.standardInput = FileHandle.nullDevice
-    process.standardOutput = pipe
-    process.standardError = try FileHandle(forWritingTo: errors)
-    let ended = Ended()
-    process.terminationHandler = { ended.set($0.terminationStatus) }
-    try process.run()
+    process = try ChildProcess(
+      program, arguments, environment: environment, folder: folder,
+      output: pipe.fileHandleForWriting, errors: try FileHandle(forWritingTo: errors))
+    try pipe.fileHandleForWriting.close()
     let output = pipe.fileHandleForReading
     let line: String? = await withCheckedContinuation { continuation in
       // What comes after the first line is read too, so that the program is never held up. Dispatch has not threads
@@ -64,16 +42,10 @@ public final class RunningProgram: @unchecked Sendable {
         }
       }.start()
     }
-    self.process = process
-    self.ended = ended
     guard let line else {
       throw Failure(errors: String(decoding: try Data(contentsOf: errors), as: UTF8.self))
     }
     firstLine = line
-  }
-
-  deinit {
-    if process.isRunning { kill(process.processIdentifier, SIGKILL) }
   }
 
   /// The program ended before it wrote a line.
@@ -86,20 +58,12 @@ public final class RunningProgram: @unchecked Sendable {
   /// - Returns: the exit status.
   @discardableResult
   public func stop(_ signal: Int32 = SIGTERM) async -> Int32 {
-    kill(identifier, signal)
+    process.signal(signal)
     return await end()
   }
 
   /// Waits for the end.
-  public func end() async -> Int32 {
-    await withCheckedContinuation { continuation in
-      let status = ended.state.withLock { state in
-        if state.status == nil { state.waiting.append(continuation) }
-        return state.status
-      }
-      if let status { continuation.resume(returning: status) }
-    }
-  }
+  public func end() async -> Int32 { await process.waitForEnd() }
 
   /// What it has written to stderr so far.
   public var errors: String {

@@ -39,30 +39,12 @@ public enum Tool {
     let files = try ["in", "out", "err"].map {
       try scratch.write($0 == "in" ? input ?? Data() : Data(), to: $0)
     }
-    let process = try make(program, arguments, environment, folder)
-    process.standardInput = try FileHandle(forReadingFrom: files[0])
-    process.standardOutput = try FileHandle(forWritingTo: files[1])
-    process.standardError = try FileHandle(forWritingTo: files[2])
-    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-      process.terminationHandler = { _ in continuation.resume() }
-      do { try process.run() } catch { continuation.resume(throwing: error) }
-    }
+    let process = try ChildProcess(
+      program, arguments, environment: environment, folder: folder,
+      input: try FileHandle(forReadingFrom: files[0]), output: try FileHandle(forWritingTo: files[1]),
+      errors: try FileHandle(forWritingTo: files[2]))
     return Outcome(
-      status: process.terminationStatus, output: try Data(contentsOf: files[1]),
+      status: await process.waitForEnd(), output: try Data(contentsOf: files[1]),
       errors: String(decoding: try Data(contentsOf: files[2]), as: UTF8.self))
-  }
-
-  static func make(
-    _ program: String, _ arguments: [String], _ environment: [String: String], _ folder: URL?
-  ) throws -> Process {
-    guard let path = program.contains("/") ? program : find(program) else {
-      throw CocoaError(.fileNoSuchFile)
-    }
-    let process = Process()
-    process.executableURL = URL(filePath: path)
-    process.arguments = arguments
-    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-    process.currentDirectoryURL = folder
-    return process
   }
 }

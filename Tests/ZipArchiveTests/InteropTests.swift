@@ -5,30 +5,16 @@ import Testing
 import ZipArchive
 
 /// A program that other people wrote, run to its end.
-enum Tool: String, CaseIterable {
+enum Archiver: String {
   case unzip, zipinfo, python3, bsdtar, zip, sh
 
-  var isInstalled: Bool { path != nil }
-
-  private var path: String? {
-    let folders = ProcessInfo.processInfo.environment["PATH"]?.split(separator: ":") ?? []
-    return folders.map { "\($0)/\(rawValue)" }.first { FileManager.default.isExecutableFile(atPath: $0) }
-  }
+  var isInstalled: Bool { Tool.find(rawValue) != nil }
 
   /// Runs the program in `folder`; answers what it printed and its exit status.
-  func run(_ arguments: [String], in folder: URL) throws -> (output: String, status: Int32) {
-    let process = Process()
-    process.executableURL = URL(filePath: try #require(path))
-    process.arguments = arguments
-    process.currentDirectoryURL = folder
-    process.environment = ProcessInfo.processInfo.environment.merging(["LC_ALL": "C.UTF-8"]) { $1 }
-    let output = Pipe()
-    process.standardOutput = output
-    process.standardError = output
-    try process.run()
-    let bytes = try output.fileHandleForReading.readToEnd() ?? Data()
-    process.waitUntilExit()
-    return (String(decoding: bytes, as: UTF8.self), process.terminationStatus)
+  func run(_ arguments: [String], in folder: URL) async throws -> (output: String, status: Int32) {
+    let outcome = try await Tool.run(
+      rawValue, arguments, environment: ["LC_ALL": "C.UTF-8"], folder: folder)
+    return (outcome.text + outcome.errors, outcome.status)
   }
 }
 
@@ -64,36 +50,36 @@ enum Tool: String, CaseIterable {
     return path
   }
 
-  @Test(.enabled(if: Tool.unzip.isInstalled, "unzip isn't installed"))
-  func `unzip takes what is written`() throws {
+  @Test(.enabled(if: Archiver.unzip.isInstalled, "unzip isn't installed"))
+  func `unzip takes what is written`() async throws {
     for kind in [Kind.odd, .thousands] {
-      let (output, status) = try Tool.unzip.run(["-t", write(kind)], in: folder.url)
+      let (output, status) = try await Archiver.unzip.run(["-t", write(kind)], in: folder.url)
       #expect(status == 0 && output.contains("No errors detected"), "\(output.suffix(500))")
     }
   }
 
-  @Test(.enabled(if: Tool.zipinfo.isInstalled, "zipinfo isn't installed"))
-  func `zipinfo lists the names that were written`() throws {
-    let (output, status) = try Tool.zipinfo.run(["-1", write(.odd)], in: folder.url)
+  @Test(.enabled(if: Archiver.zipinfo.isInstalled, "zipinfo isn't installed"))
+  func `zipinfo lists the names that were written`() async throws {
+    let (output, status) = try await Archiver.zipinfo.run(["-1", write(.odd)], in: folder.url)
     #expect(status == 0)
     #expect(output.split(separator: "\n").map(String.init) == Self.contents.map(\.name))
   }
 
-  @Test(.enabled(if: Tool.bsdtar.isInstalled, "bsdtar isn't installed"))
-  func `bsdtar unpacks what is written`() throws {
+  @Test(.enabled(if: Archiver.bsdtar.isInstalled, "bsdtar isn't installed"))
+  func `bsdtar unpacks what is written`() async throws {
     let path = try write(.odd)
     let target = folder.file("unpacked")
     try FileManager.default.createDirectory(at: target, withIntermediateDirectories: true)
-    let (output, status) = try Tool.bsdtar.run(["-xf", path], in: target)
+    let (output, status) = try await Archiver.bsdtar.run(["-xf", path], in: target)
     #expect(status == 0, "\(output)")
     for entry in Self.contents where !entry.name.hasSuffix("/") {
       #expect(try Data(contentsOf: target.appending(path: entry.name)) == Data(entry.bytes))
     }
-    #expect(try Tool.bsdtar.run(["-tf", write(.empty)], in: folder.url).status == 0)
+    #expect(try await Archiver.bsdtar.run(["-tf", write(.empty)], in: folder.url).status == 0)
   }
 
-  @Test(.enabled(if: Tool.python3.isInstalled, "python3 isn't installed"))
-  func `Python takes what is written`() throws {
+  @Test(.enabled(if: Archiver.python3.isInstalled, "python3 isn't installed"))
+  func `Python takes what is written`() async throws {
     let script = """
       import sys, zipfile
       for path in sys.argv[1:]:
@@ -102,7 +88,7 @@ enum Tool: String, CaseIterable {
               print(len(archive.namelist()))
       """
     let paths = try Kind.allCases.map(write)
-    let (output, status) = try Tool.python3.run(["-c", script] + paths, in: folder.url)
+    let (output, status) = try await Archiver.python3.run(["-c", script] + paths, in: folder.url)
     #expect(status == 0)
     #expect(output == "\(Self.contents.count)\n3000\n0\n")
   }
@@ -125,29 +111,29 @@ enum Tool: String, CaseIterable {
     try reader.verify()
   }
 
-  @Test(.enabled(if: Tool.zip.isInstalled, "zip isn't installed"))
-  func `what zip writes is read, to a file and to a pipe`() throws {
+  @Test(.enabled(if: Archiver.zip.isInstalled, "zip isn't installed"))
+  func `what zip writes is read, to a file and to a pipe`() async throws {
     let tree = try makeTree()
-    let (output, status) = try Tool.zip.run(["-q", "-r", folder.path + "/a.zip", "."], in: tree)
+    let (output, status) = try await Archiver.zip.run(["-q", "-r", folder.path + "/a.zip", "."], in: tree)
     #expect(status == 0, "\(output)")
     try expectContents(folder.path + "/a.zip")
     try FileManager.default.createDirectory(at: folder.file("piped"), withIntermediateDirectories: true)
-    let piped = try Tool.sh.run(["-c", "zip -q -r - . | cat > ../piped/b.zip"], in: tree)
+    let piped = try await Archiver.sh.run(["-c", "zip -q -r - . | cat > ../piped/b.zip"], in: tree)
     #expect(piped.status == 0, "\(piped.output)")
     try expectContents(folder.path + "/piped/b.zip")
   }
 
-  @Test(.enabled(if: Tool.bsdtar.isInstalled, "bsdtar isn't installed"))
-  func `what bsdtar writes is read`() throws {
+  @Test(.enabled(if: Archiver.bsdtar.isInstalled, "bsdtar isn't installed"))
+  func `what bsdtar writes is read`() async throws {
     let names = ["folder", "日本語", "long", "empty", "noise"]
-    let (output, status) = try Tool.bsdtar.run(
+    let (output, status) = try await Archiver.bsdtar.run(
       ["-a", "-cf", folder.path + "/a.zip"] + names, in: makeTree())
     #expect(status == 0, "\(output)")
     try expectContents(folder.path + "/a.zip")
   }
 
-  @Test(.enabled(if: Tool.python3.isInstalled, "python3 isn't installed"))
-  func `what Python writes is read, to a file and to a pipe, with and without ZIP64`() throws {
+  @Test(.enabled(if: Archiver.python3.isInstalled, "python3 isn't installed"))
+  func `what Python writes is read, to a file and to a pipe, with and without ZIP64`() async throws {
     let script = """
       import os, sys, zipfile
       class Pipe:
@@ -167,7 +153,7 @@ enum Tool: String, CaseIterable {
                   with zipfile.ZipFile(Pipe(file), "w", method) as archive: fill(archive, wide)
       with zipfile.ZipFile("../empty.zip", "w"): pass
       """
-    let (output, status) = try Tool.python3.run(["-c", script], in: makeTree())
+    let (output, status) = try await Archiver.python3.run(["-c", script], in: makeTree())
     #expect(status == 0, "\(output)")
     for kind in ["file", "pipe"] {
       for method in [0, 8] {

@@ -1,0 +1,143 @@
+import CPlatform
+public import Foundation
+import Synchronization
+
+/// A program that was started; it is killed at the latest with the last reference.
+///
+/// It inherits no descriptor but its three streams, and no signal that is blocked or passed over. (Foundation's
+/// `Process` reads beyond a buffer on Linux where more than a thousand descriptors are open, as in a run of many tests.)
+public final class ChildProcess: Sendable {
+  /// The process's identifier.
+  public let identifier: pid_t
+
+  private let end: End
+
+  /// Why a program was not started.
+  public struct Failure: Error {
+    /// The program that was asked for.
+    public let program: String
+    /// What the system says of it.
+    public let code: POSIXErrorCode?
+  }
+
+  /// The end, which comes once.
+  private final class End: Sendable {
+    let state = Mutex<(status: Int32?, waiting: [CheckedContinuation<Int32, Never>])>((nil, []))
+
+    /// Waits for the process's end.
+    func await(_ identifier: pid_t) {
+      // The identifier stays the process's own until it is taken from the system, while nobody sends a signal.
+      var information = siginfo_t()
+      while unsafe waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
+      let (status, waiting) = state.withLock { state in
+        var word: Int32 = 0
+        while unsafe waitpid(identifier, &word, 0) < 0, errno == EINTR {}
+        let signal = word & 0x7f
+        let status = signal == 0 ? (word >> 8) & 0xff : signal
+        defer { state = (status, []) }
+        return (status, state.waiting)
+      }
+      for continuation in waiting { continuation.resume(returning: status) }
+    }
+  }
+
+  /// Starts `program` (a path, or a name on PATH).
+  /// - Parameters:
+  ///   - environment: added to this process's own.
+  ///   - folder: where it works; here if `nil`.
+  ///   - input: what it reads on stdin; like the next two, nothing (`/dev/null`) if `nil`.
+  ///   - output: where its stdout goes.
+  ///   - errors: where its stderr goes.
+  public init(
+    _ program: String, _ arguments: [String], environment: [String: String] = [:], folder: URL? = nil,
+    input: FileHandle? = nil, output: FileHandle? = nil, errors: FileHandle? = nil
+  ) throws {
+    let merged = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+    var words = unsafe ([program] + arguments).map { unsafe strdup($0) } + [nil]
+    var variables = unsafe merged.map { unsafe strdup("\($0)=\($1)") } + [nil]
+    defer { for text in unsafe words + variables { unsafe free(text) } }
+
+    var started: pid_t = 0
+    let code = unsafe Self.withOptions([input, output, errors], folder) { actions, attributes in
+      unsafe posix_spawnp(&started, program, actions, attributes, &words, &variables)
+    }
+    guard code == 0 else { throw Failure(program: program, code: POSIXErrorCode(rawValue: code)) }
+    identifier = started
+    end = End()
+    // A thread of its own: Dispatch has not enough of them for all programs of the tests that run at once.
+    Thread { [end, identifier] in end.await(identifier) }.start()
+  }
+
+  deinit { signal(SIGKILL) }
+
+  /// Whether it has not ended yet.
+  public var isRunning: Bool { end.state.withLock { $0.status == nil } }
+
+  /// Sends it `signal`, unless it has ended.
+  public func signal(_ signal: Int32) {
+    end.state.withLock { state in
+      if state.status == nil { kill(identifier, signal) }
+    }
+  }
+
+  /// Waits for its end.
+  /// - Returns: the exit status; a signal's number for a program that a signal ended.
+  public func waitForEnd() async -> Int32 {
+    await withCheckedContinuation { continuation in
+      let status = end.state.withLock { state in
+        if state.status == nil { state.waiting.append(continuation) }
+        return state.status
+      }
+      if let status { continuation.resume(returning: status) }
+    }
+  }
+}
+
+extension ChildProcess {
+  #if canImport(Darwin)
+    private typealias Actions = posix_spawn_file_actions_t?
+    private typealias Attributes = posix_spawnattr_t?
+  #else
+    private typealias Actions = posix_spawn_file_actions_t
+    private typealias Attributes = posix_spawnattr_t
+  #endif
+
+  /// Runs `body` with what is said about a start: the three streams, the folder, and a state of signals of its own.
+  private static func withOptions(
+    _ streams: [FileHandle?], _ folder: URL?,
+    _ body: (UnsafePointer<Actions>, UnsafePointer<Attributes>) -> Int32
+  ) -> Int32 {
+    #if canImport(Darwin)
+      var actions: Actions = nil
+      var attributes: Attributes = nil
+      let flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_CLOEXEC_DEFAULT
+    #else
+      var actions = Actions()
+      var attributes = Attributes()
+      let flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK
+    #endif
+    unsafe posix_spawn_file_actions_init(&actions)
+    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+    for (number, stream) in streams.enumerated() {
+      if let stream {
+        unsafe posix_spawn_file_actions_adddup2(&actions, stream.fileDescriptor, Int32(number))
+      } else {
+        unsafe posix_spawn_file_actions_addopen(&actions, Int32(number), "/dev/null", O_RDWR, 0)
+      }
+    }
+    #if os(Linux)
+      unsafe posix_spawn_file_actions_addclosefrom_np(&actions, Int32(streams.count))
+    #endif
+    if let folder { unsafe posix_spawn_file_actions_addchdir_np(&actions, folder.path) }
+
+    unsafe posix_spawnattr_init(&attributes)
+    defer { unsafe posix_spawnattr_destroy(&attributes) }
+    var signals = sigset_t()
+    unsafe sigemptyset(&signals)
+    unsafe posix_spawnattr_setsigmask(&attributes, &signals)
+    unsafe sigfillset(&signals)
+    unsafe posix_spawnattr_setsigdefault(&attributes, &signals)
+    unsafe posix_spawnattr_setflags(&attributes, Int16(flags))
+    return unsafe body(&actions, &attributes)
+  }
+}
