@@ -23,6 +23,7 @@ struct Bench {
       case .downloads: try measureDownloads()
       case .uploads: try measureUploads()
       case .mixed: try measureMixedLoad()
+      case .slow: try measureSlowClients()
       case .durable: try measureDurableUploads()
       case .memory: try measureMemory()
       case .start: try measureStartUp()
@@ -100,7 +101,7 @@ struct Bench {
 
 /// What can be measured by itself.
 enum Suite: String, CaseIterable {
-  case requests, downloads, uploads, mixed, durable, memory, start, zip
+  case requests, downloads, uploads, mixed, slow, durable, memory, start, zip
 }
 
 extension [Double] {

@@ -25,18 +25,7 @@ final class Client {
   init(port: UInt16, index: Int, group: Int, poller: Int32) throws {
     self.group = group
     self.poller = poller
-    descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    guard descriptor >= 0 else { throw Failure("socket: \(Failure.lastError)") }
-    var source = Self.address(0x7F00_0002 + UInt32(index / 100), 0)
-    var target = Self.address(0x7F00_0001, port)
-    let size = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let isConnected = withUnsafePointer(to: &source) { source in
-      withUnsafePointer(to: &target) { target in
-        source.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, size) } == 0
-          && target.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, size) } == 0
-      }
-    }
-    guard isConnected else { throw Failure("connect: \(Failure.lastError)") }
+    descriptor = try Self.connect(port: port, from: 0x7F00_0002 + UInt32(index / 100))
     var one: Int32 = 1
     setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
     _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
@@ -44,6 +33,33 @@ final class Client {
   }
 
   deinit { close(descriptor) }
+
+  /// A socket that is connected from the address `host`.
+  /// - Parameter receiveBuffer: the room for what has come and was not taken, in bytes; the system's if `nil`.
+  static func connect(port: UInt16, from host: UInt32, receiveBuffer: Int32? = nil) throws -> Int32 {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    guard descriptor >= 0 else { throw Failure("socket: \(Failure.lastError)") }
+    if var room = receiveBuffer {
+      setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &room, socklen_t(MemoryLayout<Int32>.size))
+    }
+    var source = address(host, 0)
+    var target = address(0x7F00_0001, port)
+    let size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isConnected = withUnsafePointer(to: &source) { source in
+      withUnsafePointer(to: &target) { target in
+        source.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, size) } == 0
+          && target.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+            Glibc.connect(descriptor, $0, size)
+          } == 0
+      }
+    }
+    guard isConnected else {
+      let failure = Failure("connect: \(Failure.lastError)")
+      close(descriptor)
+      throw failure
+    }
+    return descriptor
+  }
 
   private static func address(_ host: UInt32, _ port: UInt16) -> sockaddr_in {
     var address = sockaddr_in()

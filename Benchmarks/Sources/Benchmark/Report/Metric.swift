@@ -4,6 +4,7 @@ import Foundation
 enum Metric: String, Codable {
   case requestsPerSecond = "requests/s"
   case p99 = "p99, ms"
+  case idleP99 = "p99 idle, ms"
   case cpuPerThousand = "CPU s/1,000"
   case megabytesPerSecond = "MB/s"
   case cpuPerGigabyte = "CPU s/GB"

@@ -56,6 +56,8 @@ enum Peer: String, CaseIterable, Codable {
   case flyingFox = "FlyingFox"
   /// The engine without hashing, checking and flushing.
   case unsynced = "ours, unsynced"
+  /// The same server while nobody holds it up.
+  case idle = "ours, idle"
   /// Hummingbird hashing and flushing too.
   case doingTheSame = "Hummingbird, the same"
 
@@ -69,7 +71,7 @@ enum Peer: String, CaseIterable, Codable {
     case .nginx: [Contestant.nginx.name, Contestant.nginxPush.name]
     case .unsynced: [Contestant.engine.name]
     case .doingTheSame: [Contestant.hummingbirdDurable.name]
-    case .hummingbird, .flyingFox, .infoZip, .python, .bsdtar: [rawValue]
+    case .hummingbird, .flyingFox, .idle, .infoZip, .python, .bsdtar: [rawValue]
     }
   }
 }

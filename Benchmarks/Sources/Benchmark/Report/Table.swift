@@ -33,7 +33,8 @@ struct Table {
       guard let value else { return "" }
       return row.metric.format(value) + (names.contains(where: row.limited.contains) ? "*" : "")
     }
-    let others = [Peer.unsynced, .doingTheSame, .infoZip, .python, .bsdtar].compactMap { peer -> String? in
+    let others = [Peer.unsynced, .doingTheSame, .idle, .infoZip, .python, .bsdtar].compactMap {
+      peer -> String? in
       let text = ratio(row, peer)
       return text.isEmpty ? nil : "\(peer.rawValue) \(text)"
     }
