@@ -20,11 +20,9 @@ struct ResponseHead {
   /// Whether the connection ends with this response. That a field of the response's says so is known once the head
   /// is written.
   private(set) var closes: Bool
-  private let response: HTTPServerResponse
   private let minorVersion: Int
 
   init(_ response: HTTPServerResponse, isHEAD: Bool, minorVersion: Int, keepsAlive: Bool) {
-    self.response = response
     self.minorVersion = minorVersion
     switch response.body.length {
     case _ where response.isBodiless: framing = .none
@@ -41,9 +39,12 @@ struct ResponseHead {
     return Int64(text).flatMap { $0 >= 0 ? $0 : nil }
   }
 
-  /// Writes the head. What stands in `buffer` after a failure is not to be sent.
+  /// Writes the head of the `response` that it was decided for. What stands in `buffer` after a failure is not to be
+  /// sent.
   /// - Parameter date: the whole `Date` field with its line end.
-  mutating func write(into buffer: OutputBuffer, date: [UInt8], serverName: String?) throws(Unlawful) {
+  mutating func write(
+    _ response: HTTPServerResponse, into buffer: OutputBuffer, date: [UInt8], serverName: String?
+  ) throws(Unlawful) {
     let status = response.status
     guard (200...999).contains(status.code) else { throw Unlawful() }
     if status.code == 200, status.reasonPhrase == "OK" {
@@ -125,10 +126,7 @@ struct ResponseHead {
 extension OutputBuffer {
   /// Nothing that could end a line gets through, whatever made it.
   fileprivate func append(checked text: String) throws(ResponseHead.Unlawful) {
-    var text = text
-    guard text.withUTF8({ append(checked: UnsafeRawBufferPointer($0)) }) else {
-      throw ResponseHead.Unlawful()
-    }
+    guard text.withUTF8Bytes({ append(checked: $0) }) else { throw ResponseHead.Unlawful() }
   }
 
   fileprivate func append(checked bytes: UnsafeRawBufferPointer) -> Bool {
