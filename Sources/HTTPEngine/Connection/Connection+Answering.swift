@@ -12,13 +12,13 @@ extension Connection {
       return writeAtOnce(response)
     }
     switch answer {
-    case .now(let response) where response.streamedBody(inAnswerTo: request) == nil: writeAtOnce(response)
-    case .now, .later:
-      loop.beginTask()
-      task = Task(executorPreference: loop) {
-        await self.serve(request, answer, number: number)
-        self.loop.endTask()
+    case .now(let response):
+      if response.isStreamed(inAnswerTo: request) {
+        beginTask(request, number: number) { response }
+      } else {
+        writeAtOnce(response)
       }
+    case .later(let respond): beginTask(request, number: number, respond)
     }
   }
 
@@ -31,11 +31,25 @@ extension Connection {
 
   // MARK: The handler's task
 
-  /// Waits for the answer and sees to it that it gets out; runs as the request's task.
-  private func serve(_ request: HTTPServerRequest, _ answer: HTTPAnswer, number: UInt64) async {
+  private func beginTask(
+    _ request: HTTPServerRequest, number: UInt64,
+    _ respond: @escaping @Sendable () async throws -> HTTPServerResponse
+  ) {
+    loop.beginTask()
+    task = Task(executorPreference: loop) {
+      await self.serve(request, number: number, respond)
+      self.loop.endTask()
+    }
+  }
+
+  /// Waits for the response and sees to it that it gets out; runs as the request's task.
+  private func serve(
+    _ request: HTTPServerRequest, number: UInt64,
+    _ respond: @Sendable () async throws -> HTTPServerResponse
+  ) async {
     let response: HTTPServerResponse?
     do {
-      response = try await answer.response
+      response = try await respond()
     } catch {
       response = self.response(to: error, request)
     }
@@ -43,7 +57,7 @@ extension Connection {
       loop.execute { self.close() }
       return
     }
-    if let next = response.streamedBody(inAnswerTo: request) {
+    if case .stream(let next) = response.body, response.isStreamed(inAnswerTo: request) {
       await stream(response, next, number: number)
     } else if loop.isCurrent {
       write(response)
@@ -111,11 +125,9 @@ extension Connection {
 }
 
 extension HTTPServerResponse {
-  /// The pieces of a body that has to be made while it is sent; `nil` where there is none to send.
-  fileprivate func streamedBody(
-    inAnswerTo request: HTTPServerRequest
-  ) -> (@Sendable () async throws -> [UInt8]?)? {
-    guard case .stream(let next) = body, hasBody(inAnswerTo: request.method) else { return nil }
-    return next
+  /// Whether a body has to be made while it is sent.
+  fileprivate func isStreamed(inAnswerTo request: HTTPServerRequest) -> Bool {
+    guard case .stream = body else { return false }
+    return hasBody(inAnswerTo: request.method)
   }
 }

@@ -94,7 +94,7 @@ extension Connection {
     if round != loop.round { (round, begunInRound) = (loop.round, 0) }
     begunInRound += 1
     closesAfterResponse = !head.keepsAlive || requestCount >= limits.requestsPerConnection || loop.isStopping
-    exchange = Exchange(head, received, isReported: loop.context.reportsExchanges)
+    exchange.begin(head, received, isReported: loop.context.reportsExchanges)
     setReadDeadline(DeadlineTable.none)
 
     if head.framing != .length(0) { body = IncomingBody(head.framing, connection: self) }

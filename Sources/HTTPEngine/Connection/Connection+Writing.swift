@@ -23,8 +23,7 @@ extension Connection {
     }
     let output = loop.output
     output.removeAll()
-    if case .stream = response.body {
-    } else if let body, !body.reader.isComplete {
+    if let body, !body.reader.isComplete, response.body.length != nil {
       if !body.judgeUnread() { return refuse(.brokenCoding) }
       if !body.isWorthDraining { closesAfterResponse = true }
     }
@@ -60,8 +59,9 @@ extension Connection {
   /// Sends what stands in the loop's buffer and then the queue, which holds nothing older.
   func sendHead() {
     let bytes = loop.output.bytes
+    let isAlone = output.isEmpty
     do throws(SystemError) {
-      let sent = try socket.send(bytes, more: !output.isEmpty) ?? 0
+      let sent = try socket.send(bytes, more: !isAlone) ?? 0
       exchange.bytesSent += Int64(sent)
       if sent < bytes.count {
         output.prepend(Array(bytes[sent...]))
@@ -70,7 +70,7 @@ extension Connection {
     } catch {
       return sendingFailed()
     }
-    if output.isEmpty { outputIsEmpty() } else { beginSending() }
+    if isAlone { outputIsEmpty() } else { beginSending() }
   }
 
   func writeStreamed(_ piece: [UInt8]) {
@@ -81,10 +81,10 @@ extension Connection {
     let buffer = loop.output
     buffer.removeAll()
     buffer.append(Int64(piece.count), radix: 16)
-    buffer.append("\r\n")
+    buffer.append(literal: "\r\n")
     if piece.count <= Self.joinedSize {
       buffer.append(piece)
-      buffer.append("\r\n")
+      buffer.append(literal: "\r\n")
     } else {
       output.append(piece)
       output.append([.carriageReturn, .lineFeed])
@@ -96,7 +96,7 @@ extension Connection {
     exchange.isQueued = true
     if exchange.framing == .chunked {
       loop.output.removeAll()
-      loop.output.append("0\r\n\r\n")
+      loop.output.append(literal: "0\r\n\r\n")
       sendHead()
     } else {
       flush()
@@ -117,7 +117,7 @@ extension Connection {
     exchange.awaitsContinue = false
     guard input.isEmpty, mayAnswerInterim else { return }
     loop.output.removeAll()
-    loop.output.append("HTTP/1.1 100 Continue\r\n\r\n")
+    loop.output.append(literal: "HTTP/1.1 100 Continue\r\n\r\n")
     queueInterim()
   }
 

@@ -303,11 +303,8 @@ extension Connection {
     /// Whether the client can't be told anything any more, while what it sent is still read.
     var isUnheard = false
 
-    /// No request yet, or one whose head is refused.
-    init() {}
-
-    /// A request that begins.
-    init(_ facts: RequestHead, _ head: ReceivedHead, isReported: Bool) {
+    /// A request begins; nothing is here of one before.
+    mutating func begin(_ facts: RequestHead, _ head: ReceivedHead, isReported: Bool) {
       self.head = head
       number = head.number
       bytesReceived = Int64(head.length)

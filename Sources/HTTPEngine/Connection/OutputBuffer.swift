@@ -39,8 +39,9 @@ final class OutputBuffer {
     count += more.count
   }
 
+  /// Has a name of its own, as a literal would else become a `String`.
   @inline(__always)
-  func append(_ text: StaticString) {
+  func append(literal text: StaticString) {
     append(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
 
@@ -75,7 +76,9 @@ extension String {
   /// come from Objective-C alone.
   @inline(__always)
   func withUTF8Bytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
-    if let result = utf8.withContiguousStorageIfAvailable({ body(UnsafeRawBufferPointer($0)) }) { return result }
+    if let result = utf8.withContiguousStorageIfAvailable({ body(UnsafeRawBufferPointer($0)) }) {
+      return result
+    }
     return Array(utf8).withUnsafeBytes(body)
   }
 }

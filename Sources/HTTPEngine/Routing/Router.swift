@@ -41,8 +41,9 @@ public struct Router: HTTPHandler {
     guard let match = try tree.match(path: path) ?? tree.match(Self.decodedSegments(of: path)) else {
       throw HTTPProblem.noSuchPath()
     }
-    let wanted = method == .head ? .get : method
-    let route = match.routes.first { $0.method == method } ?? match.routes.first { $0.method == wanted }
+    let route =
+      match.routes.first { $0.method == method }
+      ?? (method == .head ? match.routes.first { $0.method == .get } : nil)
     guard let route else {
       let allow = Self.allow(match.routes)
       guard method == .options else {
