@@ -148,7 +148,7 @@ import Testing
   ) throws -> String {
     var head = ResponseHead(response, isHEAD: isHEAD, minorVersion: minorVersion, keepsAlive: keepsAlive)
     let buffer = OutputBuffer(capacity: 1)
-    try head.write(into: buffer, date: Array("Date: now\r\n".utf8), serverName: nil)
+    try head.write(response, into: buffer, date: Array("Date: now\r\n".utf8), serverName: nil)
     return String(decoding: buffer.bytes, as: UTF8.self)
   }
 

@@ -20,6 +20,14 @@ func withServer<Result: Sendable>(
   handler: @escaping @Sendable (HTTPServerRequest) async throws -> HTTPServerResponse,
   _ body: (HTTPServer, UInt16) async throws -> Result
 ) async throws -> Result {
+  try await withServer(configure: configure, handler: ClosureHandler(body: handler), body)
+}
+
+/// Like the one above, for a handler that is none of a closure.
+func withServer<Result: Sendable>(
+  configure: (inout HTTPServer.Configuration) -> Void = { _ in }, handler: some HTTPHandler,
+  _ body: (HTTPServer, UInt16) async throws -> Result
+) async throws -> Result {
   var configuration = HTTPServer.Configuration(port: 0)
   // Each keeps a thread of Dispatch's, which has 255 for all servers of all tests that run at once.
   configuration.eventLoops = 1
@@ -29,8 +37,7 @@ func withServer<Result: Sendable>(
   configuration.limits.idleTime = .seconds(600)
   configuration.limits.writeStallTime = .seconds(600)
   configure(&configuration)
-  let server = HTTPServer(
-    configuration: configuration, handler: ClosureHandler(body: handler), logger: silentLogger)
+  let server = HTTPServer(configuration: configuration, handler: handler, logger: silentLogger)
   let address = try await server.start()
   do {
     let result = try await body(server, address.port)

@@ -12,10 +12,13 @@ final class Disk: Sendable {
 
   init(folder: String) { self.folder = folder }
 
-  func open(_ name: String) async throws -> (File, size: Int64) {
-    let path = "\(folder)/files/\(name)"
-    if let file = files.file(cached: path) { return file }
-    return try await perform(on: next) {
+  func path(of name: String) -> String { "\(folder)/files/\(name)" }
+
+  /// `nil` where opening it might have to wait.
+  func open(cached path: String) -> (file: File, size: Int64)? { files.file(cached: path) }
+
+  func open(_ path: String) async throws -> (file: File, size: Int64) {
+    try await perform(on: next) {
       let file = try File(path)
       return (file, try file.size)
     }

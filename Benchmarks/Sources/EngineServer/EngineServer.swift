@@ -18,17 +18,16 @@ struct EngineServer {
     }
     ProcessSignals.ignoreBrokenPipeAndFileSizeLimit()
     let folder = arguments[2]
-    let small = [UInt8](repeating: UInt8(ascii: "x"), count: 1024)
+    let small = HTTPServerResponse(
+      status: .ok, headerFields: [.contentType: "application/octet-stream"],
+      body: .bytes([UInt8](repeating: UInt8(ascii: "x"), count: 1024)))
     let disk = Disk(folder: folder)
     let router = Router([
-      Route(.get, "/small") { _ in
-        HTTPServerResponse(
-          status: .ok, headerFields: [.contentType: "application/octet-stream"], body: .bytes(small))
-      },
-      Route(.get, "/files/{name}") { routed in
-        let (file, size) = try await disk.open(try routed.value(of: name))
-        return try Representation(.file(file, size: size), contentType: "application/octet-stream")
-          .response(to: routed.request)
+      .immediate(.get, "/small") { _ in .now(small) },
+      .immediate(.get, "/files/{name}") { routed in
+        let path = disk.path(of: try routed.value(of: name))
+        if let file = disk.open(cached: path) { return .now(try response(to: routed.request, file)) }
+        return .later { try response(to: routed.request, try await disk.open(path)) }
       },
       Route(.put, "/uploads/{name}") { routed in
         try await disk.receive(routed.request.body, as: try routed.value(of: name))
@@ -43,6 +42,13 @@ struct EngineServer {
     // As `snapshot serve` does.
     ProgramCode.releasePages()
     try await server.run()
+  }
+
+  private static func response(
+    to request: HTTPServerRequest, _ file: (file: File, size: Int64)
+  ) throws -> HTTPServerResponse {
+    try Representation(.file(file.file, size: file.size), contentType: "application/octet-stream")
+      .response(to: request)
   }
 
   private static let name = PathParameter("name") { $0 }

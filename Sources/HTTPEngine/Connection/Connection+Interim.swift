@@ -20,7 +20,7 @@ extension Connection {
 
   /// Whether an interim answer may go out: none once the final one has begun (RFC 9110 §15.2).
   var mayAnswerInterim: Bool {
-    phase == .request && !exchange.isQueued && exchange.held == nil && exchange.status == 0
+    phase == .request && !exchange.isQueued && held == nil && exchange.status == 0
       && !exchange.isUnheard
   }
 

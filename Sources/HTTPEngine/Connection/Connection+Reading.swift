@@ -5,13 +5,24 @@ extension Connection {
   /// Begins to wait for a request, some of which may have come already.
   func waitForRequest() {
     phase = .head
-    parser = RequestParser(limits: limits)
-    if !input.isEmpty {
+    // Whoever asked for an answer and got it at once goes on from there: many requests that come together make no deep
+    // stack.
+    if !isAnswering { beginRequests() }
+  }
+
+  /// Begins with the requests that have come, as long as they are answered at once, and waits for the next one.
+  private func beginRequests() {
+    while phase == .head, !input.isEmpty {
       if round == loop.round, begunInRound >= limits.pipelinedRequests { return awaitTurn() }
-      parseInput(isNew: true)
-      // A client that has ended its side gets answers to what it sent before.
-      if phase == .head, inputHasEnded { close() }
-    } else if inputHasEnded || loop.isStopping {
+      guard beginRequest() else {
+        // A client that has ended its side gets answers to what it sent before.
+        if inputHasEnded { return close() }
+        setReadDeadline(loop.now + limits.headTime.milliseconds)
+        return setInterest(reading: true)
+      }
+    }
+    guard phase == .head else { return }
+    if inputHasEnded || loop.isStopping {
       close()
     } else {
       setReadDeadline(loop.now + loop.context.idleMilliseconds)
@@ -34,21 +45,29 @@ extension Connection {
     let received = UnsafeRawBufferPointer(rebasing: loop.scratch[..<count])
     guard input.isEmpty else {
       input.append(received)
-      return parseInput(isNew: false)
+      if beginRequest() { beginRequests() }
+      return
     }
+    var parser = RequestParser(limits: limits)
     switch parser.parse(received) {
     case .complete(let head):
       if head.length < count { input.append(UnsafeRawBufferPointer(rebasing: received[head.length...])) }
-      begin(head, UnsafeRawBufferPointer(rebasing: received[..<head.length]))
+      begin(head, makeHead(head, UnsafeRawBufferPointer(rebasing: received[..<head.length])))
+      beginRequests()
     case .incomplete:
       input.append(received)
+      self.parser = parser
       setReadDeadline(loop.now + limits.headTime.milliseconds)
     case .refused(let refusal):
       refuse(refusal)
     }
   }
 
-  private func parseInput(isNew: Bool) {
+  /// Begins with the request whose head stands in `input`, unless part of it is still to come.
+  /// - Returns: whether all of the head was there, or enough to refuse it.
+  private func beginRequest() -> Bool {
+    var parser = self.parser ?? RequestParser(limits: limits)
+    self.parser = nil
     switch input.withUnsafeBytes({ parser.parse($0) }) {
     case .complete(let head):
       let request = input.withUnsafeBytes {
@@ -57,21 +76,16 @@ extension Connection {
       input.removeFirst(head.length)
       begin(head, request)
     case .incomplete:
-      if isNew {
-        setReadDeadline(loop.now + limits.headTime.milliseconds)
-        setInterest(reading: true)
-      }
+      self.parser = parser
+      return false
     case .refused(let refusal):
       refuse(refusal)
     }
+    return true
   }
 
   private func makeHead(_ head: RequestHead, _ bytes: UnsafeRawBufferPointer) -> ReceivedHead {
     ReceivedHead(bytes, facts: head, peer: peer, number: loop.makeRequestNumber())
-  }
-
-  private func begin(_ head: RequestHead, _ bytes: UnsafeRawBufferPointer) {
-    begin(head, makeHead(head, bytes))
   }
 
   private func begin(_ head: RequestHead, _ received: ReceivedHead) {
@@ -80,7 +94,7 @@ extension Connection {
     if round != loop.round { (round, begunInRound) = (loop.round, 0) }
     begunInRound += 1
     closesAfterResponse = !head.keepsAlive || requestCount >= limits.requestsPerConnection || loop.isStopping
-    exchange = Exchange(head, received, isReported: loop.context.reportsExchanges)
+    exchange.begin(head, received, isReported: loop.context.reportsExchanges)
     setReadDeadline(DeadlineTable.none)
 
     if head.framing != .length(0) { body = IncomingBody(head.framing, connection: self) }
@@ -92,11 +106,7 @@ extension Connection {
     let request = HTTPServerRequest(
       received, on: self, forwardedPeer: exchange.forwardedPeer,
       body: body?.forHandler(head.framing) ?? .empty)
-    loop.beginTask()
-    task = Task(executorPreference: loop) {
-      await self.serve(request, number: received.number)
-      self.loop.endTask()
-    }
+    answer(request, number: received.number)
   }
 
   /// Finds out whom a trusted proxy brings the request from, and whether that client may have one more.
@@ -124,7 +134,7 @@ extension Connection {
 
   /// Answers in the engine's own name; the connection goes on if it can.
   private func decline(_ refusal: Refusal) {
-    write(refusal.problem.response(requestID: exchange.id))
+    writeAtOnce(refusal.problem.response(requestID: exchange.id))
   }
 
   /// Reads and drops what is left of a body, once the response is out.

@@ -10,84 +10,6 @@ extension Connection {
   /// How much of a response goes out before others that wait to send: a small one isn't held up by large ones.
   private static let firstShare = 128 * 1024
 
-  // MARK: The handler's task
-
-  /// Lets the handler answer and sees to it that the answer gets out; runs as the request's task.
-  func serve(_ request: HTTPServerRequest, number: UInt64) async {
-    let response: HTTPServerResponse?
-    do {
-      response = try await loop.context.handler.respond(to: request)
-    } catch {
-      response = self.response(to: error, request)
-    }
-    guard let response else {
-      loop.execute { self.close() }
-      return
-    }
-    guard case .stream(let next) = response.body, response.hasBody(inAnswerTo: request.method) else {
-      if loop.isCurrent { write(response) } else { loop.execute { self.write(response) } }
-      return
-    }
-    await stream(response, next, number: number)
-  }
-
-  /// What a client is told of a failure; `nil` where there is nobody to tell.
-  private func response(to error: any Error, _ request: HTTPServerRequest) -> HTTPServerResponse? {
-    let problem: HTTPProblem
-    switch error {
-    case let error as HTTPProblem: problem = error
-    case HTTPBodyError.tooLarge(let limit): problem = Refusal.bodyTooLarge(limit: limit).problem
-    case HTTPBodyError.tooSlow: problem = Refusal.bodyTooSlow.problem
-    case HTTPBodyError.malformed:
-      problem = Refusal.brokenCoding.problem
-    case HTTPBodyError.disconnected: return nil
-    default:
-      loop.context.logger.error(
-        "handler failed",
-        metadata: ["id": "\(request.id)", "error": "\(String(describing: error).escapedForLog)"])
-      problem = Refusal.internalError.problem
-    }
-    return problem.response(requestID: request.id)
-  }
-
-  private func stream(
-    _ response: HTTPServerResponse, _ next: @Sendable () async throws -> [UInt8]?, number: UInt64
-  ) async {
-    do {
-      try await onLoop(number) { self.write(response) }
-      while let piece = try await next() {
-        if !piece.isEmpty { try await onLoop(number) { self.writeStreamed(piece) } }
-      }
-      loop.execute { if self.isStreaming(number) { self.endStream() } }
-    } catch {
-      if !(error is HTTPBodyError) {
-        loop.context.logger.error("stream failed", metadata: ["error": "\("\(error)".escapedForLog)"])
-      }
-      // The status is out: a connection that ends early is all that can still tell.
-      loop.execute { if self.isStreaming(number) { self.abort() } }
-    }
-  }
-
-  /// Whether the response to that request is still being written: a stream never gets into another's response.
-  private func isStreaming(_ number: UInt64) -> Bool {
-    phase == .request && exchange.number == number && !exchange.isQueued
-  }
-
-  /// Writes on the loop and waits until the queue is empty.
-  func onLoop(_ number: UInt64, _ action: @escaping @Sendable () -> Void) async throws {
-    try await withCheckedThrowingContinuation { continuation in
-      let isOpen = loop.execute {
-        if self.isStreaming(number) { action() }
-        if self.isStreaming(number) {
-          self.waitForRoom(continuation)
-        } else {
-          continuation.resume(throwing: HTTPBodyError.disconnected)
-        }
-      }
-      if !isOpen { continuation.resume(throwing: HTTPBodyError.disconnected) }
-    }
-  }
-
   // MARK: Responses
 
   /// Sends a response, or the beginning of one that is a stream.
@@ -96,13 +18,12 @@ extension Connection {
     if exchange.isUnheard { return close() }
     // It goes out behind all interim answers; what is written first of a request is its answer.
     guard output.isEmpty else {
-      if exchange.held == nil { exchange.held = response }
+      if held == nil { held = response }
       return
     }
     let output = loop.output
     output.removeAll()
-    if case .stream = response.body {
-    } else if let body, !body.reader.isComplete {
+    if let body, !body.reader.isComplete, response.body.length != nil {
       if !body.judgeUnread() { return refuse(.brokenCoding) }
       if !body.isWorthDraining { closesAfterResponse = true }
     }
@@ -110,7 +31,7 @@ extension Connection {
       response, isHEAD: exchange.isHEAD, minorVersion: exchange.minorVersion,
       keepsAlive: !closesAfterResponse && !loop.isStopping)
     do throws(ResponseHead.Unlawful) {
-      try head.write(into: output, date: loop.dateField, serverName: loop.context.serverName)
+      try head.write(response, into: output, date: loop.dateField, serverName: loop.context.serverName)
     } catch {
       loop.context.logger.error("unlawful response", metadata: ["status": "\(response.status.code)"])
       return write(Refusal.internalError.problem.response(requestID: exchange.id))
@@ -138,8 +59,9 @@ extension Connection {
   /// Sends what stands in the loop's buffer and then the queue, which holds nothing older.
   func sendHead() {
     let bytes = loop.output.bytes
+    let isAlone = output.isEmpty
     do throws(SystemError) {
-      let sent = try socket.send(bytes, more: !output.isEmpty) ?? 0
+      let sent = try socket.send(bytes, more: !isAlone) ?? 0
       exchange.bytesSent += Int64(sent)
       if sent < bytes.count {
         output.prepend(Array(bytes[sent...]))
@@ -148,10 +70,10 @@ extension Connection {
     } catch {
       return sendingFailed()
     }
-    if output.isEmpty { outputIsEmpty() } else { beginSending() }
+    if isAlone { outputIsEmpty() } else { beginSending() }
   }
 
-  private func writeStreamed(_ piece: [UInt8]) {
+  func writeStreamed(_ piece: [UInt8]) {
     guard exchange.framing == .chunked else {
       output.append(piece)
       return beginSending()
@@ -159,10 +81,10 @@ extension Connection {
     let buffer = loop.output
     buffer.removeAll()
     buffer.append(Int64(piece.count), radix: 16)
-    buffer.append("\r\n")
+    buffer.append(literal: "\r\n")
     if piece.count <= Self.joinedSize {
       buffer.append(piece)
-      buffer.append("\r\n")
+      buffer.append(literal: "\r\n")
     } else {
       output.append(piece)
       output.append([.carriageReturn, .lineFeed])
@@ -170,11 +92,11 @@ extension Connection {
     sendHead()
   }
 
-  private func endStream() {
+  func endStream() {
     exchange.isQueued = true
     if exchange.framing == .chunked {
       loop.output.removeAll()
-      loop.output.append("0\r\n\r\n")
+      loop.output.append(literal: "0\r\n\r\n")
       sendHead()
     } else {
       flush()
@@ -182,7 +104,7 @@ extension Connection {
   }
 
   /// Ends the connection so that the client can't take what it has for the whole.
-  private func abort() {
+  func abort() {
     if exchange.framing == .untilClose {
       do { try socket.resetOnClose() } catch { loop.context.logger.debug("connection: \(error)") }
     }
@@ -195,7 +117,7 @@ extension Connection {
     exchange.awaitsContinue = false
     guard input.isEmpty, mayAnswerInterim else { return }
     loop.output.removeAll()
-    loop.output.append("HTTP/1.1 100 Continue\r\n\r\n")
+    loop.output.append(literal: "HTTP/1.1 100 Continue\r\n\r\n")
     queueInterim()
   }
 
@@ -290,8 +212,8 @@ extension Connection {
       updateWriteInterest()
     }
     resumeWriters(with: .success(()))
-    if let held = exchange.held {
-      exchange.held = nil
+    if let held {
+      self.held = nil
       return write(held)
     }
     guard exchange.isQueued else { return }

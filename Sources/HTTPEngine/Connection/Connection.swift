@@ -34,7 +34,8 @@ final class Connection: @unchecked Sendable {
   /// What came and is not used yet: part of a head, the beginning of a body, or the next requests.
   var input = ByteQueue()
   var inputHasEnded = false
-  var parser: RequestParser
+  /// Has judged the part of a head that stands in `input`; `nil` where nothing of one has come.
+  var parser: RequestParser?
   var requestCount = 0
   /// The loop's round in which requests were last begun, and how many of them.
   var round: UInt64 = 0
@@ -47,6 +48,10 @@ final class Connection: @unchecked Sendable {
   var closesAfterResponse = false
   /// The request that runs and its response.
   var exchange = Exchange()
+  /// The response, while it waits for interim answers that the client has not taken yet.
+  var held: HTTPServerResponse?
+  /// Whether a request that has just begun is being answered: whoever began it goes on with the next one.
+  var isAnswering = false
   /// Its body; `nil` where it has none.
   var body: IncomingBody?
   var task: Task<Void, Never>?
@@ -62,7 +67,6 @@ final class Connection: @unchecked Sendable {
     self.client = client
     self.isAdmitted = isAdmitted
     self.loop = loop
-    parser = RequestParser(limits: loop.context.limits)
   }
 
   func start() {
@@ -125,8 +129,9 @@ final class Connection: @unchecked Sendable {
 
   /// Closes an idle connection, unless a request has come that the poller hasn't told of yet.
   private func closeUnlessRequested() {
+    let formerCount = requestCount
     readHead()
-    if phase == .head, input.isEmpty { close() }
+    if requestCount == formerCount, phase == .head, input.isEmpty { close() }
   }
 
   /// What the client does while nothing is expected of it: it may send the next request, end its side, or be gone.
@@ -162,7 +167,8 @@ final class Connection: @unchecked Sendable {
     guard phase != .closed else { return }
     var interest: Poller.Interest = reading && !inputHasEnded ? .read : []
     if isBlocked { interest.insert(.write) }
-    isReading = interest.contains(.read)
+    guard interest != self.interest else { return }
+    self.interest = interest
     do {
       try loop.setInterest(interest, for: socket.descriptor)
     } catch {
@@ -171,12 +177,12 @@ final class Connection: @unchecked Sendable {
     }
   }
 
-  /// Whether the poller looks for bytes. While a request runs it may go on doing so: only if something comes is it
-  /// told to stop, which saves two system calls per request.
-  private(set) var isReading = false
+  /// What the poller looks for. While a request runs it may go on looking for bytes: only if some come is it told to
+  /// stop, which saves two system calls per request.
+  private var interest: Poller.Interest = []
 
   /// Registers the change of `isBlocked`.
-  func updateWriteInterest() { setInterest(reading: isReading) }
+  func updateWriteInterest() { setInterest(reading: interest.contains(.read)) }
 
   // MARK: Ending
 
@@ -232,6 +238,7 @@ final class Connection: @unchecked Sendable {
     task = nil
     if exchange.isReported { report(isComplete: isComplete) }
     if let counted = exchange.counted { loop.context.budget.endRequest(of: counted) }
+    if held != nil { held = nil }
     exchange = Exchange()
   }
 
@@ -295,14 +302,9 @@ extension Connection {
     var isQueued = false
     /// Whether the client can't be told anything any more, while what it sent is still read.
     var isUnheard = false
-    /// The response, while it waits for interim answers that the client has not taken yet.
-    var held: HTTPServerResponse?
 
-    /// No request yet, or one whose head is refused.
-    init() {}
-
-    /// A request that begins.
-    init(_ facts: RequestHead, _ head: ReceivedHead, isReported: Bool) {
+    /// A request begins; nothing is here of one before.
+    mutating func begin(_ facts: RequestHead, _ head: ReceivedHead, isReported: Bool) {
       self.head = head
       number = head.number
       bytesReceived = Int64(head.length)

@@ -39,17 +39,15 @@ final class OutputBuffer {
     count += more.count
   }
 
+  /// Has a name of its own, as a literal would else become a `String`.
   @inline(__always)
-  func append(_ text: StaticString) {
+  func append(literal text: StaticString) {
     append(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
 
   func append(_ bytes: [UInt8]) { bytes.withUnsafeBytes { append($0) } }
 
-  func append(_ text: String) {
-    var text = text
-    text.withUTF8 { append(UnsafeRawBufferPointer($0)) }
-  }
+  func append(_ text: String) { text.withUTF8Bytes { append($0) } }
 
   /// Appends a number that is not negative, in digits.
   func append(_ number: Int64, radix: UInt64 = 10) {
@@ -70,5 +68,17 @@ final class OutputBuffer {
   private func reserved(_ more: Int) -> UnsafeMutableRawPointer? {
     reserve(more)
     return storage.baseAddress.map { $0 + count }
+  }
+}
+
+extension String {
+  /// Like `withUTF8`, but without a copy to make mutable: only a string that isn't stored as UTF-8 needs one, and such
+  /// come from Objective-C alone.
+  @inline(__always)
+  func withUTF8Bytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+    if let result = utf8.withContiguousStorageIfAvailable({ body(UnsafeRawBufferPointer($0)) }) {
+      return result
+    }
+    return Array(utf8).withUnsafeBytes(body)
   }
 }

@@ -42,6 +42,10 @@ extension UInt8 {
   static let carriageReturn = UInt8(ascii: "\r")
   static let lineFeed = UInt8(ascii: "\n")
   static let colon = UInt8(ascii: ":")
+
+  /// An ASCII letter in lower case, any other byte as it is.
+  @inline(__always)
+  var lowercased: UInt8 { self &- 0x41 < 26 ? self | 0x20 : self }
 }
 
 extension UnsafeRawBufferPointer {
@@ -86,9 +90,7 @@ extension UnsafeRawBufferPointer {
     guard count == lowercase.utf8CodeUnitCount else { return false }
     let expected = lowercase.utf8Start
     for index in 0..<count {
-      let byte = self[index]
-      let folded = byte &- 0x41 < 26 ? byte | 0x20 : byte
-      if folded != expected[index] { return false }
+      if self[index].lowercased != expected[index] { return false }
     }
     return true
   }

@@ -20,11 +20,9 @@ struct ResponseHead {
   /// Whether the connection ends with this response. That a field of the response's says so is known once the head
   /// is written.
   private(set) var closes: Bool
-  private let response: HTTPServerResponse
   private let minorVersion: Int
 
-  init(_ response: HTTPServerResponse, isHEAD: Bool, minorVersion: Int, keepsAlive: Bool) {
-    self.response = response
+  init(_ response: borrowing HTTPServerResponse, isHEAD: Bool, minorVersion: Int, keepsAlive: Bool) {
     self.minorVersion = minorVersion
     switch response.body.length {
     case _ where response.isBodiless: framing = .none
@@ -36,26 +34,29 @@ struct ResponseHead {
   }
 
   /// A handler that knows the length without having the body may say so in the answer to `HEAD`.
-  private static func length(ofHEAD response: HTTPServerResponse) -> Int64? {
+  private static func length(ofHEAD response: borrowing HTTPServerResponse) -> Int64? {
     guard case .empty = response.body, let text = response.headerFields[.contentLength] else { return nil }
     return Int64(text).flatMap { $0 >= 0 ? $0 : nil }
   }
 
-  /// Writes the head. What stands in `buffer` after a failure is not to be sent.
+  /// Writes the head of the `response` that it was decided for. What stands in `buffer` after a failure is not to be
+  /// sent.
   /// - Parameter date: the whole `Date` field with its line end.
-  mutating func write(into buffer: OutputBuffer, date: [UInt8], serverName: String?) throws(Unlawful) {
+  mutating func write(
+    _ response: HTTPServerResponse, into buffer: OutputBuffer, date: [UInt8], serverName: String?
+  ) throws(Unlawful) {
     let status = response.status
     guard (200...999).contains(status.code) else { throw Unlawful() }
     if status.code == 200, status.reasonPhrase == "OK" {
-      buffer.append("HTTP/1.1 200 OK\r\n")
+      buffer.append(literal: "HTTP/1.1 200 OK\r\n")
     } else {
       try Self.write(status, into: buffer)
     }
     buffer.append(date)
     if let serverName {
-      buffer.append("Server: ")
+      buffer.append(literal: "Server: ")
       try buffer.append(checked: serverName)
-      buffer.append("\r\n")
+      buffer.append(literal: "\r\n")
     }
     for field in response.headerFields {
       if Self.isOurs(field.name) {
@@ -66,18 +67,18 @@ struct ResponseHead {
     }
     switch framing {
     case .length(let length):
-      buffer.append("Content-Length: ")
+      buffer.append(literal: "Content-Length: ")
       buffer.append(length)
-      buffer.append("\r\n")
-    case .chunked: buffer.append("Transfer-Encoding: chunked\r\n")
+      buffer.append(literal: "\r\n")
+    case .chunked: buffer.append(literal: "Transfer-Encoding: chunked\r\n")
     case .none, .untilClose: break
     }
     if closes {
-      buffer.append("Connection: close\r\n")
+      buffer.append(literal: "Connection: close\r\n")
     } else if minorVersion == 0 {
-      buffer.append("Connection: keep-alive\r\n")
+      buffer.append(literal: "Connection: keep-alive\r\n")
     }
-    buffer.append("\r\n")
+    buffer.append(literal: "\r\n")
   }
 
   /// Writes an interim answer: a status and fields, and never a body. What stands in `buffer` after a failure is not to
@@ -88,25 +89,25 @@ struct ResponseHead {
     guard (102...199).contains(status.code) else { throw Unlawful() }
     try write(status, into: buffer)
     for field in fields where !isOurs(field.name) { try write(field, into: buffer) }
-    buffer.append("\r\n")
+    buffer.append(literal: "\r\n")
   }
 
   private static func write(_ status: HTTPResponse.Status, into buffer: OutputBuffer) throws(Unlawful) {
-    buffer.append("HTTP/1.1 ")
+    buffer.append(literal: "HTTP/1.1 ")
     buffer.append(Int64(status.code))
     buffer.append(.space)
     try buffer.append(checked: status.reasonPhrase)
-    buffer.append("\r\n")
+    buffer.append(literal: "\r\n")
   }
 
   private static func write(_ field: HTTPField, into buffer: OutputBuffer) throws(Unlawful) {
     // Its name is a token, or it would be none.
     buffer.append(field.name.rawName)
-    buffer.append(": ")
+    buffer.append(literal: ": ")
     guard field.withUnsafeBytesOfValue({ buffer.append(checked: UnsafeRawBufferPointer($0)) }) else {
       throw Unlawful()
     }
-    buffer.append("\r\n")
+    buffer.append(literal: "\r\n")
   }
 
   /// Fields that are the server's to write.
@@ -125,10 +126,7 @@ struct ResponseHead {
 extension OutputBuffer {
   /// Nothing that could end a line gets through, whatever made it.
   fileprivate func append(checked text: String) throws(ResponseHead.Unlawful) {
-    var text = text
-    guard text.withUTF8({ append(checked: UnsafeRawBufferPointer($0)) }) else {
-      throw ResponseHead.Unlawful()
-    }
+    guard text.withUTF8Bytes({ append(checked: $0) }) else { throw ResponseHead.Unlawful() }
   }
 
   fileprivate func append(checked bytes: UnsafeRawBufferPointer) -> Bool {

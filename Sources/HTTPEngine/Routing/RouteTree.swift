@@ -18,6 +18,9 @@ struct RouteTree: Sendable {
 
   /// The first is the root.
   private var branches = [Branch()]
+  /// The branches of the templates that are literal text, by the path as nearly everybody sends it: to find these,
+  /// nothing is parted and decoded.
+  private var literalPaths: [String: Int] = [:]
 
   /// A path that fits: the routes for it, the parameters' values, and the segments that `{name...}` stands for.
   struct Match {
@@ -38,6 +41,7 @@ struct RouteTree: Sendable {
       branch = self.branch(for: segment, at: branch, of: route)
     }
     Self.append(route, to: &branches[branch].routes)
+    if Router.plainSegments(of: route.template) != nil { literalPaths[route.template] = branch }
   }
 
   /// The branch that `segment` leads to from another; made where there is none.
@@ -71,6 +75,9 @@ struct RouteTree: Sendable {
       !routes.contains { $0.method == route.method }, "two routes for \(route.method) \(route.template)")
     routes.append(route)
   }
+
+  /// The routes of the template that is just this `path`, not decoded; literal text comes before all parameters.
+  func match(path: String) -> Match? { literalPaths[path].map { Match(routes: branches[$0].routes) } }
 
   /// The routes for a path of these decoded segments, or `nil`.
   func match(_ segments: [String]) -> Match? { match(segments, from: 0, at: 0) }

@@ -30,22 +30,28 @@ public struct Router: HTTPHandler {
 
   /// Answers with the route that fits, or throws the ``HTTPProblem`` that says why there is none.
   public func respond(to request: HTTPServerRequest) async throws -> HTTPServerResponse {
+    try await answer(to: request).response
+  }
+
+  /// Answers like ``respond(to:)``, at once where the route does.
+  public func answer(to request: HTTPServerRequest) throws -> HTTPAnswer {
     let (method, path) = (request.method, request.path)
     guard methods.contains(method) else { throw HTTPProblem.unknownMethod(method) }
-    if method == .options, path == "*" { return options(Self.allow(routes)) }
-    guard let match = tree.match(try Self.decodedSegments(of: path)) else {
+    if method == .options, path == "*" { return .now(options(Self.allow(routes))) }
+    guard let match = try tree.match(path: path) ?? tree.match(Self.decodedSegments(of: path)) else {
       throw HTTPProblem.noSuchPath()
     }
-    let wanted = method == .head ? .get : method
-    let route = match.routes.first { $0.method == method } ?? match.routes.first { $0.method == wanted }
+    let route =
+      match.routes.first { $0.method == method }
+      ?? (method == .head ? match.routes.first { $0.method == .get } : nil)
     guard let route else {
       let allow = Self.allow(match.routes)
       guard method == .options else {
         throw HTTPProblem.methodNotAllowed(method, allowed: allow)
       }
-      return options(allow)
+      return .now(options(allow))
     }
-    return try await route.action(
+    return try route.answer(
       RoutedRequest(
         request: request, template: route.template, values: match.values, remainder: match.remainder))
   }
@@ -74,7 +80,7 @@ public struct Router: HTTPHandler {
   }
 
   /// The segments of a path that has nothing to decode and nothing to refuse, as nearly every one; else `nil`.
-  private static func plainSegments(of path: String) -> [String]? {
+  static func plainSegments(of path: String) -> [String]? {
     let slash = UInt8(ascii: "/")
     var path = path
     return path.withUTF8 { path -> [String]? in

@@ -58,7 +58,7 @@ import Testing
     ("/v1/snapshots/x%2Ezip", "zip x"),
     ("/v1/snapshots/.zip", "record .zip"),
     ("/v1/snapshots/x.zi", "record x.zi"),
-    ("/v1/snapshots/latest", "latest"),
+    ("/v1/snapshots/latest", "latest"), ("/v1/snapshots/late%73t", "latest"),
     ("/v1/%73napshots/x", "record x"),
     ("/numbers/41", "42"), ("/files/a", "a"), ("/files/a/b/c", "a|b|c"), ("/files/a%2Fb/c%20d", "a/b|c d"),
     ("/files/", ""), ("/files//a/", "|a|"), ("/files/a/info", "info a"), ("/files/a/info/b", "a|info|b"),
@@ -67,6 +67,33 @@ import Testing
   {
     #expect(try await answer(.get, path) == expected)
     #expect(try await answer(.head, path) == expected)
+  }
+
+  @Test
+  func `literal text comes before a parameter for all methods, and is answered at once where it can be`()
+    throws
+  {
+    let router = Router([
+      .immediate(.get, "/a/b") { _ in .now(Self.answer("b")) },
+      .immediate(.get, "/a/{id}") { .now(Self.answer("id \(try $0.value(of: Self.id))")) },
+      Route(.delete, "/a/{id}") { _ in Self.answer("gone") },
+    ])
+    for (path, expected) in [("/a/b", "b"), ("/a/%62", "b"), ("/a/c", "id c")] {
+      guard case .now(let response) = try router.answer(to: HTTPServerRequest(method: .get, path: path)),
+        case .bytes(let bytes) = response.body
+      else {
+        Issue.record("\(path) is not answered at once")
+        continue
+      }
+      #expect(String(decoding: bytes, as: UTF8.self) == expected)
+    }
+    guard case .later = try router.answer(to: HTTPServerRequest(method: .delete, path: "/a/c")) else {
+      Issue.record("what may wait is answered at once")
+      return
+    }
+    #expect(throws: HTTPProblem.self) {
+      try router.answer(to: HTTPServerRequest(method: .delete, path: "/a/b"))
+    }
   }
 
   @Test func `methods of one template are told apart`() async throws {

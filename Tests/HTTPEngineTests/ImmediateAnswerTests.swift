@@ -1,0 +1,140 @@
+import HTTPEngine
+import HTTPTypes
+import TestSupport
+import Testing
+
+/// Answers that need no task, alone and among others.
+@Suite struct ImmediateAnswerTests {
+  private struct Unexpected: Error {}
+
+  private static let path = PathParameter("path") { $0 }
+  private static let router = Router([
+    .immediate(.get, "/now/{path}") { .now(text(try $0.value(of: path))) },
+    .immediate(.post, "/now/{path}") { .now(text(try $0.value(of: path))) },
+    .immediate(.get, "/either/{path}") { routed in
+      let name = try routed.value(of: path)
+      if name.hasSuffix("0") { return .now(text(name)) }
+      return .later {
+        await Task.yield()
+        return text(name)
+      }
+    },
+    .immediate(.get, "/stream") { _ in
+      let pieces = Pieces(["one, ", "two, ", "three"])
+      return .now(
+        HTTPServerResponse(
+          status: .ok, headerFields: [.contentType: "text/plain"], body: .stream { pieces.next() }))
+    },
+    .immediate(.get, "/problem") { _ in throw HTTPProblem.badRequest("no") },
+    .immediate(.get, "/failure") { _ in throw Unexpected() },
+    .immediate(.get, "/large") { _ in .now(text(String(repeating: "x", count: 4 << 20))) },
+    Route(.get, "/later/{path}") { text(try $0.value(of: path)) },
+  ])
+
+  /// Pieces of a stream, each given once.
+  private final class Pieces: Sendable {
+    private let pieces: [String]
+    private let index = Counter()
+
+    init(_ pieces: [String]) { self.pieces = pieces }
+
+    func next() -> [UInt8]? {
+      defer { index.add() }
+      return index.value < pieces.count ? Array(pieces[index.value].utf8) : nil
+    }
+  }
+
+  private static func text(_ text: String) -> HTTPServerResponse {
+    HTTPServerResponse(
+      status: .ok, headerFields: [.contentType: "text/plain"], body: .bytes(Array(text.utf8)))
+  }
+
+  private func withRouter(
+    configure: (inout HTTPServer.Configuration) -> Void = { _ in },
+    _ body: @escaping @Sendable (RawHTTPClient) throws -> Void
+  ) async throws {
+    try await withServer(configure: configure, handler: Self.router) { _, port in
+      try await RawHTTPClient.run { try body(RawHTTPClient(port: port)) }
+    }
+  }
+
+  @Test func `requests that came together are answered in order, with and without a task`() async throws {
+    try await withRouter { client in
+      let paths = (0..<900).map { ["/now/\($0)", "/either/\($0)", "/later/\($0)"][$0 / 7 % 3] }
+      try client.send(paths.map { "GET \($0) HTTP/1.1\r\nHost: a\r\n\r\n" }.joined())
+      for index in paths.indices { #expect(try client.receiveResponse().text == "\(index)") }
+    }
+  }
+
+  @Test func `as many requests as one read takes are answered in one turn`() async throws {
+    let count = 5000
+    try await withRouter(configure: { $0.limits.pipelinedRequests = .max }) { client in
+      let request = "GET /now/a HTTP/1.1\r\nHost: a\r\n\r\n"
+      try client.send(String(repeating: request, count: count))
+      client.endSending()
+      for _ in 0..<count { #expect(try client.receiveResponse().text == "a") }
+      #expect(try client.receiveAll().isEmpty)
+    }
+  }
+
+  @Test func `a head in pieces is answered when it is whole`() async throws {
+    try await withRouter { client in
+      for piece in [
+        "GET /now/a HT", "TP/1.1\r\nHost: a\r", "\n\r\nGET /now/b HTTP/1.1\r\nHost: a\r\n\r\nGET /n",
+      ] {
+        try client.send(piece)
+      }
+      for text in ["a", "b"] { #expect(try client.receiveResponse().text == text) }
+      try client.send("ow/c HTTP/1.1\r\nHost: a\r\n\r\n")
+      #expect(try client.receiveResponse().text == "c")
+    }
+  }
+
+  @Test func `a stream that is answered at once is sent piece by piece, and not to HEAD`() async throws {
+    try await withRouter { client in
+      try client.send("HEAD /stream HTTP/1.1\r\nHost: a\r\n\r\nGET /stream HTTP/1.1\r\nHost: a\r\n\r\n")
+      #expect(try client.receiveResponse(toHEAD: true).status == 200)
+      #expect(try client.receiveResponse().text == "one, two, three")
+    }
+  }
+
+  @Test func `what is thrown becomes its status, and the connection goes on`() async throws {
+    try await withRouter { client in
+      for (path, status) in [("/problem", 400), ("/failure", 500), ("/nowhere", 404), ("/now/a", 200)] {
+        try client.send("GET \(path) HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(try client.receiveResponse().status == status)
+      }
+    }
+  }
+
+  @Test func `a small body that nobody read is dropped, and a broken one refused`() async throws {
+    try await withRouter { client in
+      try client.send(
+        "POST /now/a HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhelloGET /now/b HTTP/1.1\r\nHost: a\r\n\r\n"
+      )
+      for text in ["a", "b"] { #expect(try client.receiveResponse().text == text) }
+      try client.send("POST /now/a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n")
+      #expect(try client.receiveResponse().status == 400)
+      #expect(client.isClosedByPeer())
+    }
+  }
+
+  @Test func `a client that takes its time gets all of a response before the next`() async throws {
+    try await withServer(handler: Self.router) { _, port in
+      try await RawHTTPClient.run {
+        let client = try RawHTTPClient(port: port, receiveBuffer: 16 * 1024)
+        try client.send("GET /large HTTP/1.1\r\nHost: a\r\n\r\nGET /now/b HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(try client.receiveResponse().body.count == 4 << 20)
+        #expect(try client.receiveResponse().text == "b")
+      }
+    }
+  }
+
+  @Test func `the last request that a connection may have is answered, and no further one`() async throws {
+    try await withRouter(configure: { $0.limits.requestsPerConnection = 2 }) { client in
+      try client.send(String(repeating: "GET /now/a HTTP/1.1\r\nHost: a\r\n\r\n", count: 3))
+      for _ in 0..<2 { #expect(try client.receiveResponse().text == "a") }
+      #expect(try client.receiveAll().isEmpty)
+    }
+  }
+}
