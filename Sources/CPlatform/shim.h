@@ -30,6 +30,10 @@ extern char __executable_start[], etext[];
 static inline const void *snapshot_code_start(void) { return __executable_start; }
 static inline const void *snapshot_code_end(void) { return etext; }
 
+// How glibc's heap deals with memory that was freed.
+int mallopt(int parameter, int value);
+enum { SNAPSHOT_M_TRIM_THRESHOLD = -1, SNAPSHOT_M_MMAP_THRESHOLD = -3 };
+
 int accept4(int listener, void *address, unsigned int *length, int flags);
 int eventfd(unsigned int value, int flags);
 int epoll_create1(int flags);
