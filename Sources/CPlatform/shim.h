@@ -34,6 +34,10 @@ static inline const void *snapshot_code_end(void) { return etext; }
 int posix_spawn_file_actions_addchdir_np(void *actions, const char *folder);
 int posix_spawn_file_actions_addclosefrom_np(void *actions, int first);
 
+// How glibc's heap deals with memory that was freed.
+int mallopt(int parameter, int value);
+enum { SNAPSHOT_M_TRIM_THRESHOLD = -1, SNAPSHOT_M_MMAP_THRESHOLD = -3 };
+
 int accept4(int listener, void *address, unsigned int *length, int flags);
 int eventfd(unsigned int value, int flags);
 int epoll_create1(int flags);

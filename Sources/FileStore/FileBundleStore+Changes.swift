@@ -21,7 +21,6 @@ extension FileBundleStore {
         do throws(SystemError) { try place(staging, under: record.id) } catch { throw StoreError(error) }
         return Committer.Change(outcome: .created(record)) {
           arrival.keep()
-          clearUp()
         } undo: {
           self.attempt("take back a publication") {
             try Folder.publish(self.shelf.path(.bundle, of: record.id), as: staging.bundle)
@@ -59,9 +58,12 @@ extension FileBundleStore {
   private func place(_ staging: StagedBundle, under id: SnapshotID) throws(SystemError) {
     let record = shelf.path(.record, of: id)
     try seams.before(.publishRecord)
-    // Only a publication that could not be taken back leaves a record without a bundle.
-    try Folder.removeIfPresent(record)
-    try Folder.publish(staging.record, as: record)
+    do throws(SystemError) {
+      try Folder.publish(staging.record, as: record)
+    } catch  where error.isAlreadyThere {
+      // Only a publication that could not be taken back leaves a record without a bundle.
+      try Folder.replace(record, with: staging.record)
+    }
     do {
       try seams.before(.publishBundle)
       try Folder.publish(staging.bundle, as: shelf.path(.bundle, of: id))

@@ -48,14 +48,7 @@ final class FileUpload: BundleUpload {
   func commit(_ attachment: Attachment) async throws(StoreError) -> Publication {
     try end()
     do throws(StoreError) {
-      let (record, bytes) = try await admit(attachment)
-      let files = try await queue.perform { [staging, seams = store.seams] () throws(StoreError) in
-        do throws(SystemError) {
-          return try staging.complete(with: bytes, seams)
-        } catch {
-          throw StoreError(error)
-        }
-      }
+      let (record, files) = try await admit(attachment)
       do throws(SystemError) { try await staging.makeLast(files) } catch { throw StoreError(error) }
       let publication = try await store.publish(
         staging.names, arrival, as: record, createOnly: attachment.createOnly)
@@ -117,8 +110,11 @@ final class FileUpload: BundleUpload {
     }
   }
 
-  /// Checks what arrived once all of it is written.
-  private func admit(_ attachment: Attachment) async throws(StoreError) -> (SnapshotRecord, [UInt8]) {
+  /// Checks what arrived once all of it is written, and writes its record.
+  /// - Returns: the record, and the files that are to be made last.
+  private func admit(
+    _ attachment: Attachment
+  ) async throws(StoreError) -> (SnapshotRecord, [Flusher.Target]) {
     let arrived = try await queue.perform { [self] () throws(StoreError) in
       if let failure = flow.withLock({ $0.failure }) { throw failure }
       return staging.arrived
@@ -130,7 +126,7 @@ final class FileUpload: BundleUpload {
       let record = try store.configuration.admission.admit(
         URL(filePath: staging.names.bundle), size: arrived.size, sha256: arrived.sha256, as: attachment)
       do throws(SystemError) {
-        return (record, try RecordFile.encode(record))
+        return (record, try staging.complete(with: RecordFile.encode(record), store.seams))
       } catch {
         throw StoreError(error)
       }

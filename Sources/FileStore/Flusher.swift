@@ -89,12 +89,15 @@ final class Flusher: Sendable {
     }
     let failures = Mutex([SystemError?](repeating: nil, count: callers.count))
     let group = DispatchGroup()
+    // All at the same time, those of one caller too: the disk waits once for what it gets together.
     for (index, targets) in callers.enumerated() {
-      queues.next.async(group: group) {
-        do throws(SystemError) {
-          for target in targets { try target.synchronize() }
-        } catch {
-          failures.withLock { $0[index] = error }
+      for target in targets {
+        queues.next.async(group: group) {
+          do throws(SystemError) {
+            try target.synchronize()
+          } catch {
+            failures.withLock { $0[index] = $0[index] ?? error }
+          }
         }
       }
     }

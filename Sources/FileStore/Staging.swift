@@ -9,7 +9,7 @@ import SystemIO
 /// Its files lie there without a folder of their own: an inode that is made and removed again with every upload costs
 /// more than all of the rest, since file systems are slow to use one again that was just removed.
 ///
-/// Blocks, where nothing else is said: used on the queue of its upload.
+/// Blocks, where nothing else is said: used by its upload alone, one call after the other.
 final class Staging: Sendable {
   private struct Progress {
     var hash = SHA256()

@@ -54,6 +54,15 @@ import Testing
     #expect(failures.map { $0 != nil } == [false, false, false, false, true])
   }
 
+  @Test(arguments: 0..<3)
+  func `a caller is told of the failure of any of its files`(place: Int) {
+    let flusher = Flusher(count: 2, flushAll: nil)
+    var targets = Array(repeating: Flusher.Target.folder(folder.path), count: 3)
+    targets[place] = .folder(folder.path + "/none")
+    let failures = flusher.flush([targets] + callers(1))
+    #expect(failures.map { $0?.isNotFound } == [true, nil])
+  }
+
   @Test func `a shared flush that fails is told to all, and to whoever had begun to write before`()
     async throws
   {

@@ -26,14 +26,15 @@ final class Disk: Sendable {
 
   func receive(_ body: HTTPRequestBody, as name: String) async throws {
     let queue = next
-    let file = try await perform(on: queue) { [folder] in
-      try File("\(folder)/uploads/\(name)", .create(mode: 0o600))
-    }
+    var file: File?
     var offset: Int64 = 0
     for try await piece in body {
-      let place = offset
-      try await perform(on: queue) {
+      let (opened, place) = (file, offset)
+      // The file is made together with its first write: one way to the queue and back less.
+      file = try await perform(on: queue) { [folder] in
+        let file = try opened ?? File("\(folder)/uploads/\(name)", .create(mode: 0o600))
         try piece.withUnsafeBytes { bytes throws(SystemError) in try file.write(bytes, at: place) }
+        return file
       }
       offset += Int64(piece.count)
     }

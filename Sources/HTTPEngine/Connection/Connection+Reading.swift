@@ -2,6 +2,10 @@ import HTTPTypes
 import SystemIO
 
 extension Connection {
+  /// How much is read at once where a head is expected: room for many small requests, but little of a body, since what
+  /// comes behind a head is copied.
+  private static let headReadSize = 16 * 1024
+
   /// Begins to wait for a request, some of which may have come already.
   func waitForRequest() {
     phase = .head
@@ -33,16 +37,17 @@ extension Connection {
   /// Reads what has come of a head. Whole heads are parsed where they were read, so that only parts of heads and
   /// what follows them are ever kept.
   func readHead() {
+    let room = UnsafeMutableRawBufferPointer(rebasing: loop.scratch[..<Self.headReadSize])
     let count: Int
     do {
-      guard let received = try socket.receive(into: loop.scratch) else { return }
+      guard let received = try socket.receive(into: room) else { return }
       count = received
     } catch {
       return close()
     }
     // The end between two requests, or within a head: there is nothing to answer.
     guard count > 0 else { return close() }
-    let received = UnsafeRawBufferPointer(rebasing: loop.scratch[..<count])
+    let received = UnsafeRawBufferPointer(rebasing: room[..<count])
     guard input.isEmpty else {
       input.append(received)
       if beginRequest() { beginRequests() }

@@ -86,8 +86,11 @@ final class IncomingBody: @unchecked Sendable {
       wasAskedFor = true
       connection.sendContinueIfAwaited()
     }
-    // What lies in the kernel already is taken now: a round through the poller is saved.
-    if filling == nil { receive() } else { deliver() }
+    // What lies in the kernel already is taken now, and behind a full piece the next one: a round through the poller
+    // is saved.
+    if let filling, filling.count < filling.capacity { return deliver() }
+    handOver()
+    receive()
   }
 
   /// Nobody waits any longer; but what lies in the kernel, of which the poller may not have told yet, is no waiting.
@@ -97,26 +100,30 @@ final class IncomingBody: @unchecked Sendable {
     waiter = nil
   }
 
-  /// Gives a waiting handler what there is; otherwise goes on filling, or pauses.
+  /// Gives a waiting handler what there is; then goes on filling, or pauses.
   private func deliver() {
-    if let waiter {
-      if let piece = filling, piece.count > 0 {
-        self.waiter = nil
-        filling = nil
-        waiter.resume(returning: piece)
-      } else if let failure {
-        self.waiter = nil
-        waiter.resume(throwing: failure)
-      } else if isOver {
-        self.waiter = nil
-        waiter.resume(throwing: HTTPBodyError.disconnected)
-      } else if reader.isComplete {
-        self.waiter = nil
-        keepTrailers()
-        waiter.resume(returning: nil)
-      }
-    }
+    handOver()
     updateWaiting()
+  }
+
+  /// Gives a waiting handler what there is.
+  private func handOver() {
+    guard let waiter else { return }
+    if let piece = filling, piece.count > 0 {
+      self.waiter = nil
+      filling = nil
+      waiter.resume(returning: piece)
+    } else if let failure {
+      self.waiter = nil
+      waiter.resume(throwing: failure)
+    } else if isOver {
+      self.waiter = nil
+      waiter.resume(throwing: HTTPBodyError.disconnected)
+    } else if reader.isComplete {
+      self.waiter = nil
+      keepTrailers()
+      waiter.resume(returning: nil)
+    }
   }
 
   private func keepTrailers() {

@@ -36,6 +36,8 @@ struct ServeCommand: AsyncParsableCommand {
       flags: flags, file: config ?? "Config/server.yaml", fileIsRequired: config != nil)
     ProcessSignals.ignoreBrokenPipeAndFileSizeLimit()
     DescriptorLimit.raise(to: settings.descriptors)
+    // What looking into one bundle takes, the next one takes again.
+    FreedMemory.keep(upTo: 512 << 10)
     let style: ConsoleLogHandler.Style = Console.errorIsTerminal ? .plain : .json
     let log = LogQueue(output: Console.note)
     defer { log.flush() }
