@@ -163,7 +163,7 @@ final class OpenIndex: Sendable {
     try pool.write { db in
       let before = db.totalChangesCount
       try db.execute(
-        sql: "INSERT INTO term (term, rank) VALUES ('merge', ?)", arguments: [begins ? -400 : 400])
+        sql: "INSERT INTO term (term, rank) VALUES ('merge', ?)", arguments: [begins ? -2000 : 2000])
       return db.totalChangesCount - before >= 2
     }
   }

@@ -89,14 +89,30 @@ public final class SQLiteCatalog: Catalog {
     }
   }
 
-  /// Takes note that it knows everything, if it is still of that generation.
+  /// Takes note that it knows everything, if it is still of that generation. One that is made anew has its index merged
+  /// before, so that the first search is as quick as any other.
   public func complete(generation: Int) async throws(CatalogError) {
+    var begins = true
+    while try await mergeNew(generation, begins: begins) { begins = false }
     try await onWriter { [self] () throws(CatalogError) in
       let index = try openIndex()
       guard index.generation == generation else { return }
-      let wasNew = index.extent == .nothing
       do { try index.complete() } catch { throw failureToWrite(error, to: index) }
-      if wasNew { merge(index, begins: true) }
+    }
+  }
+
+  /// Merges some more of an index that is made anew, with whatever else is to be written in between.
+  /// - Returns: whether there was something to merge.
+  private func mergeNew(_ generation: Int, begins: Bool) async throws(CatalogError) -> Bool {
+    try await onWriter { [self] () throws(CatalogError) in
+      let index = try openIndex()
+      guard index.generation == generation, index.extent == .nothing else { return false }
+      do {
+        if begins { try index.write(all: true) { _ in } }
+        return try index.merge(begins: begins)
+      } catch {
+        throw failureToWrite(error, to: index)
+      }
     }
   }
 
@@ -206,18 +222,6 @@ public final class SQLiteCatalog: Catalog {
         } catch let error as CatalogError {
           return error
         }
-      }
-    }
-  }
-
-  /// Merges the parts of a new index little by little, with whatever else is to be written in between.
-  private func merge(_ index: OpenIndex, begins: Bool) {
-    writer.queue.async { [self] in
-      guard state.withLock({ $0.index === index }), index.isInPlace else { return }
-      do {
-        if try index.merge(begins: begins) { merge(index, begins: false) } else { try index.optimize() }
-      } catch {
-        _ = failure(error, of: index)
       }
     }
   }

@@ -122,7 +122,7 @@ import Testing
     await catalog.close()
   }
 
-  @Test func `more than may wait is filled in`() async throws {
+  @Test func `more than may wait is filled in, and merged`() async throws {
     // Newest first, so that each batch would go before the last one; more terms than one batch of them may have.
     let word = String(repeating: "x", count: SearchLimits.wordBytes - 3)
     let note = (0..<1000).map { "\(word)\($0)" }.joined(separator: " ")
@@ -140,6 +140,12 @@ import Testing
     #expect(times == (150..<200).reversed().map(Double.init))
     #expect(try await catalog.total(CatalogQuery()).count == 500)
     await catalog.close()
+    let queue = try DatabaseQueue(path: path)
+    let parts = try await queue.read { db in
+      try Int.fetchOne(db, sql: "SELECT count(DISTINCT segid) FROM term_idx")
+    }
+    #expect(parts == 1)
+    try queue.close()
   }
 
   @Test(arguments: ["deleted", "deleted with its log", "overwritten", "truncated", "replaced"])
