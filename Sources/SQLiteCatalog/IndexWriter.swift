@@ -4,21 +4,33 @@ import SnapshotStore
 
 /// Changes rows within a transaction.
 struct IndexWriter {
+  /// What an index that is made anew needs from one transaction to the next.
+  struct Rebuild {
+    var places = PlaceBook()
+    var backlog = Backlog()
+  }
+
   let db: Database
+  /// What waits of an index that is made anew; `nil` where all of a row is written at once.
+  private(set) var rebuild: Rebuild?
   /// The versions that are known to have a row.
   private var versions: Set<Data> = []
   /// What has come and gone since the beginning.
   private var days = DayCounts()
 
-  init(db: Database) { self.db = db }
+  init(db: Database, rebuild: Rebuild?) {
+    self.db = db
+    self.rebuild = rebuild
+  }
 
   /// What a row is found by: what the index has to be told again to forget it.
-  private struct Terms: Equatable {
+  struct Terms: Equatable {
     let description: String
     let identifiers: String
   }
 
   private struct Existing {
+    let number: Int64
     let place: Int64
     let received: Int64
     let isPending: Bool
@@ -30,27 +42,34 @@ struct IndexWriter {
   mutating func insert(_ record: PreparedRecord) throws {
     if try addFirst(record) { return }
     guard try !isRemoved(record.id) else { return }
-    guard let existing = try existing(record.id) else { return try add(record, Self.terms(of: record)) }
+    guard let existing = try existing(record.id) else {
+      return try add(record, Self.terms(of: record), at: try freePlace(record.received))
+    }
     if record.isPending, !existing.isPending { return }
     let terms = Terms(
       description: record.description, identifiers: record.identifiers ?? existing.terms.identifiers)
     guard existing.received == record.received else {
       try delete(existing)
-      return try add(record, terms)
+      return try add(record, terms, at: try freePlace(record.received))
     }
+    try catchUp(all: true)
     try cached(
       """
       UPDATE snapshot SET size = ?, report = ?, version = ?, pending = ?, length = ?, record = ?, identifiers = ?
-      WHERE place = ?
+      WHERE number = ?
       """,
       [
         record.size, record.report, record.version, record.isPending, record.length, record.record,
-        terms.identifiers, existing.place,
+        terms.identifiers, existing.number,
       ])
-    days.add(0, received: record.received, size: record.size - existing.size)
+    if existing.size != record.size {
+      try cached("UPDATE listing SET size = ? WHERE place = ?", [record.size, existing.place])
+      days.add(0, received: record.received, size: record.size - existing.size)
+    }
+    try addVersion(of: record)
     if existing.terms != terms {
       try deleteTerms(of: existing)
-      try addTerms(terms, of: record, at: existing.place)
+      try addTerms(terms, at: existing.place)
     }
   }
 
@@ -60,50 +79,72 @@ struct IndexWriter {
     try cached("INSERT OR IGNORE INTO removed VALUES (?)", [id])
   }
 
-  /// Writes what is counted of all that was inserted and removed: once, in the end.
-  func finish() throws { try days.write(db) }
+  /// Writes what is counted of all that was inserted and removed, and what waits: once, in the end.
+  /// - Parameter all: whether nothing may wait any longer.
+  mutating func finish(all: Bool = false) throws {
+    try catchUp(all: all)
+    try days.write(db)
+  }
 
-  /// Adds a record by one look at the index, where it is new and the first of its millisecond, as nearly all are.
+  /// Adds a record by one look at the index, where it is new and, unless the index is made anew, the first of its
+  /// millisecond, as nearly all are.
   private mutating func addFirst(_ record: PreparedRecord) throws -> Bool {
-    let place = Place.range(record.received).lowerBound
+    let place = try rebuild?.places.take(record.received) ?? Place.range(record.received).lowerBound
     let terms = Self.terms(of: record)
     try cached(
-      """
-      INSERT OR IGNORE INTO snapshot \(Self.columns) SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
-      WHERE NOT EXISTS (SELECT 1 FROM removed WHERE id = ?)
-      AND NOT EXISTS (SELECT 1 FROM snapshot WHERE place = ?)
-      """,
-      Self.row(record, terms, at: place) + [record.id, place])
+      rebuild == nil ? Self.insertWherePlaceIsFree : Self.insertWhereNew,
+      Self.row(record, terms, at: place) + [record.id] + (rebuild == nil ? [place] : []))
     guard db.changesCount > 0 else { return false }
     try note(record, terms, at: place)
     return true
   }
 
-  private mutating func add(_ record: PreparedRecord, _ terms: Terms) throws {
-    let place = try freePlace(record.received)
-    try cached(
-      "INSERT INTO snapshot \(Self.columns) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-      Self.row(record, terms, at: place))
+  private mutating func add(_ record: PreparedRecord, _ terms: Terms, at place: Int64) throws {
+    try cached(Self.insert, Self.row(record, terms, at: place))
     try note(record, terms, at: place)
   }
 
+  /// Writes what belongs to the row that was just inserted.
   private mutating func note(_ record: PreparedRecord, _ terms: Terms, at place: Int64) throws {
+    let entry = Backlog.Entry(
+      place: place, number: db.lastInsertedRowID, received: record.received, size: record.size)
     days.add(1, received: record.received, size: record.size)
-    try addTerms(terms, of: record, at: place)
+    try addVersion(of: record)
+    if rebuild != nil {
+      rebuild?.backlog.add(entry, terms)
+    } else {
+      try addEntry(entry)
+      try addTerms(terms, at: place)
+    }
   }
 
-  private mutating func addTerms(_ terms: Terms, of record: PreparedRecord, at place: Int64) throws {
-    if versions.insert(record.version).inserted {
-      try cached("INSERT OR IGNORE INTO version VALUES (?)", [record.version])
-    }
+  /// Writes what waits, if it is enough or `all` is wanted.
+  private mutating func catchUp(all: Bool) throws {
+    for entry in rebuild?.backlog.takeEntries(all: all) ?? [] { try addEntry(entry) }
+    for found in rebuild?.backlog.takeTerms(all: all) ?? [] { try addTerms(found.terms, at: found.place) }
+  }
+
+  private func addEntry(_ entry: Backlog.Entry) throws {
+    try cached(
+      "INSERT INTO listing VALUES (?, ?, ?, ?)", [entry.place, entry.number, entry.received, entry.size])
+  }
+
+  private mutating func addVersion(of record: PreparedRecord) throws {
+    guard versions.insert(record.version).inserted else { return }
+    try cached("INSERT OR IGNORE INTO version VALUES (?)", [record.version])
+  }
+
+  private func addTerms(_ terms: Terms, at place: Int64) throws {
     try cached(
       "INSERT INTO term (rowid, description, identifiers) VALUES (?, ?, ?)",
       [place, terms.description, terms.identifiers])
   }
 
   private mutating func delete(_ existing: Existing) throws {
+    try catchUp(all: true)
     try deleteTerms(of: existing)
-    try cached("DELETE FROM snapshot WHERE place = ?", [existing.place])
+    try cached("DELETE FROM listing WHERE place = ?", [existing.place])
+    try cached("DELETE FROM snapshot WHERE number = ?", [existing.number])
     days.add(-1, received: existing.received, size: -existing.size)
   }
 
@@ -121,21 +162,22 @@ struct IndexWriter {
   private func existing(_ id: Data) throws -> Existing? {
     try Row.fetchOne(
       db.cachedStatement(
-        sql: "SELECT place, received, size, pending, record, identifiers FROM snapshot WHERE id = ?"),
+        sql: "SELECT number, place, received, size, pending, record, identifiers FROM snapshot WHERE id = ?"),
       arguments: [id]
     ).map {
-      let record = try RecordCoder.decode($0[4])
+      let record = try RecordCoder.decode($0[5])
       return Existing(
-        place: $0[0], received: $0[1], isPending: $0[3], size: $0[2],
-        terms: Terms(description: record.descriptionTerms.text, identifiers: $0[5]))
+        number: $0[0], place: $0[1], received: $0[2], isPending: $0[4], size: $0[3],
+        terms: Terms(description: record.descriptionTerms.text, identifiers: $0[6]))
     }
   }
 
-  private func freePlace(_ received: Int64) throws -> Int64 {
+  private mutating func freePlace(_ received: Int64) throws -> Int64 {
+    if let place = try rebuild?.places.take(received) { return place }
     let range = Place.range(received)
     let last = try Int64.fetchOne(
       db.cachedStatement(
-        sql: "SELECT place FROM snapshot WHERE place BETWEEN ? AND ? ORDER BY place DESC LIMIT 1"),
+        sql: "SELECT place FROM listing WHERE place BETWEEN ? AND ? ORDER BY place DESC LIMIT 1"),
       arguments: [range.lowerBound, range.upperBound])
     let place = last.map { $0 + 1 } ?? range.lowerBound
     guard place <= range.upperBound else { throw CatalogError.tooManyAtOnce }
@@ -148,6 +190,13 @@ struct IndexWriter {
 
   private static let columns =
     "(place, id, received, size, report, version, pending, length, record, identifiers)"
+  private static let insert = "INSERT INTO snapshot \(columns) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+  private static let insertWhereNew = """
+    INSERT OR IGNORE INTO snapshot \(columns) SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
+    WHERE NOT EXISTS (SELECT 1 FROM removed WHERE id = ?)
+    """
+  private static let insertWherePlaceIsFree =
+    insertWhereNew + " AND NOT EXISTS (SELECT 1 FROM listing WHERE place = ?)"
 
   private static func row(
     _ record: PreparedRecord, _ terms: Terms, at place: Int64

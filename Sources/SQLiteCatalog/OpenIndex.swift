@@ -10,6 +10,8 @@ final class OpenIndex: Sendable {
   private let path: String
   private let identity: FileIdentity?
   private let known: Mutex<CatalogState.Extent>
+  /// What waits while it is made anew, for the one writer; `nil` once everything is in it.
+  private let rebuild: Mutex<IndexWriter.Rebuild?>
 
   /// How much of the store it knows.
   var extent: CatalogState.Extent {
@@ -34,7 +36,9 @@ final class OpenIndex: Sendable {
       try db.execute(sql: "PRAGMA temp_store = MEMORY")
     }
     pool = try DatabasePool(path: path, configuration: settings)
-    known = Mutex(try Self.prepare(pool))
+    let extent = try Self.prepare(pool)
+    known = Mutex(extent)
+    rebuild = Mutex(extent == .nothing ? IndexWriter.Rebuild() : nil)
     identity = Self.identity(path)
     try setDurability()
   }
@@ -46,16 +50,17 @@ final class OpenIndex: Sendable {
     guard isNew || format == Schema.format, try !pool.read(Schema.migrator.hasBeenSuperseded) else {
       throw OtherForm(format: format)
     }
+    // What waited to be written went with whoever began it.
+    guard try isNew || pool.read({ try value("complete", $0) }) == 1 else { throw Unfinished() }
     try Schema.migrator.migrate(pool)
     return try pool.write { db in
       // Ten times as many pages as SQLite's own: a rebuild writes many, and there is room.
       try db.execute(sql: "PRAGMA wal_autocheckpoint = 10000")
       try db.execute(sql: "PRAGMA journal_size_limit = \(64 << 20)")
       try db.execute(sql: "DELETE FROM removed")
-      let isComplete = try value("complete", db) == 1
       let wasClosed = try value("closed", db) == 1
       try set("closed", 0, db)
-      return !isComplete ? .nothing : wasClosed ? .everything : .uncertain
+      return isNew ? .nothing : wasClosed ? .everything : .uncertain
     }
   }
 
@@ -63,6 +68,11 @@ final class OpenIndex: Sendable {
   struct OtherForm: Error, CustomStringConvertible {
     let format: Int
     var description: String { "It is of form \(format), not \(Schema.format)." }
+  }
+
+  /// A database that was not filled to the end.
+  struct Unfinished: Error, CustomStringConvertible {
+    var description: String { "It was never complete." }
   }
 
   /// Whether the file is still the one that was opened.
@@ -91,8 +101,8 @@ final class OpenIndex: Sendable {
     /// SQLite's own numbers.
     static let usual = Merging(gradually: 4, atOnce: 16, room: 1 << 20)
     /// As seldom as can be, since all are merged in the end; but there must never be 2,000, which is as many as SQLite
-    /// can tell apart.
-    static let rebuild = Merging(gradually: 0, atOnce: 64, room: 16 << 20)
+    /// can tell apart. All that waits at once goes into one part.
+    static let rebuild = Merging(gradually: 0, atOnce: 64, room: 32 << 20)
   }
 
   private func set(_ merging: Merging) throws {
@@ -106,10 +116,25 @@ final class OpenIndex: Sendable {
     }
   }
 
+  /// Changes rows, all that `body` says in one transaction. While the index is made anew some of it waits, and after an
+  /// error there is no telling what: then it is of no use any more.
+  func write<Value>(all: Bool = false, _ body: (inout IndexWriter) throws -> Value) throws -> Value {
+    try pool.write { db in
+      // Taken out, so that it is not copied when it changes.
+      var writer = IndexWriter(db: db, rebuild: rebuild.withLock { $0.take() })
+      let value = try body(&writer)
+      try writer.finish(all: all)
+      rebuild.withLock { $0 = writer.rebuild }
+      return value
+    }
+  }
+
   /// Notes that everything is in it.
   func complete() throws {
     guard extent != .everything else { return }
     if extent == .nothing {
+      try write(all: true) { _ in }
+      rebuild.withLock { $0 = nil }
       extent = .uncertain
       try set(.usual)
       try setDurability()
@@ -138,7 +163,7 @@ final class OpenIndex: Sendable {
     try pool.write { db in
       let before = db.totalChangesCount
       try db.execute(
-        sql: "INSERT INTO term (term, rank) VALUES ('merge', ?)", arguments: [begins ? -400 : 400])
+        sql: "INSERT INTO term (term, rank) VALUES ('merge', ?)", arguments: [begins ? -2000 : 2000])
       return db.totalChangesCount - before >= 2
     }
   }

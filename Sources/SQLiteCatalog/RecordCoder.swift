@@ -42,7 +42,7 @@ enum RecordCoder {
   }
 
   static func decode(_ data: Data) throws -> SnapshotRecord {
-    var reader = Reader(rest: data)
+    var reader = Reader(data)
     guard let id = SnapshotID(bytes: try reader.bytes(16)),
       let sha256 = ContentDigest(bytes: try reader.bytes(32))
     else { throw Malformed() }
@@ -63,7 +63,7 @@ enum RecordCoder {
     let attachedBy = try reader.optional { try $0.text() }
     let expiresAt = try reader.optional { try $0.date() }
     let isPinned = try reader.integer() != 0
-    guard reader.rest.isEmpty else { throw Malformed() }
+    guard reader.isAtEnd else { throw Malformed() }
     var record = SnapshotRecord(
       id: id, report: report, size: size, sha256: sha256, receivedAt: receivedAt, verified: verified,
       manifest: Manifest(
@@ -107,12 +107,17 @@ enum RecordCoder {
   }
 
   private struct Reader {
-    var rest: Data
+    private let data: [UInt8]
+    private var index = 0
 
-    mutating func bytes(_ count: Int) throws -> Data {
-      guard rest.count >= count else { throw Malformed() }
-      defer { rest = rest.dropFirst(count) }
-      return rest.prefix(count)
+    init(_ data: Data) { self.data = Array(data) }
+
+    var isAtEnd: Bool { index == data.count }
+
+    mutating func bytes(_ count: Int) throws -> ArraySlice<UInt8> {
+      guard count <= data.count - index else { throw Malformed() }
+      defer { index += count }
+      return data[index..<index + count]
     }
 
     mutating func integer() throws -> Int64 {

@@ -11,9 +11,9 @@ import SystemIO
 /// It is in write-ahead mode with every commit flushed. One writer does together what waits at the same time; pages are
 /// read beside it, each from one state of the database. A file that is missing, damaged or of another form is replaced by
 /// an empty one, in another ``SnapshotStore/CatalogState/generation``, and lists are refused as
-/// ``SnapshotStore/CatalogError/incomplete`` until ``complete(generation:)``. Until then nothing is flushed either: what a
-/// power cut leaves of it does not say that it is complete, and is filled once more. All of it is on the disk before
-/// anything says so.
+/// ``SnapshotStore/CatalogError/incomplete`` until ``complete(generation:)``. Until then nothing is flushed either, and
+/// what goes into lists waits until there is enough to be sorted: what a crash or a failure leaves of it does not say that
+/// it is complete, and is begun once more. All of it is on the disk before anything says so.
 public final class SQLiteCatalog: Catalog {
   private struct State {
     var index: OpenIndex?
@@ -89,14 +89,30 @@ public final class SQLiteCatalog: Catalog {
     }
   }
 
-  /// Takes note that it knows everything, if it is still of that generation.
+  /// Takes note that it knows everything, if it is still of that generation. One that is made anew has its index merged
+  /// before, so that the first search is as quick as any other.
   public func complete(generation: Int) async throws(CatalogError) {
+    var begins = true
+    while try await mergeNew(generation, begins: begins) { begins = false }
     try await onWriter { [self] () throws(CatalogError) in
       let index = try openIndex()
       guard index.generation == generation else { return }
-      let wasNew = index.extent == .nothing
-      do { try index.complete() } catch { throw failure(error, of: index) }
-      if wasNew { merge(index, begins: true) }
+      do { try index.complete() } catch { throw failureToWrite(error, to: index) }
+    }
+  }
+
+  /// Merges some more of an index that is made anew, with whatever else is to be written in between.
+  /// - Returns: whether there was something to merge.
+  private func mergeNew(_ generation: Int, begins: Bool) async throws(CatalogError) -> Bool {
+    try await onWriter { [self] () throws(CatalogError) in
+      let index = try openIndex()
+      guard index.generation == generation, index.extent == .nothing else { return false }
+      do {
+        if begins { try index.write(all: true) { _ in } }
+        return try index.merge(begins: begins)
+      } catch {
+        throw failureToWrite(error, to: index)
+      }
     }
   }
 
@@ -187,16 +203,16 @@ public final class SQLiteCatalog: Catalog {
     do {
       return try Self.write(round, to: index)
     } catch {
-      guard Self.isLoss(error) else { throw .failed("\(error)") }
+      guard Self.isLoss(error) else { throw failureToWrite(error, to: index) }
       giveUp(index, because: "The catalogue is damaged, and is made anew: \(error)")
-      do { return try Self.write(round, to: openIndex()) } catch { throw .failed("\(error)") }
+      let empty = try openIndex()
+      do { return try Self.write(round, to: empty) } catch { throw failureToWrite(error, to: empty) }
     }
   }
 
   private static func write(_ round: [WriteQueue.Waiting], to index: OpenIndex) throws -> [CatalogError?] {
-    try index.pool.write { db in
-      var writer = IndexWriter(db: db)
-      let failures: [CatalogError?] = try round.map { waiting in
+    try index.write { writer in
+      try round.map { waiting in
         do {
           switch waiting.change {
           case .insert(let records): for record in records { try writer.insert(record) }
@@ -207,21 +223,14 @@ public final class SQLiteCatalog: Catalog {
           return error
         }
       }
-      try writer.finish()
-      return failures
     }
   }
 
-  /// Merges the parts of a new index little by little, with whatever else is to be written in between.
-  private func merge(_ index: OpenIndex, begins: Bool) {
-    writer.queue.async { [self] in
-      guard state.withLock({ $0.index === index }), index.isInPlace else { return }
-      do {
-        if try index.merge(begins: begins) { merge(index, begins: false) } else { try index.optimize() }
-      } catch {
-        _ = failure(error, of: index)
-      }
-    }
+  /// What is told of a change that failed: of a database that is being filled nobody knows what it lacks now.
+  private func failureToWrite(_ error: any Error, to index: OpenIndex) -> CatalogError {
+    guard index.extent == .nothing else { return failure(error, of: index) }
+    giveUp(index, because: "The catalogue can't be made, and is begun once more: \(error)")
+    return .failed("\(error)")
   }
 
   // MARK: - Reading

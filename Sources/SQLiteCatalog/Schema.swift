@@ -15,7 +15,7 @@ import GRDB
 /// - `state`: whether everything is in it, and whether it was closed.
 enum Schema {
   /// What rows and terms mean: with another number the index is made anew.
-  static let format = 4
+  static let format = 5
 
   /// Changes that keep what is indexed; a change of meaning raises ``format`` instead.
   static var migrator: DatabaseMigrator {
@@ -28,7 +28,9 @@ enum Schema {
             size INTEGER NOT NULL, report TEXT NOT NULL, version BLOB NOT NULL, pending INTEGER NOT NULL,
             length INTEGER NOT NULL, record BLOB NOT NULL, identifiers TEXT NOT NULL
           ) STRICT;
-          CREATE INDEX listing ON snapshot (place, received, size);
+          CREATE TABLE listing (
+            place INTEGER PRIMARY KEY, number INTEGER NOT NULL, received INTEGER NOT NULL, size INTEGER NOT NULL
+          ) STRICT;
           CREATE VIRTUAL TABLE term USING fts5(
             description, identifiers, tokenize = "ascii tokenchars '|'", detail = none, columnsize = 0,
             content = '');

@@ -58,21 +58,26 @@ struct Search {
 
   /// The columns of a row that is visited.
   enum Columns: String {
-    /// What there is to count: all of it is in the index.
+    /// What there is to count: all of it is in the list.
     case sizes = "received, size"
     /// What there is to show, behind these.
-    case all = "received, size, snapshot.place, snapshot.id, report, version, length, record"
+    case all = """
+      listing.received, listing.size, listing.place, snapshot.id, report, version, length, record
+      """
   }
 
   /// The rows, newest first.
   static func rowsSQL(_ columns: Columns, matches: Bool) -> String {
-    let columns = columns.rawValue
+    let rows = columns == .all ? "listing CROSS JOIN snapshot ON snapshot.number = listing.number" : "listing"
     return matches
       ? """
-      SELECT \(columns) FROM term CROSS JOIN snapshot INDEXED BY listing ON snapshot.place = term.rowid
-      WHERE term MATCH ? AND term.rowid BETWEEN ? AND ? ORDER BY term.rowid DESC
+      SELECT \(columns.rawValue) FROM term CROSS JOIN \(rows)
+      WHERE term MATCH ? AND term.rowid BETWEEN ? AND ? AND listing.place = term.rowid ORDER BY term.rowid DESC
       """
-      : "SELECT \(columns) FROM snapshot INDEXED BY listing WHERE place BETWEEN ? AND ? ORDER BY place DESC"
+      : """
+      SELECT \(columns.rawValue) FROM \(rows)
+      WHERE listing.place BETWEEN ? AND ? ORDER BY listing.place DESC
+      """
   }
 
   /// How many rows there are, up to a number.
@@ -82,7 +87,7 @@ struct Search {
       SELECT count(*) FROM (
         SELECT 1 FROM term WHERE term MATCH ? AND term.rowid BETWEEN ? AND ? LIMIT ?)
       """
-      : "SELECT count(*) FROM (SELECT 1 FROM snapshot INDEXED BY listing WHERE place BETWEEN ? AND ? LIMIT ?)"
+      : "SELECT count(*) FROM (SELECT 1 FROM listing WHERE place BETWEEN ? AND ? LIMIT ?)"
   }
 
   /// The first version from one on.

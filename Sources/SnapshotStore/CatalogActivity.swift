@@ -20,7 +20,7 @@ public struct CatalogActivity: Sendable, Hashable {
   /// The most days that are told of: of more, the last ones.
   public static let maximumDays = 366
   /// How many records are looked at where there is something to look for, the newest first.
-  public static let maximumVisits = 20_000
+  public static let maximumVisits = 10_000
 
   /// The days on which anything arrived, the oldest first.
   public var days: [Day]

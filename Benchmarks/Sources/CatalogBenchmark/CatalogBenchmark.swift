@@ -27,6 +27,8 @@ struct CatalogBenchmark {
     var totals: [String: Double] = [:]
     /// Milliseconds for what arrived on each day of the last year: median, 99th percentile.
     var days: [String: [Double]] = [:]
+    /// Milliseconds of all cores for a page, and for what arrived on each day, which other processes hardly change.
+    var cpu: [String: [Double]] = [:]
   }
 
   static func main() async throws {
@@ -109,6 +111,7 @@ struct CatalogBenchmark {
       var times: [Double] = []
       var cursor: SnapshotStore.Cursor?
       var found = 0
+      let ticks = clock()
       for _ in 0..<pagesEach {
         let start = ContinuousClock.now
         let page = try await catalog.page(query, PageRequest(limit: 100, cursor: cursor))
@@ -120,21 +123,27 @@ struct CatalogBenchmark {
       report.pages[name] = median(&times)
       let days = lastDay(count) - CatalogActivity.maximumDays + 1...lastDay(count)
       var dayTimes: [Double] = []
+      let dayTicks = clock()
       for _ in 0..<pagesEach {
         let start = ContinuousClock.now
         _ = try await catalog.activity(query, days: days)
         dayTimes.append(start.duration(to: .now).seconds * 1000)
       }
       report.days[name + ", by days"] = median(&dayTimes)
+      let cpu = [dayTicks - ticks, clock() - dayTicks].map {
+        Double($0) / Double(CLOCKS_PER_SEC) * 1000 / Double(pagesEach)
+      }
+      report.cpu[name] = cpu
       let start = ContinuousClock.now
       let total = try await catalog.total(query)
       report.totals[name] = start.duration(to: .now).seconds * 1000
       let name = name.padding(toLength: 34, withPad: " ", startingAt: 0)
       print(
         String(
-          format: "%@ %7.2f ms median %8.2f ms p99 %8.2f ms by days %8.2f ms for the total of %d%@", name,
-          times[times.count / 2], times[times.count * 99 / 100], dayTimes[dayTimes.count / 2],
-          start.duration(to: .now).seconds * 1000, total.count,
+          format:
+            "%@ %7.2f ms median (CPU %6.2f) %8.2f ms p99 %8.2f ms by days (CPU %6.2f) %8.2f ms for the total of %d%@",
+          name, times[times.count / 2], cpu[0], times[times.count * 99 / 100], dayTimes[dayTimes.count / 2],
+          cpu[1], start.duration(to: .now).seconds * 1000, total.count,
           total.isExact ? "" : " and more"))
     }
     report.residentMegabytes["searched"] = resident()

@@ -1,0 +1,37 @@
+import SnapshotStore
+import Testing
+
+@testable import SQLiteCatalog
+
+@Suite struct PlaceBookTests {
+  @Test func `no place is given out twice, and each belongs to its millisecond`() throws {
+    var book = PlaceBook()
+    var places: Set<Int64> = []
+    var strangers = 0
+    for index in 0..<300_000 {
+      // Some milliseconds come once, some twice, and one all the time.
+      let millisecond: Int64 = index % 3 == 0 ? 1_700_000_000_000 : Int64(index / 3) * 977
+      let place = try book.take(millisecond)
+      if Place.millisecond(place) != millisecond { strangers += 1 }
+      places.insert(place)
+    }
+    #expect(places.count == 300_000)
+    #expect(strangers == 0)
+  }
+
+  @Test func `times that share a place's millisecond have places of their own`() throws {
+    var book = PlaceBook()
+    let before = try [-1, -2, 0].map { try book.take($0) }
+    #expect(before == [0, 1, 2])
+    let after = try [Int64.max, Int64.max - 1].map { try book.take($0) }
+    #expect(Set(after).count == 2)
+  }
+
+  @Test func `a millisecond has as many places as it has room for`() throws {
+    var book = PlaceBook()
+    let places = Place.range(5)
+    for place in places where try book.take(5) != place { Issue.record("\(place) is left out") }
+    #expect(throws: CatalogError.self) { try book.take(5) }
+    #expect(throws: CatalogError.self) { try book.take(5) }
+  }
+}
