@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 import SnapshotStore
 import Synchronization
@@ -88,20 +87,16 @@ final class Flusher: Sendable {
       }
     }
     let failures = Mutex([SystemError?](repeating: nil, count: callers.count))
-    let group = DispatchGroup()
+    let all = callers.enumerated().flatMap { caller, targets in targets.map { (caller, $0) } }
     // All at the same time, those of one caller too: the disk waits once for what it gets together.
-    for (index, targets) in callers.enumerated() {
-      for target in targets {
-        queues.next.async(group: group) {
-          do throws(SystemError) {
-            try target.synchronize()
-          } catch {
-            failures.withLock { $0[index] = $0[index] ?? error }
-          }
-        }
+    queues.perform(all.count) { index in
+      let (caller, target) = all[index]
+      do throws(SystemError) {
+        try target.synchronize()
+      } catch {
+        failures.withLock { $0[caller] = $0[caller] ?? error }
       }
     }
-    group.wait()
     return failures.withLock { $0 }
   }
 }

@@ -74,6 +74,26 @@ import Testing
     await #expect(throws: Never.self) { try await flusher.flush([], since: flusher.epoch) }
   }
 
+  /// Each waits for what others do for it on threads of which there may be no more.
+  @Test(.timeLimit(.minutes(1))) func `more flushers than there are threads end all the same`() async {
+    let targets = Array(repeating: Flusher.Target.folder(folder.path), count: 4)
+    let failures = await withTaskGroup(of: Bool.self) { group in
+      for _ in 0..<600 {
+        group.addTask {
+          let flusher = Flusher(count: 4, flushAll: nil)
+          do throws(SystemError) {
+            try await flusher.flush(targets, since: flusher.epoch)
+            return false
+          } catch {
+            return true
+          }
+        }
+      }
+      return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+    }
+    #expect(failures == 0)
+  }
+
   @Test func `a flusher that is closed refuses`() async {
     await flusher.close()
     await #expect(throws: SystemError.self) { try await flusher.flush([], since: flusher.epoch) }
