@@ -4,10 +4,13 @@ import Synchronization
 import SystemIO
 
 /// One database file while it is open.
+///
+/// While it is made anew it has no journal: nobody reads it, and what a crash leaves of it is thrown away. Every page is
+/// written once, instead of into a log, out of it and into the database.
 final class OpenIndex: Sendable {
-  let pool: DatabasePool
+  let database: any DatabaseWriter
   let generation: Int
-  private let path: String
+  private let configuration: SQLiteCatalog.Configuration
   private let identity: FileIdentity?
   private let known: Mutex<CatalogState.Extent>
   /// What waits while it is made anew, for the one writer; `nil` once everything is in it.
@@ -21,40 +24,41 @@ final class OpenIndex: Sendable {
 
   /// Opens the database, or makes it. Blocks.
   init(_ configuration: SQLiteCatalog.Configuration, generation: Int) throws {
-    path = configuration.path
+    let path = configuration.path
+    self.configuration = configuration
     self.generation = generation
     var settings = GRDB.Configuration()
     settings.maximumReaderCount = configuration.readers
     settings.busyMode = .timeout(5)
     settings.label = "sqlite-catalog"
     // SQLite gives its log and its shared memory the mode of the database.
-    let isEmpty = try File(path, .openOrCreate(mode: 0o600)).size == 0
+    let isNew = try File(path, .openOrCreate(mode: 0o600)).size == 0
     settings.prepareDatabase { db in
-      // What is begun anew lasts once it is complete.
-      if isEmpty { try db.execute(sql: "PRAGMA synchronous = OFF") }
+      if isNew { try db.execute(sql: "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF") }
       try db.execute(sql: "PRAGMA cache_size = -\(configuration.cacheBytes / 1024)")
       try db.execute(sql: "PRAGMA temp_store = MEMORY")
     }
-    pool = try DatabasePool(path: path, configuration: settings)
-    let extent = try Self.prepare(pool)
-    known = Mutex(extent)
-    rebuild = Mutex(extent == .nothing ? IndexWriter.Rebuild() : nil)
+    database =
+      isNew
+      ? try DatabaseQueue(path: path, configuration: settings)
+      : try DatabasePool(path: path, configuration: settings)
+    known = Mutex(try Self.prepare(database, isNew: isNew))
+    rebuild = Mutex(isNew ? IndexWriter.Rebuild() : nil)
     identity = Self.identity(path)
-    try setDurability()
+    if isNew { try set(.rebuild) } else { try flushCommits() }
   }
 
   /// Sets up what is new, refuses what is of another form, and notes that the database is in use.
-  private static func prepare(_ pool: DatabasePool) throws -> CatalogState.Extent {
-    let format = try pool.read { try Int.fetchOne($0, sql: "PRAGMA user_version") ?? 0 }
-    let isNew = try pool.read { try !$0.tableExists("grdb_migrations") }
-    guard isNew || format == Schema.format, try !pool.read(Schema.migrator.hasBeenSuperseded) else {
+  private static func prepare(_ database: any DatabaseWriter, isNew: Bool) throws -> CatalogState.Extent {
+    let format = try database.read { try Int.fetchOne($0, sql: "PRAGMA user_version") ?? 0 }
+    guard isNew || format == Schema.format, try !database.read(Schema.migrator.hasBeenSuperseded) else {
       throw OtherForm(format: format)
     }
     // What waited to be written went with whoever began it.
-    guard try isNew || pool.read({ try value("complete", $0) }) == 1 else { throw Unfinished() }
-    try Schema.migrator.migrate(pool)
-    return try pool.write { db in
-      // Ten times as many pages as SQLite's own: a rebuild writes many, and there is room.
+    guard try isNew || database.read({ try value("complete", $0) }) == 1 else { throw Unfinished() }
+    try Schema.migrator.migrate(database)
+    return try database.write { db in
+      // Ten times as many pages as SQLite's own: after a crash every record is written again.
       try db.execute(sql: "PRAGMA wal_autocheckpoint = 10000")
       try db.execute(sql: "PRAGMA journal_size_limit = \(64 << 20)")
       try db.execute(sql: "DELETE FROM removed")
@@ -75,18 +79,16 @@ final class OpenIndex: Sendable {
     var description: String { "It was never complete." }
   }
 
+  /// A file that went while it was made anew.
+  struct Gone: Error, CustomStringConvertible {
+    var description: String { "It is gone." }
+  }
+
   /// Whether the file is still the one that was opened.
-  var isInPlace: Bool { identity != nil && Self.identity(path) == identity }
+  var isInPlace: Bool { identity != nil && Self.identity(configuration.path) == identity }
 
   private static func identity(_ path: String) -> FileIdentity? {
     do { return try Folder.file(at: path)?.identity } catch { return nil }
-  }
-
-  /// Every commit lasts, but for those that would be made anew anyhow.
-  private func setDurability() throws {
-    let isNew = extent == .nothing
-    try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = \(isNew ? "OFF" : "FULL")") }
-    if isNew { try set(.rebuild) }
   }
 
   /// When the index's parts are merged, of which every commit makes one.
@@ -109,7 +111,7 @@ final class OpenIndex: Sendable {
     let numbers = [
       ("automerge", merging.gradually), ("crisismerge", merging.atOnce), ("hashsize", merging.room),
     ]
-    try pool.write { db in
+    try database.write { db in
       for (name, value) in numbers {
         try db.execute(sql: "INSERT INTO term (term, rank) VALUES (?, ?)", arguments: [name, value])
       }
@@ -119,7 +121,7 @@ final class OpenIndex: Sendable {
   /// Changes rows, all that `body` says in one transaction. While the index is made anew some of it waits, and after an
   /// error there is no telling what: then it is of no use any more.
   func write<Value>(all: Bool = false, _ body: (inout IndexWriter) throws -> Value) throws -> Value {
-    try pool.write { db in
+    try database.write { db in
       // Taken out, so that it is not copied when it changes.
       var writer = IndexWriter(db: db, rebuild: rebuild.withLock { $0.take() })
       let value = try body(&writer)
@@ -130,37 +132,50 @@ final class OpenIndex: Sendable {
   }
 
   /// Notes that everything is in it.
-  func complete() throws {
-    guard extent != .everything else { return }
-    if extent == .nothing {
-      try write(all: true) { _ in }
-      rebuild.withLock { $0 = nil }
-      extent = .uncertain
-      try set(.usual)
-      try setDurability()
-      // What was written without being flushed lasts before anything says so: one change more, so that there is
-      // something to bring over.
-      try pool.write { try Self.set("closed", 0, $0) }
-      try checkpoint()
+  /// - Returns: the index to go on with: what was made anew is opened like any other from now on.
+  func completed() throws -> OpenIndex {
+    switch extent {
+    case .everything: return self
+    case .nothing: return try finished().completed()
+    case .uncertain:
+      extent = .everything
+      try optimize()
+      return self
     }
-    try pool.write { try Self.set("complete", 1, $0) }
-    extent = .everything
-    try optimize()
+  }
+
+  /// Closes what was made anew, once all of it is on the disk, and opens it again.
+  private func finished() throws -> OpenIndex {
+    try write(all: true) { _ in }
+    try set(.usual)
+    try flushCommits()
+    // Two commits: what was written without being flushed lasts before anything says so.
+    try database.write { try Self.set("closed", 0, $0) }
+    try database.write { try Self.set("complete", 1, $0) }
+    try database.close()
+    let index = try OpenIndex(configuration, generation: generation)
+    guard index.identity == identity else { throw Gone() }
+    return index
+  }
+
+  /// Has every commit last from now on.
+  private func flushCommits() throws {
+    try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
   }
 
   /// Has SQLite look after its statistics.
-  func optimize() throws { try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA optimize") } }
+  func optimize() throws { try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA optimize") } }
 
   /// Brings the log over into the database, and empties it.
   func checkpoint() throws {
-    try pool.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) }
+    try database.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) }
   }
 
   /// Merges some of the index's parts into one.
   /// - Parameter begins: whether to take all parts on.
   /// - Returns: whether there was something to merge.
   func merge(begins: Bool) throws -> Bool {
-    try pool.write { db in
+    try database.write { db in
       let before = db.totalChangesCount
       try db.execute(
         sql: "INSERT INTO term (term, rank) VALUES ('merge', ?)", arguments: [begins ? -2000 : 2000])
@@ -172,10 +187,10 @@ final class OpenIndex: Sendable {
   func close() throws {
     if isInPlace {
       let isComplete = extent == .everything
-      try pool.write { try Self.set("closed", isComplete ? 1 : 0, $0) }
+      try database.write { try Self.set("closed", isComplete ? 1 : 0, $0) }
       try optimize()
     }
-    try pool.close()
+    try database.close()
   }
 
   private static func value(_ name: String, _ db: Database) throws -> Int? {

@@ -11,9 +11,9 @@ import SystemIO
 /// It is in write-ahead mode with every commit flushed. One writer does together what waits at the same time; pages are
 /// read beside it, each from one state of the database. A file that is missing, damaged or of another form is replaced by
 /// an empty one, in another ``SnapshotStore/CatalogState/generation``, and lists are refused as
-/// ``SnapshotStore/CatalogError/incomplete`` until ``complete(generation:)``. Until then nothing is flushed either, and
-/// what goes into lists waits until there is enough to be sorted: what a crash or a failure leaves of it does not say that
-/// it is complete, and is begun once more. All of it is on the disk before anything says so.
+/// ``SnapshotStore/CatalogError/incomplete`` until ``complete(generation:)``. Until then there is neither a log nor a flush,
+/// and what goes into lists waits until there is enough to be sorted: what a crash or a failure leaves of it does not say
+/// that it is complete, and is begun once more. All of it is on the disk before anything says so.
 public final class SQLiteCatalog: Catalog {
   private struct State {
     var index: OpenIndex?
@@ -97,7 +97,12 @@ public final class SQLiteCatalog: Catalog {
     try await onWriter { [self] () throws(CatalogError) in
       let index = try openIndex()
       guard index.generation == generation else { return }
-      do { try index.complete() } catch { throw failureToWrite(error, to: index) }
+      do {
+        let completed = try index.completed()
+        state.withLock { $0.index = completed }
+      } catch {
+        throw failureToWrite(error, to: index)
+      }
     }
   }
 
@@ -179,12 +184,12 @@ public final class SQLiteCatalog: Catalog {
     guard let index else { return }
     state.withLock { if $0.index === index { $0.index = nil } }
     if let reason { configuration.onLoss(reason) }
-    do { try index.pool.close() } catch { configuration.onLoss("It could not be closed: \(error)") }
+    do { try index.database.close() } catch { configuration.onLoss("It could not be closed: \(error)") }
     do { try removeFiles() } catch { configuration.onLoss("It could not be removed: \(error)") }
   }
 
   private func removeFiles() throws {
-    for suffix in ["", "-wal", "-shm"] { try Folder.removeIfPresent(configuration.path + suffix) }
+    for suffix in ["", "-wal", "-shm", "-journal"] { try Folder.removeIfPresent(configuration.path + suffix) }
   }
 
   private func write(_ round: [WriteQueue.Waiting]) {
@@ -241,7 +246,7 @@ public final class SQLiteCatalog: Catalog {
     guard let index = state.withLock({ $0.index }) else { throw .incomplete }
     guard !onlyComplete || index.extent != .nothing else { throw .incomplete }
     do {
-      return try await index.pool.read { try body($0) }
+      return try await index.database.read { try body($0) }
     } catch {
       // Another reader, or the writer, may have given it up meanwhile.
       guard state.withLock({ $0.index === index }) else { throw .incomplete }
@@ -259,7 +264,7 @@ public final class SQLiteCatalog: Catalog {
   /// Looks at the whole database once, beside everything else.
   private func checkInBackground() {
     guard let index = state.withLock({ $0.index }), index.extent != .nothing else { return }
-    index.pool.asyncRead { [self] db in
+    index.database.asyncRead { [self] db in
       do {
         let verdict = try String.fetchOne(db.get(), sql: "PRAGMA quick_check (1)")
         if let verdict, verdict != "ok" { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: verdict) }

@@ -75,11 +75,21 @@ import Testing
     await again.close()
   }
 
-  @Test func `what was filled halfway is begun once more`() async throws {
+  @Test(arguments: ["closed", "left by a crash"])
+  func `what was filled halfway is begun once more`(how: String) async throws {
     let (first, second) = try (record(at: 1), record(at: 2))
     let half = try await open()
     try await half.insert([first, second])
-    await half.close()
+    #expect(try await half.ids(in: SnapshotShard(of: second.id)).contains(second.id))
+    if how == "closed" {
+      await half.close()
+    } else {
+      let copy = folder.file("copy.sqlite").path
+      try FileManager.default.copyItem(atPath: path, toPath: copy)
+      await half.close()
+      try FileManager.default.removeItem(atPath: path)
+      try FileManager.default.moveItem(atPath: copy, toPath: path)
+    }
     let catalog = try await filled([first])
     #expect(losses.all.count == 1)
     #expect(try await list(catalog) == [first.id])
@@ -193,8 +203,10 @@ import Testing
     } else {
       try DurableFile.replace(path, with: Array(what.utf8))
     }
+    try DurableFile.replace(path + "-journal", with: Array("of the former one".utf8))
     let catalog = try await open()
     #expect(try await catalog.state().extent == .nothing)
+    #expect(!FileManager.default.fileExists(atPath: path + "-journal"))
     #expect(losses.all.isEmpty == what.isEmpty)
     await catalog.close()
   }
@@ -218,7 +230,7 @@ import Testing
     let catalog = try await filled([try record()])
     await catalog.close()
     let index = try OpenIndex(.init(path: path), generation: 1)
-    let settings = try await index.pool.writeWithoutTransaction { db in
+    let settings = try await index.database.writeWithoutTransaction { db in
       try ["synchronous", "journal_mode", "wal_autocheckpoint", "journal_size_limit"].map { name in
         try String.fetchOne(db, sql: "PRAGMA \(name)")
       }
@@ -227,18 +239,20 @@ import Testing
     try index.close()
   }
 
-  @Test func `a new index is merged seldom until it is complete`() async throws {
+  @Test func `a new index has no log and is merged seldom until it is complete`() async throws {
     let index = try OpenIndex(.init(path: path), generation: 1)
-    let settings = {
-      try index.pool.read { db in
+    let settings = { (index: OpenIndex) in
+      try index.database.read { db in
         try Row.fetchAll(db, sql: "SELECT k, v FROM term_config WHERE k <> 'version'")
           .reduce(into: [:]) { $0[$1[0] as String] = $1[1] as Int }
       }
     }
-    #expect(try settings() == ["automerge": 0, "crisismerge": 64, "hashsize": 32 << 20])
-    try index.complete()
-    #expect(try settings() == ["automerge": 4, "crisismerge": 16, "hashsize": 1 << 20])
-    try index.close()
+    #expect(try settings(index) == ["automerge": 0, "crisismerge": 64, "hashsize": 32 << 20])
+    #expect(!FileManager.default.fileExists(atPath: path + "-wal"))
+    let completed = try index.completed()
+    #expect(FileManager.default.fileExists(atPath: path + "-wal"))
+    #expect(try settings(completed) == ["automerge": 4, "crisismerge": 16, "hashsize": 1 << 20])
+    try completed.close()
   }
 
   /// The index keeps no text: it forgets a record only where it is told the very words that it was told before.

@@ -24,7 +24,7 @@ import Testing
     let index = try OpenIndex(configuration, generation: 1)
     let last = SnapshotStore.Cursor(after: records[90])
     let queries = try Self.queries()
-    try await index.pool.read { db in
+    try await index.database.read { db in
       for query in queries {
         let search = try #require(try Search(query, olderThan: last, db))
         for sql in [
