@@ -86,7 +86,8 @@ bench: release ## Holds the server against nginx, Hummingbird and FlyingFox (JSO
 	@peers="$$(swift build -c release --package-path Benchmarks --static-swift-stdlib --scratch-path .build-bench \
 	  --show-bin-path)"; \
 	"$$peers/Benchmark" --peers "$$peers" --snapshot .build-release/release/snapshot --work .build-bench/work \
-	  $(if $(JSON),--json '$(JSON)') $(if $(QUICK),--quick) $(foreach suite,$(ONLY),--only $(suite))
+	  $(if $(JSON),--json '$(JSON)') $(if $(QUICK),--quick) $(foreach suite,$(ONLY),--only $(suite)) \
+	  $(foreach kind,$(SLOW),--slow $(kind))
 
 catalog: setup ## Fills a catalogue with a million records, and searches it (JSON=file, RECORDS=1000000)
 	@swift build -c release --package-path Benchmarks --static-swift-stdlib --scratch-path .build-bench \

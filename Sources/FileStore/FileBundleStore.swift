@@ -153,18 +153,11 @@ public final class FileBundleStore: BundleStore {
   public func beginUpload(expecting length: Int64?) async throws(StoreError) -> any BundleUpload {
     try committer.requireOpen()
     let writer = writers.next
-    let staging = try await writer.perform { [self] () throws(StoreError) in
-      if let length {
-        try requireFreeSpace(for: length)
-        try occupancy.requireRoom(for: length)
-      }
-      do throws(SystemError) {
-        return try Staging(in: shelf.uploads, flusher: flusher)
-      } catch {
-        throw StoreError(error)
-      }
+    if let length {
+      try occupancy.requireRoom(for: length)
+      try await writer.perform { [self] () throws(StoreError) in try requireFreeSpace(for: length) }
     }
-    return FileUpload(staging, on: writer, in: self)
+    return FileUpload(Staging(in: shelf.uploads, flusher: flusher), on: writer, in: self)
   }
 
   /// Throws where so many bytes more would leave less of the disk than the reserve. Blocks.

@@ -7,15 +7,23 @@ import SystemIO
 
 /// A bundle on its way into a ``FileBundleStore``.
 ///
-/// At most two pieces are in flight: one that is written, and one that waits for its turn.
+/// At most two pieces are in flight: one that is written, and one that waits for its turn. Bytes that come in dribs and
+/// drabs are gathered before: clients by the thousand that send some and no more, or break off, keep the disk from nobody.
 final class FileUpload: BundleUpload {
-  private struct Flow {
+  fileprivate struct Flow {
+    /// What came and is too little to be written.
+    var gathered: IOBuffer?
+    /// Whether anything was, or is to be, written.
+    var isStaged = false
     var inFlight = 0
     var failure: StoreError?
     var hasEnded = false
     /// Who waits for room.
     var waiter: CheckedContinuation<StoreError?, Never>?
   }
+
+  /// How much is gathered, in bytes.
+  static let gatheredSize = 16 << 10
 
   private let staging: Staging
   private let queue: DispatchQueue
@@ -31,17 +39,20 @@ final class FileUpload: BundleUpload {
   }
 
   deinit {
-    guard !flow.withLock({ $0.hasEnded }) else { return }
+    guard flow.withLock({ !$0.hasEnded && $0.isStaged }) else { return }
     queue.async { [staging, store] in store.attempt("remove an abandoned upload", staging.names.remove) }
   }
 
   func append(_ bytes: IOBuffer) async throws(StoreError) {
-    try flow.withLock { flow throws(StoreError) in
+    let pieces = try flow.withLock { flow throws(StoreError) in
       if let failure = flow.failure { throw failure }
       if flow.hasEnded { throw .notFound }
-      flow.inFlight += 1
+      let pieces = flow.gather(bytes)
+      if !pieces.isEmpty { (flow.inFlight, flow.isStaged) = (flow.inFlight + 1, true) }
+      return pieces
     }
-    queue.async { self.write(bytes) }
+    guard !pieces.isEmpty else { return }
+    queue.async { self.write(pieces) }
     if let failure = await room() { throw failure }
   }
 
@@ -77,13 +88,11 @@ final class FileUpload: BundleUpload {
   }
 
   /// Writes on the upload's queue.
-  private func write(_ bytes: IOBuffer) {
+  private func write(_ pieces: [IOBuffer]) {
     var failure = flow.withLock { $0.failure }
     if failure == nil {
       do throws(StoreError) {
-        try store.requireFreeSpace(for: Int64(bytes.count))
-        try arrival.grow(by: Int64(bytes.count))
-        do { try staging.append(bytes) } catch { throw StoreError(error) }
+        for piece in pieces { try stage(piece) }
       } catch {
         failure = error
         arrival.release()
@@ -96,6 +105,12 @@ final class FileUpload: BundleUpload {
       return flow.inFlight < 2 ? flow.waiter.take() : nil
     }
     waiter?.resume(returning: failure)
+  }
+
+  private func stage(_ bytes: IOBuffer) throws(StoreError) {
+    try store.requireFreeSpace(for: Int64(bytes.count))
+    try arrival.grow(by: Int64(bytes.count))
+    do { try staging.append(bytes) } catch { throw StoreError(error) }
   }
 
   /// Waits until no more than one piece is in flight; answers what has failed meanwhile.
@@ -115,8 +130,14 @@ final class FileUpload: BundleUpload {
   private func admit(
     _ attachment: Attachment
   ) async throws(StoreError) -> (SnapshotRecord, [Flusher.Target]) {
+    let rest = flow.withLock { flow in
+      (flow.inFlight, flow.isStaged) = (flow.inFlight + 1, true)
+      return flow.gathered.take()
+    }
     let arrived = try await queue.perform { [self] () throws(StoreError) in
+      write(rest.map { [$0] } ?? [])
       if let failure = flow.withLock({ $0.failure }) { throw failure }
+      do throws(SystemError) { try staging.beginFile() } catch { throw StoreError(error) }
       return staging.arrived
     }
     // Inflating a whole bundle would hold up the other uploads of this queue.
@@ -135,6 +156,28 @@ final class FileUpload: BundleUpload {
 
   private func remove() async {
     arrival.release()
+    guard flow.withLock({ $0.isStaged }) else { return }
     await queue.perform { [staging, store] in store.attempt("remove a refused upload", staging.names.remove) }
+  }
+}
+
+extension FileUpload.Flow {
+  /// Takes `bytes` in.
+  /// - Returns: what is to be written now, in order: nothing as long as it is little.
+  fileprivate mutating func gather(_ bytes: IOBuffer) -> [IOBuffer] {
+    let former = gathered
+    guard (former?.count ?? 0) + bytes.count <= FileUpload.gatheredSize else {
+      gathered = nil
+      return [former, bytes].compactMap(\.self)
+    }
+    let room = former ?? IOBuffer(capacity: FileUpload.gatheredSize)
+    unsafe bytes.withUnsafeBytes { bytes in
+      _ = unsafe room.fill { rest in
+        unsafe rest.copyMemory(from: bytes)
+        return bytes.count
+      }
+    }
+    gathered = room
+    return []
   }
 }

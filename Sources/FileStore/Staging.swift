@@ -12,6 +12,8 @@ import SystemIO
 /// Blocks, where nothing else is said: used by its upload alone, one call after the other.
 final class Staging: Sendable {
   private struct Progress {
+    /// Made when it is first wanted: an upload that breaks off before leaves the file system alone.
+    var file: File?
     var hash = SHA256()
     var size: Int64 = 0
     /// How much the system has been told to write out.
@@ -23,24 +25,30 @@ final class Staging: Sendable {
   private static let writeOutSize: Int64 = 8 << 20
 
   let names: StagedBundle
-  private let file: File
   private let flusher: Flusher
   private let epoch: Int
   private let progress = Mutex(Progress())
 
-  /// Makes the empty file.
   /// - Parameter flusher: makes it last in the end.
-  init(in uploads: String, flusher: Flusher) throws(SystemError) {
+  init(in uploads: String, flusher: Flusher) {
     self.flusher = flusher
     epoch = flusher.epoch
     let name = "\(uploads)/\(SnapshotID())"
     names = StagedBundle(bundle: name + ".zip", record: name + ".json")
-    file = try File(names.bundle, .create(mode: 0o600))
+  }
+
+  /// The bundle's file, which is made now where there is none.
+  private func file(_ progress: inout Progress) throws(SystemError) -> File {
+    if let file = progress.file { return file }
+    let file = try File(names.bundle, .create(mode: 0o600))
+    progress.file = file
+    return file
   }
 
   /// Writes `bytes` behind what is there, and hashes them.
   func append(_ bytes: IOBuffer) throws(SystemError) {
     try progress.withLock { progress throws(SystemError) in
+      let file = try file(&progress)
       try unsafe bytes.withUnsafeBytes { buffer throws(SystemError) in
         try unsafe file.write(buffer, at: progress.size)
         unsafe progress.hash.update(bufferPointer: buffer)
@@ -58,12 +66,19 @@ final class Staging: Sendable {
     progress.withLock { ($0.size, ContentDigest($0.hash.finalize())) }
   }
 
+  /// The bundle's file, which is made now where not a byte has come.
+  @discardableResult
+  func beginFile() throws(SystemError) -> File {
+    try progress.withLock { progress throws(SystemError) -> File in try file(&progress) }
+  }
+
   /// Writes the record beside the bundle, to which nothing is written from here on.
   /// - Returns: what ``makeLast(_:)`` takes.
   func complete(with record: [UInt8], _ seams: Seams) throws(SystemError) -> [Flusher.Target] {
     try seams.before(.writeRecord)
     let recordFile = try File(names.record, .create(mode: 0o600))
     try recordFile.write(record, at: 0)
+    let file = try beginFile()
     try file.setMode(0o440)
     try seams.before(.flushFiles)
     return [.file(file), .file(recordFile)]

@@ -10,7 +10,7 @@ import Testing
 @Suite struct FileBundleStoreTests {
   @Test func `files lie where they should and belong to their owner alone`() async throws {
     let storage = try StorageFixture()
-    let store = try await storage.open()
+    let store = try await storage.open { $0.writers = 1 }
     let sample = SampleBundle()
     try await store.upload(sample)
     let shard = "bundles/\(sample.id.description.prefix(2))"
@@ -26,6 +26,8 @@ import Testing
     }
 
     let upload = try await store.beginUpload()
+    try await upload.append(.large)
+    try await store.settle()
     let staged = try storage.entries().filter { $0.hasPrefix("uploads/") }
     #expect(try staged.map { try storage.mode("\(storage.path)/\($0)") } == [0o600])
     await upload.discard()
@@ -122,12 +124,29 @@ import Testing
     let store = try await storage.open { $0.writers = 1 }
     do {
       let upload = try await store.beginUpload()
-      try await upload.append(IOBuffer([1, 2, 3]))
+      try await upload.append(.large)
+      try await store.settle()
       #expect(try Folder.entries(storage.path + "/uploads").count == 1)
     }
-    // There is one writer: what it does for the next upload comes after the removal.
-    await (try store.beginUpload()).discard()
+    try await store.settle()
     #expect(try Folder.entries(storage.path + "/uploads").isEmpty)
+  }
+
+  @Test func `the little that comes makes no file until it is much, and is not lost`() async throws {
+    let storage = try StorageFixture()
+    let store = try await storage.open { $0.writers = 1 }
+    let sample = SampleBundle(count: FileUpload.gatheredSize)
+    let upload = try await store.beginUpload()
+    for byte in sample.bytes[..<100] { try await upload.append(IOBuffer([byte])) }
+    try await store.settle()
+    #expect(try Folder.entries(storage.path + "/uploads").isEmpty)
+    for start in stride(from: 100, to: sample.bytes.count, by: 999) {
+      try await upload.append(IOBuffer(sample.bytes[start..<min(start + 999, sample.bytes.count)]))
+    }
+    try await store.settle()
+    #expect(try Folder.entries(storage.path + "/uploads").count == 1)
+    _ = try await upload.commit(Attachment(report: .sample, id: sample.id, expected: sample.sha256))
+    #expect(try await store.open(sample.id).contents == sample.bytes)
   }
 
   @Test func `a file where a folder is wanted fails that upload alone`() async throws {
@@ -171,5 +190,17 @@ import Testing
   func `every refusal is a plain sentence`(error: StoreError) {
     #expect("\(error)".hasSuffix("."))
     #expect("\(error)".contains(" "))
+  }
+}
+
+extension FileBundleStore {
+  /// Returns when the one writer has done what it was given: looking for room comes behind it.
+  fileprivate func settle() async throws { await (try beginUpload(expecting: 0)).discard() }
+}
+
+extension IOBuffer {
+  /// More than is gathered before it is written.
+  fileprivate static var large: IOBuffer {
+    IOBuffer([UInt8](repeating: 1, count: FileUpload.gatheredSize + 1))
   }
 }

@@ -87,6 +87,19 @@ import Testing
     #expect(try client.receive().isEmpty)
   }
 
+  #if os(Linux)
+    @Test func `for a reader that takes nothing the system holds little`() throws {
+      let (listener, port) = try listener()
+      let client = try RawHTTPClient(port: port, receiveBuffer: 4096)
+      let socket = try accept(listener)
+      let block = [UInt8](repeating: 1, count: 1 << 20)
+      var sent = 0
+      while let count = try block.withUnsafeBytes({ try socket.send($0) }) { sent += count }
+      #expect(sent < 512 << 10)
+      withExtendedLifetime(client) {}
+    }
+  #endif
+
   @Test func `what the other end has not acknowledged is counted until it is read`()
     throws
   {

@@ -18,15 +18,20 @@ struct Options {
   var json: String?
   /// Only work whose name begins so.
   var only: [String] = []
+  /// Which slow clients there are.
+  var slow = SlowClient.Kind.allCases
 
   static let usage = """
     usage: Benchmark --peers FOLDER --snapshot FILE [--work FOLDER] [--json FILE] [--quick] [--only SUITE]…
+                     [--slow KIND]…
       --peers     the folder of EngineServer, HummingbirdPeer and FlyingFoxPeer
       --snapshot  the release build of snapshot
       --work      where files are made, and removed again, on the disk that is to be measured
       --json      the report as JSON too
       --quick     one short round of everything: to see whether it works, not to judge by
       --only      one of: \(Suite.allCases.map(\.rawValue).joined(separator: " "))
+      --slow      what slow clients do; all at once if it isn't said, one or more of:
+                  \(SlowClient.Kind.allCases.map(\.rawValue).joined(separator: " "))
 
     """
 
@@ -34,6 +39,7 @@ struct Options {
     var rest = arguments[...]
     var peers: String?
     var snapshot: String?
+    var slow: [SlowClient.Kind] = []
     while let word = rest.popFirst() {
       func value() throws -> String {
         guard let value = rest.popFirst() else { throw Failure("\(word) lacks its value\n\(Self.usage)") }
@@ -46,10 +52,17 @@ struct Options {
       case "--json": json = try value()
       case "--quick": effort = .quick
       case "--only": only.append(try value())
+      case "--slow":
+        let name = try value()
+        guard let kind = SlowClient.Kind(rawValue: name) else {
+          throw Failure("nobody is slow at \(name)\n\(Self.usage)")
+        }
+        slow.append(kind)
       default: throw Failure("what is \(word)?\n\(Self.usage)")
       }
     }
     guard let peers, let snapshot else { throw Failure(Self.usage) }
+    if !slow.isEmpty { self.slow = slow }
     tools = Tools(peers: peers, snapshot: snapshot, nginx: Self.nginx)
     work = URL(filePath: work).standardizedFileURL.path
   }

@@ -36,7 +36,8 @@ final class LoadGenerator {
 
   /// Keeps every connection busy for so long, or until each group has finished `limit` exchanges, and lets what runs
   /// then end.
-  func run(seconds: Double, limit: Int = .max) throws -> [Load] {
+  /// - Parameter crowd: acts meanwhile.
+  func run(seconds: Double, limit: Int = .max, beside crowd: SlowCrowd? = nil) throws -> [Load] {
     loads = works.map { _ in Load() }
     var begun = works.map { _ in 0 }
     let table = ClientTable(clients)
@@ -51,10 +52,16 @@ final class LoadGenerator {
       running += 1
     }
     var events = [benchmark_event](repeating: benchmark_event(), count: 256)
+    var lastEvent = start
     while running > 0 {
-      let count = benchmark_wait(poller, &events, 256, 30_000)
-      if count == 0 { throw Failure("no answer within 30 s") }
-      guard count > 0 || errno == EINTR else { throw Failure("epoll: \(Failure.lastError)") }
+      let count = benchmark_wait(poller, &events, 256, crowd?.patience(at: Clock.now) ?? 30_000)
+      guard count >= 0 || errno == EINTR else { throw Failure("epoll: \(Failure.lastError)") }
+      if crowd != nil || count == 0 {
+        let now = Clock.now
+        if count > 0 { lastEvent = now }
+        if now - lastEvent > 29_000_000_000 { throw Failure("no answer within 30 s") }
+        crowd?.act(at: now)
+      }
       for index in 0..<max(0, Int(count)) {
         guard let client = table[events[index].descriptor] else { continue }
         if events[index].readiness & 2 != 0, client.isBusy { try client.send() }

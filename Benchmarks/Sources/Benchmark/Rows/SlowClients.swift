@@ -7,19 +7,21 @@ extension Bench {
       let server = try start(ours)
       try large.publish(on: server)
       try small.publish(on: server)
-      let probe: Exchange = .get(
-        ours == .serve ? "/v1/snapshots/\(small.id)" : "/small", expecting: nil)
-      let seconds = effort.seconds
-      func p99() throws -> Double {
-        try server.run([Work(16, probe)], seconds: seconds).loads[0].milliseconds(percentile: 0.99)
-      }
-      let work = "small GET, 16 connections beside 5 × \(SlowCrowd.clientsOfAKind) slow clients"
-      let results = race(work, [server], rounds: min(3, effort.rounds)) { _ in
-        let idle = try p99()
+      let probe = Work(
+        16, .get(ours == .serve ? "/v1/snapshots/\(small.id)" : "/small", expecting: nil))
+      // Unlike all others of the server's.
+      var uploads = 1_000_000
+      let work = "small GET, 16 connections beside \(crowdName)"
+      let bench = self
+      let results = race(work, [server]) { _ in
+        let idle = try bench.p99(of: probe, on: server)
         let crowd = SlowCrowd(
-          port: server.port, upload: ours.upload(1_000_000, large), download: ours.download(large))
-        defer { withExtendedLifetime(crowd) {} }
-        return [.p99: try p99(), .idleP99: idle]
+          bench.options.slow, port: server.port,
+          upload: {
+            uploads += 1
+            return ours.upload(uploads, large)
+          }, download: ours.download(large))
+        return [.p99: try bench.p99(of: probe, on: server, beside: crowd), .idleP99: idle]
       }
       let values: [String: [Metric: Double]] = [
         ours.name: [.p99: results[ours]?[.p99] ?? .nan],
@@ -28,5 +30,27 @@ extension Bench {
       report.rows.append(
         Row(ours == .serve ? "\(work), snapshot serve" : work, .p99, ours: ours.name, values, [.idle: 2]))
     }
+  }
+
+  private var crowdName: String {
+    let each = SlowCrowd.clientsOfAKind
+    guard options.slow != SlowClient.Kind.allCases else {
+      return "\(options.slow.count) × \(each) slow clients"
+    }
+    return options.slow.map { "\(each) slow clients (\($0))" }.joined(separator: ", ")
+  }
+
+  /// Measured from when all of the crowd are there and have acted once, or those who were there before have gone.
+  private func p99(of probe: Work, on server: Server, beside crowd: SlowCrowd? = nil) throws -> Double {
+    crowd?.begin(at: Clock.now)
+    _ = try server.run([probe], seconds: crowd == nil ? 0.5 : 1.2, beside: crowd)
+    crowd?.begin(at: Clock.now)
+    let load = try server.run([probe], seconds: 2.5 * effort.seconds, beside: crowd).loads[0]
+    if let crowd {
+      note("    \(crowd.summary)")
+      let diligence = crowd.diligence(at: Clock.now)
+      guard diligence > 0.95 else { throw Failure("the crowd did \(diligence) of what it was to do") }
+    }
+    return load.milliseconds(percentile: 0.99)
   }
 }

@@ -59,14 +59,17 @@ final class Server {
   }
 
   /// Runs `works` against it, and tells what it took of the processor.
-  /// - Parameter isWarmedUp: whether every connection has one exchange before the clock runs.
+  /// - Parameters:
+  ///   - isWarmedUp: whether every connection has one exchange before the clock runs.
+  ///   - crowd: acts meanwhile.
   func run(
-    _ works: [Work], seconds: Double, limit: Int = .max, isWarmedUp: Bool = true
+    _ works: [Work], seconds: Double, limit: Int = .max, isWarmedUp: Bool = true,
+    beside crowd: SlowCrowd? = nil
   ) throws -> (loads: [Load], cpuSeconds: Double) {
     let generator = try LoadGenerator(port: port, works, first: nextNumber)
     if isWarmedUp { _ = try generator.run(seconds: 0) }
     let before = process.cpuSeconds
-    let loads = try generator.run(seconds: seconds, limit: limit)
+    let loads = try generator.run(seconds: seconds, limit: limit, beside: crowd)
     let cpu = process.cpuSeconds - before
     nextNumber = generator.nextNumber
     return (loads, cpu)
