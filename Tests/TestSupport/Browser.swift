@@ -95,6 +95,8 @@ public struct Browser: Sendable {
         _ = try await call("GET", "/element/\(left)/name")
       } catch let failure as Failure where failure.description.contains("stale element reference") {
         return
+      } catch let failure as Failure where failure.description.contains("does not belong to the document") {
+        // Just between the two pages.
       }
     }
     throw Failure(description: "no page comes of \(selector)")
