@@ -4,7 +4,7 @@ public enum ZipProfile: Sendable, Hashable {
   /// is taken.
   case lenient
   /// Only archives that all readers read alike: the same names, each with the same contents, on every file system.
-  /// What each rule is for is in the article on the bundle format of `SnapshotFormat`.
+  /// The documentation of `SnapshotFormat` gives the reason for each rule.
   case strict
 }
 
