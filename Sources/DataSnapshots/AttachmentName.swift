@@ -9,7 +9,9 @@ enum AttachmentName {
     guard (1...longest).contains(bytes.count), let first = bytes.first, let last = bytes.last else {
       return false
     }
-    let stem = name.prefix { $0 != "." }.lowercased()
+    var stem = name.prefix { $0 != "." }.lowercased()
+    // Windows takes `con .txt` for `con` as well.
+    while stem.last == " " { stem.removeLast() }
     let isTaken =
       ["con", "prn", "aux", "nul"].contains(stem)
       || (stem.utf8.count == 4 && ["com", "lpt"].contains(String(stem.prefix(3)))

@@ -26,7 +26,7 @@ public enum BundleError: Error, Sendable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .archive(let error):
-      "The zip is refused. \(error)"
+      "The zip is refused. \(error)\(error.isAboutName ? " Rename it and zip it again." : "")"
     case .manifestMissing:
       "There is no manifest.json. A snapshot has one at its top level, not inside a folder of the zip."
     case .manifestMalformed(let problem):
@@ -62,6 +62,16 @@ public enum BundleError: Error, Sendable, CustomStringConvertible {
   }
 
   private func abridged(_ text: String) -> String { text.count > 200 ? text.prefix(200) + "…" : text }
+}
+
+extension ZipError {
+  /// Whether the entry would be taken under another name.
+  fileprivate var isAboutName: Bool {
+    switch reason {
+    case .name, .duplicateName, .fileAndFolder: true
+    default: false
+    }
+  }
 }
 
 extension BundleError {

@@ -94,10 +94,13 @@ extension SnapshotBundle {
   static func write(
     _ manifest: Manifest, json: [UInt8], _ members: [BundleMember], emptyFolders: [String] = [], to zip: URL
   ) throws(BundleError) -> Packed {
+    // A name that no reader will take is told before anything is deflated.
+    let names = [BundleLayout.manifest] + emptyFolders + members.map(\.name)
+    try BundleError.zip(ZipProfile.strict.check(names))
     let staging = Staging(beside: zip)
     do throws(BundleError) {
       let file = try BundleError.disk(File(staging.path, .create(mode: 0o600)))
-      let writer = ZipWriter(file)
+      let writer = ZipWriter(file, profile: .strict)
       try BundleError.zip(writer.add(BundleLayout.manifest, bytes: json))
       for folder in emptyFolders { try BundleError.zip(writer.add(folder, bytes: [])) }
       let executables = Set(members.lazy.filter(\.isExecutable).map(\.name))

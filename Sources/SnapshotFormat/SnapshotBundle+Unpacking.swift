@@ -20,6 +20,7 @@ extension SnapshotBundle {
       var folders = try FolderSet(staging.path)
       try bundle.forEachEntry { entry throws(BundleError) in
         if entry.isFolder {
+          try bundle.read(entry) { _ in }
           try folders.add(String(entry.name.dropLast()))
         } else {
           try folders.add(Folder.parent(of: entry.name))

@@ -23,9 +23,7 @@ extension SnapshotBundle {
   ) throws(BundleError) -> ZippedBundle {
     let bundle = try ZippedBundle(url, limits: limits)
     if depth == .full {
-      try bundle.forEachEntry { entry throws(BundleError) in
-        if !entry.isFolder { try bundle.read(entry) { _ in } }
-      }
+      try bundle.forEachEntry { entry throws(BundleError) in try bundle.read(entry) { _ in } }
     }
     return bundle
   }

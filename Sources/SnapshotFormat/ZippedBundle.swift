@@ -15,7 +15,7 @@ struct ZippedBundle {
   /// Opens the zip and checks it to the depth ``SnapshotBundle/Depth/structure``.
   init(_ url: URL, limits zipLimits: ZipLimits) throws(BundleError) {
     let file = try BundleError.disk(File(url.resolvingSymlinksInPath().path))
-    directory = try BundleError.zip(ZipDirectory(checking: file, limits: zipLimits))
+    directory = try BundleError.zip(ZipDirectory(checking: file, limits: zipLimits, profile: .strict))
     guard let entry = try BundleError.zip(directory.entry(named: BundleLayout.manifest)) else {
       throw .manifestMissing
     }
@@ -108,7 +108,7 @@ struct ZippedBundle {
   func read(
     _ entry: ZipEntry, into sink: ([UInt8]) throws(SystemError) -> Void
   ) throws(BundleError) {
-    let isRecording = entry.name.hasPrefix(BundleLayout.recordings)
+    let isRecording = entry.name.hasPrefix(BundleLayout.recordings) && !entry.isFolder
     var digest = DigestComputation()
     let next = try Self.pieces(of: entry, in: directory.file)
     while let piece = try next() {

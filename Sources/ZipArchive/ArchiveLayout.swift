@@ -7,16 +7,23 @@ import SystemIO
 struct ArchiveLayout {
   private let file: File
   private let directory: DirectoryLocation
+  private let profile: ZipProfile
 
-  init(_ file: File, _ directory: DirectoryLocation) {
+  init(_ file: File, _ directory: DirectoryLocation, _ profile: ZipProfile = .lenient) {
     self.file = file
     self.directory = directory
+    self.profile = profile
   }
 
   /// Checks all entries, which `entries` gives in the order in which they stand in the file.
-  func check(_ entries: inout EntrySequence) throws(ZipError) {
+  func check(_ entries: inout EntrySequence, limits: ZipLimits) throws(ZipError) {
     var position = directory.base
     var upcoming = try entries.next()
+    if profile == .lenient, position == 0, let first = upcoming {
+      // Leading bytes that the offsets count are as good as those that they don't.
+      position = try start(of: first)
+      try DirectoryLocation.checkLeadingBytes(file, position, limits)
+    }
     while let entry = upcoming {
       let start = try self.start(of: entry)
       if start > position { throw ZipError(.unaccountedBytes(at: position)) }
@@ -94,6 +101,7 @@ struct ArchiveLayout {
     guard bytes.count >= length, let fields = ExtraFields(bytes[expected..<length]) else {
       throw ZipError(.malformedExtraField, entry: entry.name)
     }
+    if profile == .strict { try fields.checkStrictly(local, entry.rawName, entry: entry.name) }
     if entry.unicodePath != fields.unicodePath {
       let name = try EntryName.decode(
         entry.rawName, flags: local.flags, isUnix: entry.header.isUnix, unicodePath: fields.unicodePath)

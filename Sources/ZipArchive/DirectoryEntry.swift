@@ -12,7 +12,9 @@ struct DirectoryEntry {
   var offset: UInt64 { numbers.offset }
 
   /// Reads the next entry of the directory and checks it by itself, unless it was checked before and is only listed.
-  init(_ window: inout FileWindow, limits: ZipLimits, isChecked: Bool = false) throws(ZipError) {
+  init(
+    _ window: inout FileWindow, limits: ZipLimits, profile: ZipProfile = .lenient, isChecked: Bool = false
+  ) throws(ZipError) {
     guard let header = try CentralHeader.next(in: &window),
       let rawName = try window.take(Int(header.common.nameLength)),
       let extra = try window.take(Int(header.common.extraLength)),
@@ -34,7 +36,9 @@ struct DirectoryEntry {
     refusal = Self.refusal(common)
     // What can't be read anyway is never written under its name: that is only shown.
     name = refusal == nil ? decoded : EntryName.printable(decoded)
-    if !isChecked { try check(limits) }
+    guard !isChecked else { return }
+    try check(limits, profile)
+    if profile == .strict { try checkStrictly(fields) }
   }
 
   private static func refusal(_ header: CommonHeader) -> ZipError.Reason? {
@@ -47,12 +51,12 @@ struct DirectoryEntry {
     return version > 63 ? .unsupportedVersion(version) : nil
   }
 
-  private func check(_ limits: ZipLimits) throws(ZipError) {
+  private func check(_ limits: ZipLimits, _ profile: ZipProfile) throws(ZipError) {
     func require(_ condition: Bool, _ reason: @autoclosure () -> ZipError.Reason) throws(ZipError) {
       if !condition { throw ZipError(reason(), entry: name) }
     }
     // An empty name leads nowhere; it is in old archives, and whoever unpacks can't write it.
-    if let problem = EntryName.problem(with: name), problem != .empty {
+    if let problem = EntryName.problem(with: name), problem != .empty || profile == .strict {
       throw ZipError(.name(problem), entry: name)
     }
     try require(EntryName.parts(of: name).count <= limits.depth, .limit(.depth))
@@ -60,8 +64,11 @@ struct DirectoryEntry {
     let mode = header.externalAttributes >> 16
     // A file that came out of a pipe is an ordinary file with a pipe's mode.
     try require([0, 0o010000, 0o040000, 0o100000].contains(mode & 0o170000), .specialFile)
-    try require(mode & 0o6000 == 0, .setUserID)
-    try require(name.utf8.last != UInt8(ascii: "/") || numbers.size == 0, .folderWithContents)
+    let isFolder = name.utf8.last == UInt8(ascii: "/")
+    // What is put into a folder gets the folder's group; nobody gets its rights.
+    let isSharedFolder = isFolder && mode & 0o174000 == 0o040000 && profile == .lenient
+    try require(mode & 0o6000 == 0 || isSharedFolder, .setUserID)
+    try require(!isFolder || numbers.size == 0, .folderWithContents)
     // What is never read may declare any size.
     guard refusal == nil else { return }
     try require(header.common.method != 0 || numbers.size == numbers.compressedSize, .storedSizesDiffer)

@@ -14,14 +14,14 @@ struct DirectoryLocation {
   var base: Int64
 
   /// Finds the directory of the archive in `file`, which is `size` bytes long.
-  init(_ file: File, size: Int64, limits: ZipLimits) throws(ZipError) {
+  init(_ file: File, size: Int64, limits: ZipLimits, profile: ZipProfile) throws(ZipError) {
     let tailLength = Int(min(size, Int64(EndRecord.length + 0xFFFF + Self.padding)))
     let tail = try Self.read(file, tailLength, at: size - Int64(tailLength))
     guard tail.count == tailLength else { throw ZipError(.truncated) }
     let index = try Self.endRecord(in: tail)
     let plain = EndRecord(tail, at: index)
     let position = size - Int64(tailLength) + Int64(index)
-    let (record, end) = try Self.zip64Record(file, before: position, plain) ?? (plain, position)
+    let (record, end) = try Self.zip64Record(file, before: position, plain, profile) ?? (plain, position)
 
     guard record.disk == 0, record.directoryDisk == 0, record.entriesHere == record.entries else {
       throw ZipError(.severalParts)
@@ -33,7 +33,10 @@ struct DirectoryLocation {
     base = end - length - start
     range = (start + base)..<end
     entries = record.entries
-    if base > 0 { try checkLeadingBytes(file, directoryOffset: start, limits) }
+    guard base > 0 else { return }
+    // A reader that goes from the front to the back finds no archive at all.
+    if profile == .strict { throw ZipError(.unaccountedBytes(at: 0)) }
+    try checkPrefix(file, directoryOffset: start, limits)
   }
 
   /// How many bytes may follow the comment: transfers in text mode and in words append one.
@@ -62,7 +65,7 @@ struct DirectoryLocation {
 
   /// The ZIP64 end record before the plain one at `position`, and where it begins, if there is one.
   private static func zip64Record(
-    _ file: File, before position: Int64, _ plain: EndRecord
+    _ file: File, before position: Int64, _ plain: EndRecord, _ profile: ZipProfile
   ) throws(ZipError) -> (EndRecord, Int64)? {
     let start = position - Int64(Locator64.length)
     guard start >= 0, let locator = Locator64(try read(file, Locator64.length, at: start)) else {
@@ -76,7 +79,9 @@ struct DirectoryLocation {
     else {
       // The directory may end in bytes that look like a locator, where it reaches to the end record itself.
       let end = plain.directoryOffset + plain.directorySize
-      if plain.needsZip64 || end != UInt64(position) { throw ZipError(.endRecordsDisagree) }
+      if plain.needsZip64 || end != UInt64(position) || profile == .strict {
+        throw ZipError(.endRecordsDisagree)
+      }
       return nil
     }
     guard locator.disk == 0, locator.disks <= 1 else { throw ZipError(.severalParts) }
@@ -87,8 +92,9 @@ struct DirectoryLocation {
     return (record, recordStart)
   }
 
-  /// Takes what stands before the archive only where no reader could take it for a part of one.
-  private func checkLeadingBytes(
+  /// Takes what stands before the archive, and what its offsets don't count, only where no reader could take it for a
+  /// part of one.
+  private func checkPrefix(
     _ file: File, directoryOffset: Int64, _ limits: ZipLimits
   ) throws(ZipError) {
     // Before it says how many bytes are too many: is this a prefix at all, or a wrong offset?
@@ -96,14 +102,19 @@ struct DirectoryLocation {
       try Self.signature(file, at: base) == Signature.localHeader,
       try Self.signature(file, at: directoryOffset) != Signature.centralHeader
     else { throw ZipError(.malformedDirectory) }
-    guard base <= limits.leadingBytes else { throw ZipError(.limit(.leadingBytes)) }
+    try Self.checkLeadingBytes(file, base, limits)
+  }
+
+  /// Takes the `count` bytes before the first entry only if there is nothing in them that a record could begin with.
+  static func checkLeadingBytes(_ file: File, _ count: Int64, _ limits: ZipLimits) throws(ZipError) {
+    guard count <= limits.leadingBytes else { throw ZipError(.limit(.leadingBytes)) }
     var offset: Int64 = 0
-    while offset < base {
-      let bytes = try Self.read(file, Int(min(1 << 16, base - offset + 3)), at: offset)
+    while offset < count {
+      let bytes = try read(file, Int(min(1 << 16, count - offset + 3)), at: offset)
       guard bytes.count > 3 else { break }
       var next = 0
       while let index = bytes.index(of: UInt8(ascii: "P"), from: next),
-        index < bytes.count - 3, Int64(index) + offset < base
+        index < bytes.count - 3, Int64(index) + offset < count
       {
         next = index + 1
         let signatures = [Signature.localHeader, Signature.centralHeader, Signature.end, Signature.end64]

@@ -4,6 +4,10 @@ struct ExtraFields {
   private(set) var zip64: [UInt8]?
   /// The Unicode path field (APPNOTE 4.6.9).
   private(set) var unicodePath: UnicodePath?
+  /// What each field is, in their order.
+  private(set) var ids: [UInt16] = []
+  /// Whether no byte is left over behind the last field.
+  let isWhole: Bool
 
   /// A name in UTF-8 that stands in for the header's.
   struct UnicodePath: Equatable {
@@ -22,7 +26,9 @@ struct ExtraFields {
       let start = index + 4
       let end = start + Int(bytes.u16(index + 2))
       guard end <= bytes.count else { return nil }
-      switch bytes.u16(index) {
+      let id = bytes.u16(index)
+      ids.append(id)
+      switch id {
       case 0x0001:
         guard zip64 == nil else { return nil }
         zip64 = Array(bytes[start..<end])
@@ -34,6 +40,7 @@ struct ExtraFields {
       }
       index = end
     }
+    isWhole = index == bytes.count
   }
 
   /// An entry's numbers, each as wide as ZIP64 makes it.
@@ -54,7 +61,13 @@ struct ExtraFields {
   func widened(_ header: CentralHeader) -> Numbers? {
     let narrow = [header.common.size, header.common.compressedSize, header.offset]
     guard header.disk == 0xFFFF else {
-      guard let wide = widened(narrow) else { return nil }
+      var others = self
+      // Where the field holds all there is, the disk's number is the last of it. It must be the header's.
+      if let zip64, zip64.count == 28 {
+        guard zip64.u32(24) == UInt32(header.disk) else { return nil }
+        others.zip64?.removeLast(4)
+      }
+      guard let wide = others.widened(narrow) else { return nil }
       return Numbers(
         size: wide[0], compressedSize: wide[1], offset: wide[2], disk: UInt32(header.disk))
     }

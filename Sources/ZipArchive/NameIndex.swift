@@ -2,7 +2,7 @@
 ///
 /// Names meet where they differ only in case, in the composition of characters, or in the kind of their slashes:
 /// file systems differ in what they tell apart. Files without contents may meet, as long as their names do differ:
-/// whichever is left, nothing is lost or hidden. Takes some ten bytes of memory for each file and each folder, however
+/// whichever is left, nothing is lost or hidden. ``ZipProfile/strict`` lets none meet, and has more names meet. Takes some ten bytes of memory for each file and each folder, however
 /// long their names are.
 struct NameIndex {
   private enum Kind: UInt8 {
@@ -16,9 +16,13 @@ struct NameIndex {
   private var kinds = HashTable()
   private var folders = 0
   private let mostFolders: Int
+  private let profile: ZipProfile
 
   /// - Parameter mostFolders: How many folders there may be, whether they are entries or stand in names alone.
-  init(mostFolders: Int) { self.mostFolders = mostFolders }
+  init(mostFolders: Int, profile: ZipProfile = .lenient) {
+    self.mostFolders = mostFolders
+    self.profile = profile
+  }
 
   /// What keeps the name of an entry of that size from being inserted, if anything does.
   func conflict(with name: String, size: UInt64) -> ZipError.Reason? {
@@ -29,7 +33,7 @@ struct NameIndex {
     let parts = EntryName.parts(of: name)
     for (index, part) in parts.enumerated() {
       if kind == .file || kind == .emptyFile { return .fileAndFolder }
-      place = Self.place(of: part, in: place)
+      place = self.place(of: part, in: place)
       guard let known = self.kind(at: place) else {
         // This part is new, and so are those behind it.
         let added = parts.count - index - (isFolder ? 0 : 1)
@@ -39,7 +43,7 @@ struct NameIndex {
     }
     switch (kind, isFolder) {
     case (.impliedFolder, true): return nil
-    case (.emptyFile, false): return size == 0 ? nil : .duplicateName
+    case (.emptyFile, false): return size == 0 && profile == .lenient ? nil : .duplicateName
     case (.folder, true), (.file, false): return .duplicateName
     case (_, true), (_, false): return .fileAndFolder
     }
@@ -51,10 +55,10 @@ struct NameIndex {
     let parts = EntryName.parts(of: name)
     var place = Self.root
     for part in parts.dropLast() {
-      place = Self.place(of: part, in: place)
+      place = self.place(of: part, in: place)
       if kind(at: place) == nil { add(.impliedFolder, at: place) }
     }
-    place = Self.place(of: parts[parts.count - 1], in: place)
+    place = self.place(of: parts[parts.count - 1], in: place)
     add(isFolder ? .folder : size == 0 ? .emptyFile : .file, at: place)
     if !isFolder, size == 0 { kinds.mark(Self.emptyFile(name)) }
   }
@@ -67,10 +71,10 @@ struct NameIndex {
   private func kind(at place: Int) -> Kind? { kinds.mark(of: place).flatMap(Kind.init) }
 
   /// Strings hash alike where they are canonically equivalent.
-  private static func place(of part: Substring, in folder: Int) -> Int {
+  private func place(of part: Substring, in folder: Int) -> Int {
     var hasher = Hasher()
     hasher.combine(folder)
-    hasher.combine(fold(part))
+    hasher.combine(profile == .strict ? Self.strictFold(part) : Self.fold(part))
     return hasher.finalize()
   }
 

@@ -7,24 +7,28 @@ extension ZipDirectory {
   /// An archive that passes holds no entry that could be written outside a folder, none that two readers would see
   /// differently, and no link. Takes some ten bytes of memory for each entry and each folder, however long their names
   /// are; twenty-four more for each entry where these don't stand in the directory's order.
-  public init(checking file: File, limits: ZipLimits = .default) throws(ZipError) {
-    try self.init(file, limits: limits)
-    let isInOrder = try checkEntries()
+  /// - Parameter profile: How strictly it is checked. Reading it later takes no profile: what passed the strict one is
+  ///   read alike by both.
+  public init(
+    checking file: File, limits: ZipLimits = .default, profile: ZipProfile = .lenient
+  ) throws(ZipError) {
+    try self.init(file, limits, profile)
+    let isInOrder = try checkEntries(profile)
     var entries = EntrySequence(self, order: isInOrder ? nil : try order())
-    try ArchiveLayout(file, location).check(&entries)
+    try ArchiveLayout(file, location, profile).check(&entries, limits: limits)
   }
 
   /// Checks each entry by itself, and what all of them are together; answers whether they stand in the file in the
   /// directory's order.
-  private func checkEntries() throws(ZipError) -> Bool {
+  private func checkEntries(_ profile: ZipProfile) throws(ZipError) -> Bool {
     let size = try mapSystemError { () throws(SystemError) in try file.size }
     var window = FileWindow(file, location.range)
-    var names = NameIndex(mostFolders: limits.folders)
+    var names = NameIndex(mostFolders: limits.folders, profile: profile)
     var total: UInt64 = 0
     var last: UInt64 = 0
     var isInOrder = true
     for _ in 0..<count {
-      let entry = try DirectoryEntry(&window, limits: limits)
+      let entry = try DirectoryEntry(&window, limits: limits, profile: profile)
       if let conflict = names.conflict(with: entry.name, size: entry.numbers.size) {
         throw ZipError(conflict, entry: entry.name)
       }

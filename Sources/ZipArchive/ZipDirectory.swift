@@ -15,10 +15,14 @@ public struct ZipDirectory: Sendable {
 
   /// Finds the directory of the archive in `file`, which was checked when it came.
   public init(_ file: File, limits: ZipLimits = .default) throws(ZipError) {
+    try self.init(file, limits, .lenient)
+  }
+
+  init(_ file: File, _ limits: ZipLimits, _ profile: ZipProfile) throws(ZipError) {
     self.file = file
     self.limits = limits
     let size = try mapSystemError { () throws(SystemError) in try file.size }
-    location = try DirectoryLocation(file, size: size, limits: limits)
+    location = try DirectoryLocation(file, size: size, limits: limits, profile: profile)
     guard location.entries <= UInt64(clamping: limits.entries) else { throw ZipError(.limit(.entries)) }
   }
 

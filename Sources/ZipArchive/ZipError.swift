@@ -51,10 +51,16 @@ public struct ZipError: Error, Sendable, Hashable, CustomStringConvertible {
     case descriptorDiffers
     /// A link, a device or a socket.
     case specialFile
+    /// The attributes say file where the name says folder, or the other way round.
+    case kindDiffers
     /// The permissions ask for the owner's or the group's rights.
     case setUserID
     /// Stored without compression, and yet two different lengths.
     case storedSizesDiffer
+    /// Stored without compression in front of a data descriptor: nothing says where the contents end.
+    case storedWithDescriptor
+    /// An extra field of that number, whose meaning is not known here.
+    case unknownExtraField(UInt16)
     /// One of ``ZipLimits``.
     case limit(Limit)
     /// Needs a password.
@@ -93,6 +99,10 @@ public struct ZipError: Error, Sendable, Hashable, CustomStringConvertible {
     case emptyPart = "has an empty part"
     case dotPart = "has a part of nothing but dots and spaces"
     case otherUnicodePath = "differs from its Unicode path field"
+    case unmarkedUnicode = "is not ASCII and not marked as UTF-8"
+    case backslash = "holds a backslash, which separates folders on Windows alone"
+    case colon = "holds a colon, behind which Windows hides contents in another file"
+    case deviceName = "is a device's on Windows"
   }
 
   /// A field of the local header.
@@ -136,8 +146,11 @@ extension ZipError.Reason {
       "has a local header whose \(field.rawValue) differs from the directory's"
     case .descriptorDiffers: "has a data descriptor that is missing or differs from the directory"
     case .specialFile: "is a link, a device or a socket"
+    case .kindDiffers: "has attributes that say file where its name says folder, or the other way round"
     case .setUserID: "asks for the rights of its owner or group"
     case .storedSizesDiffer: "is stored uncompressed with two different sizes"
+    case .storedWithDescriptor: "is stored uncompressed and yet followed by a data descriptor"
+    case .unknownExtraField(let id): "has the extra field 0x\(String(id, radix: 16)), which is not known here"
     case .limit(let limit): limit.words
     case .encrypted: "is encrypted"
     case .unsupportedMethod(let number): "is compressed by method \(number), which isn't supported"

@@ -16,9 +16,11 @@ public final class ZipReader: Sendable {
   private let indices: [String: Int]
 
   /// Opens the archive in `file` and checks its structure.
-  public init(_ file: File, limits: ZipLimits = .default) throws(ZipError) {
+  public init(
+    _ file: File, limits: ZipLimits = .default, profile: ZipProfile = .lenient
+  ) throws(ZipError) {
     self.file = file
-    let directory = try ZipDirectory(checking: file, limits: limits)
+    let directory = try ZipDirectory(checking: file, limits: limits, profile: profile)
     var listing = directory.listing
     var entries: [ZipEntry] = []
     while let entry = try listing.nextEntry() { entries.append(entry) }

@@ -16,6 +16,7 @@ public final class ZipWriter {
   let encoder: EntryEncoder
   private let file: File
   private let limits: ZipLimits
+  private let profile: ZipProfile
   private let thresholds: Thresholds
   private var names: NameIndex
   private var directory: [UInt8] = []
@@ -28,15 +29,22 @@ public final class ZipWriter {
   /// - Parameters:
   ///   - level: zlib's, 0 (stored) to 9.
   ///   - limits: What the reader of the archive takes.
-  public convenience init(_ file: File, level: Int32 = 6, limits: ZipLimits = .default) {
-    self.init(file, level: level, limits: limits, thresholds: Thresholds())
+  ///   - profile: How strictly the reader checks it.
+  public convenience init(
+    _ file: File, level: Int32 = 6, limits: ZipLimits = .default, profile: ZipProfile = .lenient
+  ) {
+    self.init(file, level: level, limits: limits, profile: profile, thresholds: Thresholds())
   }
 
-  init(_ file: File, level: Int32 = 6, limits: ZipLimits = .default, thresholds: Thresholds) {
+  init(
+    _ file: File, level: Int32 = 6, limits: ZipLimits = .default, profile: ZipProfile = .lenient,
+    thresholds: Thresholds
+  ) {
     self.file = file
     self.limits = limits
+    self.profile = profile
     self.thresholds = thresholds
-    names = NameIndex(mostFolders: limits.folders)
+    names = NameIndex(mostFolders: limits.folders, profile: profile)
     encoder = EntryEncoder(level: level, limits: limits)
   }
 
@@ -101,7 +109,7 @@ public final class ZipWriter {
   /// Refuses what a reader would refuse.
   private func check(_ name: String, size: Int64) throws(ZipError) {
     guard !isFinished else { throw ZipError(.finished) }
-    if let problem = EntryName.problem(with: name) { throw ZipError(.name(problem)) }
+    if let problem = profile.problem(with: name) { throw ZipError(.name(problem)) }
     guard name.utf8.count <= min(limits.nameLength, 0xFFFF) else { throw ZipError(.limit(.nameLength)) }
     guard EntryName.parts(of: name).count <= limits.depth else { throw ZipError(.limit(.depth)) }
     guard name.utf8.last != UInt8(ascii: "/") || size == 0 else { throw ZipError(.folderWithContents) }

@@ -65,8 +65,8 @@ struct AttachmentTests {
   }
 
   @Test(arguments: [
-    "", ".", "..", "../x", "a/b", "a\\b", ".hidden", "a.", " a", "a ", "ü", "con", "NUL.txt", "com1", "a:b",
-    "a\nb",
+    "", ".", "..", "../x", "a/b", "a\\b", ".hidden", "a.", " a", "a ", "ü", "con", "NUL.txt", "con .txt",
+    "com1", "a:b", "a\nb",
     String(repeating: "a", count: 101),
   ])
   func `a name that some disk can't take is refused`(name: String) async {

@@ -243,16 +243,24 @@ import ZipArchive
     await #expect(throws: (any Error).self) { try await file("attachments/long.json") }
   }
 
-  @Test func `a file that is encrypted is listed, and not sent`() async throws {
+  @Test func `a bundle with an encrypted file is refused; one that is there already is listed, and not sent`()
+    async throws
+  {
     let locked = try SampleBundle(extra: ["attachments/locked": "secret"])
     var bytes = locked.bytes
     let name = Array("attachments/locked".utf8)
     let places = bytes.indices.dropLast(name.count).filter { bytes[$0...].starts(with: name) }
     // The flags of the local header, and those in the directory.
-    for place in [places[0] - 30 + 6, places[1] - 46 + 8] { bytes[place] |= 1 }
+    let flags = [places[0] - 30 + 6, places[1] - 46 + 8]
+    for place in flags { bytes[place] |= 1 }
     let digest: HTTPFields = [.reprDigest: SampleBundle.digestField(bytes)]
-    let upload = try await api.upload(bytes, .put, id: locked.id, fields: digest)
-    #expect(upload.status == 201)
+    let refused = try await api.upload(bytes, .put, id: locked.id, fields: digest)
+    #expect(refused.status == 422)
+    #expect(refused.text.contains("attachments/locked") && refused.text.contains("is encrypted"))
+
+    #expect(try await api.upload(locked.bytes, .put, id: locked.id).status == 201)
+    let stored = try await api.store.open(locked.id)
+    for place in flags { try stored.file.write([bytes[place]], at: Int64(place)) }
     let path = "/v1/snapshots/\(locked.id)/files"
     #expect(try await api.send(.get, path).text.contains("attachments/locked"))
     let answer = try await api.send(.get, path + "/attachments/locked", [.acceptEncoding: "gzip"])

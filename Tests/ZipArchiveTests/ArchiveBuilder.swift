@@ -177,19 +177,21 @@ extension ArchiveBuilder.Entry {
 }
 
 /// Opens `bytes` as an archive in a file of its own.
-func open(_ bytes: [UInt8], limits: ZipLimits = .default, in folder: TemporaryFolder) throws -> ZipReader {
+func open(
+  _ bytes: [UInt8], limits: ZipLimits = .default, profile: ZipProfile = .lenient, in folder: TemporaryFolder
+) throws -> ZipReader {
   let path = folder.path + "/\(UInt64.random(in: 0 ... .max)).zip"
   let file = try File(path, .create(mode: 0o600))
   try file.write(bytes, at: 0)
-  return try ZipReader(file, limits: limits)
+  return try ZipReader(file, limits: limits, profile: profile)
 }
 
 /// What is wrong with `bytes` as an archive, on opening or on reading all of it; `nil` if nothing is.
 func refusal(
-  of bytes: [UInt8], limits: ZipLimits = .default, in folder: TemporaryFolder
+  of bytes: [UInt8], limits: ZipLimits = .default, profile: ZipProfile = .lenient, in folder: TemporaryFolder
 ) throws -> ZipError? {
   do {
-    try open(bytes, limits: limits, in: folder).verify()
+    try open(bytes, limits: limits, profile: profile, in: folder).verify()
     return nil
   } catch let error as ZipError {
     return error
@@ -198,9 +200,10 @@ func refusal(
 
 /// What is wrong with the archive that `builder` makes.
 func refusal(
-  of builder: ArchiveBuilder, limits: ZipLimits = .default, in folder: TemporaryFolder
+  of builder: ArchiveBuilder, limits: ZipLimits = .default, profile: ZipProfile = .lenient,
+  in folder: TemporaryFolder
 ) throws -> ZipError? {
-  try refusal(of: builder.bytes, limits: limits, in: folder)
+  try refusal(of: builder.bytes, limits: limits, profile: profile, in: folder)
 }
 
 /// Tests of what an archive is refused for.
@@ -220,5 +223,15 @@ extension RefusalTests {
     var builder = ArchiveBuilder()
     builder.entries = entries
     return try reason(builder)
+  }
+
+  func strictReason(_ builder: ArchiveBuilder) throws -> ZipError.Reason? {
+    try refusal(of: builder, profile: .strict, in: folder)?.reason
+  }
+
+  func strictReason(_ entries: Entry...) throws -> ZipError.Reason? {
+    var builder = ArchiveBuilder()
+    builder.entries = entries
+    return try strictReason(builder)
   }
 }

@@ -78,6 +78,30 @@ import ZipArchive
     #expect(try reason(ArchiveBuilder().with { $0.leading = [1] }) == .malformedDirectory)
   }
 
+  @Test func `leading bytes are judged alike, whether the offsets count them or not`() throws {
+    func expect(_ reason: ZipError.Reason?, _ leading: [UInt8], _ limits: ZipLimits = .default) throws {
+      let notCounted = ArchiveBuilder(Entry("a"), Entry("b")).with { $0.leading = leading }
+      let counted = ArchiveBuilder(Entry("a").with { $0.gap = leading }, Entry("b"))
+      for builder in [notCounted, counted] {
+        #expect(try refusal(of: builder, limits: limits, in: folder)?.reason == reason)
+      }
+      guard reason == nil else { return }
+      let reader = try open(counted.bytes, limits: limits, in: folder)
+      #expect(reader.entries == (try open(notCounted.bytes, limits: limits, in: folder).entries))
+    }
+    let program = Array("#!/usr/bin/env python3\n".utf8)
+    try expect(nil, program)
+    for signature in ["PK\u{3}\u{4}", "PK\u{1}\u{2}", "PK\u{5}\u{6}", "PK\u{6}\u{6}"] {
+      try expect(.unaccountedBytes(at: Int64(program.count)), program + Array(signature.utf8) + [0])
+      // The last byte of the signature is the archive's.
+      try expect(nil, program + Array(signature.utf8.prefix(3)))
+    }
+    var limits = ZipLimits()
+    limits.leadingBytes = Int64(program.count)
+    try expect(nil, program, limits)
+    try expect(.limit(.leadingBytes), program + [0], limits)
+  }
+
   @Test func `a second directory where a reader without regard for leading bytes looks is refused`() throws {
     let builder = ArchiveBuilder(Entry("a", [UInt8](repeating: 0, count: 200)))
     let directory = Array("PK\u{1}\u{2}".utf8)

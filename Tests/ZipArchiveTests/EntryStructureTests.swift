@@ -110,6 +110,38 @@ import ZipArchive
     #expect(try reason(Entry("a").with { $0.attributes = mode << 16 }) == .setUserID)
   }
 
+  @Test func `the rights of the group are harmless on a folder`() throws {
+    func reason(_ name: String, _ mode: UInt32) throws -> ZipError.Reason? {
+      try self.reason(Entry(name, []).with { $0.attributes = mode << 16 | 0x10 })
+    }
+    for mode: UInt32 in [0o042755, 0o043777] { #expect(try reason("a/", mode) == nil) }
+    for mode: UInt32 in [0o044755, 0o046755, 0o102755, 0o002755] {
+      #expect(try reason("a/", mode) == .setUserID)
+    }
+    #expect(try reason("a", 0o042755) == .setUserID)
+  }
+
+  @Test func `a ZIP64 field may hold the disk's number too, if it is the header's`() throws {
+    let numbers = [8, 8, 0].flatMap { ArchiveBuilder.le(UInt64($0)) }
+    func reason(_ disk: UInt32, in field: [UInt8], _ change: (inout Entry) -> Void) throws -> ZipError.Reason?
+    {
+      try self.reason(
+        Entry("a").with {
+          $0.centralExtra = ArchiveBuilder.extra(1, field + ArchiveBuilder.le(disk))
+          change(&$0)
+        })
+    }
+    #expect(try reason(0, in: numbers) { _ in } == nil)
+    #expect(try reason(0, in: numbers) { ($0.size, $0.local.size) = (.max, 8) } == nil)
+    #expect(try reason(0, in: numbers) { $0.offset = .max } == nil)
+    #expect(try reason(0, in: numbers) { $0.disk = 0xFFFF } == nil)
+    #expect(try reason(1, in: numbers) { _ in } == .malformedExtraField)
+    #expect(try reason(0, in: numbers) { $0.disk = 1 } == .malformedExtraField)
+    #expect(try reason(1, in: numbers) { $0.disk = 1 } == .severalParts)
+    #expect(try reason(0, in: Array(numbers.dropLast())) { _ in } == .malformedExtraField)
+    #expect(try reason(0, in: Array(numbers.prefix(16))) { _ in } == .malformedExtraField)
+  }
+
   @Test(arguments: [0, 0o100777, 0o100000, 0o010600, 0o000644] as [UInt32])
   func `ordinary modes are taken`(mode: UInt32) throws {
     #expect(try reason(Entry("a").with { $0.attributes = mode << 16 }) == nil)

@@ -93,6 +93,97 @@ enum Archiver: String {
     #expect(output == "\(Self.contents.count)\n3000\n0\n")
   }
 
+  /// An archive, and what Python and unzip make of it.
+  private func extractions(of bytes: [UInt8]) async throws -> [[String: Data]] {
+    let name = "\(UInt64.random(in: 0 ... .max))"
+    try folder.write(Data(bytes), to: name + ".zip")
+    var found: [[String: Data]] = []
+    for (tool, arguments) in [
+      (Archiver.python3, ["-m", "zipfile", "-e", "../\(name).zip", "."]),
+      (.unzip, ["-q", "-o", "../\(name).zip"]),
+    ] {
+      let target = folder.file("\(tool)-\(name)")
+      try FileManager.default.createDirectory(at: target, withIntermediateDirectories: true)
+      let (output, status) = try await tool.run(arguments, in: target)
+      #expect(status == 0, "\(output)")
+      var files: [String: Data] = [:]
+      for path in try FileManager.default.subpathsOfDirectory(atPath: target.path) {
+        let file = target.appending(path: path)
+        if Folder.isRegularFile(file.path) { files[path] = try Data(contentsOf: file) }
+      }
+      found.append(files)
+    }
+    return found
+  }
+
+  @Test(
+    .enabled(
+      if: Archiver.unzip.isInstalled && Archiver.python3.isInstalled, "unzip or python3 isn't installed"))
+  func `Python and unzip extract what the strict profile has checked, and not what it refuses`() async throws
+  {
+    typealias Entry = ArchiveBuilder.Entry
+    let name = "recordings/a"
+    let field = ArchiveBuilder.unicodePath(name, for: Array(name.utf8))
+    let time = ArchiveBuilder.extra(0x5455, [1, 0, 0, 0, 0])
+    let good = ArchiveBuilder(
+      Entry("recordings/", []).with { $0.attributes = 0o040755 << 16 | 0x10 },
+      Entry(name).with { ($0.flags, $0.centralExtra, $0.localExtra) = (0, field + time, field) },
+      Entry("attachments/é 😀?"), Entry("attachments/empty", []))
+    let reader = try open(good.bytes, profile: .strict, in: folder)
+    var checked: [String: Data] = [:]
+    for entry in reader.entries where !entry.isFolder {
+      checked[entry.name] = Data(try reader.contents(of: entry, upTo: 100))
+    }
+    #expect(try await extractions(of: good.bytes) == [checked, checked])
+
+    // Two readings: Python takes the name that stands there, unzip the other one.
+    let two = ArchiveBuilder.unicodePath("recordings/ä", for: Array(name.utf8))
+    let bad = ArchiveBuilder(Entry(name).with { ($0.flags, $0.centralExtra, $0.localExtra) = (0, two, two) })
+    let readings = try await extractions(of: bad.bytes)
+    #expect(readings.first?.keys.sorted() == [name])
+    #expect(try open(bad.bytes, in: folder).entries.map(\.name) == ["recordings/ä"])
+    #expect(try refusal(of: bad, profile: .strict, in: folder)?.reason == .name(.otherUnicodePath))
+  }
+
+  /// What is refused of the archive at `path` by the strict profile.
+  private func strictRefusal(_ path: String) throws -> ZipError? {
+    do {
+      try ZipReader(File(folder.path + "/" + path), profile: .strict).verify()
+      return nil
+    } catch let error as ZipError {
+      return error
+    }
+  }
+
+  /// The commands by which scripts zip the folder that they run in, and what is refused of it.
+  private static let commands: [(tool: String, command: String, reason: ZipError.Reason?)] = [
+    ("zip", "zip -q -r $zip *", nil),
+    ("zip", "zip -q -X -D -0 -r $zip *", nil),
+    ("zip", "rm e; zip -q -r - * | cat > $zip", nil),
+    // An empty file is stored in front of a data descriptor.
+    ("zip", "zip -q -r - * | cat > $zip", .storedWithDescriptor),
+    ("zip", "mv e é; zip -q -r $zip *", .name(.unmarkedUnicode)),
+    ("bsdtar", "mv e é; bsdtar -a -cf $zip *", nil),
+    ("bsdtar", "bsdtar -a --options zip:compression=store -cf $zip *", .storedWithDescriptor),
+    ("python3", "mv e é; python3 -m zipfile -c $zip *", nil),
+    ("jar", "mv e é; jar -cMf $zip *", nil),
+  ]
+
+  @Test(arguments: commands.indices)
+  func `what programs zip passes the strict profile, or is refused for a known reason`(index: Int)
+    async throws
+  {
+    let (tool, command, reason) = Self.commands[index]
+    guard Tool.find(tool) != nil else { return }
+    for (name, text) in [("d/deflated", String(repeating: "text ", count: 100)), ("d/s", "s"), ("e", "")] {
+      try folder.write(Data(text.utf8), to: "tree/" + name)
+    }
+    let script = "zip=../made.zip; " + command
+    let (output, status) = try await Archiver.sh.run(["-c", script], in: folder.file("tree"))
+    #expect(status == 0, "\(output)")
+    #expect(try strictRefusal("made.zip")?.reason == reason, "\(command)")
+  }
+
   /// Lays the contents out as files below a folder.
   private func makeTree() throws -> URL {
     for entry in Self.contents where !entry.name.hasSuffix("/") {

@@ -8,7 +8,10 @@ struct VerifyCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "verify",
     abstract: "Checks a snapshot whole: structure, checksums, digests, manifest.",
-    discussion: "With --archive only the ZIP layer of any archive: every entry is read, nothing is written.")
+    discussion: """
+      A snapshot has to keep to a strict profile of ZIP, so that every program extracts the same files from it. With \
+      --archive any archive is checked, by its ZIP layer only: every entry is read, nothing is written.
+      """)
 
   @Flag(help: "Check any ZIP archive, not a snapshot.")
   var archive = false

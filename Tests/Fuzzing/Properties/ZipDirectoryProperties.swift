@@ -35,6 +35,7 @@ extension FuzzedParser {
       try require(reader.entry(named: entry.name) == entry, "\(entry.name) is found as another")
     }
     try checkDirectory(of: reader)
+    try checkProfile(of: reader, input)
     let readable = entries.filter { $0.refusal == nil }
     try checkSizes(of: readable, in: input.count)
     try checkContents(of: readable, in: reader)
@@ -66,6 +67,48 @@ extension FuzzedParser {
       try require(try directory.entry(named: entry.name) == entry, "\(entry.name) is not found")
     }
     try require(try listing.next() == nil, "more is listed than there is")
+  }
+
+  /// What passes the strict profile has the same names for readers that go by the directory's bytes alone, for those
+  /// that go from the front to the back, and here; and each name stands there once.
+  private func checkProfile(of reader: ZipReader, _ input: [UInt8]) throws {
+    guard
+      let strict = try opened({ () throws(ZipError) in
+        try ZipReader(reader.file, limits: Self.limits, profile: .strict)
+      })
+    else { return }
+    try require(strict.entries == reader.entries, "the profiles have other entries")
+    let names = strict.entries.map { Array($0.name.utf8) }
+    try require(Set(names).count == names.count, "two entries of one name")
+    try require(strict.entries.allSatisfy { $0.refusal == nil }, "an entry that can't be read")
+    let signature = (0...input.count - EndRecord.length).last { input.u32($0) == Signature.end }
+    guard let end = signature else { throw BrokenProperty(description: "no end record") }
+    var offset = Int(input.u32(end + 16))
+    // Numbers that stand in a ZIP64 field are left to the comparison of the two profiles.
+    guard offset < Int(UInt32.max) else { return }
+    var places: [(offset: Int, compressedSize: Int, name: [UInt8])] = []
+    let directory = offset
+    for name in names {
+      try require(input.u32(offset) == Signature.centralHeader, "no central header at \(offset)")
+      let (start, length) = (offset + CentralHeader.length, Int(input.u16(offset + 28)))
+      try require(input[start..<(start + length)].elementsEqual(name), "a name has other bytes")
+      places.append((Int(input.u32(offset + 42)), Int(input.u32(offset + 20)), name))
+      offset = start + length + Int(input.u16(offset + 30)) + Int(input.u16(offset + 32))
+    }
+    guard places.allSatisfy({ max($0.offset, $0.compressedSize) < Int(UInt32.max) }) else { return }
+    offset = 0
+    places.sort { $0.offset < $1.offset }
+    for (index, place) in places.enumerated() {
+      try require(place.offset == offset, "something stands before \(offset)")
+      try require(input.u32(offset) == Signature.localHeader, "no local header at \(offset)")
+      let (start, length) = (offset + LocalHeader.length, Int(input.u16(offset + 26)))
+      try require(input[start..<(start + length)].elementsEqual(place.name), "a local name has other bytes")
+      let dataEnd = start + length + Int(input.u16(offset + 28)) + place.compressedSize
+      let hasDescriptor = input.u16(offset + 6) & Flag.descriptor != 0
+      offset = index + 1 < places.count ? places[index + 1].offset : directory
+      try require(
+        (hasDescriptor ? [12, 16, 20, 24] : [0]).contains(offset - dataEnd), "something stands at \(dataEnd)")
+    }
   }
 
   private func checkName(_ name: String) throws {

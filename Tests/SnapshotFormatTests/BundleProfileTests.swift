@@ -1,0 +1,179 @@
+import Foundation
+import SnapshotFormat
+import SystemIO
+import TestSupport
+import Testing
+import ZipArchive
+
+/// Bundles are held to the strict profile of ZIP, by those who read them and by those who write them.
+@Suite struct BundleProfileTests {
+  /// The zip of a sample with one more entry, whose two headers are changed.
+  private func zip(
+    _ sample: SampleSnapshot, _ name: String, _ data: [UInt8] = [1, 2],
+    _ change: (_ bytes: inout [UInt8], _ header: Int, _ isCentral: Bool) -> Void = { _, _, _ in }
+  ) throws -> URL {
+    let zip = try sample.zipUnchecked(extra: [name: Data(data)])
+    var bytes = Array(try Data(contentsOf: zip))
+    let text = Array(name.utf8)
+    for (signature, nameOffset) in [([0x50, 0x4B, 3, 4], 30), ([0x50, 0x4B, 1, 2], 46)] as [([UInt8], Int)] {
+      let header = try #require(
+        bytes.indices.first {
+          bytes[$0...].starts(with: signature) && bytes[$0...].dropFirst(nameOffset).starts(with: text)
+        })
+      change(&bytes, header, nameOffset == 46)
+    }
+    try Data(bytes).write(to: zip)
+    return zip
+  }
+
+  /// What is wrong with the bundle at `zip`, which all who read it have to agree on.
+  private func refusal(_ zip: URL, _ sample: SampleSnapshot) -> ZipError.Reason? {
+    let copy = sample.temporary.file("copy")
+    let reasons = [
+      reason { () throws(BundleError) in _ = try SnapshotBundle.validate(zip: zip, depth: .structure) },
+      reason { () throws(BundleError) in _ = try SnapshotBundle.check(zip: zip, depth: .full) },
+      reason { () throws(BundleError) in _ = try OpenSnapshot(zip: zip) },
+      reason { () throws(BundleError) in _ = try SnapshotBundle.unpack(zip: zip, into: copy) },
+    ]
+    #expect(Set(reasons).count == 1, "\(reasons)")
+    return reasons[0]
+  }
+
+  private func reason(_ body: () throws(BundleError) -> Void) -> ZipError.Reason? {
+    do throws(BundleError) {
+      try body()
+    } catch {
+      if case .archive(let error) = error { return error.reason }
+      Issue.record("\(error)")
+    }
+    return nil
+  }
+
+  @Test(
+    arguments: [
+      ("attachments/a:b", .name(.colon)), ("app-data/Library/a\\b", .name(.backslash)),
+      ("app-data/CON", .name(.deviceName)), ("attachments/LOG.txt.", .duplicateName),
+      ("attachments/log\u{200D}.txt", .duplicateName),
+    ] as [(String, ZipError.Reason)])
+  func `a name that means another file on another system is refused`(
+    name: String, expected: ZipError.Reason
+  ) throws {
+    let sample = try SampleSnapshot()
+    #expect(refusal(try zip(sample, name), sample) == expected)
+  }
+
+  @Test func `a name that is not marked as UTF-8 is refused`() throws {
+    let sample = try SampleSnapshot()
+    let zip = try zip(sample, "attachments/é") { bytes, header, isCentral in
+      bytes[header + (isCentral ? 9 : 7)] &= ~8
+    }
+    #expect(refusal(zip, sample) == .name(.unmarkedUnicode))
+    #expect(try ZipReader(File(zip.path)).entries.contains { $0.name == "attachments/é" })
+  }
+
+  @Test func `an encrypted entry and another method are refused`() throws {
+    let sample = try SampleSnapshot()
+    let encrypted = try zip(sample, "attachments/x") { bytes, header, isCentral in
+      bytes[header + (isCentral ? 8 : 6)] |= 1
+    }
+    #expect(refusal(encrypted, sample) == .encrypted)
+    let other = try zip(sample, "attachments/x") { bytes, header, isCentral in
+      bytes[header + (isCentral ? 10 : 8)] = 12
+    }
+    #expect(refusal(other, sample) == .unsupportedMethod(12))
+  }
+
+  @Test func `a bundle that came before the profile is still shown`() throws {
+    let sample = try SampleSnapshot()
+    let bundle = try CheckedBundle(File(zip(sample, "attachments/a:b").path))
+    #expect(try bundle.entry(at: "attachments/a:b")?.size == 2)
+  }
+
+  @Test func `folders are read as files are`() throws {
+    func zipped(_ sample: SampleSnapshot, _ data: [UInt8]) throws -> URL {
+      try zip(sample, "app-data/x_", data) { bytes, header, isCentral in
+        // An empty folder, deflated to `data`.
+        let common = header + (isCentral ? 6 : 4)
+        bytes[common + 4] = 8
+        for index in (common + 10)..<(common + 14) { bytes[index] = 0 }
+        for index in (common + 18)..<(common + 22) { bytes[index] = 0 }
+        bytes[header + (isCentral ? 46 : 30) + 10] = UInt8(ascii: "/")
+        if isCentral { bytes.replaceSubrange((header + 38)..<(header + 42), with: [0x10, 0, 0o355, 0x41]) }
+      }
+    }
+    let sample = try SampleSnapshot()
+    let copy = sample.temporary.file("copy")
+    let good = try zipped(sample, [3, 0])
+    _ = try SnapshotBundle.validate(zip: good, depth: .full)
+    _ = try SnapshotBundle.unpack(zip: good, into: copy)
+    #expect(Folder.isFolder(copy.path + "/app-data/x"))
+    try Folder.removeTree(copy.path)
+
+    let bad = try zipped(sample, [7, 7])
+    _ = try SnapshotBundle.validate(zip: bad, depth: .structure)
+    #expect(
+      reason { () throws(BundleError) in _ = try SnapshotBundle.validate(zip: bad, depth: .full) }
+        == .corruptData)
+    #expect(
+      reason { () throws(BundleError) in _ = try SnapshotBundle.unpack(zip: bad, into: copy) } == .corruptData
+    )
+    #expect(try sample.leftovers() == ["snapshot", "snapshot.zip"])
+  }
+
+  @Test func `what would be refused is not packed, and the file is named`() throws {
+    let names = ["app-data/Library/a:b", "attachments/nul.txt", "attachments/x\\y", "attachments/LOG.txt "]
+    for name in names {
+      let sample = try SampleSnapshot()
+      try sample.temporary.write(Data("x".utf8), to: "snapshot/" + name)
+      do throws(BundleError) {
+        _ = try SnapshotBundle.pack(folder: sample.folder, to: sample.zip)
+        Issue.record("packed \(name)")
+      } catch {
+        // Of two that meet, the one that comes later is named.
+        let named = name.hasPrefix("attachments/LOG") ? "attachments/log.txt" : name
+        #expect(error.description.contains(named.debugDescription), "\(error)")
+        #expect(error.description.hasSuffix("Rename it and zip it again."), "\(error)")
+      }
+      #expect(try sample.leftovers() == ["snapshot"])
+    }
+  }
+
+  @Test func `a container with such a name is not packed either`() throws {
+    let folder = try TemporaryFolder()
+    try folder.write(Data("x".utf8), to: "AppData/Library/heartbeats-1:123:ios:abc")
+    let manifest = Manifest(
+      id: SnapshotID(), createdAt: SampleSnapshot.time, application: SampleSnapshot.application,
+      device: SampleSnapshot.device)
+    do throws(AppDataError) {
+      _ = try SnapshotBundle.pack(
+        container: folder.file("AppData"), describedBy: manifest, to: folder.file("a.zip"))
+      Issue.record("packed")
+    } catch {
+      #expect(error.description.contains("app-data/Library/heartbeats-1:123:ios:abc"), "\(error)")
+    }
+    #expect(try Folder.entries(folder.path) == ["AppData"])
+  }
+
+  @Test func `every identifier is recorded under a name that passes`() throws {
+    let folder = try TemporaryFolder()
+    try folder.write(Data("x".utf8), to: "x")
+    let odd = [
+      "CON", "con", "con ", "Con.txt", "con .txt", "com1", "COM¹", "lpt0.a.b", "conin$", "a", "A", "a.", "a ",
+      "a..",
+      ".", "..", "a:b", "a/b", "a\\b", "a?b", "a_b", "a*b", "<a>", "a|b", "\"", "", " ", "é", "e\u{300}",
+      "ab",
+      "a\u{200D}b", "\u{200C}", "\u{FEFF}", "👨‍👩‍👧", "a\0b", "\n", "~", "a@1", "%", "^a",
+      "aux" + String(repeating: "x", count: 4000),
+      String(repeating: "é", count: 2000),
+    ]
+    let sources = odd.map {
+      SnapshotBundle.Source(identifier: $0, file: folder.file("x"), recordedAt: SampleSnapshot.time)
+    }
+    let manifest = Manifest(
+      id: SnapshotID(), createdAt: SampleSnapshot.time, application: SampleSnapshot.application,
+      device: SampleSnapshot.device)
+    _ = try SnapshotBundle.pack(sources, describedBy: manifest, to: folder.file("a.zip"))
+    let read = try SnapshotBundle.validate(zip: folder.file("a.zip"), depth: .full)
+    #expect(Set(read.recordings.map(\.identifier)) == Set(odd))
+  }
+}
