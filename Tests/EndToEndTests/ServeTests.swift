@@ -134,7 +134,8 @@ import Yams
   ) throws {
     var flags = ["server.trustedProxies": proxies]
     flags["server.uploads.interimAnswers"] = told
-    let settings = try ServerSettings(flags: flags, environment: [:], file: "none.yaml", fileIsRequired: false)
+    let settings = try ServerSettings(
+      flags: flags, environment: [:], file: "none.yaml", fileIsRequired: false)
     #expect(settings.sendsInterimAnswers == isSent)
   }
 

@@ -31,7 +31,8 @@ extension FuzzedParser {
     try require(detail.changeCount <= limits.changes, "\(detail.changeCount) changes are told")
     switch detail {
     case .json(let changes, let isComplete):
-      try require(isComplete || changes.count == limits.changes, "\(changes.count) changes, and no more are told")
+      try require(
+        isComplete || changes.count == limits.changes, "\(changes.count) changes, and no more are told")
       for change in changes {
         try require(change.first != nil || change.second != nil, "nothing is told of \(change.place)")
         try require(change.place.steps.count <= limits.depth, "the path \(change.place) is too deep")
@@ -41,7 +42,8 @@ extension FuzzedParser {
         }
       }
     case .text(let changes, let isComplete):
-      try require(isComplete || changes.count == limits.changes, "\(changes.count) lines, and no more are told")
+      try require(
+        isComplete || changes.count == limits.changes, "\(changes.count) lines, and no more are told")
       for change in changes { try require(change.place > 0, "line \(change.place)") }
     case .bytes, .beyondLimits: break
     }

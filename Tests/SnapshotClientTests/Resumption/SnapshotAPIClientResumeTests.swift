@@ -152,7 +152,9 @@ import Testing
     #expect(server.received == [1000, 99_000])
   }
 
-  @Test func `an answer that names another report is refused, and its upload is not asked for again`() async throws {
+  @Test func `an answer that names another report is refused, and its upload is not asked for again`()
+    async throws
+  {
     let server = try DraftServer { $0.report = "BUG-2" }
     let error = await clientError {
       try await client(server.url).attach(bundle, to: report, as: id, state: state)
