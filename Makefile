@@ -11,6 +11,9 @@ SOURCES := Package.swift Sources Tests Benchmarks
 
 # How long each parser is fuzzed, in seconds, and which.
 FUZZ_TIME := 600
+# How the optimised command is linked: its table of addresses is filled before it starts, and read-only from then on
+# (full RELRO). Only the linkers of ELF know that.
+LINK := $(if $(filter Linux,$(shell uname)),-Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now)
 PARSERS := $(notdir $(wildcard Tests/Fuzzing/Seeds/*))
 
 .PHONY: help setup demo test sanitize fuzz lint format serve release bench catalog clean
@@ -75,10 +78,13 @@ format: setup ## Mends the style
 	@swift format --in-place --recursive --parallel $(SOURCES)
 
 serve: setup ## Runs the server on http://127.0.0.1:8080 over Storage
-	@swift run -c release snapshot serve
+	@swift run -c release $(LINK) snapshot serve
 
 release: setup ## Builds the optimised command, with Swift's libraries inside
-	@swift build -c release --product snapshot --static-swift-stdlib -Xlinker -s --scratch-path .build-release
+	@swift build -c release --product snapshot --static-swift-stdlib -Xlinker -s $(LINK) --scratch-path .build-release
+	@if [ "$$(uname)" = Linux ] && ! readelf -d .build-release/release/snapshot | grep -q 'FLAGS.*\bNOW\b'; then \
+	  echo 'The command is not linked with full RELRO.' >&2; exit 1; \
+	fi
 
 bench: PACKAGES += nginx zip
 bench: release ## Holds the server against nginx, Hummingbird and FlyingFox (JSON=file, QUICK=1)

@@ -160,7 +160,8 @@ let tests: [Target] = [
 /// `FUZZING` is set, driven by libFuzzer.
 let isFuzzing = Context.environment["FUZZING"] != nil
 let fuzzed: [Target.Dependency] = [
-  "HTTPEngine", "HTTPSemantics", "HTTPTransport", "SnapshotFormat", "ZipArchive", "SystemIO", .httpTypes,
+  "HTTPEngine", "HTTPSemantics", "HTTPTransport", "SnapshotDiff", "SnapshotFormat", "ZipArchive", "SystemIO",
+  .httpTypes,
   .target(name: "CurlTransport", condition: .when(platforms: [.linux])),
 ]
 let fuzzing: Target =

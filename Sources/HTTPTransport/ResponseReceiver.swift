@@ -104,7 +104,9 @@ package struct ResponseReceiver {
         throw .unexpectedRange
       }
       start = offset
-      total = range.complete ?? declared.map { offset + $0 }
+      // The server chose the number.
+      let end = declared.map { offset.addingReportingOverflow($0) }
+      total = range.complete ?? end.flatMap { $0.overflow ? nil : $0.partialValue }
     default:
       return false
     }
@@ -124,6 +126,6 @@ package struct ResponseReceiver {
   private static func declaredLength(of head: HTTPResponse, to method: HTTPRequest.Method) -> Int64? {
     if method == .head || head.status.code == 204 || head.status.code == 304 { return 0 }
     guard head.headerFields[.transferEncoding] == nil else { return nil }
-    return head.headerFields[.contentLength].flatMap { Int64($0) }
+    return head.headerFields[.contentLength].flatMap { Int64($0) }.flatMap { $0 >= 0 ? $0 : nil }
   }
 }

@@ -22,25 +22,30 @@ extension SnapshotAPIClient {
   ///     later call with the same bundle, report, `id` and `end`, in this process or another, sends only the rest. Its
   ///     folder is there. Without it only this call itself goes on.
   ///   - progress: told how far it is.
+  ///   - restarted: told why an upload that was begun, by this call or an earlier one, is sent again from its first byte.
   /// - Returns: what the server knows of the bundle.
   @discardableResult
   public func attach(
     _ bundle: URL, to report: ReportID, as id: SnapshotID?, expires end: SnapshotEnd? = nil,
-    state: URL? = nil, progress: ProgressHandler? = nil
+    state: URL? = nil, progress: ProgressHandler? = nil,
+    restarted: (@Sendable (UploadRestart) -> Void)? = nil
   ) async throws(SnapshotClientError) -> SnapshotRecord {
     let digest = try await disk.run { (isCancelled) throws(SnapshotClientError) in
       try FileDigest.compute(bundle, isCancelled: isCancelled)
     }
     let outgoing = OutgoingBundle(
       file: bundle, digest: digest, report: report, id: id, end: end, state: state)
-    let record = try await upload(outgoing, UploadListener(progress: progress))
-    if let state {
-      try await disk.run { (_) throws(SnapshotClientError) in
-        // What is left would lead a later call to the same answer.
-        do { try Folder.removeIfPresent(state.path) } catch {}
-      }
-    }
+    let record = try await upload(outgoing, UploadListener(progress: progress, restarted: restarted))
+    try await forget(state)
     return record
+  }
+
+  /// Removes the state file of an upload: what is left would lead a later call to the same answer.
+  private func forget(_ state: URL?) async throws(SnapshotClientError) {
+    guard let state else { return }
+    try await disk.run { (_) throws(SnapshotClientError) in
+      do { try Folder.removeIfPresent(state.path) } catch {}
+    }
   }
 
   /// Uploads `bundle`. Its state file, where it has one, is left to the caller after a success.
@@ -71,10 +76,9 @@ extension SnapshotAPIClient {
         try await perform(request, body: .file(bundle.file), progress: listener.progress)
       }
     let record = try decode(SnapshotRecord.self, from: response)
-    guard record.sha256 == bundle.digest, bundle.id == nil || record.id == bundle.id else {
-      throw SnapshotClientError(
-        .unexpectedAnswer, "it speaks of another bundle than the one that was sent",
-        status: response.head.status.code)
+    if let contradiction = bundle.contradiction(of: record) {
+      try await forget(bundle.state)
+      throw SnapshotClientError(.unexpectedAnswer, contradiction, status: response.head.status.code)
     }
     return record
   }

@@ -20,8 +20,9 @@ extension SnapshotClientError {
     }
   }
 
-  /// What an answer means that is no success; `now` is for a `Retry-After` that is a date.
-  init(_ response: TransportResponse, now: Date) {
+  /// What an answer means that is no success; `now` is for a `Retry-After` that is a date, `hint` what is said of an
+  /// answer that does not explain itself.
+  init(_ response: TransportResponse, now: Date, hint: String? = nil) {
     let status = response.head.status.code
     let retryAfter = response.head.headerFields[.retryAfter].flatMap { RetryAfter.seconds($0, now: now) }
     guard !(300...399).contains(status) else {
@@ -29,7 +30,8 @@ extension SnapshotClientError {
       return
     }
     self.init(
-      Self.code(for: status), status: status, problem: ServerProblem(response.body), retryAfter: retryAfter)
+      Self.code(for: status), hint, status: status, problem: ServerProblem(response.body),
+      retryAfter: retryAfter)
   }
 
   private static func code(for status: Int) -> Code {

@@ -47,7 +47,10 @@ public struct SnapshotClientError: Error, Sendable, CustomStringConvertible {
       sentence += " (status \(status))"
     }
     if let mend = code.mend { sentence += "; " + mend }
-    if let retryAfter { sentence += "; it asks to wait \(Int(retryAfter.rounded(.up))) s" }
+    // The server chose the number.
+    if let seconds = retryAfter.flatMap({ Int(exactly: $0.rounded(.up)) }) {
+      sentence += "; it asks to wait \(seconds) s"
+    }
     if let id = problem?.requestID { sentence += " (request \(id))" }
     return sentence + "."
   }

@@ -38,7 +38,8 @@ struct TextComparison {
   }
 
   private static func excerpt(_ line: ArraySlice<UInt8>, _ limits: ComparisonLimits) -> String {
+    guard line.count > limits.excerptLength else { return String(decoding: line, as: UTF8.self) }
     let text = String(decoding: line.prefix(limits.excerptLength + 3), as: UTF8.self)
-    return line.count > limits.excerptLength ? text.prefix(limits.excerptLength - 1) + "…" : text
+    return text.prefix(max(0, limits.excerptLength - 1)) + "…"
   }
 }

@@ -10,6 +10,26 @@ extension SnapshotBundle {
   public static func unpack(
     zip: URL, into folder: URL, limits: ZipLimits = .default
   ) throws(BundleError) -> Manifest {
+    try unpack(zip: zip, into: folder, limits: limits) { path throws(SystemError) in
+      guard let volume = try Volume.holding(path) else { return nil }
+      return { () throws(SystemError) in try volume.synchronize() }
+    }
+  }
+
+  /// Flushes everything that was written to a volume.
+  typealias VolumeFlush = () throws(SystemError) -> Void
+
+  /// From how many entries on one flush of the whole volume is quicker than one of each file, even where other
+  /// programs write to the volume too.
+  static let entriesFlushedTogether = 100
+
+  /// Unpacks as ``unpack(zip:into:limits:)`` does.
+  /// - Parameter makeFlush: Gets a folder before the first file in it is written, and answers how the volume that it lies
+  ///   on is flushed; `nil` where each file has to be.
+  static func unpack(
+    zip: URL, into folder: URL, limits: ZipLimits = .default,
+    flushedBy makeFlush: (String) throws(SystemError) -> VolumeFlush?
+  ) throws(BundleError) -> Manifest {
     guard !Folder.exists(folder.path) else {
       throw .system(SystemError(operation: "mkdir", path: folder.path, code: EEXIST))
     }
@@ -18,16 +38,21 @@ extension SnapshotBundle {
     let staging = Staging(beside: folder)
     do throws(BundleError) {
       var folders = try FolderSet(staging.path)
+      var flush: VolumeFlush?
+      if bundle.directory.count >= entriesFlushedTogether {
+        flush = try BundleError.disk(makeFlush(staging.path))
+      }
       try bundle.forEachEntry { entry throws(BundleError) in
         if entry.isFolder {
           try bundle.read(entry) { _ in }
           try folders.add(String(entry.name.dropLast()))
         } else {
           try folders.add(Folder.parent(of: entry.name))
-          try extract(entry, of: bundle, to: staging.path + "/" + entry.name)
+          let file = try extract(entry, of: bundle, to: staging.path + "/" + entry.name)
+          if flush == nil { try BundleError.disk(file.synchronize()) }
         }
       }
-      try folders.synchronize()
+      if let flush { try BundleError.disk(flush()) } else { try folders.synchronize() }
       try BundleError.disk(Folder.publish(staging.path, as: folder.path))
       try BundleError.disk(Folder.synchronize(staging.folder))
     } catch {
@@ -39,7 +64,7 @@ extension SnapshotBundle {
 
   private static func extract(
     _ entry: ZipEntry, of bundle: ZippedBundle, to path: String
-  ) throws(BundleError) {
+  ) throws(BundleError) -> File {
     // Only a file of an app's container may be one that is run.
     let isExecutable = entry.isExecutable && entry.name.hasPrefix(BundleLayout.appData)
     let file = try BundleError.disk(File(path, .create(mode: isExecutable ? 0o700 : 0o600)))
@@ -48,7 +73,7 @@ extension SnapshotBundle {
       try file.write(bytes, at: offset)
       offset += Int64(bytes.count)
     }
-    try BundleError.disk(file.synchronize())
+    return file
   }
 }
 

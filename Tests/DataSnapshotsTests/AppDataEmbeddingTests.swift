@@ -47,6 +47,25 @@ import Testing
     #expect(try AppData(contentsOf: embedding.destination).copy(into: container).paths(.created).count == 3)
   }
 
+  #if os(Linux)
+    // Other systems take the two for one name.
+    @Test func `names that differ only in how an accent is spelt are two files`() throws {
+      let (composed, decomposed) = ("Documents/\u{E9}", "Documents/e\u{301}")
+      let fixture = try AppDataFixture([:])
+      try fixture.write("1", to: composed)
+      try fixture.write("2", to: decomposed)
+      let embedding = try embedding(fixture)
+      for _ in 1...2 {
+        guard case .embedded(let report) = try embedding.update(isWanted: true) else {
+          Issue.record("not embedded")
+          return
+        }
+        #expect(report.removed.isEmpty)
+      }
+      #expect(try AppDataFixture.paths(embedding.destination.appending(path: "AppData/Documents")).count == 2)
+    }
+  #endif
+
   @Test func `a product for users loses a stale bundle, and nothing else`() throws {
     let fixture = try AppDataFixture(["Documents/a": "1"])
     let embedding = try embedding(fixture)

@@ -38,6 +38,22 @@ struct LimitsTests {
     #expect(app.events.kinds.last == .recordingRefused)
   }
 
+  @Test func `what redaction makes too long is refused, and nothing leaves for it`() async throws {
+    var app = app
+    app.configuration.limits.totalBytes = 30
+    app.configuration.redaction = [
+      .custom(named: "grows") { data, _ in data + Data(count: 21) }.only("grown")
+    ]
+    let mode = app.launch()
+    mode.state = .recording
+    await record(["a", "b", "grown"], mode)
+    #expect(try app.names(in: "recordings") == ["a", "b"])
+    #expect(app.events.kinds == [.recordingRefused])
+    // With 30 bytes it has all the room that there is.
+    await record(["grown"], mode, count: 9)
+    #expect(try app.names(in: "recordings") == ["grown"])
+  }
+
   @Test func `calls of a history leave one by one, with what was noted of a long identifier`() async throws {
     var app = app
     app.configuration.limits.recordings = 3

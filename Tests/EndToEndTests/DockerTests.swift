@@ -56,6 +56,20 @@ import Yams
     #expect(values(of: "RUN").contains { $0.contains("useradd") && $0.contains("--uid \(user) ") })
   }
 
+  @Test func `image and release are linked with full RELRO, and both are held to it`() throws {
+    let makefile = try String(contentsOf: Self.root.appending(path: "Makefile"), encoding: .utf8)
+    let build = try #require(values(of: "RUN").first { $0.contains("swift build") })
+    for text in [makefile, build] {
+      #expect(text.contains("-Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now"))
+      #expect(text.contains("readelf -d"))
+    }
+    let builds = makefile.split(separator: "\n").filter {
+      $0.contains("-c release --product snapshot ") || $0.contains("swift run -c release")
+    }
+    #expect(builds.count == 2)
+    #expect(builds.allSatisfy { $0.contains("$(LINK)") })
+  }
+
   @Test func `the command line of the image is one that the command takes`() async throws {
     let command = try words(of: "CMD")
     let help = try await Tool.run(Tool.products.appending(path: "snapshot").path, ["help", command[0]])

@@ -60,6 +60,30 @@ import Testing
     #expect(!left.contains { $0.hasSuffix("zip") }, "\(left)")
   }
 
+  @Test(.timeLimit(.minutes(5 * Sanitizer.slowness)))
+  func `an upload that the server lost begins again, and the command says so`() async throws {
+    let source = try makeSource()
+    let first = try await TestServer(storage: folder.file("storage"))
+    let proxy = try CuttingProxy(to: port(of: first), .eachAfterSending(70_000))
+    let upload = [
+      "upload", source.path, "--report", "BUG-1", "--resume", "--server", proxy.url.absoluteString,
+    ]
+    let command = try await RunningProgram(
+      "sh", ["-c", "echo begins; exec \"$@\"", "sh", Product.path] + upload)
+    while proxy.count < 2 {
+      try Task.checkCancellation()
+      await Task.yield()
+    }
+    #expect(await command.stop(SIGKILL) != 0)
+    #expect(FileManager.default.fileExists(atPath: folder.file("source.upload/upload.json").path))
+    let second = try await TestServer(storage: folder.file("another-storage"))
+    proxy.change(to: try port(of: second), .never)
+    let outcome = try await Product.run(upload)
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(outcome.errors.contains("The upload begins again from the start: the server has no such upload"))
+    #expect(!FileManager.default.fileExists(atPath: folder.file("source.upload").path))
+  }
+
   @Test func `what was packed for an upload that could not begin is what goes out later`() async throws {
     let source = try makeSource()
     let closed = try ScriptedServer.unusedPort()

@@ -124,6 +124,21 @@ import Yams
     #expect(settings.scrubInterval == nil && settings.scrubBytesPerSecond == 4096)
   }
 
+  @Test(
+    arguments: [
+      (nil, "", true), (nil, "10.0.0.1", false), ("automatic", "10.0.0.1", false), ("true", "10.0.0.1", true),
+      ("false", "", false), ("automatic", "", true),
+    ] as [(String?, String, Bool)])
+  func `no interim answer is sent through a trusted proxy unless the settings say so`(
+    told: String?, proxies: String, isSent: Bool
+  ) throws {
+    var flags = ["server.trustedProxies": proxies]
+    flags["server.uploads.interimAnswers"] = told
+    let settings = try ServerSettings(
+      flags: flags, environment: [:], file: "none.yaml", fileIsRequired: false)
+    #expect(settings.sendsInterimAnswers == isSent)
+  }
+
   @Test func `how uploads are offered is taken from the settings`() throws {
     let flags = [
       "interimAnswers": "false", "origins": "https://example.com", "open": "7", "openPerToken": "3",

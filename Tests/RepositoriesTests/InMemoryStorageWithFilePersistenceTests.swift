@@ -1,5 +1,7 @@
 import Foundation
 import Repositories
+import Synchronization
+import SystemIO
 import TestSupport
 import Testing
 
@@ -105,6 +107,25 @@ import Testing
     #expect(try CollectionRepository<Trip>(storage: FileStorage(file: file)).count == 100)
   }
 
+  @Test func `a write that fails does not take the place of what was committed meanwhile`() async throws {
+    let meanwhile = CommitMeanwhile()
+    let storage = InMemoryStorageWithFilePersistence<Trip>(
+      file: file, retryInterval: .seconds(3600),
+      disk: Disk(
+        read: Disk.real.read,
+        replace: { path, bytes throws(SystemError) in
+          if let commit = meanwhile.take() {
+            commit()
+            throw SystemError(operation: "pwrite", path: path, code: ENOSPC)
+          }
+          try Disk.real.replace(path, bytes)
+        }))
+    meanwhile.set { storage.save(Trip(id: 0, name: "newer")) }
+    storage.save(Trip(id: 0, name: "older"))
+    try await storage.flush()
+    #expect(try stored == "newer")
+  }
+
   @Test func `the last moment of an app can wait without a task`() throws {
     let storage = InMemoryStorageWithFilePersistence<Trip>(file: file)
     let repository = try SingleRepository(Trip(id: 0, name: ""), storage: storage)
@@ -112,4 +133,12 @@ import Testing
     try storage.flush()
     #expect(try stored == "last")
   }
+}
+
+/// What is to be done once, while something else is under way.
+private final class CommitMeanwhile: Sendable {
+  private let commit = Mutex<(@Sendable () -> Void)?>(nil)
+
+  func set(_ commit: @escaping @Sendable () -> Void) { self.commit.withLock { $0 = commit } }
+  func take() -> (@Sendable () -> Void)? { commit.withLock { $0.take() } }
 }

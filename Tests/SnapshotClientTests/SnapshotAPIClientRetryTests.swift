@@ -16,6 +16,14 @@ import Testing
     json = try SnapshotJSON.encode(record)
   }
 
+  @Test(arguments: ["9223372036854775807", String(repeating: "9", count: 400)])
+  func `a server that asks for an endless wait is told of without a number`(wish: String) async throws {
+    let transport = FakeTransport([.status(429, [.retryAfter: wish])])
+    let error = await clientError { try await makeClient(transport, .forTests()).record(record.id) }
+    #expect(error?.code == .rateLimited)
+    #expect(error?.description.contains("asks to wait") == false)
+  }
+
   @Test(arguments: [
     ("7", 7), ("0", 0), (" 3 ", 3), ("120", 120), ("Sun, 06 Nov 1994 08:49:47 GMT", 10),
     ("Sun, 06 Nov 1994 08:49:36 GMT", 0), ("soon", 0), ("-5", 0), ("Sun, 06 Nov 1994 08:49:47 CET", 0),

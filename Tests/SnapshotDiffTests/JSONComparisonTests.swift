@@ -84,6 +84,18 @@ import Testing
     #expect(lines(list(4, 1), "{}", limits: limits).count == 4)
   }
 
+  @Test(arguments: [0, 1, Int.max])
+  func `an excerpt may have no bytes, and as many as there are`(length: Int) {
+    var limits = ComparisonLimits()
+    limits.excerptLength = length
+    #expect(lines("\"one\"", "\"two\"", limits: limits).count == 1)
+    let texts = RecordingDifference.Detail(
+      Array("one".utf8), Array("two".utf8), limits: limits, limit: limits.changes)
+    let isCut = length < 3
+    let expected = [Change(place: 1, first: isCut ? "…" : "one", second: isCut ? "…" : "two")]
+    #expect(texts == .text(expected, isComplete: true))
+  }
+
   @Test func `large documents are compared in little time`() {
     func document(_ change: (Int) -> String) -> String {
       "{\"items\":[" + (0..<50_000).map(change).joined(separator: ",") + "]}"

@@ -78,10 +78,11 @@ public struct AppDataEmbedding: Sendable {
 
 /// Removes what a former copy has and the source has not, or has as something else.
 private struct Pruning {
-  private let isFolder: [String: Bool]
+  /// By the bytes of the paths: two paths that Swift takes for equal may lie side by side on Linux.
+  private let isFolder: [[UInt8]: Bool]
 
   init(_ tree: ContainerTree) {
-    isFolder = Dictionary(uniqueKeysWithValues: tree.entries.map { ($0.path, $0.isFolder) })
+    isFolder = Dictionary(uniqueKeysWithValues: tree.entries.map { (Array($0.path.utf8), $0.isFolder) })
   }
 
   func run(in folder: OpenFolder, _ prefix: String = "") throws(AppDataError) -> [String] {
@@ -90,7 +91,7 @@ private struct Pruning {
     for name in names {
       let path = prefix + name
       let kind = try AppDataError.disk(path) { () throws(SystemError) in try folder.status(name)?.kind }
-      switch (kind, isFolder[path]) {
+      switch (kind, isFolder[Array(path.utf8)]) {
       case (.folder, true):
         let child = try AppDataError.disk(path) { () throws(SystemError) in try folder.folder(name) }
         removed += try run(in: child, path + "/")

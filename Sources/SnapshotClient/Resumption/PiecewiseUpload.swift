@@ -46,7 +46,8 @@ struct PiecewiseUpload: Sendable {
   private(set) var furthest: Int64 = 0
   private var pieces: PieceSize
   private var isSure = false
-  private var restarts = 0
+  /// Why it was begun anew each time.
+  private(set) var restarts: [UploadRestart] = []
   private var stalls = 0
 
   /// An upload of `size` bytes that goes on at `location`, or is to be opened.
@@ -98,7 +99,7 @@ struct PiecewiseUpload: Sendable {
         return .notOffered
       }
       self.location = location
-      return reach(fields.offset ?? 0) ? .goOn : restart()
+      return reach(fields.offset ?? 0)
     // Too many may be open, such as those whose answers got lost; in one request it needs none.
     case 429: return .notOffered
     case let code where Self.refusals.contains(code): return .refused
@@ -123,11 +124,12 @@ struct PiecewiseUpload: Sendable {
     case 200...299:
       // What a hotel's network answers to everything is not taken for the server's word.
       guard let offset = fields.offset else { return .pause }
-      let isWhole = fields.isComplete != true || offset == size
-      return (fields.length ?? size) == size && isWhole && reach(offset) ? .goOn : restart()
+      if let length = fields.length, length != size { return restart(.otherLength(length)) }
+      guard fields.isComplete != true || offset == size else { return restart(.impossibleOffset(offset)) }
+      return reach(offset)
     case let code where Self.refusals.contains(code): return .refused
     case let code where RetryPolicy.retriedStatuses.contains(code): return .pause
-    case 400...499: return restart()
+    case let code where (400...499).contains(code): return restart(.lost(status: code))
     default: return .pause
     }
   }
@@ -141,34 +143,34 @@ struct PiecewiseUpload: Sendable {
     case 200...299:
       guard range.upperBound < size, fields.isComplete == false || fields.offset != nil else { return .pause }
       pieces.arrived(range.upperBound - range.lowerBound, after: elapsed)
-      return reach(fields.offset ?? range.upperBound) ? .goOn : restart()
+      return reach(fields.offset ?? range.upperBound)
     case 409:
       guard let offset = fields.offset else { return .pause }
-      return reach(offset) ? .goOn : restart()
+      return reach(offset)
     case 413: return pieces.refused(range.upperBound - range.lowerBound) ? .goOn : .refused
     case 507: return .refused
     case let code where Self.refusals.contains(code): return .refused
     case let code where RetryPolicy.retriedStatuses.contains(code): return .pause
-    case 400...499: return restart()
+    case let code where (400...499).contains(code): return restart(.lost(status: code))
     default: return .pause
     }
   }
 
-  /// Takes what the server says to have; `false` where that can't be.
-  private mutating func reach(_ offset: Int64) -> Bool {
-    guard (0...size).contains(offset) else { return false }
+  /// Takes what the server says to have, and begins anew where that can't be.
+  private mutating func reach(_ offset: Int64) -> Verdict {
+    guard (0...size).contains(offset) else { return restart(.impossibleOffset(offset)) }
     kept = offset
     furthest = max(furthest, offset)
     isSure = true
-    return true
+    return .goOn
   }
 
   /// Begins anew, with an upload that the server knows.
-  private mutating func restart() -> Verdict {
+  private mutating func restart(_ reason: UploadRestart) -> Verdict {
     location = nil
     kept = 0
     isSure = false
-    restarts += 1
-    return restarts <= Self.maximumRestarts ? .goOn : .notOffered
+    restarts.append(reason)
+    return restarts.count <= Self.maximumRestarts ? .goOn : .notOffered
   }
 }

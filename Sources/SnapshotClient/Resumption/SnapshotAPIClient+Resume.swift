@@ -26,7 +26,7 @@ extension SnapshotAPIClient {
       listener.progress?(TransportProgress(completed: kept, total: size))
     }
     while true {
-      let (step, former, start) = (upload.next, upload.furthest, ContinuousClock.now)
+      let (step, former, start) = (upload.next, upload, ContinuousClock.now)
       let request = request(for: step, of: size, opening: opening)
       let answer = await send(request, body: body(of: step, in: bundle)) { event in
         guard case .informational(let head) = event, case .append(_, let range) = step,
@@ -46,7 +46,8 @@ extension SnapshotAPIClient {
           tell(size)
           return response
         }
-        error = SnapshotClientError(response, now: configuration.environment.now())
+        error = SnapshotClientError(
+          response, now: configuration.environment.now(), hint: Self.hint(at: response, to: step))
       case .failure(let failure):
         upload.broke(step)
         guard configuration.retries.allowsRepeating(.put, after: failure) else {
@@ -62,14 +63,24 @@ extension SnapshotAPIClient {
         }
       }
       remembered = place
+      if upload.restarts.count > former.restarts.count { upload.restarts.last.map { listener.restarted?($0) } }
       switch verdict {
       case .goOn: if upload.location != nil { tell(upload.kept) }
       case .pause: try await retries.pause(after: error, if: true)
       case .end, .refused: throw error
       case .notOffered: return nil
       }
-      if upload.furthest > former { retries.startOver() }
+      if upload.furthest > former.furthest { retries.startOver() }
     }
+  }
+
+  /// What may be the matter where a piece was answered by a proxy in place of the server, whose problems are told as JSON.
+  private static func hint(at response: TransportResponse, to step: PiecewiseUpload.Step) -> String? {
+    guard case .append = step, [502, 503, 504].contains(response.head.status.code) else { return nil }
+    return """
+      status \(response.head.status.code) of a proxy before the server; if it comes again and again, \
+      `interimAnswers: false` in the server's settings may help
+      """
   }
 
   private func request(for step: PiecewiseUpload.Step, of size: Int64, opening: HTTPRequest) -> HTTPRequest {

@@ -36,7 +36,7 @@ struct JSONComparison {
     ofDifference first: ArraySlice<UInt8>, _ second: ArraySlice<UInt8>, within length: Int
   ) -> Int {
     let common = zip(first, second).prefix { $0 == $1 }.count
-    return common < length * 3 / 4 ? 0 : common - length / 4
+    return common < length / 4 * 3 ? 0 : common - length / 4
   }
 
   private func excerpt(_ document: JSONDocument, _ index: Int) -> String {

@@ -63,7 +63,7 @@ enum JSONHash {
     if !rest.isEmpty, !digits.isEmpty {
       guard
         let written = Int(String(decoding: rest.dropFirst().drop { $0 == UInt8(ascii: "+") }, as: UTF8.self)),
-        abs(written) < 1 << 40
+        written.magnitude < 1 << 40
       else {
         // Nobody computes with such a number.
         combine(text, into: &hasher)

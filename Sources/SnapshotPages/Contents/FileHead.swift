@@ -34,7 +34,7 @@ struct FileHead {
     guard ImageHeader.isShown(path: path), size <= ImageHeader.maximumSize,
       let header = ImageHeader(bytes)
     else { return false }
-    return header.pixels <= ImageHeader.maximumPixels
+    return header.hasFewPixels
   }
 
   /// Whether it may be JSON, by its first character.

@@ -11,8 +11,11 @@ struct ImageHeader: Hashable {
   static let maximumSize: Int64 = 32 << 20
   static let maximumPixels = 40_000_000
 
-  /// How many points it has.
-  var pixels: Int { width * height }
+  /// Whether it has no more points than a picture that is shown may have. Whoever made the file chose both numbers.
+  var hasFewPixels: Bool {
+    let (pixels, overflow) = width.multipliedReportingOverflow(by: height)
+    return !overflow && pixels <= Self.maximumPixels
+  }
 
   /// Whether a file of that name is sent as a picture.
   static func isShown(path: String) -> Bool {

@@ -11,6 +11,9 @@ struct PackCommand: AsyncParsableCommand {
       snapshot folder always gives the same bytes. An .xcappdata bundle's container becomes the snapshot's app-data, \
       to be put in place by `preload`. Of any other folder each file becomes a recording whose identifier is its \
       relative path.
+
+      Limits: 4 GiB for one file, 16 GiB for all of them, 100,000 recordings, 200,000 files, 1,024 bytes for a name. \
+      README.md lists the rest.
       """)
 
   @Argument(help: "The folder.")

@@ -46,7 +46,7 @@ struct ReindexCommand: AsyncParsableCommand {
     var progress = try await client.reindex()
     while progress.status == .indexing {
       if Console.errorIsTerminal {
-        Console.progress("\rIndexing \(Int((progress.share ?? 0) * 100)) %")
+        Console.progress("\rIndexing \(Int(max(0, min(progress.share ?? 0, 1)) * 100)) %")
       }
       try await Task.sleep(for: .milliseconds(200))
       progress = try await client.indexingProgress()

@@ -11,7 +11,9 @@ struct UploadCommand: AsyncParsableCommand {
       Takes a bundle (zip), a snapshot's folder, an .xcappdata bundle, whose container becomes the snapshot's app-data, \
       or any other folder: then each file becomes a recording whose identifier is its relative path.
 
-      A large bundle goes on where a connection broke. With --resume a later run does so, too, and sends only what the       server lacks; until it is done, what that needs lies in SOURCE.upload.
+      A large bundle goes on where a connection broke. With --resume a later run does so, too, and sends only what the \
+      server lacks; until it is done, what that needs lies in SOURCE.upload. Where the server contradicts it, such as \
+      when it has lost the upload, the upload begins again from the start, and the command says so.
       """)
 
   @Argument(help: "The bundle or folder.")
@@ -61,7 +63,11 @@ struct UploadCommand: AsyncParsableCommand {
     defer { line.finish() }
     let record = try await client.attach(
       bundle.url, to: report, as: id ?? bundle.manifest.id, expires: expires, state: resumed?.state,
-      progress: line.show)
+      progress: line.show,
+      restarted: { reason in
+        line.finish()
+        Console.note("The upload begins again from the start: \(reason).")
+      })
     resumed?.finish()
     line.finish()
     Console.note("Attached \(Console.size(record.size)) to \(record.report).")

@@ -65,8 +65,10 @@ struct ServerApplication {
       observer: observers.onScrub,
       onExpiration: observers.onExpiration, logger: logger)
     observers.report(on: &configuration)
+    var offer = settings.uploads.offer
+    offer.sendsInterimAnswers = settings.sendsInterimAnswers
     let handler = SnapshotHandler(
-      service, access: access, limits: limits, uploads: ResumableUploads(uploads, settings.uploads.offer),
+      service, access: access, limits: limits, uploads: ResumableUploads(uploads, offer),
       more: MaintenanceRoutes(upkeep.reaper, upkeep.scrubber).routes, observation: observation, logger: logger
     )
     server = HTTPServer(configuration: configuration, handler: handler, logger: logger)

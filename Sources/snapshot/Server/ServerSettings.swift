@@ -144,6 +144,10 @@ struct ServerSettings: Sendable, Hashable {
     try file.refuse(allBut: known)
   }
 
+  /// Whether interim answers are sent. Many proxies break a request off at one that they don't know, so none is sent
+  /// through a trusted proxy unless the settings say so.
+  var sendsInterimAnswers: Bool { uploads.interimAnswers ?? trustedProxies.isEmpty }
+
   private static func orNone<Value>(_ parse: @escaping (String) -> Value?) -> (String) -> Value?? {
     { text in text == "none" ? .some(nil) : parse(text).map(Optional.some) }
   }

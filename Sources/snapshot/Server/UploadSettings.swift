@@ -6,6 +6,8 @@ import SnapshotStore
 struct UploadSettings: Sendable, Hashable {
   /// What is offered, and to whom.
   var offer = ResumableUploads.Configuration()
+  /// Whether interim answers are sent; `nil`: unless there are trusted proxies.
+  var interimAnswers: Bool?
   /// How much they take on; how large one may be follows from the largest bundle.
   var limits = UploadLimits()
 
@@ -20,8 +22,12 @@ struct UploadSettings: Sendable, Hashable {
 
   /// Every setting there is.
   static let settings = [
-    Setting(name: "interimAnswers", wanted: "true or false") { settings, text in
-      take(Bool(text)) { settings.offer.sendsInterimAnswers = $0 }
+    Setting(name: "interimAnswers", wanted: "automatic, true or false") { settings, text in
+      if text == "automatic" {
+        settings.interimAnswers = nil
+        return true
+      }
+      return take(Bool(text)) { settings.interimAnswers = $0 }
     },
     Setting(name: "origins", wanted: "‘*’, or origins such as https://example.com, separated by commas") {
       settings, text in take(AllowedOrigins(text)) { settings.offer.origins = $0 }

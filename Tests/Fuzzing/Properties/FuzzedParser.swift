@@ -3,6 +3,7 @@
 /// One place for both who try inputs: libFuzzer, which makes them up, and the tests, which replay those that are kept.
 enum FuzzedParser: String, CaseIterable, Sendable {
   case chunkedBody = "chunked-body"
+  case comparison
   case conditions
   case dates
   case digests
@@ -22,6 +23,7 @@ enum FuzzedParser: String, CaseIterable, Sendable {
   func check(_ input: [UInt8]) throws {
     switch self {
     case .chunkedBody: try checkChunkedBody(input)
+    case .comparison: try checkComparison(input)
     case .conditions: try checkConditions(input)
     case .dates: try checkDates(input)
     case .digests: try checkDigests(input)

@@ -27,8 +27,12 @@ final class DraftServer: Sendable {
     var location: @Sendable (String) -> String = { $0 }
     /// After how many bytes of a body it says in a 104 how far it is.
     var progressBytes: Int?
+    /// What it says then, if not the truth.
+    var claimedProgress: Int?
     /// The longest body that whatever stands before it lets through.
     var longestBody = Int.max
+    /// The report that it says a bundle is attached to, if not the one that was asked for.
+    var report: String?
     /// The answer to a complete upload, if not that it was attached.
     var refusal: (status: String, body: String)?
   }
@@ -200,7 +204,7 @@ extension DraftServer.Core {
       try connection.write(
         """
         HTTP/1.1 104 Upload Resumption Supported\r\nUpload-Draft-Interop-Version: 8\r\n\
-        Upload-Offset: \(state.withLock { $0.uploads[place]?.data.count ?? 0 })\r\n\r\n
+        Upload-Offset: \(manner.claimedProgress ?? state.withLock { $0.uploads[place]?.data.count ?? 0 })\r\n\r\n
         """)
     }
   }
@@ -224,7 +228,8 @@ extension DraftServer.Core {
     if let refusal = manner.refusal { return (refusal.status, [], refusal.body) }
     let id = target.split(separator: "/").last.flatMap { SnapshotID(String($0)) }
     state.withLock { $0.attached[target] = body }
-    let record = try makeRecord(body, id: id ?? SnapshotID())
+    let report = manner.report ?? String(target.split(separator: "/")[2])
+    let record = try makeRecord(body, id: id ?? SnapshotID(), report: report)
     return ("201 Created", [], String(decoding: try SnapshotJSON.encode(record), as: UTF8.self))
   }
 

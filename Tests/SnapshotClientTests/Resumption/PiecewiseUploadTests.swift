@@ -77,6 +77,28 @@ import Testing
     #expect(Set(endings.keys) == [.end, .refused, .notOffered], "\(endings)")
   }
 
+  @Test(
+    arguments: [
+      ([.uploadOffset: "10"], []), ([.uploadOffset: "10", .uploadLength: "100"], []),
+      ([.uploadOffset: "10", .uploadLength: "99"], [.otherLength(99)]),
+      ([.uploadOffset: "10", .uploadLength: "101"], [.otherLength(101)]),
+      ([.uploadOffset: "101"], [.impossibleOffset(101)]), ([.uploadOffset: "100"], []),
+      ([.uploadOffset: "99", .uploadComplete: "?1"], [.impossibleOffset(99)]),
+      ([.uploadOffset: "100", .uploadComplete: "?1"], []),
+    ] as [(HTTPFields, [UploadRestart])])
+  func `an upload is gone on with only where the server agrees on it`(
+    fields: HTTPFields, restarts: [UploadRestart]
+  ) {
+    var upload = PiecewiseUpload(size: 100, location: "/u", policy: ResumptionPolicy())
+    let verdict = upload.take(
+      HTTPResponse(status: .noContent, headerFields: fields), to: .ask("/u"), after: 0
+    ) { $0 }
+    #expect(verdict == .goOn)
+    #expect(upload.restarts == restarts)
+    #expect(upload.location == (restarts.isEmpty ? "/u" : nil))
+    if !restarts.isEmpty { #expect(upload.next == .create) }
+  }
+
   @Test func `a server whose offset never moves is given up`() {
     var upload = PiecewiseUpload(size: 100, location: "/u", policy: ResumptionPolicy())
     var (steps, verdict) = (0, PiecewiseUpload.Verdict.goOn)

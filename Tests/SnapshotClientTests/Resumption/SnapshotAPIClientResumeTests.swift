@@ -2,6 +2,7 @@ import Foundation
 import HTTPTransport
 import SnapshotClient
 import SnapshotFormat
+import Synchronization
 import TestSupport
 import Testing
 
@@ -149,6 +150,85 @@ import Testing
     try await client(server.url).attach(bundle, to: report, as: id)
     #expect(server.methods == ["PUT", "PATCH", "HEAD", "HEAD", "HEAD", "PATCH", "HEAD", "PATCH"])
     #expect(server.received == [1000, 99_000])
+  }
+
+  @Test func `an answer that names another report is refused, and its upload is not asked for again`()
+    async throws
+  {
+    let server = try DraftServer { $0.report = "BUG-2" }
+    let error = await clientError {
+      try await client(server.url).attach(bundle, to: report, as: id, state: state)
+    }
+    #expect(error?.code == .unexpectedAnswer)
+    #expect(error?.description.contains("attached to ‘BUG-2’ instead of ‘BUG-1’") == true)
+    #expect(!FileManager.default.fileExists(atPath: state.path))
+    server.change { $0.report = nil }
+    try await client(server.url).attach(bundle, to: report, as: id, state: state)
+    #expect(server.methods == ["PUT", "PATCH", "PUT", "PATCH"])
+  }
+
+  @Test func `an answer to one request that names another report is refused`() async throws {
+    let server = try DraftServer { $0.report = "BUG-2" }
+    let client = try client(server.url) { $0.resumption.threshold = nil }
+    let error = await clientError { try await client.attach(bundle, to: report, as: id) }
+    #expect(error?.code == .unexpectedAnswer)
+    #expect(server.methods == ["PUT"])
+  }
+
+  @Test func `an upload that the server lost begins again from the start, and says so`() async throws {
+    let server = try DraftServer()
+    server.fail("PATCH", .cut(afterBodyBytes: 1000))
+    server.fail("HEAD", .answer("401 Unauthorized"))
+    _ = await clientError { try await client(server.url).attach(bundle, to: report, as: id, state: state) }
+    server.forget()
+    let told = Mutex([UploadRestart]())
+    try await client(server.url).attach(
+      bundle, to: report, as: id, state: state, restarted: { reason in told.withLock { $0.append(reason) } })
+    #expect(told.withLock { $0 } == [.lost(status: 404)])
+    #expect(server.attached == [target: contents])
+    #expect(!FileManager.default.fileExists(atPath: state.path))
+  }
+
+  @Test(arguments: [502, 503, 504])
+  func `a piece that a proxy answers hints at interim answers`(status: Int) async throws {
+    let server = try DraftServer()
+    server.fail("PATCH", .answer("\(status) No", ["Content-Type: text/html"], body: "<h1>No</h1>"))
+    let error = await clientError {
+      try await client(server.url, attempts: 1).attach(bundle, to: report, as: id)
+    }
+    #expect(error?.code == .unavailable)
+    #expect(error?.description.contains("`interimAnswers: false`") == true)
+  }
+
+  @Test func `a server that says why it can't answer now is not taken for a proxy`() async throws {
+    let server = try DraftServer()
+    server.fail(
+      "PATCH", .answer("503 No", ["Content-Type: application/problem+json"], body: #"{"title": "Busy"}"#))
+    let error = await clientError {
+      try await client(server.url, attempts: 1).attach(bundle, to: report, as: id)
+    }
+    #expect(error?.description.contains("Busy") == true)
+    #expect(error?.description.contains("interimAnswers") == false)
+  }
+
+  @Test(arguments: [999, 100_001])
+  func `what a server says on the way counts only if it was sent`(claim: Int) async throws {
+    let server = try DraftServer()
+    server.fail("PATCH", .cut(afterBodyBytes: 1000))
+    server.fail("HEAD", .answer("401 Unauthorized"))
+    _ = await clientError { try await client(server.url).attach(bundle, to: report, as: id, state: state) }
+    server.change {
+      $0.progressBytes = 50_000
+      $0.claimedProgress = claim
+    }
+    let log = EventLog()
+    try await client(server.url).attach(bundle, to: report, as: id, state: state) {
+      log.note(.progress($0))
+    }
+    let told = log.progress.map(\.completed)
+    #expect(told.last == 100_000)
+    #expect(told == told.sorted())
+    #expect(told.allSatisfy { $0 <= 100_000 && $0 != Int64(claim) }, "\(told)")
   }
 
   // MARK: Addresses

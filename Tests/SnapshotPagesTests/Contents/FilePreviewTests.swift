@@ -170,6 +170,9 @@ import Testing
       try preview(Array("<svg onload=alert(1)>".utf8), "a.png").content == .text(["<svg onload=alert(1)>"]))
     let bomb = Self.png.prefix(16) + [0, 1, 0, 0, 0, 1, 0, 0]
     #expect(try preview(Array(bomb), "a.png").content != .image)
+    // 2³² - 1 points each way: more in all than an Int counts.
+    let overflowing = Self.png.prefix(16) + [UInt8](repeating: 0xFF, count: 8)
+    #expect(try preview(Array(overflowing), "a.png").content != .image)
   }
 
   @Test(

@@ -1,0 +1,119 @@
+@testable import SnapshotDiff
+
+extension FuzzedParser {
+  /// Comparing ends without a trap, stays within its limits, finds no change between a document and itself or another
+  /// spelling of it, and finds two documents different or equal in either order.
+  ///
+  /// `input` is two contents, with the first 0xFF byte between them: no JSON and no text holds that byte.
+  func checkComparison(_ input: [UInt8]) throws {
+    let first = Array(input.prefix { $0 != 0xFF })
+    let second = Array(input.dropFirst(first.count + 1))
+    var small = ComparisonLimits()
+    (small.values, small.depth, small.changes, small.excerptLength, small.keyLength) = (40, 6, 3, 5, 4)
+    for limits in [ComparisonLimits(), small] {
+      let detail = compare(first, second, limits)
+      try checkBounds(detail, limits)
+      let reversed = compare(second, first, limits)
+      try checkBounds(reversed, limits)
+      try checkSymmetry(detail, reversed)
+      for content in [first, second] { try checkSameness(content, limits) }
+    }
+    try checkNumbers(first, second)
+  }
+
+  private func compare(
+    _ first: [UInt8], _ second: [UInt8], _ limits: ComparisonLimits
+  ) -> RecordingDifference.Detail {
+    RecordingDifference.Detail(first, second, limits: limits, limit: limits.changes)
+  }
+
+  private func checkBounds(_ detail: RecordingDifference.Detail, _ limits: ComparisonLimits) throws {
+    try require(detail.changeCount <= limits.changes, "\(detail.changeCount) changes are told")
+    switch detail {
+    case .json(let changes, let isComplete):
+      try require(
+        isComplete || changes.count == limits.changes, "\(changes.count) changes, and no more are told")
+      for change in changes {
+        try require(change.first != nil || change.second != nil, "nothing is told of \(change.place)")
+        try require(change.place.steps.count <= limits.depth, "the path \(change.place) is too deep")
+        // A mark stands where something is left out at either end.
+        for shown in [change.first, change.second].compactMap(\.self) {
+          try require(shown.utf8.count <= limits.excerptLength + 6, "\(shown) is longer than allowed")
+        }
+      }
+    case .text(let changes, let isComplete):
+      try require(
+        isComplete || changes.count == limits.changes, "\(changes.count) lines, and no more are told")
+      for change in changes { try require(change.place > 0, "line \(change.place)") }
+    case .bytes, .beyondLimits: break
+    }
+  }
+
+  private func checkSymmetry(
+    _ detail: RecordingDifference.Detail, _ reversed: RecordingDifference.Detail
+  ) throws {
+    let isAlike =
+      switch (detail, reversed) {
+      case (.json(let changes, _), .json(let others, _)): changes.isEmpty == others.isEmpty
+      case (.text(let changes, _), .text(let others, _)): changes.isEmpty == others.isEmpty
+      case (.bytes(let first), .bytes(let second)): first == second
+      case (.beyondLimits, .beyondLimits): true
+      // The first of the two is read first: one that is too large may stand before or behind one that is no JSON.
+      case (.beyondLimits, _), (_, .beyondLimits): true
+      default: false
+      }
+    try require(isAlike, "\(detail) one way, \(reversed) the other")
+  }
+
+  private func checkSameness(_ content: [UInt8], _ limits: ComparisonLimits) throws {
+    let padded = Array(" \n".utf8) + content + Array("\t\n".utf8)
+    switch compare(content, content, limits) {
+    case .json(let changes, let isComplete):
+      try require(changes.isEmpty && isComplete, "a document differs from itself: \(changes)")
+      // A byte order mark stands at the beginning only.
+      guard content.first != 0xEF else { return }
+      guard case .json(let changes, true) = compare(content, padded, limits), changes.isEmpty else {
+        throw BrokenProperty(description: "a document differs from itself with spaces around it")
+      }
+    case .text(let changes, let isComplete):
+      try require(changes.isEmpty && isComplete, "a text differs from itself: \(changes)")
+    case .bytes(let offset): try require(offset == content.count, "bytes differ from themselves at \(offset)")
+    case .beyondLimits: break
+    }
+  }
+
+  /// Two numbers are alike where, written out in full, they are spelt alike.
+  private func checkNumbers(_ first: [UInt8], _ second: [UInt8]) throws {
+    guard let one = Self.writtenOut(first), let other = Self.writtenOut(second) else { return }
+    guard case .json(let changes, _) = compare(first, second, .default) else {
+      throw BrokenProperty(description: "two numbers are no JSON")
+    }
+    try require(changes.isEmpty == (one == other), "\(one) and \(other): \(changes)")
+  }
+
+  /// A number of JSON without an exponent and without zeros that count for nothing; `nil` for anything else, and for one
+  /// that would take too many digits.
+  private static func writtenOut(_ bytes: [UInt8]) -> String? {
+    let text = String(decoding: bytes, as: UTF8.self)
+    guard let match = text.wholeMatch(of: /(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?/) else {
+      return nil
+    }
+    let exponent = match.4.map { Int($0) } ?? 0
+    guard let exponent, (-500...500).contains(exponent) else { return nil }
+    var whole = String(match.2)
+    var fraction = String(match.3 ?? "")
+    if exponent >= 0 {
+      fraction += String(repeating: "0", count: max(0, exponent - fraction.count))
+      whole += fraction.prefix(exponent)
+      fraction = String(fraction.dropFirst(exponent))
+    } else {
+      whole = String(repeating: "0", count: max(0, -exponent - whole.count)) + whole
+      fraction = whole.suffix(-exponent) + fraction
+      whole = String(whole.dropLast(-exponent))
+    }
+    let shown = whole.drop { $0 == "0" }
+    let end = fraction.lastIndex { $0 != "0" }.map { fraction[...$0] } ?? ""
+    if shown.isEmpty, end.isEmpty { return "0" }
+    return "\(match.1)\(shown).\(end)"
+  }
+}
