@@ -56,7 +56,7 @@ extension FileBundleStore {
     do {
       return try configuration.admission.validate(
         URL(filePath: shelf.path(.bundle, of: id)), .structure
-      ).identifiers
+      ).summary.identifiers
     } catch {
       logger.warning(
         "The identifiers in a bundle can't be read", metadata: ["id": "\(id)", "error": "\(error)"])

@@ -24,7 +24,8 @@ struct ServerApplication {
     observers = ServerObservers(logger: logger)
     var storage = FileBundleStore.Configuration(
       path: settings.storage,
-      admission: Admission(policy: settings.validation),
+      admission: Admission(
+        policy: settings.validation, inflatedBytes: settings.maximumInflatedBytes),
       reserve: settings.reservedBytes,
       quota: settings.retention.quotaBytes,
       sharesFlushes: settings.sharesFlushes,
