@@ -4,22 +4,48 @@ public import SnapshotStore
 import SystemIO
 
 extension FileBundleStore {
-  /// Gives a staged and flushed bundle its final name, unless the UUID is taken.
+  /// Gives a staged and flushed bundle its final name, unless the UUID is taken, and sees to it that its checksums are
+  /// checked where they were not.
   func publish(
     _ staging: StagedBundle, _ arrival: Occupancy.Arrival, as record: SnapshotRecord, createOnly: Bool
   ) async throws(StoreError) -> Publication {
+    let (publication, isRepair) = try await place(staging, arrival, as: record, createOnly: createOnly)
+    switch publication {
+    case .created(let created):
+      if created.verified == .pending { verifyLater(created.id) }
+      return publication
+    case .alreadyThere(let existing):
+      guard isRepair, existing.verified != .intact else { return publication }
+      do throws(StoreError) {
+        return .alreadyThere(try await change(RecordChange(verified: .intact), of: existing.id))
+      } catch {
+        // The bytes are in place for good: what was found of them is found once more.
+        logger.warning(
+          "A repair can't be written down", metadata: ["id": "\(existing.id)", "error": "\(error)"])
+        verifyLater(existing.id)
+        return publication
+      }
+    }
+  }
+
+  /// - Returns: what the upload is answered, and whether its bytes took the place of damaged ones.
+  private func place(
+    _ staging: StagedBundle, _ arrival: Occupancy.Arrival, as record: SnapshotRecord, createOnly: Bool
+  ) async throws(StoreError) -> (Publication, isRepair: Bool) {
     try await committer.perform(in: shelf.folder(of: record.id)) { [self] () throws(StoreError) in
       let clearUp: @Sendable () -> Void = { self.attempt("remove what was staged", staging.remove) }
       do throws(StoreError) {
         let existing = try shelf.storedRecord(record.id)
         let publication = try Admission.reconcile(record, with: existing, createOnly: createOnly)
         guard shelf.isSetAside(record.id) else {
-          return Committer.Change(outcome: publication, settle: clearUp)
+          return Committer.Change(outcome: (publication, false), settle: clearUp)
         }
-        return try repair(record.id, with: staging, arrival, outcome: publication, clearUp)
+        // It was set aside after these bytes were checked: the next try checks them whole.
+        guard record.verified == .intact else { throw StoreError.damaged }
+        return try repair(record.id, with: staging, arrival, outcome: (publication, true), clearUp)
       } catch .notFound {
         do throws(SystemError) { try place(staging, under: record.id) } catch { throw StoreError(error) }
-        return Committer.Change(outcome: .created(record)) {
+        return Committer.Change(outcome: (.created(record), false)) {
           arrival.keep()
         } undo: {
           self.attempt("take back a publication") {
@@ -34,9 +60,9 @@ extension FileBundleStore {
 
   /// Puts the bytes that came again in the place of those that were damaged; the record stays.
   private func repair(
-    _ id: SnapshotID, with staging: StagedBundle, _ arrival: Occupancy.Arrival, outcome: Publication,
-    _ clearUp: @escaping @Sendable () -> Void
-  ) throws(StoreError) -> Committer.Change<Publication> {
+    _ id: SnapshotID, with staging: StagedBundle, _ arrival: Occupancy.Arrival,
+    outcome: (Publication, isRepair: Bool), _ clearUp: @escaping @Sendable () -> Void
+  ) throws(StoreError) -> Committer.Change<(Publication, isRepair: Bool)> {
     let bundle = shelf.path(.bundle, of: id)
     do throws(SystemError) {
       try seams.before(.publishBundle)

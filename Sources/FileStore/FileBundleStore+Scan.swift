@@ -54,9 +54,9 @@ extension FileBundleStore {
   /// by, and is listed all the same.
   private func identifiers(of id: SnapshotID) -> [String]? {
     do {
-      return try configuration.admission.validate(
+      return try configuration.admission.recheck(
         URL(filePath: shelf.path(.bundle, of: id)), .structure
-      ).identifiers
+      ).summary.identifiers
     } catch {
       logger.warning(
         "The identifiers in a bundle can't be read", metadata: ["id": "\(id)", "error": "\(error)"])

@@ -5,9 +5,41 @@ import SnapshotStore
 import SystemIO
 
 extension FileBundleStore {
-  /// Has the checksums of a bundle looked at once those before it are done.
+  /// Checks what arrived, as far as it must be before it may be published, and makes its record.
+  ///
+  /// Bytes that come again for a bundle that was set aside are checked whole: they may be those that were found damaged.
+  func admit(
+    _ path: String, size: Int64, sha256: ContentDigest, as attachment: Attachment
+  ) async throws(StoreError) -> SnapshotRecord {
+    let admission = configuration.admission
+    try admission.requireDigest(sha256, of: attachment)
+    var depth = admission.depth(for: attachment, size: size)
+    var summary = try await check(path, size: size, depth)
+    if depth == .structure, await isSetAside(attachment.id ?? summary.manifest.id) {
+      depth = .full
+      summary = try await check(path, size: size, depth)
+    }
+    return try admission.record(of: summary, depth, size: size, sha256: sha256, as: attachment)
+  }
+
+  private func check(
+    _ path: String, size: Int64, _ depth: SnapshotBundle.Depth
+  ) async throws(StoreError) -> BundleSummary {
+    do throws(BundleError) {
+      return try await checks.check(
+        URL(filePath: path), size: size, depth, by: configuration.admission.validate)
+    } catch {
+      throw StoreError(error)
+    }
+  }
+
+  private func isSetAside(_ id: SnapshotID) async -> Bool {
+    await readers.next.perform { [shelf] in shelf.isSetAside(id) }
+  }
+
+  /// Has the checksums of a bundle checked when those that are shorter are done.
   func verifyLater(_ id: SnapshotID) {
-    scrubber.async { [weak self] in self?.look(at: id) }
+    scrubber.async { [weak self] in self?.beginCheck(of: id) }
   }
 
   /// Takes up what the last run left pending.
@@ -15,7 +47,7 @@ extension FileBundleStore {
     for folder in committer.lastingFolders {
       scrubber.async { [weak self, shelf, logger] in
         do {
-          for id in try shelf.published(in: folder) { self?.look(at: id) }
+          for id in try shelf.published(in: folder) { self?.beginCheck(of: id) }
         } catch {
           logger.error("Could not look for pending bundles", metadata: ["error": "\(error)"])
         }
@@ -37,32 +69,66 @@ extension FileBundleStore {
     }
   }
 
-  /// Looks at the checksums of a bundle, if nobody has, and passes the verdict on. Blocks: on the scrubber alone.
-  private func look(at id: SnapshotID) {
+  /// Begins to check a bundle, if nobody has or what was found was not acted upon. Blocks: on the scrubber alone.
+  private func beginCheck(of id: SnapshotID) {
     do throws(StoreError) {
       try committer.requireOpen()
-      var record = try shelf.record(id)
-      guard record.verified == .pending else { return }
-      do throws(BundleError) {
-        _ = try configuration.admission.validate(URL(filePath: shelf.path(.bundle, of: id)), .full)
-        record.verified = .intact
-      } catch {
-        if error.systemFailure != nil { throw StoreError(error) }
-        logger.error("A bundle is damaged", metadata: ["id": "\(id)", "reason": "\(error)"])
-        record.verified = .damaged
+      let record = try shelf.storedRecord(id)
+      guard record.verified != .intact, !shelf.isSetAside(id) else { return }
+      let zip = URL(filePath: shelf.path(.bundle, of: id))
+      let job = CheckJob(zip, size: record.size, .full, by: configuration.admission.recheck) {
+        [weak self] result in
+        self?.judge(record, result)
       }
-      verdicts.continuation.yield(record)
+      lateChecks.add(job)
     } catch {
       report(error, of: id)
     }
   }
 
-  private func settle(_ record: SnapshotRecord) async {
-    do {
-      let record = try await change(RecordChange(verified: record.verified), of: record.id)
-      await configuration.onVerification(record)
+  /// Passes on what was found of a bundle.
+  private func judge(_ record: SnapshotRecord, _ result: Result<BundleSummary, BundleError>) {
+    var record = record
+    do throws(StoreError) {
+      try committer.requireOpen()
+      do throws(BundleError) {
+        _ = try result.get()
+        record.verified = .intact
+      } catch {
+        // A limit may have been lowered since the bundle was taken.
+        if error.systemFailure != nil || error.isOverLimit { throw StoreError(error) }
+        logger.error("A bundle is damaged", metadata: ["id": "\(record.id)", "reason": "\(error)"])
+        record.verified = .damaged
+      }
+      verdicts.continuation.yield(record)
     } catch {
       report(error, of: record.id)
+    }
+  }
+
+  /// Acts upon what was found: what is damaged is not given out from here on.
+  private func settle(_ verdict: SnapshotRecord) async {
+    do throws(StoreError) {
+      let record =
+        verdict.verified == .damaged
+        ? try await setAside(verdict.id)
+        : try await change(RecordChange(verified: verdict.verified), of: verdict.id)
+      await configuration.onVerification(record)
+    } catch {
+      report(error, of: verdict.id)
+    }
+  }
+
+  /// Has a bundle set aside that can't be given out as its record says; one whose record is damaged stays where it is.
+  /// Blocks.
+  func setAsideLater(_ id: SnapshotID) {
+    guard !shelf.isSetAside(id) else { return }
+    do throws(StoreError) {
+      var record = try shelf.storedRecord(id)
+      record.verified = .damaged
+      verdicts.continuation.yield(record)
+    } catch {
+      report(error, of: id)
     }
   }
 

@@ -23,8 +23,9 @@ import SystemIO
 /// folder is flushed too, the upload is answered. Whatever happens on the way, the next start finds the bundle
 /// whole or removes what there is of it.
 ///
-/// Where only the structure was checked before the answer, the checksums are looked at afterwards, one bundle at
-/// a time; what was not reached is taken up after the next start.
+/// Where only the structure was checked before the answer, the checksums are checked afterwards, in slices and the
+/// shortest check first; what was not reached is taken up after the next start. A bundle that is found damaged is set
+/// aside at once.
 public final class FileBundleStore: BundleStore {
   let configuration: Configuration
   let shelf: Shelf
@@ -35,8 +36,8 @@ public final class FileBundleStore: BundleStore {
   let writers: QueueSet
   /// Makes what arrived last.
   let flusher: Flusher
-  /// Inflate whole bundles before the answer.
-  let checkers = QueueSet("file-store.checker", count: 2)
+  /// Checks bundles before the answer.
+  let checks = CheckQueue()
   let readers = QueueSet("file-store.reader", count: 2)
   /// Removes what is deleted: a large file takes its time, for which no commit should wait.
   let remover = DispatchQueue(label: "file-store.remover")
@@ -46,7 +47,9 @@ public final class FileBundleStore: BundleStore {
   let scanner = DispatchQueue(label: "file-store.scanner", qos: .utility)
   /// Reads every record for those who look after the store: nobody waits for them.
   let keeper = BackgroundQueue()
-  let scrubber = BackgroundQueue()
+  let scrubber: BackgroundQueue
+  /// Checks bundles after the answer.
+  let lateChecks: CheckQueue
   let occupancy: Occupancy
   /// Uploads that may be resumed.
   let uploads: ResumableTable
@@ -122,6 +125,9 @@ public final class FileBundleStore: BundleStore {
     uploads = ResumableTable(
       recovered.map { Resumable($0, on: writers.next, in: occupancy) })
     verdicts = AsyncStream.makeStream()
+    let scrubber = BackgroundQueue()
+    self.scrubber = scrubber
+    lateChecks = CheckQueue([CheckQueue.Worker { scrubber.async($0) }])
   }
 
   deinit { verdicts.continuation.finish() }
@@ -133,6 +139,7 @@ public final class FileBundleStore: BundleStore {
     let task = settling.withLock { $0.take() }
     task?.cancel()
     await task?.value
+    lateChecks.removeAll()
     await flusher.close()
     await committer.close()
     await remover.perform {}
@@ -143,7 +150,7 @@ public final class FileBundleStore: BundleStore {
 
   /// How much waits, by what for: flushes of the disk, changes of names, checksums to look at.
   public var waiting: [String: Int] {
-    ["flush": flusher.waiting, "commit": committer.waiting, "verification": scrubber.waiting]
+    ["flush": flusher.waiting, "commit": committer.waiting, "verification": lateChecks.waiting]
   }
 
   /// How much is kept.
@@ -176,7 +183,14 @@ public final class FileBundleStore: BundleStore {
   /// A bundle, open for reading.
   public func open(_ id: SnapshotID) async throws(StoreError) -> StoredBundle {
     if let bundle = shelf.openRecent(id) { return bundle }
-    return try await readers.next.perform { [shelf] () throws(StoreError) in try shelf.open(id) }
+    return try await readers.next.perform { [self] () throws(StoreError) in
+      do throws(StoreError) {
+        return try shelf.open(id)
+      } catch {
+        if case .damaged = error { setAsideLater(id) }
+        throw error
+      }
+    }
   }
 
   /// A bundle, open for reading, with its record as the file has it.

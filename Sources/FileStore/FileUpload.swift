@@ -61,12 +61,8 @@ final class FileUpload: BundleUpload {
     do throws(StoreError) {
       let (record, files) = try await admit(attachment)
       do throws(SystemError) { try await staging.makeLast(files) } catch { throw StoreError(error) }
-      let publication = try await store.publish(
+      return try await store.publish(
         staging.names, arrival, as: record, createOnly: attachment.createOnly)
-      if case .created(let record) = publication, record.verified == .pending {
-        store.verifyLater(record.id)
-      }
-      return publication
     } catch {
       await remove()
       throw error
@@ -134,18 +130,14 @@ final class FileUpload: BundleUpload {
       (flow.inFlight, flow.isStaged) = (flow.inFlight + 1, true)
       return flow.gathered.take()
     }
-    let arrived = try await queue.perform { [self] () throws(StoreError) in
+    let (size, sha256) = try await queue.perform { [self] () throws(StoreError) in
       write(rest.map { [$0] } ?? [])
       if let failure = flow.withLock({ $0.failure }) { throw failure }
       do throws(SystemError) { try staging.beginFile() } catch { throw StoreError(error) }
       return staging.arrived
     }
-    // Inflating a whole bundle would hold up the other uploads of this queue.
-    let depth = store.configuration.admission.depth(for: attachment, size: arrived.size)
-    let checker = depth == .full ? store.checkers.next : queue
-    return try await checker.perform { [staging, store] () throws(StoreError) in
-      let record = try store.configuration.admission.admit(
-        URL(filePath: staging.names.bundle), size: arrived.size, sha256: arrived.sha256, as: attachment)
+    let record = try await store.admit(staging.names.bundle, size: size, sha256: sha256, as: attachment)
+    return try await queue.perform { [staging, store] () throws(StoreError) in
       do throws(SystemError) {
         return (record, try staging.complete(with: RecordFile.encode(record), store.seams))
       } catch {

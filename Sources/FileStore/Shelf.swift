@@ -155,14 +155,20 @@ struct Shelf: Sendable {
     }
   }
 
-  /// - Parameter isAnew: whether the record is neither asked of those that were read before nor kept with them.
+  /// Throws ``StoreError/damaged`` for a bundle that was found damaged, or whose length is not that of its record.
+  /// - Parameter isAnew: whether the record is neither asked of those that were read before nor kept with them, and the
+  ///   bundle is opened as long as it was not set aside.
   func open(_ id: SnapshotID, anew isAnew: Bool = false) throws(StoreError) -> StoredBundle {
     try requirePublished(id)
     if isSetAside(id) { throw .damaged }
     let file = try present(id) { () throws(SystemError) in try File(path(.bundle, of: id)) }
     if isAnew { return StoredBundle(record: asServed(try storedRecord(id)), file: file) }
-    if let record = records.record(id) { return StoredBundle(record: record, file: file) }
-    return StoredBundle(record: try record(id), file: file)
+    let recent = records.record(id)
+    let record = if let recent { recent } else { try self.record(id) }
+    let size: Int64
+    do throws(SystemError) { size = try file.size } catch { throw StoreError(error) }
+    guard record.verified != .damaged, size == record.size else { throw .damaged }
+    return StoredBundle(record: record, file: file)
   }
 
   /// A record that was read a short while ago and whose bundle still stands there, else `nil`. Reads nothing from the
@@ -174,9 +180,9 @@ struct Shelf: Sendable {
 
   /// A bundle whose record was read a short while ago, if the system can open it without the disk, else `nil`.
   func openRecent(_ id: SnapshotID) -> StoredBundle? {
-    guard let record = records.record(id), let (file, _) = files.file(cached: path(.bundle, of: id)) else {
-      return nil
-    }
+    guard let record = records.record(id), record.verified != .damaged,
+      let (file, size) = files.file(cached: path(.bundle, of: id)), size == record.size
+    else { return nil }
     return StoredBundle(record: record, file: file)
   }
 

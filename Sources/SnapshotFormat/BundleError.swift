@@ -75,6 +75,12 @@ extension ZipError {
 }
 
 extension BundleError {
+  /// Whether the bundle is only larger, or has more of something, than is taken: nothing in it has to be damaged.
+  public var isOverLimit: Bool {
+    guard case .archive(let error) = self, case .limit = error.reason else { return false }
+    return true
+  }
+
   /// What a reader or writer of zips threw; trouble with the disk stays recognizable as such.
   init(_ error: ZipError) {
     if case .system(let cause) = error.reason { self = .system(cause) } else { self = .archive(error) }

@@ -20,12 +20,10 @@ extension SnapshotBundle {
 
   private static func checked(
     _ url: URL, _ depth: Depth, _ limits: ZipLimits
-  ) throws(BundleError) -> ZippedBundle {
-    let bundle = try ZippedBundle(url, limits: limits)
-    if depth == .full {
-      try bundle.forEachEntry { entry throws(BundleError) in try bundle.read(entry) { _ in } }
-    }
-    return bundle
+  ) throws(BundleError) -> BundleCheck {
+    var check = try BundleCheck(zip: url, depth: depth, limits: limits)
+    try check.finish()
+    return check
   }
 
   /// Reads the snapshot folder at `url` and checks every recording against its manifest.

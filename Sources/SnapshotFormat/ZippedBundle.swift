@@ -13,9 +13,11 @@ struct ZippedBundle {
   private let digests: HashTable
 
   /// Opens the zip and checks it to the depth ``SnapshotBundle/Depth/structure``.
-  init(_ url: URL, limits zipLimits: ZipLimits) throws(BundleError) {
+  init(
+    _ url: URL, limits zipLimits: ZipLimits, profile: ZipProfile = .strict
+  ) throws(BundleError) {
     let file = try BundleError.disk(File(url.resolvingSymlinksInPath().path))
-    directory = try BundleError.zip(ZipDirectory(checking: file, limits: zipLimits, profile: .strict))
+    directory = try BundleError.zip(ZipDirectory(checking: file, limits: zipLimits, profile: profile))
     guard let entry = try BundleError.zip(directory.entry(named: BundleLayout.manifest)) else {
       throw .manifestMissing
     }
@@ -104,19 +106,42 @@ struct ZippedBundle {
     return { () throws(BundleError) in try BundleError.zip(contents.next()) }
   }
 
+  /// The bytes of one entry, which are inflated as they are asked for.
+  struct Reading {
+    fileprivate let bundle: ZippedBundle
+    fileprivate let entry: ZipEntry
+    fileprivate let pieces: () throws(BundleError) -> [UInt8]?
+    /// That of a recording.
+    fileprivate var digest: DigestComputation?
+
+    /// The next bytes; `nil` once all came and had the checksum, and the digest of a recording, that they should have.
+    mutating func next() throws(BundleError) -> [UInt8]? {
+      guard let piece = try pieces() else {
+        if let digest { try bundle.check(entry, digest.digest) }
+        return nil
+      }
+      digest?.update(piece)
+      return piece
+    }
+  }
+
+  /// Begins to read `entry`, and to check it.
+  func reading(of entry: ZipEntry) throws(BundleError) -> Reading {
+    Reading(
+      bundle: self, entry: entry, pieces: try Self.pieces(of: entry, in: directory.file),
+      digest: entry.name.hasPrefix(BundleLayout.recordings) && !entry.isFolder ? DigestComputation() : nil)
+  }
+
   /// Inflates `entry` into `sink`, and checks its checksum and, where it is a recording, its digest.
   func read(
     _ entry: ZipEntry, into sink: ([UInt8]) throws(SystemError) -> Void
   ) throws(BundleError) {
-    let isRecording = entry.name.hasPrefix(BundleLayout.recordings) && !entry.isFolder
-    var digest = DigestComputation()
-    let next = try Self.pieces(of: entry, in: directory.file)
-    while let piece = try next() {
-      try BundleError.disk(sink(piece))
-      if isRecording { digest.update(piece) }
-    }
-    guard isRecording else { return }
-    let sha256 = digest.digest
+    var reading = try reading(of: entry)
+    while let piece = try reading.next() { try BundleError.disk(sink(piece)) }
+  }
+
+  /// Throws where a recording does not have the digest that was promised.
+  private func check(_ entry: ZipEntry, _ sha256: ContentDigest) throws(BundleError) {
     guard digests.mark(of: entry.name.hash(with: sha256)) == nil else { return }
     try forEachRecording { recording throws(BundleError) in
       if recording.isAt(entry.name) { try recording.check(size: entry.size, sha256: sha256) }

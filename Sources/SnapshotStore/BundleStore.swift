@@ -20,7 +20,8 @@ public protocol BundleStore: Sendable {
   /// The record of a bundle; throws ``StoreError/notFound`` or ``StoreError/deleted``.
   func record(_ id: SnapshotID) async throws(StoreError) -> SnapshotRecord
   /// A bundle, open for reading; it stays readable even if it is deleted meanwhile. Throws
-  /// ``StoreError/notFound``, ``StoreError/deleted``, or ``StoreError/damaged`` where it was set aside.
+  /// ``StoreError/notFound``, ``StoreError/deleted``, or ``StoreError/damaged`` where it was set aside, where its record
+  /// says that it is damaged, and where its length is not that of its record.
   func open(_ id: SnapshotID) async throws(StoreError) -> StoredBundle
   /// As ``open(_:)``, but what is told of the record comes from where it is kept, not from memory: for looking whether
   /// all is as it was written.
@@ -39,8 +40,8 @@ public protocol BundleStore: Sendable {
   @discardableResult
   func change(_ change: RecordChange, of id: SnapshotID) async throws(StoreError) -> SnapshotRecord
   /// Takes a bundle out of use whose bytes are not those any more that came: from here on its record says `damaged`,
-  /// and ``open(_:)`` throws ``StoreError/damaged``, until the same bytes for the same report come again, which put
-  /// it right. Its bytes are kept for people to look at. Harmless where it was done before.
+  /// and ``open(_:)`` throws ``StoreError/damaged``, until the same bytes for the same report come again, which are
+  /// checked whole and put it right. Its bytes are kept for people to look at. Harmless where it was done before.
   /// - Returns: the record as it is then.
   @discardableResult
   func setAside(_ id: SnapshotID) async throws(StoreError) -> SnapshotRecord

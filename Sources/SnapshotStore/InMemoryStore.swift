@@ -67,7 +67,9 @@ public final class InMemoryStore: BundleStore {
   public func change(_ change: RecordChange, of id: SnapshotID) async throws(StoreError) -> SnapshotRecord {
     try entries.withLock { entries throws(StoreError) in
       switch entries[id] {
-      case .published(let bundle): entries[id] = .published(bundle.changed(by: change))
+      case .published(let bundle):
+        let changed = bundle.changed(by: change)
+        entries[id] = changed.record.verified == .damaged ? .setAside(changed) : .published(changed)
       case .setAside(let bundle): entries[id] = .setAside(bundle.changed(by: change))
       case .deleted, nil: break
       }
@@ -129,10 +131,11 @@ public final class InMemoryStore: BundleStore {
       case .published(let existing):
         return try Admission.reconcile(record, with: existing.record, createOnly: attachment.createOnly)
       case .setAside(let existing):
-        let publication = try Admission.reconcile(
-          record, with: existing.record, createOnly: attachment.createOnly)
-        entries[record.id] = .published(StoredBundle(record: existing.record, file: file))
-        return publication
+        _ = try Admission.reconcile(record, with: existing.record, createOnly: attachment.createOnly)
+        var repaired = existing.record
+        repaired.verified = .intact
+        entries[record.id] = .published(StoredBundle(record: repaired, file: file))
+        return .alreadyThere(repaired)
       case .deleted:
         throw .deleted
       case nil:
@@ -144,6 +147,10 @@ public final class InMemoryStore: BundleStore {
 }
 
 extension InMemoryStore {
+  private func isSetAside(_ id: SnapshotID) -> Bool {
+    entries.withLock { if case .setAside = $0[id] { true } else { false } }
+  }
+
   private func admit(
     _ bytes: [UInt8], at place: URL, as attachment: Attachment
   ) throws(StoreError) -> (File, SnapshotRecord) {
@@ -155,7 +162,17 @@ extension InMemoryStore {
       throw StoreError(error)
     }
     let digest = ContentDigest.of(bytes)
-    return (file, try admission.admit(place, size: Int64(bytes.count), sha256: digest, as: attachment))
+    try admission.requireDigest(digest, of: attachment)
+    let size = Int64(bytes.count)
+    var depth = admission.depth(for: attachment, size: size)
+    var summary = try admission.check(place, depth)
+    if depth == .structure, isSetAside(attachment.id ?? summary.manifest.id) {
+      depth = .full
+      summary = try admission.check(place, depth)
+    }
+    return (
+      file, try admission.record(of: summary, depth, size: size, sha256: digest, as: attachment)
+    )
   }
 }
 

@@ -50,6 +50,7 @@ import Yams
       (["SNAPSHOT_SERVER_PORT": "http"], "server.port"),
       (["SNAPSHOT_SERVER_PORT": "65536"], "server.port"),
       (["SNAPSHOT_SERVER_MAXIMUM_BUNDLE_BYTES": "0"], "server.maximumBundleBytes"),
+      (["SNAPSHOT_SERVER_MAXIMUM_INFLATED_BYTES": "0"], "server.maximumInflatedBytes"),
       (["SNAPSHOT_SERVER_VALIDATION": "some"], "server.validation"),
       (["SNAPSHOT_SERVER_LOG_LEVEL": "loud"], "server.logLevel"),
       (["SNAPSHOT_SERVER_TRUSTED_PROXIES": "10.0.0.0/8, all"], "server.trustedProxies"),

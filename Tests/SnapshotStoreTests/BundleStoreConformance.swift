@@ -280,7 +280,11 @@ extension Logger {
       try await store.change(RecordChange(verified: verification), of: record.id)
       record.verified = verification
       #expect(try await store.record(record.id) == record)
-      #expect(try await store.open(record.id).record == record)
+      if verification == .damaged {
+        #expect(await failure { _ = try await store.open(record.id) } == "damaged")
+      } else {
+        #expect(try await store.open(record.id).record == record)
+      }
     }
   }
 

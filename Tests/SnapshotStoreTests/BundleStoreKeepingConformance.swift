@@ -22,9 +22,9 @@ import Testing
       #expect(record.isPinned)
       try await change(RecordChange(end: .at(Self.end)))
       #expect(record.expiresAt == Self.end && record.isPinned)
-      try await change(RecordChange(verified: .damaged))
+      try await change(RecordChange(verified: .pending))
       try await change(RecordChange(isPinned: false, end: .never))
-      #expect(!record.isPinned && record.expiresAt == nil && record.verified == .damaged)
+      #expect(!record.isPinned && record.expiresAt == nil && record.verified == .pending)
       try await change(RecordChange())
     }
   }
@@ -117,6 +117,24 @@ import Testing
       #expect(try await store.upload(sample) == .alreadyThere(record))
       #expect(try await store.open(sample.id).contents == sample.bytes)
       #expect(try await store.record(sample.id) == record)
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `what was set aside is put right only by bytes that were checked whole`(kind: StoreKind) async throws {
+    try await kind.withStore { store async throws in
+      let sample = SampleBundle(.damaged)
+      let record = try await store.upload(sample, expected: true).record
+      #expect(record.verified == .pending)
+      try await store.setAside(sample.id)
+      #expect(await failure { try await store.upload(sample, expected: true) } == "invalid")
+      #expect(await failure { _ = try await store.open(sample.id) } == "damaged")
+
+      let intact = SampleBundle()
+      try await store.upload(intact, expected: true)
+      try await store.setAside(intact.id)
+      #expect(try await store.upload(intact, expected: true).record.verified == .intact)
+      #expect(try await store.record(intact.id).verified == .intact)
     }
   }
 }

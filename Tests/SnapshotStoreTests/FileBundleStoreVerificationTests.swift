@@ -21,6 +21,118 @@ import Testing
     #expect(verified.id == sample.id)
     #expect(verified.verified == expected)
     #expect(try await store.record(sample.id) == verified)
+    if quality == .intact { #expect(try await store.open(sample.id).contents == sample.bytes) }
+  }
+
+  /// A store with a bundle whose checksums were found damaged after the answer.
+  private func damaged(
+    _ storage: StorageFixture, _ sample: SampleBundle
+  ) async throws -> FileBundleStore {
+    let (records, heard) = AsyncStream<SnapshotRecord>.makeStream()
+    let store = try await storage.open { $0.onVerification = { heard.yield($0) } }
+    try await store.upload(sample, expected: true)
+    #expect(await records.first { _ in true }?.verified == .damaged)
+    return store
+  }
+
+  @Test func `what is found damaged is not given out, at once and after a restart`() async throws {
+    let storage = try StorageFixture()
+    let sample = SampleBundle(.damaged)
+    var store = try await damaged(storage, sample)
+    for _ in 0..<2 {
+      #expect(await failure { _ = try await store.open(sample.id) } == "damaged")
+      #expect(await failure { _ = try await store.openAnew(sample.id) } == "damaged")
+      #expect(try await store.record(sample.id).verified == .damaged)
+      #expect(try await store.allRecords().map(\.verified) == [.damaged])
+      #expect(Folder.exists(storage.file(sample.id, "damaged")))
+      #expect(!Folder.exists(storage.file(sample.id, "zip")))
+      let scrubber = Scrubber(.init(bytesPerSecond: 1 << 30), store: store, catalog: InMemoryCatalog())
+      #expect(try await scrubber.run()?.damagedSnapshots == [sample.id])
+      await store.close()
+      store = try await storage.open()
+    }
+  }
+
+  @Test func `the same bytes again are refused where they are what is damaged`() async throws {
+    let storage = try StorageFixture()
+    let sample = SampleBundle(.damaged)
+    let store = try await damaged(storage, sample)
+    for expected in [true, false] {
+      #expect(await failure { try await store.upload(sample, expected: expected) } == "invalid")
+    }
+    #expect(await failure { _ = try await store.open(sample.id) } == "damaged")
+    #expect(try storage.entries().filter { $0.hasPrefix("uploads/") }.isEmpty)
+  }
+
+  @Test func `the same bytes again put right what the disk had damaged before it was checked`() async throws {
+    let storage = try StorageFixture()
+    let (records, heard) = AsyncStream<SnapshotRecord>.makeStream()
+    let gate = DispatchSemaphore(value: 0)
+    let store = try await storage.open { configuration in
+      configuration.onVerification = { heard.yield($0) }
+      configuration.admission.validate = { zip, depth throws(BundleError) in
+        if depth == .full { gate.wait() }
+        return try SampleBundle.validate(zip, depth)
+      }
+    }
+    let sample = SampleBundle(.intact)
+    try await store.upload(sample, expected: true)
+    let path = storage.file(sample.id, "zip")
+    try File(path).setMode(0o640)
+    try File(path, .update).write(Array("broken".utf8), at: Int64("\(sample.id) ".utf8.count))
+    gate.signal()
+    #expect(await records.first { _ in true }?.verified == .damaged)
+    gate.signal()
+    let publication = try await store.upload(sample, expected: true)
+    #expect(publication.record.verified == .intact)
+    #expect(publication == .alreadyThere(publication.record))
+    #expect(try await store.open(sample.id).contents == sample.bytes)
+    #expect(try await store.record(sample.id) == publication.record)
+    await store.close()
+    let again = try await storage.open()
+    #expect(try await again.record(sample.id) == publication.record)
+  }
+
+  @Test(arguments: [SampleBundle.Quality.damaged, .intact])
+  func `a damage that was written down and not acted upon is checked at the next start`(
+    quality: SampleBundle.Quality
+  ) async throws {
+    let storage = try StorageFixture()
+    let sample = SampleBundle(quality)
+    let former = try await storage.open {
+      $0.admission.validate = { zip, _ throws(BundleError) in try SampleBundle.validate(zip, .structure) }
+    }
+    try await former.upload(sample)
+    try await former.change(RecordChange(verified: .damaged), of: sample.id)
+    await former.close()
+    #expect(Folder.exists(storage.file(sample.id, "zip")))
+
+    let (records, heard) = AsyncStream<SnapshotRecord>.makeStream()
+    let store = try await storage.open { $0.onVerification = { heard.yield($0) } }
+    let verified = await records.first { _ in true }?.verified
+    #expect(verified == (quality == .intact ? .intact : .damaged))
+    #expect(
+      await failure { _ = try await store.open(sample.id) } == (quality == .intact ? nil : "damaged"))
+  }
+
+  @Test(arguments: [-1, 1], [false, true])
+  func `a bundle with another length than its record has is damaged`(
+    difference: Int64, isOpen: Bool
+  ) async throws {
+    let storage = try StorageFixture()
+    let (records, heard) = AsyncStream<SnapshotRecord>.makeStream()
+    let store = try await storage.open { $0.onVerification = { heard.yield($0) } }
+    let sample = SampleBundle(count: 1000)
+    try await store.upload(sample)
+    if isOpen { _ = try await (store.open(sample.id), store.open(sample.id)) }
+    let file = try File(storage.file(sample.id, "zip"))
+    try file.setMode(0o640)
+    try File(file.path, .update).truncate(to: file.size + difference)
+    #expect(await failure { _ = try await store.open(sample.id) } == "damaged")
+    #expect(await records.first { _ in true }?.verified == .damaged)
+    #expect(try await store.record(sample.id).verified == .damaged)
+    #expect(Folder.exists(storage.file(sample.id, "damaged")))
+    #expect(try await store.upload(sample).record.verified == .intact)
     #expect(try await store.open(sample.id).contents == sample.bytes)
   }
 

@@ -52,6 +52,35 @@ import Testing
     #expect(await records.first { _ in true }?.verified == .damaged)
   }
 
+  @Test func `a bundle that is over a limit which was lowered is not damaged`() async throws {
+    let storage = try StorageFixture()
+    let (packed, bytes) = try pack()
+    let former = try await storage.open {
+      $0.admission = Admission(wholeUpTo: 0)
+      // It stays pending.
+      $0.admission.validate = { zip, depth throws(BundleError) in
+        if depth == .full { throw .system(SystemError(operation: "pread", code: 5)) }
+        return try BundleCheck(zip: zip, depth: depth)
+      }
+    }
+    try await former.upload(bytes, as: Attachment(report: .sample, expected: packed.sha256))
+    await former.close()
+    let (checks, checked) = AsyncStream<Bool>.makeStream()
+    let store = try await storage.open {
+      $0.admission.validate = { zip, depth throws(BundleError) in
+        defer { checked.yield(true) }
+        return try BundleCheck(zip: zip, depth: depth, inflatedBytes: 1000)
+      }
+    }
+    _ = await checks.first { $0 }
+    await store.scrubber.perform {}
+    #expect(try await store.record(packed.manifest.id).verified == .pending)
+    #expect(try await store.open(packed.manifest.id).contents == bytes)
+    #expect(
+      await failure { try await store.upload(bytes, as: Attachment(report: .sample, id: SnapshotID())) }
+        == "invalid")
+  }
+
   private func pack() throws -> (packed: SnapshotBundle.Packed, bytes: [UInt8]) {
     let folder = try TemporaryFolder()
     try folder.write(Data((0..<5000).map { _ in UInt8.random(in: 0...255) }), to: "plain/news/feed")

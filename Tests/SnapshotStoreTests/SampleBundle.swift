@@ -33,7 +33,7 @@ struct SampleBundle: Sendable, Hashable {
   }
 
   /// Reads a sample as a validator reads a bundle.
-  static func validate(_ zip: URL, _ depth: SnapshotBundle.Depth) throws(BundleError) -> BundleSummary {
+  static func validate(_ zip: URL, _ depth: SnapshotBundle.Depth) throws(BundleError) -> BundleCheck {
     let head: [UInt8]
     do { head = try File(zip.path).read(upTo: 64, at: 0) } catch { throw .system(error) }
     let words = String(decoding: head, as: UTF8.self).split(separator: " ", omittingEmptySubsequences: false)
@@ -44,7 +44,7 @@ struct SampleBundle: Sendable, Hashable {
     case (.broken, _): throw .manifestMissing
     case (.damaged, .full):
       throw .recordingDiffers(identifier: "news/feed", path: "recordings/feed", "other digest")
-    default: return BundleSummary(manifest(id))
+    default: return BundleCheck(BundleSummary(manifest(id)))
     }
   }
 }

@@ -20,7 +20,6 @@ extension FileBundleStore {
       try await stage(upload, record, bytes)
       let publication = try await publish(
         shelf.staged(id), upload.arrival, as: record, createOnly: attachment.createOnly)
-      if case .created(let record) = publication, record.verified == .pending { verifyLater(record.id) }
       return await end(upload, as: UploadOutcome(publication))
     } catch {
       await upload.queue.perform { [self] in
@@ -36,24 +35,31 @@ extension FileBundleStore {
     _ upload: Resumable, _ attachment: Attachment
   ) async throws(StoreError) -> (SnapshotRecord, [UInt8]) {
     let (path, size) = (shelf.path(.bytes, of: upload.id), upload.session.offset)
-    return try await checkers.next.perform { [configuration] () throws(StoreError) in
-      let sha256: ContentDigest
-      do throws(SystemError) {
-        let file = try File(path)
-        sha256 = try upload.digest.withLock { digest throws(SystemError) in
-          try digest.catchUp(to: size, of: file)
-          return digest.value
+    let sha256 = try await digest(of: upload, path, size)
+    let record = try await admit(path, size: size, sha256: sha256, as: attachment)
+    do throws(SystemError) { return (record, try RecordFile.encode(record)) } catch {
+      throw StoreError(error)
+    }
+  }
+
+  /// The digest of all bytes of an upload; where not all were hashed as they came, the rest is read in slices, since
+  /// other uploads use the same queue.
+  private func digest(
+    of upload: Resumable, _ path: String, _ size: Int64
+  ) async throws(StoreError) -> ContentDigest {
+    while true {
+      let digest = try await upload.queue.perform { () throws(StoreError) -> ContentDigest? in
+        do throws(SystemError) {
+          return try upload.digest.withLock { digest throws(SystemError) in
+            guard digest.count < size else { return digest.value }
+            try digest.catchUp(to: min(size, digest.count + PrefixDigest.sliceSize), of: File(path))
+            return digest.count < size ? nil : digest.value
+          }
+        } catch {
+          throw StoreError(error)
         }
-      } catch {
-        throw StoreError(error)
       }
-      let record = try configuration.admission.admit(
-        URL(filePath: path), size: size, sha256: sha256, as: attachment)
-      do throws(SystemError) {
-        return (record, try RecordFile.encode(record))
-      } catch {
-        throw StoreError(error)
-      }
+      if let digest { return digest }
     }
   }
 

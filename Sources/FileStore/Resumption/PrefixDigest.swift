@@ -6,6 +6,8 @@ import SystemIO
 /// The digest of a file's beginning, which goes on as the file grows, and catches up where it was not told.
 struct PrefixDigest {
   private static let pieceSize = 256 << 10
+  /// How much is read at once where others wait for the same thread.
+  static let sliceSize: Int64 = 8 << 20
 
   private var hash = SHA256()
   /// Of how many bytes it is.

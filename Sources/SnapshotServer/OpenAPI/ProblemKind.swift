@@ -98,7 +98,8 @@ struct ProblemKind: Sendable {
       "upload-quota-exceeded", 429, text: "The token or the address has uploaded as many bytes as it may."),
     ProblemKind("internal-error", 500, text: "The server failed; its log tells why, under the request's id."),
     ProblemKind(
-      "snapshot-damaged", 500, text: "The server's copy is damaged; attaching it again puts it right."),
+      "snapshot-damaged", 500,
+      text: "The server's copy is damaged; attaching intact bytes again puts it right."),
     ProblemKind("unknown-method", 501, text: "No path of the server answers the method."),
     ProblemKind("access-unavailable", 503, text: "The server can't read its tokens."),
     ProblemKind("catalog-incomplete", 503, text: "Lists are not answered until the catalogue is made anew."),

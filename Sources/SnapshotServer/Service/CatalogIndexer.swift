@@ -21,6 +21,10 @@ public final class CatalogIndexer: Sendable {
     var wantsRebuild = false
     /// The generation that was compared with the store.
     var compared: Int?
+    /// How many changes the catalogue has missed.
+    var missed = 0
+    /// How many of them it had missed when every record was last compared with it.
+    var madeUpFor = 0
   }
 
   private let store: any BundleStore
@@ -48,6 +52,18 @@ public final class CatalogIndexer: Sendable {
       state.progress = .indexing(share: 0, records: 0)
     }
     nudges.continuation.yield()
+  }
+
+  /// The catalogue, for changes of a store that are durable already: one that it fails to take is logged, and made up
+  /// for by the next ``update()``, rather than thrown.
+  public var reconciled: any Catalog { ReconciledCatalog(catalog: catalog, indexer: self) }
+
+  /// Takes note that the catalogue has missed a change: every record is compared with it, soon.
+  func noteMissedChange(of ids: [SnapshotID], _ error: any Error) {
+    logger.error(
+      "The catalogue could not be changed; every record is compared with it later",
+      metadata: ["ids": "\(ids.prefix(10).map(\.description))", "error": "\(error)"])
+    state.withLock { $0.missed += 1 }
   }
 
   /// Has lists answered before anybody asks, where that takes no time: the catalogue only wants a second look, or there
@@ -96,6 +112,7 @@ public final class CatalogIndexer: Sendable {
       state.withLock { $0.wantsRebuild = false }
     }
     let known = try await catalog.state()
+    let (missed, hasMissed) = state.withLock { ($0.missed, $0.missed != $0.madeUpFor) }
     switch known.extent {
     case .nothing:
       try await index(SnapshotShard.allCases, known.generation)
@@ -106,10 +123,11 @@ public final class CatalogIndexer: Sendable {
       try await catalog.complete(generation: known.generation)
     case .everything:
       setProgress(.ready)
-      guard state.withLock({ $0.compared }) != known.generation else { return }
-      try await compare(rereading: false)
+      guard hasMissed || state.withLock({ $0.compared }) != known.generation else { return }
+      try await compare(rereading: hasMissed)
     }
-    state.withLock { $0.compared = known.generation }
+    // What was missed meanwhile may be of a record that had been compared before.
+    state.withLock { ($0.compared, $0.madeUpFor) = (known.generation, missed) }
   }
 
   /// Inserts every record of `shards`, which are all that hold any.

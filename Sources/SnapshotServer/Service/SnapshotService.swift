@@ -4,7 +4,8 @@ public import SnapshotStore
 /// What the server does with snapshots: attach, fetch, list, delete. It knows of no request.
 ///
 /// The store is the truth and the catalogue its index: a bundle is published first and indexed then, and deleted
-/// first and taken out of the index then. Safe to use from any task.
+/// first and taken out of the index then. What the store has made durable is answered as done even where the catalogue
+/// fails; its indexer makes up for that. Safe to use from any task.
 public struct SnapshotService: Sendable {
   let store: any BundleStore
   let catalog: any Catalog
@@ -14,7 +15,7 @@ public struct SnapshotService: Sendable {
   /// Serves what `store` keeps, listed by `catalog`, which `indexer` looks after.
   public init(store: any BundleStore, catalog: any Catalog, indexer: CatalogIndexer? = nil) {
     self.store = store
-    self.catalog = catalog
+    self.catalog = indexer?.reconciled ?? catalog
     self.indexer = indexer
   }
 

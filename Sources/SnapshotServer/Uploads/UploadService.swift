@@ -201,7 +201,13 @@ public struct UploadService: Sendable {
 
   private func index(_ id: SnapshotID) async throws(UploadError) {
     let record: SnapshotRecord
-    do { record = try await snapshots.record(id) } catch { throw .store(error) }
+    do {
+      record = try await snapshots.record(id)
+    } catch {
+      // It is published, whether or not its record can be read at the moment.
+      guard let indexer = snapshots.indexer else { throw .store(error) }
+      return indexer.noteMissedChange(of: [id], error)
+    }
     do { try await snapshots.catalog.insert(record) } catch { throw .other(error) }
   }
 }

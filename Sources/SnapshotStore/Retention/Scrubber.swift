@@ -171,11 +171,12 @@ public final class Scrubber: Sendable {
     do {
       let bundle = try await store.openAnew(id)
       let digest = try await hash(bundle.file, &pace, count: &bytes)
-      guard digest != bundle.record.sha256 || bytes != bundle.record.size else {
+      let record = bundle.record
+      guard digest != record.sha256 || bytes != record.size || record.verified == .damaged else {
         return ScrubFinding(id: id, bytes: bytes, verdict: .intact)
       }
-      let record = try await store.setAside(id)
-      do { try await catalog.insert(record) } catch { onFailure(id, error) }
+      let damaged = try await store.setAside(id)
+      do { try await catalog.insert(damaged) } catch { onFailure(id, error) }
       return ScrubFinding(id: id, bytes: bytes, verdict: .setAside)
     } catch let error as StoreError {
       switch error {

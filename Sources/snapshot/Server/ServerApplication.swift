@@ -24,7 +24,8 @@ struct ServerApplication {
     observers = ServerObservers(logger: logger)
     var storage = FileBundleStore.Configuration(
       path: settings.storage,
-      admission: Admission(policy: settings.validation),
+      admission: Admission(
+        policy: settings.validation, inflatedBytes: settings.maximumInflatedBytes),
       reserve: settings.reservedBytes,
       quota: settings.retention.quotaBytes,
       sharesFlushes: settings.sharesFlushes,
@@ -45,7 +46,7 @@ struct ServerApplication {
     indexing = Task {
       async let _ = indexer.run()
       for await record in verdicts {
-        do { try await catalog.refresh(record, from: store) } catch {
+        do { try await indexer.reconciled.refresh(record, from: store) } catch {
           logger.error("A verdict can't be listed", metadata: ["id": "\(record.id)", "error": "\(error)"])
         }
       }
@@ -61,7 +62,8 @@ struct ServerApplication {
     let uploads = UploadService(service, store: store, logger: logger)
     let observation = try observers.observe(store, settings)
     upkeep = Upkeep(
-      settings.retention, store: store, catalog: catalog, uploads: uploads, storage: settings.storage,
+      settings.retention, store: store, catalog: indexer.reconciled, uploads: uploads,
+      storage: settings.storage,
       observer: observers.onScrub,
       onExpiration: observers.onExpiration, logger: logger)
     observers.report(on: &configuration)

@@ -31,6 +31,8 @@ struct ServerSettings: Sendable, Hashable {
   var eventLoops = 0
   /// The largest bundle that is taken, in bytes.
   var maximumBundleBytes: Int64 = 2 << 30
+  /// To how many bytes all entries of a bundle inflate at most.
+  var maximumInflatedBytes = Admission.inflatedBytes
   /// Bytes of the disk that are left free.
   var reservedBytes: Int64 = 64 << 20
   /// How much of a bundle is looked at before the answer.
@@ -97,6 +99,9 @@ struct ServerSettings: Sendable, Hashable {
       Self.orNone { UploadQuota($0) })
     try read("server.eventLoops", "a number from 0 to 256", into: &eventLoops) { Int($0, in: 0...256) }
     try read("server.maximumBundleBytes", "a number of bytes from 1", into: &maximumBundleBytes) {
+      Int64($0).flatMap { $0 > 0 ? $0 : nil }
+    }
+    try read("server.maximumInflatedBytes", "a number of bytes from 1", into: &maximumInflatedBytes) {
       Int64($0).flatMap { $0 > 0 ? $0 : nil }
     }
     try read("server.reservedBytes", "a number of bytes from 0", into: &reservedBytes) {

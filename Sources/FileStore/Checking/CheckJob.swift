@@ -1,0 +1,69 @@
+import Foundation
+import SnapshotFormat
+import SnapshotStore
+import Synchronization
+
+/// The check of one bundle, from the moment that somebody wants it until its end.
+final class CheckJob: Sendable {
+  private enum Stage {
+    /// Nobody has looked how much it is.
+    case unweighed
+    case weighed
+    case begun(BundleCheck)
+  }
+
+  private let zip: URL
+  private let depth: SnapshotBundle.Depth
+  /// The zip's length in bytes.
+  let size: Int64
+  private let validate: Admission.Validator
+  private let finish: @Sendable (Result<BundleSummary, BundleError>) -> Void
+  private let stage = Mutex(Stage.unweighed)
+
+  /// - Parameter finish: told of the end, on a thread that should be kept from nothing else for long.
+  init(
+    _ zip: URL, size: Int64, _ depth: SnapshotBundle.Depth, by validate: @escaping Admission.Validator,
+    finish: @escaping @Sendable (Result<BundleSummary, BundleError>) -> Void
+  ) {
+    self.zip = zip
+    self.size = size
+    self.depth = depth
+    self.validate = validate
+    self.finish = finish
+  }
+
+  /// Does the next slice. Blocks.
+  /// - Returns: how much is left, and whether memory is held for it; `nil` where it is done.
+  func advance() -> (weight: Int64, hasBegun: Bool)? {
+    let result: Result<BundleSummary, BundleError>
+    do throws(BundleError) {
+      let (left, summary) = try stage.withLock { stage throws(BundleError) in try Self.advance(&stage, self) }
+      guard let summary else { return left }
+      result = .success(summary)
+    } catch {
+      result = .failure(error)
+    }
+    finish(result)
+    return nil
+  }
+
+  private static func advance(
+    _ stage: inout Stage, _ job: CheckJob
+  ) throws(BundleError) -> ((weight: Int64, hasBegun: Bool), BundleSummary?) {
+    switch stage {
+    case .unweighed:
+      stage = .weighed
+      return ((BundleCheck.weight(of: job.zip, depth: job.depth) ?? job.size, false), nil)
+    case .weighed:
+      let check = try job.validate(job.zip, job.depth)
+      stage = .begun(check)
+      return ((check.remaining, true), check.remaining > 0 ? nil : check.summary)
+    case .begun(var check):
+      // Nobody else refers to what the check changes.
+      stage = .weighed
+      let isLeft = try check.advance()
+      stage = .begun(check)
+      return ((check.remaining, true), isLeft ? nil : check.summary)
+    }
+  }
+}

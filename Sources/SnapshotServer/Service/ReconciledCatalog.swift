@@ -1,0 +1,51 @@
+import SnapshotFormat
+import SnapshotStore
+
+/// A catalogue that changes are told of which the store has made durable already: they must not fail because their index
+/// does. What it fails to take, its indexer makes up for.
+struct ReconciledCatalog: Catalog {
+  let catalog: any Catalog
+  let indexer: CatalogIndexer
+
+  func insert(_ records: [SnapshotRecord]) async throws(CatalogError) {
+    do throws(CatalogError) {
+      try await catalog.insert(records)
+    } catch {
+      indexer.noteMissedChange(of: records.map(\.id), error)
+    }
+  }
+
+  func remove(_ id: SnapshotID) async throws(CatalogError) {
+    do throws(CatalogError) {
+      try await catalog.remove(id)
+    } catch {
+      indexer.noteMissedChange(of: [id], error)
+    }
+  }
+
+  func page(_ query: CatalogQuery, _ request: PageRequest) async throws(CatalogError) -> Page {
+    try await catalog.page(query, request)
+  }
+
+  func total(_ query: CatalogQuery) async throws(CatalogError) -> CatalogTotal {
+    try await catalog.total(query)
+  }
+
+  func activity(
+    _ query: CatalogQuery, days: ClosedRange<Int>
+  ) async throws(CatalogError) -> CatalogActivity {
+    try await catalog.activity(query, days: days)
+  }
+
+  func state() async throws(CatalogError) -> CatalogState { try await catalog.state() }
+
+  func complete(generation: Int) async throws(CatalogError) {
+    try await catalog.complete(generation: generation)
+  }
+
+  func clear() async throws(CatalogError) { try await catalog.clear() }
+
+  func ids(in shard: SnapshotShard) async throws(CatalogError) -> [SnapshotID] {
+    try await catalog.ids(in: shard)
+  }
+}

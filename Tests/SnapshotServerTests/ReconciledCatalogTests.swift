@@ -1,0 +1,125 @@
+import Foundation
+import HTTPEngine
+import HTTPTypes
+import Logging
+import SnapshotFormat
+import SnapshotServer
+import SnapshotStore
+import Synchronization
+import SystemIO
+import Testing
+
+/// What is durable is answered as done although the catalogue fails, and listed later.
+@Suite struct ReconciledCatalogTests {
+  private let store = InMemoryStore()
+  private let catalog = FailingCatalog()
+  private let log = CapturedLog()
+  private let indexer: CatalogIndexer
+  private let service: SnapshotService
+  private let handler: SnapshotHandler
+  private let bundle: SampleBundle
+
+  init() async throws {
+    bundle = try SampleBundle()
+    let log = log
+    let logger = Logger(label: "test") { _ in log }
+    indexer = CatalogIndexer(store: store, catalog: catalog, logger: logger)
+    service = SnapshotService(store: store, catalog: catalog, indexer: indexer)
+    let uploads = UploadService(service, store: store, logger: logger)
+    handler = SnapshotHandler(service, uploads: ResumableUploads(uploads), logger: logger)
+    try await indexer.update()
+  }
+
+  private func fail(_ isFailing: Bool) {
+    catalog.isFailing.store(isFailing, ordering: .sequentiallyConsistent)
+  }
+
+  private func send(
+    _ method: HTTPRequest.Method, _ path: String, _ fields: HTTPFields = [:], body: [UInt8] = []
+  ) async throws -> Int {
+    let request = HTTPServerRequest(
+      method: method, path: path, authority: "localhost", headerFields: fields,
+      body: body.isEmpty ? .empty : .pieces(of: body))
+    do {
+      return try await handler.respond(to: request).status.code
+    } catch let problem as HTTPProblem {
+      return problem.status.code
+    }
+  }
+
+  private func put() async throws -> Int {
+    try await send(
+      .put, "/v1/reports/BUG-1/snapshots/\(bundle.id)", [.contentType: "application/zip"], body: bundle.bytes)
+  }
+
+  private func listed() async throws -> [SnapshotRecord] {
+    try await service.page(CatalogQuery(), PageRequest()).records
+  }
+
+  @Test func `an upload that is published is answered with 201, and listed later`() async throws {
+    fail(true)
+    #expect(try await put() == 201)
+    #expect(try await put() == 200)
+    #expect(try await listed().isEmpty)
+    #expect(log.lines.contains { $0.hasPrefix("error") && $0.contains("\(bundle.id)") })
+    await #expect(throws: CatalogError.self) { try await indexer.update() }
+    fail(false)
+    try await indexer.update()
+    #expect(try await listed().map(\.id) == [bundle.id])
+  }
+
+  @Test func `an upload by tus that is published is answered so`() async throws {
+    fail(true)
+    let fields: HTTPFields = [
+      try #require(.init("Tus-Resumable")): "1.0.0",
+      try #require(.init("Upload-Length")): "\(bundle.bytes.count)",
+      try #require(.init("Upload-Metadata")): "report \(Data("BUG-1".utf8).base64EncodedString())",
+      .contentType: "application/offset+octet-stream",
+    ]
+    #expect(try await send(.post, "/v1/uploads", fields, body: bundle.bytes) == 201)
+    #expect(try await store.allRecords().count == 1)
+    #expect(log.lines.contains { $0.contains("The catalogue could not be changed") })
+    fail(false)
+    try await indexer.update()
+    #expect(try await listed().count == 1)
+  }
+
+  @Test func `a change and a deletion are answered as done, and listed later`() async throws {
+    #expect(try await put() == 201)
+    fail(true)
+    let path = "/v1/snapshots/\(bundle.id)"
+    let patch: HTTPFields = [.contentType: "application/merge-patch+json"]
+    #expect(try await send(.patch, path, patch, body: Array(#"{"pinned": true}"#.utf8)) == 200)
+    #expect(try await listed().map(\.isPinned) == [false])
+    fail(false)
+    try await indexer.update()
+    #expect(try await listed().map(\.isPinned) == [true])
+    fail(true)
+    #expect(try await send(.delete, path) == 204)
+    #expect(try await send(.delete, path) == 410)
+    #expect(try await listed().count == 1)
+    fail(false)
+    try await indexer.update()
+    #expect(try await listed().isEmpty)
+  }
+
+  @Test func `what was never missed is not compared again`() async throws {
+    #expect(try await put() == 201)
+    try await indexer.update()
+    // Only a comparison would find it.
+    let other = try SampleBundle("other")
+    let upload = try await store.beginUpload()
+    try await upload.append(IOBuffer(other.bytes[...]))
+    _ = try await upload.commit(Attachment(report: ReportID("BUG-1")))
+    try await indexer.update()
+    #expect(try await listed().map(\.id) == [bundle.id])
+    fail(true)
+    #expect(try await put() == 200)
+    fail(false)
+    try await indexer.update()
+    #expect(try await listed().count == 2)
+    try await store.delete(other.id)
+    try await indexer.update()
+    #expect(try await listed().count == 2)
+  }
+}
