@@ -159,6 +159,7 @@ final class Connection: @unchecked Sendable {
   }
 
   private func updateDeadline() {
+    guard phase != .closed else { return }
     loop.setDeadline(min(readDeadline, writeDeadline), for: socket.descriptor)
   }
 
