@@ -66,13 +66,19 @@ public final class RawHTTPClient: Sendable {
     guard result == 0 else { throw Failure(description: "connect: errno \(errno)") }
   }
 
-  /// Runs blocking work away from the cooperative pool.
+  /// Runs blocking work away from the cooperative pool, but within the caller's task: what fails in it is a failure of the
+  /// caller's test.
   public static func run<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws
     -> Result
   {
-    try await withCheckedThrowingContinuation { continuation in
-      let thread = Thread { continuation.resume(with: Swift.Result(catching: work)) }
-      thread.start()
+    try await withTaskExecutorPreference(ThreadExecutor()) { try work() }
+  }
+
+  /// Runs every job on a thread of its own.
+  private final class ThreadExecutor: TaskExecutor {
+    func enqueue(_ job: consuming ExecutorJob) {
+      let job = UnownedJob(job)
+      Thread { job.runSynchronously(on: self.asUnownedTaskExecutor()) }.start()
     }
   }
 
