@@ -32,9 +32,14 @@ public struct HTTPLimits: Sendable, Hashable {
   /// Between two requests, and before the first. Beyond: closed without a word.
   public var idleTime: Duration = .seconds(60)
   /// How long a client may take for the next ``writeProgressBytes`` of a response. Beyond: closed.
-  public var writeStallTime: Duration = .seconds(30)
-  /// How much of a response a client must take in every ``writeStallTime``, in bytes.
-  public var writeProgressBytes = 16 * 1024
+  ///
+  /// Bytes count when the client's system has acknowledged them. A system acknowledges what a slow program reads in
+  /// steps, mostly of 64 KiB, so this time must be longer than the slowest program that is to be served needs for
+  /// such a step: 128 s at 512 bytes a second.
+  public var writeStallTime: Duration = .seconds(180)
+  /// How much of a response a client must take in every ``writeStallTime``, in bytes. With the defaults the slowest rate
+  /// is 182 bytes a second.
+  public var writeProgressBytes = 32 * 1024
   /// How long a closing connection stays readable, so that the client sees the response rather than a reset.
   public var lingerTime: Duration = .seconds(2)
   /// Requests on one connection; the last response says `Connection: close`.

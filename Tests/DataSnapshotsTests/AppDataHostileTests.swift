@@ -55,7 +55,7 @@ import Testing
         open($0.baseAddress.unsafelyUnwrapped, O_CREAT | O_WRONLY, 0o600)
       }
       #expect(descriptor >= 0)
-      close(descriptor)
+      _ = Descriptor(taking: descriptor)
       #expect(try refusal(fixture).hasPrefix("‘Documents/f\u{FFFD}’ has a name that is not UTF-8"))
     }
   #endif

@@ -32,6 +32,29 @@ import Testing
     #expect(slow2 == isTooSlow)
   }
 
+  @Test func `bytes count in the period in which they came, and buy no time after it`() {
+    var floor = floor()
+    floor.resume(at: 0)
+    floor.count(1_000_000)
+    let slowInGrace = floor.isTooSlow(at: 2000)
+    #expect(!slowInGrace)
+    floor.count(1_000_000)
+    let slowAfterBurst = floor.isTooSlow(at: 3000)
+    #expect(!slowAfterBurst)
+    let slowInNextWindow = floor.isTooSlow(at: 4000)
+    #expect(slowInNextWindow)
+  }
+
+  @Test func `a burst within the grace buys no time after it`() {
+    var floor = floor()
+    floor.resume(at: 0)
+    floor.count(1_000_000)
+    let slowInGrace = floor.isTooSlow(at: 2000)
+    #expect(!slowInGrace)
+    let slowAfterGrace = floor.isTooSlow(at: 3000)
+    #expect(slowAfterGrace)
+  }
+
   @Test func `time for which nobody waited doesn't count, and time before it does`() {
     var floor = floor()
     floor.resume(at: 0)
@@ -46,6 +69,64 @@ import Testing
     #expect(!slow4)
     let slow5 = floor.isTooSlow(at: 11_500)
     #expect(slow5)
+  }
+}
+
+@Suite struct ProgressFloorTests {
+  /// 1000 bytes in every second.
+  private static let limits = {
+    var limits = HTTPLimits()
+    limits.writeStallTime = .seconds(1)
+    limits.writeProgressBytes = 1000
+    return limits
+  }()
+
+  @Test(arguments: [(999, false), (1000, true), (1001, true)])
+  func `a client must take enough in every stall time`(bytes: Int64, isKept: Bool) {
+    var floor = ProgressFloor()
+    floor.begin(at: 5000, taken: -70)
+    #expect(floor.deadline(at: 6000, taken: bytes - 70, limits: Self.limits) == (isKept ? 6250 : nil))
+  }
+
+  @Test(arguments: [(5999, true), (6000, false), (6001, false)])
+  func `a client that takes nothing has its time and no more`(now: UInt64, isKept: Bool) {
+    var floor = ProgressFloor()
+    floor.begin(at: 5000, taken: 7)
+    #expect((floor.deadline(at: now, taken: 7, limits: Self.limits) != nil) == isKept)
+  }
+
+  @Test func `the time begins again when enough was taken, not with every byte`() {
+    var floor = ProgressFloor()
+    floor.begin(at: 0, taken: 0)
+    // Asked four times in the stall time, and at its end.
+    #expect(floor.deadline(at: 0, taken: 0, limits: Self.limits) == 250)
+    #expect(floor.deadline(at: 600, taken: 1000, limits: Self.limits) == 850)
+    #expect(floor.deadline(at: 1500, taken: 1999, limits: Self.limits) == 1600)
+    #expect(floor.deadline(at: 1600, taken: 1999, limits: Self.limits) == nil)
+  }
+
+  @Test
+  func `one byte a minute is too slow for the defaults, and 512 bytes a second in steps of 64 KiB are not`() {
+    let minute: UInt64 = 60_000
+    var floor = ProgressFloor()
+    floor.begin(at: 0, taken: 0)
+    #expect(floor.deadline(at: minute, taken: 1, limits: HTTPLimits()) != nil)
+    #expect(floor.deadline(at: 2 * minute, taken: 2, limits: HTTPLimits()) != nil)
+    #expect(floor.deadline(at: 3 * minute, taken: 3, limits: HTTPLimits()) == nil)
+
+    floor.begin(at: 0, taken: 0)
+    for second in 1...3600 as ClosedRange<UInt64> {
+      let taken = Int64(second) / 128 * 65_536
+      #expect(floor.deadline(at: second * 1000, taken: taken, limits: HTTPLimits()) != nil)
+    }
+  }
+
+  @Test func `a stall time without end never ends`() {
+    var limits = HTTPLimits()
+    limits.writeStallTime = .seconds(Int64.max)
+    var floor = ProgressFloor()
+    floor.begin(at: .max / 4, taken: 0)
+    #expect(floor.deadline(at: .max / 4, taken: 0, limits: limits) != nil)
   }
 }
 

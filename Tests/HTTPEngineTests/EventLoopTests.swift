@@ -2,7 +2,7 @@ import HTTPEngine
 import TestSupport
 import Testing
 
-@Suite struct EventLoopTests {
+@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct EventLoopTests {
   @Test func `a connection after a long silence has all its time`() async throws {
     // Nothing makes this server's loop look at its clock until the other one has given up a silent client.
     try await withServer(

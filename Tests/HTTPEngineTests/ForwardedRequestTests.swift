@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Requests that proxies bring.
-@Suite struct ForwardedRequestTests {
+@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct ForwardedRequestTests {
   private static let loopback = [AddressBlock("127.0.0.0/8")].compactMap { $0 }
 
   private func request(_ forwarded: String, path: String = "/") -> String {

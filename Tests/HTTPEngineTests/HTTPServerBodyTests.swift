@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Bodies on their way in.
-@Suite struct HTTPServerBodyTests {
+@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct HTTPServerBodyTests {
   /// A chunked body of `count` bytes.
   private static func chunked(_ count: Int) -> String {
     String(count, radix: 16) + "\r\n" + String(repeating: "a", count: count) + "\r\n0\r\n\r\n"

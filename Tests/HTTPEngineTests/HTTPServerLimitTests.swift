@@ -1,3 +1,4 @@
+import Foundation
 import HTTPEngine
 import HTTPTypes
 import Synchronization
@@ -6,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Deadlines, refusals, caps, and the server's end.
-@Suite struct HTTPServerLimitTests {
+@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct HTTPServerLimitTests {
   @Test(arguments: [
     ("GET / HTTP/1.1\r\nHost: a\r\nX: \0\r\n\r\n", 400), ("GET / HTTP/3.0\r\nHost: a\r\n\r\n", 505),
     ("CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n", 405),
@@ -59,11 +60,38 @@ import Testing
         #expect(try client.receiveResponse().status == 408)
         client.endSending()
         #expect(client.isClosedByPeer())
-        // In a second request too, and though bytes keep coming.
+        // In a second request too.
         let other = try RawHTTPClient(port: port)
         try other.send("GET / HTTP/1.1\r\nHost: a\r\n\r\nG")
         #expect(try other.receiveResponse().status == 200)
         #expect(try other.receiveResponse().status == 408)
+      }
+    }
+  }
+
+  @Test func `bytes that keep coming give a head no more time`() async throws {
+    try await withServer(configure: { $0.limits.headTime = .milliseconds(300) }, handler: echo) { _, port in
+      for first in ["G", "GET / HTTP/1.1\r\nHost: a\r\n\r\nG"] {
+        let client = try RawHTTPClient(port: port)
+        try client.send(first)
+        let isAnswered = Atomic(false)
+        async let sending: Bool = RawHTTPClient.run {
+          // Twenty seconds at least: far beyond the time that a busy server takes to look at its clock.
+          for _ in 0..<1000 where !isAnswered.load(ordering: .acquiring) {
+            try client.send("E")
+            Thread.sleep(forTimeInterval: 0.02)
+          }
+          return isAnswered.load(ordering: .acquiring)
+        }
+        let statuses = try await RawHTTPClient.run {
+          defer { isAnswered.store(true, ordering: .releasing) }
+          var statuses = [try client.receiveResponse().status]
+          if first.count > 1 { statuses.append(try client.receiveResponse().status) }
+          return statuses
+        }
+        #expect(statuses == (first.count > 1 ? [200, 408] : [408]))
+        let wasAnsweredInTime = try await sending
+        #expect(wasAnsweredInTime)
       }
     }
   }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What a client sees on one connection, with a real socket.
-@Suite struct HTTPServerTests {
+@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct HTTPServerTests {
   @Test func `a request is answered and the connection kept`() async throws {
     try await withServer(handler: echo) { _, port in
       try await RawHTTPClient.run {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Answers that need no task, alone and among others.
-@Suite struct ImmediateAnswerTests {
+@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct ImmediateAnswerTests {
   private struct Unexpected: Error {}
 
   private static let path = PathParameter("path") { $0 }

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Clients that send requests without waiting for the answers.
-@Suite struct PipeliningTests {
+@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct PipeliningTests {
   /// How many of `count` requests, sent at once, are begun before that of another client who came meanwhile.
   private func begun(of count: Int, before path: String, limit: Int) async throws -> Int {
     let paths = Mutex<[String]>([])

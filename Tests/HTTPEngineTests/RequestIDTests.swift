@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What a request is called, in answers and for whoever is told of exchanges.
-@Suite struct RequestIDTests {
+@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct RequestIDTests {
   private final class Note: Sendable {}
 
   /// The ids that the answer and the exchange have for a request with `fields`.

@@ -6,7 +6,7 @@ import SnapshotFormat
 import TestSupport
 import Testing
 
-@Suite struct SnapshotAPIClientAddressTests {
+@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct SnapshotAPIClientAddressTests {
   @Test(arguments: [
     ("http://localhost:8080", "localhost:8080", ""), ("https://example.org", "example.org", ""),
     ("https://example.org/", "example.org", ""), ("HTTPS://example.org/a/b//", "example.org", "/a/b"),

@@ -7,7 +7,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite struct SnapshotAPIClientAttachTests {
+@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct SnapshotAPIClientAttachTests {
   private let folder: TemporaryFolder
   private let contents = makeBytes(100_000)
   private let bundle: URL

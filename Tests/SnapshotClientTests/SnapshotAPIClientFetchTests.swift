@@ -6,7 +6,7 @@ import SnapshotFormat
 import TestSupport
 import Testing
 
-@Suite struct SnapshotAPIClientFetchTests {
+@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct SnapshotAPIClientFetchTests {
   private let folder: TemporaryFolder
   private let contents = makeBytes(200_000)
   private let id = SnapshotID()

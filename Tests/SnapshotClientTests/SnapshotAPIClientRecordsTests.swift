@@ -6,7 +6,7 @@ import SnapshotFormat
 import TestSupport
 import Testing
 
-@Suite struct SnapshotAPIClientRecordsTests {
+@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct SnapshotAPIClientRecordsTests {
   private let records: [SnapshotRecord]
 
   init() throws { records = try (0..<3).map { try makeRecord(Data("\($0)".utf8)) } }

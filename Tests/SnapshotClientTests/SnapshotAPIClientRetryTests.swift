@@ -7,7 +7,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite struct SnapshotAPIClientRetryTests {
+@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct SnapshotAPIClientRetryTests {
   private let record: SnapshotRecord
   private let json: Data
 

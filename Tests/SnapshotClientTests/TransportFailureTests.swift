@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What goes wrong on the way.
-@Suite struct TransportFailureTests {
+@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct TransportFailureTests {
   private let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }

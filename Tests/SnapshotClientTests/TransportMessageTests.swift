@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What goes out and comes in, byte by byte.
-@Suite struct TransportMessageTests {
+@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct TransportMessageTests {
   @Test(arguments: TransportKind.allCases)
   func `status, fields and body come as the server sent them`(kind: TransportKind) async throws {
     let server = try ScriptedServer { connection in

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Bodies from and to files.
-@Suite struct TransportTransferTests {
+@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct TransportTransferTests {
   private let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }

@@ -187,6 +187,28 @@ import Testing
   }
 }
 
+@Suite struct ClosedSocketTests {
+  @Test func `a closed socket reaches no other that was given its number`() throws {
+    let address = SocketAddress(.loopback, port: 0)
+    let socket = try #require(try Socket.listeners(at: address, count: 1).first)
+    let poller = try Poller()
+    socket.close()
+    #expect(socket.descriptor == -1)
+    #expect(socket.unacknowledgedBytes == 0)
+    var byte: UInt8 = 0
+    withUnsafeMutableBytes(of: &byte) { room in
+      #expect(throws: SystemError(operation: "recv", code: EBADF)) { _ = try socket.receive(into: room) }
+      #expect(throws: SystemError(operation: "send", code: EBADF)) {
+        _ = try socket.send(UnsafeRawBufferPointer(room))
+      }
+    }
+    #expect(throws: SystemError(operation: "accept", code: EBADF)) { _ = try socket.accept() }
+    #expect(throws: SystemError(operation: "epoll_ctl", code: EBADF)) {
+      try poller.set(.read, for: socket.descriptor)
+    }
+  }
+}
+
 @Suite struct PollerTests {
   @Test func `only what is registered is told of, for as long as it is ready`() throws {
     let sockets = try Socket.listeners(at: SocketAddress(.loopback, port: 0), count: 1)
@@ -235,9 +257,9 @@ import Testing
     ProcessSignals.ignoreBrokenPipeAndFileSizeLimit()
     var ends: [Int32] = [0, 0]
     #expect(pipe(&ends) == 0)
-    close(ends[0])
+    _ = Descriptor(taking: ends[0])
     #expect(write(ends[1], &ends, 1) == -1)
     #expect(errno == EPIPE)
-    close(ends[1])
+    _ = Descriptor(taking: ends[1])
   }
 }

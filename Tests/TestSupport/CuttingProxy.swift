@@ -1,5 +1,6 @@
 public import Foundation
 import Synchronization
+import SystemIO
 
 #if canImport(Darwin)
   import Darwin
@@ -36,24 +37,25 @@ public final class CuttingProxy: Sendable {
 
   /// The port that the system chose.
   public let port: UInt16
-  private let listener: Int32
+  private let listener: ListeningSocket
   private let state: State
 
   /// Starts listening for connections to `server`, a port of the loopback address.
   public init(to server: UInt16, _ cut: Cut) throws {
-    (listener, port) = try ScriptedServer.listen()
+    listener = try ListeningSocket()
+    port = listener.port
     let (listener, state) = (listener, State(server, cut))
     self.state = state
     Thread.detachNewThread {
       while true {
-        let client = accept(listener, nil, nil)
+        let client = accept(listener.descriptor, nil, nil)
         if client < 0 {
           if errno == EINTR || errno == ECONNABORTED { continue }
           break
         }
         let (port, budgets) = state.value.withLock { ($0.server, $0.budgets) }
         guard let upstream = Self.connect(to: port) else {
-          closeDescriptor(client)
+          _ = Descriptor(taking: client)
           continue
         }
         let pair = Pair(client: client, server: upstream) { state.value.withLock { $0.cuts += 1 } }
@@ -64,11 +66,10 @@ public final class CuttingProxy: Sendable {
         }
         Thread.detachNewThread { pair.pump(from: upstream, to: client, budgets.down) { _ in } }
       }
-      closeDescriptor(listener)
     }
   }
 
-  deinit { shutdown(listener, Int32(SHUT_RDWR)) }
+  deinit { listener.stop() }
 
   /// `http://127.0.0.1:port`.
   public var url: URL { URL(string: "http://127.0.0.1:\(port)") ?? URL(filePath: "/") }
@@ -118,6 +119,7 @@ public final class CuttingProxy: Sendable {
     #else
       let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     #endif
+    guard descriptor >= 0 else { return nil }
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = port.bigEndian
@@ -128,7 +130,7 @@ public final class CuttingProxy: Sendable {
       }
     }
     if result == 0 { return descriptor }
-    closeDescriptor(descriptor)
+    _ = Descriptor(taking: descriptor)
     return nil
   }
 
@@ -199,8 +201,8 @@ public final class CuttingProxy: Sendable {
         var option = linger(l_onoff: 1, l_linger: 0)
         setsockopt(client, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout.size(ofValue: option)))
       }
-      closeDescriptor(client)
-      closeDescriptor(server)
+      _ = Descriptor(taking: client)
+      _ = Descriptor(taking: server)
     }
 
     private func send(_ bytes: ArraySlice<UInt8>, to target: Int32) -> Bool {
@@ -222,7 +224,6 @@ public final class CuttingProxy: Sendable {
 }
 
 // Methods of the same names hide the functions.
-private func closeDescriptor(_ descriptor: Int32) { close(descriptor) }
 private func makeConnection(
   _ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t
 ) -> Int32 { connect(descriptor, address, length) }

@@ -1,4 +1,5 @@
 import Foundation
+import SystemIO
 
 #if canImport(Darwin)
   import Darwin
@@ -39,16 +40,14 @@ public final class RawHTTPClient: Sendable {
     }
   }
 
-  private let descriptor: Int32
+  private let owned: Descriptor
+  private var descriptor: Int32 { owned.number }
 
   /// Connects to a port of the IPv4 loopback address.
   /// - Parameter receiveBuffer: the size of the kernel's receive buffer in bytes, for a reader that soon is full.
   public init(port: UInt16, timeoutSeconds: Int = 60, receiveBuffer: Int32? = nil) throws {
-    #if canImport(Darwin)
-      descriptor = socket(AF_INET, SOCK_STREAM, 0)
-    #else
-      descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    #endif
+    owned = try Descriptor("socket") { socket(AF_INET, Self.streamKind, 0) }
+    let descriptor = owned.number
     var timeout = timeval(tv_sec: timeoutSeconds, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
     setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
@@ -64,22 +63,22 @@ public final class RawHTTPClient: Sendable {
         connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
       }
     }
-    guard result == 0 else {
-      let code = errno
-      close(descriptor)
-      throw Failure(description: "connect: errno \(code)")
-    }
+    guard result == 0 else { throw Failure(description: "connect: errno \(errno)") }
   }
 
-  deinit { close(descriptor) }
-
-  /// Runs blocking work away from the cooperative pool.
+  /// Runs blocking work away from the cooperative pool, but within the caller's task: what fails in it is a failure of the
+  /// caller's test.
   public static func run<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws
     -> Result
   {
-    try await withCheckedThrowingContinuation { continuation in
-      let thread = Thread { continuation.resume(with: Swift.Result(catching: work)) }
-      thread.start()
+    try await withTaskExecutorPreference(ThreadExecutor()) { try work() }
+  }
+
+  /// Runs every job on a thread of its own.
+  private final class ThreadExecutor: TaskExecutor {
+    func enqueue(_ job: consuming ExecutorJob) {
+      let job = UnownedJob(job)
+      Thread { job.runSynchronously(on: self.asUnownedTaskExecutor()) }.start()
     }
   }
 
@@ -148,8 +147,9 @@ public final class RawHTTPClient: Sendable {
     setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout.size(ofValue: option)))
     // The descriptor stays ours until the end, so that its number can't be another's meanwhile.
     let other = socket(AF_INET, Self.streamKind, 0)
+    guard other >= 0 else { return }
     dup2(other, descriptor)
-    close(other)
+    _ = Descriptor(taking: other)
   }
 
   private static var streamKind: Int32 {

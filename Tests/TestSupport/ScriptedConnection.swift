@@ -1,4 +1,5 @@
 public import Foundation
+import SystemIO
 
 #if canImport(Darwin)
   import Darwin
@@ -120,7 +121,7 @@ public final class ScriptedConnection {
 
   func close() {
     guard descriptor >= 0 else { return }
-    closeDescriptor(descriptor)
+    _ = Descriptor(taking: descriptor)
     descriptor = -1
   }
 
@@ -133,6 +134,5 @@ public final class ScriptedConnection {
   }
 }
 
-// Methods of the same names hide the functions and the type.
-private func closeDescriptor(_ descriptor: Int32) { close(descriptor) }
+// The method of the same name hides the type.
 private func makeLinger() -> linger { linger(l_onoff: 1, l_linger: 0) }

@@ -1,5 +1,6 @@
 public import Foundation
 import Synchronization
+import SystemIO
 
 #if canImport(Darwin)
   import Darwin
@@ -17,22 +18,26 @@ public final class ScriptedServer: Sendable {
 
   /// The port that the system chose.
   public let port: UInt16
-  private let listener: Int32
+  private let listener: ListeningSocket
   private let log = RequestLog()
 
   /// Starts listening.
   public init(_ scripts: Script...) throws {
-    (listener, port) = try Self.listen()
+    listener = try ListeningSocket()
+    port = listener.port
     let (listener, log) = (listener, log)
     Thread.detachNewThread {
       var next = 0
       while true {
-        let descriptor = accept(listener, nil, nil)
+        let descriptor = accept(listener.descriptor, nil, nil)
         if descriptor < 0 {
           if errno == EINTR || errno == ECONNABORTED { continue }
           break
         }
-        guard !scripts.isEmpty else { close(descriptor); continue }
+        guard !scripts.isEmpty else {
+          _ = Descriptor(taking: descriptor)
+          continue
+        }
         let script = scripts[min(next, scripts.count - 1)]
         next += 1
         Thread.detachNewThread {
@@ -42,11 +47,10 @@ public final class ScriptedServer: Sendable {
           connection.close()
         }
       }
-      close(listener)
     }
   }
 
-  deinit { shutdown(listener, Int32(SHUT_RDWR)) }
+  deinit { listener.stop() }
 
   /// `http://127.0.0.1:port`.
   public var url: URL { URL(string: "http://127.0.0.1:\(port)") ?? URL(filePath: "/") }
@@ -56,37 +60,57 @@ public final class ScriptedServer: Sendable {
   public var requests: [ScriptedRequest] { log.requests }
 
   /// A port on which nobody listens as long as this process runs: its socket stays, so that no other test gets it.
-  public static func unusedPort() throws -> UInt16 { try bound(isListening: false).port }
+  public static func unusedPort() throws -> UInt16 {
+    let bound = try ListeningSocket.bound(isListening: false)
+    _ = bound.socket.release()
+    return bound.port
+  }
+}
 
-  static func listen() throws -> (descriptor: Int32, port: UInt16) { try bound(isListening: true) }
+/// A socket that listens at a port of the loopback address. It is closed when neither its server nor the thread that
+/// accepts for it needs it any more, so that neither can reach a stranger's socket by its number.
+final class ListeningSocket: Sendable {
+  let port: UInt16
+  private let owned: Descriptor
+  var descriptor: Int32 { owned.number }
 
-  private static func bound(isListening: Bool) throws -> (descriptor: Int32, port: UInt16) {
+  init() throws {
+    let bound = try Self.bound(isListening: true)
+    port = bound.port
+    owned = bound.socket
+  }
+
+  /// Ends the wait of the thread that accepts.
+  func stop() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+
+  /// A socket and the port that it was given.
+  struct Bound: ~Copyable {
+    let socket: Descriptor
+    let port: UInt16
+  }
+
+  static func bound(isListening: Bool) throws -> Bound {
     #if canImport(Darwin)
-      let descriptor = socket(AF_INET, SOCK_STREAM, 0)
+      let kind = SOCK_STREAM
     #else
-      let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+      let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
     #endif
-    guard descriptor >= 0 else { throw ScriptedError("socket: \(errno)") }
+    let owned = try Descriptor("socket") { socket(AF_INET, kind, 0) }
+    let descriptor = owned.number
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
     let isBound = withUnsafeMutablePointer(to: &address) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-        bind(descriptor, address, length) == 0 && (!isListening || startListening(descriptor))
+        bind(descriptor, address, length) == 0 && (!isListening || listen(descriptor, 64) == 0)
           && getsockname(descriptor, address, &length) == 0
       }
     }
-    guard isBound else {
-      close(descriptor)
-      throw ScriptedError("listen: \(errno)")
-    }
-    return (descriptor, UInt16(bigEndian: address.sin_port))
+    guard isBound else { throw ScriptedError("listen: \(errno)") }
+    return Bound(socket: owned, port: UInt16(bigEndian: address.sin_port))
   }
 }
-
-// The method of the same name hides the function.
-private func startListening(_ descriptor: Int32) -> Bool { listen(descriptor, 64) == 0 }
 
 /// What a script could not do.
 public struct ScriptedError: Error, CustomStringConvertible {

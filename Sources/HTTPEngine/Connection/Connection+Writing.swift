@@ -191,17 +191,17 @@ extension Connection {
     }
   }
 
-  /// Gives the client more time if it has used the last to take enough, and answers whether it has.
+  /// Sets the time at which the client's progress is looked at next; `false` if the client is too slow.
   ///
   /// What counts is what its system acknowledged: ours may hold megabytes, and asks for more only when a third of
   /// them has gone, which a slow line can need minutes for.
   func renewWriteDeadline() -> Bool {
     let taken = exchange.bytesSent - Int64(socket.unacknowledgedBytes)
-    guard !isBlocked || taken - exchange.bytesTakenAtDeadline >= Int64(limits.writeProgressBytes) else {
+    if !isBlocked { exchange.progress.begin(at: loop.now, taken: taken) }
+    guard let deadline = exchange.progress.deadline(at: loop.now, taken: taken, limits: limits) else {
       return false
     }
-    exchange.bytesTakenAtDeadline = taken
-    setWriteDeadline(loop.now + limits.writeStallTime.milliseconds)
+    setWriteDeadline(deadline)
     return true
   }
 

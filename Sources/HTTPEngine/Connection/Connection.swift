@@ -159,6 +159,7 @@ final class Connection: @unchecked Sendable {
   }
 
   private func updateDeadline() {
+    guard phase != .closed else { return }
     loop.setDeadline(min(readDeadline, writeDeadline), for: socket.descriptor)
   }
 
@@ -296,8 +297,8 @@ extension Connection {
     var began: UInt64 = 0
     var isReported = false
     var framing = ResponseHead.Framing.none
-    /// How much had been sent when the deadline for the client's progress was set.
-    var bytesTakenAtDeadline: Int64 = 0
+    /// Whether the client takes the response fast enough, while it is waited for.
+    var progress = ProgressFloor()
     /// Whether all of the response is in the queue.
     var isQueued = false
     /// Whether the client can't be told anything any more, while what it sent is still read.

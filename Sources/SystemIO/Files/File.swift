@@ -27,7 +27,8 @@ public final class File: Sendable {
   /// The path that was opened.
   public let path: String
   /// The descriptor, valid as long as this object lives.
-  public let descriptor: Int32
+  public var descriptor: Int32 { owned.number }
+  private let owned: Descriptor
 
   /// Opens `path`. A symbolic link in the last component is not followed (`ELOOP`), a pipe without a writer is not
   /// waited for, and the descriptor is not handed on to child processes.
@@ -46,7 +47,7 @@ public final class File: Sendable {
       case .append(let mode): (O_RDWR | O_CREAT | O_APPEND, mode)
       }
     self.path = path
-    descriptor = try retryingInterrupts("open", path) {
+    owned = try Descriptor("open", path) {
       openat(folder, name, flags | O_CLOEXEC | O_NOFOLLOW, mode_t(mode))
     }
   }
@@ -61,13 +62,11 @@ public final class File: Sendable {
       let descriptor = snapshot_open_cached(path, UInt64(flags))
       guard descriptor >= 0 else { return nil }
       self.path = path
-      self.descriptor = descriptor
+      owned = Descriptor(taking: descriptor)
     #else
       return nil
     #endif
   }
-
-  deinit { close(descriptor) }
 
   /// The file's length in bytes.
   public var size: Int64 {

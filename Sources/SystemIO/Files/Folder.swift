@@ -32,9 +32,8 @@ public enum Folder {
 
   /// Waits until the names in `path` would survive a power cut.
   public static func synchronize(_ path: String) throws(SystemError) {
-    let descriptor = try retryingInterrupts("open", path) { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
-    defer { close(descriptor) }
-    try retryingInterrupts("fsync", path) { fsync(descriptor) }
+    let folder = try Descriptor("open", path) { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+    try retryingInterrupts("fsync", path) { fsync(folder.number) }
   }
 
   /// Gives `staged` its final name without ever overwriting what stands there.

@@ -11,7 +11,8 @@
 public final class OpenFolder: Sendable {
   /// The path that was opened, for messages.
   public let path: String
-  private let descriptor: Int32
+  private let owned: Descriptor
+  private var descriptor: Int32 { owned.number }
 
   /// What stands under a name.
   public struct Status: Sendable, Hashable {
@@ -29,16 +30,13 @@ public final class OpenFolder: Sendable {
 
   /// Opens the folder at `path`, following links.
   public convenience init(_ path: String) throws(SystemError) {
-    let descriptor = try retryingInterrupts("open", path) { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
-    self.init(path, descriptor: descriptor)
+    self.init(path, try Descriptor("open", path) { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) })
   }
 
-  private init(_ path: String, descriptor: Int32) {
+  private init(_ path: String, _ descriptor: consuming Descriptor) {
     self.path = path
-    self.descriptor = descriptor
+    owned = descriptor
   }
-
-  deinit { close(descriptor) }
 
   // MARK: - Reaching
 
@@ -54,10 +52,10 @@ public final class OpenFolder: Sendable {
   /// Opens the folder `name`.
   public func folder(_ name: String) throws(SystemError) -> OpenFolder {
     let path = try self.path(of: name)
-    let child = try retryingInterrupts("open", path) {
+    let child = try Descriptor("open", path) {
       openat(descriptor, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
     }
-    return OpenFolder(path, descriptor: child)
+    return OpenFolder(path, child)
   }
 
   /// Opens the file `name`.
@@ -87,14 +85,11 @@ public final class OpenFolder: Sendable {
   /// The names in the folder, sorted by their bytes. One that is not UTF-8 is thrown (`EILSEQ`).
   public func entries() throws(SystemError) -> [String] {
     // A descriptor of its own, for its position; the stream closes it.
-    let copy = try retryingInterrupts("open", path) {
+    let copy = try Descriptor("open", path) {
       openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     }
-    guard let stream = fdopendir(copy) else {
-      let error = SystemError(operation: "fdopendir", path: path)
-      close(copy)
-      throw error
-    }
+    guard let stream = fdopendir(copy.number) else { throw SystemError(operation: "fdopendir", path: path) }
+    _ = copy.release()
     defer { closedir(stream) }
     var names: [String] = []
     while true {
@@ -124,7 +119,7 @@ public final class OpenFolder: Sendable {
       if here == wanted { return true }
       let parent = openat(place.descriptor, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
       guard parent >= 0 else { return false }
-      place = OpenFolder(place.path + "/..", descriptor: parent)
+      place = OpenFolder(place.path + "/..", Descriptor(taking: parent))
       if try Self.identity(parent, place.path) == here { return false }
     }
   }

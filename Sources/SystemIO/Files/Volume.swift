@@ -11,7 +11,7 @@
 /// once, by the next ``synchronize()`` of this object: it does not say whose bytes were lost.
 public final class Volume: Sendable {
   private let path: String
-  private let descriptor: Int32
+  private let owned: Descriptor
 
   /// The volume of the folder `path`; `nil` where a flush of everything does not exist or can't be relied upon.
   ///
@@ -22,7 +22,7 @@ public final class Volume: Sendable {
       guard kernelVersion >= (5, 17) else { return nil }
       let volume = try Volume(path)
       var status = snapshot_statfs()
-      try retryingInterrupts("fstatfs", path) { fstatfs(volume.descriptor, &status) }
+      try retryingInterrupts("fstatfs", path) { fstatfs(volume.owned.number, &status) }
       return reliableKinds.contains(UInt32(truncatingIfNeeded: status.kind)) ? volume : nil
     #else
       return nil
@@ -31,15 +31,13 @@ public final class Volume: Sendable {
 
   private init(_ path: String) throws(SystemError) {
     self.path = path
-    descriptor = try retryingInterrupts("open", path) { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+    owned = try Descriptor("open", path) { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
   }
-
-  deinit { close(descriptor) }
 
   /// Waits until everything that was written before would survive a power cut, contents and names alike.
   public func synchronize() throws(SystemError) {
     #if os(Linux)
-      try retryingInterrupts("syncfs", path) { syncfs(descriptor) }
+      try retryingInterrupts("syncfs", path) { syncfs(owned.number) }
     #endif
   }
 

@@ -30,29 +30,28 @@ public final class Poller {
     public let readiness: Interest
   }
 
-  private let descriptor: Int32
+  private let owned: Descriptor
+  private var descriptor: Int32 { owned.number }
   private var registered: [Interest] = []
   private static let capacity = 256
 
   /// A poller that waits for nothing yet.
   public init() throws(SystemError) {
     #if canImport(Darwin)
-      descriptor = try retryingInterrupts("kqueue") { kqueue() }
+      owned = try Descriptor("kqueue") { kqueue() }
       events = .allocate(capacity: Self.capacity)
     #else
-      descriptor = try retryingInterrupts("epoll_create1") { epoll_create1(Int32(SNAPSHOT_EPOLL_CLOEXEC)) }
+      owned = try Descriptor("epoll_create1") { epoll_create1(Int32(SNAPSHOT_EPOLL_CLOEXEC)) }
       events = .allocate(capacity: Self.capacity)
     #endif
   }
 
-  deinit {
-    close(descriptor)
-    events.deallocate()
-  }
+  deinit { events.deallocate() }
 
   /// Waits for `interest` at `subject` from now on; an empty one removes it. Call it with an empty one before the
-  /// descriptor is closed.
+  /// descriptor is closed; of a closed one (a negative number) `EBADF` is thrown.
   public func set(_ interest: Interest, for subject: Int32) throws(SystemError) {
+    guard subject >= 0 else { throw SystemError(operation: "epoll_ctl", code: EBADF) }
     let index = Int(subject)
     if index >= registered.count {
       registered.append(contentsOf: repeatElement([], count: index + 64 - registered.count))

@@ -40,12 +40,12 @@ extension Socket {
 
   private static func unbound(family: Int32) throws(SystemError) -> Socket {
     #if canImport(Darwin)
-      let socket = Socket(taking: try retryingInterrupts("socket") { Darwin.socket(family, SOCK_STREAM, 0) })
+      let socket = Socket(taking: try Descriptor("socket") { Darwin.socket(family, SOCK_STREAM, 0) })
       try socket.prepareOnDarwin()
       return socket
     #else
       let kind = Int32(SOCK_STREAM.rawValue) | Int32(SNAPSHOT_SOCK_NONBLOCK) | Int32(SNAPSHOT_SOCK_CLOEXEC)
-      return Socket(taking: try retryingInterrupts("socket") { Glibc.socket(family, kind, 0) })
+      return Socket(taking: try Descriptor("socket") { Glibc.socket(family, kind, 0) })
     #endif
   }
 
@@ -78,7 +78,7 @@ extension Socket {
         #endif
       }
       if accepted >= 0 {
-        let socket = Socket(taking: accepted)
+        let socket = Socket(taking: Descriptor(taking: accepted))
         #if canImport(Darwin)
           try socket.prepareOnDarwin()
         #endif
@@ -97,9 +97,8 @@ extension Socket {
 
   /// The descriptor that the system would give next: the lowest that is free.
   public func nextDescriptor() throws(SystemError) -> Int32 {
-    let copy = try retryingInterrupts("fcntl") { fcntl(descriptor, F_DUPFD_CLOEXEC, 0) }
-    Socket(taking: copy).close()
-    return copy
+    let copy = try Descriptor("fcntl") { fcntl(descriptor, F_DUPFD_CLOEXEC, 0) }
+    return copy.number
   }
 
   #if canImport(Darwin)

@@ -11,18 +11,20 @@ import Synchronization
 /// The calls answer `nil` where they would have had to wait, and repeat themselves when a signal interrupts them.
 /// The object may be shared; that two threads don't send at once is up to its owner.
 public final class Socket: Sendable {
-  /// The descriptor, valid until ``close()``.
-  public let descriptor: Int32
-  private let isOpen = Atomic(true)
+  /// The descriptor; -1 once ``close()`` was called, so that no later call can reach another connection that was given
+  /// the same number.
+  public var descriptor: Int32 { number.load(ordering: .relaxed) }
+  private let number: Atomic<Int32>
 
   /// Takes over an open descriptor that is already non-blocking.
-  init(taking descriptor: Int32) { self.descriptor = descriptor }
+  init(taking descriptor: consuming Descriptor) { number = Atomic(descriptor.release()) }
 
   deinit { close() }
 
-  /// Closes the descriptor, once; the last reference does so too.
+  /// Closes the descriptor, once; the last reference does so too. Calls that follow fail with `EBADF`.
   public func close() {
-    if isOpen.exchange(false, ordering: .acquiringAndReleasing) { _ = systemClose(descriptor) }
+    let former = number.exchange(-1, ordering: .acquiringAndReleasing)
+    if former >= 0 { _ = Descriptor(taking: former) }
   }
 
   /// Reads what has come, at most the size of `buffer`; 0 where the other end sends nothing any more.
@@ -112,6 +114,3 @@ public final class Socket: Sendable {
     }
   }
 }
-
-/// `close`, under a name that ``Socket/close()`` doesn't hide.
-private func systemClose(_ descriptor: Int32) -> Int32 { close(descriptor) }

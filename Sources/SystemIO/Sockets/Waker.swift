@@ -8,31 +8,31 @@
 /// Ends another thread's wait in a ``Poller``: an eventfd on Linux, a pipe on Darwin.
 public final class Waker: Sendable {
   /// What the poller waits for, to be read.
-  public let descriptor: Int32
-  private let sending: Int32
+  public var descriptor: Int32 { receivingEnd.number }
+  private let receivingEnd: Descriptor
+  #if canImport(Darwin)
+    private let sendingEnd: Descriptor
+    private var sending: Int32 { sendingEnd.number }
+  #else
+    private var sending: Int32 { receivingEnd.number }
+  #endif
 
   /// A waker that nobody has woken yet.
   public init() throws(SystemError) {
     #if canImport(Darwin)
       var ends: [Int32] = [-1, -1]
       try retryingInterrupts("pipe") { pipe(&ends) }
+      receivingEnd = Descriptor(taking: ends[0])
+      sendingEnd = Descriptor(taking: ends[1])
       for end in ends {
         try retryingInterrupts("fcntl") { fcntl(end, F_SETFL, O_NONBLOCK) }
         try retryingInterrupts("fcntl") { fcntl(end, F_SETFD, FD_CLOEXEC) }
       }
-      descriptor = ends[0]
-      sending = ends[1]
     #else
-      descriptor = try retryingInterrupts("eventfd") {
+      receivingEnd = try Descriptor("eventfd") {
         eventfd(0, Int32(SNAPSHOT_EFD_NONBLOCK) | Int32(SNAPSHOT_EFD_CLOEXEC))
       }
-      sending = descriptor
     #endif
-  }
-
-  deinit {
-    close(descriptor)
-    if sending != descriptor { close(sending) }
   }
 
   /// Makes the descriptor readable; from any thread, as often as you like.

@@ -6,7 +6,7 @@ import SystemIO
 import TestSupport
 import Testing
 
-@Suite struct BugReporterTests {
+@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct BugReporterTests {
   private let fixture: ReportingFixture
 
   init() throws { fixture = try ReportingFixture() }

@@ -15,6 +15,8 @@ final class ManualClock: Sendable {
     var sleepers: [Int: Sleeper] = [:]
     var cancelled: Set<Int> = []
     var expected: [(due: Date, continuation: CheckedContinuation<Void, Never>)] = []
+    /// Whether the test was cancelled, as one is whose time limit is over.
+    var isOver = false
   }
 
   /// Binary fractions of a second are not worth a failure.
@@ -25,13 +27,21 @@ final class ManualClock: Sendable {
 
   /// Waits until somebody sleeps until `due`, and then lets it be that time.
   func reach(_ due: Date) async {
-    await withCheckedContinuation { continuation in
-      let isThere = state.withLock { state in
-        if Self.isAwaited(due, state) { return true }
-        state.expected.append((due, continuation))
-        return false
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let isThere = state.withLock { state in
+          if state.isOver || Self.isAwaited(due, state) { return true }
+          state.expected.append((due, continuation))
+          return false
+        }
+        if isThere { continuation.resume() }
       }
-      if isThere { continuation.resume() }
+    } onCancel: {
+      let waiting = state.withLock { state in
+        defer { (state.expected, state.isOver) = ([], true) }
+        return state.expected.map(\.continuation)
+      }
+      for continuation in waiting { continuation.resume() }
     }
     set(due)
   }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The queue over real connections.
-@Suite struct ReportingServerTests {
+@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct ReportingServerTests {
   private let fixture: ReportingFixture
 
   init() throws { fixture = try ReportingFixture() }

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// What an upload waits for besides time: a network, a token, the folder.
-@Suite struct UploadQueueConditionTests {
+@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct UploadQueueConditionTests {
   private let fixture: ReportingFixture
 
   init() throws { fixture = try ReportingFixture() }

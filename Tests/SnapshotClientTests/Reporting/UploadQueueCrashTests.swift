@@ -9,7 +9,7 @@ import Testing
 @testable import SnapshotClient
 
 /// Whatever stops a queue at whatever step: what was attached goes out in the end, and nothing else is there.
-@Suite struct UploadQueueCrashTests {
+@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct UploadQueueCrashTests {
   private let fixture: ReportingFixture
 
   init() throws { fixture = try ReportingFixture() }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A queue keeps within its limits and drops nothing that nobody knows of.
-@Suite struct UploadQueueLimitTests {
+@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct UploadQueueLimitTests {
   private let fixture: ReportingFixture
 
   init() throws { fixture = try ReportingFixture() }

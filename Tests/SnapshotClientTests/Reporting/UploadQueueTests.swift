@@ -7,7 +7,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite struct UploadQueueTests {
+@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct UploadQueueTests {
   private let fixture: ReportingFixture
 
   init() throws { fixture = try ReportingFixture() }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Wherever a connection breaks, the bundle arrives whole, and once.
-@Suite struct CuttingProxyTests {
+@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct CuttingProxyTests {
   private let contents = makeBytes(1200)
   private let report: ReportID
 

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Uploads that break, and what goes on with them.
-@Suite struct SnapshotAPIClientBreakTests: ResumedUploads {
+@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct SnapshotAPIClientBreakTests: ResumedUploads {
   let upload: ResumedUpload
 
   init() throws { upload = try ResumedUpload() }

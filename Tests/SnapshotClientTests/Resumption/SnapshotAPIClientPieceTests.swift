@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The pieces of an upload that may go on, and its progress.
-@Suite struct SnapshotAPIClientPieceTests: ResumedUploads {
+@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct SnapshotAPIClientPieceTests: ResumedUploads {
   let upload: ResumedUpload
 
   init() throws { upload = try ResumedUpload() }

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Uploads that go on where they broke: how they are opened, and how they end.
-@Suite struct SnapshotAPIClientResumeTests: ResumedUploads {
+@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct SnapshotAPIClientResumeTests: ResumedUploads {
   let upload: ResumedUpload
 
   init() throws { upload = try ResumedUpload() }

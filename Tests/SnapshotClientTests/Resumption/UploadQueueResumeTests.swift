@@ -8,7 +8,7 @@ import Testing
 @testable import SnapshotClient
 
 /// A queue's uploads that go on where they broke, across relaunches.
-@Suite struct UploadQueueResumeTests {
+@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct UploadQueueResumeTests {
   private let fixture: ReportingFixture
 
   init() throws { fixture = try ReportingFixture() }
