@@ -129,7 +129,11 @@ final class OpenIndex: Sendable {
 
   /// Does what may change the files' sizes.
   private func changing<Value>(_ body: () throws -> Value) rethrows -> Value {
-    defer { files.withLock { $0 = Files(configuration.path) } }
+    defer {
+      let changed = Files(configuration.path)
+      // Another file under that name is none of the index's.
+      files.withLock { if changed.identity == $0.identity { $0 = changed } }
+    }
     return try body()
   }
 
