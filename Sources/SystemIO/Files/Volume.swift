@@ -40,6 +40,7 @@ public final class Volume: Sendable {
   public func synchronize() throws(SystemError) {
     #if os(Linux)
       try retryingInterrupts("syncfs", path) { syncfs(descriptor) }
+      FileObserver.note(path) { .flushVolume }
     #endif
   }
 
