@@ -13,7 +13,7 @@ extension FileBundleStore {
       do throws(StoreError) {
         let existing = try shelf.storedRecord(record.id)
         let publication = try Admission.reconcile(record, with: existing, createOnly: createOnly)
-        guard shelf.isSetAside(record.id) else {
+        guard try shelf.isSetAside(record.id) else {
           return Committer.Change(outcome: publication, settle: clearUp)
         }
         return try repair(record.id, with: staging, arrival, outcome: publication, clearUp)
@@ -134,7 +134,7 @@ extension FileBundleStore {
     let (bundle, damaged) = (shelf.path(.bundle, of: id), shelf.path(.damaged, of: id))
     return try await committer.perform(in: shelf.folder(of: id)) { [self] () throws(StoreError) in
       let record = try shelf.storedRecord(id)
-      guard !shelf.isSetAside(id) else { return Committer.Change(outcome: shelf.asServed(record)) }
+      guard try !shelf.isSetAside(id) else { return Committer.Change(outcome: try shelf.asServed(record)) }
       do throws(SystemError) {
         try seams.before(.setAside)
         try Folder.publish(bundle, as: damaged)
@@ -143,8 +143,10 @@ extension FileBundleStore {
       }
       shelf.forget(id)
       logger.error("Set aside a bundle that is damaged", metadata: ["id": "\(id)", "path": "\(damaged)"])
+      var served = record
+      served.verified = .damaged
       return Committer.Change(
-        outcome: shelf.asServed(record),
+        outcome: served,
         undo: { self.attempt("put a bundle back") { try Folder.publish(damaged, as: bundle) } })
     }
   }
@@ -199,6 +201,7 @@ extension FileBundleStore {
     // Where nothing changes the folder is flushed all the same: who made the same change may still be at it.
     return try await committer.perform(in: shelf.folder(of: id)) { [self] () throws(StoreError) in
       guard try shelf.storedRecord(id) == base else { return Committer.Change(outcome: nil) }
+      let served = try shelf.asServed(changed)
       if file != nil {
         do throws(SystemError) {
           try seams.before(.replaceRecord)
@@ -208,7 +211,7 @@ extension FileBundleStore {
         }
         shelf.forget(id)
       }
-      return Committer.Change(outcome: shelf.asServed(changed))
+      return Committer.Change(outcome: served)
     }
   }
 
