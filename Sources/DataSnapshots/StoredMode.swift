@@ -18,7 +18,7 @@ struct StoredMode: Codable {
     do {
       try DurableFile.replace(storage.mode, with: json)
     } catch  where error.isNotFound {
-      try Folder.create(storage.folder)
+      try Folder.createDurably(storage.folder)
       try DurableFile.replace(storage.mode, with: json)
     }
   }

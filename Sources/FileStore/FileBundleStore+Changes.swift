@@ -37,7 +37,7 @@ extension FileBundleStore {
       do throws(StoreError) {
         let existing = try shelf.storedRecord(record.id)
         let publication = try Admission.reconcile(record, with: existing, createOnly: createOnly)
-        guard shelf.isSetAside(record.id) else {
+        guard try shelf.isSetAside(record.id) else {
           return Committer.Change(outcome: (publication, false), settle: clearUp)
         }
         // It was set aside after these bytes were checked: the next try checks them whole.
@@ -160,7 +160,7 @@ extension FileBundleStore {
     let (bundle, damaged) = (shelf.path(.bundle, of: id), shelf.path(.damaged, of: id))
     return try await committer.perform(in: shelf.folder(of: id)) { [self] () throws(StoreError) in
       let record = try shelf.storedRecord(id)
-      guard !shelf.isSetAside(id) else { return Committer.Change(outcome: shelf.asServed(record)) }
+      guard try !shelf.isSetAside(id) else { return Committer.Change(outcome: try shelf.asServed(record)) }
       do throws(SystemError) {
         try seams.before(.setAside)
         try Folder.publish(bundle, as: damaged)
@@ -169,8 +169,10 @@ extension FileBundleStore {
       }
       shelf.forget(id)
       logger.error("Set aside a bundle that is damaged", metadata: ["id": "\(id)", "path": "\(damaged)"])
+      var served = record
+      served.verified = .damaged
       return Committer.Change(
-        outcome: shelf.asServed(record),
+        outcome: served,
         undo: { self.attempt("put a bundle back") { try Folder.publish(damaged, as: bundle) } })
     }
   }
@@ -225,6 +227,7 @@ extension FileBundleStore {
     // Where nothing changes the folder is flushed all the same: who made the same change may still be at it.
     return try await committer.perform(in: shelf.folder(of: id)) { [self] () throws(StoreError) in
       guard try shelf.storedRecord(id) == base else { return Committer.Change(outcome: nil) }
+      let served = try shelf.asServed(changed)
       if file != nil {
         do throws(SystemError) {
           try seams.before(.replaceRecord)
@@ -234,7 +237,7 @@ extension FileBundleStore {
         }
         shelf.forget(id)
       }
-      return Committer.Change(outcome: shelf.asServed(changed))
+      return Committer.Change(outcome: served)
     }
   }
 

@@ -9,8 +9,12 @@ extension FileBundleStore {
   public func ids(in shard: SnapshotShard) async throws(StoreError) -> [SnapshotID] {
     try await scanner.perform { [shelf] () throws(StoreError) in
       let folder = "\(shelf.bundles)/\(shard.digits)"
-      guard Folder.isFolder(folder) else { return [] }
-      do throws(SystemError) { return try shelf.published(in: folder) } catch { throw StoreError(error) }
+      do throws(SystemError) {
+        guard try Folder.kind(of: folder) == .folder else { return [] }
+        return try shelf.published(in: folder)
+      } catch {
+        throw StoreError(error)
+      }
     }
   }
 
@@ -38,7 +42,7 @@ extension FileBundleStore {
     _ id: SnapshotID, _ complete: (inout SnapshotRecord) -> Void
   ) -> SnapshotRecord? {
     do throws(StoreError) {
-      var record = shelf.asServed(try shelf.storedRecord(id))
+      var record = try shelf.asServed(shelf.storedRecord(id))
       complete(&record)
       return record
     } catch {

@@ -15,7 +15,7 @@ extension FileBundleStore {
     try admission.requireDigest(sha256, of: attachment)
     var depth = admission.depth(for: attachment, size: size)
     var summary = try await check(path, size: size, depth)
-    if depth == .structure, await isSetAside(attachment.id ?? summary.manifest.id) {
+    if depth == .structure, try await isSetAside(attachment.id ?? summary.manifest.id) {
       depth = .full
       summary = try await check(path, size: size, depth)
     }
@@ -33,8 +33,8 @@ extension FileBundleStore {
     }
   }
 
-  private func isSetAside(_ id: SnapshotID) async -> Bool {
-    await readers.next.perform { [shelf] in shelf.isSetAside(id) }
+  private func isSetAside(_ id: SnapshotID) async throws(StoreError) -> Bool {
+    try await readers.next.perform { [shelf] () throws(StoreError) in try shelf.isSetAside(id) }
   }
 
   /// Has the checksums of a bundle checked when those that are shorter are done.
@@ -74,7 +74,7 @@ extension FileBundleStore {
     do throws(StoreError) {
       try committer.requireOpen()
       let record = try shelf.storedRecord(id)
-      guard record.verified != .intact, !shelf.isSetAside(id) else { return }
+      guard record.verified != .intact, try !shelf.isSetAside(id) else { return }
       let zip = URL(filePath: shelf.path(.bundle, of: id))
       let job = CheckJob(zip, size: record.size, .full, by: configuration.admission.recheck) {
         [weak self] result in
@@ -122,8 +122,8 @@ extension FileBundleStore {
   /// Has a bundle set aside that can't be given out as its record says; one whose record is damaged stays where it is.
   /// Blocks.
   func setAsideLater(_ id: SnapshotID) {
-    guard !shelf.isSetAside(id) else { return }
     do throws(StoreError) {
+      guard try !shelf.isSetAside(id) else { return }
       var record = try shelf.storedRecord(id)
       record.verified = .damaged
       verdicts.continuation.yield(record)

@@ -51,6 +51,8 @@ public final class FileBundleStore: BundleStore {
   /// Checks bundles after the answer.
   let lateChecks: CheckQueue
   let occupancy: Occupancy
+  /// Finds out whether anything can be written.
+  let writeProbe: WriteProbe
   /// Uploads that may be resumed.
   let uploads: ResumableTable
   /// Bundles whose checksums were looked at, with what was found.
@@ -120,6 +122,7 @@ public final class FileBundleStore: BundleStore {
     self.committer = committer
     self.flusher = flusher
     self.occupancy = occupancy
+    writeProbe = Self.makeWriteProbe(configuration, shelf, seams)
     let writers = QueueSet("file-store.writer", count: configuration.writers)
     self.writers = writers
     uploads = ResumableTable(

@@ -10,14 +10,7 @@ struct Recovery {
 
   /// Makes the folders of a storage that has none, each of them lasting.
   static func prepare(_ shelf: Shelf) throws(SystemError) {
-    var missing: [String] = []
-    var path = shelf.bundles
-    while !Folder.exists(path) {
-      missing.append(path)
-      path = Folder.parent(of: path)
-    }
-    for folder in [shelf.bundles, shelf.uploads] { try Folder.create(folder) }
-    for folder in missing { try Folder.synchronize(Folder.parent(of: folder)) }
+    for folder in [shelf.bundles, shelf.uploads] { try Folder.createDurably(folder) }
   }
 
   /// Removes what was staged and never published, but for uploads that may be resumed, ends deletions that were begun, and makes what is published

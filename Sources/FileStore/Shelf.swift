@@ -88,8 +88,10 @@ struct Shelf: Sendable {
 
   /// The folders in `bundles/` that hold bundles.
   func folders() throws(SystemError) -> [String] {
-    try Folder.entries(bundles).filter { $0.utf8.count == 2 }.map { bundles + "/" + $0 }
-      .filter(Folder.isFolder)
+    let names = try Folder.entries(bundles).filter { $0.utf8.count == 2 }.map { bundles + "/" + $0 }
+    var folders: [String] = []
+    for name in names where try Folder.kind(of: name) == .folder { folders.append(name) }
+    return folders
   }
 
   /// The bundles published in one of ``folders()``, those set aside among them, by name.
@@ -112,19 +114,26 @@ struct Shelf: Sendable {
 
   /// Throws what is to be said of a UUID that names no bundle.
   func requirePublished(_ id: SnapshotID) throws(StoreError) {
-    if Folder.exists(path(.tombstone, of: id)) { throw .deleted }
-    guard Folder.exists(path(.bundle, of: id)) || isSetAside(id) else { throw .notFound }
+    if try has(.tombstone, of: id) { throw .deleted }
+    if try has(.bundle, of: id) { return }
+    guard try has(.damaged, of: id) else { throw .notFound }
+  }
+
+  /// Whether there is such a file of `id`. Throws where the disk can't tell.
+  private func has(_ kind: Kind, of id: SnapshotID) throws(StoreError) -> Bool {
+    do { return try Folder.kind(of: path(kind, of: id)) != nil } catch { throw StoreError(error) }
   }
 
   /// Whether the bundle is out of use: it stands under the other name alone.
-  func isSetAside(_ id: SnapshotID) -> Bool {
-    !Folder.exists(path(.bundle, of: id)) && Folder.exists(path(.damaged, of: id))
+  func isSetAside(_ id: SnapshotID) throws(StoreError) -> Bool {
+    if try has(.bundle, of: id) { return false }
+    return try has(.damaged, of: id)
   }
 
   func record(_ id: SnapshotID) throws(StoreError) -> SnapshotRecord {
     let changes = records.changes
     let (record, size) = try read(id)
-    let served = asServed(record)
+    let served = try asServed(record)
     if served == record { records.keep(record, cost: size, readAt: changes) }
     return served
   }
@@ -133,8 +142,8 @@ struct Shelf: Sendable {
   func storedRecord(_ id: SnapshotID) throws(StoreError) -> SnapshotRecord { try read(id).record }
 
   /// `record` with what the name of its bundle says of it.
-  func asServed(_ record: SnapshotRecord) -> SnapshotRecord {
-    guard isSetAside(record.id) else { return record }
+  func asServed(_ record: SnapshotRecord) throws(StoreError) -> SnapshotRecord {
+    guard try isSetAside(record.id) else { return record }
     var record = record
     record.verified = .damaged
     return record
@@ -160,9 +169,9 @@ struct Shelf: Sendable {
   ///   bundle is opened as long as it was not set aside.
   func open(_ id: SnapshotID, anew isAnew: Bool = false) throws(StoreError) -> StoredBundle {
     try requirePublished(id)
-    if isSetAside(id) { throw .damaged }
+    if try isSetAside(id) { throw .damaged }
     let file = try present(id) { () throws(SystemError) in try File(path(.bundle, of: id)) }
-    if isAnew { return StoredBundle(record: asServed(try storedRecord(id)), file: file) }
+    if isAnew { return StoredBundle(record: try asServed(storedRecord(id)), file: file) }
     let recent = records.record(id)
     let record = if let recent { recent } else { try self.record(id) }
     let size: Int64

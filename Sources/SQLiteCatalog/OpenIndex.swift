@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import SnapshotStore
 import Synchronization
@@ -11,7 +12,7 @@ final class OpenIndex: Sendable {
   let database: any DatabaseWriter
   let generation: Int
   private let configuration: SQLiteCatalog.Configuration
-  private let identity: FileIdentity?
+  private let files: Mutex<Files>
   private let known: Mutex<CatalogState.Extent>
   /// What waits while it is made anew, for the one writer; `nil` once everything is in it.
   private let rebuild: Mutex<IndexWriter.Rebuild?>
@@ -31,21 +32,34 @@ final class OpenIndex: Sendable {
     settings.maximumReaderCount = configuration.readers
     settings.busyMode = .timeout(5)
     settings.label = "sqlite-catalog"
-    // SQLite gives its log and its shared memory the mode of the database.
+    // SQLite gives its log the mode of the database.
     let isNew = try File(path, .openOrCreate(mode: 0o600)).size == 0
     settings.prepareDatabase { db in
       if isNew { try db.execute(sql: "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF") }
       try db.execute(sql: "PRAGMA cache_size = -\(configuration.cacheBytes / 1024)")
       try db.execute(sql: "PRAGMA temp_store = MEMORY")
     }
+    let name = Self.unmapped(path)
     database =
       isNew
-      ? try DatabaseQueue(path: path, configuration: settings)
-      : try DatabasePool(path: path, configuration: settings)
+      ? try DatabaseQueue(path: name, configuration: settings)
+      : try DatabasePool(path: name, configuration: settings)
     known = Mutex(try Self.prepare(database, isNew: isNew))
     rebuild = Mutex(isNew ? IndexWriter.Rebuild() : nil)
-    identity = Self.identity(path)
+    files = Mutex(Files(path))
     if isNew { try set(.rebuild) } else { try flushCommits() }
+    // An earlier version, or another program, may have left one when it crashed.
+    try Folder.removeIfPresent(path + "-shm")
+  }
+
+  /// The file's name for SQLite, with the VFS that keeps the index of the log on the heap.
+  ///
+  /// The usual one maps it from a file: where that file is truncated, or its volume fails, the process gets `SIGBUS`. With
+  /// this one nothing is mapped, the connections of this process share the index as before, and other processes find the
+  /// database locked.
+  private static func unmapped(_ path: String) -> String {
+    let name = path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? path
+    return (path.hasPrefix("/") ? "file://" : "file:") + name + "?vfs=unix-excl"
   }
 
   /// Sets up what is new, refuses what is of another form, and notes that the database is in use.
@@ -84,11 +98,43 @@ final class OpenIndex: Sendable {
     var description: String { "It is gone." }
   }
 
-  /// Whether the file is still the one that was opened.
-  var isInPlace: Bool { identity != nil && Self.identity(configuration.path) == identity }
+  /// The database and its log, as they are found by their names.
+  private struct Files {
+    private(set) var identity: FileIdentity?
+    private var sizes: [Int64] = []
 
-  private static func identity(_ path: String) -> FileIdentity? {
-    do { return try Folder.file(at: path)?.identity } catch { return nil }
+    init(_ path: String) {
+      do {
+        guard let database = try Folder.file(at: path) else { return }
+        identity = database.identity
+        sizes = [database.size, try Folder.file(at: path + "-wal")?.size ?? 0]
+      } catch {
+        identity = nil
+      }
+    }
+
+    /// Whether these are `former`, and none of them has lost bytes.
+    func keep(_ former: Files) -> Bool {
+      identity != nil && identity == former.identity && zip(sizes, former.sizes).allSatisfy { $0 >= $1 }
+    }
+  }
+
+  /// Whether the files are still the ones that were opened, and none is shorter than the last change left it. SQLite would
+  /// not notice by itself: it knows many pages by heart, and would write behind the end of a log that was truncated.
+  var isInPlace: Bool { Files(configuration.path).keep(files.withLock { $0 }) }
+
+  private func isSame(as other: OpenIndex) -> Bool {
+    files.withLock(\.identity) == other.files.withLock(\.identity)
+  }
+
+  /// Does what may change the files' sizes.
+  private func changing<Value>(_ body: () throws -> Value) rethrows -> Value {
+    defer {
+      let changed = Files(configuration.path)
+      // Another file under that name is none of the index's.
+      files.withLock { if changed.identity == $0.identity { $0 = changed } }
+    }
+    return try body()
   }
 
   /// When the index's parts are merged, of which every commit makes one.
@@ -111,9 +157,11 @@ final class OpenIndex: Sendable {
     let numbers = [
       ("automerge", merging.gradually), ("crisismerge", merging.atOnce), ("hashsize", merging.room),
     ]
-    try database.write { db in
-      for (name, value) in numbers {
-        try db.execute(sql: "INSERT INTO term (term, rank) VALUES (?, ?)", arguments: [name, value])
+    try changing {
+      try database.write { db in
+        for (name, value) in numbers {
+          try db.execute(sql: "INSERT INTO term (term, rank) VALUES (?, ?)", arguments: [name, value])
+        }
       }
     }
   }
@@ -121,13 +169,15 @@ final class OpenIndex: Sendable {
   /// Changes rows, all that `body` says in one transaction. While the index is made anew some of it waits, and after an
   /// error there is no telling what: then it is of no use any more.
   func write<Value>(all: Bool = false, _ body: (inout IndexWriter) throws -> Value) throws -> Value {
-    try database.write { db in
-      // Taken out, so that it is not copied when it changes.
-      var writer = IndexWriter(db: db, rebuild: rebuild.withLock { $0.take() })
-      let value = try body(&writer)
-      try writer.finish(all: all)
-      rebuild.withLock { $0 = writer.rebuild }
-      return value
+    try changing {
+      try database.write { db in
+        // Taken out, so that it is not copied when it changes.
+        var writer = IndexWriter(db: db, rebuild: rebuild.withLock { $0.take() })
+        let value = try body(&writer)
+        try writer.finish(all: all)
+        rebuild.withLock { $0 = writer.rebuild }
+        return value
+      }
     }
   }
 
@@ -154,7 +204,7 @@ final class OpenIndex: Sendable {
     try database.write { try Self.set("complete", 1, $0) }
     try database.close()
     let index = try OpenIndex(configuration, generation: generation)
-    guard index.identity == identity else { throw Gone() }
+    guard index.isSame(as: self) else { throw Gone() }
     return index
   }
 
@@ -164,22 +214,26 @@ final class OpenIndex: Sendable {
   }
 
   /// Has SQLite look after its statistics.
-  func optimize() throws { try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA optimize") } }
+  func optimize() throws {
+    try changing { try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA optimize") } }
+  }
 
   /// Brings the log over into the database, and empties it.
   func checkpoint() throws {
-    try database.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) }
+    try changing { try database.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) } }
   }
 
   /// Merges some of the index's parts into one.
   /// - Parameter begins: whether to take all parts on.
   /// - Returns: whether there was something to merge.
   func merge(begins: Bool) throws -> Bool {
-    try database.write { db in
-      let before = db.totalChangesCount
-      try db.execute(
-        sql: "INSERT INTO term (term, rank) VALUES ('merge', ?)", arguments: [begins ? -2000 : 2000])
-      return db.totalChangesCount - before >= 2
+    try changing {
+      try database.write { db in
+        let before = db.totalChangesCount
+        try db.execute(
+          sql: "INSERT INTO term (term, rank) VALUES ('merge', ?)", arguments: [begins ? -2000 : 2000])
+        return db.totalChangesCount - before >= 2
+      }
     }
   }
 

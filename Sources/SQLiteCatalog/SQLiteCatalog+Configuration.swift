@@ -1,7 +1,7 @@
 extension SQLiteCatalog {
   /// Where a catalogue is, and what it may use.
   public struct Configuration: Sendable {
-    /// The database file; beside it lie its log (`-wal`) and its shared memory (`-shm`).
+    /// The database file; beside it is its log (`-wal`). While it is open, no other process can open it.
     public var path: String
     /// How many pages are looked for at once, at least 1.
     public var readers: Int

@@ -152,7 +152,7 @@ public final class SQLiteCatalog: Catalog {
   private func openIndex() throws(CatalogError) -> OpenIndex {
     if let index = state.withLock({ $0.index }) {
       if index.isInPlace { return index }
-      giveUp(index, because: "The catalogue's file \(configuration.path) is gone.")
+      giveUp(index, because: "The catalogue at \(configuration.path) was removed, replaced or truncated.")
     }
     let (generation, isClosed) = state.withLock { state in
       state.generation += 1
@@ -202,16 +202,26 @@ public final class SQLiteCatalog: Catalog {
     for (waiting, failure) in zip(round, failures) { waiting.finish(failure) }
   }
 
-  /// Does all in one transaction, if need be in a database that is made anew.
+  /// Does all in one transaction, if need be in a new database.
+  ///
+  /// Where there is no database and none can be made, there is nothing to change either: whatever is opened later is
+  /// filled, or compared with the store, after these changes reached the store. So a catalogue whose file or volume is
+  /// damaged refuses lists, and nothing else.
   private func attempt(_ round: [WriteQueue.Waiting]) throws(CatalogError) -> [CatalogError?] {
-    let index = try openIndex()
+    let index: OpenIndex
+    do {
+      index = try openIndex()
+    } catch {
+      guard !state.withLock(\.isClosed) else { throw error }
+      return Array(repeating: nil, count: round.count)
+    }
     do {
       return try Self.write(round, to: index)
-    } catch {
-      guard Self.isLoss(error) else { throw failureToWrite(error, to: index) }
+    } catch  where Self.isLoss(error) {
       giveUp(index, because: "The catalogue is damaged, and is made anew: \(error)")
-      let empty = try openIndex()
-      do { return try Self.write(round, to: empty) } catch { throw failureToWrite(error, to: empty) }
+      return Array(repeating: nil, count: round.count)
+    } catch {
+      throw failureToWrite(error, to: index)
     }
   }
 
@@ -276,14 +286,14 @@ public final class SQLiteCatalog: Catalog {
     }
   }
 
-  /// Whether the file, rather than the disk or what was asked for, is to blame.
+  /// Whether the file can't be used any more: not where the disk is full, or what was asked for is to blame.
   private static func isLoss(_ error: any Error) -> Bool {
     if error is RecordCoder.Malformed || error is ReportID.Refusal { return true }
     guard let error = error as? DatabaseError else { return false }
     switch error.resultCode {
-    case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_SCHEMA, .SQLITE_ERROR, .SQLITE_CANTOPEN, .SQLITE_READONLY:
+    case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_IOERR, .SQLITE_SCHEMA, .SQLITE_ERROR, .SQLITE_CANTOPEN,
+      .SQLITE_READONLY:
       return true
-    case .SQLITE_IOERR: return error.extendedResultCode == .SQLITE_IOERR_SHORT_READ
     default: return false
     }
   }

@@ -24,7 +24,7 @@ extension SnapshotHandler {
           body: .bytes(Array(#"{"status":"ok"}"#.utf8)))
       },
       APIRoute(.get, "/readyz", .open) { _ in
-        try IndexingAnswer(await service.indexingProgress()).readiness()
+        try await IndexingAnswer.readiness(of: service).readiness()
       },
     ]
     if let metrics = observation.metricsText {

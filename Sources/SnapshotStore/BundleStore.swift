@@ -45,6 +45,8 @@ public protocol BundleStore: Sendable {
   /// - Returns: the record as it is then.
   @discardableResult
   func setAside(_ id: SnapshotID) async throws(StoreError) -> SnapshotRecord
+  /// Why no bundle can be taken in at the moment; `nil` where nothing is known to be wrong. Answers within seconds.
+  func fault() async -> StorageFault?
   /// The ids in one part of all, in no order: of all that is neither deleted nor absent, readable or not.
   func ids(in shard: SnapshotShard) async throws(StoreError) -> [SnapshotID]
   /// The records of those of `ids` that are there, in no order, each with its identifiers: those of a record that
@@ -56,6 +58,9 @@ public protocol BundleStore: Sendable {
 }
 
 extension BundleStore {
+  /// Nothing is wrong.
+  public func fault() async -> StorageFault? { nil }
+
   /// The most records that ``scan(_:)`` holds at once.
   public static var scanLength: Int { 1000 }
 

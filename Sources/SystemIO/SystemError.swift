@@ -26,6 +26,8 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
   public var isAlreadyThere: Bool { code == EEXIST || code == ENOTEMPTY }
   /// No room: the disk, the quota or the largest size of a file is used up.
   public var isOutOfSpace: Bool { code == ENOSPC || code == EDQUOT || code == EFBIG }
+  /// The file system can only be read.
+  public var isReadOnly: Bool { code == EROFS }
   /// The process or the system has no descriptor left.
   public var isOutOfDescriptors: Bool { code == EMFILE || code == ENFILE }
   /// A name is not UTF-8.

@@ -27,11 +27,12 @@ import Testing
   }
 
   @Test(arguments: [ObservedStore.Step.begin, .append, .commit])
-  func `a failing disk is a 500 that says nothing of it`(step: ObservedStore.Step) async throws {
+  func `a failing disk is a 503 that says nothing of it`(step: ObservedStore.Step) async throws {
     let failure = SystemError(operation: "pwrite", path: "/secret/place", code: 5)
     api.store.fail(step, with: .system(failure))
     let answer = try await api.upload(bundle.bytes)
-    #expect(answer.status == 500)
+    #expect(answer.status == 503)
+    #expect(answer.kind == "storage-unavailable")
     let problem = try #require(answer.problem)
     #expect(!"\(problem)".contains("secret"))
     #expect(api.log.lines.contains { $0.hasPrefix("error") && $0.contains("/secret/place") })
@@ -42,7 +43,8 @@ import Testing
     api.store.fail(
       .commit, with: .invalid(.system(SystemError(operation: "pread", path: "/secret", code: 5))))
     let answer = try await api.upload(bundle.bytes)
-    #expect(answer.status == 500)
+    #expect(answer.status == 503)
+    #expect(answer.kind == "storage-unavailable")
     #expect(answer.problem?.detail.contains("secret") == false)
   }
 

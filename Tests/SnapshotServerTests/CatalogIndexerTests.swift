@@ -101,7 +101,7 @@ import Testing
     var ids = try await attach(20)
     try await serving { catalog, indexer, handler in
       try await indexer.update()
-      for suffix in ["", "-wal", "-shm"] { try Folder.removeIfPresent(path + suffix) }
+      for suffix in ["", "-wal"] { try Folder.removeIfPresent(path + suffix) }
       try await indexer.update()
       #expect(indexer.progress == .ready)
       #expect(try await listed(catalog) == ids)
@@ -171,7 +171,7 @@ import Testing
       let running = Task { await indexer.run(every: .milliseconds(1)) }
       while indexer.progress != .ready { await Task.yield() }
       let generation = try await catalog.state().generation
-      for suffix in ["", "-wal", "-shm"] { try Folder.removeIfPresent(path + suffix) }
+      for suffix in ["", "-wal"] { try Folder.removeIfPresent(path + suffix) }
       while try await catalog.state() != CatalogState(extent: .everything, generation: generation + 1) {
         await Task.yield()
       }

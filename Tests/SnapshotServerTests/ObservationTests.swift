@@ -86,11 +86,11 @@ import Tracing
     try await api.send(.get, "/v1/snapshots/\(bundle.id).zip")
     let events = try audited()
     #expect(events.map { $0["result"] } == ["refused", "refused", "refused", "failed", "failed"])
-    #expect(events.map { $0["status"] } == [404, 400, 422, nil, 500])
+    #expect(events.map { $0["status"] } == [404, 400, 422, nil, 503])
     #expect(events[1]["snapshot"] == nil)
     #expect(
       events.map { $0["problem"]?.text } == [
-        "no-such-snapshot", "malformed-snapshot-id", "invalid-bundle", nil, "internal-error",
+        "no-such-snapshot", "malformed-snapshot-id", "invalid-bundle", nil, "storage-unavailable",
       ])
   }
 

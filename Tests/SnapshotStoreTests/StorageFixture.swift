@@ -46,11 +46,10 @@ struct StorageFixture: Sendable {
   }
 }
 
-/// Watches the steps of a store, and lets chosen ones fail or be copied.
+/// Watches the steps of a store, and lets chosen ones fail.
 final class StepProbe: Sendable {
   private struct State {
     var failing: [Step: Int32] = [:]
-    var copying: (from: String, to: String)?
     var seen: [Step] = []
   }
 
@@ -66,12 +65,6 @@ final class StepProbe: Sendable {
 
   func stopFailing() { state.withLock { $0.failing = [:] } }
 
-  /// From now on the storage is copied just before each step, to a folder of that step's name: what a process that
-  /// is killed there leaves behind.
-  func copyStates(of storage: String, below folder: String) {
-    state.withLock { $0.copying = (storage, folder) }
-  }
-
   /// The steps since the last call.
   func takeSeen() -> [Step] {
     state.withLock { state in
@@ -81,16 +74,9 @@ final class StepProbe: Sendable {
   }
 
   private func meet(_ step: Step) throws(SystemError) {
-    let (code, copying) = state.withLock { state in
+    let code = state.withLock { state in
       state.seen.append(step)
-      return (state.failing[step], state.copying)
-    }
-    if let copying {
-      do {
-        try FileManager.default.copyItem(atPath: copying.from, toPath: "\(copying.to)/\(step)")
-      } catch {
-        throw SystemError(operation: "copy \(error)", code: POSIXErrorCode.EIO.rawValue)
-      }
+      return state.failing[step]
     }
     if let code { throw SystemError(operation: "\(step)", code: code) }
   }

@@ -4,8 +4,8 @@ import SnapshotFormat
 import SnapshotStore
 import SystemIO
 
-/// Finds the uploads again that may be resumed, as far as they last; removes what never came so far, and what was
-/// removed in part.
+/// Finds the uploads again that may be resumed, and flushes what it finds of them; removes what never came so far, and what
+/// was removed in part.
 struct UploadRecovery {
   /// An upload that goes on.
   struct Found {
@@ -32,12 +32,13 @@ struct UploadRecovery {
         try Folder.removeIfPresent(shelf.path(.bytes, of: id))
       }
     }
+    try Folder.synchronize(shelf.uploads)
     return found
   }
 
   private func recover(_ id: UploadID) throws(SystemError) -> Found? {
     let path = shelf.path(.state, of: id)
-    guard Folder.isRegularFile(path) else { return nil }
+    guard try Folder.kind(of: path) == .file else { return nil }
     let file = try File(path, .update)
     guard var (session, number) = try UploadFile.read(file), session.id == id else {
       logger.info(
@@ -47,7 +48,7 @@ struct UploadRecovery {
     let bytes = shelf.path(.bytes, of: id)
     if session.outcome != nil {
       try Folder.removeIfPresent(bytes)
-    } else if !Folder.isRegularFile(bytes) {
+    } else if try Folder.kind(of: bytes) != .file {
       guard let outcome = outcome(of: session) else {
         logger.error("The bytes of an upload are gone", metadata: ["upload": "\(id.abbreviation)"])
         return nil
@@ -58,6 +59,8 @@ struct UploadRecovery {
     } else {
       guard try keep(session, bytes) else { return nil }
     }
+    // A process may have ended between a write and its flush; from here on clients are told what was found.
+    try file.synchronize()
     return Found(session: session, number: number)
   }
 
@@ -71,7 +74,9 @@ struct UploadRecovery {
         metadata: ["upload": "\(session.id.abbreviation)", "left": "\(size)", "told": "\(session.offset)"])
       return false
     }
-    if size > session.offset { try File(path, .update).truncate(to: session.offset) }
+    let file = try File(path, .update)
+    if size > session.offset { try file.truncate(to: session.offset) }
+    try file.synchronize()
     return true
   }
 

@@ -34,7 +34,7 @@ package struct Disk: Sendable {
     do throws(SystemError) {
       try DurableFile.replace(path, with: bytes)
     } catch  where error.isNotFound {
-      try Folder.create(Folder.parent(of: path))
+      try Folder.createDurably(Folder.parent(of: path))
       try DurableFile.replace(path, with: bytes)
     }
   }

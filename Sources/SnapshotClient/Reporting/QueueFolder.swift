@@ -37,7 +37,7 @@ struct QueueFolder: Sendable {
     self.willDo = willDo
     let isFree: Bool
     do throws(SystemError) {
-      try Folder.create(path)
+      try Folder.createDurably(path)
       lock = try File(path + "/lock", .openOrCreate(mode: 0o600))
       isFree = try lock.tryLock()
       if isFree {
@@ -45,7 +45,6 @@ struct QueueFolder: Sendable {
         try Folder.removeTree(staging)
         try Folder.create(staging)
         try Folder.synchronize(path)
-        try Folder.synchronize(Folder.parent(of: path))
       }
     } catch {
       throw .disk(error)
@@ -74,7 +73,7 @@ struct QueueFolder: Sendable {
       guard let id = SnapshotID(name), id.description == name else { continue }
       do {
         var item = try read(id)
-        let hasBundle = Folder.isRegularFile(bundle(of: id))
+        let hasBundle = try Folder.kind(of: bundle(of: id)) == .file
         if hasBundle, !item.hasBundle { discard(bundle(of: id)) }
         item.hasBundle = item.hasBundle && hasBundle
         found.items.append(item)

@@ -1,5 +1,6 @@
 import HTTPEngine
 import HTTPTypes
+import SnapshotStore
 
 /// How far the catalogue is, as JSON.
 struct IndexingAnswer: Encodable {
@@ -8,6 +9,8 @@ struct IndexingAnswer: Encodable {
     case ready
     /// Lists are refused until the catalogue is made anew.
     case indexing
+    /// Nothing can be written.
+    case unwritable
   }
 
   let status: Status
@@ -15,6 +18,8 @@ struct IndexingAnswer: Encodable {
   var share: Double?
   /// How many records are in the catalogue already.
   var records: Int?
+  /// Why nothing can be written.
+  var reason: StorageFault?
 
   init(_ progress: CatalogIndexer.Progress?) {
     switch progress {
@@ -24,6 +29,21 @@ struct IndexingAnswer: Encodable {
       status = .indexing
       self.share = (share * 1000).rounded() / 1000
       self.records = records
+    }
+  }
+
+  /// Nothing can be written, which is all that counts.
+  init(_ fault: StorageFault) {
+    status = .unwritable
+    reason = fault
+  }
+
+  /// How the server fares: its storage first, which its catalogue needs too.
+  static func readiness(of service: SnapshotService) async -> IndexingAnswer {
+    if let fault = await service.store.fault() { return IndexingAnswer(fault) }
+    // Where the catalogue fails, lists are refused until it is made once more; its own log entry says why.
+    do { return IndexingAnswer(try await service.indexingProgress()) } catch {
+      return IndexingAnswer(.unknown)
     }
   }
 

@@ -54,7 +54,7 @@ enum SnapshotProblem {
         .badRequest, kind: "digest-mismatch", title: "The content does not have the digest that was stated",
         detail: error.description)
     case .invalid(.system):
-      internalError
+      storageUnavailable
     case .invalid(let reason):
       HTTPProblem(
         .unprocessableContent, kind: "invalid-bundle", title: "This is not a snapshot bundle",
@@ -80,7 +80,7 @@ enum SnapshotProblem {
         detail: "Too many files are open at the moment. Try again in a few seconds.",
         headerFields: [.retryAfter: "5"])
     case .system:
-      internalError
+      storageUnavailable
     }
   }
 
@@ -99,6 +99,15 @@ enum SnapshotProblem {
     HTTPProblem(
       .serviceUnavailable, kind: "catalog-incomplete", title: "The catalogue is being made anew",
       detail: "Lists are answered again when it is complete, which /readyz tells; snapshots can be fetched.",
+      headerFields: [.retryAfter: "5"])
+  }
+
+  /// 503: the disk failed, so that nobody knows whether the snapshot is there.
+  private static var storageUnavailable: HTTPProblem {
+    HTTPProblem(
+      .serviceUnavailable, kind: "storage-unavailable", title: "The server's storage fails",
+      detail:
+        "The server can't read or write its storage at the moment; its log says why, under the id of this request.",
       headerFields: [.retryAfter: "5"])
   }
 

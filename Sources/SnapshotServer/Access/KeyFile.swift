@@ -33,7 +33,7 @@ struct KeyFile: Sendable {
   func readOrCreate() throws(SystemError) -> SymmetricKey {
     if let key = try read() { return key }
     let folder = Folder.parent(of: path)
-    try LastingFolder.create(folder)
+    try Folder.createDurably(folder)
     let staged = "\(path).\(UUID().uuidString).staged"
     do throws(SystemError) {
       let file = try File(staged, .create(mode: 0o600))
@@ -49,20 +49,5 @@ struct KeyFile: Sendable {
     try Folder.synchronize(folder)
     guard let key = try read() else { throw SystemError(operation: "read key", path: path, code: ENOENT) }
     return key
-  }
-}
-
-/// Folders that would survive a power cut.
-enum LastingFolder {
-  /// Makes the folder at `path`, and those above it that are missing, for this user alone.
-  static func create(_ path: String) throws(SystemError) {
-    var missing: [String] = []
-    var folder = path
-    while !Folder.exists(folder) {
-      missing.append(folder)
-      folder = Folder.parent(of: folder)
-    }
-    try Folder.create(path)
-    for folder in missing { try Folder.synchronize(Folder.parent(of: folder)) }
   }
 }

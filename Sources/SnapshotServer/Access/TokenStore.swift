@@ -78,7 +78,7 @@ public struct TokenStore: Sendable {
       quota: request.quota, createdAt: SnapshotJSON.milliseconds(of: now),
       expiresAt: request.expiresAt.map(SnapshotJSON.milliseconds))
     do throws(SystemError) {
-      try LastingFolder.create(folder)
+      try Folder.createDurably(folder)
     } catch {
       throw .system(error)
     }

@@ -1,4 +1,5 @@
 import SnapshotFormat
+import SnapshotStore
 
 extension APIDescription {
   /// What the API's JSON is made of.
@@ -80,6 +81,16 @@ extension APIDescription {
         "share": ["type": "number", "minimum": 0, "maximum": 1, "description": "How much of it is done."],
         "records": ["type": "integer", "minimum": 0, "description": "How many records it has already."],
       ], optional: ["share", "records"]),
+    "Readiness": object(
+      [
+        "status": ["enum": ["ready", "indexing", "unwritable"]],
+        "share": ["type": "number", "minimum": 0, "maximum": 1, "description": "How much is indexed."],
+        "records": ["type": "integer", "minimum": 0, "description": "How many records are indexed."],
+        "reason": [
+          "enum": .array(StorageFault.allCases.map { .string($0.rawValue) }),
+          "description": "Why nothing can be written.",
+        ],
+      ], optional: ["share", "records", "reason"]),
     "Expiration": object([
       "id": ["$ref": "#/components/schemas/SnapshotID"],
       "receivedAt": time("When the server had all of it."),

@@ -12,7 +12,7 @@ struct APIDescription: Sendable {
   let document: JSONValue
 
   /// Problems that any call may end in, besides those that only the engine knows of.
-  static let everywhere = ["bad-request", "internal-error", "busy"]
+  static let everywhere = ["bad-request", "internal-error", "busy", "storage-unavailable"]
   /// Problems of calls that are accounted for.
   static let audited = ["audit-unavailable"]
   /// What the engine answers by itself, as `about:blank`: the status says it all.

@@ -20,9 +20,10 @@ extension Operation {
       "reindex", .post, "/v1/reindex", "Has the catalogue made anew, and does not wait for it.",
       answers: [.json(202, "How far it is.", indexing)]),
     Operation(
-      "readReadiness", .get, "/readyz", "Tells whether lists are answered too.",
+      "readReadiness", .get, "/readyz", "Tells whether uploads are taken and lists answered.",
       answers: [
-        .json(200, "They are.", indexing), .json(503, "Not yet.", indexing, fields: ["Retry-After"]),
+        .json(200, "They are.", readiness),
+        .json(503, "Not now, and why.", readiness, fields: ["Retry-After"]),
       ],
       audited: .never),
   ]
@@ -34,6 +35,7 @@ extension Operation {
     """
   private static let report: JSONValue = ["$ref": "#/components/schemas/ReportID"]
   private static let indexing: JSONValue = ["$ref": "#/components/schemas/Indexing"]
+  private static let readiness: JSONValue = ["$ref": "#/components/schemas/Readiness"]
   private static let text: JSONValue = [
     "type": "string", "minLength": 1, "maxLength": .integer(Int64(SearchLimits.filterBytes)),
   ]

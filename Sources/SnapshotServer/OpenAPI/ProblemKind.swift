@@ -102,6 +102,8 @@ struct ProblemKind: Sendable {
       text: "The server's copy is damaged; attaching intact bytes again puts it right."),
     ProblemKind("unknown-method", 501, text: "No path of the server answers the method."),
     ProblemKind("access-unavailable", 503, text: "The server can't read its tokens."),
+    ProblemKind(
+      "storage-unavailable", 503, text: "The server can't read or write its storage; its log tells why."),
     ProblemKind("catalog-incomplete", 503, text: "Lists are not answered until the catalogue is made anew."),
     ProblemKind("busy", 503, text: "The server has too much to do; try again after a while."),
     ProblemKind(

@@ -5,6 +5,21 @@
 #endif
 import Synchronization
 
+extension Folder {
+  /// Makes `path` and whatever is missing above it, as ``create(_:mode:)`` does; the names of all that was made would
+  /// survive a power cut.
+  public static func createDurably(_ path: String) throws(SystemError) {
+    var missing: [String] = []
+    var folder = path
+    while try kind(of: folder) == nil {
+      missing.append(folder)
+      folder = parent(of: folder)
+    }
+    try create(path)
+    for folder in missing { try synchronize(parent(of: folder)) }
+  }
+}
+
 /// Writes of small files that a power cut can't tear.
 public enum DurableFile {
   /// Replaces `path` by a file that holds `bytes`: written beside it, flushed, renamed over it, the folder

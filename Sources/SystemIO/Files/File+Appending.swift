@@ -10,6 +10,7 @@ extension File {
   /// What several processes append doesn't mix as long as the system takes it at once, which it does unless the disk
   /// is full.
   public func append(_ bytes: [UInt8]) throws(SystemError) {
+    let end = FileObserver.isActive ? try size : 0
     var written = 0
     while written < bytes.count {
       written += try retryingInterrupts("write", path) {
@@ -18,6 +19,7 @@ extension File {
         }
       }
     }
+    FileObserver.noteFile(self) { .write(bytes, at: end, $0) }
   }
 }
 

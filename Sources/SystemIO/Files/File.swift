@@ -47,9 +47,11 @@ public final class File: Sendable {
       case .append(let mode): (O_RDWR | O_CREAT | O_APPEND, mode)
       }
     self.path = path
+    let isNew = FileObserver.isActive && flags & O_CREAT != 0 && faccessat(folder, name, F_OK, 0) != 0
     owned = try Descriptor("open", path) {
       openat(folder, name, flags | O_CLOEXEC | O_NOFOLLOW, mode_t(mode))
     }
+    if isNew { FileObserver.noteFile(self) { .createFile(path, $0) } }
   }
 
   /// Opens `path` for reading as ``init(_:_:)`` does, if the system knows out of its memory alone where the file is: never
@@ -138,6 +140,7 @@ public final class File: Sendable {
       guard count > 0 else { throw SystemError(operation: "pwrite", path: path, code: EIO) }
       written += count
     }
+    FileObserver.noteFile(self) { .write(Array(bytes), at: offset, $0) }
   }
 
   /// Writes all of `bytes` at `offset`.
@@ -152,6 +155,7 @@ public final class File: Sendable {
   /// Cuts the file, or lengthens it with zeros, to `size` bytes.
   public func truncate(to size: Int64) throws(SystemError) {
     try retryingInterrupts("ftruncate", path) { ftruncate(descriptor, off_t(size)) }
+    FileObserver.noteFile(self) { .truncate(size, $0) }
   }
 
   /// Sets the permission bits.
@@ -163,6 +167,11 @@ public final class File: Sendable {
   ///
   /// On Darwin `fsync` stops at the drive's cache, so `F_FULLFSYNC` is asked for there.
   public func synchronize() throws(SystemError) {
+    try flush()
+    FileObserver.noteFile(self) { .flushFile($0) }
+  }
+
+  private func flush() throws(SystemError) {
     #if canImport(Darwin)
       if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
     #endif

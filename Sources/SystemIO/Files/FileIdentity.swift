@@ -26,6 +26,10 @@ extension File {
   }
 }
 
+extension File {
+  var identityIfOpen: FileIdentity? { do { return try identity } catch { return nil } }
+}
+
 extension Folder {
   /// Which file stands under `path`, and its length in bytes; `nil` where none does. A link is not followed.
   public static func file(at path: String) throws(SystemError) -> (identity: FileIdentity, size: Int64)? {

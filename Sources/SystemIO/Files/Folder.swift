@@ -24,6 +24,7 @@ public enum Folder {
   private static func make(_ path: String, _ mode: UInt16) throws(SystemError) {
     do {
       try retryingInterrupts("mkdir", path) { mkdir(path, mode_t(mode)) }
+      FileObserver.note(path) { .createFolder(path) }
     } catch  where error.isAlreadyThere {
       var status = stat()
       guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { throw error }
@@ -34,6 +35,7 @@ public enum Folder {
   public static func synchronize(_ path: String) throws(SystemError) {
     let folder = try Descriptor("open", path) { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
     try retryingInterrupts("fsync", path) { fsync(folder.number) }
+    FileObserver.note(path) { .flushFolder(path) }
   }
 
   /// Gives `staged` its final name without ever overwriting what stands there.
@@ -43,11 +45,13 @@ public enum Folder {
   public static func publish(_ staged: String, as final: String) throws(SystemError) {
     #if canImport(Darwin)
       try retryingInterrupts("renamex_np", final) { renamex_np(staged, final, UInt32(RENAME_EXCL)) }
+      FileObserver.note(final) { .rename(staged, to: final) }
     #else
       do {
         try retryingInterrupts("renameat2", final) {
           renameat2(AT_FDCWD, staged, AT_FDCWD, final, UInt32(SNAPSHOT_RENAME_NOREPLACE))
         }
+        FileObserver.note(final) { .rename(staged, to: final) }
       } catch  where error.code == EINVAL || error.code == ENOSYS {
         // Some file systems have no such rename. For a file, a hard link refuses a taken name as well; a folder
         // has no links, but a plain rename replaces at most an empty folder that appears after the look.
@@ -65,6 +69,7 @@ public enum Folder {
   /// Gives `staged` its final name in one atomic step; a file that stands there is replaced.
   public static func replace(_ final: String, with staged: String) throws(SystemError) {
     try retryingInterrupts("rename", final) { rename(staged, final) }
+    FileObserver.note(final) { .rename(staged, to: final) }
   }
 
   /// Gives the file at `path` a second name; refuses one that is taken (`isAlreadyThere`).
@@ -74,11 +79,13 @@ public enum Folder {
     #else
       try retryingInterrupts("link", name) { Glibc.link(path, name) }
     #endif
+    FileObserver.note(name) { .link(path, as: name) }
   }
 
   /// Removes a file or an empty folder.
   public static func remove(_ path: String) throws(SystemError) {
     try retryingInterrupts("remove", path) { Int(unlinkOrRemoveFolder(path)) }
+    FileObserver.note(path) { .remove(path) }
   }
 
   /// Removes a file, if it is there.
@@ -133,7 +140,24 @@ public enum Folder {
     return Int64(status.st_size)
   }
 
-  /// Whether anything stands under `path`, a broken link included.
+  /// What has the name `path`; `nil` where nothing does. A link is not followed. Throws where the system can't tell: a disk
+  /// that fails does not make a file absent.
+  public static func kind(of path: String) throws(SystemError) -> OpenFolder.Status.Kind? {
+    var status = stat()
+    do {
+      try retryingInterrupts("lstat", path) { lstat(path, &status) }
+    } catch  where error.isNotFound || error.code == ENOTDIR {
+      return nil
+    }
+    return switch status.st_mode & S_IFMT {
+    case S_IFREG: .file
+    case S_IFDIR: .folder
+    case S_IFLNK: .link
+    default: .other
+    }
+  }
+
+  /// Whether anything stands under `path`, a broken link included; `false` too where the system can't tell.
   public static func exists(_ path: String) -> Bool { kind(path) != nil }
 
   /// The bytes that an unprivileged process may still write on the file system of `path`.

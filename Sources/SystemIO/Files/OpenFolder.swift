@@ -136,19 +136,22 @@ public final class OpenFolder: Sendable {
   public func create(folder name: String, mode: UInt16) throws(SystemError) {
     let path = try self.path(of: name)
     try retryingInterrupts("mkdir", path) { mkdirat(descriptor, name, mode_t(mode)) }
+    FileObserver.note(path) { .createFolder(path) }
   }
 
   /// Gives the file `staged` the name `final` in one atomic step; a file that stands there is replaced.
   public func replace(_ final: String, with staged: String) throws(SystemError) {
     let path = try self.path(of: final)
-    _ = try self.path(of: staged)
+    let former = try self.path(of: staged)
     try retryingInterrupts("rename", path) { renameat(descriptor, staged, descriptor, final) }
+    FileObserver.note(path) { .rename(former, to: path) }
   }
 
   /// Removes the file or link `name`.
   public func remove(_ name: String) throws(SystemError) {
     let path = try self.path(of: name)
     try retryingInterrupts("remove", path) { unlinkat(descriptor, name, 0) }
+    FileObserver.note(path) { .remove(path) }
   }
 
   /// Removes `name` and, where it is a folder, all below it, if it is there.
@@ -160,6 +163,7 @@ public final class OpenFolder: Sendable {
     let child = try folder(name)
     for entry in try child.entries() { try child.removeTree(entry) }
     try retryingInterrupts("remove", child.path) { unlinkat(descriptor, name, AT_REMOVEDIR) }
+    FileObserver.note(child.path) { .remove(child.path) }
   }
 
   private func path(of name: String) throws(SystemError) -> String {

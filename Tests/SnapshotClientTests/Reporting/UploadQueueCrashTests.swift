@@ -8,26 +8,19 @@ import Testing
 
 @testable import SnapshotClient
 
-/// Whatever stops a queue at whatever step: what was attached goes out in the end, and nothing else is there.
+/// Whatever step of a queue fails: what was attached goes out in the end, and nothing else is there.
 @Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct UploadQueueCrashTests {
   private let fixture: ReportingFixture
 
   init() throws { fixture = try ReportingFixture() }
 
-  /// Copies the folder, or fails, before each step.
+  /// Notes each step before it is done, or fails.
   private final class Probe: Sendable {
     let steps = Mutex([String]())
     let failing = Mutex<[QueueFolder.Step: Int32]>([:])
-    let copies: (@Sendable (String) -> Void)?
-
-    init(copies: (@Sendable (String) -> Void)? = nil) { self.copies = copies }
 
     func willDo(_ step: QueueFolder.Step) throws(SystemError) {
-      let name = steps.withLock { steps in
-        steps.append("\(step)")
-        return "\(steps.count)-\(step)"
-      }
-      copies?(name)
+      steps.withLock { $0.append("\(step)") }
       if let code = failing.withLock({ $0[step] }) { throw SystemError(operation: "\(step)", code: code) }
     }
   }
@@ -41,21 +34,9 @@ import Testing
     return BugReporter(queue: queue, freeze: fixture.freezer)
   }
 
-  private func copyingProbe() -> Probe {
-    Probe { [fixture] name in
-      do {
-        try FileManager.default.copyItem(at: fixture.queue, to: fixture.folder.file("copies/\(name)"))
-      } catch {
-        Issue.record(error)
-      }
-    }
-  }
-
-  @Test func `a queue that is cut short at any step has a bundle whole or not at all`() async throws {
-    try Folder.create(fixture.folder.file("copies").path)
-    let probe = copyingProbe()
-    let transport = UploadTransport([.status(500)])
-    let reporter = try reporter(probe, transport)
+  @Test func `an upload takes its steps in order`() async throws {
+    let probe = Probe()
+    let reporter = try reporter(probe, UploadTransport([.status(500)]))
     let id = try await reporter.attach(report: fixture.report)
     let item = try await reporter.queue.upload(id, waitingFor: .time)
     await fixture.clock.reach(try #require(item.nextTry))
@@ -65,23 +46,6 @@ import Testing
       probe.steps.withLock { $0 } == [
         "stage", "writeNote", "publish", "flush", "saveNote", "saveNote", "removeBundle", "retire",
       ])
-
-    let copies = fixture.folder.file("copies")
-    for name in try Folder.entries(copies.path) {
-      let (server, place) = (UploadTransport(), copies.appending(path: name))
-      let reopened = try fixture.reporter(server, at: place)
-      #expect(reopened.queue.unreadable.isEmpty)
-      let isAttached = !["1-stage", "2-writeNote", "3-publish"].contains(name)
-      #expect(reopened.queue.items.map(\.id) == (isAttached ? [id] : []), "\(name)")
-      if isAttached {
-        #expect(await reopened.queue.outcome(of: id)?.state == .done)
-        // It goes out again only where it is not noted that the server has it, and then it is the same.
-        let isNoted = ["7-removeBundle", "8-retire"].contains(name)
-        #expect(server.taken == (isNoted ? [:] : transport.taken), "\(name)")
-      }
-      #expect(try fixture.files(at: place) == (isAttached ? ["items/\(id)/state.json"] : []), "\(name)")
-      await reopened.queue.close()
-    }
   }
 
   @Test(arguments: [QueueFolder.Step.stage, .writeNote, .publish, .flush], [ENOSPC, EIO])

@@ -1,0 +1,162 @@
+import Foundation
+import SystemIO
+import Synchronization
+
+/// A folder on a disk whose power may fail at any time.
+///
+/// It notes each operation below the folder, with what was promised by then, and makes folders of what would be left: of
+/// what was not flushed, none, some or all. So a test that opens a store in each of them fails where a flush is missing
+/// before a rename or before an answer. Only operations of `SystemIO` are seen.
+package final class PowerCutDisk<Promise: Sendable>: Sendable {
+  /// A moment at which the power may fail, or the process end.
+  package struct Moment: Sendable {
+    fileprivate let image: DiskImage
+    /// What was promised by then.
+    package let promise: Promise
+    /// What was about to be done.
+    package let label: String
+    fileprivate let promiseNumber: Int
+  }
+
+  /// What is left in a folder after one.
+  package struct Remains: Sendable {
+    /// The disk's folder.
+    package let path: String
+    package let promise: Promise
+    package let label: String
+  }
+
+  private struct State {
+    var image: DiskImage
+    var promise: Promise
+    var promiseNumber = 0
+    var moments: [Moment] = []
+
+    mutating func add(_ label: String) {
+      moments.append(
+        Moment(image: image, promise: promise, label: label, promiseNumber: promiseNumber))
+    }
+  }
+
+  /// Where the disk is.
+  package let path: String
+  private let folder: TemporaryFolder
+  private let state: Mutex<State>
+  private let observer: Mutex<FileObserver?>
+
+  /// An empty disk, all of which is flushed.
+  package convenience init(_ promise: Promise) throws {
+    try self.init(DiskImage(), promise)
+  }
+
+  /// The disk as a process finds it that starts after another one was killed at `moment`: nothing is lost, and what was
+  /// not flushed still is not.
+  package convenience init(after moment: Moment) throws {
+    try self.init(moment.image, moment.promise)
+  }
+
+  private init(_ image: DiskImage, _ promise: Promise) throws {
+    folder = try TemporaryFolder.forManyFiles(bytes: 64 << 20)
+    path = folder.path + "/disk"
+    try image.tree(keepsNames: true, .none).write(to: path)
+    let path = path
+    let image = try image.moved { try Folder.file(at: path + $0)?.identity }
+    state = Mutex(State(image: image, promise: promise))
+    observer = Mutex(nil)
+    let root = path.utf8.count
+    let new = FileObserver(path) { [weak self] operation in self?.apply(operation.relative(to: root)) }
+    observer.withLock { $0 = new }
+  }
+
+  deinit { observer.withLock { $0?.stop() } }
+
+  private func apply(_ operation: FileObserver.Operation) {
+    state.withLock { state in
+      state.add("before \(operation.label)")
+      state.image.apply(operation)
+    }
+  }
+
+  /// Changes what is promised: from now on it has to hold.
+  package func promise(_ change: (inout Promise) -> Void) {
+    state.withLock { state in
+      change(&state.promise)
+      state.promiseNumber += 1
+      state.add("after a promise")
+    }
+  }
+
+  /// All moments so far.
+  package var moments: [Moment] { state.withLock { $0.moments } }
+
+  /// Calls `body` with whatever may be left after each moment so far, each once.
+  package func forEachCut(_ body: (Remains) async throws -> Void) async throws {
+    var seen: Set<Outcome> = []
+    for moment in moments {
+      for keepsNames in [true, false] {
+        for loss in DiskImage.ContentLoss.allCases {
+          let tree = moment.image.tree(keepsNames: keepsNames, loss)
+          guard seen.insert(Outcome(tree: tree, promiseNumber: moment.promiseNumber)).inserted else {
+            continue
+          }
+          let place = try TemporaryFolder.forManyFiles(bytes: 64 << 20)
+          try tree.write(to: place.path + "/disk")
+          try await body(
+            Remains(
+              path: place.path + "/disk", promise: moment.promise,
+              label: "\(moment.label), names \(keepsNames ? "kept" : "lost"), contents: \(loss)"))
+        }
+      }
+    }
+  }
+}
+
+private struct Outcome: Hashable {
+  let tree: DiskImage.Tree
+  let promiseNumber: Int
+}
+
+extension DiskImage.Tree {
+  fileprivate func write(to path: String) throws {
+    try Folder.create(path)
+    // A folder comes before what is in it.
+    for (name, contents) in sorted(by: { $0.key < $1.key }) {
+      guard let contents else {
+        try Folder.create(path + name)
+        continue
+      }
+      try File(path + name, .create(mode: 0o600)).write(contents, at: 0)
+    }
+  }
+}
+
+extension FileObserver.Operation {
+  /// The same with paths from the disk's folder on, whose path has so many bytes.
+  fileprivate func relative(to root: Int) -> Self {
+    func cut(_ path: String) -> String { String(decoding: path.utf8.dropFirst(root), as: UTF8.self) }
+    return switch self {
+    case .createFile(let path, let identity): .createFile(cut(path), identity)
+    case .createFolder(let path): .createFolder(cut(path))
+    case .flushFolder(let path): .flushFolder(cut(path))
+    case .rename(let from, let path): .rename(cut(from), to: cut(path))
+    case .link(let from, let path): .link(cut(from), as: cut(path))
+    case .remove(let path): .remove(cut(path))
+    case .write, .truncate, .flushFile, .flushVolume: self
+    }
+  }
+
+  fileprivate var label: String {
+    switch self {
+    case .createFile(let path, _): "create \(path)"
+    case .write(let bytes, let offset, _): "write \(bytes.count) bytes at \(offset)"
+    case .truncate(let size, _): "truncate to \(size)"
+    case .flushFile: "flush a file"
+    case .createFolder(let path): "create folder \(path)"
+    case .flushFolder(let path): "flush folder \(path)"
+    case .rename(let from, let path): "rename \(from) to \(path)"
+    case .link(let from, let path): "link \(from) as \(path)"
+    case .remove(let path): "remove \(path)"
+    case .flushVolume: "flush the volume"
+    }
+  }
+}
