@@ -1,3 +1,4 @@
+import Foundation
 import HTTPEngine
 import HTTPSemantics
 import HTTPTypes

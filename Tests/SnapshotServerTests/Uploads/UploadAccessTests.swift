@@ -106,7 +106,7 @@ import Testing
     let whole = fields(interim, [.uploadComplete: "?1"])
     // Below it a bundle can be resumed, at it and above not.
     let first = try await api.open(10)
-    let resumable = try await SampleBundle()
+    let resumable = try SampleBundle()
     let below = try await api.upload(resumable.bytes, .put, id: resumable.id, fields: whole)
     #expect((below.status, below.interim.first?.status) == (201, 104))
     _ = try await api.open(10)

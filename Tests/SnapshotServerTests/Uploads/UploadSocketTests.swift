@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import HTTPEngine
+import HTTPSemantics
 import HTTPTypes
 import Logging
 import SnapshotFormat
