@@ -1,4 +1,5 @@
-/// Base64 with padding (RFC 4648 §4), as byte sequences of structured fields are written.
+/// Base64 (RFC 4648 §4), as byte sequences of structured fields are written: with padding. Without it they are read too
+/// (RFC 9651 §4.2.7).
 ///
 /// Foundation has it too, at the price of linking Foundation into whatever has a server: megabytes of memory and half of
 /// the time to start.
@@ -20,13 +21,13 @@ enum Base64 {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// The bytes of `text`; `nil` where a character is none of the alphabet, the padding is not as it has to be, or bits
-  /// are set that stand for nothing (§3.5).
+  /// The bytes of `text`; `nil` where a character is none of the alphabet, the padding is neither complete nor missing
+  /// altogether, or bits are set that stand for nothing (§3.5).
   static func decode(_ text: String) -> [UInt8]? {
     let digits = Array(text.utf8)
-    guard digits.count.isMultiple(of: 4) else { return nil }
     let paddings = digits.reversed().prefix { $0 == padding }.count
-    guard paddings <= 2 else { return nil }
+    guard paddings <= 2, paddings == 0 || digits.count.isMultiple(of: 4) else { return nil }
+    guard (digits.count - paddings) % 4 != 1 else { return nil }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(digits.count / 4 * 3)
     var (word, bits) = (UInt32(0), UInt32(0))

@@ -49,17 +49,30 @@ public struct SnapshotHandler: HTTPHandler {
   private func answer(_ request: HTTPServerRequest) async throws -> HTTPServerResponse {
     var response: HTTPServerResponse
     do {
-      response = try await router.respond(to: request)
+      response = Self.heedingCondition(try await router.respond(to: request), request)
       announcements?.add(to: &response.headerFields, of: request)
     } catch {
       if SnapshotProblem.isInternal(error) { Self.log(error, of: request, to: logger) }
-      guard let problem = SnapshotProblem.answer(to: error) else { throw error }
+      guard let problem = SnapshotProblem.answer(to: error) else { throw SnapshotProblem.brokenBody(error) }
       guard isForPeople(request) else { throw complete(problem, request) }
       response = try await web.answer(to: problem, of: request)
     }
     response.headerFields[.xContentTypeOptions] = "nosniff"
     response.headerFields[.xRequestID] = request.id
     return response
+  }
+
+  /// `If-None-Match: *` asks for content only where there is none: what has no validators of its own has to heed it too
+  /// (RFC 9110 §13.1.2).
+  private static func heedingCondition(
+    _ response: HTTPServerResponse, _ request: HTTPServerRequest
+  ) -> HTTPServerResponse {
+    guard response.status == .ok, request.method == .get || request.method == .head,
+      Preconditions(request.headerFields).verdict(request.method, on: .init()) == .notModified
+    else { return response }
+    let kept = [HTTPField.Name.cacheControl, .contentLocation, .eTag, .expires, .lastModified, .vary]
+    return HTTPServerResponse(
+      status: .notModified, headerFields: HTTPFields(response.headerFields.filter { kept.contains($0.name) }))
   }
 
   private func complete(_ problem: HTTPProblem, _ request: HTTPServerRequest) -> HTTPProblem {

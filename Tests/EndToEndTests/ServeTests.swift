@@ -143,7 +143,7 @@ import Yams
   @Test func `how uploads are offered is taken from the settings`() throws {
     let flags = [
       "interimAnswers": "false", "origins": "https://example.com", "open": "7", "openPerToken": "3",
-      "idle": "2h", "age": "1d",
+      "openPerAddress": "2", "empty": "5m", "idle": "2h", "age": "1d",
     ]
     func read(_ flags: [String: String]) throws -> UploadSettings {
       try ServerSettings(

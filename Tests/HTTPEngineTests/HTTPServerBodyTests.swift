@@ -1,3 +1,4 @@
+import Dispatch
 import HTTPEngine
 import HTTPTypes
 import Synchronization
@@ -302,6 +303,35 @@ import Testing
     }
   }
 
+  @Test(.timeLimit(.minutes(5 * Sanitizer.slowness)))
+  func `a reader that is cancelled on the loop never waits, though its read is still in the mailbox`()
+    async throws
+  {
+    let (readers, outcomes) = (IdleExecutor(), Counter())
+    try await withServer(handler: { request in
+      let reader = Task(executorPreference: readers) {
+        var pieces = request.body.makeAsyncIterator()
+        return try await pieces.next()
+      }
+      // This runs on the loop: as long as it waits here, the read is in the loop's mailbox.
+      readers.waitUntilIdle()
+      reader.cancel()
+      do {
+        _ = try await reader.value
+      } catch is CancellationError {
+        outcomes.add()
+      }
+      return HTTPServerResponse(status: .ok)
+    }) { _, port in
+      try await RawHTTPClient.run {
+        let client = try RawHTTPClient(port: port, timeoutSeconds: 20)
+        try client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\n")
+        #expect(try client.receiveResponse().status == 200)
+      }
+    }
+    #expect(outcomes.value == 1)
+  }
+
   @Test func `a reader that is cancelled gets what has come`() async throws {
     let request = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 40000\r\n\r\nwith the head"
     try await withHeldBody(sending: request) { client, body in
@@ -322,4 +352,18 @@ import Testing
       #expect(await reader.value == 30_013)
     }
   }
+}
+
+/// Runs jobs on a queue, and lets a thread wait until there are none.
+private final class IdleExecutor: TaskExecutor {
+  private let queue = DispatchQueue(label: "test.readers")
+  private let running = DispatchGroup()
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    let executor = asUnownedTaskExecutor()
+    queue.async(group: running) { job.runSynchronously(on: executor) }
+  }
+
+  func waitUntilIdle() { running.wait() }
 }

@@ -209,6 +209,29 @@ import Testing
     }
   }
 
+  /// What one line may list, each with where it may be cut into lines.
+  @Test(arguments: [
+    "gzip, chunked", "x, y, chunked", "chunked, gzip", "chunked, chunked", "gzip, gzip", "gzip, , chunked",
+    ", chunked", "chunked, ", "chunked;q=1, chunked", "identity, chunked", "gzip, chunked, chunked",
+  ])
+  func `Transfer-Encoding in several lines is answered as in one`(list: String) {
+    func request(_ lines: [String]) -> String {
+      "POST / HTTP/1.1\r\nHost: a\r\n" + lines.map { "Transfer-Encoding: \($0)\r\n" }.joined() + "\r\n"
+    }
+    let codings = list.split(separator: ", ", omittingEmptySubsequences: false).map(String.init)
+    let one = parse(request([list]))
+    if case .complete = one { Issue.record("\(list) is taken") }
+    for cut in 1..<codings.count {
+      let lines = [codings[..<cut].joined(separator: ", "), codings[cut...].joined(separator: ", ")]
+      #expect(parse(request(lines)) == one, "\(lines)")
+      let withLength = "POST / HTTP/1.1\r\nContent-Length: 3\r\n" + request(lines).dropFirst(17)
+      guard case .refused(.malformed) = parse(withLength) else {
+        Issue.record("\(lines) is taken with Content-Length")
+        continue
+      }
+    }
+  }
+
   @Test func `expectations are told apart`() throws {
     #expect(try head("GET / HTTP/1.1\r\nHost: a\r\nExpect: a miracle\r\n\r\n").hasUnknownExpectation)
     #expect(try !head("GET / HTTP/1.0\r\nHost: a\r\nExpect: a miracle\r\n\r\n").hasUnknownExpectation)

@@ -1,3 +1,4 @@
+import Foundation
 import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
@@ -60,6 +61,44 @@ import Testing
     #expect(answer.fields[.eTag] == "\"\(bundle.sha256)\"")
     #expect(answer.fields[.contentDisposition] == nil)
     #expect(try await api.send(.get, path + ".zip", [.ifMatch: "\"other\""]).status == 412)
+  }
+
+  @Test func `a bundle says when it was received, and is held against that`() async throws {
+    let record = try await api.store.record(bundle.id)
+    let received = Int64(record.receivedAt.timeIntervalSince1970)
+    for method in [.get, .head] as [HTTPRequest.Method] {
+      let answer = try await api.send(method, path + ".zip")
+      #expect(answer.fields[.lastModified] == HTTPDate(secondsSince1970: received).description)
+      for (seconds, status) in [(received - 1, 200), (received, 304), (received + 1, 304)] {
+        let date = HTTPDate(secondsSince1970: seconds).description
+        let answer = try await api.send(method, path + ".zip", [.ifModifiedSince: date])
+        #expect(answer.status == status)
+        #expect(answer.fields[.lastModified] != nil)
+      }
+    }
+    let before = HTTPDate(secondsSince1970: received - 1).description
+    #expect(try await api.send(.get, path + ".zip", [.ifUnmodifiedSince: before]).status == 412)
+    #expect(try await api.send(.delete, path, [.ifUnmodifiedSince: before]).status == 412)
+    // The entity tag counts for more.
+    #expect(
+      try await api.send(
+        .get, path + ".zip",
+        [.ifNoneMatch: "\"x\"", .ifModifiedSince: HTTPDate(secondsSince1970: received).description]
+      ).status == 200)
+  }
+
+  @Test func `If-None-Match with a star asks for nothing that is there`() async throws {
+    for path in [
+      path + ".zip", path, path + "/files", "/v1/snapshots", "/v1/reports/BUG-1/snapshots", "/openapi.json",
+      "/healthz", "/v1/reindex",
+    ] {
+      for method in [.get, .head] as [HTTPRequest.Method] {
+        let answer = try await api.send(method, path, [.ifNoneMatch: "*"])
+        #expect(answer.status == 304, "\(method) \(path)")
+        #expect(answer.bytes.isEmpty)
+      }
+    }
+    #expect(try await api.send(.get, "/v1/snapshots/\(SnapshotID())", [.ifNoneMatch: "*"]).status == 404)
   }
 
   @Test func `a digest that is declined stays out`() async throws {

@@ -27,7 +27,7 @@ final class ResumableTable: Sendable {
   func add(_ upload: Resumable, _ limits: UploadLimits) throws(UploadError) -> [UploadID] {
     try uploads.withLock { uploads throws(UploadError) in
       let sessions = uploads.values.map(\.session)
-      try limits.requireRoom(for: upload.session.terms.owner, among: sessions)
+      try limits.requireRoom(for: upload.session.terms, among: sessions)
       uploads[upload.id] = upload
       return limits.forgotten(among: sessions)
     }

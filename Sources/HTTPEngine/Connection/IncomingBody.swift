@@ -14,7 +14,7 @@ final class IncomingBody: @unchecked Sendable {
   private var rate: RateFloor
   private var filling: IOBuffer?
   private var failure: HTTPBodyError?
-  private var waiter: CheckedContinuation<IOBuffer?, any Error>?
+  private var waiter: (read: PieceRead, continuation: CheckedContinuation<IOBuffer?, any Error>)?
   private var wasAskedFor = false
   private var isOver = false
   /// What came behind the body.
@@ -65,22 +65,28 @@ final class IncomingBody: @unchecked Sendable {
 
   /// The next piece; `nil` at the end.
   private func next() async throws -> IOBuffer? {
-    try await withTaskCancellationHandler {
+    let read = PieceRead()
+    return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        if !loop.execute({ self.ask(continuation) }) {
+        if !loop.execute({ self.begin(read, continuation) }) {
           continuation.resume(throwing: HTTPBodyError.disconnected)
         }
-        // A cancellation that came before the question found nobody waiting.
-        if Task.isCancelled { loop.execute { self.giveUp() } }
       }
     } onCancel: {
-      loop.execute { self.giveUp() }
+      // On the loop this runs at once, ahead of a read whose beginning is still in the mailbox: that one finds the mark.
+      read.isCancelled.store(true, ordering: .releasing)
+      loop.execute { self.giveUp(read) }
     }
   }
 
-  private func ask(_ continuation: CheckedContinuation<IOBuffer?, any Error>) {
-    waiter?.resume(throwing: CancellationError())
-    waiter = continuation
+  private func begin(_ read: PieceRead, _ continuation: CheckedContinuation<IOBuffer?, any Error>) {
+    waiter?.continuation.resume(throwing: CancellationError())
+    waiter = (read, continuation)
+    ask()
+    if read.isCancelled.load(ordering: .acquiring) { giveUp(read) }
+  }
+
+  private func ask() {
     if isOver { return deliver() }
     if !wasAskedFor {
       wasAskedFor = true
@@ -93,11 +99,13 @@ final class IncomingBody: @unchecked Sendable {
     receive()
   }
 
-  /// Nobody waits any longer; but what lies in the kernel, of which the poller may not have told yet, is no waiting.
-  private func giveUp() {
-    if waiter != nil { receive() }
-    waiter?.resume(throwing: CancellationError())
-    waiter = nil
+  /// Ends a read that still waits; but what lies in the kernel, of which the poller may not have told yet, is no waiting.
+  private func giveUp(_ read: PieceRead) {
+    guard waiter?.read === read else { return }
+    receive()
+    guard let waiter, waiter.read === read else { return }
+    self.waiter = nil
+    waiter.continuation.resume(throwing: CancellationError())
   }
 
   /// Gives a waiting handler what there is; then goes on filling, or pauses.
@@ -108,21 +116,21 @@ final class IncomingBody: @unchecked Sendable {
 
   /// Gives a waiting handler what there is.
   private func handOver() {
-    guard let waiter else { return }
+    guard let continuation = waiter?.continuation else { return }
     if let piece = filling, piece.count > 0 {
-      self.waiter = nil
+      waiter = nil
       filling = nil
-      waiter.resume(returning: piece)
+      continuation.resume(returning: piece)
     } else if let failure {
-      self.waiter = nil
-      waiter.resume(throwing: failure)
+      waiter = nil
+      continuation.resume(throwing: failure)
     } else if isOver {
-      self.waiter = nil
-      waiter.resume(throwing: HTTPBodyError.disconnected)
+      waiter = nil
+      continuation.resume(throwing: HTTPBodyError.disconnected)
     } else if reader.isComplete {
-      self.waiter = nil
+      waiter = nil
       keepTrailers()
-      waiter.resume(returning: nil)
+      continuation.resume(returning: nil)
     }
   }
 
@@ -228,4 +236,10 @@ final class IncomingBody: @unchecked Sendable {
     failure = failure ?? (reader.isComplete ? nil : .disconnected)
     deliver()
   }
+}
+
+/// One call of ``IncomingBody/next()``: its task may be cancelled before the loop knows of it, while it waits, or after.
+private final class PieceRead: Sendable {
+  /// Set before the loop is told of the cancellation, so that whichever of the two gets to the loop last ends the read.
+  let isCancelled = Atomic(false)
 }

@@ -11,9 +11,13 @@ struct FieldFacts {
   private(set) var expectsContinue = false
   private(set) var hasUnknownExpectation = false
   private var contentLength: Int64?
-  private var transferCoding: TransferCoding?
+  private var transferCodings: TransferCodings?
 
-  private enum TransferCoding { case chunked, unknownThenChunked }
+  /// The codings that all lines of `Transfer-Encoding` list, in their order (RFC 9110 §5.3).
+  private struct TransferCodings {
+    var count = 0
+    var endsWithChunked = false
+  }
 
   /// Judges one line: `field-name ":" OWS field-value OWS`, without white space before the colon and not folded
   /// (§5.1, §5.2), its value without control characters but tabs (RFC 9110 §5.5).
@@ -55,13 +59,16 @@ struct FieldFacts {
   /// How the body is framed (§6.3).
   /// - Parameter isCurrent: whether the request is of HTTP/1.1.
   func framing(isCurrent: Bool) throws(Refusal) -> RequestHead.Framing {
-    guard let transferCoding else { return .length(contentLength ?? 0) }
+    guard let transferCodings else { return .length(contentLength ?? 0) }
     if contentLength != nil {
       throw .malformed("Content-Length and Transfer-Encoding exclude each other.")
     }
     // Somebody on the way may not have understood it (§6.1).
     if !isCurrent { throw .malformed("HTTP/1.0 has no Transfer-Encoding.") }
-    if transferCoding == .unknownThenChunked {
+    // Only a list that ends with chunked tells where the body ends (§6.3).
+    guard transferCodings.endsWithChunked else { throw Self.malformedTransferEncoding }
+    // Any other coding is understood, though not supported (§6.1).
+    if transferCodings.count > 1 {
       throw .notImplemented("The only transfer coding that the server knows is chunked.")
     }
     return .chunked
@@ -97,22 +104,24 @@ struct FieldFacts {
     requestID = .init(start, start + value.count)
   }
 
-  /// `chunked`, once and alone (§6.1).
+  /// One line of the list: tokens, of which `chunked` is the last and stands once (§6.1).
   private mutating func readTransferEncoding(_ value: UnsafeRawBufferPointer) throws(Refusal) {
-    guard transferCoding == nil else { throw .malformed("The field Transfer-Encoding stands twice.") }
-    if value.equalsIgnoringCase("chunked") {
-      transferCoding = .chunked
+    if transferCodings == nil, value.equalsIgnoringCase("chunked") {
+      transferCodings = TransferCodings(count: 1, endsWithChunked: true)
       return
     }
-    // Only a list of codings that ends with the one chunked tells where the body ends (§6.3); such a list
-    // is understood, though not supported (§6.1).
-    var codings = value.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false).map {
-      UnsafeRawBufferPointer(rebasing: $0).trimmed
+    var codings = transferCodings ?? TransferCodings()
+    for element in value.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
+      let coding = UnsafeRawBufferPointer(rebasing: element).trimmed
+      guard !codings.endsWithChunked, Self.isToken(coding) else { throw Self.malformedTransferEncoding }
+      codings.count += 1
+      codings.endsWithChunked = coding.equalsIgnoringCase("chunked")
     }
-    guard let last = codings.popLast(), last.equalsIgnoringCase("chunked"), !codings.isEmpty,
-      codings.allSatisfy({ Self.isToken($0) && !$0.equalsIgnoringCase("chunked") })
-    else { throw .malformed("The field Transfer-Encoding is malformed.") }
-    transferCoding = .unknownThenChunked
+    transferCodings = codings
+  }
+
+  private static var malformedTransferEncoding: Refusal {
+    .malformed("The field Transfer-Encoding is malformed.")
   }
 
   private static func isToken(_ bytes: UnsafeRawBufferPointer) -> Bool {

@@ -26,6 +26,14 @@ enum SnapshotProblem {
     }
   }
 
+  /// Why the body broke off that `error`, which has no ``answer(to:)``, comes from: what the connection knows how to
+  /// answer. A request that was cancelled has nobody any more who could be answered.
+  static func brokenBody(_ error: any Error) -> HTTPBodyError {
+    var error = error
+    if let failure = error as? UploadFailure, case .body(let cause) = failure.cause { error = cause }
+    return error as? HTTPBodyError ?? .disconnected
+  }
+
   /// Whether `error` is the server's own fault, and belongs into its log.
   static func isInternal(_ error: any Error) -> Bool {
     // Nothing went wrong: the log says already that the catalogue is being made anew.

@@ -10,8 +10,10 @@ extension SnapshotRoutes {
     let report = try call.value(of: .report)
     guard call.caller.mayAttach(to: report) else { throw SnapshotProblem.outsideLimits("reports") }
     let attachment = Attachment(report: report, id: SnapshotID())
-    if let draft, let creation = try DraftCreation(call.request) {
-      return try await draft.create(creation, attachment, call)
+    if let draft, let creation = try DraftCreation(call.request),
+      let response = try await draft.create(creation, attachment, call)
+    {
+      return response
     }
     let intake = try UploadIntake(call.request, limits: limits, meter: call.caller.meter)
     return try await attach(intake, attachment, for: call)
@@ -27,7 +29,7 @@ extension SnapshotRoutes {
     let attachment = Attachment(report: report, id: id, createOnly: preconditions.isCreateOnly)
     if let draft, let creation = try DraftCreation(call.request) {
       try Self.check(existing, report, creation.expected)
-      return try await draft.create(creation, attachment, call)
+      if let response = try await draft.create(creation, attachment, call) { return response }
     }
     let intake = try UploadIntake(call.request, limits: limits, meter: call.caller.meter)
     try Self.check(existing, report, intake.expected)
@@ -75,8 +77,7 @@ extension SnapshotService {
   /// The record of the snapshot that has the UUID already, `nil` where none has; throws what a client has ruled out.
   func existing(_ id: SnapshotID, _ preconditions: Preconditions) async throws -> SnapshotRecord? {
     let existing = try await recordIfPresent(id)
-    let current = existing.map { Preconditions.Current(entityTag: SnapshotRoutes.entityTag(of: $0)) }
-    guard preconditions.verdict(.put, on: current) == .proceed else {
+    guard preconditions.verdict(.put, on: existing.map(SnapshotRoutes.validators)) == .proceed else {
       throw preconditions.isCreateOnly && existing != nil
         ? StoreError.alreadyExists : HTTPProblem.preconditionFailed()
     }

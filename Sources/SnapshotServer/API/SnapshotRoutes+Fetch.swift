@@ -17,7 +17,8 @@ extension SnapshotRoutes {
     }
     let representation = Representation(
       .file(bundle.file, size: bundle.record.size), contentType: "application/zip",
-      entityTag: Self.entityTag(of: bundle.record), headerFields: fields)
+      entityTag: Self.entityTag(of: bundle.record), lastModified: Self.lastModified(of: bundle.record),
+      headerFields: fields)
     return try representation.response(to: call.request)
   }
 
@@ -36,8 +37,9 @@ extension SnapshotRoutes {
   /// Deletes a snapshot, if the conditions hold that the request states.
   func delete(_ call: APIRequest) async throws -> HTTPServerResponse {
     let record = try await deletable(call)
-    let current = Preconditions.Current(entityTag: Self.entityTag(of: record))
-    guard Preconditions(call.request.headerFields).verdict(.delete, on: current) == .proceed else {
+    guard
+      Preconditions(call.request.headerFields).verdict(.delete, on: Self.validators(of: record)) == .proceed
+    else {
       throw HTTPProblem.preconditionFailed()
     }
     try await service.delete(record.id)

@@ -47,6 +47,9 @@ public struct Caller: Sendable {
 
   private static let everything = Set(Scope.allCases)
 
+  /// What counts as one address with the caller's.
+  var countedAddress: String { ClientAddress(peer: address).counted }
+
   /// The id of the caller's token; `nil` for one that came without.
   public var token: String? {
     if case .token(let id) = credential { id } else { nil }

@@ -163,6 +163,7 @@ extension APIDescription {
     "Content-Security-Policy": "Nothing that the file says is carried out.",
     "Cross-Origin-Resource-Policy": "No page of another origin may show the file.",
     "ETag": "What names just these bytes.",
+    "Last-Modified": "When the bundle was received.",
     "Link": "Where the next page is, as rel=\"next\"; missing on the last.",
     "Location": "Where the record of the snapshot is, or the upload.",
     "RateLimit": "How much is left of the token's rate, and when it is whole again.",

@@ -118,7 +118,12 @@ struct APIDescription: Sendable {
     _ operation: Operation, _ permission: Permission, isHEAD: Bool
   ) -> [String: JSONValue] {
     var responses: [String: JSONValue] = [:]
-    for answer in operation.answers where !(isHEAD && answer.status == 206) {
+    var answers = operation.answers
+    // `If-None-Match: *` can be said of whatever there is.
+    if operation.method == .get, !answers.contains(where: { $0.status == 304 }) {
+      answers.append(.notModified)
+    }
+    for answer in answers where !(isHEAD && answer.status == 206) {
       var response: [String: JSONValue] = [
         "description": .string(answer.text),
         "headers": headers(answer.fields + operation.fields + fields(permission)),

@@ -32,8 +32,7 @@ extension Operation {
     Operation(
       "fetchBundle", .get, "/v1/snapshots/{id}.zip", "Sends a snapshot's bundle, or ranges of it.",
       parameters: [
-        .id, .ifMatch, .ifNoneMatch, .range,
-        .ifRange,
+        .id, .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince, .range, .ifRange,
         .query("expires", "When the link ends: part of what `createLink` gave.", ["type": "string"]),
         .header(
           "Want-Repr-Digest", "Whether a digest is wanted, such as `sha-256=0` for none (RFC 9530 §4)."),
@@ -113,7 +112,7 @@ extension Operation {
   ]
   private static let binary: JSONValue = [:]
   private static let bundleFields = [
-    "Accept-Ranges", "Cache-Control", "Content-Disposition", "ETag", "Repr-Digest",
+    "Accept-Ranges", "Cache-Control", "Content-Disposition", "ETag", "Last-Modified", "Repr-Digest",
   ]
   private static let uploading: [Parameter] =
     [

@@ -112,6 +112,10 @@ extension Operation.Parameter {
   static let ifMatch = header("If-Match", "Goes on only where the content has one of these entity tags.")
   static let ifNoneMatch = header(
     "If-None-Match", "Goes on only where the content has none of these entity tags.")
+  static let ifModifiedSince = header(
+    "If-Modified-Since", "Goes on only where the content came later; ignored beside If-None-Match.")
+  static let ifUnmodifiedSince = header(
+    "If-Unmodified-Since", "Goes on only where the content came no later; ignored beside If-Match.")
   static let range = header("Range", "Ranges of bytes (RFC 9110 §14).")
   static let ifRange = header(
     "If-Range", "The entity tag that the ranges are wanted of; of another the whole is sent.")
@@ -127,5 +131,5 @@ extension Operation.Answer {
 
   static let notModified = Self(
     status: 304, text: "The content still has the entity tag of If-None-Match.",
-    fields: ["Cache-Control", "ETag"])
+    fields: ["Cache-Control", "ETag", "Last-Modified"])
 }

@@ -40,10 +40,11 @@ public struct ResumableUploads: Sendable {
     TusRoutes(self, snapshots, limits: limits).routes + DraftRoutes(self).routes
   }
 
-  /// How much of an upload is taken.
+  /// How much of an upload is taken, and for how long; not for how long where it has no byte, for that changes with the
+  /// first.
   func limit(of status: UploadStatus? = nil, now: Int64 = SystemClock.unixSeconds) -> UploadLimitField {
     var limit = UploadLimitField(maximumSize: service.limits.length)
-    if let status, status.outcome == nil {
+    if let status, status.outcome == nil, status.offset > 0 {
       limit.maximumAge = max(Int64(status.expiresAt.timeIntervalSince1970) - now, 0)
     }
     return limit

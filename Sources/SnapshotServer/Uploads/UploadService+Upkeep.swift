@@ -25,6 +25,10 @@ extension UploadService {
     for session in await store.uploadSessions() where session.isExpired(at: now(), limits) {
       if Task.isCancelled { break }
       do throws(UploadError) {
+        // The bytes of a request that states a digest do not count before its end: it may be long at work.
+        if session.offset == 0, turns.count(session.id) > 0, !session.isOverdue(at: now(), limits) {
+          continue
+        }
         try await turns.take(session.id) { _ throws(UploadError) in
           guard try await store.uploadSession(session.id).isExpired(at: now(), limits) else { return }
           try await store.removeUpload(session.id)

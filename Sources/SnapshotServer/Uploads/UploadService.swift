@@ -37,7 +37,7 @@ public struct UploadService: Sendable {
   /// published or refused then, which its status tells; one of no bytes is complete with the first
   /// ``append(_:_:body:of:onProgress:)`` of nothing.
   ///
-  /// The owner, and in the attachment the token, its limits and, where there is none, a UUID, are filled in here.
+  /// The owner, the address, and in the attachment the token, its limits and, where there is none, a UUID, are filled in here.
   ///
   /// Throws ``UploadError/forbidden``, ``UploadError/tooLarge(limit:)``,
   /// ``UploadError/inconsistentLength(known:stated:)`` for a negative length, ``UploadError/tooManyOpen(limit:)``,
@@ -46,6 +46,7 @@ public struct UploadService: Sendable {
   public func create(_ terms: UploadTerms, of caller: Caller) async throws(UploadError) -> UploadStatus {
     var terms = terms
     terms.owner = caller.token
+    terms.address = caller.countedAddress
     if var attachment = terms.attachment {
       try fill(&attachment, of: caller)
       if attachment.id == nil { attachment.id = SnapshotID() }

@@ -13,7 +13,7 @@ extension InMemoryStore: UploadStore {
   public func createUpload(_ terms: UploadTerms) async throws(UploadError) -> UploadSession {
     try uploads.withLock { uploads throws(UploadError) in
       let upload = try open(terms, among: uploads)
-      try uploadLimits.requireRoom(for: terms.owner, among: uploads.values.lazy.map(\.session))
+      try uploadLimits.requireRoom(for: terms, among: uploads.values.lazy.map(\.session))
       for id in uploadLimits.forgotten(among: uploads.values.lazy.map(\.session)) { uploads[id] = nil }
       uploads[upload.session.id] = upload
       return upload.session

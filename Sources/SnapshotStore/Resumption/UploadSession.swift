@@ -89,15 +89,24 @@ public struct UploadSession: Sendable, Hashable {
   /// Whether it waits for nothing but its publication.
   public var isDue: Bool { isWhole && outcome == nil && !terms.isPartial }
 
-  /// When it goes by itself.
+  /// When it expires.
   public func expiresAt(_ limits: UploadLimits) -> Date {
-    let idle = progress.touchedAt.addingTimeInterval(limits.idle / .seconds(1))
+    expiresAt(limits, idle: offset == 0 && !isWhole ? min(limits.empty, limits.idle) : limits.idle)
+  }
+
+  private func expiresAt(_ limits: UploadLimits, idle: Duration) -> Date {
+    let idle = progress.touchedAt.addingTimeInterval(idle / .seconds(1))
     // The outcome of one that took its time is to be heard too.
     return outcome != nil ? idle : min(idle, createdAt.addingTimeInterval(limits.age / .seconds(1)))
   }
 
   /// Whether it should have gone.
   public func isExpired(at now: Date, _ limits: UploadLimits) -> Bool { expiresAt(limits) <= now }
+
+  /// Whether it would have expired even if it had a byte.
+  public func isOverdue(at now: Date, _ limits: UploadLimits) -> Bool {
+    expiresAt(limits, idle: limits.idle) <= now
+  }
 
   // MARK: Bytes that come
 

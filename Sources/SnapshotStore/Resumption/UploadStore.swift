@@ -52,17 +52,20 @@ public enum UploadEnding: Sendable, Hashable, CaseIterable {
 }
 
 extension UploadLimits {
-  /// Throws where one more upload of `owner` were too many among `sessions`.
+  /// Throws where one more upload on `terms` would be too many among `sessions`: in all, of its owner, or from its
+  /// address.
   public func requireRoom(
-    for owner: String?, among sessions: some Sequence<UploadSession>
+    for terms: UploadTerms, among sessions: some Sequence<UploadSession>
   ) throws(UploadError) {
-    var (all, own) = (0, 0)
+    var (all, ofOwner, fromAddress) = (0, 0, 0)
     for session in sessions where session.outcome == nil {
       all += 1
-      if session.terms.owner == owner { own += 1 }
+      if session.terms.owner == terms.owner { ofOwner += 1 }
+      if let address = terms.address, session.terms.address == address { fromAddress += 1 }
     }
     guard all < open else { throw .tooManyOpen(limit: open) }
-    guard own < openPerOwner else { throw .tooManyOpen(limit: openPerOwner) }
+    guard ofOwner < openPerOwner else { throw .tooManyOpen(limit: openPerOwner) }
+    guard fromAddress < openPerAddress else { throw .tooManyOpen(limit: openPerAddress) }
   }
 
   /// Those of `sessions` that have ended and are no longer remembered.

@@ -19,6 +19,8 @@ public struct UploadTerms: Sendable, Hashable, Codable {
   public var length: Int64?
   /// The id of the token that it belongs to; `nil` where none was needed.
   public var owner: String?
+  /// The client address that it was opened from, as addresses are counted; `nil` where that is not known.
+  public var address: String?
   /// The protocol that it was opened by, as whoever speaks it calls it.
   public var dialect: String
   /// What came with it that is to be told again as it came, such as tus's `Upload-Metadata`.
@@ -26,11 +28,13 @@ public struct UploadTerms: Sendable, Hashable, Codable {
 
   /// Terms by their parts.
   public init(
-    _ kind: Kind, length: Int64? = nil, owner: String? = nil, dialect: String, note: String? = nil
+    _ kind: Kind, length: Int64? = nil, owner: String? = nil, address: String? = nil, dialect: String,
+    note: String? = nil
   ) {
     self.kind = kind
     self.length = length
     self.owner = owner
+    self.address = address
     self.dialect = dialect
     self.note = note
   }

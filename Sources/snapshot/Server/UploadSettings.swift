@@ -38,6 +38,12 @@ struct UploadSettings: Sendable, Hashable {
     Setting(name: "openPerToken", wanted: "a number from 1 to 100000") { settings, text in
       take(count(text)) { settings.limits.openPerOwner = $0 }
     },
+    Setting(name: "openPerAddress", wanted: "a number from 1 to 100000") { settings, text in
+      take(count(text)) { settings.limits.openPerAddress = $0 }
+    },
+    Setting(name: "empty", wanted: "a while such as 10m") { settings, text in
+      take(TimeSpan(text)) { settings.limits.empty = .seconds($0.seconds) }
+    },
     Setting(name: "idle", wanted: "a while such as 1d") { settings, text in
       take(TimeSpan(text)) { settings.limits.idle = .seconds($0.seconds) }
     },

@@ -159,13 +159,45 @@ import Testing
     #expect(try await api.send(.head, path).fields[.uploadOffset] == "10")
   }
 
-  @Test(arguments: [3, 5, 6]) func `an append of an old version that says nothing is the last`(number: Int)
+  @Test func `an append of draft 01 that says nothing is the last`() async throws {
+    let path = try await open(10, 3)
+    let answer = try await patch(path, at: 10, bundle.bytes[10...], [.uploadDraftInteropVersion: "3"])
+    #expect(answer.status == 201)
+    #expect(answer.fields[.location] == "/v1/snapshots/\(bundle.id)")
+  }
+
+  @Test(arguments: [5, 6]) func `an append of a later old version that says nothing is not the last`(
+    number: Int
+  )
     async throws
   {
     let path = try await open(10, number)
-    let answer = try await patch(path, at: 10, bundle.bytes[10...], [.uploadDraftInteropVersion: "\(number)"])
+    let version: HTTPFields = [.uploadDraftInteropVersion: "\(number)"]
+    let answer = try await patch(path, at: 10, bundle.bytes[10...], version)
     #expect(answer.status == 201)
-    #expect(answer.fields[.location] == "/v1/snapshots/\(bundle.id)")
+    #expect(answer.fields[.uploadComplete] == "?0")
+    #expect(answer.fields[.uploadOffset] == "\(count)")
+    #expect(try await api.send(.head, path, version).fields[.uploadComplete] == "?0")
+    let last = try await patch(path, at: count, [], says(true, number))
+    #expect(last.fields[.location] == "/v1/snapshots/\(bundle.id)")
+  }
+
+  @Test(arguments: numbers) func `only the old versions mind upload fields where no bytes come`(number: Int)
+    async throws
+  {
+    let version: HTTPFields = [.uploadDraftInteropVersion: "\(number)"]
+    let path = try await open(10, number)
+    for method in [.head, .get, .delete] as [HTTPRequest.Method] {
+      for field in [
+        [.uploadOffset: "10"], [.uploadComplete: "?0"], [.uploadIncomplete: "?1"], [.uploadLength: "20"],
+      ] as [HTTPFields] {
+        let path = number <= 6 ? path : try await open(10, number)
+        let answer = try await api.send(method, path, with(version, field))
+        #expect(answer.status == (number <= 6 ? 400 : 204), "\(method) \(field)")
+      }
+    }
+    #expect(try await api.send(.head, path, version).fields[.uploadOffset] == "10")
+    #expect(try await api.send(.delete, path, version).status == 204)
   }
 
   // MARK: Digests

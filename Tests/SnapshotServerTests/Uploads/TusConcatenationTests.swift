@@ -51,6 +51,21 @@ import Testing
     }
   }
 
+  @Test(arguments: [false, true]) func `a joined upload has no bytes of its own`(isChunked: Bool) async throws
+  {
+    let part = try await part(bundle.bytes)
+    let answer = try await api.tus(
+      .post, "/v1/uploads",
+      [
+        .uploadConcat: "final;\(part)", .uploadMetadata: TestAPI.metadata([("report", "BUG-1")]),
+        .contentType: TestAPI.tusType,
+      ], body: .pieces(of: [1, 2, 3], isChunked: isChunked))
+    #expect((answer.status, answer.kind) == (400, "malformed-concatenation"))
+    #expect(await api.store.uploads.uploadSessions().count == 1)
+    #expect(try await join([part]).status == 201)
+    #expect(try await join([part], [.contentType: TestAPI.tusType]).status == 201)
+  }
+
   @Test func `what can't be joined is refused`() async throws {
     let done = try await part(bundle.bytes[..<10])
     let open = try await api.open(10, [], [.uploadConcat: "partial"])

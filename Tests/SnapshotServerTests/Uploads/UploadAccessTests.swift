@@ -89,6 +89,71 @@ import Testing
     _ = try await api.open(10)
   }
 
+  /// How a limit is reached: by whom, and from where.
+  enum Limit: CaseIterable { case all, token, address }
+
+  @Test(arguments: Limit.allCases) func `at a limit a bundle that comes at once is taken all the same`(
+    limit: Limit
+  ) async throws {
+    var limits = UploadLimits()
+    switch limit {
+    case .all: limits.open = 2
+    case .token: limits.openPerOwner = 2
+    case .address: limits.openPerAddress = 2
+    }
+    let api = TestAPI(uploadLimits: limits)
+    let interim: HTTPFields = [.uploadDraftInteropVersion: "8"]
+    let whole = fields(interim, [.uploadComplete: "?1"])
+    // Below it a bundle can be resumed, at it and above not.
+    let first = try await api.open(10)
+    let resumable = try SampleBundle()
+    let below = try await api.upload(resumable.bytes, .put, id: resumable.id, fields: whole)
+    #expect((below.status, below.interim.first?.status) == (201, 104))
+    _ = try await api.open(10)
+    for id in [nil, bundle.id] {
+      let answer = try await api.upload(bundle.bytes, id == nil ? .post : .put, id: id, fields: whole)
+      #expect(answer.status == 201)
+      #expect(answer.interim.isEmpty)
+    }
+    #expect(try await api.store.record(bundle.id).sha256 == bundle.sha256)
+    let wrong = try await api.upload(
+      bundle.bytes, fields: fields(whole, [.reprDigest: SampleBundle.digestField([1])]))
+    #expect((wrong.status, wrong.kind) == (400, "digest-mismatch"))
+    // What comes in parts, or states its digest behind the bytes, has to be kept as an upload.
+    for more in [[.uploadComplete: "?0"], [.trailer: "Content-Digest"]] as [HTTPFields] {
+      let answer = try await api.upload(bundle.bytes, fields: fields(whole, more), isChunked: true)
+      #expect((answer.status, answer.kind) == (429, "too-many-uploads"))
+    }
+    let third = try await api.tus(
+      .post, fields: [.uploadLength: "5", .uploadMetadata: TestAPI.metadata([("report", "B")])])
+    #expect(third.status == 429)
+    try await api.tus(.delete, first)
+    _ = try await api.open(10)
+  }
+
+  @Test func `uploads from one address leave room for others`() async throws {
+    var limits = UploadLimits()
+    limits.openPerAddress = 2
+    let api = TestAPI(uploadLimits: limits)
+    func open(_ peer: String) async throws -> Int {
+      try await api.send(
+        .post, "/v1/uploads",
+        [
+          .tusResumable: "1.0.0", .uploadLength: "10",
+          .uploadMetadata: TestAPI.metadata([("report", "BUG-1")]),
+        ], peer: peer
+      ).status
+    }
+    for (peer, status) in [
+      ("192.0.2.1:1", 201), ("192.0.2.1:2", 201), ("192.0.2.1:3", 429), ("192.0.2.2:1", 201),
+      // An IPv6 client has the first 64 bits of its address.
+      ("[2001:db8::1]:1", 201), ("[2001:db8::2]:1", 201), ("[2001:db8::3]:1", 429),
+      ("[2001:db8:0:1::1]:1", 201),
+    ] {
+      #expect(try await open(peer) == status, "\(peer)")
+    }
+  }
+
   @Test func `an upload that was not finished in time is gone`() async throws {
     let clock = HandClock()
     var limits = UploadLimits()

@@ -232,12 +232,13 @@ import Testing
     let fixture = try await UploadFixture(kind)
     let (idle, done) = (try await fixture.open(bundle), try await fixture.open(bundle))
     try await fixture.append(bytes, to: done.id, at: 0)
-    #expect(idle.expiresAt == fixture.clock.now + 24 * 3600)
+    #expect(idle.expiresAt == fixture.clock.now + 10 * 60)
+    try await fixture.append(bytes[..<1], to: idle.id, at: 0)
     fixture.clock.pass(.seconds(24 * 3600 - 1))
     #expect(await fixture.service.removeExpired() == 0)
     let began = Signal()
     let hung = Task {
-      try await fixture.append(bytes[..<0], to: idle.id, at: 0, isChunked: true, end: hang(began))
+      try await fixture.append(bytes[..<0], to: idle.id, at: 1, isChunked: true, end: hang(began))
     }
     await began.wait()
     fixture.clock.pass(.seconds(1))
@@ -248,6 +249,38 @@ import Testing
     #expect(await uploadFailure { _ = try await hung.value } == "superseded")
     #expect(await fixture.store.uploadSessions().isEmpty)
     #expect(try await fixture.contents(bundle.id) == bytes)
+    await fixture.close()
+  }
+
+  @Test(arguments: UploadStoreKind.allCases)
+  func `an upload without a byte expires after minutes, unless a request is at it`(
+    kind: UploadStoreKind
+  ) async throws {
+    let fixture = try await UploadFixture(kind)
+    let (empty, busy) = (try await fixture.open(bundle).id, try await fixture.open(bundle).id)
+    let began = Signal()
+    let gate = Signal()
+    // The bytes of a request with a digest count when all have come, however long that takes.
+    let running = Task {
+      try await fixture.append(
+        bytes, to: busy, at: 0,
+        digest: .before(.init(.sha256, StatedDigest.Value.Algorithm.sha256.digest(bytes))),
+        end: {
+          began.fire()
+          await gate.wait()
+        })
+    }
+    await began.wait()
+    fixture.clock.pass(.seconds(10 * 60 - 1))
+    #expect(await fixture.service.removeExpired() == 0)
+    #expect(try await fixture.service.status(empty, of: UploadFixture.anybody).offset == 0)
+    fixture.clock.pass(.seconds(1))
+    #expect(
+      await uploadFailure { _ = try await fixture.service.status(empty, of: UploadFixture.anybody) } == "gone"
+    )
+    #expect(await fixture.service.removeExpired() == 1)
+    gate.fire()
+    #expect(try await running.value.outcome == .published(bundle.id, isNew: true))
     await fixture.close()
   }
 

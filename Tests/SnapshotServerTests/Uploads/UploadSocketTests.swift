@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import HTTPEngine
+import HTTPSemantics
 import HTTPTypes
 import Logging
 import SnapshotFormat
@@ -210,6 +211,49 @@ import Testing
         #expect(answer.field("Upload-Offset") == offset)
       }
     }
+  }
+
+  /// The requests that bring bytes, each with what its head says besides the framing of the body.
+  private func bringing(_ path: String, _ draftPath: String) -> [(request: String, fields: [String])] {
+    [
+      (
+        "PATCH \(path)",
+        ["Tus-Resumable: 1.0.0", "Content-Type: application/offset+octet-stream", "Upload-Offset: 0"]
+      ),
+      (
+        "PATCH \(draftPath)",
+        ["Upload-Complete: ?0", "Content-Type: application/partial-upload", "Upload-Offset: 0"]
+      ),
+      ("POST /v1/reports/BUG-1/snapshots", ["Upload-Complete: ?1", "Content-Type: application/zip"]),
+      ("POST /v1/reports/BUG-1/snapshots", ["Upload-Complete: ?0", "Content-Type: application/zip"]),
+      (
+        "POST /v1/uploads",
+        [
+          "Tus-Resumable: 1.0.0", "Content-Type: application/offset+octet-stream", "Upload-Length: 100",
+          "Upload-Metadata: report QlVHLTE=",
+        ]
+      ),
+    ]
+  }
+
+  @Test(arguments: 0..<5) func `a body that is badly chunked or breaks off is the client's fault`(index: Int)
+    async throws
+  {
+    let draft = try await api.upload([], fields: [.uploadComplete: "?0"])
+    let (request, fields) = bringing(try await api.open(100), try #require(draft.fields[.location]))[index]
+    try await serve { port in
+      let malformed = try RawHTTPClient(port: port)
+      try malformed.send(Self.head(request, fields + ["Transfer-Encoding: chunked"]) + "1\r\nab\r\n")
+      #expect(try malformed.receiveResponse().status == 400)
+      for framing in ["Transfer-Encoding: chunked", "Content-Length: 3"] {
+        let broken = try RawHTTPClient(port: port)
+        try broken.send(Self.head(request, fields + [framing]) + "1\r")
+        broken.endSending()
+        let answer = String(decoding: try broken.receiveAll(), as: UTF8.self)
+        #expect(!answer.contains(" 500 "), "\(answer)")
+      }
+    }
+    #expect(api.log.lines.allSatisfy { !$0.hasPrefix("error") }, "\(api.log.lines)")
   }
 
   @Test func `after 104 the body is still asked for`() async throws {

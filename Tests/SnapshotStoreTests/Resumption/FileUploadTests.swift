@@ -35,6 +35,27 @@ import Testing
     #expect(try await reopened.uploadSession(ended.id) == ended)
   }
 
+  @Test func `what did not last of an upload is cut off when the store opens`() async throws {
+    let storage = try StorageFixture()
+    let first = try await storage.open()
+    let id = try await first.createUpload(.of(sample)).id
+    try await first.append(sample.bytes[..<1000], to: id)
+    let path = first.shelf.path(.bytes, of: id)
+    await first.close()
+    // What a power cut may leave behind the bytes that were flushed.
+    let file = try File(path, .update)
+    try file.write([UInt8](repeating: 0xFF, count: 5000), at: 1000)
+    #expect(try file.size == 6000)
+    let store = try await storage.open()
+    #expect(try Folder.size(of: path) == 1000)
+    #expect(try file.read(upTo: 2000, at: 0) == Array(sample.bytes[..<1000]))
+    #expect(try await store.uploadSession(id).offset == 1000)
+    try await store.append(sample.bytes[1000...], to: id)
+    _ = try await store.commitUpload(id, as: .of(sample, expected: sample.sha256))
+    #expect(try await store.open(sample.id).contents == sample.bytes)
+    await store.close()
+  }
+
   @Test func `a bundle is published where its bytes lie`() async throws {
     let storage = try StorageFixture()
     let store = try await storage.open()

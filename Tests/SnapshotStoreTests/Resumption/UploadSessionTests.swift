@@ -214,6 +214,7 @@ import Testing
   @Test func `as many are open as may be, in all and of one owner`() throws {
     var limits = limits
     (limits.open, limits.openPerOwner, limits.remembered) = (3, 2, 1)
+    func terms(_ owner: String?) -> UploadTerms { UploadTerms(.partial, owner: owner, dialect: "test") }
     func session(_ owner: String?, ended second: TimeInterval? = nil) throws -> UploadSession {
       var session = try UploadSession(
         UploadTerms(.partial, owner: owner, dialect: "test"), limits: limits, at: start)
@@ -221,15 +222,56 @@ import Testing
       return session
     }
     let two = [try session("a"), try session("a")]
-    #expect(failureWord { try limits.requireRoom(for: "a", among: two) } == "tooManyOpen")
-    #expect(failureWord { try limits.requireRoom(for: "b", among: two) } == nil)
+    #expect(failureWord { try limits.requireRoom(for: terms("a"), among: two) } == "tooManyOpen")
+    #expect(failureWord { try limits.requireRoom(for: terms("b"), among: two) } == nil)
     #expect(
-      failureWord { try limits.requireRoom(for: nil, among: two + [try session("b")]) } == "tooManyOpen")
+      failureWord { try limits.requireRoom(for: terms(nil), among: two + [try session("b")]) }
+        == "tooManyOpen")
     #expect(
-      failureWord { try limits.requireRoom(for: "a", among: [two[0], try session("a", ended: 0)]) } == nil)
+      failureWord { try limits.requireRoom(for: terms("a"), among: [two[0], try session("a", ended: 0)]) }
+        == nil)
     let ended = [try session("a", ended: 2), try session("b", ended: 1), try session("c", ended: 3)]
     #expect(limits.forgotten(among: two + ended) == [ended[1].id, ended[0].id])
     #expect(limits.forgotten(among: two + ended.prefix(1)) == [])
+  }
+
+  @Test(arguments: [(1, nil), (2, "tooManyOpen"), (3, "tooManyOpen")] as [(Int, String?)])
+  func `so many are open from one address, whoever opened them`(open: Int, expected: String?) throws {
+    var limits = limits
+    limits.openPerAddress = 2
+    func terms(_ owner: String, _ address: String?) -> UploadTerms {
+      UploadTerms(.partial, owner: owner, address: address, dialect: "test")
+    }
+    func sessions(_ count: Int, _ address: String?) throws -> [UploadSession] {
+      try (0..<count).map { try UploadSession(terms("\($0)", address), limits: limits, at: start) }
+    }
+    var ended = try sessions(1, "192.0.2.1")[0]
+    ended.end(.refused(UploadRefusal(.invalid, "")), at: start)
+    let others = try sessions(5, "192.0.2.2") + sessions(5, nil) + [ended]
+    let all = try sessions(open, "192.0.2.1") + others
+    #expect(failureWord { try limits.requireRoom(for: terms("x", "192.0.2.1"), among: all) } == expected)
+    #expect(failureWord { try limits.requireRoom(for: terms("x", "192.0.2.3"), among: all) } == nil)
+    // Those that were opened before addresses were kept have none.
+    #expect(failureWord { try limits.requireRoom(for: terms("x", nil), among: all) } == nil)
+  }
+
+  @Test func `one that has no byte expires earlier than one that has`() throws {
+    var limits = limits
+    limits.empty = .seconds(10)
+    var session = try make(100)
+    #expect(session.expiresAt(limits) == start + 10)
+    #expect(!session.isExpired(at: start + 9.9, limits))
+    #expect(session.isExpired(at: start + 10, limits) && !session.isOverdue(at: start + 10, limits))
+    #expect(session.isOverdue(at: start + 60, limits))
+    session.advance(to: 1, at: start + 9)
+    #expect(session.expiresAt(limits) == start + 69)
+    // All that there is to come of nothing is there, and waits to be published.
+    var nothing = try make(0)
+    let append = try nothing.admit(AppendRequest(offset: 0), bytes: 0, limits: limits, at: start)
+    try nothing.finish(append, at: start)
+    #expect(nothing.expiresAt(limits) == start + 60)
+    limits.empty = .seconds(1000)
+    #expect(try make(100).expiresAt(limits) == start + 60)
   }
 
   /// Whatever is asked in whatever order.

@@ -271,6 +271,23 @@ final class TestClock: Sendable {
     }
   }
 
+  @Test(arguments: StoreKind.allCases)
+  func `no more are open from one address than may be`(kind: StoreKind) async throws {
+    try await kind.withUploadStore({ $0.openPerAddress = 2 }) { store async throws in
+      func open(_ owner: String, _ address: String) async throws -> UploadID {
+        var terms = UploadTerms.of(SampleBundle(), owner: owner)
+        terms.address = address
+        return try await store.createUpload(terms).id
+      }
+      let first = try await open("a", "192.0.2.1")
+      _ = try await open("b", "192.0.2.1")
+      #expect(await uploadFailure { _ = try await open("c", "192.0.2.1") } == "tooManyOpen")
+      _ = try await open("c", "192.0.2.2")
+      try await store.removeUpload(first)
+      _ = try await open("c", "192.0.2.1")
+    }
+  }
+
   @Test(arguments: StoreKind.allCases, [0, 1])
   func `terms are kept to their limit`(kind: StoreKind, excess: Int) async throws {
     let terms = UploadTerms(.partial, dialect: "test", note: String(repeating: "n", count: 500))

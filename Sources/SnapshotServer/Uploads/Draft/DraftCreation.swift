@@ -21,6 +21,12 @@ struct DraftCreation {
   /// When the snapshot is to go by itself.
   let expiresAt: Date?
 
+  /// Whether it could come as an upload that can't be resumed: all of it comes now, and what is stated of it is in the
+  /// head.
+  var canBePlain: Bool {
+    if case .after = digest { false } else { completes }
+  }
+
   /// Reads the head of `request`; `nil` where it says nothing of resumption, or says it in a version that is not known,
   /// or brings a form: these are uploads like all others.
   init?(_ request: HTTPServerRequest, now: Date = Date()) throws {

@@ -22,6 +22,7 @@ struct DraftRoutes: Sendable {
   private func tell(_ call: APIRequest) async throws -> HTTPServerResponse {
     let id = try call.value(of: .upload)
     let version = DraftVersion(call.request.headerFields)
+    try version.dialect.requireNoUploadFields(call.request.headerFields)
     let status = try await draft.failing(version.dialect) { () async throws(UploadError) in
       let status = try await uploads.service.status(id, of: call.caller)
       guard DraftDialect.named(status.terms.dialect) != nil else { throw .unknown }
@@ -51,7 +52,7 @@ struct DraftRoutes: Sendable {
     guard let offset = StructuredItem.count(fields[.uploadOffset]) else {
       throw HTTPProblem.badRequest("Upload-Offset is missing, or is no number from 0.")
     }
-    guard let completes = dialect.completes(fields) ?? (dialect.mayOmitField ? true : nil) else {
+    guard let completes = dialect.completesAppend(fields) else {
       throw HTTPProblem.badRequest("Upload-Complete is missing, or is neither ?0 nor ?1.")
     }
     try UploadIntake.checkCoding(fields)
@@ -83,6 +84,7 @@ struct DraftRoutes: Sendable {
   private func cancel(_ call: APIRequest) async throws -> HTTPServerResponse {
     let id = try call.value(of: .upload)
     let dialect = DraftVersion(call.request.headerFields).dialect
+    try dialect.requireNoUploadFields(call.request.headerFields)
     try await draft.failing(dialect) { () async throws(UploadError) in
       try await uploads.service.terminate(id, of: call.caller)
     }

@@ -15,15 +15,23 @@ struct DraftUploads: Sendable {
   static let interim = HTTPResponse.Status(code: 104, reasonPhrase: "Upload Resumption Supported")
 
   /// Opens an upload for a bundle that is to be published as `attachment` says, and takes what comes with `call`.
+  /// - Returns: `nil` where no more uploads may be opened and all of the bundle comes with `call`: it is an upload like
+  ///   all others then, which can't be resumed.
   func create(
     _ creation: DraftCreation, _ attachment: Attachment, _ call: APIRequest
-  ) async throws -> HTTPServerResponse {
+  ) async throws -> HTTPServerResponse? {
     var attachment = attachment
     attachment.expected = creation.expected
     attachment.expiresAt = creation.expiresAt
     let terms = UploadTerms(.whole(attachment), length: creation.length, dialect: creation.dialect.name)
-    let opened = try await failing(creation.dialect) { () async throws(UploadError) in
-      try await service.create(terms, of: call.caller)
+    let opened: UploadStatus
+    do throws(UploadFailure) {
+      opened = try await failing(creation.dialect) { () async throws(UploadError) in
+        try await service.create(terms, of: call.caller)
+      }
+    } catch {
+      if case .tooManyOpen = error.cause, creation.canBePlain { return nil }
+      throw error
     }
     call.leavesUploadOpen()
     let place: HTTPFields = [

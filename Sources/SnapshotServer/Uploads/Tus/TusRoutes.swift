@@ -66,6 +66,10 @@ struct TusRoutes: Sendable {
     let bringsBytes = try bringsBytes(request)
     let checksum = bringsBytes ? try Tus.checksum(request) : nil
     let terms = try await terms(call)
+    guard !terms.isJoined || !bringsBytes else {
+      throw SnapshotProblem.malformedConcatenation(
+        "A joined upload has the bytes of its parts: leave out the content.")
+    }
     do {
       let opened = try await service.create(terms, of: call.caller)
       call.leavesUploadOpen()
