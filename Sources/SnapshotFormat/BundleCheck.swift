@@ -24,7 +24,6 @@ public struct BundleCheck {
   private var reading: ZippedBundle.Reading?
 
   /// Checks the structure of the zip at `url`; to the depth ``SnapshotBundle/Depth/full`` the entries remain.
-  /// - Parameter profile: `.lenient` for a bundle that was accepted before, by rules that may have been fewer.
   public init(
     zip url: URL, depth: SnapshotBundle.Depth, limits: ZipLimits = .default, profile: ZipProfile = .strict
   ) throws(BundleError) {
@@ -36,14 +35,16 @@ public struct BundleCheck {
     remaining = try Self.weight(of: bundle.directory, depth)
   }
 
-  /// Checks as ``init(zip:depth:limits:)`` does, with the default limits but one: all entries together inflate to at most
-  /// `inflatedBytes` bytes.
+  /// Checks as the initializer with `limits` does, with the default limits but one: all entries together inflate to at
+  /// most `inflatedBytes` bytes.
+  /// - Parameter wasAccepted: whether the bundle was accepted before, by rules that may have been fewer: only what must
+  ///   hold of any archive is checked then.
   public init(
-    zip url: URL, depth: SnapshotBundle.Depth, inflatedBytes: Int64, profile: ZipProfile = .strict
+    zip url: URL, depth: SnapshotBundle.Depth, inflatedBytes: Int64, wasAccepted: Bool = false
   ) throws(BundleError) {
     var limits = ZipLimits.default
     limits.totalSize = inflatedBytes
-    try self.init(zip: url, depth: depth, limits: limits, profile: profile)
+    try self.init(zip: url, depth: depth, limits: limits, profile: wasAccepted ? .lenient : .strict)
   }
 
   /// A check that is done.

@@ -51,7 +51,7 @@ public struct Admission: Sendable {
         try BundleCheck(zip: zip, depth: depth, inflatedBytes: inflatedBytes)
       }
       recheck = { zip, depth throws(BundleError) in
-        try BundleCheck(zip: zip, depth: depth, inflatedBytes: inflatedBytes, profile: .lenient)
+        try BundleCheck(zip: zip, depth: depth, inflatedBytes: inflatedBytes, wasAccepted: true)
       }
     }
     self.now = now
