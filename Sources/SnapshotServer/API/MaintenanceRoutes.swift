@@ -40,7 +40,8 @@ public struct MaintenanceRoutes: Sendable {
     let query = try call.query()
     let limit = try Self.limit(query)
     let after = try query.value("cursor").map(Self.place)
-    let due = try await after == nil ? plans.keepShown(reaper.plan()) : plans.shown(else: reaper.plan)
+    let plan = try await after == nil ? plans.keepShown(reaper.plan()) : plans.shown(else: reaper.plan)
+    let due = plan.expirations
     return try await Self.encoder.perform { () throws(any Error) in
       let first = after.map { after in due.firstIndex { $0.comes(after: after) } ?? due.count } ?? 0
       let page = due[first...].prefix(limit)
@@ -52,7 +53,8 @@ public struct MaintenanceRoutes: Sendable {
       }
       return try JSONBody(
         PlanAnswer(
-          count: due.count, bytes: due.reduce(0) { $0 + $1.size }, expirations: Array(page), next: next)
+          count: due.count, bytes: due.reduce(0) { $0 + $1.size },
+          needsConfirmation: plan.needsConfirmation, expirations: Array(page), next: next)
       ).response(.ok, fields)
     }
   }
@@ -60,8 +62,14 @@ public struct MaintenanceRoutes: Sendable {
   /// Lets go what is to go, so many at most, and says what went.
   private func expire(_ call: APIRequest) async throws -> HTTPServerResponse {
     try Self.requireUnlimited(call.caller)
-    let limit = try Self.limit(try call.query())
-    let due = try await plans.takeDue(else: reaper.plan)
+    let query = try call.query()
+    let (limit, isConfirmed) = (try Self.limit(query), try Self.isConfirmed(query))
+    let due: ArraySlice<Expiration>
+    do {
+      due = try await plans.takeDue { try await reaper.due(isConfirmed: isConfirmed) }
+    } catch let held as ExpirationHeld {
+      throw SnapshotProblem.confirmationNeeded(held)
+    }
     let outcome = try await reaper.expire(due, limit: limit)
     plans.keepDue(due.dropFirst(limit))
     return try await Self.encoder.perform { () throws(any Error) in
@@ -95,6 +103,14 @@ public struct MaintenanceRoutes: Sendable {
     return limit
   }
 
+  private static func isConfirmed(_ query: QueryParameters) throws(HTTPProblem) -> Bool {
+    switch try query.value("confirm") {
+    case nil, "false": return false
+    case "true": return true
+    default: throw .badRequest("‘confirm’ is true or false.")
+    }
+  }
+
   private static func cursor(after last: Expiration) -> String {
     "\(SnapshotJSON.text(of: last.receivedAt))_\(last.id)"
   }
@@ -113,6 +129,7 @@ public struct MaintenanceRoutes: Sendable {
   private struct PlanAnswer: Encodable {
     let count: Int
     let bytes: Int64
+    let needsConfirmation: Bool
     let expirations: [Expiration]
     let next: String?
   }
@@ -120,6 +137,15 @@ public struct MaintenanceRoutes: Sendable {
   private struct OutcomeAnswer: Encodable {
     let expirations: [Expiration]
     let remaining: Int
+  }
+}
+
+extension SnapshotProblem {
+  /// 409: a run was stopped before it let anything go.
+  fileprivate static func confirmationNeeded(_ held: ExpirationHeld) -> HTTPProblem {
+    HTTPProblem(
+      .conflict, kind: "confirmation-needed", title: "So many snapshots only go when somebody confirms it",
+      detail: "\(held)")
   }
 }
 

@@ -72,6 +72,8 @@ struct ServerApplication {
     server = HTTPServer(configuration: configuration, handler: handler, logger: logger)
     observers.sample(server)
     observers.sample(indexer, store)
+    observers.sample(upkeep)
+    watching = Task { await access.watch() }
     upkeep.start()
   }
 
