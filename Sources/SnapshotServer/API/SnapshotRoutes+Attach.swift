@@ -47,6 +47,7 @@ extension SnapshotRoutes {
   ) async throws -> HTTPServerResponse {
     let publication = try await service.attach(expecting: intake.leastLength) { upload in
       let received = try await intake.receive(into: upload)
+      try await call.caller.requireValid()
       var attachment = attachment
       attachment.attachedBy = call.caller.token
       attachment.applications = call.caller.limits.applications

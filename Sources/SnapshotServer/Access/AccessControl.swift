@@ -85,6 +85,23 @@ public struct AccessControl: Sendable {
       ?? Caller.anybody(at: address)
   }
 
+  /// How often ``watch()`` looks.
+  public static let watchInterval = Duration.seconds(1)
+
+  /// Ends the calls of tokens that are revoked or expire, within ``watchInterval``, until the task is cancelled.
+  public func watch() async {
+    guard let guardian else { return }
+    while !Task.isCancelled {
+      await guardian.endInvalidCalls()
+      do { try await clock.sleep(Self.watchInterval) } catch { return }
+    }
+  }
+
+  /// Throws the problem that says why the token of this id is no longer valid.
+  func requireValid(_ id: String) async throws(HTTPProblem) {
+    if let guardian { try await guardian.requireValid(id) }
+  }
+
   /// Admits who has a link, whoever it is.
   private func admit(
     _ signature: String, to routed: RoutedRequest, _ address: ClientAddress

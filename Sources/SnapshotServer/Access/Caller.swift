@@ -1,3 +1,4 @@
+import HTTPEngine
 import HTTPTypes
 public import SnapshotFormat
 
@@ -29,6 +30,9 @@ public struct Caller: Sendable {
   var answerFields: HTTPFields = [:]
   /// Counts what the caller uploads.
   var meter = UploadMeter.none
+  /// Throws the problem that says why the caller's token is no longer valid: a call may last longer than its token, and
+  /// asks before it changes anything.
+  var requireValid: @Sendable () async throws(HTTPProblem) -> Void = {}
 
   /// A caller by its parts.
   public init(

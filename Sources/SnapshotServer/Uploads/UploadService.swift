@@ -14,18 +14,22 @@ import SystemIO
 public struct UploadService: Sendable {
   let snapshots: SnapshotService
   let store: any UploadStore
+  let access: AccessControl
   let turns = UploadTurns()
   let now: @Sendable () -> Date
   let logger: Logger
 
   /// Takes uploads into `store`, which publishes them as bundles of the one that `snapshots` serves.
-  /// - Parameter now: the time of day.
+  /// - Parameters:
+  ///   - access: knows whether the owner of an upload that no request completes may still publish it.
+  ///   - now: the time of day.
   public init(
-    _ snapshots: SnapshotService, store: any UploadStore, now: @escaping @Sendable () -> Date = { Date() },
-    logger: Logger
+    _ snapshots: SnapshotService, store: any UploadStore, access: AccessControl = .open,
+    now: @escaping @Sendable () -> Date = { Date() }, logger: Logger
   ) {
     self.snapshots = snapshots
     self.store = store
+    self.access = access
     self.now = now
     self.logger = logger
   }
@@ -184,6 +188,7 @@ public struct UploadService: Sendable {
   /// - Parameter caller: whose rights hold; `nil` leaves it with those that were the owner's when it was opened.
   func publish(_ session: UploadSession, of caller: Caller?) async throws(UploadError) -> UploadSession {
     guard var attachment = session.terms.attachment else { return session }
+    try await requireValid(session.terms.owner, caller)
     if let caller { try fill(&attachment, of: caller) }
     let publishing = attachment
     // Once begun it is not given up with the request: the next one would begin it again.
@@ -197,6 +202,19 @@ public struct UploadService: Sendable {
       }
     }
     return try await work.value.get()
+  }
+
+  /// Throws where the token that an upload belongs to is no longer valid.
+  private func requireValid(_ owner: String?, _ caller: Caller?) async throws(UploadError) {
+    do throws(HTTPProblem) {
+      if let caller {
+        try await caller.requireValid()
+      } else if let owner {
+        try await access.requireValid(owner)
+      }
+    } catch {
+      throw .body(error)
+    }
   }
 
   private func index(_ id: SnapshotID) async throws(UploadError) {
