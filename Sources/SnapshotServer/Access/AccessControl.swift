@@ -52,7 +52,10 @@ public struct AccessControl: Sendable {
   }
 
   /// Watches over a storage; makes the key that links are signed with, where there is none yet. Blocks.
+  ///
+  /// Throws ``TokenStoreError/tokensMissing(_:)`` where the storage has lost its tokens.
   public init(_ configuration: Configuration, logger: Logger) throws(TokenStoreError) {
+    try TokenStore(storage: configuration.storage).requireComplete()
     do {
       links = LinkSigner(key: try KeyFile.links(in: configuration.storage).readOrCreate())
     } catch {
