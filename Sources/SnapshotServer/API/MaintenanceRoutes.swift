@@ -36,7 +36,7 @@ public struct MaintenanceRoutes: Sendable {
 
   /// One page of what would go now, and why; changes nothing.
   private func plan(_ call: APIRequest) async throws -> HTTPServerResponse {
-    try Self.requireUnlimited(call.caller)
+    try call.caller.requireUnlimited()
     let query = try call.query()
     let limit = try Self.limit(query)
     let after = try query.value("cursor").map(Self.place)
@@ -61,7 +61,7 @@ public struct MaintenanceRoutes: Sendable {
 
   /// Lets go what is to go, so many at most, and says what went.
   private func expire(_ call: APIRequest) async throws -> HTTPServerResponse {
-    try Self.requireUnlimited(call.caller)
+    try call.caller.requireUnlimited()
     let query = try call.query()
     let (limit, isConfirmed) = (try Self.limit(query), try Self.isConfirmed(query))
     let due: ArraySlice<Expiration>
@@ -79,20 +79,15 @@ public struct MaintenanceRoutes: Sendable {
 
   /// Says how far the pass has come that somebody asked for last.
   private func scrubReport(_ call: APIRequest) async throws -> HTTPServerResponse {
-    try Self.requireUnlimited(call.caller)
+    try call.caller.requireUnlimited()
     return try JSONBody(scrubber.report).response(.ok)
   }
 
   /// Begins a pass over all bundles, unless one runs.
   private func scrub(_ call: APIRequest) async throws -> HTTPServerResponse {
-    try Self.requireUnlimited(call.caller)
+    try call.caller.requireUnlimited()
     scrubber.start()
     return try JSONBody(scrubber.report).response(.accepted, [.location: "/v1/scrub"])
-  }
-
-  /// What is asked here is about all snapshots, so nobody who may see only some of them is answered.
-  private static func requireUnlimited(_ caller: Caller) throws(HTTPProblem) {
-    guard caller.limits.areNone else { throw SnapshotProblem.limitedCaller }
   }
 
   private static func limit(_ query: QueryParameters) throws(HTTPProblem) -> Int {

@@ -62,6 +62,11 @@ public struct Caller: Sendable {
     return permission == .open || scopes.contains { $0.allows(permission) }
   }
 
+  /// Throws where the caller may see only some snapshots, for calls that are about all of them.
+  func requireUnlimited() throws(HTTPProblem) {
+    guard limits.areNone else { throw SnapshotProblem.limitedCaller }
+  }
+
   /// Whether the caller may attach to `report`.
   public func mayAttach(to report: ReportID) -> Bool { may(.attach) && limits.include(report) }
 
