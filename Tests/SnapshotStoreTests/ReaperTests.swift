@@ -89,7 +89,7 @@ import Testing
     for number in 0..<100 {
       try await catalog.insert(try await store.upload(SampleBundle(filling: "\(number)")).record)
     }
-    let time = Mutex(Date())
+    let time = Mutex(Self.now)
     let told = Mutex<[Int?]>([])
     let reaper = Reaper(
       RetentionRules(.init(age: TimeSpan("30d"))), store: store, catalog: catalog,
