@@ -16,7 +16,7 @@ import SystemIO
 ///     uploads/….upload             how far an upload is that may be resumed: outlives the server, as do
 ///     uploads/….part               its bytes
 ///     set-aside/…                  bundles that were found without a record
-///     lock                         held by the one server that uses the folder
+///     lock                         held by the one server that uses the folder, as is the folder itself
 ///
 /// A bundle is staged in `uploads/` and hashed while it arrives, checked, its record written beside it, both
 /// flushed and then given their final names without overwriting, the record first and the bundle last; when the
@@ -58,7 +58,7 @@ public final class FileBundleStore: BundleStore {
   /// Bundles whose checksums were looked at, with what was found.
   let verdicts: (stream: AsyncStream<SnapshotRecord>, continuation: AsyncStream<SnapshotRecord>.Continuation)
   private let settling = Mutex<Task<Void, Never>?>(nil)
-  private let lock: Mutex<File?>
+  private let lock: Mutex<StorageLock?>
 
   /// Takes the storage folder for itself, making it when it is missing, and puts right what a crash left.
   ///
@@ -77,8 +77,7 @@ public final class FileBundleStore: BundleStore {
       let shelf = Shelf(root: configuration.path)
       do throws(SystemError) {
         try Recovery.prepare(shelf)
-        let lock = try File(shelf.lock, .openOrCreate(mode: 0o600))
-        guard try lock.tryLock() else { return nil }
+        guard let lock = try StorageLock(shelf) else { return nil }
         let (folders, usage) = try Recovery(shelf: shelf, logger: logger).run()
         let uploads = try UploadRecovery(shelf: shelf, logger: logger).run()
         let committer = Committer(
@@ -111,7 +110,7 @@ public final class FileBundleStore: BundleStore {
   }
 
   private init(
-    _ configuration: Configuration, _ shelf: Shelf, _ seams: Seams, _ logger: Logger, _ lock: File,
+    _ configuration: Configuration, _ shelf: Shelf, _ seams: Seams, _ logger: Logger, _ lock: StorageLock,
     _ committer: Committer, _ flusher: Flusher, _ occupancy: Occupancy, _ recovered: [UploadRecovery.Found]
   ) {
     self.configuration = configuration
@@ -148,7 +147,7 @@ public final class FileBundleStore: BundleStore {
     await remover.perform {}
     shelf.closeFiles()
     let held = lock.withLock { $0.take() }
-    do { try held?.unlock() } catch { logger.error("The storage's lock can't be given back: \(error)") }
+    do { try held?.release() } catch { logger.error("The storage's lock can't be given back: \(error)") }
   }
 
   /// How much waits, by what for: flushes of the disk, changes of names, checksums to look at.

@@ -114,6 +114,18 @@ public struct HTTPServerRequest: Sendable {
     }
   }
 
+  /// Ends the exchange from any thread: the connection is reset, what is unsent is discarded, and a handler that waits for
+  /// the body gets ``HTTPBodyError/disconnected``. It does nothing once the exchange has ended, and keeps no part of the
+  /// request in memory.
+  public var abort: @Sendable () -> Void {
+    guard case .received(let head, let connection) = head else { return {} }
+    let (loop, number) = (connection.loop, head.number)
+    return { [weak connection] in
+      guard let connection else { return }
+      loop.execute { connection.abort(request: number) }
+    }
+  }
+
   /// What the handler has to say of the request to whoever is told of it in the end, as ``HTTPExchange/note``.
   public var note: (any AnyObject & Sendable)? {
     get {

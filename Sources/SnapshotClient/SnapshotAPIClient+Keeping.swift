@@ -10,6 +10,8 @@ extension SnapshotAPIClient {
     public let expirations: [Expiration]
     /// What to ask the next page with; `nil` on the last one.
     public let next: String?
+    /// Whether the server lets so many go only when that is confirmed.
+    public let needsConfirmation: Bool
   }
 
   /// What the server let go.
@@ -52,6 +54,7 @@ extension SnapshotAPIClient {
     struct Answer: Decodable {
       let expirations: [Expiration]
       let next: String?
+      let needsConfirmation: Bool?
     }
     let answer = try decode(Answer.self, from: response)
     guard answer.next == nil || answer.next != cursor,
@@ -60,12 +63,17 @@ extension SnapshotAPIClient {
       throw SnapshotClientError(
         .unexpectedAnswer, "the next page it names can't be asked for", status: response.head.status.code)
     }
-    return Expirations(expirations: answer.expirations, next: answer.next)
+    return Expirations(
+      expirations: answer.expirations, next: answer.next,
+      needsConfirmation: answer.needsConfirmation ?? false)
   }
 
   /// Has the server let go some of what is to go by its rules.
-  public func expire() async throws(SnapshotClientError) -> Expired {
-    try decode(Expired.self, from: try await perform(address.request(.post, ["expirations"])))
+  /// - Parameter isConfirmed: whether it may be more than a fifth of all snapshots, which the server refuses else.
+  public func expire(isConfirmed: Bool = false) async throws(SnapshotClientError) -> Expired {
+    let query = isConfirmed ? [(name: "confirm", value: "true")] : []
+    return try decode(
+      Expired.self, from: try await perform(address.request(.post, ["expirations"], query: query)))
   }
 
   /// Has the server begin to look at every bundle, unless it is at it.

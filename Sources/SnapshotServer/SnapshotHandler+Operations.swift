@@ -29,8 +29,9 @@ extension SnapshotHandler {
     ]
     if let metrics = observation.metricsText {
       operations.append(
-        APIRoute(.get, "/metrics", .admin) { _ in
-          HTTPServerResponse(
+        APIRoute(.get, "/metrics", .admin) { call in
+          try call.caller.requireUnlimited()
+          return HTTPServerResponse(
             status: .ok, headerFields: [.contentType: metrics.contentType, .cacheControl: "no-store"],
             body: .bytes(Array(await metrics.text().utf8)))
         })

@@ -35,6 +35,9 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The call would have had to wait.
   public var isWouldBlock: Bool { code == EAGAIN || code == EWOULDBLOCK }
 
+  /// The file system has no such call for what it was asked about.
+  public var isUnsupported: Bool { [EBADF, EINVAL, ENOTSUP, EOPNOTSUPP].contains(code) }
+
   /// The call, its subject and the system's words, for logs; never for a client of a server.
   public var description: String {
     let reason = String(cString: strerror(code))

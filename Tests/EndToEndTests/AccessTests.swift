@@ -106,6 +106,45 @@ import Testing
     #expect(count >= 6)
   }
 
+  @Test func `revoking a token cuts the upload that runs with it`() async throws {
+    let server = try await TestServer(storage: storage)
+    let app = try await token("--scope attach")
+    let port = try #require(server.url.port.flatMap { UInt16(exactly: $0) })
+    let request =
+      "POST /v1/reports/BUG-1/snapshots HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(app.text)\r\n"
+      + "Content-Type: application/zip\r\nContent-Length: 1000000\r\nExpect: 100-continue\r\n\r\n"
+    let client = try await RawHTTPClient.run {
+      let client = try RawHTTPClient(port: port)
+      try client.send(request)
+      #expect(try client.receiveResponse().status == 100)
+      try client.send(RawHTTPClient.filler)
+      return client
+    }
+    #expect(try await Product.run(["token", "revoke", app.id, "--storage", storage.path]).status == 0)
+    try await RawHTTPClient.run {
+      // A reset, and not the 408 that a slow body is answered with.
+      _ = #expect(throws: RawHTTPClient.Failure.self) { _ = try client.receiveExactly(1) }
+    }
+    #expect(await server.program.stop() == 0)
+    #expect(try server.program.errors.contains("their token is no longer valid"))
+  }
+
+  @Test func `a server does not start where the tokens are lost, and says what helps`() async throws {
+    let reader = try await token("--scope read")
+    try FileManager.default.removeItem(at: storage.appending(path: "tokens"))
+    let arguments = ["serve", "--port", "0", "--storage", storage.path]
+    let refused = try await Product.run(arguments)
+    #expect(refused.status == 2)
+    #expect(refused.errors.contains("restore \(storage.path)/tokens"))
+    #expect(refused.errors.contains("snapshot token create"))
+    let next = try await token("--scope read")
+    let server = try await TestServer(storage: storage)
+    #expect(try await Curl([server.address("/v1/snapshots")]).status == 401)
+    #expect(try await Curl(bearer(reader.text) + [server.address("/v1/snapshots")]).status == 401)
+    #expect(try await Curl(bearer(next.text) + [server.address("/v1/snapshots")]).status == 200)
+    #expect(await server.program.stop() == 0)
+  }
+
   @Test func `beyond loopback a token is enough`() async throws {
     let arguments = ["serve", "--host", "0.0.0.0", "--port", "0", "--storage", storage.path]
     let refused = try await Product.run(arguments)

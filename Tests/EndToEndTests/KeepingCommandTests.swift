@@ -118,6 +118,43 @@ import Testing
     #expect(list.lines.count == 1)
   }
 
+  @Test(arguments: [true, false])
+  func `more than a fifth of all goes only by --confirm`(isServed: Bool) async throws {
+    let filled = try await TestServer(storage: storage)
+    let (zip, _) = try await Sample.bundle(in: folder)
+    let address = filled.address("/v1/reports/BUG-1/snapshots")
+    let attached = try await Tool.run(
+      "curl",
+      ["--silent", "--fail", "-H", "Content-Type: application/zip", "--data-binary", "@\(zip.path)"]
+        + Array(repeating: address, count: 101))
+    try #require(attached.status == 0, "\(attached.errors)")
+    await filled.program.stop()
+    let settings = try folder.write(
+      Data("server:\n  retention:\n    countPerReport: 1\n    interval: 1s\n".utf8), to: "server.yaml")
+    let server = try await TestServer(storage: storage, ["--config", settings.path])
+    while true {
+      let metrics = try await Curl([server.address("/metrics")])
+      if String(decoding: metrics.body, as: UTF8.self).contains("\nsnapshot_expirations_held 100\n") { break }
+    }
+    #expect(try server.program.errors.contains("100 of 101 snapshots would go at once"))
+    if !isServed { await server.program.stop() }
+    let target =
+      isServed
+      ? ["--server", server.url.absoluteString] : ["--storage", storage.path, "--config", settings.path]
+    let plan = try await Product.run(["expire", "--dry-run"] + target)
+    #expect(plan.lines.count == 100)
+    #expect(plan.errors.contains("snapshot expire --confirm"))
+    let held = try await Product.run(["expire"] + target)
+    #expect(held.status != 0 && held.lines.isEmpty)
+    #expect(held.errors.contains("snapshot expire --confirm"), "\(held.errors)")
+    let confirmed = try await Product.run(["expire", "--confirm"] + target)
+    #expect(confirmed.status == 0, "\(confirmed.errors)")
+    // A pass of the server's own takes part as soon as fewer than 100 are left.
+    #expect(!confirmed.lines.isEmpty && Set(confirmed.lines).isSubset(of: plan.lines))
+    let rest = isServed ? server : try await TestServer(storage: storage)
+    #expect(try await Product.run(["list", "--server", rest.url.absoluteString]).lines.count == 1)
+  }
+
   @Test func `an end is given with the upload, changed, and kept to by the server itself`() async throws {
     let server = try await TestServer(
       storage: storage, environment: ["SNAPSHOT_SERVER_RETENTION_INTERVAL": "1s"])

@@ -14,7 +14,7 @@ import Testing
   init() throws { folder = try TemporaryFolder() }
 
   private func open(_ change: (inout AuditLog.Configuration) -> Void = { _ in }) throws -> AuditLog {
-    var configuration = AuditLog.Configuration(path: path)
+    var configuration = AuditLog.Configuration.together(path)
     configuration.flushInterval = .milliseconds(1)
     change(&configuration)
     return try AuditLog(configuration, logger: Logger(label: "test") { _ in messages })
@@ -198,6 +198,55 @@ import Testing
     #expect(seen.count == written.count)
   }
 
+  /// Opens a log as servers do, with files of their own for refusals.
+  private func openApart(_ change: (inout AuditLog.Configuration) -> Void = { _ in }) throws -> AuditLog {
+    try open {
+      $0.refusalsPath = AuditLog.Configuration(path: path).refusalsPath
+      change(&$0)
+    }
+  }
+
+  @Test func `no number of refusals displaces what was done`() async throws {
+    let log = try openApart {
+      $0.fileBytes = 1000
+      $0.keptFiles = 1
+      $0.refusalWindow = .seconds(3600)
+    }
+    try await log.write(AuditEvent("deleteSnapshot", .done, token: "t1"))
+    for number in 0..<200 {
+      try await log.writeRefusal(
+        AuditEvent("fetchBundle-\(number)", .refused, token: "t2", address: "192.0.2.1:1", status: 404))
+    }
+    try await log.write(AuditEvent("fetchBundle", .done, token: "t1"))
+    await log.close()
+    #expect(
+      try Folder.entries(folder.url.path) == ["audit-refused.log", "audit-refused.log.1", "audit.log"])
+    #expect(try lines().map { $0.contains(#""result":"done""#) } == [true, true])
+    let refused = try lines("audit-refused.log")
+    #expect(!refused.isEmpty && refused.allSatisfy { $0.contains(#""result":"refused""#) })
+  }
+
+  @Test func `refusals of a known token share lines, and are told from another's`() async throws {
+    let log = try openApart { $0.refusalWindow = .seconds(3600) }
+    for number in 1...100 {
+      for token in ["t1", "t2"] {
+        try await log.writeRefusal(
+          AuditEvent(
+            "fetchBundle", .refused, request: "r\(number)", token: token, address: "192.0.2.1:\(number)",
+            status: 404))
+      }
+    }
+    await log.close()
+    #expect(try lines().isEmpty)
+    let lines = try lines("audit-refused.log")
+    #expect(lines.count == 4)
+    for token in ["t1", "t2"] {
+      let own = lines.filter { $0.contains("\"token\":\"\(token)\"") }
+      #expect(own.count == 2)
+      #expect(own.last?.contains(#""count":99}"#) == true)
+    }
+  }
+
   @Test func `refusals of people unknown that are alike share a line`() async throws {
     let log = try open { $0.refusalWindow = .seconds(3600) }
     for port in 1...1000 {
@@ -237,5 +286,14 @@ import Testing
     #expect(lines.count == 1002)
     #expect(lines.last?.contains(#""count":1999}"#) == true)
     #expect(lines.last?.contains("address") == false)
+  }
+}
+
+extension AuditLog.Configuration {
+  /// What was refused in the same file as what was done, so that a test sees the order of both.
+  static func together(_ path: String) -> Self {
+    var configuration = Self(path: path)
+    configuration.refusalsPath = path
+    return configuration
   }
 }

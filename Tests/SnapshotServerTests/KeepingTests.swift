@@ -255,6 +255,38 @@ import Testing
     #expect(try await api.send(.get, "/v1/snapshots/\(told[0].id)").status == 410)
   }
 
+  @Test func `more than a fifth of all goes only when that is confirmed`() async throws {
+    struct Plan: Decodable {
+      var count: Int
+      var needsConfirmation: Bool
+    }
+    struct Outcome: Decodable {
+      var expirations: [Expiration]
+      var remaining: Int
+    }
+    let api = TestAPI(rules: RetentionRules(.init(countPerReport: 1)))
+    for _ in 0..<100 { try await api.upload(bundle.bytes) }
+    let below = try await api.send(.get, "/v1/expirations", query: "limit=1").decode(Plan.self)
+    #expect(below.count == 99 && !below.needsConfirmation)
+    try await api.upload(bundle.bytes)
+    let held = try await api.send(.get, "/v1/expirations", query: "limit=1").decode(Plan.self)
+    #expect(held.count == 100 && held.needsConfirmation)
+    for query in [nil, "limit=1", "confirm=false"] {
+      let refused = try await api.send(.post, "/v1/expirations", query: query)
+      #expect(refused.status == 409)
+      #expect(refused.kind == "confirmation-needed")
+      #expect(refused.problem?.detail.contains("100 of 101 snapshots") == true)
+    }
+    #expect(try await api.send(.post, "/v1/expirations", query: "confirm=yes").status == 400)
+    #expect(try await api.store.allRecords().count == 101)
+    let first = try await api.send(.post, "/v1/expirations", query: "limit=60&confirm=true")
+      .decode(Outcome.self)
+    #expect(first.expirations.count == 60 && first.remaining == 40)
+    let rest = try await api.send(.post, "/v1/expirations", query: "confirm=true").decode(Outcome.self)
+    #expect(rest.expirations.count == 40 && rest.remaining == 0)
+    #expect(try await api.store.allRecords().count == 1)
+  }
+
   @Test(arguments: ["limit=0", "limit=1001", "limit=x", "cursor=x", "cursor=2027-03-01T00:00:00Z_x"])
   func `a page that can't be is refused`(query: String) async throws {
     #expect(try await api.send(.get, "/v1/expirations", query: query).status == 400)

@@ -27,7 +27,7 @@ import Tracing
   private var logger: Logger { Logger(label: "test") { _ in log } }
 
   private func makeAudit() throws -> AuditLog {
-    try AuditLog(AuditLog.Configuration(path: folder.file("audit.log").path), logger: logger)
+    try AuditLog(.together(folder.file("audit.log").path), logger: logger)
   }
 
   private func audited() throws -> [[String: JSONValue]] {

@@ -29,7 +29,7 @@ struct TestAPI: Sendable {
     self.uploadLimits = uploadLimits
     let logger = Logger(label: "test") { _ in log }
     let service = SnapshotService(store: store, catalog: catalog)
-    let uploads = UploadService(service, store: store.uploads, now: now, logger: logger)
+    let uploads = UploadService(service, store: store.uploads, access: access, now: now, logger: logger)
     let maintenance = MaintenanceRoutes(
       Reaper(rules, store: store, catalog: catalog),
       Scrubber(.init(bytesPerSecond: 1 << 30), store: store, catalog: catalog))

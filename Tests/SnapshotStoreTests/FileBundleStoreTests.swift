@@ -74,6 +74,19 @@ import Testing
     await (try storage.open()).close()
   }
 
+  @Test func `a lock file that is removed or replaced lets no second server in`() async throws {
+    let storage = try StorageFixture()
+    let first = try await storage.open()
+    let lock = storage.path + "/lock"
+    for makesNew in [false, true] {
+      if Folder.exists(lock) { try Folder.remove(lock) }
+      if makesNew { try Data().write(to: URL(filePath: lock)) }
+      await #expect(throws: FileBundleStore.OpeningError.self) { _ = try await storage.open() }
+    }
+    await first.close()
+    await (try storage.open()).close()
+  }
+
   @Test func `a closed store takes nothing more`() async throws {
     let storage = try StorageFixture()
     let store = try await storage.open()

@@ -37,7 +37,7 @@ import Testing
       let told = Mutex<[Expiration]>([])
       let reaper = Self.reaper(
         store, catalog, onExpiration: { expiration in told.withLock { $0.append(expiration) } })
-      let plan = try await reaper.plan()
+      let plan = try await reaper.plan().expirations
       #expect(plan.map(\.id) == samples.map(\.id).sorted())
       #expect(try await Self.ids(catalog).count == 4, "a plan changes nothing")
       #expect(try await reaper.run(limit: 1) == Reaper.Outcome(expired: [plan[0]], remaining: 2))
@@ -70,6 +70,49 @@ import Testing
     #expect(outcome.expired.map(\.id) == [third.id])
     #expect(outcome.remaining == 0)
     for sample in [first, second] { #expect(try await store.open(sample.id).contents == sample.bytes) }
+  }
+
+  @Test(arguments: [
+    (0, 0, false), (99, 99, false), (99, 100, false), (100, 100, true), (100, 499, true), (100, 500, false),
+    (101, 500, true), (101, 505, false), (101, 504, true), (200_000, 1_000_000, false),
+    (200_001, 1_000_000, true),
+  ])
+  func `more than a fifth of all, and at least 100, need a confirmation`(due: Int, total: Int, isHeld: Bool) {
+    let expiration = Expiration(
+      id: SnapshotID(), receivedAt: Self.now, size: 1, rule: .age, reason: "It is old.")
+    let plan = RetentionPlan(expirations: Array(repeating: expiration, count: due), total: total)
+    #expect(plan.needsConfirmation == isHeld)
+  }
+
+  @Test func `a run that a jump of the clock made too large stops, until it is confirmed`() async throws {
+    let (store, catalog) = (InMemoryStore(admission: .samples), InMemoryCatalog())
+    for number in 0..<100 {
+      try await catalog.insert(try await store.upload(SampleBundle(filling: "\(number)")).record)
+    }
+    let time = Mutex(Self.now)
+    let told = Mutex<[Int?]>([])
+    let reaper = Reaper(
+      RetentionRules(.init(age: TimeSpan("30d"))), store: store, catalog: catalog,
+      now: { time.withLock { $0 } }, onHold: { held in told.withLock { $0.append(held?.due) } })
+    #expect(try await reaper.run() == Reaper.Outcome())
+    time.withLock { $0 += 31 * 86_400 }
+    for limit in [Int.max, 1] {
+      await #expect(throws: ExpirationHeld.self) { try await reaper.run(limit: limit) }
+    }
+    let passes = Mutex(0)
+    await reaper.run(every: .seconds(3600), after: .zero) { _ in
+      if passes.withLock({ passes in
+        passes += 1
+        return passes > 2
+      }) {
+        throw CancellationError()
+      }
+    }
+    #expect(try await store.allRecords().count == 100)
+    #expect(told.withLock { $0 } == [nil, 100, 100, 100, 100])
+    #expect(try await reaper.run(isConfirmed: true).expired.count == 100)
+    #expect(try await store.allRecords().isEmpty)
+    #expect(told.withLock { $0.last } == .some(nil))
   }
 
   @Test func `what can't go is told, and goes by the next pass`() async throws {

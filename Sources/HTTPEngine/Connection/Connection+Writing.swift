@@ -111,6 +111,13 @@ extension Connection {
     close()
   }
 
+  /// Ends the request `number` and its connection, if it still runs; what the system has not sent yet is discarded.
+  func abort(request number: UInt64) {
+    guard phase == .request, exchange.number == number else { return }
+    do { try socket.resetOnClose() } catch { loop.context.logger.debug("connection: \(error)") }
+    close()
+  }
+
   /// Answers `Expect: 100-continue`, unless the client has begun to send without waiting (RFC 9110 §10.1.1).
   func sendContinueIfAwaited() {
     guard exchange.awaitsContinue, !exchange.isQueued else { return }

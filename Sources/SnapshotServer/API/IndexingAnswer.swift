@@ -58,11 +58,13 @@ struct IndexingAnswer: Encodable {
 extension SnapshotRoutes {
   /// Says how far the catalogue is.
   func indexing(_ call: APIRequest) async throws -> HTTPServerResponse {
-    try JSONBody(IndexingAnswer(try await service.indexingProgress())).response(.ok)
+    try call.caller.requireUnlimited()
+    return try JSONBody(IndexingAnswer(try await service.indexingProgress())).response(.ok)
   }
 
   /// Has the catalogue made anew, and does not wait for it.
   func reindex(_ call: APIRequest) async throws -> HTTPServerResponse {
+    try call.caller.requireUnlimited()
     service.indexer?.rebuild()
     return try JSONBody(IndexingAnswer(service.indexer?.progress)).response(.accepted)
   }

@@ -36,11 +36,12 @@ public struct MaintenanceRoutes: Sendable {
 
   /// One page of what would go now, and why; changes nothing.
   private func plan(_ call: APIRequest) async throws -> HTTPServerResponse {
-    try Self.requireUnlimited(call.caller)
+    try call.caller.requireUnlimited()
     let query = try call.query()
     let limit = try Self.limit(query)
     let after = try query.value("cursor").map(Self.place)
-    let due = try await after == nil ? plans.keepShown(reaper.plan()) : plans.shown(else: reaper.plan)
+    let plan = try await after == nil ? plans.keepShown(reaper.plan()) : plans.shown(else: reaper.plan)
+    let due = plan.expirations
     return try await Self.encoder.perform { () throws(any Error) in
       let first = after.map { after in due.firstIndex { $0.comes(after: after) } ?? due.count } ?? 0
       let page = due[first...].prefix(limit)
@@ -52,16 +53,23 @@ public struct MaintenanceRoutes: Sendable {
       }
       return try JSONBody(
         PlanAnswer(
-          count: due.count, bytes: due.reduce(0) { $0 + $1.size }, expirations: Array(page), next: next)
+          count: due.count, bytes: due.reduce(0) { $0 + $1.size },
+          needsConfirmation: plan.needsConfirmation, expirations: Array(page), next: next)
       ).response(.ok, fields)
     }
   }
 
   /// Lets go what is to go, so many at most, and says what went.
   private func expire(_ call: APIRequest) async throws -> HTTPServerResponse {
-    try Self.requireUnlimited(call.caller)
-    let limit = try Self.limit(try call.query())
-    let due = try await plans.takeDue(else: reaper.plan)
+    try call.caller.requireUnlimited()
+    let query = try call.query()
+    let (limit, isConfirmed) = (try Self.limit(query), try Self.isConfirmed(query))
+    let due: ArraySlice<Expiration>
+    do {
+      due = try await plans.takeDue { try await reaper.due(isConfirmed: isConfirmed) }
+    } catch let held as ExpirationHeld {
+      throw SnapshotProblem.confirmationNeeded(held)
+    }
     let outcome = try await reaper.expire(due, limit: limit)
     plans.keepDue(due.dropFirst(limit))
     return try await Self.encoder.perform { () throws(any Error) in
@@ -71,20 +79,15 @@ public struct MaintenanceRoutes: Sendable {
 
   /// Says how far the pass has come that somebody asked for last.
   private func scrubReport(_ call: APIRequest) async throws -> HTTPServerResponse {
-    try Self.requireUnlimited(call.caller)
+    try call.caller.requireUnlimited()
     return try JSONBody(scrubber.report).response(.ok)
   }
 
   /// Begins a pass over all bundles, unless one runs.
   private func scrub(_ call: APIRequest) async throws -> HTTPServerResponse {
-    try Self.requireUnlimited(call.caller)
+    try call.caller.requireUnlimited()
     scrubber.start()
     return try JSONBody(scrubber.report).response(.accepted, [.location: "/v1/scrub"])
-  }
-
-  /// What is asked here is about all snapshots, so nobody who may see only some of them is answered.
-  private static func requireUnlimited(_ caller: Caller) throws(HTTPProblem) {
-    guard caller.limits.areNone else { throw SnapshotProblem.limitedCaller }
   }
 
   private static func limit(_ query: QueryParameters) throws(HTTPProblem) -> Int {
@@ -93,6 +96,14 @@ public struct MaintenanceRoutes: Sendable {
       throw .badRequest("‘limit’ is a number from 1 to \(pageLength).")
     }
     return limit
+  }
+
+  private static func isConfirmed(_ query: QueryParameters) throws(HTTPProblem) -> Bool {
+    switch try query.value("confirm") {
+    case nil, "false": return false
+    case "true": return true
+    default: throw .badRequest("‘confirm’ is true or false.")
+    }
   }
 
   private static func cursor(after last: Expiration) -> String {
@@ -113,6 +124,7 @@ public struct MaintenanceRoutes: Sendable {
   private struct PlanAnswer: Encodable {
     let count: Int
     let bytes: Int64
+    let needsConfirmation: Bool
     let expirations: [Expiration]
     let next: String?
   }
@@ -120,6 +132,15 @@ public struct MaintenanceRoutes: Sendable {
   private struct OutcomeAnswer: Encodable {
     let expirations: [Expiration]
     let remaining: Int
+  }
+}
+
+extension SnapshotProblem {
+  /// 409: a run was stopped before it let anything go.
+  fileprivate static func confirmationNeeded(_ held: ExpirationHeld) -> HTTPProblem {
+    HTTPProblem(
+      .conflict, kind: "confirmation-needed", title: "So many snapshots only go when somebody confirms it",
+      detail: "\(held)")
   }
 }
 

@@ -25,8 +25,8 @@ extension SnapshotRoutes {
     let (report, id) = (try call.value(of: .report), try call.value(of: .id))
     guard call.caller.mayAttach(to: report) else { throw SnapshotProblem.outsideLimits("reports") }
     let preconditions = Preconditions(call.request.headerFields)
-    let existing = try await service.existing(id, preconditions)
     let attachment = Attachment(report: report, id: id, createOnly: preconditions.isCreateOnly)
+    let existing = try await service.existing(under: attachment, preconditions, for: call.caller)
     if let draft, let creation = try DraftCreation(call.request) {
       try Self.check(existing, report, creation.expected)
       if let response = try await draft.create(creation, attachment, call) { return response }
@@ -47,8 +47,21 @@ extension SnapshotRoutes {
   private func attach(
     _ intake: UploadIntake, _ attachment: Attachment, for call: APIRequest
   ) async throws -> HTTPServerResponse {
-    let publication = try await service.attach(expecting: intake.leastLength) { upload in
+    let publication: Publication
+    do {
+      publication = try await publish(intake, attachment, for: call)
+    } catch let error as StoreError {
+      throw call.caller.concealing(error, attachment)
+    }
+    return try Self.answer(publication, call)
+  }
+
+  private func publish(
+    _ intake: UploadIntake, _ attachment: Attachment, for call: APIRequest
+  ) async throws -> Publication {
+    try await service.attach(expecting: intake.leastLength) { upload in
       let received = try await intake.receive(into: upload)
+      try await call.caller.requireValid()
       var attachment = attachment
       attachment.attachedBy = call.caller.token
       attachment.applications = call.caller.limits.applications
@@ -57,7 +70,6 @@ extension SnapshotRoutes {
       attachment.expiresAt = received.expiresAt
       return attachment
     }
-    return try Self.answer(publication, call)
   }
 
   /// The answer to whoever attached a snapshot.
@@ -75,8 +87,13 @@ extension SnapshotRoutes {
 
 extension SnapshotService {
   /// The record of the snapshot that has the UUID already, `nil` where none has; throws what a client has ruled out.
-  func existing(_ id: SnapshotID, _ preconditions: Preconditions) async throws -> SnapshotRecord? {
-    let existing = try await recordIfPresent(id)
+  func existing(
+    under attachment: Attachment, _ preconditions: Preconditions, for caller: Caller
+  ) async throws -> SnapshotRecord? {
+    guard let id = attachment.id else { return nil }
+    let existing = try await caller.existing(under: attachment) { () throws(StoreError) in
+      try await recordIfPresent(id)
+    }
     guard preconditions.verdict(.put, on: existing.map(SnapshotRoutes.validators)) == .proceed else {
       throw preconditions.isCreateOnly && existing != nil
         ? StoreError.alreadyExists : HTTPProblem.preconditionFailed()

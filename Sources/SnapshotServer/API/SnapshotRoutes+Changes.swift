@@ -16,6 +16,7 @@ extension SnapshotRoutes {
       throw HTTPProblem.preconditionFailed()
     }
     let request = try await ChangeRequest(call.request, now: Date())
+    try await call.caller.requireValid()
     let changed = try await service.change(request.change, of: record.id)
     let body = try JSONBody(RecordAnswer(call.caller.view(of: changed)))
     var fields: HTTPFields = [:]

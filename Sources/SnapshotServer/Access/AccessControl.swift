@@ -52,7 +52,10 @@ public struct AccessControl: Sendable {
   }
 
   /// Watches over a storage; makes the key that links are signed with, where there is none yet. Blocks.
+  ///
+  /// Throws ``TokenStoreError/tokensMissing(_:)`` where the storage has lost its tokens.
   public init(_ configuration: Configuration, logger: Logger) throws(TokenStoreError) {
+    try TokenStore(storage: configuration.storage).requireComplete()
     do {
       links = LinkSigner(key: try KeyFile.links(in: configuration.storage).readOrCreate())
     } catch {
@@ -83,6 +86,23 @@ public struct AccessControl: Sendable {
     }
     return try link.map { try admit($0, to: routed, address) }
       ?? Caller.anybody(at: address)
+  }
+
+  /// How often ``watch()`` looks.
+  public static let watchInterval = Duration.seconds(1)
+
+  /// Ends the calls of tokens that are revoked or expire, within ``watchInterval``, until the task is cancelled.
+  public func watch() async {
+    guard let guardian else { return }
+    while !Task.isCancelled {
+      await guardian.endInvalidCalls()
+      do { try await clock.sleep(Self.watchInterval) } catch { return }
+    }
+  }
+
+  /// Throws the problem that says why the token of this id is no longer valid.
+  func requireValid(_ id: String) async throws(HTTPProblem) {
+    if let guardian { try await guardian.requireValid(id) }
   }
 
   /// Admits who has a link, whoever it is.

@@ -17,6 +17,37 @@ extension Caller {
     return found
   }
 
+  /// What is already under the UUID of an attachment; `nil` for nothing.
+  ///
+  /// A caller that may not know of it is told that the UUID is taken, in the same words whether it is or was deleted, and
+  /// whatever conditions the request states.
+  func existing(
+    under attachment: Attachment, _ find: () async throws(StoreError) -> SnapshotRecord?
+  ) async throws(StoreError) -> SnapshotRecord? {
+    let found: SnapshotRecord?
+    do {
+      found = try await find()
+    } catch {
+      throw concealing(error, attachment)
+    }
+    guard let found else { return nil }
+    let isOwn = found.report == attachment.report && limits.include(found)
+    guard isOwn || maySeeStatus(of: found) else { throw Self.taken(attachment) }
+    return found
+  }
+
+  /// What is said of a UUID of which nothing more may be said.
+  private static func taken(_ attachment: Attachment) -> StoreError {
+    attachment.createOnly ? .alreadyExists : .conflict
+  }
+
+  /// The error that the caller is told in place of `error`: none may learn from attaching that a snapshot was deleted who
+  /// is told by reading that it never was there.
+  func concealing(_ error: StoreError, _ attachment: Attachment) -> StoreError {
+    guard case .deleted = error, !mayKnowDeleted else { return error }
+    return Self.taken(attachment)
+  }
+
   /// As much of `record` as the caller may see: who may only know how a snapshot fares is told nothing that came
   /// beside the bundle.
   func view(of record: SnapshotRecord) -> SnapshotRecord {

@@ -1,3 +1,4 @@
+import HTTPEngine
 import HTTPTypes
 public import SnapshotFormat
 
@@ -29,6 +30,9 @@ public struct Caller: Sendable {
   var answerFields: HTTPFields = [:]
   /// Counts what the caller uploads.
   var meter = UploadMeter.none
+  /// Throws the problem that says why the caller's token is no longer valid: a call may last longer than its token, and
+  /// asks before it changes anything.
+  var requireValid: @Sendable () async throws(HTTPProblem) -> Void = {}
 
   /// A caller by its parts.
   public init(
@@ -59,6 +63,11 @@ public struct Caller: Sendable {
   public func may(_ permission: Permission) -> Bool {
     if case .link = credential, permission == .bundle { return true }
     return permission == .open || scopes.contains { $0.allows(permission) }
+  }
+
+  /// Throws where the caller may see only some snapshots, for calls that are about all of them.
+  func requireUnlimited() throws(HTTPProblem) {
+    guard limits.areNone else { throw SnapshotProblem.limitedCaller }
   }
 
   /// Whether the caller may attach to `report`.

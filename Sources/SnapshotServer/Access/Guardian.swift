@@ -12,6 +12,7 @@ final class Guardian: Sendable {
   private let tokenBytes: BucketTable<String>
   private let addressBytes: BucketTable<String>
   private let brake: Brake
+  let running = RunningCalls()
   private let logger: Logger
   /// Who has signed in.
   let sessions: SessionTable
@@ -54,11 +55,12 @@ final class Guardian: Sendable {
     let token = try await identify(authorization, routed.request, known, address)
     let caller = try count(token, address)
     guard caller.may(permission) else { throw SnapshotProblem.notPermitted(permission) }
+    register(routed.request, token)
     return caller
   }
 
   /// The tokens as they are now.
-  func currentTokens() async throws -> TokenTable.Tokens {
+  func currentTokens() async throws(HTTPProblem) -> TokenTable.Tokens {
     do {
       return try await tokens.current()
     } catch {
@@ -97,6 +99,39 @@ final class Guardian: Sendable {
     return token
   }
 
+  /// Has the call that `request` makes ended with `token`.
+  func register(_ request: HTTPServerRequest, _ token: AccessToken) {
+    guard let note = request.note as? RequestNote else { return }
+    let call = running.add(token.id, end: request.abort)
+    note.update { $0.running = call }
+  }
+
+  /// Throws the problem that says why the token of this id is no longer valid.
+  func requireValid(_ id: String) async throws(HTTPProblem) {
+    switch try await currentTokens().token(id: id)?.state(at: clock.now()) {
+    case .valid: return
+    case .expired: throw SnapshotProblem.tokenExpired
+    case .revoked, nil: throw SnapshotProblem.tokenRefused
+    }
+  }
+
+  /// Ends the calls of tokens that are no longer valid.
+  func endInvalidCalls() async {
+    for id in running.tokens {
+      do throws(HTTPProblem) {
+        try await requireValid(id)
+      } catch  where error.status == .unauthorized {
+        let count = running.end(id)
+        logger.notice(
+          "Calls were ended, for their token is no longer valid",
+          metadata: ["token": "\(id)", "calls": "\(count)", "reason": "\(error.title)"])
+      } catch {
+        // Nobody knows whether it is valid. The next look may tell, and nothing is published meanwhile.
+        return
+      }
+    }
+  }
+
   private func slow(_ address: ClientAddress) async throws {
     if let seconds = try await brake.wait(address.counted) {
       throw SnapshotProblem.tooManyWrongTokens(retryAfter: seconds)
@@ -120,6 +155,7 @@ final class Guardian: Sendable {
       if token.rate != nil { caller.answerFields = SnapshotProblem.fields(of: verdict, name: "token") }
     }
     caller.meter = meter(token, address)
+    caller.requireValid = { [id = token.id] () throws(HTTPProblem) in try await self.requireValid(id) }
     return caller
   }
 

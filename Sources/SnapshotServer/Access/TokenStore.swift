@@ -92,8 +92,18 @@ public struct TokenStore: Sendable {
     try readAll { _ in }.values.map(\.token).sorted { ($0.createdAt, $0.id) > ($1.createdAt, $1.id) }
   }
 
-  /// Whether there ever was a token, be it revoked or unreadable by now.
-  public func hasTokens() throws(TokenStoreError) -> Bool { try !ids().isEmpty }
+  /// Whether there ever was a token, be it revoked, unreadable or lost by now: the key that tokens are known by is made
+  /// for the first one.
+  public func hasTokens() throws(TokenStoreError) -> Bool {
+    if try !ids().isEmpty { return true }
+    return try readKey() != nil
+  }
+
+  /// Throws ``TokenStoreError/tokensMissing(_:)`` where tokens were made and none of their files is there, as after a
+  /// restore of a part of the storage.
+  func requireComplete() throws(TokenStoreError) {
+    if try ids().isEmpty, try readKey() != nil { throw .tokensMissing(storage) }
+  }
 
   /// Makes the token `id` worthless, for ever; once more does no harm. What is known of it stays, so that logs can
   /// still be read.

@@ -11,6 +11,8 @@ public enum TokenStoreError: Error, Sendable {
   case noSuchToken
   /// The file at this path holds no token, or one of another version than this program's.
   case unreadable(String)
+  /// The storage at this path has the key that tokens are known by, and no token.
+  case tokensMissing(String)
   /// The disk or the system failed.
   case system(SystemError)
 }
@@ -24,6 +26,11 @@ extension TokenStoreError: CustomStringConvertible {
       "There are \(limit) tokens already, the most that a storage may have. Remove files of revoked ones from tokens/."
     case .noSuchToken: "There is no token with this id; `snapshot token list` shows the ids."
     case .unreadable(let path): "\(path) holds no token that this version of the program can read."
+    case .tokensMissing(let storage):
+      """
+      \(storage) had tokens, and has none: restore \(storage)/tokens from the backup, or make a new token with \
+      `snapshot token create`.
+      """
     case .system(let failure): "The storage's tokens can't be used: \(failure)"
     }
   }

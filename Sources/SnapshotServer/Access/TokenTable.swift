@@ -73,8 +73,8 @@ final class TokenTable: Sendable {
     let (start, now) = (ContinuousClock.now, Date())
     let stamp = try store.stamp()
     var tokens = Tokens()
+    tokens.wereMade = try store.hasTokens()
     if stamp != nil {
-      tokens.wereMade = try !store.ids().isEmpty
       tokens.key = try store.readKey()
       tokens.stored = try store.readAll { error in
         self.logger.error("A token can't be read, and is refused", metadata: ["error": "\(error)"])

@@ -4,6 +4,7 @@ import SystemIO
 ///
 /// - Invariant: used on one serial queue alone, and made before it runs. That is what makes `@unchecked Sendable` true.
 final class AuditFile: @unchecked Sendable {
+  private let path: String
   private let configuration: AuditLog.Configuration
   private var file: File
   private var identity: FileIdentity
@@ -13,9 +14,10 @@ final class AuditFile: @unchecked Sendable {
   private var needsFlush = false
   private var isFlushing = false
 
-  init(_ configuration: AuditLog.Configuration) throws(SystemError) {
+  init(_ path: String, _ configuration: AuditLog.Configuration) throws(SystemError) {
+    self.path = path
     self.configuration = configuration
-    (file, identity, isWhole) = try Self.open(configuration.path)
+    (file, identity, isWhole) = try Self.open(path)
   }
 
   private static func open(
@@ -31,6 +33,7 @@ final class AuditFile: @unchecked Sendable {
 
   /// Appends whole lines, in one write where they fit into one file together.
   func append(_ lines: [[UInt8]]) throws(SystemError) {
+    guard !lines.isEmpty else { return }
     var size = try sizeInPlace()
     var together: [UInt8] = []
     for line in lines {
@@ -47,8 +50,8 @@ final class AuditFile: @unchecked Sendable {
 
   /// The length of the file under the path: another one, or a new one, from here on where it was moved or removed.
   private func sizeInPlace() throws(SystemError) -> Int64 {
-    if let found = try Folder.file(at: configuration.path), found.identity == identity { return found.size }
-    (file, identity, isWhole) = try Self.open(configuration.path)
+    if let found = try Folder.file(at: path), found.identity == identity { return found.size }
+    (file, identity, isWhole) = try Self.open(path)
     return try file.size
   }
 
@@ -65,14 +68,14 @@ final class AuditFile: @unchecked Sendable {
   /// Gives every file the next number, and begins a new one.
   private func rotate() throws(SystemError) {
     try file.synchronize()
-    func path(_ number: Int) -> String { "\(configuration.path).\(number)" }
+    func older(_ number: Int) -> String { "\(path).\(number)" }
     let kept = max(configuration.keptFiles, 1)
-    try Folder.removeIfPresent(path(kept))
-    for number in stride(from: kept - 1, through: 1, by: -1) where Folder.exists(path(number)) {
-      try Folder.replace(path(number + 1), with: path(number))
+    try Folder.removeIfPresent(older(kept))
+    for number in stride(from: kept - 1, through: 1, by: -1) where Folder.exists(older(number)) {
+      try Folder.replace(older(number + 1), with: older(number))
     }
-    try Folder.replace(path(1), with: configuration.path)
-    (file, identity, isWhole) = try Self.open(configuration.path)
+    try Folder.replace(older(1), with: path)
+    (file, identity, isWhole) = try Self.open(path)
   }
 
   /// - Returns: whether a flush is to be begun: something was written since the last, and none is on its way.

@@ -5,8 +5,10 @@ public import SystemIO
 
 /// Shows who read and changed what: a file of JSON objects, a line each, that is only ever appended to.
 ///
-///     audit.log       the newest lines
-///     audit.log.1     those before, and so on up to `keptFiles`
+///     audit.log               the newest lines
+///     audit.log.1             those before, and so on up to `keptFiles`
+///     audit-refused.log       what was refused, in files of its own, so that no number of refusals displaces what was
+///     audit-refused.log.1     done
 ///
 /// Lines are written in the order in which they came, on a queue of the log's own; those that come at the same time
 /// are written together. ``write(_:)`` returns when its line is in the file: it outlives the process from then on, and a
@@ -19,19 +21,24 @@ public final class AuditLog: Sendable {
   public struct Configuration: Sendable, Hashable {
     /// The file; those before it stand beside it.
     public var path: String
+    /// The file for what was refused, which is as large and kept as long.
+    public var refusalsPath: String
     /// How large a file becomes, in bytes; a single longer line has a file of its own.
     public var fileBytes: Int64 = 64 << 20
     /// How many files are kept besides the newest; the oldest goes. At least 1.
     public var keptFiles = 15
     /// The most events that wait to be written. Beyond, ``AuditLog/write(_:)`` throws at once.
     public var waitingEvents = 10_000
-    /// For how long refusals of people unknown that are alike share a line.
+    /// For how long refusals that are alike share a line.
     public var refusalWindow: Duration = .seconds(10)
     /// How long a line waits at most to be flushed to the disk.
     public var flushInterval: Duration = .seconds(1)
 
     /// The defaults, for a log at `path`.
-    public init(path: String) { self.path = path }
+    public init(path: String) {
+      self.path = path
+      refusalsPath = path.hasSuffix(".log") ? path.dropLast(4) + "-refused.log" : path + "-refused"
+    }
   }
 
   /// Why an event is not in the log.
@@ -76,12 +83,14 @@ public final class AuditLog: Sendable {
   private let state = Mutex(State())
   private let refusals = Mutex(RefusalTable())
   private let file: AuditFile
+  private let refusalsFile: AuditFile
 
   /// Opens the log, making it for the server's own user alone (0600) where it is missing.
   public init(_ configuration: Configuration, logger: Logger) throws(SystemError) {
     self.configuration = configuration
     self.logger = logger
-    file = try AuditFile(configuration)
+    file = try AuditFile(configuration.path, configuration)
+    refusalsFile = try AuditFile(configuration.refusalsPath, configuration)
   }
 
   /// How many events wait to be written.
@@ -120,9 +129,9 @@ public final class AuditLog: Sendable {
     }
   }
 
-  /// Returns when the refusal of somebody unknown is in the file, or waits to share a line with others: of those with
-  /// the same address, action and problem the first has its line, and all that follow within
-  /// ``Configuration/refusalWindow`` have one together, which says how many.
+  /// Returns when the refusal is in the file, or waits to share a line with others: of those with the same token,
+  /// address, action and problem the first has its line, and all that follow within ``Configuration/refusalWindow`` have
+  /// one together, which says how many.
   public func writeRefusal(_ event: AuditEvent) async throws(Failure) {
     guard let kind = refusals.withLock({ $0.add(event) }) else { return }
     queue.asyncAfter(deadline: .now() + Self.interval(configuration.refusalWindow)) {
@@ -163,7 +172,8 @@ public final class AuditLog: Sendable {
         // Its first event is still to see to it.
         state.withLock { _ = $0.outcomes.updateValue(failure, forKey: round) }
       }
-      flush()
+      flush(file)
+      flush(refusalsFile)
     }
     await flushQueue.perform {}
   }
@@ -186,7 +196,9 @@ public final class AuditLog: Sendable {
     var failure: Failure?
     do throws(SystemError) {
       // One file takes a round whole: a full one is a few megabytes.
-      try file.append(round.events.map(\.bytes))
+      let isRefusal = { (event: AuditEvent) in event.result == .refused }
+      try file.append(round.events.filter { !isRefusal($0) }.map(\.bytes))
+      try refusalsFile.append(round.events.filter(isRefusal).map(\.bytes))
     } catch {
       logger.error(
         "Events can't be written to the audit log",
@@ -194,9 +206,9 @@ public final class AuditLog: Sendable {
       failure = .system(error)
     }
     state.withLock { $0.isFailing = failure != nil }
-    if file.beginFlush() {
+    for file in [file, refusalsFile] where file.beginFlush() {
       queue.asyncAfter(deadline: .now() + Self.interval(configuration.flushInterval)) {
-        self.flush()
+        self.flush(file)
       }
     }
     return (failure, round.waiting)
@@ -210,14 +222,14 @@ public final class AuditLog: Sendable {
   }
 
   /// Flushes elsewhere: nobody who wants a line written waits for the disk.
-  private func flush() {
-    guard let file = file.takeUnflushed() else { return }
+  private func flush(_ file: AuditFile) {
+    guard let unflushed = file.takeUnflushed() else { return }
     flushQueue.async { [self] in
       do throws(SystemError) {
-        try file.synchronize()
+        try unflushed.synchronize()
       } catch {
         logger.error("The audit log can't be flushed", metadata: ["error": "\(error)"])
-        queue.async { self.file.failedToFlush() }
+        queue.async { file.failedToFlush() }
       }
     }
   }

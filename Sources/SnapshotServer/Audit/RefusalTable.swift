@@ -1,12 +1,18 @@
-/// Which refusals of people unknown have a line already, so that those that are alike share the next: whoever asks
-/// without a token, however often, can't fill the log until what it shows is gone. A value without a clock.
+/// Which refusals have a line already, so that those that are alike share the next: nobody fills the log by asking often
+/// for what is refused, with a token or without. A value without a clock.
 struct RefusalTable: Sendable {
   /// What makes refusals alike.
   struct Kind: Hashable, Sendable {
-    /// The client's address, or `nil` for all that come while the table is full.
-    let address: String?
+    /// Whose they are; `nil` for all that come while the table is full.
+    let client: Client?
     let action: String
     let problem: String?
+  }
+
+  struct Client: Hashable, Sendable {
+    let address: String
+    /// The id of the token, where it is known.
+    let token: String?
   }
 
   /// The most kinds at once.
@@ -22,9 +28,10 @@ struct RefusalTable: Sendable {
   /// - Returns: its kind where it is the first of it, and has a line of its own; `nil` where it waits for others.
   mutating func add(_ event: AuditEvent) -> Kind? {
     let address = event.address.map { ClientAddress(peer: $0).counted } ?? ""
-    var kind = Kind(address: address, action: event.action, problem: event.problem)
+    var kind = Kind(
+      client: Client(address: address, token: event.token), action: event.action, problem: event.problem)
     if waiting[kind] == nil, waiting.count >= Self.limit {
-      kind = Kind(address: nil, action: event.action, problem: event.problem)
+      kind = Kind(client: nil, action: event.action, problem: event.problem)
     }
     guard let known = waiting[kind] else {
       waiting[kind] = (event, 0)
@@ -40,7 +47,7 @@ struct RefusalTable: Sendable {
     guard let (last, count) = waiting.removeValue(forKey: kind), count > 0 else { return nil }
     var event = last
     event.count = count
-    if kind.address == nil { event.address = nil }
+    if kind.client == nil { (event.address, event.token) = (nil, nil) }
     return event
   }
 

@@ -81,14 +81,10 @@ struct ObservedCall: Sendable {
     return try result.get()
   }
 
-  /// How those are refused whom nobody knows.
-  private static let ofUnknown: Set<Int> = [400, 401, 403, 421, 429]
-
   private func write(_ event: AuditEvent) async throws(HTTPProblem) {
     guard let audit else { return }
     do throws(AuditLog.Failure) {
-      let isUnknown = event.token == nil && !event.usesLink
-      if event.result == .refused, isUnknown, let status = event.status, Self.ofUnknown.contains(status) {
+      if event.result == .refused {
         try await audit.writeRefusal(event)
       } else {
         try await audit.write(event)

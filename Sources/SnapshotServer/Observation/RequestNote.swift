@@ -15,6 +15,8 @@ final class RequestNote: Sendable {
     var comparedWith: SnapshotID?
     var report: ReportID?
     var traceID: String?
+    /// Ends the call with the token that it was admitted with.
+    var running: RunningCall?
     /// How an upload ended with the request, for one that takes several.
     var ending: Ending?
   }

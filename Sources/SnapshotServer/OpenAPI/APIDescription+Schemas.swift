@@ -101,6 +101,10 @@ extension APIDescription {
     "ExpirationPlan": object(
       [
         "count": ["type": "integer", "minimum": 0], "bytes": ["type": "integer", "minimum": 0],
+        "needsConfirmation": [
+          "type": "boolean",
+          "description": "Whether these are so many that they go only by `confirm=true`.",
+        ],
         "expirations": ["type": "array", "items": ["$ref": "#/components/schemas/Expiration"]],
         "next": ["type": "string", "description": "The cursor of the next page; missing on the last."],
       ], optional: ["next"]),

@@ -15,10 +15,10 @@ extension Operation {
       problems: ["malformed-report-id", "outside-limits", "catalog-incomplete"]),
     Operation(
       "readReindex", .get, "/v1/reindex", "Tells how far the catalogue is.",
-      answers: [.json(200, "How far it is.", indexing)]),
+      answers: [.json(200, "How far it is.", indexing)], problems: ["caller-limited"]),
     Operation(
       "reindex", .post, "/v1/reindex", "Has the catalogue made anew, and does not wait for it.",
-      answers: [.json(202, "How far it is.", indexing)]),
+      answers: [.json(202, "How far it is.", indexing)], problems: ["caller-limited"]),
     Operation(
       "readReadiness", .get, "/readyz", "Tells whether uploads are taken and lists answered.",
       answers: [

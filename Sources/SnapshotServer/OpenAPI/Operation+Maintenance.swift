@@ -12,9 +12,15 @@ extension Operation {
       problems: ["caller-limited"]),
     Operation(
       "expire", .post, "/v1/expirations", "Lets go what is to go by itself.",
-      parameters: [limit],
+      detail: "Where that is more than a fifth of all snapshots, and at least 100, it needs `confirm=true`.",
+      parameters: [
+        limit,
+        .query(
+          "confirm", "Whether more than a fifth of all snapshots may go.",
+          ["type": "boolean", "default": false]),
+      ],
       answers: [.json(200, "What went.", ["$ref": "#/components/schemas/ExpirationOutcome"])],
-      problems: ["caller-limited"]),
+      problems: ["caller-limited", "confirmation-needed"]),
     Operation(
       "readScrub", .get, "/v1/scrub", "Tells how far the look at every bundle has come.",
       answers: [.json(200, "What was found.", ["$ref": "#/components/schemas/ScrubReport"])],

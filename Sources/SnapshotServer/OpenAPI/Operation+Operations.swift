@@ -20,6 +20,7 @@ extension Operation {
     Operation(
       "readMetrics", .get, "/metrics", "Tells what the server has counted and measured.",
       detail: "In Prometheus' text format.", answers: [text("The metrics.", fields: ["Cache-Control"])],
+      problems: ["caller-limited"],
       audited: .refusals),
     Operation(
       "readDescription", .get, "/openapi.json", "Describes the API: this document.",

@@ -77,6 +77,9 @@ struct ProblemKind: Sendable {
     ProblemKind(
       "only-compressed", 406, text: "The file is so large that it is only sent with gzip, and not in ranges."),
     ProblemKind("snapshot-differs", 409, text: "The UUID belongs to other bytes or to another report."),
+    ProblemKind(
+      "confirmation-needed", 409,
+      text: "More than a fifth of all snapshots would go, at least 100; nothing went."),
     ProblemKind("snapshot-deleted", 410, text: "The snapshot was deleted."),
     ProblemKind("precondition-failed", 412, text: "What an If-… field states is not so."),
     ProblemKind("snapshot-exists", 412, text: "The UUID is taken, and was to be created."),

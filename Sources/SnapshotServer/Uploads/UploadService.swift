@@ -14,18 +14,22 @@ import SystemIO
 public struct UploadService: Sendable {
   let snapshots: SnapshotService
   let store: any UploadStore
+  let access: AccessControl
   let turns = UploadTurns()
   let now: @Sendable () -> Date
   let logger: Logger
 
   /// Takes uploads into `store`, which publishes them as bundles of the one that `snapshots` serves.
-  /// - Parameter now: the time of day.
+  /// - Parameters:
+  ///   - access: knows whether the owner of an upload that no request completes may still publish it.
+  ///   - now: the time of day.
   public init(
-    _ snapshots: SnapshotService, store: any UploadStore, now: @escaping @Sendable () -> Date = { Date() },
-    logger: Logger
+    _ snapshots: SnapshotService, store: any UploadStore, access: AccessControl = .open,
+    now: @escaping @Sendable () -> Date = { Date() }, logger: Logger
   ) {
     self.snapshots = snapshots
     self.store = store
+    self.access = access
     self.now = now
     self.logger = logger
   }
@@ -50,16 +54,16 @@ public struct UploadService: Sendable {
     if var attachment = terms.attachment {
       try fill(&attachment, of: caller)
       if attachment.id == nil { attachment.id = SnapshotID() }
-      try await requireFree(attachment)
+      try await requireFree(attachment, for: caller)
       terms.attachment = attachment
     }
     if !terms.isJoined { try admit(terms.length, of: caller) }
     let session = try await store.createUpload(terms)
-    guard session.isDue else { return status(of: session) }
+    guard session.isDue else { return status(of: session, for: caller) }
     return status(
       of: try await turns.take(session.id) { _ throws(UploadError) in
         try await publish(session, of: caller)
-      })
+      }, for: caller)
   }
 
   /// Ends whatever request still appends to the upload, then says how far it is. One that is complete and was not
@@ -70,13 +74,13 @@ public struct UploadService: Sendable {
     _ = try await find(id, of: caller)
     return try await turns.take(id) { _ throws(UploadError) in
       let session = try await find(id, of: caller)
-      guard session.isDue else { return status(of: session) }
+      guard session.isDue else { return status(of: session, for: caller) }
       do throws(UploadError) {
-        return status(of: try await publish(session, of: caller))
+        return status(of: try await publish(session, of: caller), for: caller)
       } catch {
         logger.warning(
           "An upload can't be published yet", metadata: ["upload": "\(id.abbreviation)", "error": "\(error)"])
-        return status(of: session)
+        return status(of: session, for: caller)
       }
     }
   }
@@ -101,7 +105,7 @@ public struct UploadService: Sendable {
       do throws(UploadError) {
         let session = try await read(body, request, into: id, of: caller, turn, onProgress)
         if case .published(let id, _) = session.outcome { try await index(id) }
-        return status(of: session.isDue ? try await publish(session, of: caller) : session)
+        return status(of: session.isDue ? try await publish(session, of: caller) : session, for: caller)
       } catch {
         switch error {
         case .body where turn.isOver: throw .superseded
@@ -151,10 +155,20 @@ public struct UploadService: Sendable {
     return try await turn.reading { await reading.run() }.get()
   }
 
-  private func status(of session: UploadSession) -> UploadStatus {
+  private func status(of session: UploadSession, for caller: Caller) -> UploadStatus {
     UploadStatus(
       id: session.id, offset: session.offset, length: session.length, isComplete: session.isWhole,
-      expiresAt: session.expiresAt(limits), outcome: session.outcome, terms: session.terms)
+      expiresAt: session.expiresAt(limits), outcome: Self.outcome(of: session, for: caller),
+      terms: session.terms)
+  }
+
+  /// How an upload ended, as far as its owner may know it.
+  private static func outcome(of session: UploadSession, for caller: Caller) -> UploadOutcome? {
+    guard case .refused(let refusal) = session.outcome, refusal.reason == .deleted,
+      let attachment = session.terms.attachment,
+      let told = UploadRefusal(caller.concealing(.deleted, attachment))
+    else { return session.outcome }
+    return .refused(told)
   }
 
   private func admit(_ length: Int64?, of caller: Caller) throws(UploadError) {
@@ -169,10 +183,13 @@ public struct UploadService: Sendable {
   }
 
   /// What is bound to be refused in the end is refused before any of it comes.
-  private func requireFree(_ attachment: Attachment) async throws(UploadError) {
+  private func requireFree(_ attachment: Attachment, for caller: Caller) async throws(UploadError) {
     guard let id = attachment.id else { return }
     do throws(StoreError) {
-      guard let existing = try await snapshots.recordIfPresent(id) else { return }
+      let existing = try await caller.existing(under: attachment) { () throws(StoreError) in
+        try await snapshots.recordIfPresent(id)
+      }
+      guard let existing else { return }
       if attachment.createOnly { throw .alreadyExists }
       guard existing.report == attachment.report, existing.sha256 == attachment.expected ?? existing.sha256
       else { throw .conflict }
@@ -185,6 +202,7 @@ public struct UploadService: Sendable {
   /// - Parameter caller: whose rights hold; `nil` leaves it with those that were the owner's when it was opened.
   func publish(_ session: UploadSession, of caller: Caller?) async throws(UploadError) -> UploadSession {
     guard var attachment = session.terms.attachment else { return session }
+    try await requireValid(session.terms.owner, caller)
     if let caller { try fill(&attachment, of: caller) }
     let publishing = attachment
     // Once begun it is not given up with the request: the next one would begin it again.
@@ -198,6 +216,19 @@ public struct UploadService: Sendable {
       }
     }
     return try await work.value.get()
+  }
+
+  /// Throws where the token that an upload belongs to is no longer valid.
+  private func requireValid(_ owner: String?, _ caller: Caller?) async throws(UploadError) {
+    do throws(HTTPProblem) {
+      if let caller {
+        try await caller.requireValid()
+      } else if let owner {
+        try await access.requireValid(owner)
+      }
+    } catch {
+      throw .body(error)
+    }
   }
 
   private func index(_ id: SnapshotID) async throws(UploadError) {

@@ -40,11 +40,13 @@ extension WebPages {
   /// The record that the form is about, if the visitor may change it.
   private func changeable(_ call: PageCall) async throws -> SnapshotRecord {
     _ = try await form(of: call)
+    try await call.caller.requireValid()
     return try await SnapshotRoutes(service, limits: limits).deletable(call.asAPI)
   }
 
   private func makeLink(_ call: PageCall) async throws -> HTTPServerResponse {
     let seconds = try await form(of: call)[.seconds]
+    try await call.caller.requireValid()
     let record = try await visible(try call.value(of: .id), to: call.caller)
     call.asAPI.concerns(record)
     let link = try LinkRoutes(service: service, access: access)

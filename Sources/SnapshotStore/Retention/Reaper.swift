@@ -30,6 +30,7 @@ public struct Reaper: Sendable {
   private let now: @Sendable () -> Date
   private let onExpiration: @Sendable (Expiration) -> Void
   private let onFailure: @Sendable (SnapshotID?, any Error) -> Void
+  private let onHold: @Sendable (ExpirationHeld?) -> Void
 
   /// Keeps `rules` in `store`, whose index is `catalog`.
   /// - Parameters:
@@ -37,11 +38,13 @@ public struct Reaper: Sendable {
   ///   - onExpiration: told of everything that went.
   ///   - onFailure: told what could not go, or with `nil` that nothing could be looked at; it is tried again by the
   ///     next pass.
+  ///   - onHold: told of every run before it begins: what stopped it, or `nil` where it was not stopped.
   public init(
     _ rules: RetentionRules, store: any BundleStore, catalog: any Catalog,
     now: @escaping @Sendable () -> Date = { Date() },
     onExpiration: @escaping @Sendable (Expiration) -> Void = { _ in },
-    onFailure: @escaping @Sendable (SnapshotID?, any Error) -> Void = { _, _ in }
+    onFailure: @escaping @Sendable (SnapshotID?, any Error) -> Void = { _, _ in },
+    onHold: @escaping @Sendable (ExpirationHeld?) -> Void = { _ in }
   ) {
     self.rules = rules
     self.store = store
@@ -49,26 +52,46 @@ public struct Reaper: Sendable {
     self.now = now
     self.onExpiration = onExpiration
     self.onFailure = onFailure
+    self.onHold = onHold
   }
 
   /// What would go now, the oldest first, and why; nothing is changed.
-  public func plan() async throws -> [Expiration] {
+  public func plan() async throws -> RetentionPlan {
     var planner = RetentionPlanner(rules, now: now())
+    var total = 0
     try await store.forEachBatch { ids in
       try Task.checkCancellation()
-      for summary in try await store.summaries(ids) { planner.add(summary) }
+      let summaries = try await store.summaries(ids)
+      for summary in summaries { planner.add(summary) }
+      total += summaries.count
       await Task.yield()
     }
     let complete = planner
     // A million of them take a second to sort, on a thread that gives way to all others.
-    return await queue.perform { complete.plan() }
+    return RetentionPlan(expirations: await queue.perform { complete.plan() }, total: total)
   }
 
-  /// Lets go what is to go, one after the other.
-  /// - Parameter limit: how many at most.
+  /// What is to go now, the oldest first; throws ``ExpirationHeld`` where that needs a confirmation.
+  /// - Parameter isConfirmed: whether somebody has confirmed it.
+  public func due(isConfirmed: Bool = false) async throws -> [Expiration] {
+    let plan = try await plan()
+    guard isConfirmed || !plan.needsConfirmation else {
+      let held = ExpirationHeld(plan)
+      onHold(held)
+      throw held
+    }
+    onHold(nil)
+    return plan.expirations
+  }
+
+  /// Lets go what is to go, one after the other; throws ``ExpirationHeld``, and lets nothing go, where that needs a
+  /// confirmation.
+  /// - Parameters:
+  ///   - limit: how many at most.
+  ///   - isConfirmed: whether somebody has confirmed it.
   @discardableResult
-  public func run(limit: Int = .max) async throws -> Outcome {
-    try await expire(try await plan()[...], limit: limit)
+  public func run(limit: Int = .max, isConfirmed: Bool = false) async throws -> Outcome {
+    try await expire(try await due(isConfirmed: isConfirmed)[...], limit: limit)
   }
 
   /// Lets go what a plan of a while ago says, as far as it is still so, one after the other.
@@ -104,6 +127,8 @@ public struct Reaper: Sendable {
         try await run()
       } catch is CancellationError {
         return
+      } catch is ExpirationHeld {
+        // `onHold` was told, and the next pass looks again.
       } catch {
         onFailure(nil, error)
       }

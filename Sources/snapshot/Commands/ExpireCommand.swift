@@ -8,7 +8,8 @@ struct ExpireCommand: AsyncParsableCommand {
     abstract: "Lets go what the rules no longer keep, or says when single snapshots go.",
     discussion: """
       Without UUIDs, the rules in the settings (server.retention) are applied at once, as the server does by itself \
-      every now and then; with --dry-run nothing goes. Prints what went, or would go, the oldest first, and why.
+      every now and then; with --dry-run nothing goes. Prints what went, or would go, the oldest first, and why. \
+      More than a fifth of all snapshots, if these are at least 100, go only with --confirm: a clock may have jumped.
 
       With UUIDs, --at says when these go: a time such as 2027-03-01T00:00:00Z, a while from now such as 30d, or never, \
       for no end of their own.
@@ -23,6 +24,9 @@ struct ExpireCommand: AsyncParsableCommand {
   @Flag(help: "Only print what would go, and why.")
   var dryRun = false
 
+  @Flag(help: "Let them go even where these are more than a fifth of all snapshots.")
+  var confirm = false
+
   @Flag(help: "Print one JSON array.")
   var json = false
 
@@ -33,6 +37,9 @@ struct ExpireCommand: AsyncParsableCommand {
       throw ValidationError("UUIDs and --at go together; without both, the rules are applied.")
     }
     guard !dryRun || ids.isEmpty else { throw ValidationError("--dry-run is for the rules, not for UUIDs.") }
+    guard !confirm || (ids.isEmpty && !dryRun) else {
+      throw ValidationError("--confirm is for the rules, without --dry-run.")
+    }
   }
 
   func run() async throws {
@@ -54,6 +61,7 @@ struct ExpireCommand: AsyncParsableCommand {
   private func applyRules(_ keeper: any Keeper) async throws {
     var expirations: [Expiration] = []
     var (count, bytes, remaining) = (0, Int64(0), 0)
+    var needsConfirmation = false
     do {
       defer { if json { Console.print(json: expirations) } }
       let tell: (Expiration) -> Void = { expiration in
@@ -62,10 +70,17 @@ struct ExpireCommand: AsyncParsableCommand {
         bytes = bytes.addingReportingOverflow(expiration.size).partialValue
         if json { expirations.append(expiration) } else { Self.print(expiration) }
       }
-      if dryRun { try await keeper.plan(tell) } else { remaining = try await keeper.expire(tell) }
+      if dryRun {
+        needsConfirmation = try await keeper.plan(tell)
+      } else {
+        remaining = try await keeper.expire(isConfirmed: confirm, tell)
+      }
     }
     let verb = dryRun ? "would go" : "went"
     Console.note(count == 0 ? "Nothing \(verb)." : "\(count) \(verb), \(Console.size(bytes)).")
+    if needsConfirmation {
+      Console.note("That is more than a fifth of all snapshots: they go only by `snapshot expire --confirm`.")
+    }
     guard remaining == 0 else {
       throw CommandFailure("\(remaining) more are to go, and could not; the server's log says why.")
     }

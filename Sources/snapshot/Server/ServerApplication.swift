@@ -15,6 +15,8 @@ struct ServerApplication {
   private let upkeep: Upkeep
   private let catalog: SQLiteCatalog
   private let indexing: Task<Void, Never>
+  /// Ends the calls of tokens that are no longer valid.
+  private let watching: Task<Void, Never>
   private let verdict: AsyncStream<SnapshotRecord>.Continuation
 
   /// Opens the storage, indexes what is in it, and prepares to listen.
@@ -59,7 +61,7 @@ struct ServerApplication {
     var limits = ServiceLimits()
     limits.bundleBytes = settings.maximumBundleBytes
     configuration.limits.bodyBytes = limits.formBytes
-    let uploads = UploadService(service, store: store, logger: logger)
+    let uploads = UploadService(service, store: store, access: access, logger: logger)
     let observation = try observers.observe(store, settings)
     upkeep = Upkeep(
       settings.retention, store: store, catalog: indexer.reconciled, uploads: uploads,
@@ -76,11 +78,15 @@ struct ServerApplication {
     server = HTTPServer(configuration: configuration, handler: handler, logger: logger)
     observers.sample(server)
     observers.sample(indexer, store)
+    observers.sample(upkeep)
+    watching = Task { await access.watch() }
     upkeep.start()
   }
 
   /// Finishes what the store has begun, and frees the storage. The server has been shut down before.
   func close() async {
+    watching.cancel()
+    await watching.value
     await upkeep.stop()
     await store.close()
     verdict.finish()

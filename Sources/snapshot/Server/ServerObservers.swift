@@ -96,6 +96,12 @@ final class ServerObservers: Sendable {
     }
   }
 
+  /// Looks at what waits to be confirmed before it goes.
+  func sample(_ upkeep: Upkeep) {
+    let gauge = metrics.gauge(.heldExpirations)
+    samples.withLock { samples in samples.append { gauge.set(upkeep.heldExpirations) } }
+  }
+
   /// Ends the audit log.
   func close() async { await audit.withLock { $0 }?.close() }
 

@@ -21,6 +21,7 @@ final class Upkeep: Sendable {
   /// Makes passes by itself.
   private let regularScrubber: Scrubber
   private let tasks = Mutex<[Task<Void, Never>]>([])
+  private let held: HeldCount
 
   /// Looks after `store`, whose index is `catalog`, and `uploads`, which it publishes.
   /// - Parameters:
@@ -36,6 +37,8 @@ final class Upkeep: Sendable {
   ) {
     self.settings = settings
     self.uploads = uploads
+    let held = HeldCount()
+    self.held = held
     reaper = Reaper(
       settings.rules, store: store, catalog: catalog,
       onExpiration: { expiration in
@@ -50,6 +53,13 @@ final class Upkeep: Sendable {
         logger.error(
           "A snapshot could not go by itself; it is tried again",
           metadata: ["id": "\(id.map(\.description) ?? "-")", "error": "\(error)"])
+      },
+      onHold: { stopped in
+        held.set(stopped?.due ?? 0)
+        guard let stopped else { return }
+        logger.error(
+          "Nothing goes by itself until that is confirmed: \(stopped)",
+          metadata: ["due": "\(stopped.due)", "total": "\(stopped.total)"])
       })
     let logFailure: @Sendable (SnapshotID?, any Error) -> Void = { id, error in
       logger.error(
@@ -64,6 +74,9 @@ final class Upkeep: Sendable {
     scrubber = makeScrubber(nil)
     regularScrubber = makeScrubber(storage + "/scrubbed")
   }
+
+  /// How many snapshots are to go, and wait until somebody confirms it.
+  var heldExpirations: Int { held.value }
 
   /// Begins to do all of it by itself, as the settings say.
   func start() {
@@ -93,4 +106,13 @@ final class Upkeep: Sendable {
     for task in started { await task.value }
     await scrubber.stop()
   }
+}
+
+/// A number that several threads set.
+private final class HeldCount: Sendable {
+  private let count = Mutex(0)
+
+  var value: Int { count.withLock { $0 } }
+
+  func set(_ value: Int) { count.withLock { $0 = value } }
 }

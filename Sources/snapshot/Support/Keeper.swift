@@ -9,10 +9,12 @@ protocol Keeper: Sendable {
   /// Says how long a snapshot stays; what is `nil` is left as it is.
   func change(_ id: SnapshotID, isPinned: Bool?, end: SnapshotEnd?) async throws -> SnapshotRecord
   /// Tells what would go by the rules, the oldest first, and why.
-  func plan(_ tell: (Expiration) -> Void) async throws
+  /// - Returns: whether so many go only when that is confirmed.
+  func plan(_ tell: (Expiration) -> Void) async throws -> Bool
   /// Lets go what is to go by the rules, and tells what went.
+  /// - Parameter isConfirmed: whether it may be more than a fifth of all snapshots.
   /// - Returns: how many more are to go, and can't.
-  func expire(_ tell: (Expiration) -> Void) async throws -> Int
+  func expire(isConfirmed: Bool, _ tell: (Expiration) -> Void) async throws -> Int
   /// Looks at every bundle.
   func scrub() async throws -> ScrubReport
 }
@@ -27,18 +29,20 @@ struct ServerKeeper: Keeper {
     try await client.change(id, isPinned: isPinned, end: end)
   }
 
-  func plan(_ tell: (Expiration) -> Void) async throws {
+  func plan(_ tell: (Expiration) -> Void) async throws -> Bool {
     var cursor: String?
+    var needsConfirmation: Bool
     repeat {
       let page = try await client.expirations(after: cursor)
       page.expirations.forEach(tell)
-      cursor = page.next
+      (cursor, needsConfirmation) = (page.next, page.needsConfirmation)
     } while cursor != nil
+    return needsConfirmation
   }
 
-  func expire(_ tell: (Expiration) -> Void) async throws -> Int {
+  func expire(isConfirmed: Bool, _ tell: (Expiration) -> Void) async throws -> Int {
     while true {
-      let outcome = try await client.expire()
+      let outcome = try await client.expire(isConfirmed: isConfirmed)
       outcome.expirations.forEach(tell)
       // Where nothing went, nothing more can.
       if outcome.remaining == 0 || outcome.expirations.isEmpty { return outcome.remaining }

@@ -43,10 +43,19 @@ struct StorageKeeper: Keeper {
     return try await naming(id) { try await service.change(change, of: id) }
   }
 
-  func plan(_ tell: (Expiration) -> Void) async throws { try await upkeep.reaper.plan().forEach(tell) }
+  func plan(_ tell: (Expiration) -> Void) async throws -> Bool {
+    let plan = try await upkeep.reaper.plan()
+    plan.expirations.forEach(tell)
+    return plan.needsConfirmation
+  }
 
-  func expire(_ tell: (Expiration) -> Void) async throws -> Int {
-    let outcome = try await upkeep.reaper.run()
+  func expire(isConfirmed: Bool, _ tell: (Expiration) -> Void) async throws -> Int {
+    let outcome: Reaper.Outcome
+    do {
+      outcome = try await upkeep.reaper.run(isConfirmed: isConfirmed)
+    } catch let held as ExpirationHeld {
+      throw CommandFailure("\(held)")
+    }
     outcome.expired.forEach(tell)
     return outcome.remaining
   }

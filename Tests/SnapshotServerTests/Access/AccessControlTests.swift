@@ -3,9 +3,10 @@ import HTTPEngine
 import HTTPTypes
 import Logging
 import SnapshotFormat
-import SnapshotServer
 import SystemIO
 import Testing
+
+@testable import SnapshotServer
 
 @Suite struct AccessControlTests {
   private let guarded: GuardedAPI
@@ -112,6 +113,51 @@ import Testing
     #expect(answer.kind == "token-in-url")
     let open = try GuardedAPI()
     #expect(try await open.api.send(.get, "/v1/snapshots", query: "a=1&access%5Ftoken=x").status == 400)
+  }
+
+  // MARK: Files
+
+  @Test func `a token that changes within one tick of the clock counts as it is now`() async throws {
+    let token = try guarded.token(.read)
+    let file = guarded.storage + "/tokens/\(token.id).json"
+    let valid = try Data(contentsOf: URL(filePath: file))
+    try guarded.tokens.revoke(token.id)
+    let revoked = try Data(contentsOf: URL(filePath: file))
+    let guardian = try #require(guarded.access.guardian)
+    // Some of so many fall into one tick, whatever else runs.
+    for round in 0..<200 {
+      for (contents, state) in [(valid, AccessToken.State.valid), (revoked, .revoked)] {
+        let staged = "\(guarded.storage)/\(round)"
+        try contents.write(to: URL(filePath: staged))
+        try Folder.replace(file, with: staged)
+        #expect(try await guardian.currentTokens().token(id: token.id)?.state(at: guarded.clock.now) == state)
+      }
+    }
+  }
+
+  @Test func `a storage that lost its tokens does not open itself`() async throws {
+    let token = try guarded.token(.read)
+    let tokens = guarded.storage + "/tokens"
+    for removesFolder in [false, true] {
+      try removesFolder
+        ? Folder.removeTree(tokens) : Folder.remove(tokens + "/\(token.id).json")
+      #expect(try guarded.tokens.hasTokens())
+      #expect(try await guarded.api.send(.get, "/v1/snapshots").status == 401)
+      #expect {
+        _ = try AccessControl(.init(storage: guarded.storage), logger: Logger(label: "test"))
+      } throws: { error in
+        if case TokenStoreError.tokensMissing(guarded.storage) = error {
+          "\(error)".contains("restore \(tokens)") && "\(error)".contains("snapshot token create")
+        } else {
+          false
+        }
+      }
+    }
+    // The mend that is named.
+    let next = try guarded.token(.read)
+    let access = try AccessControl(.init(storage: guarded.storage), logger: Logger(label: "test"))
+    #expect(try await !access.isOpen())
+    #expect(try await guarded.api.send(.get, "/v1/snapshots", next.fields).status == 200)
   }
 
   // MARK: Browsers

@@ -10,6 +10,7 @@ import TestSupport
 /// The API over stores in memory, watched over by tokens in a storage folder of its own.
 struct GuardedAPI {
   let api: TestAPI
+  let access: AccessControl
   let tokens: TokenStore
   let storage: String
   let clock: HandClock
@@ -27,7 +28,7 @@ struct GuardedAPI {
     configuration.clock = clock.accessClock
     configure(&configuration)
     let log = CapturedLog()
-    let access = try AccessControl(configuration, logger: Logger(label: "test") { _ in log })
+    access = try AccessControl(configuration, logger: Logger(label: "test") { _ in log })
     api = TestAPI(limits: limits, access: access, observation: observation)
   }
 

@@ -145,6 +145,24 @@ import Testing
     #expect(try await guarded.api.upload(bundle.bytes, fields: other).status == (isOfToken ? 201 : 429))
   }
 
+  @Test(arguments: [true, false]) func `streamed bytes are counted against each of two quotas`(
+    addressIsSmall: Bool
+  ) async throws {
+    let bundle = try SampleBundle()
+    let size = bundle.bytes.count
+    let (small, large) = (
+      UploadQuota(bytes: size + size / 2, seconds: 100), UploadQuota(bytes: 10 * size, seconds: 100)
+    )
+    let guarded = try GuardedAPI { $0.addressQuota = addressIsSmall ? small : large }
+    let request = TokenStore.Request(scopes: [.attach], quota: addressIsSmall ? large : small)
+    let token = GuardedAPI.bearer(try guarded.tokens.create(request).secret)
+    #expect(try await guarded.api.upload(bundle.bytes, fields: token, isChunked: true).status == 201)
+    let refused = try await guarded.api.upload(bundle.bytes, fields: token, isChunked: true)
+    #expect(refused.status == 429)
+    let name = addressIsSmall ? "address" : "token"
+    #expect(refused.fields[.rateLimitPolicy]?.hasPrefix("\"\(name)\"") == true)
+  }
+
   @Test(
     arguments: [
       ("1B/s", 1, 1), ("10GB/d", 10_000_000_000, 86_400), ("500MB/h", 500_000_000, 3600),

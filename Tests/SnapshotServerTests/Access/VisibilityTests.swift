@@ -1,4 +1,5 @@
 import HTTPEngine
+import HTTPSemantics
 import HTTPTypes
 import SnapshotFormat
 import SnapshotServer
@@ -116,6 +117,127 @@ import Testing
     let limited = try guarded.token(.read, .delete, limits: CallerLimits(reportPrefixes: ["BUG-"]))
     try await expectUnseen(.get, ".zip", limited.fields)
     try await expectUnseen(.delete, "", limited.fields)
+  }
+
+  /// Who may not know of a snapshot that somebody else attached to BUG-1, and where they attach.
+  enum Stranger: CaseIterable, Sendable {
+    case ofOtherReports, ofOtherApplications, withoutReading
+
+    var report: String { self == .ofOtherApplications ? "BUG-1" : "IOS-1" }
+
+    func token(_ guarded: GuardedAPI) throws -> HTTPFields {
+      switch self {
+      case .ofOtherReports:
+        try guarded.token(.attach, .read, .delete, limits: .init(reportPrefixes: ["IOS-"])).fields
+      case .ofOtherApplications:
+        try guarded.token(.attach, .read, .delete, limits: .init(applications: ["com.example.weather"]))
+          .fields
+      case .withoutReading: try guarded.token(.attach).fields
+      }
+    }
+  }
+
+  /// The answers to every way to attach under `id`, by what the request states besides.
+  private func attempts(_ id: SnapshotID, _ stranger: Stranger, _ token: HTTPFields) async throws
+    -> [TestAPI.Answer]
+  {
+    let weather = try SampleBundle { $0.application.identifier = "com.example.weather" }
+    let conditions: [HTTPFields] = [
+      [:], [.ifNoneMatch: "*"], [.ifMatch: "*"], [.ifMatch: "\"\(bundle.sha256)\""], [.ifNoneMatch: "\"x\""],
+      [.reprDigest: bundle.digestField],
+    ]
+    var answers: [TestAPI.Answer] = []
+    for condition in conditions {
+      var fields = token
+      fields.append(contentsOf: condition)
+      answers.append(
+        try await guarded.api.upload(weather.bytes, .put, report: stranger.report, id: id, fields: fields))
+      var draft = fields
+      draft[.uploadComplete] = "?0"
+      answers.append(try await guarded.api.upload([1], .put, report: stranger.report, id: id, fields: draft))
+      fields[.uploadLength] = "10"
+      fields[.uploadMetadata] = TestAPI.metadata([("report", stranger.report), ("id", "\(id)")])
+      answers.append(try await guarded.api.tus(.post, "/v1/uploads", fields))
+    }
+    return answers
+  }
+
+  @Test(arguments: Stranger.allCases)
+  func `a UUID that somebody else took is answered like one that was deleted`(stranger: Stranger) async throws
+  {
+    let (admin, token) = (try guarded.token(.admin), try stranger.token(guarded))
+    let deleted = try SampleBundle("deleted")
+    for each in [bundle, deleted] { try await guarded.attach(each, admin.fields) }
+    try await guarded.api.send(.delete, "/v1/snapshots/\(deleted.id)", admin.fields)
+    let (taken, gone) = (
+      try await attempts(bundle.id, stranger, token), try await attempts(deleted.id, stranger, token)
+    )
+    #expect(taken.map(\.status) == taken.indices.map { (3...5).contains($0) ? 412 : 409 })
+    #expect(taken.map(\.status) == gone.map(\.status))
+    #expect(taken.map(\.kind) == gone.map(\.kind))
+    #expect(taken.map(\.problem?.detail) == gone.map(\.problem?.detail))
+    #expect(taken.map(\.fields) == gone.map(\.fields))
+    if stranger != .withoutReading {
+      for id in [bundle.id, deleted.id, SnapshotID()] {
+        for (method, suffix) in [(HTTPRequest.Method.patch, ""), (.delete, ""), (.post, "/links")] {
+          let answer = try await guarded.api.send(method, "/v1/snapshots/\(id)" + suffix, token)
+          #expect(answer.status == 404)
+          #expect(answer.kind == "no-such-snapshot")
+        }
+      }
+    }
+    let all = try guarded.token(.admin).fields
+    #expect(try await guarded.attach(deleted, all).status == 410, "who may read may know")
+  }
+
+  @Test(arguments: [false, true], [false, true])
+  func `an upload whose UUID is taken meanwhile is answered the same once that is deleted`(
+    isDeleted: Bool, isResumed: Bool
+  ) async throws {
+    let (admin, token) = (try guarded.token(.admin), try Stranger.ofOtherReports.token(guarded))
+    let own = try SampleBundle("own") { $0.id = bundle.id }
+    let take: @Sendable () async throws -> Void = { [guarded, bundle, path] in
+      try await guarded.attach(bundle, admin.fields)
+      if isDeleted { try await guarded.api.send(.delete, path, admin.fields) }
+    }
+    let metadata = [("report", "IOS-1"), ("id", "\(bundle.id)")]
+    if isResumed {
+      let upload = try await guarded.api.open(own.bytes.count, metadata, token)
+      try await take()
+      var fields = token
+      fields[.uploadOffset] = "0"
+      fields[.contentType] = TestAPI.tusType
+      let answer = try await guarded.api.tus(.patch, upload, fields, body: .pieces(of: own.bytes))
+      #expect(answer.status == 409)
+      #expect(answer.kind == "snapshot-differs")
+      let again = try await guarded.api.tus(.head, upload, token)
+      #expect(again.status == 409)
+      #expect(again.problem?.detail == answer.problem?.detail)
+    } else {
+      var fields = token
+      fields[.contentType] = "application/zip"
+      let answer = try await guarded.api.send(
+        .put, "/v1/reports/IOS-1/snapshots/\(bundle.id)", fields, body: .pieces(of: own.bytes, end: take))
+      #expect(answer.status == 409)
+      #expect(answer.kind == "snapshot-differs")
+    }
+  }
+
+  @Test func `who administers only some snapshots reaches nothing that is about all`() async throws {
+    var observation = Observation()
+    observation.metricsText = (text: { "metrics" }, contentType: "text/plain")
+    let guarded = try GuardedAPI(observation: observation)
+    let limited = try guarded.token(.admin, limits: CallerLimits(reportPrefixes: ["BUG-"])).fields
+    let admin = try guarded.token(.admin).fields
+    for (method, path) in [
+      (HTTPRequest.Method.get, "/metrics"), (.get, "/v1/reindex"), (.post, "/v1/reindex"),
+      (.get, "/v1/expirations"), (.post, "/v1/expirations"), (.get, "/v1/scrub"), (.post, "/v1/scrub"),
+    ] {
+      let refused = try await guarded.api.send(method, path, limited)
+      #expect(refused.status == 403)
+      #expect(refused.kind == "caller-limited")
+      #expect(try await guarded.api.send(method, path, admin).status / 100 == 2)
+    }
   }
 
   @Test func `an open store keeps nothing of who attached`() async throws {

@@ -20,7 +20,7 @@ import Testing
     folder = try TemporaryFolder()
     bundle = try SampleBundle()
     let audit = try AuditLog(
-      AuditLog.Configuration(path: folder.file("audit.log").path),
+      .together(folder.file("audit.log").path),
       logger: Logger(label: "test") { _ in CapturedLog() })
     api = TestAPI(observation: Observation(metrics: ServerMetrics(registry), audit: audit))
   }

@@ -18,7 +18,7 @@ import Testing
   init() async throws {
     folder = try TemporaryFolder()
     let audit = try AuditLog(
-      AuditLog.Configuration(path: folder.file("audit.log").path), logger: Logger(label: "test"))
+      .together(folder.file("audit.log").path), logger: Logger(label: "test"))
     guarded = try GuardedAPI(observation: Observation(audit: audit))
     bundle = try SampleBundle()
     try await guarded.attach(bundle, guarded.token(.admin).fields)

@@ -100,7 +100,9 @@ extension Guardian {
       return Visitor(.signedOut(hadSession: true), nobody, cookies)
     }
     request.tell(ofToken: token.id)
-    return Visitor(.signedIn(token), try count(token, address), cookies)
+    let caller = try count(token, address)
+    register(request, token)
+    return Visitor(.signedIn(token), caller, cookies)
   }
 
   /// Begins a session of the token in `text`, in place of the one that there may be.

@@ -131,10 +131,9 @@ struct TusRoutes: Sendable {
     guard call.caller.mayAttach(to: attachment.report) else { throw SnapshotProblem.outsideLimits("reports") }
     let preconditions = Preconditions(call.request.headerFields)
     attachment.createOnly = preconditions.isCreateOnly
-    if let id = attachment.id {
-      try SnapshotRoutes.check(
-        try await snapshots.existing(id, preconditions), attachment.report, attachment.expected)
-    }
+    try SnapshotRoutes.check(
+      try await snapshots.existing(under: attachment, preconditions, for: call.caller), attachment.report,
+      attachment.expected)
     return attachment
   }
 

@@ -1,0 +1,57 @@
+import Synchronization
+
+/// The calls that run, by the token that they were admitted with, so that they can be ended with the token.
+final class RunningCalls: Sendable {
+  private struct State {
+    var lastNumber = 0
+    var calls: [String: [Int: @Sendable () -> Void]] = [:]
+  }
+
+  private let state = Mutex(State())
+
+  /// The ids of all tokens that calls run with.
+  var tokens: [String] { state.withLock { Array($0.calls.keys) } }
+
+  /// How many calls run with the token of this id.
+  func count(_ token: String) -> Int { state.withLock { $0.calls[token]?.count ?? 0 } }
+
+  /// Adds a call of the token of this id, which `end` ends. It stays in the table as long as the value returned lives.
+  func add(_ token: String, end: @escaping @Sendable () -> Void) -> RunningCall {
+    let number = state.withLock { state in
+      state.lastNumber += 1
+      state.calls[token, default: [:]][state.lastNumber] = end
+      return state.lastNumber
+    }
+    return RunningCall(token: token, number: number, calls: self)
+  }
+
+  /// Ends all calls of the token of this id.
+  /// - Returns: how many.
+  func end(_ token: String) -> Int {
+    let ended = state.withLock { $0.calls.removeValue(forKey: token) } ?? [:]
+    for end in ended.values { end() }
+    return ended.count
+  }
+
+  fileprivate func remove(_ token: String, _ number: Int) {
+    state.withLock { state in
+      state.calls[token]?[number] = nil
+      if state.calls[token]?.isEmpty == true { state.calls[token] = nil }
+    }
+  }
+}
+
+/// Keeps one call in a table of ``RunningCalls``.
+final class RunningCall: Sendable {
+  private let token: String
+  private let number: Int
+  private let calls: RunningCalls
+
+  fileprivate init(token: String, number: Int, calls: RunningCalls) {
+    self.token = token
+    self.number = number
+    self.calls = calls
+  }
+
+  deinit { calls.remove(token, number) }
+}
