@@ -26,17 +26,12 @@ final class Committer: Sendable {
     let begin: @Sendable () -> Finish?
   }
 
-  /// Folders whose own names last, and those that were made since.
-  private struct Folders {
-    var lasting: Set<String>
-    var fresh: Set<String> = []
-  }
-
   private let shelf: Shelf
   private let seams: Seams
   private let flusher: Flusher
   private let rounds = Rounds<Waiting>("committer")
-  private let folders: Mutex<Folders>
+  /// The folders in `bundles/` whose own names would survive a power cut.
+  private let folders: Mutex<Set<String>>
 
   /// - Parameters:
   ///   - folders: those in `bundles/` that would survive a power cut.
@@ -45,7 +40,7 @@ final class Committer: Sendable {
     self.shelf = shelf
     self.seams = seams
     self.flusher = flusher
-    self.folders = Mutex(Folders(lasting: folders))
+    self.folders = Mutex(folders)
   }
 
   /// Makes a change in `folder`, which is made when it is missing; returns when the change lasts.
@@ -79,7 +74,7 @@ final class Committer: Sendable {
   func close() async { await rounds.close() }
 
   /// The folders in `bundles/` that would survive a power cut.
-  var lastingFolders: Set<String> { folders.withLock { $0.lasting } }
+  var lastingFolders: Set<String> { folders.withLock { $0 } }
 
   /// Throws once the store is closed.
   func requireOpen() throws(StoreError) {
@@ -96,19 +91,26 @@ final class Committer: Sendable {
     for (folder, finish) in begun { finish(failures[folder]) }
   }
 
+  /// Makes a folder, and its name durable before anything is moved into it: a flush of the folder that a bundle comes
+  /// from would else make it last that the bundle has left, and not where to.
   private func makeIfMissing(_ folder: String) throws(StoreError) {
     try folders.withLock { folders throws(StoreError) in
-      guard !folders.lasting.contains(folder), !folders.fresh.contains(folder) else { return }
-      do throws(SystemError) { try Folder.create(folder) } catch { throw StoreError(error) }
-      folders.fresh.insert(folder)
+      guard !folders.contains(folder) else { return }
+      do throws(SystemError) {
+        try Folder.create(folder)
+        try Folder.synchronize(shelf.bundles)
+      } catch {
+        throw StoreError(error)
+      }
+      folders.insert(folder)
     }
   }
 
-  /// Flushes the folders of one round, and the folder above where one of them is new.
+  /// Flushes the folders of one round.
   /// - Returns: what failed, by folder.
   private func flush(_ changed: Set<String>) -> [String: SystemError] {
     var failures: [String: SystemError] = [:]
-    var due = changed.filter { folder in
+    let due = changed.filter { folder in
       do throws(SystemError) {
         try seams.before(.flushFolder)
         return true
@@ -117,18 +119,8 @@ final class Committer: Sendable {
         return false
       }
     }
-    let fresh = folders.withLock { $0.fresh }
-    if !fresh.isEmpty { due.insert(shelf.bundles) }
     for (folder, failure) in zip(due, flusher.flush(due.map { [.folder($0)] })) {
       if let failure { failures[folder] = failure }
-    }
-    if let failure = failures[shelf.bundles] {
-      for folder in fresh where failures[folder] == nil { failures[folder] = failure }
-    } else {
-      folders.withLock { folders in
-        folders.lasting.formUnion(fresh)
-        folders.fresh.subtract(fresh)
-      }
     }
     return failures
   }

@@ -28,7 +28,7 @@ public struct Admission: Sendable {
   /// Bundles of so many bytes, and smaller ones, are read whole whatever came along.
   public var wholeUpTo: Int64
   /// What checks a bundle that has arrived.
-  public var validate: Validator
+  public var validate: Validator { didSet { recheck = validate } }
   /// What checks a bundle that is kept already: a rule that is newer than the bundle does not make it damaged.
   package var recheck: Validator
   /// The time of day.

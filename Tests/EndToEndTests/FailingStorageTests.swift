@@ -12,10 +12,10 @@ import Testing
     Issue.record("\(address) never answered \(status)")
   }
 
-  private func attach(_ zip: URL, to server: TestServer) async throws -> Int {
+  private func attach(_ zip: URL, as id: SnapshotID, to server: TestServer) async throws -> Int {
     try await Curl([
-      "--data-binary", "@\(zip.path)", "-H", "Content-Type: application/zip",
-      server.address("/v1/reports/BUG-1/snapshots"),
+      "-T", zip.path, "-H", "Content-Type: application/zip",
+      server.address("/v1/reports/BUG-1/snapshots/\(id)"),
     ]).status
   }
 
@@ -25,16 +25,16 @@ import Testing
     let folder = try TemporaryFolder()
     let storage = folder.file("storage")
     let server = try await TestServer(storage: storage)
-    let (first, _) = try await Sample.bundle(in: folder, seed: 1)
+    let (first, firstID) = try await Sample.bundle(in: folder, seed: 1)
     let (second, id) = try await Sample.bundle(in: folder, seed: 2)
-    #expect(try await attach(first, to: server) == 201)
+    #expect(try await attach(first, as: firstID, to: server) == 201)
     try await wait(for: 200, server.address("/v1/snapshots"))
     for suffix in ["-shm", "-wal", ""] {
       let path = storage.appending(path: "catalog.sqlite" + suffix).path
       guard Folder.isRegularFile(path) else { continue }
       try File(path, .update).truncate(to: 0)
     }
-    #expect(try await attach(second, to: server) == 201)
+    #expect(try await attach(second, as: id, to: server) == 201)
     #expect(try await Curl([server.address("/v1/snapshots/\(id).zip")]).status == 200)
     try await wait(for: 200, server.address("/v1/snapshots"))
     let list = try await Curl([server.address("/v1/snapshots?total=true")]).json
@@ -47,7 +47,7 @@ import Testing
     let folder = try TemporaryFolder()
     let storage = folder.file("storage")
     let server = try await TestServer(storage: storage)
-    let (zip, _) = try await Sample.bundle(in: folder)
+    let (zip, id) = try await Sample.bundle(in: folder)
     try await wait(for: 200, server.address("/readyz"))
     let uploads = storage.appending(path: "uploads").path
     try Folder.remove(uploads)
@@ -55,10 +55,10 @@ import Testing
     let answer = try await Curl([server.address("/readyz")]).json
     #expect(answer as? [String: String] == ["status": "unwritable", "reason": "failing"])
     #expect(try await Curl([server.address("/healthz")]).status == 200)
-    #expect(try await attach(zip, to: server) == 503)
+    #expect(try await attach(zip, as: id, to: server) == 503)
     try Folder.create(uploads)
     try await wait(for: 200, server.address("/readyz"))
-    #expect(try await attach(zip, to: server) == 201)
+    #expect(try await attach(zip, as: id, to: server) == 201)
     #expect(await server.program.stop() == 0)
   }
 }

@@ -75,7 +75,6 @@ import Testing
         "Transfer-Encoding: identity", "Transfer-Encoding: gzip", "Transfer-Encoding: nonsense",
         "Transfer-Encoding: chunked, chunked", "Transfer-Encoding: chunkedchunked",
         "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked",
-        "Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked",
         "Transfer-Encoding: chunked\r\nTransfer-Encoding: x", "Transfer-Encoding: xchunked",
         "Transfer-Encoding: chunkedx", "Transfer-Encoding: chunk", "Transfer-Encoding: \"chunked\"",
         "Transfer-Encoding: 'chunked'", "Transfer-Encoding: chunked;", "Transfer-Encoding: chunked;q=1",

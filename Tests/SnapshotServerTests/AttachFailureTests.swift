@@ -82,7 +82,7 @@ import Testing
     }
     for await _ in reached { break }
     task.cancel()
-    await #expect(throws: CancellationError.self) { try await task.value }
+    await #expect(throws: HTTPBodyError.disconnected) { try await task.value }
     #expect(api.store.ends == .init(begun: 1, committed: 0, discarded: 1))
   }
 }
