@@ -256,7 +256,8 @@ import ZipArchive
     let digest: HTTPFields = [.reprDigest: SampleBundle.digestField(bytes)]
     let refused = try await api.upload(bytes, .put, id: locked.id, fields: digest)
     #expect(refused.status == 422)
-    #expect(refused.text.contains("attachments/locked") && refused.text.contains("is encrypted"))
+    let detail = try #require(refused.problem?.detail)
+    #expect(detail.contains("attachments/locked") && detail.contains("is encrypted"), "\(detail)")
 
     #expect(try await api.upload(locked.bytes, .put, id: locked.id).status == 201)
     let stored = try await api.store.open(locked.id)
