@@ -54,6 +54,16 @@ struct LimitsTests {
     #expect(try app.names(in: "recordings") == ["grown"])
   }
 
+  @Test func `a recording that is replaced needs no other to leave`() async throws {
+    var app = app
+    app.configuration.limits.recordings = 2
+    let mode = app.launch()
+    mode.state = .recording
+    await record(["a", "b", "b"], mode)
+    #expect(try app.names(in: "recordings") == ["a", "b"])
+    #expect(app.events.all.isEmpty)
+  }
+
   @Test func `calls of a history leave one by one, with what was noted of a long identifier`() async throws {
     var app = app
     app.configuration.limits.recordings = 3

@@ -63,7 +63,9 @@ extension SnapshotAPIClient {
         }
       }
       remembered = place
-      if upload.restarts.count > former.restarts.count { upload.restarts.last.map { listener.restarted?($0) } }
+      if upload.restarts.count > former.restarts.count, let reason = upload.restarts.last {
+        listener.restarted?(reason)
+      }
       switch verdict {
       case .goOn: if upload.location != nil { tell(upload.kept) }
       case .pause: try await retries.pause(after: error, if: true)
