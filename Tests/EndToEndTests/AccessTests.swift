@@ -121,10 +121,11 @@ import Testing
       return client
     }
     #expect(try await Product.run(["token", "revoke", app.id, "--storage", storage.path]).status == 0)
-    try await RawHTTPClient.run {
+    let isCut = try await RawHTTPClient.run {
       // A reset, and not the 408 that a slow body is answered with.
-      _ = #expect(throws: RawHTTPClient.Failure.self) { _ = try client.receiveExactly(1) }
+      do { return try client.receiveExactly(1).isEmpty } catch { return true }
     }
+    #expect(isCut)
     #expect(await server.program.stop() == 0)
     #expect(try server.program.errors.contains("their token is no longer valid"))
   }
