@@ -49,8 +49,7 @@ let sources: [Target] = [
       "DataSnapshots", "SnapshotClient", "SnapshotFormat", "HTTPEngine", "HTTPSemantics", "HTTPTransport",
       "SystemIO", .httpTypes, .logging,
     ]),
-  .target(
-    name: "PrometheusMetrics", dependencies: [.product(name: "CoreMetrics", package: "swift-metrics")]),
+  .target(name: "PrometheusMetrics", dependencies: [.coreMetrics]),
   .target(name: "SnapshotStore", dependencies: ["SnapshotFormat", "SystemIO"]),
   .target(
     name: "FileStore", dependencies: ["SnapshotStore", "SnapshotFormat", "SystemIO", .crypto, .logging]),
@@ -65,8 +64,7 @@ let sources: [Target] = [
     name: "SnapshotServer",
     dependencies: [
       "SnapshotPages", "SnapshotDiff", "HTTPEngine", "HTTPSemantics", "SnapshotStore", "SnapshotFormat",
-      "ZipArchive", "SystemIO", .httpTypes, .logging, .crypto,
-      .product(name: "CoreMetrics", package: "swift-metrics"), .tracing,
+      "ZipArchive", "SystemIO", .httpTypes, .logging, .crypto, .coreMetrics, .tracing,
     ]),
 
   // The command, which puts them together.
@@ -76,12 +74,8 @@ let sources: [Target] = [
       "SystemIO", "ZipArchive", "SnapshotFormat", "SnapshotDiff", "DataSnapshots", "SnapshotClient",
       "HTTPTransport",
       "HTTPEngine", "SnapshotStore", "FileStore", "SQLiteCatalog", "SnapshotServer", "PrometheusMetrics",
-      .httpTypes, .logging, .product(name: "CoreMetrics", package: "swift-metrics"),
-      .product(name: "ArgumentParser", package: "swift-argument-parser"),
-      .product(name: "Configuration", package: "swift-configuration"),
-      .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-      .product(name: "UnixSignals", package: "swift-service-lifecycle"),
-      .product(name: "Yams", package: "Yams"),
+      .httpTypes, .logging, .coreMetrics, .argumentParser, .configuration, .serviceLifecycle, .unixSignals,
+      .yams,
     ]),
 ]
 
@@ -90,9 +84,7 @@ let tests: [Target] = [
   .executableTarget(
     name: "echo-server",
     dependencies: [
-      "HTTPEngine", "HTTPSemantics", "SystemIO", .httpTypes, .logging,
-      .product(name: "ArgumentParser", package: "swift-argument-parser"),
-      .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+      "HTTPEngine", "HTTPSemantics", "SystemIO", .httpTypes, .logging, .argumentParser, .unixSignals,
     ], path: "Tests/EchoServer"),
   .testTarget(name: "SystemIOTests", dependencies: ["SystemIO", "TestSupport"]),
   .testTarget(name: "ZipArchiveTests", dependencies: ["ZipArchive", "SystemIO", "TestSupport"]),
@@ -111,9 +103,7 @@ let tests: [Target] = [
     dependencies: [
       "HTTPEngine", "HTTPSemantics", "SystemIO", "TestSupport", "echo-server", .httpTypes, .logging,
     ]),
-  .testTarget(
-    name: "PrometheusMetricsTests",
-    dependencies: ["PrometheusMetrics", .product(name: "CoreMetrics", package: "swift-metrics")]),
+  .testTarget(name: "PrometheusMetricsTests", dependencies: ["PrometheusMetrics", .coreMetrics]),
   .testTarget(
     name: "SnapshotStoreTests",
     dependencies: [
@@ -131,8 +121,7 @@ let tests: [Target] = [
     dependencies: [
       "SnapshotServer", "SQLiteCatalog", "PrometheusMetrics", "HTTPEngine", "HTTPSemantics", "SnapshotStore",
       "FileStore", "SnapshotFormat", "ZipArchive", "SystemIO", "TestSupport", .crypto, .httpTypes, .logging,
-      .tracing,
-      .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
+      .tracing, .inMemoryTracing,
     ]),
   .testTarget(
     name: "SnapshotClientTests",
@@ -151,8 +140,7 @@ let tests: [Target] = [
     name: "EndToEndTests",
     dependencies: [
       "snapshot", "DataSnapshots", "SnapshotFormat", "SnapshotClient", "SnapshotStore", "HTTPEngine",
-      "SystemIO", "TestSupport", .crypto,
-      .product(name: "Yams", package: "Yams"),
+      "SystemIO", "TestSupport", .crypto, .yams,
     ]),
 ]
 
@@ -187,19 +175,24 @@ let package = Package(
     .library(name: "HTTPEngine", targets: ["HTTPEngine", "HTTPSemantics", "SystemIO"]),
     .executable(name: "snapshot", targets: ["snapshot"]),
   ],
+  traits: [
+    .trait(
+      name: "Server", description: "The server, its catalogue and the command; an app needs none of them."),
+    .default(enabledTraits: ["Server"]),
+  ],
   dependencies: [
-    .package(url: "https://github.com/apple/swift-argument-parser", .upToNextMinor(from: "1.8.2")),
-    .package(url: "https://github.com/apple/swift-configuration", .upToNextMinor(from: "1.4.0")),
-    .package(url: "https://github.com/apple/swift-crypto", .upToNextMinor(from: "4.5.2")),
-    .package(url: "https://github.com/apple/swift-distributed-tracing", .upToNextMinor(from: "1.7.3")),
-    .package(url: "https://github.com/apple/swift-http-structured-headers", .upToNextMinor(from: "1.7.0")),
-    .package(url: "https://github.com/apple/swift-http-types", .upToNextMinor(from: "1.8.0")),
-    .package(url: "https://github.com/apple/swift-log", .upToNextMinor(from: "1.16.2")),
-    .package(url: "https://github.com/apple/swift-metrics", .upToNextMinor(from: "2.13.0")),
-    .package(url: "https://github.com/groue/GRDB.swift", .upToNextMinor(from: "7.10.0")),
-    .package(url: "https://github.com/hummingbird-project/swift-mustache", .upToNextMinor(from: "2.1.1")),
-    .package(url: "https://github.com/jpsim/Yams", .upToNextMinor(from: "6.2.2")),
-    .package(url: "https://github.com/swift-server/swift-service-lifecycle", .upToNextMinor(from: "2.13.0")),
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+    .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
+    .package(url: "https://github.com/apple/swift-http-structured-headers", from: "1.7.0"),
+    .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
+    .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
   ],
   targets: sources + tests + [fuzzing],
   swiftLanguageModes: [.v6]
@@ -207,14 +200,27 @@ let package = Package(
 
 extension Target.Dependency {
   static var crypto: Self { .product(name: "Crypto", package: "swift-crypto") }
-  static var grdb: Self { .product(name: "GRDB", package: "GRDB.swift") }
   static var httpTypes: Self { .product(name: "HTTPTypes", package: "swift-http-types") }
   static var logging: Self { .product(name: "Logging", package: "swift-log") }
-  static var mustache: Self { .product(name: "Mustache", package: "swift-mustache") }
   static var rawStructuredFields: Self {
     .product(name: "RawStructuredFieldValues", package: "swift-http-structured-headers")
   }
-  static var tracing: Self { .product(name: "Tracing", package: "swift-distributed-tracing") }
+
+  static var argumentParser: Self { server("ArgumentParser", "swift-argument-parser") }
+  static var configuration: Self { server("Configuration", "swift-configuration") }
+  static var coreMetrics: Self { server("CoreMetrics", "swift-metrics") }
+  static var grdb: Self { server("GRDB", "GRDB.swift") }
+  static var inMemoryTracing: Self { server("InMemoryTracing", "swift-distributed-tracing") }
+  static var mustache: Self { server("Mustache", "swift-mustache") }
+  static var serviceLifecycle: Self { server("ServiceLifecycle", "swift-service-lifecycle") }
+  static var tracing: Self { server("Tracing", "swift-distributed-tracing") }
+  static var unixSignals: Self { server("UnixSignals", "swift-service-lifecycle") }
+  static var yams: Self { server("Yams", "Yams") }
+
+  /// A dependency of the server: SwiftPM does not even resolve it where the trait `Server` is off.
+  private static func server(_ product: String, _ package: String) -> Self {
+    .product(name: product, package: package, condition: .when(traits: ["Server"]))
+  }
 }
 
 /// Where raw memory is the subject; everywhere else the compiler checks that none is touched.

@@ -12,11 +12,7 @@ extension SnapshotMode {
 
   /// What there is of each module: in the active snapshot while one is replayed, else among the recordings here.
   ///
-  /// Reads the folder of recordings: not for a path that is taken often.
-  @available(*, noasync, message: "Use the asynchronous form")
-  public func report() -> ModuleReport { recorder.queue.sync { makeReport() } }
-
-  /// What there is of each module: in the active snapshot while one is replayed, else among the recordings here.
+  /// Reads the folder of recordings on a queue of its own.
   public func report() async -> ModuleReport { await recorder.queue.run { [self] in makeReport() } }
 
   /// The modules with identifiers as they are recorded.

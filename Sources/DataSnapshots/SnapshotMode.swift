@@ -19,7 +19,7 @@ import Synchronization
 ///
 ///     mode.state = .recording
 ///     // … the bug shows …
-///     print(mode.report())
+///     print(await mode.report())
 ///     let packed = try await mode.makeSnapshot(report: ReportID("BUG-123"), to: zip)
 ///
 /// A developer activates the snapshot, and sees what the tester saw:
@@ -140,12 +140,13 @@ public final class SnapshotMode: Sendable {
     }
   }
 
-  /// Waits until everything that was recorded or set before is on the disk.
-  @available(*, noasync, message: "Use the asynchronous form")
-  public func flush() { recorder.queue.sync {} }
-
-  /// Waits until everything that was recorded or set before is on the disk.
+  /// Returns when everything that was recorded or set before is on the disk.
   public func flush() async { await recorder.queue.run {} }
+
+  /// Blocks the calling thread until everything that was recorded or set before is on the disk: for the last moments
+  /// of a process, where nothing can await ``flush()``.
+  @available(*, noasync, message: "Await flush()")
+  public func flushSynchronously() { recorder.queue.sync {} }
 
   // MARK: - State
 

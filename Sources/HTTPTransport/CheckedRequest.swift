@@ -65,3 +65,8 @@ package struct CheckedRequest: Sendable {
     ["Content-Length", "Transfer-Encoding", "Connection", "Upgrade", "TE", "Trailer", "Expect", "Host"]
       .compactMap { HTTPField.Name($0) })
 }
+
+extension HTTPRequest.Method {
+  /// Whether to do it twice has the effect of doing it once (RFC 9110 §9.2.2).
+  package var isIdempotent: Bool { [.get, .head, .put, .delete, .options, .trace].contains(self) }
+}

@@ -1,3 +1,4 @@
+public import Foundation
 public import HTTPTypes
 
 /// Sends one request, and gives one response.
@@ -27,4 +28,94 @@ public protocol Transport: Sendable {
     timeouts: TransportTimeouts,
     events: (@Sendable (TransportEvent) -> Void)?
   ) async throws(TransportError) -> TransportResponse
+}
+
+/// What a request carries.
+public enum TransportBody: Sendable {
+  /// Nothing; `POST`, `PUT` and `PATCH` say so with `Content-Length: 0`.
+  case none
+  /// Bytes in memory.
+  case bytes(Data)
+  /// The contents of a regular file, with its length at the start declared. A link is followed.
+  case file(URL)
+  /// That range of a regular file's bytes, which the file has. A link is followed. A transport that can't send from a
+  /// file's midst holds the range in memory.
+  case part(of: URL, Range<Int64>)
+}
+
+/// Where a response's body goes.
+public enum TransportDestination: Sendable {
+  /// Into memory, at most `limit` bytes.
+  case memory(limit: Int)
+  /// Into a file, made with mode 0600 where there is none, when the status is 200 (then from the start, cutting
+  /// what was there) or 206 with a `Content-Range` that starts at `offset` (then from `offset` on). The file may
+  /// be at most `limit` bytes long. Other statuses leave it alone: their bodies go into memory, cut after
+  /// ``TransportLimits/problemBytes``.
+  ///
+  /// What arrived before a failure stays in the file.
+  case file(URL, offset: Int64, limit: Int64 = .max)
+}
+
+/// What came back.
+public struct TransportResponse: Sendable {
+  /// Status and fields.
+  public var head: HTTPResponse
+  /// The body, as far as it went into memory.
+  public var body: Data
+
+  /// A response by its parts.
+  public init(head: HTTPResponse, body: Data) {
+    self.head = head
+    self.body = body
+  }
+}
+
+/// What happens while a request is under way.
+public enum TransportEvent: Sendable {
+  /// An informational response (1xx) came, the final one is still to come; where the transport can tell.
+  case informational(HTTPResponse)
+  /// The head of the final response is here, its destination is ready, and no byte of the body was taken yet.
+  case response(HTTPResponse)
+  /// Bytes moved; at most some ten times a second, and once more at the end.
+  case progress(TransportProgress)
+}
+
+/// How far a transfer is. Never goes back.
+///
+/// Where the response goes to a file this is about the file: a download that goes on at an offset starts there.
+/// Else it is about the request's body.
+public struct TransportProgress: Sendable, Hashable {
+  /// Bytes moved.
+  public var completed: Int64
+  /// Bytes in all, where known.
+  public var total: Int64?
+
+  /// A state of a transfer.
+  public init(completed: Int64, total: Int64?) {
+    self.completed = completed
+    self.total = total
+  }
+}
+
+/// How long to wait, in seconds.
+public struct TransportTimeouts: Sendable, Hashable {
+  /// Until the connection stands; more than 0.
+  public var connect: Double = 15
+  /// Without a byte in either direction, once the connection stands; more than 0.
+  public var idle: Double = 60
+  /// For all of it; `nil` for no limit.
+  public var total: Double?
+
+  /// The defaults above.
+  public init() {}
+}
+
+/// What a response may be at most, wherever it goes.
+public enum TransportLimits {
+  /// The bytes of a response's status line and fields.
+  public static let headBytes = 256 * 1024
+  /// How much of a body is kept that was meant for a file, but came with another status than 200 and 206.
+  public static let problemBytes = 64 * 1024
+  /// How long such a body may be before the transfer is given up.
+  public static let discardedBytes = 1024 * 1024
 }

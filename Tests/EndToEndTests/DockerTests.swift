@@ -5,8 +5,7 @@ import Yams
 
 /// No container engine is at hand where the tests run, so the files are held to what they name.
 @Suite struct DockerTests {
-  static let root = URL(filePath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+  static let root = PackageFolder.url()
 
   let instructions: [(name: String, value: String)]
 

@@ -3,6 +3,7 @@ import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
 import SnapshotFormat
+import TestSupport
 import Testing
 
 @testable import SnapshotServer
@@ -53,7 +54,7 @@ import Testing
   }
 
   @Test func `every problem that the sources know is described, and no other`() throws {
-    let sources = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Sources")
+    let sources = PackageFolder.url().appending(path: "Sources")
     var kinds: Set<String> = []
     for target in ["HTTPEngine", "SnapshotServer"] {
       let files = FileManager.default.enumerator(

@@ -16,7 +16,8 @@ public enum DocumentedExample {
   ///   - marker: which example of the file it is.
   public static func check(article: String, code: String, marker: String) throws {
     let lines = try example(marker, in: URL(filePath: code))
-    let text = try String(contentsOf: try root(above: code).appending(path: article), encoding: .utf8)
+    let text = try String(
+      contentsOf: PackageFolder.url(above: code).appending(path: article), encoding: .utf8)
     guard text.contains("```swift\n" + lines + "```\n") else {
       throw Mismatch(description: "\(article) does not show the example ‘\(marker)’:\n\n\(lines)")
     }
@@ -35,15 +36,5 @@ public enum DocumentedExample {
     let indentation = lines[begin].prefix { $0 == " " }
     return lines[(begin + 1)..<end]
       .map { ($0.hasPrefix(indentation) ? $0.dropFirst(indentation.count) : $0) + "\n" }.joined()
-  }
-
-  /// The folder with the package's description, above the file `code`.
-  private static func root(above code: String) throws -> URL {
-    var folder = URL(filePath: code).deletingLastPathComponent()
-    while !FileManager.default.fileExists(atPath: folder.appending(path: "Package.swift").path) {
-      guard folder.path.count > 1 else { throw CocoaError(.fileNoSuchFile) }
-      folder.deleteLastPathComponent()
-    }
-    return folder
   }
 }

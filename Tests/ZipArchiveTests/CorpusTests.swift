@@ -1,5 +1,6 @@
 import Foundation
 import SystemIO
+import TestSupport
 import Testing
 import ZipArchive
 
@@ -8,9 +9,7 @@ enum Corpus {
   /// `ZIP_CORPUS`, or the folder beside the package.
   static let folder: URL = {
     if let path = ProcessInfo.processInfo.environment["ZIP_CORPUS"] { return URL(filePath: path) }
-    let package = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent()
-    return package.deletingLastPathComponent().appending(path: "shared/zip-corpus")
+    return PackageFolder.url().deletingLastPathComponent().appending(path: "shared/zip-corpus")
   }()
 
   static let manifest = folder.appending(path: "manifest.tsv")

@@ -26,7 +26,7 @@ struct Overhead {
 
   private static func disabled(_ folder: URL, _ verdict: inout Verdict) throws {
     let mode = SnapshotMode(folder: folder)
-    mode.flush()
+    mode.flushSynchronously()
     let data = Data(repeating: 7, count: 100_000)
     let calls = 2_000_000
     var alone: [Double] = []
@@ -72,10 +72,10 @@ struct Overhead {
       ]
       let mode = SnapshotMode(folder: storage, configuration: configuration)
       mode.state = .recording
-      mode.flush()
+      mode.flushSynchronously()
       let (copies, records) = time(mode)
       gate.open()
-      mode.flush()
+      mode.flushSynchronously()
       print(
         "\(name): median \(records.median.short) ns, p99 \(records.percentile(99).short) ns; "
           + "memcpy median \(copies.median.short) ns")
