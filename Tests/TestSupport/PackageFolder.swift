@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 
 /// The folder that holds `Package.swift`, wherever below it a source file lies.
 public enum PackageFolder {
