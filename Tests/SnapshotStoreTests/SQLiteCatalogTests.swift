@@ -214,7 +214,7 @@ import Testing
     let catalog = try await filled(old)
     for part in 0..<5 {
       try await catalog.insert(
-        try old[(part * 100)..<((part + 1) * 100)].map { record in
+        old[(part * 100)..<((part + 1) * 100)].map { record in
           var changed = record
           changed.metadata = ["note": String(repeating: "changed \(part) ", count: 10)]
           return changed
