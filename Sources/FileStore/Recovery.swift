@@ -11,6 +11,8 @@ struct Recovery {
   /// Makes the folders of a storage that has none, each of them lasting.
   static func prepare(_ shelf: Shelf) throws(SystemError) {
     for folder in [shelf.bundles, shelf.uploads] { try Folder.createDurably(folder) }
+    // A process that was killed may have made the storage and not flushed its name: it holds nothing then.
+    if try Folder.entries(shelf.bundles).isEmpty { try Folder.synchronize(Folder.parent(of: shelf.root)) }
   }
 
   /// Removes what was staged and never published, but for uploads that may be resumed, ends deletions that were begun, and makes what is published

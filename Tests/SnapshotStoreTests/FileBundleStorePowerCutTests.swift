@@ -47,6 +47,10 @@ import Testing
       id: SnapshotID("\(digits)-0000-4000-8000-000000000000") ?? SnapshotID(), filling: digits, count: 2000)
   }
 
+  /// One more of the first shard.
+  private let later = SampleBundle(
+    id: SnapshotID("3f000002-0000-4000-8000-000000000000") ?? SnapshotID(), filling: "later", count: 500)
+
   /// Attaches, changes, sets aside, repairs and deletes.
   private func work(on disk: PowerCutDisk<Promise>) async throws {
     let store = try await open(disk.path)
@@ -139,6 +143,11 @@ import Testing
       var found: Promise = [:]
       for id in moment.promise.keys { found[id] = [await finding(id, in: store)] }
       disk.promise { [found] in $0 = found }
+      // What comes later is as safe, in a folder that the killed process made as well.
+      let record = try await expectedRecord(of: later)
+      disk.promise { $0[later.id] = [.absent, .kept(record, later.bytes)] }
+      try await store.upload(later)
+      disk.promise { $0[later.id] = [.kept(record, later.bytes)] }
       await store.close()
       try await disk.forEachCut(check)
     }
