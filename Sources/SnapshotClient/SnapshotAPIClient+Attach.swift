@@ -44,7 +44,11 @@ extension SnapshotAPIClient {
   private func forget(_ state: URL?) async throws(SnapshotClientError) {
     guard let state else { return }
     try await disk.run { (_) throws(SnapshotClientError) in
-      do { try Folder.removeIfPresent(state.path) } catch {}
+      do {
+        try Folder.removeIfPresent(state.path)
+      } catch {
+        // The upload's own outcome is what the caller has to know; a later upload checks the state that is left.
+      }
     }
   }
 
