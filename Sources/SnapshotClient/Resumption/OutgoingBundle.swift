@@ -32,6 +32,6 @@ struct UploadListener: Sendable {
   var progress: SnapshotAPIClient.ProgressHandler?
   /// Told how many bytes the server has for good, as often as it says so.
   var kept: (@Sendable (Int64) -> Void)?
-  /// Told when an upload is begun anew, and why.
+  /// Called when an upload begins again, and why.
   var restarted: (@Sendable (UploadRestart) -> Void)?
 }

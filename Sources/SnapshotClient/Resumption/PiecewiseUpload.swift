@@ -46,7 +46,7 @@ struct PiecewiseUpload: Sendable {
   private(set) var furthest: Int64 = 0
   private var pieces: PieceSize
   private var isSure = false
-  /// Why it was begun anew each time.
+  /// Why it began again, each time.
   private(set) var restarts: [UploadRestart] = []
   private var stalls = 0
 
@@ -156,7 +156,7 @@ struct PiecewiseUpload: Sendable {
     }
   }
 
-  /// Takes what the server says to have, and begins anew where that can't be.
+  /// Takes what the server says to have, and begins again where that can't be.
   private mutating func reach(_ offset: Int64) -> Verdict {
     guard (0...size).contains(offset) else { return restart(.impossibleOffset(offset)) }
     kept = offset
