@@ -2,147 +2,221 @@
 
 import PackageDescription
 
-/// The arrows between the targets go one way: from the bottom of this list to the top.
-let sources: [Target] = [
-  // System libraries: a module map and a shim header for macros and variadics, nothing else.
-  .systemLibrary(
-    name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
-  .systemLibrary(
-    name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
-  .systemLibrary(name: "CPlatform"),
+/// The targets of one folder, each in a folder of its own name.
+func group(_ folder: String, _ targets: [Target]) -> [Target] {
+  for target in targets { target.path = "\(folder)/\(target.name)" }
+  return targets
+}
 
-  // What every other target stands on.
-  .target(name: "SystemIO", dependencies: ["CPlatform"]),
-  .target(name: "ZipArchive", dependencies: ["CZlib", "SystemIO"]),
-  .target(name: "SnapshotFormat", dependencies: ["SystemIO", "ZipArchive", .crypto]),
+// The arrows go one way: a target depends only on groups above its own, and on targets above it in its own group.
 
-  // What differs between two snapshots.
-  .target(name: "SnapshotDiff", dependencies: ["SnapshotFormat", "ZipArchive"]),
+/// What every other target stands on. Those that begin with C are system libraries: a module map, and a shim header for
+/// macros and variadic functions.
+let base = group(
+  "Sources/Base",
+  [
+    .systemLibrary(
+      name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
+    .systemLibrary(
+      name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
+    .systemLibrary(name: "CPlatform"),
+    .target(name: "SystemIO", dependencies: ["CPlatform"]),
+    .target(name: "ZipArchive", dependencies: ["CZlib", "SystemIO"]),
+  ])
 
-  // What client and server alike read and write in HTTP's fields and targets.
-  .target(name: "HTTPSemantics", dependencies: [.httpTypes, .rawStructuredFields]),
+/// What a snapshot is, and what differs between two.
+let snapshots = group(
+  "Sources/Snapshots",
+  [
+    .target(name: "SnapshotFormat", dependencies: ["SystemIO", "ZipArchive", .crypto]),
+    .target(name: "SnapshotDiff", dependencies: ["SnapshotFormat", "ZipArchive"]),
+  ])
 
-  // What an app drops in.
-  .target(name: "DataSnapshots", dependencies: ["SnapshotFormat", "SystemIO"]),
-  .target(name: "Repositories", dependencies: ["SystemIO"]),
-  .target(name: "HTTPTransport", dependencies: ["SystemIO", .httpTypes]),
-  .target(
-    name: "CurlTransport",
-    dependencies: [
-      "HTTPTransport", "SystemIO", .httpTypes, .target(name: "CCurl", condition: .when(platforms: [.linux])),
-    ]),
-  .target(name: "URLSessionTransport", dependencies: ["HTTPTransport", "SystemIO", .httpTypes]),
-  .target(
-    name: "SnapshotClient",
-    dependencies: [
-      "SnapshotFormat", "SystemIO", "HTTPSemantics", "HTTPTransport", .httpTypes, .crypto,
-      .target(name: "CurlTransport", condition: .when(platforms: [.linux])),
-      .target(
-        name: "URLSessionTransport", condition: .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS])),
-    ]),
+/// HTTP for server and client; none of it has heard of a snapshot.
+let http = group(
+  "Sources/HTTP",
+  [
+    .target(name: "HTTPSemantics", dependencies: [.httpTypes, .rawStructuredFields]),
+    .target(name: "HTTPEngine", dependencies: ["SystemIO", "HTTPSemantics", .httpTypes, .logging]),
+    .target(name: "HTTPTransport", dependencies: ["SystemIO", .httpTypes]),
+    .target(
+      name: "CurlTransport",
+      dependencies: [
+        "HTTPTransport", "SystemIO", .httpTypes,
+        .target(name: "CCurl", condition: .when(platforms: [.linux])),
+      ]),
+    .target(name: "URLSessionTransport", dependencies: ["HTTPTransport", "SystemIO", .httpTypes]),
+  ])
 
-  // The server.
-  .target(name: "HTTPEngine", dependencies: ["SystemIO", "HTTPSemantics", .httpTypes, .logging]),
-  .target(
-    name: "SnapshotSettings",
-    dependencies: [
-      "DataSnapshots", "SnapshotClient", "SnapshotFormat", "HTTPEngine", "HTTPSemantics", "HTTPTransport",
-      "SystemIO", .httpTypes, .logging,
-    ]),
-  .target(name: "PrometheusMetrics", dependencies: [.coreMetrics]),
-  .target(name: "SnapshotStore", dependencies: ["SnapshotFormat", "SystemIO"]),
-  .target(
-    name: "FileStore", dependencies: ["SnapshotStore", "SnapshotFormat", "SystemIO", .crypto, .logging]),
-  .target(
-    name: "SQLiteCatalog", dependencies: ["SnapshotStore", "SnapshotFormat", "SystemIO", .grdb]),
-  .target(
-    name: "SnapshotPages",
-    dependencies: [
-      "SnapshotDiff", "SnapshotFormat", "HTTPSemantics", .mustache,
-    ], resources: [.embedInCode("Templates"), .embedInCode("Assets")]),
-  .target(
-    name: "SnapshotServer",
-    dependencies: [
-      "SnapshotPages", "SnapshotDiff", "HTTPEngine", "HTTPSemantics", "SnapshotStore", "SnapshotFormat",
-      "ZipArchive", "SystemIO", .httpTypes, .logging, .crypto, .coreMetrics, .tracing,
-    ]),
+/// What an app depends on.
+let app = group(
+  "Sources/App",
+  [
+    .target(name: "DataSnapshots", dependencies: ["SnapshotFormat", "SystemIO"]),
+    .target(name: "Repositories", dependencies: ["SystemIO"]),
+    .target(
+      name: "SnapshotClient",
+      dependencies: [
+        "SnapshotFormat", "SystemIO", "HTTPSemantics", "HTTPTransport", .httpTypes, .crypto,
+        .target(name: "CurlTransport", condition: .when(platforms: [.linux])),
+        .target(
+          name: "URLSessionTransport",
+          condition: .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS])),
+      ]),
+    .target(
+      name: "SnapshotSettings",
+      dependencies: [
+        "DataSnapshots", "SnapshotClient", "SnapshotFormat", "HTTPEngine", "HTTPSemantics", "HTTPTransport",
+        "SystemIO", .httpTypes, .logging,
+      ]),
+  ])
 
-  // The command, which puts them together.
-  .executableTarget(
-    name: "snapshot",
-    dependencies: [
-      "SystemIO", "ZipArchive", "SnapshotFormat", "SnapshotDiff", "DataSnapshots", "SnapshotClient",
-      "HTTPTransport",
-      "HTTPEngine", "SnapshotStore", "FileStore", "SQLiteCatalog", "SnapshotServer", "PrometheusMetrics",
-      .httpTypes, .logging, .coreMetrics, .argumentParser, .configuration, .serviceLifecycle, .unixSignals,
-      .yams,
-    ]),
-]
+/// Where the server keeps bundles, and the index over them.
+let storage = group(
+  "Sources/Storage",
+  [
+    .target(name: "SnapshotStore", dependencies: ["SnapshotFormat", "SystemIO"]),
+    .target(
+      name: "FileStore", dependencies: ["SnapshotStore", "SnapshotFormat", "SystemIO", .crypto, .logging]),
+    .target(
+      name: "SQLiteCatalog", dependencies: ["SnapshotStore", "SnapshotFormat", "SystemIO", .grdb]),
+  ])
 
-let tests: [Target] = [
+/// The API and the web pages.
+let server = group(
+  "Sources/Server",
+  [
+    .target(name: "PrometheusMetrics", dependencies: [.coreMetrics]),
+    .target(
+      name: "SnapshotPages",
+      dependencies: [
+        "SnapshotDiff", "SnapshotFormat", "HTTPSemantics", .mustache,
+      ], resources: [.embedInCode("Templates"), .embedInCode("Assets")]),
+    .target(
+      name: "SnapshotServer",
+      dependencies: [
+        "SnapshotPages", "SnapshotDiff", "HTTPEngine", "HTTPSemantics", "SnapshotStore", "SnapshotFormat",
+        "ZipArchive", "SystemIO", .httpTypes, .logging, .crypto, .coreMetrics, .tracing,
+      ]),
+  ])
+
+/// The command, which puts all of it together.
+let command = group(
+  "Sources/Command",
+  [
+    .executableTarget(
+      name: "snapshot",
+      dependencies: [
+        "SystemIO", "ZipArchive", "SnapshotFormat", "SnapshotDiff", "DataSnapshots", "SnapshotClient",
+        "HTTPTransport", "HTTPEngine", "SnapshotStore", "FileStore", "SQLiteCatalog", "SnapshotServer",
+        "PrometheusMetrics", .httpTypes, .logging, .coreMetrics, .argumentParser, .configuration,
+        .serviceLifecycle, .unixSignals,
+        .yams,
+      ])
+  ])
+
+/// What tests share, and a small program over the engine alone.
+let support: [Target] = [
   .target(name: "TestSupport", dependencies: ["SystemIO", "CPlatform"], path: "Tests/TestSupport"),
   .executableTarget(
     name: "echo-server",
     dependencies: [
       "HTTPEngine", "HTTPSemantics", "SystemIO", .httpTypes, .logging, .argumentParser, .unixSignals,
     ], path: "Tests/EchoServer"),
-  .testTarget(name: "SystemIOTests", dependencies: ["SystemIO", "TestSupport"]),
-  .testTarget(name: "ZipArchiveTests", dependencies: ["ZipArchive", "SystemIO", "TestSupport"]),
-  .testTarget(
-    name: "SnapshotFormatTests", dependencies: ["SnapshotFormat", "ZipArchive", "SystemIO", "TestSupport"]),
-  .testTarget(
-    name: "SnapshotDiffTests",
-    dependencies: ["SnapshotDiff", "SnapshotFormat", "ZipArchive", "SystemIO", "TestSupport"]),
-  .testTarget(
-    name: "DataSnapshotsTests",
-    dependencies: ["DataSnapshots", "Repositories", "SnapshotFormat", "SystemIO", "TestSupport"]),
-  .testTarget(name: "RepositoriesTests", dependencies: ["Repositories", "SystemIO", "TestSupport"]),
-  .testTarget(name: "HTTPSemanticsTests", dependencies: ["HTTPSemantics", .httpTypes]),
-  .testTarget(
-    name: "HTTPEngineTests",
-    dependencies: [
-      "HTTPEngine", "HTTPSemantics", "SystemIO", "TestSupport", "echo-server", .httpTypes, .logging,
-    ]),
-  .testTarget(name: "PrometheusMetricsTests", dependencies: ["PrometheusMetrics", .coreMetrics]),
-  .testTarget(
-    name: "SnapshotStoreTests",
-    dependencies: [
-      "SnapshotStore", "FileStore", "SQLiteCatalog", "SnapshotFormat", "SystemIO", "TestSupport", .logging,
-      .grdb,
-    ]),
-  .testTarget(
-    name: "SnapshotPagesTests",
-    dependencies: [
-      "SnapshotPages", "SnapshotDiff", "SnapshotFormat", "HTTPSemantics", "SystemIO", "TestSupport",
-      .mustache,
-    ]),
-  .testTarget(
-    name: "SnapshotServerTests",
-    dependencies: [
-      "SnapshotServer", "SQLiteCatalog", "PrometheusMetrics", "HTTPEngine", "HTTPSemantics", "SnapshotStore",
-      "FileStore", "SnapshotFormat", "ZipArchive", "SystemIO", "TestSupport", .crypto, .httpTypes, .logging,
-      .tracing, .inMemoryTracing,
-    ]),
-  .testTarget(
-    name: "SnapshotClientTests",
-    dependencies: [
-      "SnapshotClient", "HTTPSemantics", "HTTPTransport", "URLSessionTransport", "SnapshotFormat", "SystemIO",
-      "TestSupport", .httpTypes,
-      .target(name: "CurlTransport", condition: .when(platforms: [.linux])),
-    ]),
-  .testTarget(
-    name: "SnapshotSettingsTests",
-    dependencies: [
-      "SnapshotSettings", "DataSnapshots", "SnapshotClient", "SnapshotFormat", "SnapshotServer",
-      "SnapshotStore", "HTTPEngine", "HTTPTransport", "SystemIO", "TestSupport", .httpTypes, .logging,
-    ]),
-  .testTarget(
-    name: "EndToEndTests",
-    dependencies: [
-      "snapshot", "DataSnapshots", "SnapshotFormat", "SnapshotClient", "SnapshotStore", "HTTPEngine",
-      "SystemIO", "TestSupport", .crypto, .yams,
-    ]),
 ]
+
+/// The tests lie as the targets do.
+let tests = [
+  group(
+    "Tests/Base",
+    [
+      .testTarget(name: "SystemIOTests", dependencies: ["SystemIO", "TestSupport"]),
+      .testTarget(name: "ZipArchiveTests", dependencies: ["ZipArchive", "SystemIO", "TestSupport"]),
+    ]),
+  group(
+    "Tests/Snapshots",
+    [
+      .testTarget(
+        name: "SnapshotFormatTests",
+        dependencies: ["SnapshotFormat", "ZipArchive", "SystemIO", "TestSupport"]),
+      .testTarget(
+        name: "SnapshotDiffTests",
+        dependencies: ["SnapshotDiff", "SnapshotFormat", "ZipArchive", "SystemIO", "TestSupport"]),
+    ]),
+  group(
+    "Tests/HTTP",
+    [
+      .testTarget(name: "HTTPSemanticsTests", dependencies: ["HTTPSemantics", .httpTypes]),
+      .testTarget(
+        name: "HTTPEngineTests",
+        dependencies: [
+          "HTTPEngine", "HTTPSemantics", "SystemIO", "TestSupport", "echo-server", .httpTypes, .logging,
+        ]),
+    ]),
+  group(
+    "Tests/App",
+    [
+      .testTarget(
+        name: "DataSnapshotsTests",
+        dependencies: ["DataSnapshots", "Repositories", "SnapshotFormat", "SystemIO", "TestSupport"]),
+      .testTarget(name: "RepositoriesTests", dependencies: ["Repositories", "SystemIO", "TestSupport"]),
+      .testTarget(
+        name: "SnapshotClientTests",
+        dependencies: [
+          "SnapshotClient", "HTTPSemantics", "HTTPTransport", "URLSessionTransport", "SnapshotFormat",
+          "SystemIO",
+          "TestSupport", .httpTypes,
+          .target(name: "CurlTransport", condition: .when(platforms: [.linux])),
+        ]),
+      .testTarget(
+        name: "SnapshotSettingsTests",
+        dependencies: [
+          "SnapshotSettings", "DataSnapshots", "SnapshotClient", "SnapshotFormat", "SnapshotServer",
+          "SnapshotStore", "HTTPEngine", "HTTPTransport", "SystemIO", "TestSupport", .httpTypes, .logging,
+        ]),
+    ]),
+  group(
+    "Tests/Storage",
+    [
+      .testTarget(
+        name: "SnapshotStoreTests",
+        dependencies: [
+          "SnapshotStore", "FileStore", "SQLiteCatalog", "SnapshotFormat", "SystemIO", "TestSupport",
+          .logging,
+          .grdb,
+        ])
+    ]),
+  group(
+    "Tests/Server",
+    [
+      .testTarget(name: "PrometheusMetricsTests", dependencies: ["PrometheusMetrics", .coreMetrics]),
+      .testTarget(
+        name: "SnapshotPagesTests",
+        dependencies: [
+          "SnapshotPages", "SnapshotDiff", "SnapshotFormat", "HTTPSemantics", "SystemIO", "TestSupport",
+          .mustache,
+        ]),
+      .testTarget(
+        name: "SnapshotServerTests",
+        dependencies: [
+          "SnapshotServer", "SQLiteCatalog", "PrometheusMetrics", "HTTPEngine", "HTTPSemantics",
+          "SnapshotStore",
+          "FileStore", "SnapshotFormat", "ZipArchive", "SystemIO", "TestSupport", .crypto, .httpTypes,
+          .logging,
+          .tracing, .inMemoryTracing,
+        ]),
+    ]),
+  group(
+    "Tests/Command",
+    [
+      .testTarget(
+        name: "EndToEndTests",
+        dependencies: [
+          "snapshot", "DataSnapshots", "SnapshotFormat", "SnapshotClient", "SnapshotStore", "HTTPEngine",
+          "SystemIO", "TestSupport", .crypto, .yams,
+        ])
+    ]),
+].flatMap { $0 }
 
 /// What must hold of every parser, whatever it is given: replayed as tests over the inputs that are kept, or, where
 /// `FUZZING` is set, driven by libFuzzer.
@@ -194,7 +268,7 @@ let package = Package(
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
   ],
-  targets: sources + tests + [fuzzing],
+  targets: base + snapshots + http + app + storage + server + command + support + tests + [fuzzing],
   swiftLanguageModes: [.v6]
 )
 

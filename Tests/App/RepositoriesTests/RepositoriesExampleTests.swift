@@ -96,6 +96,6 @@ struct Booking: Codable, Sendable, Identifiable {
   @Test(arguments: ["Models", "Declare", "Use", "Validate", "Migrate", "Clean"])
   func `the article shows just those lines`(marker: String) throws {
     try DocumentedExample.check(
-      article: "Sources/Repositories/Repositories.docc/Repositories.md", code: #filePath, marker: marker)
+      article: "Sources/App/Repositories/Repositories.docc/Repositories.md", code: #filePath, marker: marker)
   }
 }

@@ -7,7 +7,7 @@ import Testing
 
 /// The article's lines, run as they stand there.
 @Suite struct PreloadingAppDataExampleTests {
-  private static let article = "Sources/DataSnapshots/DataSnapshots.docc/PreloadingAppData.md"
+  private static let article = "Sources/App/DataSnapshots/DataSnapshots.docc/PreloadingAppData.md"
 
   private func bundle() throws -> AppDataFixture {
     try AppDataFixture(["Documents/notes.json": "[1, 2, 3]", "Library/state": "half-finished"])

@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test func `every metric is in the article`() throws {
-    let root = PackageFolder.url().appending(path: "Sources/SnapshotServer")
+    let root = PackageFolder.url().appending(path: "Sources/Server/SnapshotServer")
     let article = try String(
       contentsOf: root.appending(path: "SnapshotServer.docc/Observability.md"), encoding: .utf8)
     let names = try String(contentsOf: root.appending(path: "Observation/MetricName.swift"), encoding: .utf8)

@@ -49,7 +49,7 @@ import Testing
 
   @Test func `the article shows just those lines`() throws {
     try DocumentedExample.check(
-      article: "Sources/SnapshotClient/SnapshotClient.docc/AttachingToReports.md", code: #filePath,
+      article: "Sources/App/SnapshotClient/SnapshotClient.docc/AttachingToReports.md", code: #filePath,
       marker: "AttachingToReports")
   }
 

@@ -34,7 +34,7 @@ import Testing
     await reporter.queue.close()
     await snapshotServer.stop()
     try DocumentedExample.check(
-      article: "Sources/SnapshotSettings/SnapshotSettings.docc/SnapshotSettings.md", code: #filePath,
+      article: "Sources/App/SnapshotSettings/SnapshotSettings.docc/SnapshotSettings.md", code: #filePath,
       marker: "SnapshotSettings")
   }
 }

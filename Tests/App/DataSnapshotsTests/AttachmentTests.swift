@@ -47,7 +47,7 @@ struct AttachmentTests {
     let text = try String(contentsOf: file, encoding: .utf8)
     #expect(text.contains("Ada") && text.contains("[redacted]") && !text.contains("ada@example.com"))
     try DocumentedExample.check(
-      article: "Sources/DataSnapshots/DataSnapshots.docc/DataSnapshots.md", code: #filePath,
+      article: "Sources/App/DataSnapshots/DataSnapshots.docc/DataSnapshots.md", code: #filePath,
       marker: "Repository")
   }
 

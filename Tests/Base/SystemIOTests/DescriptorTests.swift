@@ -33,7 +33,7 @@ import Testing
   }
 
   @Test func `nothing but a descriptor's owner closes it`() throws {
-    let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized
+    let root = PackageFolder.url()
     // `close` of a number: no method of that name, no label, nothing by reference.
     let call = #/(^|[^.\w])((Glibc|Darwin)\.)?close\(([\w.\[\]]+)\)[^"]*$/#
     var closing: [String] = []

@@ -23,7 +23,7 @@ enum Current {
 
 /// The article's lines, run as they stand there.
 struct ArticleTests {
-  private static let article = "Sources/DataSnapshots/DataSnapshots.docc/DataSnapshots.md"
+  private static let article = "Sources/App/DataSnapshots/DataSnapshots.docc/DataSnapshots.md"
 
   @Test func `the article's lines work`() async throws {
     let folder = try TemporaryFolder()

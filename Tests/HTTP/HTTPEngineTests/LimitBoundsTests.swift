@@ -9,7 +9,7 @@ import Testing
 /// Every limit over the wire: just under it, at it and over it.
 @Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct LimitBoundsTests {
   @Test func `the article names every limit with its default`() throws {
-    let article = PackageFolder.url().appending(path: "Sources/HTTPEngine/HTTPEngine.docc/Limits.md")
+    let article = PackageFolder.url().appending(path: "Sources/HTTP/HTTPEngine/HTTPEngine.docc/Limits.md")
     var documented: [String: String] = [:]
     for line in try String(contentsOf: article, encoding: .utf8).split(separator: "\n")
     where line.hasPrefix("| ``HTTPLimits/") {

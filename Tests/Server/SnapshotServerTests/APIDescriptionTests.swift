@@ -56,7 +56,7 @@ import Testing
   @Test func `every problem that the sources know is described, and no other`() throws {
     let sources = PackageFolder.url().appending(path: "Sources")
     var kinds: Set<String> = []
-    for target in ["HTTPEngine", "SnapshotServer"] {
+    for target in ["HTTP/HTTPEngine", "Server/SnapshotServer"] {
       let files = FileManager.default.enumerator(
         at: sources.appending(path: target), includingPropertiesForKeys: nil)
       for case let file as URL in try #require(files) where file.pathExtension == "swift" {
