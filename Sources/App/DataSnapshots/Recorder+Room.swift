@@ -31,28 +31,30 @@ extension Recorder {
     try removeOutdated()
     let limits = configuration.limits
     let added = name == nil ? 0 : 1
-    try removeOldest("there was no room for more") { shelf in
-      let replaced = name.map { shelf.size(of: $0) } ?? 0
-      let isReplacing = name.map { shelf.calls(of: $0).contains($0) } ?? false
-      return shelf.bytes - replaced + size > limits.totalBytes
-        || shelf.count + (isReplacing ? 0 : added) > max(limits.recordings, 1)
+    try removeOldest("there was no room for more") { recorded in
+      let replaced = name.map { recorded.size(of: $0) } ?? 0
+      let isReplacing = name.map { recorded.calls(of: $0).contains($0) } ?? false
+      return recorded.bytes - replaced + size > limits.totalBytes
+        || recorded.count + (isReplacing ? 0 : added) > max(limits.recordings, 1)
     }
   }
 
   /// Removes what is older than is allowed.
   func removeOutdated() throws(SystemError) {
     let earliest = configuration.clock().addingTimeInterval(-configuration.limits.age)
-    try removeOldest("they were too old") { shelf in shelf.oldest.map { $0.recordedAt < earliest } ?? false }
+    try removeOldest("they were too old") { recorded in
+      recorded.oldest.map { $0.recordedAt < earliest } ?? false
+    }
   }
 
   private func removeOldest(
-    _ reason: String, while isTooMuch: (inout Shelf) -> Bool
+    _ reason: String, while isTooMuch: (inout RecordingIndex) -> Bool
   ) throws(SystemError) {
     var count = 0
     defer {
       if count > 0 { tell(.recordingsRemoved, "the \(count) oldest recordings were removed: \(reason)") }
     }
-    while let oldest = try withShelf({ isTooMuch(&$0) ? $0.oldest : nil }) {
+    while let oldest = try withIndex({ isTooMuch(&$0) ? $0.oldest : nil }) {
       try remove(oldest.name)
       count += 1
     }

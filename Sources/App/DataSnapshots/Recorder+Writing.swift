@@ -46,14 +46,14 @@ extension Recorder {
     }
     let stem = RecordingName(identifier)
     let retention = policies[item.identifier].retention
-    let name = try retention == .latest ? stem : withShelf { $0.nextCall(of: stem) }
+    let name = try retention == .latest ? stem : withIndex { $0.nextCall(of: stem) }
     try makeRoom(for: Int64(data.count), as: name)
-    if try storage.write(data, as: identifier, name, at: item.time) { forgetShelf() }
+    if try storage.write(data, as: identifier, name, at: item.time) { forgetIndex() }
     let recording = Storage.Recording(
       identifier: identifier, name: name, size: Int64(data.count), recordedAt: item.time)
-    let calls = try withShelf { shelf in
-      shelf.put(recording)
-      return shelf.calls(of: name)
+    let calls = try withIndex { recorded in
+      recorded.put(recording)
+      return recorded.calls(of: name)
     }
     switch retention {
     case .latest:
@@ -73,9 +73,9 @@ extension Recorder {
   }
 
   func remove(_ name: RecordingName) throws(SystemError) {
-    let isLast = try withShelf { shelf in
-      shelf.remove(name)
-      return shelf.calls(of: name).isEmpty
+    let isLast = try withIndex { recorded in
+      recorded.remove(name)
+      return recorded.calls(of: name).isEmpty
     }
     try storage.remove(name, isLast: isLast)
   }
@@ -90,7 +90,7 @@ extension Recorder {
       tell(.leftover, "recordings/\(name) is no recording; it is passed over")
     }
     // Somebody else may have changed the folder.
-    if try withShelf({ !$0.holds(found) }) { forgetShelf() }
+    if try withIndex({ !$0.holds(found) }) { forgetIndex() }
     return found
   }
 
@@ -167,7 +167,7 @@ extension Recorder {
     changed.note(ran, of: configured)
     try changed.save(in: storage)
     memory.withLock { $0.notes = changed }
-    forgetShelf()
+    forgetIndex()
   }
 
   private func redact(_ recording: Storage.Recording, with redactor: Redactor) throws {

@@ -49,7 +49,7 @@ final class Recorder: Sendable {
   let redactor: Redactor
   let memory = Mutex(Memory())
   private let waiting = Mutex(Waiting())
-  private let shelf = Mutex<Shelf?>(nil)
+  private let recorded = Mutex<RecordingIndex?>(nil)
 
   init(storage: Storage, configuration: SnapshotMode.Configuration) {
     self.storage = storage
@@ -117,7 +117,7 @@ final class Recorder: Sendable {
     if waiting.withLock({ $0.count > 0 }), !queue.isCurrent { queue.sync { writeWaiting() } }
     let name = RecordingName(redactor.redact(identifier: identifier))
     do {
-      let calls = try withShelf { $0.calls(of: name) }
+      let calls = try withIndex { $0.calls(of: name) }
       if !calls.isEmpty, let data = try storage.read(calls[session.next(identifier, of: calls.count)]) {
         return data
       }
@@ -129,21 +129,25 @@ final class Recorder: Sendable {
 
   /// Every recorded identifier, in no order; none where that can't be read.
   var identifiers: [String] {
-    do { return try withShelf { $0.identifiers } } catch { return [] }
+    do { return try withIndex { $0.identifiers } } catch { return [] }
   }
 
   /// Looks at what is recorded, or changes what is known of it; reads the folder the first time.
-  func withShelf<Value>(_ body: (inout Shelf) -> Value) throws(SystemError) -> Value {
-    try shelf.withLock { shelf throws(SystemError) in
-      var loaded: Shelf
-      if let known = shelf.take() { loaded = known } else { loaded = Shelf(try storage.list { _ in }) }
-      defer { shelf = loaded }
+  func withIndex<Value>(_ body: (inout RecordingIndex) -> Value) throws(SystemError) -> Value {
+    try recorded.withLock { recorded throws(SystemError) in
+      var loaded: RecordingIndex
+      if let known = recorded.take() {
+        loaded = known
+      } else {
+        loaded = RecordingIndex(try storage.list { _ in })
+      }
+      defer { recorded = loaded }
       return body(&loaded)
     }
   }
 
   /// What is recorded is another thing than was known.
-  func forgetShelf() { shelf.withLock { $0 = nil } }
+  func forgetIndex() { recorded.withLock { $0 = nil } }
 
   // MARK: - On the queue
 
@@ -172,7 +176,7 @@ final class Recorder: Sendable {
       waiting.items = []
       waiting.latest = [:]
     }
-    defer { forgetShelf() }
+    defer { forgetIndex() }
     memory.withLock { $0.notes = nil }
     try storage.removeRecordings()
   }

@@ -41,7 +41,7 @@ public struct SnapshotHandler: HTTPHandler {
 
   /// Answers one request.
   public func respond(to request: HTTPServerRequest) async throws -> HTTPServerResponse {
-    let note = RequestNote()
+    let note = RequestContext()
     request.note = note
     return try await tracing.trace(request, note) { try await answer(request) }
   }
@@ -84,7 +84,7 @@ public struct SnapshotHandler: HTTPHandler {
 
   /// Whether a browser asks for what neither the API nor a page has.
   private func isForPeople(_ request: HTTPServerRequest) -> Bool {
-    (request.note as? RequestNote)?.facts.route == nil && !request.path.hasPrefix("/v1")
+    (request.note as? RequestContext)?.facts.route == nil && !request.path.hasPrefix("/v1")
       && request.acceptsHTML
   }
 

@@ -26,19 +26,19 @@ final class Committer: Sendable {
     let begin: @Sendable () -> Finish?
   }
 
-  private let shelf: Shelf
-  private let seams: Seams
+  private let layout: StorageLayout
+  private let faults: FaultInjection
   private let flusher: Flusher
-  private let rounds = Rounds<Waiting>("committer")
+  private let batches = BatchQueue<Waiting>("committer")
   /// The folders in `bundles/` whose own names would survive a power cut.
   private let folders: Mutex<Set<String>>
 
   /// - Parameters:
   ///   - folders: those in `bundles/` that would survive a power cut.
   ///   - flusher: one of the committer's own.
-  init(_ shelf: Shelf, seams: Seams, folders: Set<String>, flusher: Flusher) {
-    self.shelf = shelf
-    self.seams = seams
+  init(_ layout: StorageLayout, faults: FaultInjection, folders: Set<String>, flusher: Flusher) {
+    self.layout = layout
+    self.faults = faults
     self.flusher = flusher
     self.folders = Mutex(folders)
   }
@@ -62,27 +62,27 @@ final class Committer: Sendable {
           return nil
         }
       }
-      if !rounds.add(waiting, run(_:)) { continuation.resume(returning: .failure(closed)) }
+      if !batches.add(waiting, run(_:)) { continuation.resume(returning: .failure(closed)) }
     }
     return try result.get()
   }
 
   /// How many changes wait.
-  var waiting: Int { rounds.waiting }
+  var waiting: Int { batches.waiting }
 
   /// Refuses every change from now on; returns when those that were accepted are done.
-  func close() async { await rounds.close() }
+  func close() async { await batches.close() }
 
   /// The folders in `bundles/` that would survive a power cut.
   var lastingFolders: Set<String> { folders.withLock { $0 } }
 
   /// Throws once the store is closed.
   func requireOpen() throws(StoreError) {
-    if rounds.isClosed { throw closed }
+    if batches.isClosed { throw closed }
   }
 
   private var closed: StoreError {
-    .system(SystemError(operation: "flock", path: shelf.lock, code: POSIXErrorCode.EBADF.rawValue))
+    .system(SystemError(operation: "flock", path: layout.lock, code: POSIXErrorCode.EBADF.rawValue))
   }
 
   private func run(_ round: [Waiting]) {
@@ -98,7 +98,7 @@ final class Committer: Sendable {
       guard !folders.contains(folder) else { return }
       do throws(SystemError) {
         try Folder.create(folder)
-        try Folder.synchronize(shelf.bundles)
+        try Folder.synchronize(layout.bundles)
       } catch {
         throw StoreError(error)
       }
@@ -112,7 +112,7 @@ final class Committer: Sendable {
     var failures: [String: SystemError] = [:]
     let due = changed.filter { folder in
       do throws(SystemError) {
-        try seams.before(.flushFolder)
+        try faults.before(.flushFolder)
         return true
       } catch {
         failures[folder] = error

@@ -7,7 +7,7 @@ extension FileBundleStore {
   /// Gives a staged and flushed bundle its final name, unless the UUID is taken, and sees to it that its checksums are
   /// checked where they were not.
   func publish(
-    _ staging: StagedBundle, _ arrival: Occupancy.Arrival, as record: SnapshotRecord, createOnly: Bool
+    _ staging: StagedBundle, _ arrival: QuotaTracker.Arrival, as record: SnapshotRecord, createOnly: Bool
   ) async throws(StoreError) -> Publication {
     let (publication, isRepair) = try await place(staging, arrival, as: record, createOnly: createOnly)
     switch publication {
@@ -30,14 +30,14 @@ extension FileBundleStore {
 
   /// - Returns: what the upload is answered, and whether its bytes took the place of damaged ones.
   private func place(
-    _ staging: StagedBundle, _ arrival: Occupancy.Arrival, as record: SnapshotRecord, createOnly: Bool
+    _ staging: StagedBundle, _ arrival: QuotaTracker.Arrival, as record: SnapshotRecord, createOnly: Bool
   ) async throws(StoreError) -> (Publication, isRepair: Bool) {
-    try await committer.perform(in: shelf.folder(of: record.id)) { [self] () throws(StoreError) in
+    try await committer.perform(in: layout.folder(of: record.id)) { [self] () throws(StoreError) in
       let clearUp: @Sendable () -> Void = { self.attempt("remove what was staged", staging.remove) }
       do throws(StoreError) {
-        let existing = try shelf.storedRecord(record.id)
-        let publication = try Admission.reconcile(record, with: existing, createOnly: createOnly)
-        guard try shelf.isSetAside(record.id) else {
+        let existing = try layout.storedRecord(record.id)
+        let publication = try UploadValidator.reconcile(record, with: existing, createOnly: createOnly)
+        guard try layout.isSetAside(record.id) else {
           return Committer.Change(outcome: (publication, false), settle: clearUp)
         }
         // It was set aside after these bytes were checked: the next try checks them whole.
@@ -49,10 +49,10 @@ extension FileBundleStore {
           arrival.keep()
         } undo: {
           self.attempt("take back a publication") {
-            try Folder.publish(self.shelf.path(.bundle, of: record.id), as: staging.bundle)
-            try Folder.removeIfPresent(self.shelf.path(.record, of: record.id))
+            try Folder.publish(self.layout.path(.bundle, of: record.id), as: staging.bundle)
+            try Folder.removeIfPresent(self.layout.path(.record, of: record.id))
           }
-          self.shelf.forget(record.id)
+          self.layout.forget(record.id)
         }
       }
     }
@@ -60,12 +60,12 @@ extension FileBundleStore {
 
   /// Puts the bytes that came again in the place of those that were damaged; the record stays.
   private func repair(
-    _ id: SnapshotID, with staging: StagedBundle, _ arrival: Occupancy.Arrival,
+    _ id: SnapshotID, with staging: StagedBundle, _ arrival: QuotaTracker.Arrival,
     outcome: (Publication, isRepair: Bool), _ clearUp: @escaping @Sendable () -> Void
   ) throws(StoreError) -> Committer.Change<(Publication, isRepair: Bool)> {
-    let bundle = shelf.path(.bundle, of: id)
+    let bundle = layout.path(.bundle, of: id)
     do throws(SystemError) {
-      try seams.before(.publishBundle)
+      try faults.before(.publishBundle)
       try Folder.publish(staging.bundle, as: bundle)
     } catch {
       throw StoreError(error)
@@ -76,14 +76,14 @@ extension FileBundleStore {
       self.attempt("remove a damaged bundle") { try self.removeBundle(.damaged, of: id) }
     } undo: {
       self.attempt("take back a repair") { try Folder.publish(bundle, as: staging.bundle) }
-      self.shelf.forget(id)
+      self.layout.forget(id)
     }
   }
 
   /// Moves record and bundle to their final names, or neither.
   private func place(_ staging: StagedBundle, under id: SnapshotID) throws(SystemError) {
-    let record = shelf.path(.record, of: id)
-    try seams.before(.publishRecord)
+    let record = layout.path(.record, of: id)
+    try faults.before(.publishRecord)
     do throws(SystemError) {
       try Folder.publish(staging.record, as: record)
     } catch  where error.isAlreadyThere {
@@ -91,8 +91,8 @@ extension FileBundleStore {
       try Folder.replace(record, with: staging.record)
     }
     do {
-      try seams.before(.publishBundle)
-      try Folder.publish(staging.bundle, as: shelf.path(.bundle, of: id))
+      try faults.before(.publishBundle)
+      try Folder.publish(staging.bundle, as: layout.path(.bundle, of: id))
     } catch {
       attempt("take back a record") { try Folder.removeIfPresent(record) }
       throw error
@@ -108,66 +108,66 @@ extension FileBundleStore {
   public func delete(
     _ id: SnapshotID, if condition: @escaping @Sendable (SnapshotRecord) -> Bool
   ) async throws(StoreError) -> Bool {
-    try await delete(id) { [shelf] () throws(StoreError) in condition(try shelf.storedRecord(id)) }
+    try await delete(id) { [layout] () throws(StoreError) in condition(try layout.storedRecord(id)) }
   }
 
   private func delete(
     _ id: SnapshotID, ifSo isWanted: @escaping @Sendable () throws(StoreError) -> Bool
   ) async throws(StoreError) -> Bool {
-    try await readers.next.perform { [shelf] () throws(StoreError) in try shelf.requirePublished(id) }
-    let isBuried = try await committer.perform(in: shelf.folder(of: id)) { [self] () throws(StoreError) in
-      try shelf.requirePublished(id)
+    try await readers.next.perform { [layout] () throws(StoreError) in try layout.requirePublished(id) }
+    let isDeleted = try await committer.perform(in: layout.folder(of: id)) { [self] () throws(StoreError) in
+      try layout.requirePublished(id)
       guard try isWanted() else { return Committer.Change(outcome: false) }
-      let tombstone = shelf.path(.tombstone, of: id)
+      let tombstone = layout.path(.tombstone, of: id)
       do throws(SystemError) {
-        try seams.before(.bury)
+        try faults.before(.writeTombstone)
         _ = try File(tombstone, .create(mode: 0o600))
       } catch {
         throw StoreError(error)
       }
-      shelf.forget(id)
+      layout.forget(id)
       return Committer.Change(
         outcome: true,
         undo: { self.attempt("take back a deletion") { try Folder.removeIfPresent(tombstone) } })
     }
-    guard isBuried else { return false }
+    guard isDeleted else { return false }
     // The tombstone lasts: whatever fails here is made up for at the next start.
     await remover.perform { [self] in
       attempt("remove a deleted bundle") {
-        try seams.before(.removeBundle)
-        for kind in [Shelf.Kind.bundle, .damaged] { try removeBundle(kind, of: id) }
-        try seams.before(.removeRecord)
-        try Folder.removeIfPresent(shelf.path(.record, of: id))
+        try faults.before(.removeBundle)
+        for kind in [StorageLayout.Kind.bundle, .damaged] { try removeBundle(kind, of: id) }
+        try faults.before(.removeRecord)
+        try Folder.removeIfPresent(layout.path(.record, of: id))
       }
     }
     return true
   }
 
   /// Removes a bundle, if it is there.
-  private func removeBundle(_ kind: Shelf.Kind, of id: SnapshotID) throws(SystemError) {
-    let path = shelf.path(kind, of: id)
+  private func removeBundle(_ kind: StorageLayout.Kind, of id: SnapshotID) throws(SystemError) {
+    let path = layout.path(kind, of: id)
     do throws(SystemError) {
       let size = try Folder.size(of: path)
       try Folder.remove(path)
-      shelf.forget(id)
-      occupancy.forget(size)
+      layout.forget(id)
+      quotaTracker.forget(size)
     } catch  where error.isNotFound {}
   }
 
   /// Takes a bundle out of use by giving it another name: one step, which says all.
   @discardableResult
   public func setAside(_ id: SnapshotID) async throws(StoreError) -> SnapshotRecord {
-    let (bundle, damaged) = (shelf.path(.bundle, of: id), shelf.path(.damaged, of: id))
-    return try await committer.perform(in: shelf.folder(of: id)) { [self] () throws(StoreError) in
-      let record = try shelf.storedRecord(id)
-      guard try !shelf.isSetAside(id) else { return Committer.Change(outcome: try shelf.asServed(record)) }
+    let (bundle, damaged) = (layout.path(.bundle, of: id), layout.path(.damaged, of: id))
+    return try await committer.perform(in: layout.folder(of: id)) { [self] () throws(StoreError) in
+      let record = try layout.storedRecord(id)
+      guard try !layout.isSetAside(id) else { return Committer.Change(outcome: try layout.asServed(record)) }
       do throws(SystemError) {
-        try seams.before(.setAside)
+        try faults.before(.setAside)
         try Folder.publish(bundle, as: damaged)
       } catch {
         throw StoreError(error)
       }
-      shelf.forget(id)
+      layout.forget(id)
       logger.error("Set aside a bundle that is damaged", metadata: ["id": "\(id)", "path": "\(damaged)"])
       var served = record
       served.verified = .damaged
@@ -181,7 +181,7 @@ extension FileBundleStore {
   @discardableResult
   public func change(_ change: RecordChange, of id: SnapshotID) async throws(StoreError) -> SnapshotRecord {
     while true {
-      let staged = "\(shelf.uploads)/\(SnapshotID()).json"
+      let staged = "\(layout.uploads)/\(SnapshotID()).json"
       let outcome: Result<SnapshotRecord?, StoreError>
       do throws(StoreError) {
         outcome = .success(try await replaceRecord(of: id, by: change, staged: staged))
@@ -203,15 +203,15 @@ extension FileBundleStore {
   ) async throws(StoreError) -> SnapshotRecord? {
     let epoch = flusher.epoch
     let (base, changed, file) = try await readers.next.perform { [self] () throws(StoreError) in
-      let base = try shelf.storedRecord(id)
+      let base = try layout.storedRecord(id)
       var changed = base
       change.apply(to: &changed)
       guard changed != base else { return (base, changed, File?.none) }
       do throws(SystemError) {
-        try seams.before(.stageRecord)
+        try faults.before(.stageRecord)
         let file = try File(staged, .create(mode: 0o600))
         try file.write(RecordFile.encode(changed), at: 0)
-        try seams.before(.flushRecord)
+        try faults.before(.flushRecord)
         return (base, changed, file)
       } catch {
         throw StoreError(error)
@@ -225,17 +225,17 @@ extension FileBundleStore {
       }
     }
     // Where nothing changes the folder is flushed all the same: who made the same change may still be at it.
-    return try await committer.perform(in: shelf.folder(of: id)) { [self] () throws(StoreError) in
-      guard try shelf.storedRecord(id) == base else { return Committer.Change(outcome: nil) }
-      let served = try shelf.asServed(changed)
+    return try await committer.perform(in: layout.folder(of: id)) { [self] () throws(StoreError) in
+      guard try layout.storedRecord(id) == base else { return Committer.Change(outcome: nil) }
+      let served = try layout.asServed(changed)
       if file != nil {
         do throws(SystemError) {
-          try seams.before(.replaceRecord)
-          try Folder.replace(shelf.path(.record, of: id), with: staged)
+          try faults.before(.replaceRecord)
+          try Folder.replace(layout.path(.record, of: id), with: staged)
         } catch {
           throw StoreError(error)
         }
-        shelf.forget(id)
+        layout.forget(id)
       }
       return Committer.Change(outcome: served)
     }

@@ -8,7 +8,7 @@ extension FileBundleStore {
     /// The storage folder.
     public var path: String
     /// What a bundle must pass before it is published.
-    public var admission: Admission
+    public var validator: UploadValidator
     /// How many bytes of the disk are left free: an upload that would use them is refused as
     /// ``StoreError/outOfSpace``.
     public var reserve: Int64
@@ -31,13 +31,13 @@ extension FileBundleStore {
 
     /// Settings for the storage at `path`.
     public init(
-      path: String, admission: Admission = Admission(), reserve: Int64 = 64 << 20,
+      path: String, validator: UploadValidator = UploadValidator(), reserve: Int64 = 64 << 20,
       quota: Int64? = nil, writers: Int = 4,
       flushers: Int = 16, sharesFlushes: Bool = true,
       onVerification: @escaping @Sendable (SnapshotRecord) async -> Void = { _ in }
     ) {
       self.path = path
-      self.admission = admission
+      self.validator = validator
       self.reserve = reserve
       self.quota = quota
       self.writers = writers

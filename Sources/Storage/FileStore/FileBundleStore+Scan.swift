@@ -7,11 +7,11 @@ import SystemIO
 extension FileBundleStore {
   /// The ids of the bundles in one part of all.
   public func ids(in shard: SnapshotShard) async throws(StoreError) -> [SnapshotID] {
-    try await scanner.perform { [shelf] () throws(StoreError) in
-      let folder = "\(shelf.bundles)/\(shard.digits)"
+    try await scanner.perform { [layout] () throws(StoreError) in
+      let folder = "\(layout.bundles)/\(shard.digits)"
       do throws(SystemError) {
         guard try Folder.kind(of: folder) == .folder else { return [] }
-        return try shelf.published(in: folder)
+        return try layout.published(in: folder)
       } catch {
         throw StoreError(error)
       }
@@ -42,7 +42,7 @@ extension FileBundleStore {
     _ id: SnapshotID, _ complete: (inout SnapshotRecord) -> Void
   ) -> SnapshotRecord? {
     do throws(StoreError) {
-      var record = try shelf.asServed(shelf.storedRecord(id))
+      var record = try layout.asServed(layout.storedRecord(id))
       complete(&record)
       return record
     } catch {
@@ -58,8 +58,8 @@ extension FileBundleStore {
   /// by, and is listed all the same.
   private func identifiers(of id: SnapshotID) -> [String]? {
     do {
-      return try configuration.admission.recheck(
-        URL(filePath: shelf.path(.bundle, of: id)), .structure
+      return try configuration.validator.recheck(
+        URL(filePath: layout.path(.bundle, of: id)), .structure
       ).summary.identifiers
     } catch {
       logger.warning(

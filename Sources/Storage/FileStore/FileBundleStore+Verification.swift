@@ -11,15 +11,15 @@ extension FileBundleStore {
   func admit(
     _ path: String, size: Int64, sha256: ContentDigest, as attachment: Attachment
   ) async throws(StoreError) -> SnapshotRecord {
-    let admission = configuration.admission
-    try admission.requireDigest(sha256, of: attachment)
-    var depth = admission.depth(for: attachment, size: size)
+    let validator = configuration.validator
+    try validator.requireDigest(sha256, of: attachment)
+    var depth = validator.depth(for: attachment, size: size)
     var summary = try await check(path, size: size, depth)
     if depth == .structure, try await isSetAside(attachment.id ?? summary.manifest.id) {
       depth = .full
       summary = try await check(path, size: size, depth)
     }
-    return try admission.record(of: summary, depth, size: size, sha256: sha256, as: attachment)
+    return try validator.record(of: summary, depth, size: size, sha256: sha256, as: attachment)
   }
 
   private func check(
@@ -27,14 +27,14 @@ extension FileBundleStore {
   ) async throws(StoreError) -> BundleSummary {
     do throws(BundleError) {
       return try await checks.check(
-        URL(filePath: path), size: size, depth, by: configuration.admission.validate)
+        URL(filePath: path), size: size, depth, by: configuration.validator.validate)
     } catch {
       throw StoreError(error)
     }
   }
 
   private func isSetAside(_ id: SnapshotID) async throws(StoreError) -> Bool {
-    try await readers.next.perform { [shelf] () throws(StoreError) in try shelf.isSetAside(id) }
+    try await readers.next.perform { [layout] () throws(StoreError) in try layout.isSetAside(id) }
   }
 
   /// Has the checksums of a bundle checked when those that are shorter are done.
@@ -45,9 +45,9 @@ extension FileBundleStore {
   /// Takes up what the last run left pending.
   func resumeVerification() {
     for folder in committer.lastingFolders {
-      scrubber.async { [weak self, shelf, logger] in
+      scrubber.async { [weak self, layout, logger] in
         do {
-          for id in try shelf.published(in: folder) { self?.beginCheck(of: id) }
+          for id in try layout.published(in: folder) { self?.beginCheck(of: id) }
         } catch {
           logger.error("Could not look for pending bundles", metadata: ["error": "\(error)"])
         }
@@ -73,10 +73,10 @@ extension FileBundleStore {
   private func beginCheck(of id: SnapshotID) {
     do throws(StoreError) {
       try committer.requireOpen()
-      let record = try shelf.storedRecord(id)
-      guard record.verified != .intact, try !shelf.isSetAside(id) else { return }
-      let zip = URL(filePath: shelf.path(.bundle, of: id))
-      let job = CheckJob(zip, size: record.size, .full, by: configuration.admission.recheck) {
+      let record = try layout.storedRecord(id)
+      guard record.verified != .intact, try !layout.isSetAside(id) else { return }
+      let zip = URL(filePath: layout.path(.bundle, of: id))
+      let job = CheckJob(zip, size: record.size, .full, by: configuration.validator.recheck) {
         [weak self] result in
         self?.judge(record, result)
       }
@@ -123,8 +123,8 @@ extension FileBundleStore {
   /// Blocks.
   func setAsideLater(_ id: SnapshotID) {
     do throws(StoreError) {
-      guard try !shelf.isSetAside(id) else { return }
-      var record = try shelf.storedRecord(id)
+      guard try !layout.isSetAside(id) else { return }
+      var record = try layout.storedRecord(id)
       record.verified = .damaged
       verdicts.continuation.yield(record)
     } catch {

@@ -28,8 +28,8 @@ import SystemIO
 /// aside at once.
 public final class FileBundleStore: BundleStore {
   let configuration: Configuration
-  let shelf: Shelf
-  let seams: Seams
+  let layout: StorageLayout
+  let faults: FaultInjection
   let logger: Logger
   let committer: Committer
   /// Write and hash what arrives; an upload stays on one of them.
@@ -50,7 +50,7 @@ public final class FileBundleStore: BundleStore {
   let scrubber: BackgroundQueue
   /// Checks bundles after the answer.
   let lateChecks: CheckQueue
-  let occupancy: Occupancy
+  let quotaTracker: QuotaTracker
   /// Finds out whether anything can be written.
   let writeProbe: WriteProbe
   /// Uploads that may be resumed.
@@ -66,26 +66,26 @@ public final class FileBundleStore: BundleStore {
   public static func open(
     _ configuration: Configuration, logger: Logger
   ) async throws(OpeningError) -> FileBundleStore {
-    try await open(configuration, logger: logger, seams: Seams())
+    try await open(configuration, logger: logger, faults: FaultInjection())
   }
 
   static func open(
-    _ configuration: Configuration, logger: Logger, seams: Seams
+    _ configuration: Configuration, logger: Logger, faults: FaultInjection
   ) async throws(OpeningError) -> FileBundleStore {
     let queue = DispatchQueue(label: "file-store.opening")
     let opened = try await queue.perform { () throws(OpeningError) -> FileBundleStore? in
-      let shelf = Shelf(root: configuration.path)
+      let layout = StorageLayout(root: configuration.path)
       do throws(SystemError) {
-        try Recovery.prepare(shelf)
-        guard let lock = try StorageLock(shelf) else { return nil }
-        let (folders, usage) = try Recovery(shelf: shelf, logger: logger).run()
-        let uploads = try UploadRecovery(shelf: shelf, logger: logger).run()
+        try Recovery.prepare(layout)
+        guard let lock = try StorageLock(layout) else { return nil }
+        let (folders, usage) = try Recovery(layout: layout, logger: logger).run()
+        let uploads = try UploadRecovery(layout: layout, logger: logger).run()
         let committer = Committer(
-          shelf, seams: seams, folders: folders, flusher: try makeFlusher(configuration))
+          layout, faults: faults, folders: folders, flusher: try makeFlusher(configuration))
         let flusher = try makeFlusher(configuration)
-        let occupancy = Occupancy(usage, quota: configuration.quota)
+        let quotaTracker = QuotaTracker(usage, quota: configuration.quota)
         return FileBundleStore(
-          configuration, shelf, seams, logger, lock, committer, flusher, occupancy, uploads)
+          configuration, layout, faults, logger, lock, committer, flusher, quotaTracker, uploads)
       } catch {
         throw .system(error)
       }
@@ -100,7 +100,7 @@ public final class FileBundleStore: BundleStore {
     // Each has a volume of its own, since a volume tells of a failure once. Bundles are renamed from `uploads/`: both
     // are on one file system, wherever the folder above them is.
     guard configuration.sharesFlushes,
-      let volume = try Volume.holding(Shelf(root: configuration.path).uploads)
+      let volume = try Volume.holding(StorageLayout(root: configuration.path).uploads)
     else {
       return Flusher(count: configuration.flushers, onFlush: configuration.onFlush, flushAll: nil)
     }
@@ -110,22 +110,24 @@ public final class FileBundleStore: BundleStore {
   }
 
   private init(
-    _ configuration: Configuration, _ shelf: Shelf, _ seams: Seams, _ logger: Logger, _ lock: StorageLock,
-    _ committer: Committer, _ flusher: Flusher, _ occupancy: Occupancy, _ recovered: [UploadRecovery.Found]
+    _ configuration: Configuration, _ layout: StorageLayout, _ faults: FaultInjection, _ logger: Logger,
+    _ lock: StorageLock,
+    _ committer: Committer, _ flusher: Flusher, _ quotaTracker: QuotaTracker,
+    _ recovered: [UploadRecovery.Found]
   ) {
     self.configuration = configuration
-    self.shelf = shelf
-    self.seams = seams
+    self.layout = layout
+    self.faults = faults
     self.logger = logger
     self.lock = Mutex(lock)
     self.committer = committer
     self.flusher = flusher
-    self.occupancy = occupancy
-    writeProbe = Self.makeWriteProbe(configuration, shelf, seams)
+    self.quotaTracker = quotaTracker
+    writeProbe = Self.makeWriteProbe(configuration, layout, faults)
     let writers = QueueSet("file-store.writer", count: configuration.writers)
     self.writers = writers
     uploads = ResumableTable(
-      recovered.map { Resumable($0, on: writers.next, in: occupancy) })
+      recovered.map { Resumable($0, on: writers.next, in: quotaTracker) })
     verdicts = AsyncStream.makeStream()
     let scrubber = BackgroundQueue()
     self.scrubber = scrubber
@@ -145,7 +147,7 @@ public final class FileBundleStore: BundleStore {
     await flusher.close()
     await committer.close()
     await remover.perform {}
-    shelf.closeFiles()
+    layout.closeFiles()
     let held = lock.withLock { $0.take() }
     do { try held?.release() } catch { logger.error("The storage's lock can't be given back: \(error)") }
   }
@@ -156,38 +158,38 @@ public final class FileBundleStore: BundleStore {
   }
 
   /// How much is kept.
-  public var usage: StoreUsage { occupancy.kept }
+  public var usage: StoreUsage { quotaTracker.kept }
 
   /// Begins to take a bundle in.
   public func beginUpload(expecting length: Int64?) async throws(StoreError) -> any BundleUpload {
     try committer.requireOpen()
     let writer = writers.next
     if let length {
-      try occupancy.requireRoom(for: length)
+      try quotaTracker.requireRoom(for: length)
       try await writer.perform { [self] () throws(StoreError) in try requireFreeSpace(for: length) }
     }
-    return FileUpload(Staging(in: shelf.uploads, flusher: flusher), on: writer, in: self)
+    return FileUpload(StagedUpload(in: layout.uploads, flusher: flusher), on: writer, in: self)
   }
 
   /// Throws where so many bytes more would leave less of the disk than the reserve. Blocks.
   func requireFreeSpace(for count: Int64) throws(StoreError) {
     let available: Int64
-    do { available = try seams.availableBytes(shelf.root) } catch { throw StoreError(error) }
+    do { available = try faults.availableBytes(layout.root) } catch { throw StoreError(error) }
     guard available - count >= configuration.reserve else { throw .outOfSpace }
   }
 
   /// The record of a bundle.
   public func record(_ id: SnapshotID) async throws(StoreError) -> SnapshotRecord {
-    if let record = shelf.recentRecord(id) { return record }
-    return try await readers.next.perform { [shelf] () throws(StoreError) in try shelf.record(id) }
+    if let record = layout.recentRecord(id) { return record }
+    return try await readers.next.perform { [layout] () throws(StoreError) in try layout.record(id) }
   }
 
   /// A bundle, open for reading.
   public func open(_ id: SnapshotID) async throws(StoreError) -> StoredBundle {
-    if let bundle = shelf.openRecent(id) { return bundle }
+    if let bundle = layout.openRecent(id) { return bundle }
     return try await readers.next.perform { [self] () throws(StoreError) in
       do throws(StoreError) {
-        return try shelf.open(id)
+        return try layout.open(id)
       } catch {
         if case .damaged = error { setAsideLater(id) }
         throw error
@@ -197,11 +199,11 @@ public final class FileBundleStore: BundleStore {
 
   /// A bundle, open for reading, with its record as the file has it.
   public func openAnew(_ id: SnapshotID) async throws(StoreError) -> StoredBundle {
-    try await keeper.perform { [shelf] () throws(StoreError) in
+    try await keeper.perform { [layout] () throws(StoreError) in
       do throws(StoreError) {
-        return try shelf.open(id, anew: true)
+        return try layout.open(id, anew: true)
       } catch {
-        shelf.forget(id)
+        layout.forget(id)
         throw error
       }
     }

@@ -25,17 +25,17 @@ final class FileUpload: BundleUpload {
   /// How much is gathered, in bytes.
   static let gatheredSize = 16 << 10
 
-  private let staging: Staging
+  private let staging: StagedUpload
   private let queue: DispatchQueue
   private let store: FileBundleStore
-  private let arrival: Occupancy.Arrival
+  private let arrival: QuotaTracker.Arrival
   private let flow = Mutex(Flow())
 
-  init(_ staging: Staging, on queue: DispatchQueue, in store: FileBundleStore) {
+  init(_ staging: StagedUpload, on queue: DispatchQueue, in store: FileBundleStore) {
     self.staging = staging
     self.queue = queue
     self.store = store
-    arrival = Occupancy.Arrival(in: store.occupancy)
+    arrival = QuotaTracker.Arrival(in: store.quotaTracker)
   }
 
   deinit {
@@ -60,7 +60,7 @@ final class FileUpload: BundleUpload {
     try end()
     do throws(StoreError) {
       let (record, files) = try await admit(attachment)
-      do throws(SystemError) { try await staging.makeLast(files) } catch { throw StoreError(error) }
+      do throws(SystemError) { try await staging.synchronize(files) } catch { throw StoreError(error) }
       return try await store.publish(
         staging.names, arrival, as: record, createOnly: attachment.createOnly)
     } catch {
@@ -139,7 +139,7 @@ final class FileUpload: BundleUpload {
     let record = try await store.admit(staging.names.bundle, size: size, sha256: sha256, as: attachment)
     return try await queue.perform { [staging, store] () throws(StoreError) in
       do throws(SystemError) {
-        return (record, try staging.complete(with: RecordFile.encode(record), store.seams))
+        return (record, try staging.complete(with: RecordFile.encode(record), store.faults))
       } catch {
         throw StoreError(error)
       }

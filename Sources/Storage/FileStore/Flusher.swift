@@ -27,7 +27,7 @@ final class Flusher: Sendable {
   private let onFlush: @Sendable (Duration) -> Void
   private let flushAll: (@Sendable () throws(SystemError) -> Void)?
   private let queues: QueueSet
-  private let rounds = Rounds<Waiting>("flusher")
+  private let batches = BatchQueue<Waiting>("flusher")
   private let failures = Atomic(0)
 
   /// - Parameters:
@@ -51,7 +51,7 @@ final class Flusher: Sendable {
   func flush(_ targets: [Target], since epoch: Int) async throws(SystemError) {
     let failure: SystemError? = await withCheckedContinuation { continuation in
       let waiting = Waiting(targets: targets, epoch: epoch) { continuation.resume(returning: $0) }
-      if !rounds.add(waiting, flush(_:)) {
+      if !batches.add(waiting, flush(_:)) {
         continuation.resume(returning: SystemError(operation: "flush", code: POSIXErrorCode.EBADF.rawValue))
       }
     }
@@ -59,10 +59,10 @@ final class Flusher: Sendable {
   }
 
   /// How many callers wait.
-  var waiting: Int { rounds.waiting }
+  var waiting: Int { batches.waiting }
 
   /// Finishes what waits, and takes nothing any more.
-  func close() async { await rounds.close() }
+  func close() async { await batches.close() }
 
   private func flush(_ round: [Waiting]) {
     let failures = flush(round.map(\.targets))

@@ -8,7 +8,7 @@ import Synchronization
 /// it away, calls ``forget(_:)`` afterwards. Safe to use from any thread.
 final class RecordCache: Sendable {
   private struct State {
-    var records: RecentTable<SnapshotID, SnapshotRecord>
+    var records: LRUCache<SnapshotID, SnapshotRecord>
     var changes = 0
   }
 
@@ -18,7 +18,7 @@ final class RecordCache: Sendable {
   private let state: Mutex<State>
 
   init(byteLimit: Int = RecordCache.byteLimit) {
-    state = Mutex(State(records: RecentTable(limit: byteLimit)))
+    state = Mutex(State(records: LRUCache(limit: byteLimit)))
   }
 
   /// To be asked before a record is read, for ``keep(_:cost:readAt:)``.

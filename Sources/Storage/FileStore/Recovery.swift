@@ -5,38 +5,38 @@ import SystemIO
 
 /// Puts right what a crash left, before anything is served.
 struct Recovery {
-  let shelf: Shelf
+  let layout: StorageLayout
   let logger: Logger
 
   /// Makes the folders of a storage that has none, each of them lasting.
-  static func prepare(_ shelf: Shelf) throws(SystemError) {
-    for folder in [shelf.bundles, shelf.uploads] { try Folder.createDurably(folder) }
+  static func prepare(_ layout: StorageLayout) throws(SystemError) {
+    for folder in [layout.bundles, layout.uploads] { try Folder.createDurably(folder) }
     // A process that was killed may have made the storage and not flushed its name: it holds nothing then.
-    if try Folder.entries(shelf.bundles).isEmpty { try Folder.synchronize(Folder.parent(of: shelf.root)) }
+    if try Folder.entries(layout.bundles).isEmpty { try Folder.synchronize(Folder.parent(of: layout.root)) }
   }
 
   /// Removes what was staged and never published, but for uploads that may be resumed, ends deletions that were begun, and makes what is published
   /// last: a crash may have come between a publication and the flush of its folder.
   /// - Returns: the folders in `bundles/`, each of which would survive a power cut, and how much is in them.
   func run() throws(SystemError) -> (folders: Set<String>, usage: StoreUsage) {
-    for name in try Folder.entries(shelf.uploads) where Shelf.upload(ofFile: name) == nil {
-      try Folder.removeTree(shelf.uploads + "/" + name)
+    for name in try Folder.entries(layout.uploads) where StorageLayout.upload(ofFile: name) == nil {
+      try Folder.removeTree(layout.uploads + "/" + name)
       logger.info("Removed an upload that was never committed", metadata: ["upload": "\(name)"])
     }
-    let folders = try shelf.folders()
+    let folders = try layout.folders()
     var usage = StoreUsage()
     for folder in folders {
       try tidy(folder, &usage)
       try Folder.synchronize(folder)
     }
-    for folder in [shelf.bundles, shelf.root] { try Folder.synchronize(folder) }
+    for folder in [layout.bundles, layout.root] { try Folder.synchronize(folder) }
     return (Set(folders), usage)
   }
 
   private func tidy(_ folder: String, _ usage: inout StoreUsage) throws(SystemError) {
-    var found: [SnapshotID: Set<Shelf.Kind>] = [:]
+    var found: [SnapshotID: Set<StorageLayout.Kind>] = [:]
     for name in try Folder.entries(folder) {
-      if let (id, kind) = Shelf.parse(name, in: folder) {
+      if let (id, kind) = StorageLayout.parse(name, in: folder) {
         found[id, default: []].insert(kind)
       } else {
         logger.warning(
@@ -44,35 +44,35 @@ struct Recovery {
       }
     }
     for (id, kinds) in found {
-      let bundles: [Shelf.Kind] = [.bundle, .damaged].filter(kinds.contains)
+      let bundles: [StorageLayout.Kind] = [.bundle, .damaged].filter(kinds.contains)
       if kinds.contains(.tombstone) {
         if kinds.count > 1 { try endDeletion(of: id) }
       } else if !kinds.contains(.record) {
         for kind in bundles { try setAside(id, kind) }
       } else if let bundle = bundles.first {
         // The same bytes came again for what was damaged.
-        if bundles.count > 1 { try Folder.removeIfPresent(shelf.path(.damaged, of: id)) }
+        if bundles.count > 1 { try Folder.removeIfPresent(layout.path(.damaged, of: id)) }
         usage.bundles += 1
-        usage.bytes += try Folder.size(of: shelf.path(bundle, of: id))
+        usage.bytes += try Folder.size(of: layout.path(bundle, of: id))
       } else {
-        try Folder.removeIfPresent(shelf.path(.record, of: id))
+        try Folder.removeIfPresent(layout.path(.record, of: id))
         logger.info("Removed the record of a bundle that was never published", metadata: ["id": "\(id)"])
       }
     }
   }
 
   private func endDeletion(of id: SnapshotID) throws(SystemError) {
-    for kind in [Shelf.Kind.bundle, .damaged, .record] {
-      try Folder.removeIfPresent(shelf.path(kind, of: id))
+    for kind in [StorageLayout.Kind.bundle, .damaged, .record] {
+      try Folder.removeIfPresent(layout.path(kind, of: id))
     }
     logger.info("Ended a deletion", metadata: ["id": "\(id)"])
   }
 
   /// Nobody knows the report of a bundle without a record, so nobody may fetch it; but it is not ours to remove.
-  private func setAside(_ id: SnapshotID, _ kind: Shelf.Kind) throws(SystemError) {
-    try Folder.create(shelf.setAside)
-    let place = "\(shelf.setAside)/\(SnapshotID())-\(id).\(kind.rawValue)"
-    try Folder.publish(shelf.path(kind, of: id), as: place)
+  private func setAside(_ id: SnapshotID, _ kind: StorageLayout.Kind) throws(SystemError) {
+    try Folder.create(layout.setAside)
+    let place = "\(layout.setAside)/\(SnapshotID())-\(id).\(kind.rawValue)"
+    try Folder.publish(layout.path(kind, of: id), as: place)
     logger.error("Set aside a bundle that has no record", metadata: ["id": "\(id)", "path": "\(place)"])
   }
 }

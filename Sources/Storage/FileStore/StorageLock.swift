@@ -8,16 +8,16 @@ struct StorageLock: Sendable {
   private let held: [File]
 
   /// Takes the lock; `nil` where another server holds it.
-  init?(_ shelf: Shelf) throws(SystemError) {
+  init?(_ layout: StorageLayout) throws(SystemError) {
     var held: [File] = []
-    let folder = try File(shelf.root)
+    let folder = try File(layout.root)
     do throws(SystemError) {
       guard try folder.tryLock() else { return nil }
       held.append(folder)
     } catch {
       guard error.isUnsupported else { throw error }
     }
-    let file = try File(shelf.lock, .openOrCreate(mode: 0o600))
+    let file = try File(layout.lock, .openOrCreate(mode: 0o600))
     guard try file.tryLock() else { return nil }
     held.append(file)
     self.held = held

@@ -96,11 +96,15 @@ extension FileBundleStore {
   public func fault() async -> StorageFault? { await writeProbe.fault() }
 
   /// Writes a file in `uploads/`, flushes it and removes it.
-  static func makeWriteProbe(_ configuration: Configuration, _ shelf: Shelf, _ seams: Seams) -> WriteProbe {
+  static func makeWriteProbe(
+    _ configuration: Configuration, _ layout: StorageLayout, _ faults: FaultInjection
+  ) -> WriteProbe {
     WriteProbe { () throws(StoreError) in
       do throws(SystemError) {
-        guard try seams.availableBytes(shelf.root) >= configuration.reserve else { throw .full(shelf.root) }
-        let path = "\(shelf.uploads)/probe"
+        guard try faults.availableBytes(layout.root) >= configuration.reserve else {
+          throw .full(layout.root)
+        }
+        let path = "\(layout.uploads)/probe"
         try Folder.removeIfPresent(path)
         let file = try File(path, .create(mode: 0o600))
         try file.write([1], at: 0)

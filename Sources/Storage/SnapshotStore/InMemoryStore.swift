@@ -14,7 +14,7 @@ public final class InMemoryStore: BundleStore {
     case deleted
   }
 
-  let admission: Admission
+  let validator: UploadValidator
   private let entries = Mutex<[SnapshotID: Entry]>([:])
   /// How much uploads that may be resumed take on.
   public let uploadLimits: UploadLimits
@@ -22,8 +22,8 @@ public final class InMemoryStore: BundleStore {
   let queue = DispatchQueue(label: "in-memory-store")
 
   /// An empty store.
-  public init(admission: Admission = Admission(), uploadLimits: UploadLimits = UploadLimits()) {
-    self.admission = admission
+  public init(validator: UploadValidator = UploadValidator(), uploadLimits: UploadLimits = UploadLimits()) {
+    self.validator = validator
     self.uploadLimits = uploadLimits
   }
 
@@ -129,9 +129,9 @@ public final class InMemoryStore: BundleStore {
     return try entries.withLock { entries throws(StoreError) in
       switch entries[record.id] {
       case .published(let existing):
-        return try Admission.reconcile(record, with: existing.record, createOnly: attachment.createOnly)
+        return try UploadValidator.reconcile(record, with: existing.record, createOnly: attachment.createOnly)
       case .setAside(let existing):
-        _ = try Admission.reconcile(record, with: existing.record, createOnly: attachment.createOnly)
+        _ = try UploadValidator.reconcile(record, with: existing.record, createOnly: attachment.createOnly)
         var repaired = existing.record
         repaired.verified = .intact
         entries[record.id] = .published(StoredBundle(record: repaired, file: file))
@@ -162,16 +162,16 @@ extension InMemoryStore {
       throw StoreError(error)
     }
     let digest = ContentDigest.of(bytes)
-    try admission.requireDigest(digest, of: attachment)
+    try validator.requireDigest(digest, of: attachment)
     let size = Int64(bytes.count)
-    var depth = admission.depth(for: attachment, size: size)
-    var summary = try admission.check(place, depth)
+    var depth = validator.depth(for: attachment, size: size)
+    var summary = try validator.check(place, depth)
     if depth == .structure, isSetAside(attachment.id ?? summary.manifest.id) {
       depth = .full
-      summary = try admission.check(place, depth)
+      summary = try validator.check(place, depth)
     }
     return (
-      file, try admission.record(of: summary, depth, size: size, sha256: digest, as: attachment)
+      file, try validator.record(of: summary, depth, size: size, sha256: digest, as: attachment)
     )
   }
 }

@@ -31,7 +31,7 @@ import Testing
     let logger = Logger(label: "test") { _ in log }
     store = try await FileBundleStore.open(
       .init(
-        path: folder.path + "/Storage", admission: Admission(wholeUpTo: 0), reserve: 0,
+        path: folder.path + "/Storage", validator: UploadValidator(wholeUpTo: 0), reserve: 0,
         onVerification: { heard.yield($0) }), logger: logger)
     let scrubber = Scrubber(.init(bytesPerSecond: 1 << 30), store: store, catalog: catalog)
     handler = SnapshotHandler(

@@ -30,7 +30,7 @@ enum DescribedAnswers {
 
   /// Whether the answer's status, fields and kind of problem are in the description of the route that answered.
   static func check(_ request: HTTPServerRequest, _ answer: TestAPI.Answer) {
-    guard let route = (request.note as? RequestNote)?.facts.route?.name, !isPage(route, answer) else {
+    guard let route = (request.note as? RequestContext)?.facts.route?.name, !isPage(route, answer) else {
       return
     }
     let path = String(route.drop { $0 != "/" }.replacing("...}", with: "}"))

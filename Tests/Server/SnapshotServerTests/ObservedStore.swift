@@ -28,7 +28,7 @@ final class ObservedStore: BundleStore {
   private let discards = AsyncStream.makeStream(of: Void.self)
 
   init(uploadLimits: UploadLimits = UploadLimits()) {
-    store = InMemoryStore(admission: Admission(wholeUpTo: 0), uploadLimits: uploadLimits)
+    store = InMemoryStore(validator: UploadValidator(wholeUpTo: 0), uploadLimits: uploadLimits)
   }
 
   /// What was said of the lengths of uploads when they began.

@@ -12,15 +12,16 @@ enum StoreKind: CaseIterable, Sendable {
   case memory, files
 
   /// Runs `body` with an empty store.
-  func withStore(admission: Admission = .samples, _ body: (any BundleStore) async throws -> Void) async throws
+  func withStore(validator: UploadValidator = .samples, _ body: (any BundleStore) async throws -> Void)
+    async throws
   {
     switch self {
     case .memory:
-      try await body(InMemoryStore(admission: admission))
+      try await body(InMemoryStore(validator: validator))
     case .files:
       let folder = try TemporaryFolder()
       let store = try await FileBundleStore.open(
-        .init(path: folder.path + "/Storage", admission: admission, reserve: 0), logger: Logger.quiet)
+        .init(path: folder.path + "/Storage", validator: validator, reserve: 0), logger: Logger.quiet)
       try await body(store)
       await store.close()
       #expect(try Folder.entries(folder.path + "/Storage/uploads").isEmpty)
@@ -215,9 +216,9 @@ extension Logger {
   func `a small bundle is checked whole before the answer`(kind: StoreKind) async throws {
     for (spare, verified) in [(-1, SnapshotRecord.Verification.pending), (0, .intact), (1, .intact)] {
       let sample = SampleBundle()
-      var admission = Admission.samples
-      admission.wholeUpTo = Int64(sample.bytes.count + spare)
-      try await kind.withStore(admission: admission) { store async throws in
+      var validator = UploadValidator.samples
+      validator.wholeUpTo = Int64(sample.bytes.count + spare)
+      try await kind.withStore(validator: validator) { store async throws in
         #expect(try await store.upload(sample, expected: true).record.verified == verified)
       }
     }
@@ -225,9 +226,9 @@ extension Logger {
 
   @Test(arguments: StoreKind.allCases)
   func `the full policy checks everything before every answer`(kind: StoreKind) async throws {
-    var admission = Admission.samples
-    admission.policy = .full
-    try await kind.withStore(admission: admission) { store async throws in
+    var validator = UploadValidator.samples
+    validator.policy = .full
+    try await kind.withStore(validator: validator) { store async throws in
       #expect(await failure { try await store.upload(SampleBundle(.damaged), expected: true) } == "invalid")
       #expect(try await store.upload(SampleBundle(), expected: true).record.verified == .intact)
     }
@@ -235,11 +236,11 @@ extension Logger {
 
   @Test(arguments: StoreKind.allCases)
   func `a disk that fails while a bundle is checked is not the bundle's fault`(kind: StoreKind) async throws {
-    var admission = Admission.samples
-    admission.validate = { _, _ throws(BundleError) in
+    var validator = UploadValidator.samples
+    validator.validate = { _, _ throws(BundleError) in
       throw .system(SystemError(operation: "pread", code: POSIXErrorCode.EIO.rawValue))
     }
-    try await kind.withStore(admission: admission) { store async throws in
+    try await kind.withStore(validator: validator) { store async throws in
       #expect(await failure { try await store.upload(SampleBundle()) } == "system")
     }
   }

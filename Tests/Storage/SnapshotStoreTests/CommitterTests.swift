@@ -8,11 +8,11 @@ import Testing
 @Suite struct CommitterTests {
   @Test func `changes that wait together share one flush`() async throws {
     let (storage, probe) = (try StorageFixture(), StepProbe())
-    let shelf = Shelf(root: storage.path)
-    try Folder.create(shelf.bundles)
+    let layout = StorageLayout(root: storage.path)
+    try Folder.create(layout.bundles)
     let committer = Committer(
-      shelf, seams: probe.seams, folders: [], flusher: Flusher(count: 1, flushAll: nil))
-    let folder = shelf.bundles + "/3f"
+      layout, faults: probe.faults, folders: [], flusher: Flusher(count: 1, flushAll: nil))
+    let folder = layout.bundles + "/3f"
     let tasks = try await committer.perform(in: folder) { () throws(StoreError) in
       // Each of these has joined the queue when `Task.immediate` returns, and this round is already under way.
       let tasks = (0..<64).map { index in
@@ -31,10 +31,11 @@ import Testing
 
   @Test func `a flush that fails takes back every change of its round and no other folder's`() async throws {
     let storage = try StorageFixture()
-    let shelf = Shelf(root: storage.path)
-    try Folder.create(shelf.bundles)
-    let committer = Committer(shelf, seams: Seams(), folders: [], flusher: Flusher(count: 1, flushAll: nil))
-    let (gone, kept) = (shelf.bundles + "/3f", shelf.bundles + "/40")
+    let layout = StorageLayout(root: storage.path)
+    try Folder.create(layout.bundles)
+    let committer = Committer(
+      layout, faults: FaultInjection(), folders: [], flusher: Flusher(count: 1, flushAll: nil))
+    let (gone, kept) = (layout.bundles + "/3f", layout.bundles + "/40")
     let (taken, taking) = AsyncStream<String>.makeStream()
     let tasks = try await committer.perform(in: kept) { () throws(StoreError) in
       let tasks = [gone, kept, gone].map { folder in
@@ -63,7 +64,8 @@ import Testing
   @Test func `a closed committer refuses changes`() async throws {
     let storage = try StorageFixture()
     let committer = Committer(
-      Shelf(root: storage.path), seams: Seams(), folders: [], flusher: Flusher(count: 1, flushAll: nil))
+      StorageLayout(root: storage.path), faults: FaultInjection(), folders: [],
+      flusher: Flusher(count: 1, flushAll: nil))
     await committer.close()
     let outcome = await failure {
       try await committer.perform(in: storage.path) { () throws(StoreError) in Committer.Change(outcome: ()) }

@@ -14,7 +14,7 @@ import Testing
 
   @Test func `a change takes its steps in order`() async throws {
     let (storage, probe) = (try StorageFixture(), StepProbe())
-    let store = try await storage.open(seams: probe.seams)
+    let store = try await storage.open(faults: probe.faults)
     let sample = SampleBundle()
     try await store.upload(sample)
     _ = probe.takeSeen()
@@ -25,7 +25,7 @@ import Testing
   @Test(arguments: change)
   func `a change that can't be kept leaves a record and nothing staged`(step: Step) async throws {
     let (storage, probe) = (try StorageFixture(), StepProbe())
-    let store = try await storage.open(seams: probe.seams)
+    let store = try await storage.open(faults: probe.faults)
     let sample = SampleBundle()
     try await store.upload(sample)
     probe.fail(step)
@@ -38,7 +38,7 @@ import Testing
 
   @Test func `a change that changes nothing writes nothing`() async throws {
     let (storage, probe) = (try StorageFixture(), StepProbe())
-    let store = try await storage.open(seams: probe.seams)
+    let store = try await storage.open(faults: probe.faults)
     let sample = SampleBundle()
     try await store.upload(sample)
     try await store.change(Self.pin, of: sample.id)
@@ -53,7 +53,7 @@ import Testing
     let gate = DispatchSemaphore(value: 0)
     let store = try await storage.open { configuration in
       configuration.onVerification = { heard.yield($0) }
-      configuration.admission.validate = { zip, depth throws(BundleError) in
+      configuration.validator.validate = { zip, depth throws(BundleError) in
         if depth == .full { gate.wait() }
         return try SampleBundle.validate(zip, depth)
       }
@@ -70,7 +70,7 @@ import Testing
   @Test(arguments: [Step.setAside, .flushFolder])
   func `what can't be set aside for good stays in use`(step: Step) async throws {
     let (storage, probe) = (try StorageFixture(), StepProbe())
-    let store = try await storage.open(seams: probe.seams)
+    let store = try await storage.open(faults: probe.faults)
     let sample = SampleBundle()
     try await store.upload(sample)
     probe.fail(step)
@@ -81,7 +81,7 @@ import Testing
 
   @Test func `a repair takes its steps in order, and leaves nothing of what was damaged`() async throws {
     let (storage, probe) = (try StorageFixture(), StepProbe())
-    let store = try await storage.open(seams: probe.seams)
+    let store = try await storage.open(faults: probe.faults)
     let sample = SampleBundle(count: 1000)
     try await store.upload(sample)
     _ = probe.takeSeen()
@@ -96,7 +96,7 @@ import Testing
   @Test(arguments: [Step.publishBundle, .flushFolder])
   func `a repair that fails leaves what was set aside`(step: Step) async throws {
     let (storage, probe) = (try StorageFixture(), StepProbe())
-    let store = try await storage.open(seams: probe.seams)
+    let store = try await storage.open(faults: probe.faults)
     let sample = SampleBundle()
     try await store.upload(sample)
     try await store.setAside(sample.id)

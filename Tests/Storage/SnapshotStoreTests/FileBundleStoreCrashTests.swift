@@ -10,11 +10,11 @@ import Testing
 /// Whatever step of a store fails: a bundle is there whole or not at all.
 @Suite struct FileBundleStoreCrashTests {
   static let commit: [Step] = [.writeRecord, .flushFiles, .publishRecord, .publishBundle, .flushFolder]
-  static let deletion: [Step] = [.bury, .flushFolder, .removeBundle, .removeRecord]
+  static let deletion: [Step] = [.writeTombstone, .flushFolder, .removeBundle, .removeRecord]
 
   @Test func `a commit takes its steps in order`() async throws {
     let (storage, probe) = (try StorageFixture(), StepProbe())
-    let store = try await storage.open(seams: probe.seams)
+    let store = try await storage.open(faults: probe.faults)
     let sample = SampleBundle()
     try await store.upload(sample)
     #expect(probe.takeSeen() == Self.commit)
@@ -27,7 +27,7 @@ import Testing
     step: Step, code: POSIXErrorCode
   ) async throws {
     let (storage, probe) = (try StorageFixture(), StepProbe())
-    let store = try await storage.open(seams: probe.seams)
+    let store = try await storage.open(faults: probe.faults)
     let sample = SampleBundle()
     probe.fail(step, with: code)
     #expect(await failure { try await store.upload(sample) } == (code == .EIO ? "system" : "outOfSpace"))
@@ -40,10 +40,10 @@ import Testing
     }
   }
 
-  @Test(arguments: [Step.bury, .flushFolder])
+  @Test(arguments: [Step.writeTombstone, .flushFolder])
   func `a deletion that can't be made to last is taken back`(step: Step) async throws {
     let (storage, probe) = (try StorageFixture(), StepProbe())
-    let store = try await storage.open(seams: probe.seams)
+    let store = try await storage.open(faults: probe.faults)
     let sample = SampleBundle()
     try await store.upload(sample)
     probe.fail(step)
@@ -56,7 +56,7 @@ import Testing
   @Test(arguments: [Step.removeBundle, .removeRecord])
   func `what a deletion could not remove goes at the next start`(step: Step) async throws {
     let (storage, probe) = (try StorageFixture(), StepProbe())
-    let store = try await storage.open(seams: probe.seams)
+    let store = try await storage.open(faults: probe.faults)
     let sample = SampleBundle()
     try await store.upload(sample)
     probe.fail(step)

@@ -86,7 +86,7 @@ import Testing
   }
 
   private func expectedRecord(of sample: SampleBundle) async throws -> SnapshotRecord {
-    try await InMemoryStore(admission: .samples).upload(sample).record
+    try await InMemoryStore(validator: .samples).upload(sample).record
   }
 
   private func open(_ path: String) async throws -> FileBundleStore {

@@ -72,7 +72,7 @@ import Testing
   @Test func `what is bound not to fit on the disk is refused before it comes`() async throws {
     let storage = try StorageFixture()
     let store = try await storage.open(
-      { $0.reserve = 1000 }, seams: Seams(availableBytes: { _ in 1500 }))
+      { $0.reserve = 1000 }, faults: FaultInjection(availableBytes: { _ in 1500 }))
     await (try store.beginUpload(expecting: 500)).discard()
     #expect(await failure { _ = try await store.beginUpload(expecting: 501) } == "outOfSpace")
     #expect(await failure { _ = try await store.beginUpload(expecting: .max) } == "outOfSpace")

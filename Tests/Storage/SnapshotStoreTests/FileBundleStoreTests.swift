@@ -117,7 +117,7 @@ import Testing
     let sample = SampleBundle()
     let available = 1000 + Int64(sample.bytes.count) + spare
     let store = try await storage.open(
-      { $0.reserve = 1000 }, seams: Seams(availableBytes: { _ in available }))
+      { $0.reserve = 1000 }, faults: FaultInjection(availableBytes: { _ in available }))
     let upload = try await store.beginUpload()
     let attachment = Attachment(report: .sample, id: sample.id)
     // What can't be written is told by this call or the next.

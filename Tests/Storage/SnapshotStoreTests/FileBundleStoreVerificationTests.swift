@@ -70,7 +70,7 @@ import Testing
     let gate = DispatchSemaphore(value: 0)
     let store = try await storage.open { configuration in
       configuration.onVerification = { heard.yield($0) }
-      configuration.admission.validate = { zip, depth throws(BundleError) in
+      configuration.validator.validate = { zip, depth throws(BundleError) in
         if depth == .full { gate.wait() }
         return try SampleBundle.validate(zip, depth)
       }
@@ -100,7 +100,7 @@ import Testing
     let storage = try StorageFixture()
     let sample = SampleBundle(quality)
     let former = try await storage.open {
-      $0.admission.validate = { zip, _ throws(BundleError) in try SampleBundle.validate(zip, .structure) }
+      $0.validator.validate = { zip, _ throws(BundleError) in try SampleBundle.validate(zip, .structure) }
     }
     try await former.upload(sample)
     try await former.change(RecordChange(verified: .damaged), of: sample.id)
@@ -140,7 +140,7 @@ import Testing
     let storage = try StorageFixture()
     let samples = [SampleBundle(), SampleBundle(.damaged), SampleBundle()]
     let failing = try await storage.open { configuration in
-      configuration.admission.validate = { zip, depth throws(BundleError) in
+      configuration.validator.validate = { zip, depth throws(BundleError) in
         if depth == .full {
           throw .system(SystemError(operation: "pread", code: POSIXErrorCode.EIO.rawValue))
         }
@@ -166,7 +166,7 @@ import Testing
     let (started, starting) = AsyncStream<Void>.makeStream()
     let gate = DispatchSemaphore(value: 0)
     let store = try await storage.open { configuration in
-      configuration.admission.validate = { zip, depth throws(BundleError) in
+      configuration.validator.validate = { zip, depth throws(BundleError) in
         if depth == .full {
           starting.yield()
           gate.wait()
@@ -180,7 +180,7 @@ import Testing
     await store.close()
     gate.signal()
     let again = try await storage.open {
-      $0.admission.validate = { _, _ throws(BundleError) in
+      $0.validator.validate = { _, _ throws(BundleError) in
         throw .system(SystemError(operation: "pread", code: POSIXErrorCode.EIO.rawValue))
       }
     }

@@ -13,7 +13,7 @@ import Testing
   func `a bundle is published under the id of its manifest with what that says`(kind: StoreKind) async throws
   {
     let (packed, bytes) = try pack()
-    try await kind.withStore(admission: Admission()) { store async throws in
+    try await kind.withStore(validator: UploadValidator()) { store async throws in
       let record = try await store.upload(
         bytes, as: Attachment(report: .sample, expected: packed.sha256), pieceSize: 1000
       ).record
@@ -30,7 +30,7 @@ import Testing
   func `a bundle that lost its end or a byte is refused`(kind: StoreKind) async throws {
     let (_, bytes) = try pack()
     let damaged = try damage(bytes)
-    try await kind.withStore(admission: Admission()) { store async throws in
+    try await kind.withStore(validator: UploadValidator()) { store async throws in
       for arrived in [Array(bytes.dropLast()), damaged, [], Array("PK".utf8)] {
         #expect(
           await failure { try await store.upload(arrived, as: Attachment(report: .sample)) } == "invalid")
@@ -43,7 +43,7 @@ import Testing
     let storage = try StorageFixture()
     let (records, heard) = AsyncStream<SnapshotRecord>.makeStream()
     let store = try await storage.open {
-      $0.admission = Admission(wholeUpTo: 0)
+      $0.validator = UploadValidator(wholeUpTo: 0)
       $0.onVerification = { heard.yield($0) }
     }
     let bytes = try damage(pack().bytes)
@@ -56,9 +56,9 @@ import Testing
     let storage = try StorageFixture()
     let (packed, bytes) = try pack()
     let former = try await storage.open {
-      $0.admission = Admission(wholeUpTo: 0)
+      $0.validator = UploadValidator(wholeUpTo: 0)
       // It stays pending.
-      $0.admission.validate = { zip, depth throws(BundleError) in
+      $0.validator.validate = { zip, depth throws(BundleError) in
         if depth == .full { throw .system(SystemError(operation: "pread", code: 5)) }
         return try BundleCheck(zip: zip, depth: depth)
       }
@@ -67,7 +67,7 @@ import Testing
     await former.close()
     let (checks, checked) = AsyncStream<Bool>.makeStream()
     let store = try await storage.open {
-      $0.admission.validate = { zip, depth throws(BundleError) in
+      $0.validator.validate = { zip, depth throws(BundleError) in
         defer { checked.yield(true) }
         return try BundleCheck(zip: zip, depth: depth, inflatedBytes: 1000)
       }

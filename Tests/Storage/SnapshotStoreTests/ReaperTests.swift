@@ -85,7 +85,7 @@ import Testing
   }
 
   @Test func `a run that a jump of the clock made too large stops, until it is confirmed`() async throws {
-    let (store, catalog) = (InMemoryStore(admission: .samples), InMemoryCatalog())
+    let (store, catalog) = (InMemoryStore(validator: .samples), InMemoryCatalog())
     for number in 0..<100 {
       try await catalog.insert(try await store.upload(SampleBundle(filling: "\(number)")).record)
     }
@@ -117,10 +117,10 @@ import Testing
 
   @Test func `what can't go is told, and goes by the next pass`() async throws {
     let (storage, probe) = (try StorageFixture(), StepProbe())
-    let store = try await storage.open(seams: probe.seams)
+    let store = try await storage.open(faults: probe.faults)
     let samples = [SampleBundle(), SampleBundle()]
     for sample in samples { try await store.upload(sample) }
-    probe.fail(.bury)
+    probe.fail(.writeTombstone)
     let failed = Mutex<Set<SnapshotID>>([])
     let reaper = Self.reaper(
       store, onFailure: { id, _ in _ = failed.withLock { $0.insert(id ?? SnapshotID()) } })
@@ -182,7 +182,7 @@ import Testing
   }
 
   @Test func `it makes a pass every so often until it is cancelled`() async throws {
-    let store = InMemoryStore(admission: .samples)
+    let store = InMemoryStore(validator: .samples)
     let reaper = Self.reaper(store)
     let (pauses, paused) = AsyncStream<Duration>.makeStream()
     let (turns, turn) = AsyncStream<Void>.makeStream()

@@ -49,9 +49,9 @@ struct SampleBundle: Sendable, Hashable {
   }
 }
 
-extension Admission {
+extension UploadValidator {
   /// The rules, with samples for bundles and a clock that stands still.
-  static let samples = Admission(
+  static let samples = UploadValidator(
     wholeUpTo: 0, validate: SampleBundle.validate, now: { Date(timeIntervalSince1970: 1_800_000_000.4567) })
 }
 

@@ -105,7 +105,7 @@ import Testing
 
   @Test(arguments: [10_000, 100_000, 1_000_000] as [Int64])
   func `no more bytes are read in a second than it may`(rate: Int64) async throws {
-    let store = InMemoryStore(admission: .samples)
+    let store = InMemoryStore(validator: .samples)
     for _ in 0..<4 { try await store.upload(SampleBundle(count: 100_000)) }
     let probe = Probe()
     let report = try #require(try await Self.scrubber(store, rate: rate, probe: probe).run())
@@ -142,7 +142,7 @@ import Testing
   }
 
   @Test func `a pass that runs is not begun twice, and can be ended`() async throws {
-    let store = InMemoryStore(admission: .samples)
+    let store = InMemoryStore(validator: .samples)
     try await store.upload(SampleBundle(count: 100_000))
     let (waits, waited) = AsyncStream<Void>.makeStream()
     let scrubber = Scrubber(

@@ -9,7 +9,7 @@ import Testing
   @Test func `what was staged goes even when no descriptor is left`() async {
     await #expect(processExitsWith: .success) {
       let folder = try TemporaryFolder()
-      let staging = Staging(in: folder.path, flusher: Flusher(count: 1, flushAll: nil))
+      let staging = StagedUpload(in: folder.path, flusher: Flusher(count: 1, flushAll: nil))
       try staging.append(IOBuffer([1, 2, 3]))
       let record = try File(staging.names.record, .create(mode: 0o600))
       var limit = rlimit()

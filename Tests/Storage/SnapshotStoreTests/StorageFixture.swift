@@ -20,13 +20,14 @@ struct StorageFixture: Sendable {
   }
 
   func open(
-    _ configure: (inout FileBundleStore.Configuration) -> Void = { _ in }, seams: Seams = Seams(),
+    _ configure: (inout FileBundleStore.Configuration) -> Void = { _ in },
+    faults: FaultInjection = FaultInjection(),
     at path: String? = nil
   ) async throws -> FileBundleStore {
     var configuration = FileBundleStore.Configuration(
-      path: path ?? self.path, admission: .samples, reserve: 0)
+      path: path ?? self.path, validator: .samples, reserve: 0)
     configure(&configuration)
-    return try await FileBundleStore.open(configuration, logger: .quiet, seams: seams)
+    return try await FileBundleStore.open(configuration, logger: .quiet, faults: faults)
   }
 
   func file(_ id: SnapshotID, _ suffix: String) -> String {
@@ -56,7 +57,7 @@ final class StepProbe: Sendable {
   private let state = Mutex(State())
 
   /// The seams to open a store with.
-  var seams: Seams { Seams(before: { step throws(SystemError) in try self.meet(step) }) }
+  var faults: FaultInjection { FaultInjection(before: { step throws(SystemError) in try self.meet(step) }) }
 
   /// From now on `step` fails with `code`, until ``stopFailing()``.
   func fail(_ step: Step, with code: POSIXErrorCode = .EIO) {

@@ -31,8 +31,8 @@ import Testing
   @Test(arguments: [99, 100, 101] as [Int64]) func `the reserve counts as full`(available: Int64) async throws
   {
     let storage = try StorageFixture()
-    let seams = Seams(availableBytes: { _ in available })
-    let store = try await storage.open({ $0.reserve = 100 }, seams: seams)
+    let faults = FaultInjection(availableBytes: { _ in available })
+    let store = try await storage.open({ $0.reserve = 100 }, faults: faults)
     #expect(await store.fault() == (available < 100 ? .outOfSpace : nil))
     await store.close()
   }

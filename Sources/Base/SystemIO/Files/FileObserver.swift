@@ -56,7 +56,7 @@ package final class FileObserver: Sendable {
   /// Tells those that observe `path`.
   @inline(__always)
   static func note(_ path: String, _ operation: () -> Operation) {
-    if isActive { tell(path, operation) }
+    if isActive { notify(path, operation) }
   }
 
   /// Tells those that observe the path of `file`.
@@ -65,10 +65,10 @@ package final class FileObserver: Sendable {
     guard isActive else { return }
     // Only a closed descriptor has no status.
     guard let identity = file.identityIfOpen else { return }
-    tell(file.path) { operation(identity) }
+    notify(file.path) { operation(identity) }
   }
 
-  private static func tell(_ path: String, _ operation: () -> Operation) {
+  private static func notify(_ path: String, _ operation: () -> Operation) {
     let concerned = observers.withLock { observers in observers.filter { $0.concerns(path) } }
     guard !concerned.isEmpty else { return }
     let done = operation()

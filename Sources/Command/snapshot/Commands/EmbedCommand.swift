@@ -63,13 +63,13 @@ struct EmbedCommand: AsyncParsableCommand {
       throw CommandFailure("‘\(bundle)’ does not end in .xcappdata.", status: .refused)
     }
     do throws(AppDataError) {
-      tell(try embedding.update(isWanted: isAskedFor || isNamed), embedding.destination.path)
+      report(try embedding.update(isWanted: isAskedFor || isNamed), embedding.destination.path)
     } catch {
       throw CommandFailure(error)
     }
   }
 
-  private func tell(_ outcome: AppDataEmbedding.Outcome, _ destination: String) {
+  private func report(_ outcome: AppDataEmbedding.Outcome, _ destination: String) {
     let names = configurations.isEmpty ? "no configuration" : configurations.joined(separator: ", ")
     let rule = "the data is for \(names), or for when \(environment) is set"
     switch outcome {

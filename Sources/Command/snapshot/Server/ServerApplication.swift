@@ -12,7 +12,7 @@ struct ServerApplication {
   let server: HTTPServer
   private let store: FileBundleStore
   private let observers: ServerObservers
-  private let upkeep: Upkeep
+  private let maintenance: Maintenance
   private let catalog: SQLiteCatalog
   private let indexing: Task<Void, Never>
   /// Ends the calls of tokens that are no longer valid.
@@ -26,7 +26,7 @@ struct ServerApplication {
     observers = ServerObservers(logger: logger)
     var storage = FileBundleStore.Configuration(
       path: settings.storage,
-      admission: Admission(
+      validator: UploadValidator(
         policy: settings.validation, inflatedBytes: settings.maximumInflatedBytes),
       reserve: settings.reservedBytes,
       quota: settings.retention.quotaBytes,
@@ -63,7 +63,7 @@ struct ServerApplication {
     configuration.limits.bodyBytes = limits.formBytes
     let uploads = UploadService(service, store: store, access: access, logger: logger)
     let observation = try observers.observe(store, settings)
-    upkeep = Upkeep(
+    maintenance = Maintenance(
       settings.retention, store: store, catalog: indexer.reconciled, uploads: uploads,
       storage: settings.storage,
       observer: observers.onScrub,
@@ -73,21 +73,22 @@ struct ServerApplication {
     offer.sendsInterimAnswers = settings.sendsInterimAnswers
     let handler = SnapshotHandler(
       service, access: access, limits: limits, uploads: ResumableUploads(uploads, offer),
-      more: MaintenanceRoutes(upkeep.reaper, upkeep.scrubber).routes, observation: observation, logger: logger
+      more: MaintenanceRoutes(maintenance.reaper, maintenance.scrubber).routes, observation: observation,
+      logger: logger
     )
     server = HTTPServer(configuration: configuration, handler: handler, logger: logger)
     observers.sample(server)
     observers.sample(indexer, store)
-    observers.sample(upkeep)
+    observers.sample(maintenance)
     watching = Task { await access.watch() }
-    upkeep.start()
+    maintenance.start()
   }
 
   /// Finishes what the store has begun, and frees the storage. The server has been shut down before.
   func close() async {
     watching.cancel()
     await watching.value
-    await upkeep.stop()
+    await maintenance.stop()
     await store.close()
     verdict.finish()
     await indexing.value

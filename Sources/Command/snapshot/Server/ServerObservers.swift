@@ -97,9 +97,9 @@ final class ServerObservers: Sendable {
   }
 
   /// Looks at what waits to be confirmed before it goes.
-  func sample(_ upkeep: Upkeep) {
+  func sample(_ maintenance: Maintenance) {
     let gauge = metrics.gauge(.heldExpirations)
-    samples.withLock { samples in samples.append { gauge.set(upkeep.heldExpirations) } }
+    samples.withLock { samples in samples.append { gauge.set(maintenance.heldExpirations) } }
   }
 
   /// Ends the audit log.

@@ -32,11 +32,11 @@ struct ServerSettings: Sendable, Hashable {
   /// The largest bundle that is taken, in bytes.
   var maximumBundleBytes: Int64 = 2 << 30
   /// To how many bytes all entries of a bundle inflate at most.
-  var maximumInflatedBytes = Admission.inflatedBytes
+  var maximumInflatedBytes = UploadValidator.inflatedBytes
   /// Bytes of the disk that are left free.
   var reservedBytes: Int64 = 64 << 20
   /// How much of a bundle is looked at before the answer.
-  var validation = Admission.Policy.automatic
+  var validation = UploadValidator.Policy.automatic
   /// Whether uploads that end together share one flush of the volume.
   var sharesFlushes = true
   /// Seconds that running requests have when the server is told to stop.
@@ -108,7 +108,7 @@ struct ServerSettings: Sendable, Hashable {
       Int64($0).flatMap { $0 >= 0 ? $0 : nil }
     }
     try read("server.validation", "‘automatic’ or ‘full’", into: &validation) {
-      Admission.Policy(rawValue: $0)
+      UploadValidator.Policy(rawValue: $0)
     }
     try read("server.sharesFlushes", "true or false", into: &sharesFlushes) { Bool($0) }
     try read("server.shutdownSeconds", "seconds from 0 to 3600", into: &shutdownSeconds) {

@@ -11,7 +11,7 @@ struct StorageKeeper: Keeper {
   private let store: FileBundleStore
   private let catalog: SQLiteCatalog
   private let service: SnapshotService
-  private let upkeep: Upkeep
+  private let maintenance: Maintenance
 
   init(_ settings: ServerSettings) async throws {
     // What is worth knowing is the command's result.
@@ -24,13 +24,13 @@ struct StorageKeeper: Keeper {
       throw error
     }
     service = SnapshotService(store: store, catalog: catalog)
-    upkeep = Upkeep(
+    maintenance = Maintenance(
       settings.retention, store: store, catalog: catalog, storage: settings.storage, logger: logger)
   }
 
   /// Gives the folder back.
   func close() async {
-    await upkeep.stop()
+    await maintenance.stop()
     await store.close()
     await catalog.close()
   }
@@ -44,7 +44,7 @@ struct StorageKeeper: Keeper {
   }
 
   func plan(_ tell: (Expiration) -> Void) async throws -> Bool {
-    let plan = try await upkeep.reaper.plan()
+    let plan = try await maintenance.reaper.plan()
     plan.expirations.forEach(tell)
     return plan.needsConfirmation
   }
@@ -52,7 +52,7 @@ struct StorageKeeper: Keeper {
   func expire(isConfirmed: Bool, _ tell: (Expiration) -> Void) async throws -> Int {
     let outcome: Reaper.Outcome
     do {
-      outcome = try await upkeep.reaper.run(isConfirmed: isConfirmed)
+      outcome = try await maintenance.reaper.run(isConfirmed: isConfirmed)
     } catch let held as ExpirationHeld {
       throw CommandFailure("\(held)")
     }
@@ -60,7 +60,9 @@ struct StorageKeeper: Keeper {
     return outcome.remaining
   }
 
-  func scrub() async throws -> ScrubReport { try await upkeep.scrubber.run() ?? upkeep.scrubber.report }
+  func scrub() async throws -> ScrubReport {
+    try await maintenance.scrubber.run() ?? maintenance.scrubber.report
+  }
 
   /// Says of which snapshot a refusal speaks.
   private func naming<Value>(_ id: SnapshotID, _ body: () async throws -> Value) async throws -> Value {

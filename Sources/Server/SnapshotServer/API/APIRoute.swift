@@ -29,7 +29,7 @@ public struct APIRoute: Sendable {
     { routed in
       try await observed.perform(routed) {
         let caller = try await access.admit(routed, permission)
-        routed.request.tell(of: caller)
+        routed.request.record(caller)
         var response = try await action(APIRequest(routed, caller: caller))
         for field in caller.answerFields { response.headerFields[field.name] = field.value }
         return response

@@ -13,9 +13,9 @@ final class RecordAnswers: Sendable {
   /// What an answer takes besides its bytes, about.
   private static let overhead = 1024
 
-  private let answers: Mutex<RecentTable<SnapshotID, Answer>>
+  private let answers: Mutex<LRUCache<SnapshotID, Answer>>
 
-  init(byteLimit: Int = RecordAnswers.byteLimit) { answers = Mutex(RecentTable(limit: byteLimit)) }
+  init(byteLimit: Int = RecordAnswers.byteLimit) { answers = Mutex(LRUCache(limit: byteLimit)) }
 
   /// What a `GET` of `record` is answered with.
   func representation(of record: SnapshotRecord) throws -> Representation {

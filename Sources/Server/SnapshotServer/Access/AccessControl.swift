@@ -43,12 +43,12 @@ public struct AccessControl: Sendable {
   let clock: AccessClock
   /// Bind the web pages' forms to the browsers that they were made for.
   let forms = FormTokens()
-  let guardian: Guardian?
+  let authenticator: TokenAuthenticator?
 
   private init() {
     links = LinkSigner()
     clock = AccessClock()
-    guardian = nil
+    authenticator = nil
   }
 
   /// Watches over a storage; makes the key that links are signed with, where there is none yet. Blocks.
@@ -62,13 +62,13 @@ public struct AccessControl: Sendable {
       throw .system(error)
     }
     clock = configuration.clock
-    guardian = Guardian(configuration, logger: logger)
+    authenticator = TokenAuthenticator(configuration, logger: logger)
   }
 
   /// Whether everybody may do everything at the moment.
   public func isOpen() async throws(TokenStoreError) -> Bool {
-    guard let guardian else { return true }
-    return try await guardian.isOpen()
+    guard let authenticator else { return true }
+    return try await authenticator.isOpen()
   }
 
   /// Admits the caller of a call that needs `permission`, or throws the ``HTTPProblem`` that says why not.
@@ -79,8 +79,8 @@ public struct AccessControl: Sendable {
     let query = try routed.query()
     guard try query.value("access_token") == nil else { throw SnapshotProblem.tokenInURL }
     let link = permission == .bundle ? try query.value("signature") : nil
-    if let guardian {
-      return try await guardian.admit(routed, permission, address) {
+    if let authenticator {
+      return try await authenticator.admit(routed, permission, address) {
         try link.map { try admit($0, to: routed, address) }
       }
     }
@@ -93,16 +93,16 @@ public struct AccessControl: Sendable {
 
   /// Ends the calls of tokens that are revoked or expire, within ``watchInterval``, until the task is cancelled.
   public func watch() async {
-    guard let guardian else { return }
+    guard let authenticator else { return }
     while !Task.isCancelled {
-      await guardian.endInvalidCalls()
+      await authenticator.endInvalidCalls()
       do { try await clock.sleep(Self.watchInterval) } catch { return }
     }
   }
 
   /// Throws the problem that says why the token of this id is no longer valid.
   func requireValid(_ id: String) async throws(HTTPProblem) {
-    if let guardian { try await guardian.requireValid(id) }
+    if let authenticator { try await authenticator.requireValid(id) }
   }
 
   /// Admits who has a link, whoever it is.

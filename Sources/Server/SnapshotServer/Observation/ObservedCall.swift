@@ -48,13 +48,15 @@ struct ObservedCall: Sendable {
   }
 
   /// Counts a request that gives nothing away.
-  func count(_ request: HTTPServerRequest) { (request.note as? RequestNote)?.update { $0.route = metrics } }
+  func count(_ request: HTTPServerRequest) {
+    (request.note as? RequestContext)?.update { $0.route = metrics }
+  }
 
   func perform(
     _ routed: RoutedRequest, _ answer: () async throws -> HTTPServerResponse
   ) async throws -> HTTPServerResponse {
     let request = routed.request
-    let note = request.note as? RequestNote ?? RequestNote()
+    let note = request.note as? RequestContext ?? RequestContext()
     note.update { $0.route = metrics }
     guard audit != nil || isUpload else { return try await answer() }
     note.update { facts in
@@ -97,7 +99,7 @@ struct ObservedCall: Sendable {
   }
 
   private func event(
-    _ request: HTTPServerRequest, _ note: RequestNote, _ result: Result<HTTPServerResponse, any Error>
+    _ request: HTTPServerRequest, _ note: RequestContext, _ result: Result<HTTPServerResponse, any Error>
   ) -> AuditEvent {
     switch result {
     case .success(let response): event(request, note, .done, status: response.status.code)
@@ -114,7 +116,7 @@ struct ObservedCall: Sendable {
   }
 
   private func event(
-    _ request: HTTPServerRequest, _ note: RequestNote, _ result: AuditEvent.Result, status: Int? = nil,
+    _ request: HTTPServerRequest, _ note: RequestContext, _ result: AuditEvent.Result, status: Int? = nil,
     problem: HTTPProblem? = nil
   ) -> AuditEvent {
     let facts = note.facts
@@ -130,7 +132,7 @@ struct ObservedCall: Sendable {
   }
 
   /// Counts an upload that ended. Of one that takes several requests, those that leave it open are not counted.
-  private func count(_ result: Result<HTTPServerResponse, any Error>, _ ending: RequestNote.Ending?) {
+  private func count(_ result: Result<HTTPServerResponse, any Error>, _ ending: RequestContext.Ending?) {
     guard isUpload, ending != .open else { return }
     switch result {
     case .success(let response):

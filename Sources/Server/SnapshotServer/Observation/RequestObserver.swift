@@ -19,7 +19,7 @@ public final class RequestObserver: Sendable {
 
   /// Takes note of a request that is over. Never blocks.
   public func observe(_ exchange: HTTPExchange) {
-    let facts = (exchange.note as? RequestNote)?.facts
+    let facts = (exchange.note as? RequestContext)?.facts
     (facts?.route ?? unrouted).count(exchange)
     guard logger.logLevel <= .info else { return }
     var metadata: Logger.Metadata = [

@@ -15,7 +15,7 @@ struct RequestTracing: Sendable {
   }
 
   func trace(
-    _ request: HTTPServerRequest, _ note: RequestNote, _ answer: () async throws -> HTTPServerResponse
+    _ request: HTTPServerRequest, _ note: RequestContext, _ answer: () async throws -> HTTPServerResponse
   ) async throws -> HTTPServerResponse {
     let fields = request.headerFields
     // Twice would be two opinions: it counts as none (W3C Trace Context §3.2.2).
@@ -30,7 +30,7 @@ struct RequestTracing: Sendable {
   }
 
   private func trace<Some: Tracer>(
-    _ request: HTTPServerRequest, _ note: RequestNote, _ context: ServiceContext, by tracer: Some,
+    _ request: HTTPServerRequest, _ note: RequestContext, _ context: ServiceContext, by tracer: Some,
     _ answer: () async throws -> HTTPServerResponse
   ) async throws -> HTTPServerResponse {
     var context = context

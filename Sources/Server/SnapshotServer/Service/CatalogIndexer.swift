@@ -79,7 +79,7 @@ public final class CatalogIndexer: Sendable {
         state.withLock { $0.compared = known.generation }
       }
     } catch {
-      tell(error)
+      log(error)
     }
   }
 
@@ -98,7 +98,7 @@ public final class CatalogIndexer: Sendable {
         } catch  where Task.isCancelled || error is CancellationError {
           break
         } catch {
-          tell(error)
+          log(error)
         }
       }
       group.cancelAll()
@@ -218,7 +218,7 @@ public final class CatalogIndexer: Sendable {
   /// How many records are in memory twice at most.
   private static let batch = 2000
 
-  private func tell(_ error: any Error) {
+  private func log(_ error: any Error) {
     logger.error("The catalogue can't be brought up to date", metadata: ["error": "\(error)"])
   }
 

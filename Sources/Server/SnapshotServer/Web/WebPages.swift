@@ -47,7 +47,7 @@ struct WebPages: Sendable {
       response = try await observed.perform(routed) {
         let visitor = try await access.visitor(request)
         progress.update { $0.visitor = visitor }
-        request.tell(of: visitor.caller)
+        request.record(visitor.caller)
         guard try routed.query().value("access_token") == nil else { throw SnapshotProblem.tokenInURL }
         try visitor.require(page.permission)
         return try await page.action(PageCall(routed: routed, visitor: visitor, progress: progress))

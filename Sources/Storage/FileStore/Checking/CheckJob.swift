@@ -16,13 +16,13 @@ final class CheckJob: Sendable {
   private let depth: SnapshotBundle.Depth
   /// The zip's length in bytes.
   let size: Int64
-  private let validate: Admission.Validator
+  private let validate: UploadValidator.Validator
   private let finish: @Sendable (Result<BundleSummary, BundleError>) -> Void
   private let stage = Mutex(Stage.unweighed)
 
   /// - Parameter finish: told of the end, on a thread that should be kept from nothing else for long.
   init(
-    _ zip: URL, size: Int64, _ depth: SnapshotBundle.Depth, by validate: @escaping Admission.Validator,
+    _ zip: URL, size: Int64, _ depth: SnapshotBundle.Depth, by validate: @escaping UploadValidator.Validator,
     finish: @escaping @Sendable (Result<BundleSummary, BundleError>) -> Void
   ) {
     self.zip = zip

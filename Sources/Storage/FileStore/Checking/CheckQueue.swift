@@ -49,7 +49,7 @@ final class CheckQueue: Sendable {
 
   /// Has the zip checked, and returns the end of it.
   func check(
-    _ zip: URL, size: Int64, _ depth: SnapshotBundle.Depth, by validate: @escaping Admission.Validator
+    _ zip: URL, size: Int64, _ depth: SnapshotBundle.Depth, by validate: @escaping UploadValidator.Validator
   ) async throws(BundleError) -> BundleSummary {
     let result: Result<BundleSummary, BundleError> = await withCheckedContinuation { continuation in
       add(CheckJob(zip, size: size, depth, by: validate) { continuation.resume(returning: $0) })

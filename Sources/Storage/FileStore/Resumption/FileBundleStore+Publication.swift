@@ -19,11 +19,11 @@ extension FileBundleStore {
       let (record, bytes) = try await admit(upload, attachment)
       try await stage(upload, record, bytes)
       let publication = try await publish(
-        shelf.staged(id), upload.arrival, as: record, createOnly: attachment.createOnly)
+        layout.staged(id), upload.arrival, as: record, createOnly: attachment.createOnly)
       return await end(upload, as: UploadOutcome(publication))
     } catch {
       await upload.queue.perform { [self] in
-        attempt("remove a staged record") { try Folder.removeIfPresent(shelf.path(.record, of: id)) }
+        attempt("remove a staged record") { try Folder.removeIfPresent(layout.path(.record, of: id)) }
       }
       guard let refusal = UploadRefusal(error) else { throw .store(error) }
       return try await refuse(upload, refusal)
@@ -34,7 +34,7 @@ extension FileBundleStore {
   private func admit(
     _ upload: Resumable, _ attachment: Attachment
   ) async throws(StoreError) -> (SnapshotRecord, [UInt8]) {
-    let (path, size) = (shelf.path(.bytes, of: upload.id), upload.session.offset)
+    let (path, size) = (layout.path(.bytes, of: upload.id), upload.session.offset)
     let sha256 = try await digest(of: upload, path, size)
     let record = try await admit(path, size: size, sha256: sha256, as: attachment)
     do throws(SystemError) { return (record, try RecordFile.encode(record)) } catch {
@@ -69,17 +69,17 @@ extension FileBundleStore {
   ) async throws(StoreError) {
     var session = upload.session
     session.beginPublishing(record.sha256)
-    let (staged, publishing) = (shelf.staged(upload.id), session)
+    let (staged, publishing) = (layout.staged(upload.id), session)
     let epoch = flusher.epoch
     let files = try await upload.queue.perform { [self] () throws(StoreError) in
       do throws(SystemError) {
-        try seams.before(.writeRecord)
+        try faults.before(.writeRecord)
         try Folder.removeIfPresent(staged.record)
         let record = try File(staged.record, .create(mode: 0o600))
         try record.write(bytes, at: 0)
         let bundle = try File(staged.bundle)
         try bundle.setMode(0o440)
-        let state = try upload.write(publishing, to: shelf.path(.state, of: upload.id), seams)
+        let state = try upload.write(publishing, to: layout.path(.state, of: upload.id), faults)
         return [Flusher.Target.file(record), .file(bundle), .file(state)]
       } catch {
         throw StoreError(error)
@@ -113,8 +113,8 @@ extension FileBundleStore {
     upload.arrival.release()
     await remover.perform { [self] in
       attempt("remove a refused upload") {
-        try seams.before(.removePart)
-        try shelf.staged(upload.id).remove()
+        try faults.before(.removePart)
+        try layout.staged(upload.id).remove()
       }
     }
     return session

@@ -30,7 +30,7 @@ extension FileBundleStore: UploadStore {
     } else {
       session = try UploadSession(terms, limits: uploadLimits, at: now)
     }
-    let upload = Resumable(session, on: writers.next, in: occupancy)
+    let upload = Resumable(session, on: writers.next, in: quotaTracker)
     for id in try uploads.add(upload, uploadLimits) {
       do { try await removeUpload(id) } catch { logger.error("An upload could not be forgotten: \(error)") }
     }
@@ -58,10 +58,10 @@ extension FileBundleStore: UploadStore {
       let file = try await upload.queue.perform { [self] () throws(StoreError) in
         if let bytes {
           try requireFreeSpace(for: bytes)
-          try occupancy.requireRoom(for: bytes)
+          try quotaTracker.requireRoom(for: bytes)
         }
         do throws(SystemError) {
-          let file = try File(shelf.path(.bytes, of: id), .update)
+          let file = try File(layout.path(.bytes, of: id), .update)
           try truncate(upload, file)
           return file
         } catch {
@@ -78,20 +78,20 @@ extension FileBundleStore: UploadStore {
     try await UploadError.storing { () async throws(StoreError) in
       try await remover.perform { [self] () throws(StoreError) in
         do throws(SystemError) {
-          try seams.before(.forgetUpload)
-          try Folder.removeIfPresent(shelf.path(.state, of: id))
+          try faults.before(.forgetUpload)
+          try Folder.removeIfPresent(layout.path(.state, of: id))
         } catch {
           throw StoreError(error)
         }
         uploads.remove(id)
         removeFiles(of: upload)
       }
-      try await flush([.folder(shelf.uploads)], since: flusher.epoch, .flushUpload)
+      try await flush([.folder(layout.uploads)], since: flusher.epoch, .flushUpload)
     }
   }
 
   /// The time of day.
-  var now: Date { configuration.admission.now() }
+  var now: Date { configuration.validator.now() }
 
   private func sessions(of parts: [UploadID]) throws(UploadError) -> [UploadSession] {
     var sessions: [UploadSession] = []
@@ -110,11 +110,11 @@ extension FileBundleStore: UploadStore {
     let bytes = try await queue.perform { [self] () throws(UploadError) in
       try UploadError.storing { () throws(StoreError) in
         try requireFreeSpace(for: session.length ?? 0)
-        try occupancy.requireRoom(for: session.length ?? 0)
+        try quotaTracker.requireRoom(for: session.length ?? 0)
       }
       let bytes = try UploadError.writing { () throws(SystemError) in
-        try seams.before(.openUpload)
-        return try File(shelf.path(.bytes, of: session.id), .create(mode: 0o600))
+        try faults.before(.openUpload)
+        return try File(layout.path(.bytes, of: session.id), .create(mode: 0o600))
       }
       try join(parts, into: upload, bytes)
       return bytes
@@ -124,15 +124,15 @@ extension FileBundleStore: UploadStore {
       if !parts.isEmpty { try await flush([.file(bytes)], since: epoch, .flushPart) }
       let state = try await queue.perform { [self] () throws(StoreError) in
         do throws(SystemError) {
-          try seams.before(.writeProgress)
-          let state = try File(shelf.path(.state, of: session.id), .create(mode: 0o600))
+          try faults.before(.writeProgress)
+          let state = try File(layout.path(.state, of: session.id), .create(mode: 0o600))
           try UploadFile.write(session, to: state)
           return state
         } catch {
           throw StoreError(error)
         }
       }
-      try await flush([.file(state), .file(bytes), .folder(shelf.uploads)], since: epoch, .flushUpload)
+      try await flush([.file(state), .file(bytes), .folder(layout.uploads)], since: epoch, .flushUpload)
     }
   }
 
@@ -142,7 +142,7 @@ extension FileBundleStore: UploadStore {
     for id in parts {
       let length = try sessions(of: [id])[0].offset
       let part: File
-      do { part = try File(shelf.path(.bytes, of: id)) } catch { throw .unusablePart(id) }
+      do { part = try File(layout.path(.bytes, of: id)) } catch { throw .unusablePart(id) }
       try UploadError.storing { () throws(StoreError) in
         var offset: Int64 = 0
         while offset < length {
@@ -175,7 +175,7 @@ extension FileBundleStore: UploadStore {
     let epoch = flusher.epoch
     let file = try await upload.queue.perform { [self] () throws(StoreError) in
       do throws(SystemError) {
-        return try upload.write(session, to: shelf.path(.state, of: upload.id), seams)
+        return try upload.write(session, to: layout.path(.state, of: upload.id), faults)
       } catch {
         throw StoreError(error)
       }
@@ -189,7 +189,7 @@ extension FileBundleStore: UploadStore {
     _ targets: [Flusher.Target], since epoch: Int, _ step: Step
   ) async throws(StoreError) {
     do throws(SystemError) {
-      try seams.before(step)
+      try faults.before(step)
       try await flusher.flush(targets, since: epoch)
     } catch {
       throw StoreError(error)
@@ -209,8 +209,10 @@ extension FileBundleStore: UploadStore {
   func removeFiles(of upload: Resumable) {
     upload.arrival.release()
     attempt("remove an upload") {
-      try seams.before(.removePart)
-      for part in Shelf.UploadPart.allCases { try Folder.removeIfPresent(shelf.path(part, of: upload.id)) }
+      try faults.before(.removePart)
+      for part in StorageLayout.UploadPart.allCases {
+        try Folder.removeIfPresent(layout.path(part, of: upload.id))
+      }
     }
   }
 }

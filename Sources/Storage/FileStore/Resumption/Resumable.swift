@@ -20,24 +20,24 @@ final class Resumable: Sendable {
   /// Where its files are written.
   let queue: DispatchQueue
   /// The room that its bytes take.
-  let arrival: Occupancy.Arrival
+  let arrival: QuotaTracker.Arrival
   /// The digest of what is there, as far as it was computed.
   let digest = Mutex(PrefixDigest())
   private let state: Mutex<State>
 
   /// An upload whose files are yet to be made.
-  init(_ session: UploadSession, on queue: DispatchQueue, in occupancy: Occupancy) {
+  init(_ session: UploadSession, on queue: DispatchQueue, in quotaTracker: QuotaTracker) {
     id = session.id
     self.queue = queue
-    arrival = Occupancy.Arrival(in: occupancy)
+    arrival = QuotaTracker.Arrival(in: quotaTracker)
     state = Mutex(State(session: session, number: 0, isThere: false))
   }
 
   /// An upload as it was found.
-  init(_ found: UploadRecovery.Found, on queue: DispatchQueue, in occupancy: Occupancy) {
+  init(_ found: UploadRecovery.Found, on queue: DispatchQueue, in quotaTracker: QuotaTracker) {
     id = found.session.id
     self.queue = queue
-    arrival = Occupancy.Arrival(in: occupancy)
+    arrival = QuotaTracker.Arrival(in: quotaTracker)
     if found.session.outcome == nil { arrival.restore(found.session.offset) }
     state = Mutex(State(session: found.session, number: found.number, isThere: true))
   }
@@ -55,8 +55,9 @@ final class Resumable: Sendable {
   var isUncertain: Bool { state.withLock { $0.isUncertain } }
 
   /// Writes how far it is. It lasts once the file is flushed; then ``adopt(_:)`` it. Blocks: on ``queue``.
-  func write(_ session: UploadSession, to path: String, _ seams: Seams) throws(SystemError) -> File {
-    try seams.before(.writeProgress)
+  func write(_ session: UploadSession, to path: String, _ faults: FaultInjection) throws(SystemError) -> File
+  {
+    try faults.before(.writeProgress)
     let file = try File(path, .update)
     // One that was written and could not be flushed is written over by the next, of the same number.
     let number = state.withLock { state in

@@ -14,30 +14,30 @@ struct UploadRecovery {
     var number: Int
   }
 
-  let shelf: Shelf
+  let layout: StorageLayout
   let logger: Logger
 
   /// To be done when what is published is in order.
   func run() throws(SystemError) -> [Found] {
     var found: [Found] = []
-    for id in Set(try Folder.entries(shelf.uploads).compactMap(Shelf.upload)).sorted(by: {
+    for id in Set(try Folder.entries(layout.uploads).compactMap(StorageLayout.upload)).sorted(by: {
       $0.description < $1.description
     }) {
       // It is made anew with every publication.
-      try Folder.removeIfPresent(shelf.path(.record, of: id))
+      try Folder.removeIfPresent(layout.path(.record, of: id))
       if let upload = try recover(id) {
         found.append(upload)
       } else {
-        try Folder.removeIfPresent(shelf.path(.state, of: id))
-        try Folder.removeIfPresent(shelf.path(.bytes, of: id))
+        try Folder.removeIfPresent(layout.path(.state, of: id))
+        try Folder.removeIfPresent(layout.path(.bytes, of: id))
       }
     }
-    try Folder.synchronize(shelf.uploads)
+    try Folder.synchronize(layout.uploads)
     return found
   }
 
   private func recover(_ id: UploadID) throws(SystemError) -> Found? {
-    let path = shelf.path(.state, of: id)
+    let path = layout.path(.state, of: id)
     guard try Folder.kind(of: path) == .file else { return nil }
     let file = try File(path, .update)
     guard var (session, number) = try UploadFile.read(file), session.id == id else {
@@ -45,7 +45,7 @@ struct UploadRecovery {
         "Removed an upload that was never opened in full", metadata: ["upload": "\(id.abbreviation)"])
       return nil
     }
-    let bytes = shelf.path(.bytes, of: id)
+    let bytes = layout.path(.bytes, of: id)
     if session.outcome != nil {
       try Folder.removeIfPresent(bytes)
     } else if try Folder.kind(of: bytes) != .file {
@@ -84,7 +84,7 @@ struct UploadRecovery {
   private func outcome(of session: UploadSession) -> UploadOutcome? {
     guard let sha256 = session.progress.sha256, let id = session.terms.attachment?.id else { return nil }
     do throws(StoreError) {
-      return try shelf.storedRecord(id).sha256 == sha256 ? .published(id, isNew: true) : nil
+      return try layout.storedRecord(id).sha256 == sha256 ? .published(id, isNew: true) : nil
     } catch {
       if case .deleted = error { return .published(id, isNew: true) }
       return nil

@@ -25,7 +25,7 @@ extension InMemoryStore: UploadStore {
   ) throws(UploadError) -> InMemoryResumable {
     try terms.requireFit(uploadLimits)
     guard case .joined(_, let ids) = terms.kind else {
-      return InMemoryResumable(session: try UploadSession(terms, limits: uploadLimits, at: admission.now()))
+      return InMemoryResumable(session: try UploadSession(terms, limits: uploadLimits, at: validator.now()))
     }
     var parts: [InMemoryResumable] = []
     for id in ids.prefix(uploadLimits.parts + 1) {
@@ -33,7 +33,7 @@ extension InMemoryStore: UploadStore {
       parts.append(part)
     }
     let session = try UploadSession(
-      terms, joining: parts.map(\.session), limits: uploadLimits, at: admission.now())
+      terms, joining: parts.map(\.session), limits: uploadLimits, at: validator.now())
     return InMemoryResumable(session: session, bytes: parts.flatMap(\.bytes))
   }
 
@@ -50,7 +50,7 @@ extension InMemoryStore: UploadStore {
     _ request: AppendRequest, bytes: Int64?, to id: UploadID
   ) async throws(UploadError) -> any UploadAppending {
     var session = try require(id).session
-    let append = try session.admit(request, bytes: bytes, limits: uploadLimits, at: admission.now())
+    let append = try session.admit(request, bytes: bytes, limits: uploadLimits, at: validator.now())
     return InMemoryAppending(append, session, in: self)
   }
 
@@ -72,7 +72,7 @@ extension InMemoryStore: UploadStore {
     }
     return try change(id) { upload in
       upload.bytes = []
-      upload.session.end(outcome, at: admission.now())
+      upload.session.end(outcome, at: validator.now())
       return upload.session
     }
   }
@@ -139,7 +139,7 @@ private final class InMemoryAppending: UploadAppending {
   func end(_ ending: UploadEnding) async throws(UploadError) -> UploadSession {
     switch ending {
     case .finished:
-      let (append, now) = (state.withLock { $0.append }, store.admission.now())
+      let (append, now) = (state.withLock { $0.append }, store.validator.now())
       let id = try settle { $0.end }.id
       return try store.change(id) { upload throws(UploadError) in
         try upload.session.finish(append, at: now)
@@ -153,7 +153,7 @@ private final class InMemoryAppending: UploadAppending {
   private func settle(upTo offset: (UploadAppend) -> Int64) throws(UploadError) -> UploadSession {
     try state.withLock { state throws(UploadError) in
       try store.change(state.session.id) { upload in
-        state.settle(upTo: offset(state.append), in: &upload, at: store.admission.now())
+        state.settle(upTo: offset(state.append), in: &upload, at: store.validator.now())
         return upload.session
       }
     }

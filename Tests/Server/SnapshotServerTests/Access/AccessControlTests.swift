@@ -123,7 +123,7 @@ import Testing
     let valid = try Data(contentsOf: URL(filePath: file))
     try guarded.tokens.revoke(token.id)
     let revoked = try Data(contentsOf: URL(filePath: file))
-    let guardian = try #require(guarded.access.guardian)
+    let authenticator = try #require(guarded.access.authenticator)
     func put(_ contents: Data, _ time: Date) throws {
       let staged = guarded.storage + "/staged"
       try contents.write(to: URL(filePath: staged))
@@ -133,7 +133,7 @@ import Testing
         [.modificationDate: time], ofItemAtPath: guarded.storage + "/tokens")
     }
     func state() async throws -> AccessToken.State? {
-      try await guardian.currentTokens().token(id: token.id)?.state(at: guarded.clock.now)
+      try await authenticator.currentTokens().token(id: token.id)?.state(at: guarded.clock.now)
     }
     // A stamp of the last 100 ms is not trusted: another attempt where the machine was too slow for that.
     for _ in 0..<1000 {

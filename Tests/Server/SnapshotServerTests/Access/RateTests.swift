@@ -205,7 +205,7 @@ import Testing
   }
 
   @Test func `too many that wait are sent away at once`() async throws {
-    var limits = Brake.Limits()
+    var limits = FailedLoginThrottle.Limits()
     limits.free = 1
     limits.waitingPerAddress = 2
     limits.waiting = 3
@@ -217,34 +217,34 @@ import Testing
         asleep.continuation.yield()
         for await _ in gate.stream {}
       })
-    let brake = Brake(limits, clock: clock)
-    #expect(try await brake.wait("a") == nil)
-    #expect(try await brake.wait("b") == nil)
+    let failedLogins = FailedLoginThrottle(limits, clock: clock)
+    #expect(try await failedLogins.wait("a") == nil)
+    #expect(try await failedLogins.wait("b") == nil)
     try await withThrowingTaskGroup(of: Int?.self) { group in
       var sleepers = asleep.stream.makeAsyncIterator()
       for address in ["a", "a", "b"] {
-        group.addTask { try await brake.wait(address) }
+        group.addTask { try await failedLogins.wait(address) }
         await sleepers.next()
       }
-      #expect(try await brake.wait("a") == 5)
-      #expect(try await brake.wait("b") == 5, "three wait in all")
-      #expect(try await brake.wait("c") == nil)
+      #expect(try await failedLogins.wait("a") == 5)
+      #expect(try await failedLogins.wait("b") == 5, "three wait in all")
+      #expect(try await failedLogins.wait("c") == nil)
       gate.continuation.finish()
       for try await seconds in group { #expect(seconds == nil) }
     }
-    #expect(try await brake.wait("a") == nil)
+    #expect(try await failedLogins.wait("a") == nil)
   }
 
   @Test func `the addresses that are remembered are bounded`() async throws {
-    var limits = Brake.Limits()
+    var limits = FailedLoginThrottle.Limits()
     limits.addresses = 16
     let clock = HandClock()
-    let brake = Brake(limits, clock: clock.accessClock)
-    for _ in 0..<11 { _ = try await brake.wait("worst") }
-    for number in 0..<1000 { _ = try await brake.wait("\(number)") }
-    #expect(brake.count <= 16)
+    let failedLogins = FailedLoginThrottle(limits, clock: clock.accessClock)
+    for _ in 0..<11 { _ = try await failedLogins.wait("worst") }
+    for number in 0..<1000 { _ = try await failedLogins.wait("\(number)") }
+    #expect(failedLogins.count <= 16)
     #expect(clock.slept.count == 1)
-    _ = try await brake.wait("worst")
+    _ = try await failedLogins.wait("worst")
     #expect(clock.slept.count == 2, "who failed most is forgotten last")
   }
 

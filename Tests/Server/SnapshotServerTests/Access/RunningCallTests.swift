@@ -40,7 +40,7 @@ import Testing
       }
     }
 
-    func look() async throws { try await #require(guarded.access.guardian).endInvalidCalls() }
+    func look() async throws { try await #require(guarded.access.authenticator).endInvalidCalls() }
 
     func serve(_ body: (UInt16) async throws -> Void) async throws {
       let log = guarded.api.log
@@ -122,9 +122,9 @@ import Testing
 
   @Test func `a call that is over is not kept, and its connection not cut`() async throws {
     let fixture = try Fixture(.read)
-    let guardian = try #require(fixture.guarded.access.guardian)
+    let authenticator = try #require(fixture.guarded.access.authenticator)
     for _ in 0..<3 { try await fixture.guarded.api.send(.get, "/v1/snapshots", fixture.ending.fields) }
-    #expect(guardian.running.tokens.isEmpty)
+    #expect(authenticator.running.tokens.isEmpty)
     let first = Self.head("GET /v1/snapshots", fixture.ending.fields)
     let next = Self.head("GET /v1/snapshots", fixture.lasting.fields)
     try await fixture.serve { port in
@@ -146,8 +146,8 @@ import Testing
   @Test func `calls are left alone while nobody can say whether their token is valid`() async throws {
     let ended = Mutex(0)
     let fixture = try Fixture(.read)
-    let guardian = try #require(fixture.guarded.access.guardian)
-    let call = guardian.running.add(fixture.ending.id) { ended.withLock { $0 += 1 } }
+    let authenticator = try #require(fixture.guarded.access.authenticator)
+    let call = authenticator.running.add(fixture.ending.id) { ended.withLock { $0 += 1 } }
     let folder = fixture.guarded.storage + "/tokens"
     try FileManager.default.moveItem(atPath: folder, toPath: folder + ".moved")
     try Data().write(to: URL(filePath: folder))
@@ -170,9 +170,9 @@ import Testing
     })
     let guarded = try GuardedAPI { $0.clock = clock }
     let token = try guarded.token(.read)
-    let guardian = try #require(guarded.access.guardian)
+    let authenticator = try #require(guarded.access.authenticator)
     let ended = Mutex(0)
-    let call = guardian.running.add(token.id) { ended.withLock { $0 += 1 } }
+    let call = authenticator.running.add(token.id) { ended.withLock { $0 += 1 } }
     let watch = Task { await guarded.access.watch() }
     var waits = looks.stream.makeAsyncIterator()
     #expect(await waits.next() == .seconds(1))

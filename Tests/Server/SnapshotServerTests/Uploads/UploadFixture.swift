@@ -38,13 +38,13 @@ final class UploadFixture: Sendable {
     (self.kind, self.limits, self.folder) = (kind, limits, folder)
     report = try ReportID("BUG-1")
     let clock = clock
-    let admission = Admission(now: { clock.now })
+    let validator = UploadValidator(now: { clock.now })
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     switch kind {
-    case .memory: store = InMemoryStore(admission: admission, uploadLimits: limits)
+    case .memory: store = InMemoryStore(validator: validator, uploadLimits: limits)
     case .files:
       var configuration = FileBundleStore.Configuration(
-        path: folder.path + "/Storage", admission: admission, reserve: 0)
+        path: folder.path + "/Storage", validator: validator, reserve: 0)
       configuration.uploads = limits
       store = try await FileBundleStore.open(configuration, logger: logger)
     }

@@ -43,7 +43,7 @@ import Testing
     let (manifest, zip) = (SampleBundle.manifest(SnapshotID()), folder.file(name + ".zip"))
     let packed = try SnapshotBundle.pack(
       plainFolder: folder.file(name), application: manifest.application, device: manifest.device, to: zip)
-    return CheckJob(zip, size: packed.size, .full, by: Admission().validate) { [ends] result in
+    return CheckJob(zip, size: packed.size, .full, by: UploadValidator().validate) { [ends] result in
       switch result {
       case .success(let summary): ends.add(summary.recordingCount == 1 ? name : "wrong")
       case .failure(let error): ends.add("\(error)")
@@ -79,7 +79,8 @@ import Testing
     let packed = try SnapshotBundle.pack(
       plainFolder: folder.file("text"), application: manifest.application, device: manifest.device, to: zip)
     queue.add(
-      CheckJob(zip, size: packed.size, .full, by: Admission().validate) { [ends] _ in ends.add("text") })
+      CheckJob(zip, size: packed.size, .full, by: UploadValidator().validate) { [ends] _ in ends.add("text") }
+    )
     while steps.step() {}
     #expect(ends.all.isEmpty)
     while long.step() {}
@@ -123,7 +124,7 @@ import Testing
     let gate = DispatchSemaphore(value: 0)
     let (starts, started) = AsyncStream<Void>.makeStream()
     let store = try await storage.open { configuration in
-      configuration.admission.validate = { zip, depth throws(BundleError) in
+      configuration.validator.validate = { zip, depth throws(BundleError) in
         let size: Int64
         do throws(SystemError) { size = try Folder.size(of: zip.path) } catch { throw .system(error) }
         if size > CheckQueue.shortWeight {

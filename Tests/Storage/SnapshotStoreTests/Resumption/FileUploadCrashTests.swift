@@ -13,7 +13,7 @@ import Testing
 
   @Test func `the steps of an upload`() async throws {
     let (storage, probe) = (try StorageFixture(), StepProbe())
-    let store = try await storage.open(seams: probe.seams)
+    let store = try await storage.open(faults: probe.faults)
     let id = try await store.createUpload(.of(sample)).id
     #expect(probe.takeSeen() == [.openUpload, .writeProgress, .flushUpload])
     try await store.append(sample.bytes, to: id)
@@ -32,7 +32,7 @@ import Testing
   @Test(arguments: [Step.openUpload, .writeProgress, .flushUpload])
   func `an upload that can't be opened leaves nothing`(step: Step) async throws {
     let (storage, probe) = (try StorageFixture(), StepProbe())
-    let store = try await storage.open(seams: probe.seams)
+    let store = try await storage.open(faults: probe.faults)
     probe.fail(step, with: .ENOSPC)
     #expect(await uploadFailure { _ = try await store.createUpload(.of(sample)) } == "store outOfSpace")
     #expect(try Folder.entries(storage.path + "/uploads").isEmpty)
@@ -46,7 +46,7 @@ import Testing
     step: Step, code: POSIXErrorCode
   ) async throws {
     let (storage, probe) = (try StorageFixture(), StepProbe())
-    let store = try await storage.open(seams: probe.seams)
+    let store = try await storage.open(faults: probe.faults)
     let id = try await store.createUpload(.of(sample)).id
     try await store.append(sample.bytes[..<3000], to: id)
     probe.fail(step, with: code)
@@ -71,7 +71,7 @@ import Testing
     async throws
   {
     let (storage, probe) = (try StorageFixture(), StepProbe())
-    let store = try await storage.open(seams: probe.seams)
+    let store = try await storage.open(faults: probe.faults)
     let id = try await store.createUpload(.of(sample)).id
     try await store.append(sample.bytes, to: id)
     probe.fail(step, with: code)
@@ -91,7 +91,7 @@ import Testing
 
   @Test func `that it was published may be written down later`() async throws {
     let (storage, probe) = (try StorageFixture(), StepProbe())
-    let store = try await storage.open(seams: probe.seams)
+    let store = try await storage.open(faults: probe.faults)
     let id = try await store.createUpload(.of(sample)).id
     try await store.append(sample.bytes, to: id)
     probe.fail(.flushProgress)
@@ -105,7 +105,7 @@ import Testing
   @Test(arguments: [Step.writeProgress, .flushProgress])
   func `a refusal that can't be written down is told later`(step: Step) async throws {
     let (storage, probe) = (try StorageFixture(), StepProbe())
-    let store = try await storage.open(seams: probe.seams)
+    let store = try await storage.open(faults: probe.faults)
     let broken = SampleBundle(.broken)
     let id = try await store.createUpload(.of(broken)).id
     try await store.append(broken.bytes, to: id)
@@ -130,6 +130,6 @@ extension StorageFixture {
   /// Opens what was copied.
   static func open(_ path: String) async throws -> FileBundleStore {
     try await FileBundleStore.open(
-      FileBundleStore.Configuration(path: path, admission: .samples, reserve: 0), logger: .quiet)
+      FileBundleStore.Configuration(path: path, validator: .samples, reserve: 0), logger: .quiet)
   }
 }

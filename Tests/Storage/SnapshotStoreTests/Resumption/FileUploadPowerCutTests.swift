@@ -78,11 +78,11 @@ import Testing
     let contents = try await store.open(sample.id).contents
     #expect(contents == sample.bytes, "\(label)")
     let left = try Folder.entries(remains.path + "/Storage/uploads").filter {
-      Shelf.upload(ofFile: $0) != nil
+      StorageLayout.upload(ofFile: $0) != nil
     }
     #expect(left == ["\(id).upload"], "\(label)")
     #expect(store.usage == StoreUsage(bundles: 1, bytes: size), "\(label)")
-    #expect(store.occupancy.arriving == 0, "\(label)")
+    #expect(store.quotaTracker.arriving == 0, "\(label)")
     await store.close()
   }
 

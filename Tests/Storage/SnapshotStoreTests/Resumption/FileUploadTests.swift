@@ -21,7 +21,7 @@ import Testing
       let id = try #require(id)
       let session = try await store.uploadSession(id)
       #expect((session.offset, session.terms.owner) == (Int64(start), "token"))
-      #expect(store.occupancy.arriving == Int64(start))
+      #expect(store.quotaTracker.arriving == Int64(start))
       try await store.append(sample.bytes[start..<min(start + 1000, sample.bytes.count)], to: id)
       await store.close()
     }
@@ -40,7 +40,7 @@ import Testing
     let first = try await storage.open()
     let id = try await first.createUpload(.of(sample)).id
     try await first.append(sample.bytes[..<1000], to: id)
-    let path = first.shelf.path(.bytes, of: id)
+    let path = first.layout.path(.bytes, of: id)
     await first.close()
     // What a power cut may leave behind the bytes that were flushed.
     let file = try File(path, .update)
@@ -61,7 +61,7 @@ import Testing
     let store = try await storage.open()
     let id = try await store.createUpload(.of(sample)).id
     try await store.append(sample.bytes, to: id)
-    let inode = try FileManager.default.attributesOfItem(atPath: store.shelf.path(.bytes, of: id))[
+    let inode = try FileManager.default.attributesOfItem(atPath: store.layout.path(.bytes, of: id))[
       .systemFileNumber]
     _ = try await store.commitUpload(id, as: .of(sample))
     let published = try FileManager.default.attributesOfItem(atPath: storage.file(sample.id, "zip"))
@@ -78,14 +78,16 @@ import Testing
     let lost = try await first.createUpload(.of(sample)).id
     try await first.append(sample.bytes[..<100], to: lost)
     await first.close()
-    let shelf = first.shelf
-    try File(shelf.path(.state, of: torn), .update).write([UInt8](repeating: 1, count: 100), at: 0)
-    try File(shelf.path(.bytes, of: lost), .update).truncate(to: 99)
+    let layout = first.layout
+    try File(layout.path(.state, of: torn), .update).write([UInt8](repeating: 1, count: 100), at: 0)
+    try File(layout.path(.bytes, of: lost), .update).truncate(to: 99)
     let stray = UploadID()
-    for part in Shelf.UploadPart.allCases { _ = try File(shelf.path(part, of: stray), .create(mode: 0o600)) }
+    for part in StorageLayout.UploadPart.allCases {
+      _ = try File(layout.path(part, of: stray), .create(mode: 0o600))
+    }
     let store = try await storage.open()
     #expect(await store.uploadSessions().map(\.id) == [kept])
-    #expect(try Folder.entries(shelf.uploads) == ["\(kept).part", "\(kept).upload"])
+    #expect(try Folder.entries(layout.uploads) == ["\(kept).part", "\(kept).upload"])
   }
 
   @Test(arguments: [0, 1], 0..<130)
@@ -96,7 +98,7 @@ import Testing
     try await store.append(sample.bytes[..<10], to: id)
     try await store.append(sample.bytes[10..<20], to: id)
     await store.close()
-    let file = try File(store.shelf.path(.state, of: id), .update)
+    let file = try File(store.layout.path(.state, of: id), .update)
     let place = Int64(slot * 4096 + index)
     try file.write(try file.read(upTo: 1, at: place).map { $0 ^ 0x40 }, at: place)
     // The second word, of number 2, lies in the first slot; the other says what was true before.
@@ -121,9 +123,9 @@ import Testing
       #expect(await uploadFailure { _ = try await store.createUpload(.of(sample)) } == expected)
       // What is there stays, and goes on when there is room again.
       #expect(try await store.uploadSession(id).offset == size)
-      #expect(store.occupancy.arriving == size)
+      #expect(store.quotaTracker.arriving == size)
       try await store.removeUpload(id)
-      #expect(store.occupancy.arriving == 0)
+      #expect(store.quotaTracker.arriving == 0)
       try await store.append(sample.bytes, to: second)
     }
   }
@@ -131,7 +133,7 @@ import Testing
   @Test func `an upload stops before the disk is full, and what came counts`() async throws {
     let storage = try StorageFixture()
     let free = FreeSpace()
-    let store = try await storage.open({ $0.reserve = 1000 }, seams: free.seams)
+    let store = try await storage.open({ $0.reserve = 1000 }, faults: free.faults)
     free.bytes = 1000 + size - 1
     #expect(await uploadFailure { _ = try await store.createUpload(.of(sample)) } == "store outOfSpace")
     free.bytes = 1000 + size
@@ -174,5 +176,5 @@ private final class FreeSpace: Sendable {
     set { count.store(newValue, ordering: .relaxed) }
   }
 
-  var seams: Seams { Seams(availableBytes: { _ in self.bytes }) }
+  var faults: FaultInjection { FaultInjection(availableBytes: { _ in self.bytes }) }
 }

@@ -20,14 +20,14 @@ extension StoreKind {
     var limits = UploadLimits()
     limits.length = 1 << 20
     configure(&limits)
-    var admission = Admission.samples
-    admission.now = { clock.now }
+    var validator = UploadValidator.samples
+    validator.now = { clock.now }
     switch self {
-    case .memory: try await body(InMemoryStore(admission: admission, uploadLimits: limits))
+    case .memory: try await body(InMemoryStore(validator: validator, uploadLimits: limits))
     case .files:
       let folder = try TemporaryFolder()
       var configuration = FileBundleStore.Configuration(
-        path: folder.path + "/Storage", admission: admission, reserve: 0)
+        path: folder.path + "/Storage", validator: validator, reserve: 0)
       configuration.uploads = limits
       let store = try await FileBundleStore.open(configuration, logger: Logger.quiet)
       try await body(store)

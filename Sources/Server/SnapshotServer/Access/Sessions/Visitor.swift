@@ -55,21 +55,21 @@ extension AccessControl {
   /// Who makes `request`, which is for a web page; throws an ``HTTPProblem`` where it is not to be answered at all.
   func visitor(_ request: HTTPServerRequest) async throws -> Visitor {
     let address = ClientAddress(peer: request.peer)
-    guard let guardian else {
+    guard let authenticator else {
       return Visitor(.open, Caller.anybody(at: address), PageCookies(request, isOpen: true))
     }
-    return try await guardian.visitor(request, address)
+    return try await authenticator.visitor(request, address)
   }
 
   /// Begins a session by the token that was pasted, and gives the cookie for it.
   func signIn(_ text: String, _ request: HTTPServerRequest) async throws -> String {
-    guard let guardian else { throw SnapshotProblem.tokenRefused }
-    return try await guardian.signIn(text, request, ClientAddress(peer: request.peer))
+    guard let authenticator else { throw SnapshotProblem.tokenRefused }
+    return try await authenticator.signIn(text, request, ClientAddress(peer: request.peer))
   }
 
   /// Ends the visitor's session, and gives the cookies that are to be forgotten.
   func signOut(_ visitor: Visitor) -> [String] {
-    if let secret = visitor.cookies[.session] { guardian?.sessions.end(secret) }
+    if let secret = visitor.cookies[.session] { authenticator?.sessions.end(secret) }
     return [visitor.cookies.clearing(.session), visitor.cookies.clearing(.visitor)]
   }
 
@@ -79,7 +79,7 @@ extension AccessControl {
   }
 }
 
-extension Guardian {
+extension TokenAuthenticator {
   /// Who makes `request`, which is for a web page.
   fileprivate func visitor(_ request: HTTPServerRequest, _ address: ClientAddress) async throws -> Visitor {
     let known = try await currentTokens()
@@ -99,7 +99,7 @@ extension Guardian {
       sessions.end(secret)
       return Visitor(.signedOut(hadSession: true), nobody, cookies)
     }
-    request.tell(ofToken: token.id)
+    request.record(token: token.id)
     let caller = try count(token, address)
     register(request, token)
     return Visitor(.signedIn(token), caller, cookies)

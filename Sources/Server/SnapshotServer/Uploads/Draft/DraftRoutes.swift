@@ -13,13 +13,13 @@ struct DraftRoutes: Sendable {
   var routes: [APIRoute] {
     let template = ResumableUploads.draftPath + "/{upload}"
     return [
-      APIRoute(.get, template, .attach, tell), APIRoute(.patch, template, .attach, append),
+      APIRoute(.get, template, .attach, status), APIRoute(.patch, template, .attach, append),
       APIRoute(.delete, template, .attach, cancel),
     ]
   }
 
   /// How far it is.
-  private func tell(_ call: APIRequest) async throws -> HTTPServerResponse {
+  private func status(_ call: APIRequest) async throws -> HTTPServerResponse {
     let id = try call.value(of: .upload)
     let version = DraftVersion(call.request.headerFields)
     try version.dialect.requireNoUploadFields(call.request.headerFields)

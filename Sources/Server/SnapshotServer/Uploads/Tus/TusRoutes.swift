@@ -34,7 +34,7 @@ struct TusRoutes: Sendable {
     let id = try call.value(of: .upload)
     do {
       switch method {
-      case .head, .get: return try await tell(id, call)
+      case .head, .get: return try await status(id, call)
       case .patch: return try await append(id, call)
       case .delete:
         try await service.terminate(id, of: call.caller)
@@ -167,7 +167,7 @@ struct TusRoutes: Sendable {
 
   // MARK: Telling
 
-  private func tell(_ id: UploadID, _ call: APIRequest) async throws -> HTTPServerResponse {
+  private func status(_ id: UploadID, _ call: APIRequest) async throws -> HTTPServerResponse {
     let status = try await service.status(id, of: call.caller)
     guard status.terms.dialect == Tus.dialect else { throw UploadError.unknown }
     call.concerns(status)

@@ -4,14 +4,14 @@ import HTTPTypes
 import Logging
 
 /// Admits by tokens, within rates, and slows those who guess.
-final class Guardian: Sendable {
+final class TokenAuthenticator: Sendable {
   private let configuration: AccessControl.Configuration
   private let tokens: TokenTable
   private let tokenRates: BucketTable<String>
   private let addressRates: BucketTable<String>
   private let tokenBytes: BucketTable<String>
   private let addressBytes: BucketTable<String>
-  private let brake: Brake
+  private let failedLogins: FailedLoginThrottle
   let running = RunningCalls()
   private let logger: Logger
   /// Who has signed in.
@@ -26,7 +26,7 @@ final class Guardian: Sendable {
     addressRates = BucketTable(capacity: configuration.countedCallers)
     tokenBytes = BucketTable(capacity: configuration.countedCallers)
     addressBytes = BucketTable(capacity: configuration.countedCallers)
-    brake = Brake(clock: configuration.clock)
+    failedLogins = FailedLoginThrottle(clock: configuration.clock)
     sessions = SessionTable(configuration.sessions, clock: configuration.clock)
   }
 
@@ -91,7 +91,7 @@ final class Guardian: Sendable {
       try await slow(address)
       throw SnapshotProblem.tokenRefused
     }
-    request.tell(ofToken: token.id)
+    request.record(token: token.id)
     guard token.state(at: clock.now()) == .valid else {
       try await slow(address)
       throw SnapshotProblem.tokenExpired
@@ -101,7 +101,7 @@ final class Guardian: Sendable {
 
   /// Has the call that `request` makes ended with `token`.
   func register(_ request: HTTPServerRequest, _ token: AccessToken) {
-    guard let note = request.note as? RequestNote else { return }
+    guard let note = request.note as? RequestContext else { return }
     let call = running.add(token.id, end: request.abort)
     note.update { $0.running = call }
   }
@@ -133,7 +133,7 @@ final class Guardian: Sendable {
   }
 
   private func slow(_ address: ClientAddress) async throws {
-    if let seconds = try await brake.wait(address.counted) {
+    if let seconds = try await failedLogins.wait(address.counted) {
       throw SnapshotProblem.tooManyWrongTokens(retryAfter: seconds)
     }
   }

@@ -7,7 +7,7 @@ import Synchronization
 import SystemIO
 
 /// What looks after a storage: lets go what is to go, and looks at every bundle, by itself and when it is asked.
-final class Upkeep: Sendable {
+final class Maintenance: Sendable {
   /// The longest that a server runs before it first lets anything go.
   private static let firstPass = Duration.seconds(600)
   /// How often uploads are looked for that were not finished in time.

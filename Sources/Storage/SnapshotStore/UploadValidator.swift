@@ -3,7 +3,7 @@ public import SnapshotFormat
 package import SystemIO
 
 /// What a bundle that has arrived must pass before it may be published, the same for every store.
-public struct Admission: Sendable {
+public struct UploadValidator: Sendable {
   /// Begins to check the zip at a place to a depth, or says what is wrong.
   public typealias Validator =
     @Sendable (_ zip: URL, _ depth: SnapshotBundle.Depth) throws(BundleError) -> BundleCheck

@@ -2,7 +2,7 @@ import Synchronization
 
 /// Slows whoever tries one wrong token after the other: a few are answered at once, and then each waits twice as
 /// long as the one before. Right tokens never wait, whoever shares their address.
-final class Brake: Sendable {
+final class FailedLoginThrottle: Sendable {
   /// How it slows.
   struct Limits: Sendable, Hashable {
     /// How many wrong tokens are answered at once, from one address.

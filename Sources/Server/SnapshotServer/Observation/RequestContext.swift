@@ -4,7 +4,7 @@ import SnapshotStore
 import Synchronization
 
 /// What becomes known of a request while it is answered, for whoever counts, logs and audits it.
-final class RequestNote: Sendable {
+final class RequestContext: Sendable {
   struct Facts: Sendable {
     /// What counts for the route; `nil` until one was found.
     var route: RouteMetrics?
@@ -33,11 +33,11 @@ final class RequestNote: Sendable {
 
 extension HTTPServerRequest {
   /// Tells whoever accounts for the request which token came with it, whether or not it is enough.
-  func tell(ofToken id: String) { (note as? RequestNote)?.update { $0.token = id } }
+  func record(token id: String) { (note as? RequestContext)?.update { $0.token = id } }
 
   /// Tells whoever accounts for the request who makes it.
-  func tell(of caller: Caller) {
-    (note as? RequestNote)?.update { facts in
+  func record(_ caller: Caller) {
+    (note as? RequestContext)?.update { facts in
       facts.token = caller.token
       if case .link = caller.credential { facts.usesLink = true }
     }
@@ -47,14 +47,14 @@ extension HTTPServerRequest {
 extension PageCall {
   /// Tells whoever accounts for the request which other snapshot it is about.
   func compares(with other: SnapshotID) {
-    (request.note as? RequestNote)?.update { $0.comparedWith = other }
+    (request.note as? RequestContext)?.update { $0.comparedWith = other }
   }
 }
 
 extension APIRequest {
   /// Tells whoever accounts for the request which upload it is about.
   func concerns(_ status: UploadStatus) {
-    (request.note as? RequestNote)?.update { facts in
+    (request.note as? RequestContext)?.update { facts in
       facts.snapshot = status.terms.attachment?.id
       facts.report = status.terms.attachment?.report
     }
@@ -62,12 +62,12 @@ extension APIRequest {
 
   /// Tells whoever accounts for the request that an upload of several requests goes on after it, unless
   /// ``ends(with:)`` knows better.
-  func leavesUploadOpen() { (request.note as? RequestNote)?.update { $0.ending = .open } }
+  func leavesUploadOpen() { (request.note as? RequestContext)?.update { $0.ending = .open } }
 
   /// Tells whoever accounts for the request which upload it brought bytes to, and how that ended, if it has.
   func ends(with status: UploadStatus) {
     concerns(status)
-    (request.note as? RequestNote)?.update { facts in
+    (request.note as? RequestContext)?.update { facts in
       switch status.outcome {
       case .published(_, let isNew): facts.ending = isNew ? .created : .repeated
       case .refused: facts.ending = nil
@@ -78,7 +78,7 @@ extension APIRequest {
 
   /// Tells whoever accounts for the request what it is about, where the path alone does not.
   func concerns(_ record: SnapshotRecord) {
-    (request.note as? RequestNote)?.update { facts in
+    (request.note as? RequestContext)?.update { facts in
       facts.snapshot = record.id
       facts.report = record.report
     }

@@ -2,7 +2,7 @@ import Foundation
 import SnapshotFormat
 
 /// What is recorded, from memory: for each identifier its calls, and which recording is the oldest of all.
-struct Shelf {
+struct RecordingIndex {
   private struct Slot {
     let recording: Storage.Recording
     /// Grows with each recording that is put here.

@@ -7,7 +7,7 @@ import SystemIO
 ///
 /// A bundle is published when its `.zip` stands under its final name, and deleted when its `.deleted` stands
 /// there, whatever else does. One whose bytes were damaged has another name: `.damaged` in place of `.zip`.
-struct Shelf: Sendable {
+struct StorageLayout: Sendable {
   /// What stands under a bundle's name.
   enum Kind: String, CaseIterable {
     case bundle = "zip"

@@ -1,5 +1,5 @@
 /// Keeps what was used a short while ago, as far as its cost allows. A value without a lock.
-package struct RecentTable<Key: Hashable, Value> {
+package struct LRUCache<Key: Hashable, Value> {
   private typealias Entry = (value: Value, cost: Int)
 
   /// Used since the last turn, and used in the turn before: what two turns don't ask for is dropped.

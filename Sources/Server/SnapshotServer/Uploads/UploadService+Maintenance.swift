@@ -12,7 +12,7 @@ extension UploadService {
           if session.isDue { _ = try await publish(session, of: nil) }
         }
       } catch {
-        tell("An upload that is complete can't be published", session.id, error)
+        log("An upload that is complete can't be published", session.id, error)
       }
     }
   }
@@ -35,7 +35,7 @@ extension UploadService {
           count += 1
         }
       } catch {
-        tell("An upload that has expired can't be removed", session.id, error)
+        log("An upload that has expired can't be removed", session.id, error)
       }
     }
     if count > 0 { logger.info("Removed uploads that had expired", metadata: ["count": "\(count)"]) }
@@ -55,7 +55,7 @@ extension UploadService {
     }
   }
 
-  private func tell(_ what: String, _ id: UploadID, _ error: UploadError) {
+  private func log(_ what: String, _ id: UploadID, _ error: UploadError) {
     if case .unknown = error { return }
     logger.error("\(what)", metadata: ["upload": "\(id.abbreviation)", "error": "\(error)"])
   }

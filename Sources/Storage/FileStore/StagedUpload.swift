@@ -10,7 +10,7 @@ import SystemIO
 /// more than all of the rest, since file systems are slow to use one again that was just removed.
 ///
 /// Blocks, where nothing else is said: used by its upload alone, one call after the other.
-final class Staging: Sendable {
+final class StagedUpload: Sendable {
   private struct Progress {
     /// Made when it is first wanted: an upload that breaks off before leaves the file system alone.
     var file: File?
@@ -73,19 +73,19 @@ final class Staging: Sendable {
   }
 
   /// Writes the record beside the bundle, to which nothing is written from here on.
-  /// - Returns: what ``makeLast(_:)`` takes.
-  func complete(with record: [UInt8], _ seams: Seams) throws(SystemError) -> [Flusher.Target] {
-    try seams.before(.writeRecord)
+  /// - Returns: what ``synchronize(_:)`` takes.
+  func complete(with record: [UInt8], _ faults: FaultInjection) throws(SystemError) -> [Flusher.Target] {
+    try faults.before(.writeRecord)
     let recordFile = try File(names.record, .create(mode: 0o600))
     try recordFile.write(record, at: 0)
     let file = try beginFile()
     try file.setMode(0o440)
-    try seams.before(.flushFiles)
+    try faults.before(.flushFiles)
     return [.file(file), .file(recordFile)]
   }
 
   /// Returns when both files would survive a power cut. Does not block.
-  func makeLast(_ files: [Flusher.Target]) async throws(SystemError) {
+  func synchronize(_ files: [Flusher.Target]) async throws(SystemError) {
     try await flusher.flush(files, since: epoch)
   }
 }

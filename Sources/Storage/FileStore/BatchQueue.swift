@@ -4,7 +4,7 @@ import SystemIO
 
 /// Gathers what many callers bring and does it in rounds, one after the other: what comes while a round runs waits
 /// and is done together in the next.
-final class Rounds<Item: Sendable>: Sendable {
+final class BatchQueue<Item: Sendable>: Sendable {
   private struct State {
     var waiting: [Item] = []
     var isScheduled = false

@@ -2,7 +2,7 @@ import SnapshotStore
 import Synchronization
 
 /// How much room is taken: by what is kept, and by what is on its way in.
-final class Occupancy: Sendable {
+final class QuotaTracker: Sendable {
   private struct State {
     var kept: StoreUsage
     var arriving: Int64 = 0
@@ -44,18 +44,18 @@ final class Occupancy: Sendable {
 
   /// The room that one upload takes, until it is let go.
   final class Arrival: Sendable {
-    private let occupancy: Occupancy
+    private let quotaTracker: QuotaTracker
     private let size = Mutex<Int64>(0)
 
-    init(in occupancy: Occupancy) { self.occupancy = occupancy }
+    init(in quotaTracker: QuotaTracker) { self.quotaTracker = quotaTracker }
 
     deinit { release() }
 
     /// Takes room for `count` more bytes, or throws.
     func grow(by count: Int64) throws(StoreError) {
       try size.withLock { size throws(StoreError) in
-        try occupancy.state.withLock { state throws(StoreError) in
-          try occupancy.require(count, in: state)
+        try quotaTracker.state.withLock { state throws(StoreError) in
+          try quotaTracker.require(count, in: state)
           state.arriving += count
         }
         size += count
@@ -65,7 +65,7 @@ final class Occupancy: Sendable {
     /// Takes the room of `count` bytes that are there already.
     func restore(_ count: Int64) {
       size.withLock { size in
-        occupancy.state.withLock { $0.arriving += count }
+        quotaTracker.state.withLock { $0.arriving += count }
         size += count
       }
     }
@@ -77,7 +77,7 @@ final class Occupancy: Sendable {
     func keepOnly(_ count: Int64) {
       size.withLock { size in
         let excess = max(size - count, 0)
-        occupancy.state.withLock { $0.arriving -= excess }
+        quotaTracker.state.withLock { $0.arriving -= excess }
         size -= excess
       }
     }
@@ -95,7 +95,7 @@ final class Occupancy: Sendable {
 
     private func end(_ change: (inout StoreUsage, Int64) -> Void) {
       size.withLock { size in
-        occupancy.state.withLock { state in
+        quotaTracker.state.withLock { state in
           state.arriving -= size
           change(&state.kept, size)
         }
