@@ -12,8 +12,9 @@ struct DraftDialect: Sendable, Hashable {
   let draft: String
   /// The field that says whether a request completes the upload.
   let field: Field
-  /// What an append says that lacks that field.
-  let omission: Omission
+  /// Whether an append may lack that field: more is to come then. Draft 01 (§5) takes such an append as the last one;
+  /// here it is not, since an upload that is published too early is lost, and one that stays open is not.
+  let mayOmitField: Bool
   /// Whether an append has to come as `application/partial-upload`.
   let needsMediaType: Bool
   /// The status of an append after which more is to come.
@@ -25,30 +26,21 @@ struct DraftDialect: Sendable, Hashable {
     case incomplete
   }
 
-  enum Omission: Sendable, Hashable {
-    /// The upload is complete with it.
-    case completes
-    /// More is to come.
-    case continues
-    /// Nothing: it is refused.
-    case malformed
-  }
-
   static let all = [
-    // iOS 17. Draft 01, §5: complete with the field “being omitted or set to false”.
+    // iOS 17
     DraftDialect(
-      number: 3, draft: "01", field: .incomplete, omission: .completes, needsMediaType: false,
+      number: 3, draft: "01", field: .incomplete, mayOmitField: true, needsMediaType: false,
       appended: .created),
-    // iOS 18.0. From draft 02 on complete only with the field set to true.
+    // iOS 18.0
     DraftDialect(
-      number: 5, draft: "03", field: .complete, omission: .continues, needsMediaType: false,
+      number: 5, draft: "03", field: .complete, mayOmitField: true, needsMediaType: false,
       appended: .created),
     // iOS 18.1 to 18.6
     DraftDialect(
-      number: 6, draft: "04 and 05", field: .complete, omission: .continues, needsMediaType: true,
+      number: 6, draft: "04 and 05", field: .complete, mayOmitField: true, needsMediaType: true,
       appended: .created),
     DraftDialect(
-      number: 7, draft: "06 to 08", field: .complete, omission: .malformed, needsMediaType: true,
+      number: 7, draft: "06 to 08", field: .complete, mayOmitField: false, needsMediaType: true,
       appended: .noContent),
     // iOS 26
     newest,
@@ -56,7 +48,7 @@ struct DraftDialect: Sendable, Hashable {
 
   /// What is spoken with those who say no version, as all will once the draft is a standard.
   static let newest = DraftDialect(
-    number: 8, draft: "09 to 11", field: .complete, omission: .malformed, needsMediaType: true,
+    number: 8, draft: "09 to 11", field: .complete, mayOmitField: false, needsMediaType: true,
     appended: .noContent)
 
   /// The type of an upload's bytes.
@@ -83,12 +75,7 @@ struct DraftDialect: Sendable, Hashable {
 
   /// Whether an append with `fields` completes its upload; `nil` where it has to say so and doesn't.
   func completesAppend(_ fields: HTTPFields) -> Bool? {
-    if let completes = completes(fields) { return completes }
-    return switch omission {
-    case .completes: true
-    case .continues: false
-    case .malformed: nil
-    }
+    completes(fields) ?? (mayOmitField ? false : nil)
   }
 
   /// Refuses `fields` of a request that brings nothing, `HEAD` or `DELETE`, where they say something of bytes: drafts 01
