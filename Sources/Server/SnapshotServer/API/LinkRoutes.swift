@@ -18,11 +18,13 @@ struct LinkRoutes: Sendable {
   private func make(_ call: APIRequest) async throws -> HTTPServerResponse {
     let id = try call.value(of: .id)
     let link = try link(to: id, seconds: call.query().value("seconds"))
-    _ = try await call.caller.lookUp { () throws(StoreError) in
+    let record = try await call.caller.lookUp { () throws(StoreError) in
       try await service.record(id)
     } visible: {
       call.caller.mayRead($0)
     }
+    // A link that could only be answered as damaged is not given out.
+    guard record.verified != .damaged else { throw StoreError.damaged }
     var response = try JSONBody(link).response(.created, [.location: link.link])
     response.headerFields[.cacheControl] = "no-store"
     return response

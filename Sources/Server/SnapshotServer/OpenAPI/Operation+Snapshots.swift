@@ -92,7 +92,7 @@ extension Operation {
       answers: [
         .json(201, "The link.", ["$ref": "#/components/schemas/Link"], fields: ["Location"])
       ],
-      problems: ["malformed-snapshot-id", "no-such-snapshot", "snapshot-deleted"]),
+      problems: ["malformed-snapshot-id", "no-such-snapshot", "snapshot-deleted", "snapshot-damaged"]),
   ]
 
   static let record: JSONValue = ["$ref": "#/components/schemas/Snapshot"]
