@@ -150,10 +150,13 @@ import Testing
 
   // MARK: Slow readers
 
-  /// Answers every request with a terabyte, and runs a client that has asked for one.
+  /// Answers every request with a terabyte, and runs a client that has asked for one. `body` also gets whether the server
+  /// has given the response up: what its system has taken over by then still arrives.
   private func withEndlessResponse<Result: Sendable>(
-    stallTime: Duration, progress: Int, _ body: @escaping @Sendable (RawHTTPClient) throws -> Result
+    stallTime: Duration, progress: Int,
+    _ body: @escaping @Sendable (RawHTTPClient, _ isGivenUp: () -> Bool) throws -> Result
   ) async throws -> Result {
+    let givenUp = Atomic(false)
     let folder = try TemporaryFolder()
     let path = folder.file("endless").path
     let file = try File(path, .create(mode: 0o600))
@@ -163,6 +166,7 @@ import Testing
       configure: {
         $0.limits.writeStallTime = stallTime
         $0.limits.writeProgressBytes = progress
+        $0.onResponse = { _ in givenUp.store(true, ordering: .relaxed) }
       },
       handler: { _ in
         HTTPServerResponse(status: .ok, body: .parts([.file(try File(path), offset: 0, count: 1 << 40)]))
@@ -171,17 +175,16 @@ import Testing
       try await RawHTTPClient.run {
         let client = try RawHTTPClient(port: port, receiveBuffer: 16 * 1024)
         try client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-        return try body(client)
+        return try body(client) { givenUp.load(ordering: .relaxed) }
       }
     }
   }
 
-  @Test func `a client that reads slowly is kept`()
-    async throws
-  {
+  @Test func `a client that reads slowly is kept`() async throws {
     let stallTime = Duration.milliseconds(400)
     for _ in 0..<50 {
-      let (isKept, pause) = try await withEndlessResponse(stallTime: stallTime, progress: 1) { client in
+      let (isKept, pause) = try await withEndlessResponse(stallTime: stallTime, progress: 1) {
+        client, isGivenUp in
         var last = ContinuousClock.now
         let end = last + stallTime * 3
         var pause = Duration.zero
@@ -193,7 +196,7 @@ import Testing
           let now = ContinuousClock.now
           (pause, last) = (max(pause, now - last), now)
         }
-        return (true, pause)
+        return (!isGivenUp(), pause)
       }
       if isKept { return }
       // A busy machine can make a client slower than it wants to be. Only one that was fast enough must be kept.
@@ -206,7 +209,7 @@ import Testing
   }
 
   @Test func `a client that takes too little in a stall time is given up`() async throws {
-    try await withEndlessResponse(stallTime: .milliseconds(100), progress: .max) { client in
+    try await withEndlessResponse(stallTime: .milliseconds(100), progress: .max) { client, _ in
       while try !client.receive().isEmpty {}
     }
   }
