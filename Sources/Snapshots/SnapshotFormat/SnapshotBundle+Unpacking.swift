@@ -30,7 +30,7 @@ extension SnapshotBundle {
     zip: URL, into folder: URL, limits: ZipLimits = .default,
     flushedBy makeFlush: (String) throws(SystemError) -> VolumeFlush?
   ) throws(BundleError) -> Manifest {
-    guard !Folder.exists(folder.path) else {
+    guard try !BundleError.disk(Folder.exists(folder.path)) else {
       throw .system(SystemError(operation: "mkdir", path: folder.path, code: EEXIST))
     }
     let bundle = try ZippedBundle(zip, limits: limits)

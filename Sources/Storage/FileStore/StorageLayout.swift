@@ -180,11 +180,16 @@ struct StorageLayout: Sendable {
     return StoredBundle(record: record, file: file)
   }
 
-  /// A record that was read a short while ago and whose bundle still stands there, else `nil`. Reads nothing from the
-  /// disk: the system has the names of such a bundle in memory.
+  /// A record that was read a short while ago and whose bundle is still there, else `nil`. Reads nothing from the disk:
+  /// the system has the names of such a bundle in memory.
   func recentRecord(_ id: SnapshotID) -> SnapshotRecord? {
-    guard let record = records.record(id), Folder.exists(path(.bundle, of: id)) else { return nil }
-    return record
+    guard let record = records.record(id) else { return nil }
+    do throws(SystemError) {
+      return try Folder.exists(path(.bundle, of: id)) ? record : nil
+    } catch {
+      // `record(_:)`, which the caller asks next, meets the same failure and throws it.
+      return nil
+    }
   }
 
   /// A bundle whose record was read a short while ago, if the system can open it without the disk, else `nil`.

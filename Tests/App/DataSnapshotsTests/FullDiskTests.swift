@@ -118,9 +118,9 @@ struct FullDiskTests {
       let error = await bundleError { _ = try await mode.makeSnapshot(to: zip) }
       if let error, case .system(let reason) = error { #expect(reason.isOutOfSpace) }
       if error == nil { _ = try SnapshotBundle.validate(zip: zip, depth: .full) }
-      #expect(Folder.exists(zip.path) == (error == nil), "\(pages) pages: \(String(describing: error))")
+      #expect(try Folder.exists(zip.path) == (error == nil), "\(pages) pages: \(String(describing: error))")
       #expect(try Folder.entries(disk.url.path).filter { $0 != zip.lastPathComponent } == ["storage"])
-      #expect(!Folder.exists(storage.path + "/frozen") || Folder.isFolder(storage.path + "/frozen"))
+      #expect(try !Folder.exists(storage.path + "/frozen") || Folder.isFolder(storage.path + "/frozen"))
       #expect(try recordings() == ["0", "1", "2"])
       try Folder.removeIfPresent(zip.path)
       outcomes.insert(error == nil)

@@ -24,7 +24,7 @@ struct RedactionTests {
     #expect(mode.process(data: data, uniqueIdentifier: identifier) == data)
     await mode.flush()
     let file = app.storage.appending(path: "recordings/\(RecordingName(identifier))")
-    return Folder.exists(file.path) ? try Data(contentsOf: file) : nil
+    return try Folder.exists(file.path) ? try Data(contentsOf: file) : nil
   }
 
   private func stored(_ text: String, _ rules: RedactionRule...) async throws -> String? {

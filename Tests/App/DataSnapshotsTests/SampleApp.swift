@@ -49,7 +49,7 @@ struct SampleApp {
   /// The names in a folder of the storage; none where it is not there.
   func names(in folder: String) throws -> [String] {
     let path = storage.appending(path: folder).path
-    return Folder.exists(path) ? try Folder.entries(path) : []
+    return try Folder.exists(path) ? try Folder.entries(path) : []
   }
 }
 

@@ -10,12 +10,12 @@ struct SnapshotModeTests {
 
   init() throws { app = try SampleApp() }
 
-  @Test func `a new app is disabled, passes data and keeps nothing`() async {
+  @Test func `a new app is disabled, passes data and keeps nothing`() async throws {
     let mode = app.launch()
     #expect(mode.state == .disabled)
     #expect(mode.process("live", "a") == "live")
     await mode.flush()
-    #expect(!Folder.exists(app.storage.path))
+    #expect(try !Folder.exists(app.storage.path))
     #expect(app.events.all.isEmpty)
   }
 
@@ -241,7 +241,7 @@ struct SnapshotModeTests {
     mode.state = .replaying
     #expect(mode.process("live", "a") == "live")
     #expect(mode.process("live", "b") == "fine")
-    #expect(!Folder.exists(app.storage.path + "/recording.staged"))
+    #expect(try !Folder.exists(app.storage.path + "/recording.staged"))
   }
 
   @Test func `a storage that vanishes is made again`() async throws {

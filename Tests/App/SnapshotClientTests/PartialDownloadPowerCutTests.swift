@@ -29,7 +29,7 @@ import Testing
     disk.promise { $0 = [bytes] }
     try await disk.forEachCut { remains in
       var found: [UInt8]?
-      if Folder.exists(remains.path + "/bundle.zip") {
+      if try Folder.exists(remains.path + "/bundle.zip") {
         found = try File(remains.path + "/bundle.zip").read(upTo: 1 << 20, at: 0)
       }
       #expect(remains.promise.contains(found), "\(remains.label)")

@@ -108,7 +108,7 @@ import Testing
       ids.formUnion(try await attach(1))
       try await indexer.update()
     }
-    #expect(Folder.exists(path))
+    #expect(try Folder.exists(path))
     try await serving { catalog, indexer, _ in
       #expect(try await catalog.state().extent == .everything)
       try await indexer.update()

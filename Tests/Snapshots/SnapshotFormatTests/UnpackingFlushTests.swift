@@ -24,7 +24,7 @@ import Testing
       #expect(throws: Never.self) { try #expect(Folder.entries(path).isEmpty) }
       return { () throws(SystemError) in
         flushes += 1
-        #expect(!Folder.exists(copy.path))
+        #expect(try !Folder.exists(copy.path))
         #expect(throws: Never.self) {
           let written = try sample.contents(of: URL(filePath: path))
           #expect(try written == sample.contents(of: sample.folder))

@@ -71,6 +71,6 @@ import Testing
       try await committer.perform(in: storage.path) { () throws(StoreError) in Committer.Change(outcome: ()) }
     }
     #expect(outcome == "system")
-    #expect(!Folder.exists(storage.path))
+    #expect(try !Folder.exists(storage.path))
   }
 }

@@ -89,7 +89,7 @@ import Testing
     #expect(probe.takeSeen() == [.setAside, .flushFolder])
     try await store.upload(sample)
     #expect(probe.takeSeen() == [.writeRecord, .flushFiles, .publishBundle, .flushFolder])
-    #expect(!Folder.exists(storage.file(sample.id, "damaged")))
+    #expect(try !Folder.exists(storage.file(sample.id, "damaged")))
     #expect(store.usage == StoreUsage(bundles: 1, bytes: Int64(sample.bytes.count)))
   }
 

@@ -61,7 +61,7 @@ import Testing
     try await store.upload(sample)
     probe.fail(step)
     try await store.delete(sample.id)
-    #expect(Folder.exists(storage.file(sample.id, "json")))
+    #expect(try Folder.exists(storage.file(sample.id, "json")))
     #expect(await failure { _ = try await store.record(sample.id) } == "deleted")
     await store.close()
     _ = try await storage.open()
@@ -99,6 +99,6 @@ import Testing
     for name in names { try storage.folder.write(Data([1]), to: "Storage/" + name) }
     let store = try await storage.open()
     #expect(try await store.allRecords().map(\.id) == [sample.id])
-    for name in names { #expect(Folder.exists("\(storage.path)/\(name)")) }
+    for name in names { #expect(try Folder.exists("\(storage.path)/\(name)")) }
   }
 }

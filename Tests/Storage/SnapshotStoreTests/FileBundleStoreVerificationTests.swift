@@ -44,8 +44,8 @@ import Testing
       #expect(await failure { _ = try await store.openAnew(sample.id) } == "damaged")
       #expect(try await store.record(sample.id).verified == .damaged)
       #expect(try await store.allRecords().map(\.verified) == [.damaged])
-      #expect(Folder.exists(storage.file(sample.id, "damaged")))
-      #expect(!Folder.exists(storage.file(sample.id, "zip")))
+      #expect(try Folder.exists(storage.file(sample.id, "damaged")))
+      #expect(try !Folder.exists(storage.file(sample.id, "zip")))
       let scrubber = Scrubber(.init(bytesPerSecond: 1 << 30), store: store, catalog: InMemoryCatalog())
       #expect(try await scrubber.run()?.damagedSnapshots == [sample.id])
       await store.close()
@@ -105,7 +105,7 @@ import Testing
     try await former.upload(sample)
     try await former.change(RecordChange(verified: .damaged), of: sample.id)
     await former.close()
-    #expect(Folder.exists(storage.file(sample.id, "zip")))
+    #expect(try Folder.exists(storage.file(sample.id, "zip")))
 
     let (records, heard) = AsyncStream<SnapshotRecord>.makeStream()
     let store = try await storage.open { $0.onVerification = { heard.yield($0) } }
@@ -131,7 +131,7 @@ import Testing
     #expect(await failure { _ = try await store.open(sample.id) } == "damaged")
     #expect(await records.first { _ in true }?.verified == .damaged)
     #expect(try await store.record(sample.id).verified == .damaged)
-    #expect(Folder.exists(storage.file(sample.id, "damaged")))
+    #expect(try Folder.exists(storage.file(sample.id, "damaged")))
     #expect(try await store.upload(sample).record.verified == .intact)
     #expect(try await store.open(sample.id).contents == sample.bytes)
   }

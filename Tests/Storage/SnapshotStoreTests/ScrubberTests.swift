@@ -74,7 +74,7 @@ import Testing
     #expect(try await store.record(bad).verified == .damaged)
     let listed = try await catalog.records(of: nil, page: PageRequest()).records
     #expect(listed.first { $0.id == bad }?.verified == .damaged)
-    #expect(Folder.exists(storage.file(bad, "damaged")) && !Folder.exists(storage.file(bad, "zip")))
+    #expect(try Folder.exists(storage.file(bad, "damaged")) && !Folder.exists(storage.file(bad, "zip")))
     let again = Probe()
     #expect(try await Self.scrubber(store, catalog, probe: again).run()?.damaged == 1)
     #expect(again.findings.filter { $0.verdict != .intact }.map(\.verdict) == [.damaged])

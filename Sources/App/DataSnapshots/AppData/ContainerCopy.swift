@@ -167,10 +167,10 @@ extension ContainerTree {
   /// Refuses a destination in the folder that the tree is in; it need not exist.
   func checkIsOutside(_ path: String) throws(AppDataError) {
     guard let folder else { return }
-    var place = path
-    while !Folder.exists(place), place != "/", place != "." { place = Folder.parent(of: place) }
     let isInside = try AppDataError.disk("") { () throws(SystemError) in
-      try OpenFolder(place).isInside(folder)
+      var place = path
+      while try !Folder.exists(place), place != "/", place != "." { place = Folder.parent(of: place) }
+      return try OpenFolder(place).isInside(folder)
     }
     if isInside { throw .destinationInSource(path) }
   }

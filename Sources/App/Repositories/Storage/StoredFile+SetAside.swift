@@ -41,7 +41,7 @@ extension StoredFile {
   /// the two, and the other one is kept as corrupt files are.
   func setAside(_ version: Int, _ reason: String) throws(RepositoryError) {
     let aside = "\(path).version-\(version)"
-    if Folder.exists(aside) { try keep(aside, "another file of schema \(version) took its name") }
+    if try exists(aside) { try keep(aside, "another file of schema \(version) took its name") }
     try move(path, to: aside)
     onEvent(RepositoryEvent(.setAside, aside, reason))
   }
@@ -56,12 +56,20 @@ extension StoredFile {
   func setAsideCorrupt(_ reason: String) throws(RepositoryError) { try keep(path, reason) }
 
   private func keep(_ file: String, _ reason: String) throws(RepositoryError) {
-    let free = (1...FileLimits.corruptFiles).map { "\(path).corrupt-\($0)" }.first { !Folder.exists($0) }
-    let aside = free ?? "\(path).corrupt-\(FileLimits.corruptFiles)"
+    var number = 1
+    while number < FileLimits.corruptFiles, try exists("\(path).corrupt-\(number)") { number += 1 }
+    let aside = "\(path).corrupt-\(number)"
     try move(file, to: aside)
     // On a full disk the event alone has to do.
     do { try DurableFile.replace(aside + ".reason", with: Array((reason + "\n").utf8)) } catch {}
     onEvent(RepositoryEvent(.corrupt, aside, reason))
+  }
+
+  /// Where the disk can't tell, nothing is written over.
+  private func exists(_ name: String) throws(RepositoryError) -> Bool {
+    do { return try Folder.exists(name) } catch {
+      throw RepositoryError(.unreadable, "a file can't be set aside: \(error)")
+    }
   }
 
   /// If a file can't be moved out of the way it must not be written over: the repository can't begin.

@@ -147,7 +147,10 @@ struct QueueFolder: Sendable {
     } catch {
       // It was not made to last, so it should not be there either.
       do { try retire(item.id) } catch {}
-      guard Folder.exists(place) else { throw error }
+      let isThere: Bool
+      // What can't be looked up may be there.
+      do { isThere = try Folder.exists(place) } catch { isThere = true }
+      guard isThere else { throw error }
       return error
     }
   }

@@ -42,8 +42,14 @@ extension UploadQueue {
     do throws(SnapshotClientError) {
       let bundle = URL(filePath: folder.bundle(of: id))
       try await client.disk.run { (isCancelled) throws(SnapshotClientError) in
-        guard Folder.isRegularFile(bundle.path),
-          try FileDigest.compute(bundle, isCancelled: isCancelled) == item.sha256
+        // A disk that can't tell is no reason to give the report up: it is tried again later.
+        let kind: OpenFolder.Status.Kind?
+        do throws(SystemError) {
+          kind = try Folder.kind(of: bundle.path)
+        } catch {
+          throw SnapshotClientError(.file, error.description, cause: error)
+        }
+        guard kind == .file, try FileDigest.compute(bundle, isCancelled: isCancelled) == item.sha256
         else { throw SnapshotClientError(.bundleDamaged) }
       }
       let outgoing = OutgoingBundle(

@@ -56,7 +56,7 @@ public enum Folder {
         // Some file systems have no such rename. For a file, a hard link refuses a taken name as well; a folder
         // has no links, but a plain rename replaces at most an empty folder that appears after the look.
         if isFolder(staged) {
-          guard !exists(final) else { throw SystemError(operation: "rename", path: final, code: EEXIST) }
+          guard try !exists(final) else { throw SystemError(operation: "rename", path: final, code: EEXIST) }
           try replace(final, with: staged)
         } else {
           try link(staged, as: final)
@@ -157,8 +157,9 @@ public enum Folder {
     }
   }
 
-  /// Whether anything stands under `path`, a broken link included; `false` too where the system can't tell.
-  public static func exists(_ path: String) -> Bool { kind(path) != nil }
+  /// Whether anything has the name `path`, a broken link included. Throws where the system can't tell: a disk that fails
+  /// does not make a file absent.
+  public static func exists(_ path: String) throws(SystemError) -> Bool { try kind(of: path) != nil }
 
   /// The bytes that an unprivileged process may still write on the file system of `path`.
   public static func availableBytes(_ path: String) throws(SystemError) -> Int64 {

@@ -6,7 +6,11 @@ enum NewPath {
   /// Refuses `path` unless nothing is there and the folder is that it would lie in. `kind` is what will be there.
   static func check(_ path: String, kind: String) throws(CommandFailure) {
     guard !path.isEmpty else { throw CommandFailure("The \(kind) to write has no name.", status: .refused) }
-    guard !Folder.exists(path) else {
+    let isTaken: Bool
+    do { isTaken = try Folder.exists(path) } catch {
+      throw CommandFailure("\(path) can't be looked up: \(error)")
+    }
+    guard !isTaken else {
       throw CommandFailure("\(path) is there already; name a \(kind) that is not.", status: .refused)
     }
     let folder = URL(filePath: path).deletingLastPathComponent().path

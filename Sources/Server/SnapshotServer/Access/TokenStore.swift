@@ -109,8 +109,13 @@ public struct TokenStore: Sendable {
   /// still be read.
   @discardableResult
   public func revoke(_ id: String, now: Date = Date()) throws(TokenStoreError) -> AccessToken {
-    guard TokenSecret.isID(id), Folder.exists(path(id)) else { throw .noSuchToken }
-    var stored = try read(id)
+    guard TokenSecret.isID(id) else { throw .noSuchToken }
+    var stored: StoredToken
+    do throws(TokenStoreError) {
+      stored = try read(id)
+    } catch .system(let error) where error.isNotFound {
+      throw .noSuchToken
+    }
     if stored.token.revokedAt == nil {
       stored.token.revokedAt = SnapshotJSON.milliseconds(of: now)
       try write(stored)

@@ -71,7 +71,7 @@ final class AuditFile: @unchecked Sendable {
     func older(_ number: Int) -> String { "\(path).\(number)" }
     let kept = max(configuration.keptFiles, 1)
     try Folder.removeIfPresent(older(kept))
-    for number in stride(from: kept - 1, through: 1, by: -1) where Folder.exists(older(number)) {
+    for number in stride(from: kept - 1, through: 1, by: -1) where try Folder.exists(older(number)) {
       try Folder.replace(older(number + 1), with: older(number))
     }
     try Folder.replace(older(1), with: path)

@@ -213,7 +213,7 @@ public final class Scrubber: Sendable {
     guard let path = configuration.progressFile else { return nil }
     return await queue.perform { [onFailure] in
       do {
-        guard Folder.exists(path) else { return nil }
+        guard try Folder.exists(path) else { return nil }
         let bytes = try File(path).read(upTo: ScrubProgress.maximumLength, at: 0)
         return ScrubProgress(String(decoding: bytes, as: UTF8.self))
       } catch {

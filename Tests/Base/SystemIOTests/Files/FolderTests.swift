@@ -155,7 +155,12 @@ struct FolderTests {
     try Folder.create(path("empty"))
     try Folder.remove(path("empty"))
     #expect(try #require(throws: SystemError.self) { try Folder.remove(path("full")) }.isAlreadyThere)
-    #expect(Folder.exists(path("full/file")))
+    #expect(try Folder.exists(path("full/file")))
+  }
+
+  @Test func `whether there is a file that can't be looked up is not known`() {
+    let name = path(String(repeating: "n", count: 300))
+    #expect(throws: SystemError.self) { try Folder.exists(name) }
   }
 
   @Test func `kinds are told apart, links are neither`() throws {
@@ -167,7 +172,7 @@ struct FolderTests {
     let names = ["file", "folder", "toFile", "toFolder", "broken", "nowhere"]
     #expect(names.map { Folder.isRegularFile(path($0)) } == [true, false, false, false, false, false])
     #expect(names.map { Folder.isFolder(path($0)) } == [false, true, false, false, false, false])
-    #expect(names.map { Folder.exists(path($0)) } == [true, true, true, true, true, false])
+    #expect(try names.map { try Folder.exists(path($0)) } == [true, true, true, true, true, false])
   }
 
   @Test func `the room on a disk is known`() throws {
