@@ -1,3 +1,4 @@
+public import Foundation
 public import SnapshotFormat
 public import SnapshotStore
 public import SystemIO
@@ -15,7 +16,10 @@ extension FileBundleStore {
     /// How many bytes of bundles are kept at most, with what is on its way in: more is refused as
     /// ``StoreError/quotaExceeded(limit:)``. `nil` is without a limit.
     public var quota: Int64?
-    /// How many uploads are written and hashed at once, at least 1.
+    /// How many long uploads are written and hashed at once, at least 1.
+    ///
+    /// Hashing keeps a processor busy: with more of them than there are processors, whatever is short waits longer for
+    /// one, and nothing is quicker.
     public var writers: Int
     /// How many files are flushed at once, at least 1.
     public var flushers: Int
@@ -32,7 +36,7 @@ extension FileBundleStore {
     /// Settings for the storage at `path`.
     public init(
       path: String, validator: UploadValidator = UploadValidator(), reserve: Int64 = 64 << 20,
-      quota: Int64? = nil, writers: Int = 4,
+      quota: Int64? = nil, writers: Int = ProcessInfo.processInfo.activeProcessorCount,
       flushers: Int = 16, sharesFlushes: Bool = true,
       onVerification: @escaping @Sendable (SnapshotRecord) async -> Void = { _ in }
     ) {

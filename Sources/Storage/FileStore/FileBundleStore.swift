@@ -32,8 +32,12 @@ public final class FileBundleStore: BundleStore {
   let faults: FaultInjection
   let logger: Logger
   let committer: Committer
+  /// The longest upload that is short, in bytes: a millisecond of writing and hashing.
+  static let shortLength: Int64 = 1 << 20
   /// Write and hash what arrives; an upload stays on one of them.
   let writers: QueueSet
+  /// Write and hash short uploads, which wait for no long one.
+  let shortWriters: QueueSet
   /// Makes what arrived last.
   let flusher: Flusher
   /// Checks bundles before the answer.
@@ -126,6 +130,7 @@ public final class FileBundleStore: BundleStore {
     writeProbe = Self.makeWriteProbe(configuration, layout, faults)
     let writers = QueueSet("file-store.writer", count: configuration.writers)
     self.writers = writers
+    shortWriters = QueueSet("file-store.short-writer", count: configuration.writers)
     uploads = ResumableTable(
       recovered.map { Resumable($0, on: writers.next, in: quotaTracker) })
     verdicts = AsyncStream.makeStream()
@@ -163,10 +168,14 @@ public final class FileBundleStore: BundleStore {
   /// Begins to take a bundle in.
   public func beginUpload(expecting length: Int64?) async throws(StoreError) -> any BundleUpload {
     try committer.requireOpen()
-    let writer = writers.next
+    let isShort = length.map { $0 <= Self.shortLength } ?? false
+    let writer = (isShort ? shortWriters : writers).next
     if let length {
       try quotaTracker.requireRoom(for: length)
-      try await writer.perform { [self] () throws(StoreError) in try requireFreeSpace(for: length) }
+      // An upload that is gathered before it is written is all there before the refusal could be: its write finds out.
+      if length > FileUpload.gatheredSize {
+        try await writer.perform { [self] () throws(StoreError) in try requireFreeSpace(for: length) }
+      }
     }
     return FileUpload(StagedUpload(in: layout.uploads, flusher: flusher), on: writer, in: self)
   }

@@ -16,13 +16,14 @@ final class StagedUpload: Sendable {
     var file: File?
     var hash = SHA256()
     var size: Int64 = 0
-    /// How much the system has been told to write out.
-    var written: Int64 = 0
+    /// What the system was last told to write out; before it, everything is written out.
+    var writing: Range<Int64> = 0..<0
   }
 
-  /// How much is written before the system is told to bring it to the disk: so a flush at the end has little to
-  /// wait for, and holds up nobody who shares it.
-  private static let writeOutSize: Int64 = 8 << 20
+  /// How much is written before the system is told to bring it to the disk, for which the range after it waits. So at
+  /// most two ranges of an upload are not on the disk: a flush, be it of a small upload or of the whole volume, waits for
+  /// little of the large ones. 2 MiB take the disk some milliseconds, and are enough for its full speed.
+  private static let writeOutSize: Int64 = 2 << 20
 
   let names: StagedBundle
   private let flusher: Flusher
@@ -54,9 +55,11 @@ final class StagedUpload: Sendable {
         unsafe progress.hash.update(bufferPointer: buffer)
       }
       progress.size += Int64(bytes.count)
-      if progress.size - progress.written >= Self.writeOutSize {
-        file.beginWriting(from: progress.written, count: progress.size - progress.written)
-        progress.written = progress.size
+      let unwritten = progress.writing.upperBound..<progress.size
+      if unwritten.count >= Self.writeOutSize {
+        file.beginWriting(unwritten)
+        try file.waitForWriting(progress.writing)
+        progress.writing = unwritten
       }
     }
   }

@@ -44,10 +44,13 @@ final class OpenIndex: Sendable {
       isNew
       ? try DatabaseQueue(path: name, configuration: settings)
       : try DatabasePool(path: name, configuration: settings)
+    if !isNew { try Self.flushCommits(of: database) }
     known = Mutex(try Self.prepare(database, isNew: isNew))
     rebuild = Mutex(isNew ? IndexWriter.Rebuild() : nil)
     files = Mutex(Files(path))
-    if isNew { try set(.rebuild) } else { try flushCommits() }
+    // That the database is in use lasts from here on. Later commits need not: after a power cut the database is without
+    // the last of them, and is compared with the store because it was in use.
+    if isNew { try set(.rebuild) } else { try Self.flushCommits(of: database, always: false) }
     // An earlier version, or another program, may have left one when it crashed.
     try Folder.removeIfPresent(path + "-shm")
   }
@@ -198,7 +201,7 @@ final class OpenIndex: Sendable {
   private func finished() throws -> OpenIndex {
     try write(all: true) { _ in }
     try set(.usual)
-    try flushCommits()
+    try Self.flushCommits(of: database)
     // Two commits: what was written without being flushed lasts before anything says so.
     try database.write { try Self.set("closed", 0, $0) }
     try database.write { try Self.set("complete", 1, $0) }
@@ -208,9 +211,11 @@ final class OpenIndex: Sendable {
     return index
   }
 
-  /// Has every commit last from now on.
-  private func flushCommits() throws {
-    try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+  /// Has every commit last from now on, or only those that come before a checkpoint.
+  private static func flushCommits(of database: any DatabaseWriter, always: Bool = true) throws {
+    try database.writeWithoutTransaction {
+      try $0.execute(sql: "PRAGMA synchronous = \(always ? "FULL" : "NORMAL")")
+    }
   }
 
   /// Has SQLite look after its statistics.

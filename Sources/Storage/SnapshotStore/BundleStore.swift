@@ -15,7 +15,8 @@ public import SystemIO
 public protocol BundleStore: Sendable {
   /// Begins to take a bundle in.
   /// - Parameter length: how many bytes it has, as far as the sender says so: what is bound not to fit is refused
-  ///   here, as ``StoreError/outOfSpace`` or ``StoreError/quotaExceeded(limit:)``.
+  ///   here, as ``StoreError/outOfSpace`` or ``StoreError/quotaExceeded(limit:)``; a few KB that don't fit on the disk
+  ///   may be refused when they are committed.
   func beginUpload(expecting length: Int64?) async throws(StoreError) -> any BundleUpload
   /// The record of a bundle; throws ``StoreError/notFound`` or ``StoreError/deleted``.
   func record(_ id: SnapshotID) async throws(StoreError) -> SnapshotRecord

@@ -72,9 +72,21 @@ import Testing
   @Test func `what is bound not to fit on the disk is refused before it comes`() async throws {
     let storage = try StorageFixture()
     let store = try await storage.open(
-      { $0.reserve = 1000 }, faults: FaultInjection(availableBytes: { _ in 1500 }))
-    await (try store.beginUpload(expecting: 500)).discard()
-    #expect(await failure { _ = try await store.beginUpload(expecting: 501) } == "outOfSpace")
+      { $0.reserve = 1000 }, faults: FaultInjection(availableBytes: { _ in 50_000 + 1000 }))
+    await (try store.beginUpload(expecting: 50_000)).discard()
+    #expect(await failure { _ = try await store.beginUpload(expecting: 50_001) } == "outOfSpace")
     #expect(await failure { _ = try await store.beginUpload(expecting: .max) } == "outOfSpace")
+  }
+
+  @Test func `what is little and does not fit on the disk is refused when it is there`() async throws {
+    let storage = try StorageFixture()
+    let store = try await storage.open(
+      { $0.reserve = 1000 }, faults: FaultInjection(availableBytes: { _ in 1500 }))
+    let sample = SampleBundle(count: 1000)
+    let upload = try await store.beginUpload(expecting: Int64(sample.bytes.count))
+    try await upload.append(IOBuffer(sample.bytes))
+    let attachment = Attachment(report: .sample, id: sample.id)
+    #expect(await failure { _ = try await upload.commit(attachment) } == "outOfSpace")
+    #expect(try Folder.entries(storage.path + "/uploads").isEmpty)
   }
 }

@@ -27,7 +27,7 @@ import Testing
 
     let upload = try await store.beginUpload()
     try await upload.append(.large)
-    try await store.settle()
+    await store.settle()
     let staged = try storage.entries().filter { $0.hasPrefix("uploads/") }
     #expect(try staged.map { try storage.mode("\(storage.path)/\($0)") } == [0o600])
     await upload.discard()
@@ -138,11 +138,42 @@ import Testing
     do {
       let upload = try await store.beginUpload()
       try await upload.append(.large)
-      try await store.settle()
+      await store.settle()
       #expect(try Folder.entries(storage.path + "/uploads").count == 1)
     }
-    try await store.settle()
+    await store.settle()
     #expect(try Folder.entries(storage.path + "/uploads").isEmpty)
+  }
+
+  @Test func `a short upload is published while the writer of long ones is held up`() async throws {
+    let storage = try StorageFixture()
+    let store = try await storage.open { $0.writers = 1 }
+    let gate = DispatchSemaphore(value: 0)
+    store.writers.next.async { gate.wait() }
+    let length = FileBundleStore.shortLength + 1
+    let long = Task { await (try store.beginUpload(expecting: length)).discard() }
+    for index in 0..<4 {
+      // Some are gathered, and some are more than that.
+      let sample = SampleBundle(filling: "\(index)", count: index * FileUpload.gatheredSize)
+      let upload = try await store.beginUpload(expecting: Int64(sample.bytes.count))
+      try await upload.append(IOBuffer(sample.bytes))
+      _ = try await upload.commit(Attachment(report: .sample, id: sample.id))
+      #expect(try await store.open(sample.id).contents == sample.bytes)
+    }
+    gate.signal()
+    try await long.value
+  }
+
+  @Test func `a long upload that is written to the disk as it comes is whole`() async throws {
+    let storage = try StorageFixture()
+    let store = try await storage.open()
+    let sample = SampleBundle(count: 7 << 20)
+    let upload = try await store.beginUpload(expecting: Int64(sample.bytes.count))
+    for start in stride(from: 0, to: sample.bytes.count, by: 999_999) {
+      try await upload.append(IOBuffer(sample.bytes[start..<min(start + 999_999, sample.bytes.count)]))
+    }
+    _ = try await upload.commit(Attachment(report: .sample, id: sample.id, expected: sample.sha256))
+    #expect(try await store.open(sample.id).contents == sample.bytes)
   }
 
   @Test func `the little that comes makes no file until it is much, and is not lost`() async throws {
@@ -151,12 +182,12 @@ import Testing
     let sample = SampleBundle(count: FileUpload.gatheredSize)
     let upload = try await store.beginUpload()
     for byte in sample.bytes[..<100] { try await upload.append(IOBuffer([byte])) }
-    try await store.settle()
+    await store.settle()
     #expect(try Folder.entries(storage.path + "/uploads").isEmpty)
     for start in stride(from: 100, to: sample.bytes.count, by: 999) {
       try await upload.append(IOBuffer(sample.bytes[start..<min(start + 999, sample.bytes.count)]))
     }
-    try await store.settle()
+    await store.settle()
     #expect(try Folder.entries(storage.path + "/uploads").count == 1)
     _ = try await upload.commit(Attachment(report: .sample, id: sample.id, expected: sample.sha256))
     #expect(try await store.open(sample.id).contents == sample.bytes)
@@ -207,8 +238,8 @@ import Testing
 }
 
 extension FileBundleStore {
-  /// Returns when the one writer has done what it was given: looking for room comes behind it.
-  fileprivate func settle() async throws { await (try beginUpload(expecting: 0)).discard() }
+  /// Returns when the one writer has done what it was given.
+  fileprivate func settle() async { await writers.next.perform {} }
 }
 
 extension IOBuffer {

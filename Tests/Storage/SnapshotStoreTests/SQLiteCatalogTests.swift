@@ -302,7 +302,7 @@ import Testing
     await catalog.close()
   }
 
-  @Test func `commits are flushed, and the log is bounded`() async throws {
+  @Test func `commits are flushed before a checkpoint, and the log is bounded`() async throws {
     let catalog = try await filled([try record()])
     await catalog.close()
     let index = try OpenIndex(.init(path: path), generation: 1)
@@ -311,7 +311,7 @@ import Testing
         try String.fetchOne(db, sql: "PRAGMA \(name)")
       }
     }
-    #expect(settings == ["2", "wal", "10000", "\(64 << 20)"])
+    #expect(settings == ["1", "wal", "10000", "\(64 << 20)"])
     try index.close()
   }
 

@@ -181,9 +181,28 @@ public final class File: Sendable {
   /// Has the system begin to write a range to the disk, so that a later ``synchronize()`` finds less to wait for.
   ///
   /// Promises nothing, and does nothing where the system has no such call; what fails is told by ``synchronize()``.
-  public func beginWriting(from offset: Int64, count: Int64) {
+  public func beginWriting(_ range: Range<Int64>) {
     #if os(Linux)
-      _ = sync_file_range(descriptor, offset, count, UInt32(SNAPSHOT_SYNC_FILE_RANGE_WRITE))
+      _ = sync_file_range(
+        descriptor, range.lowerBound, Int64(range.count), UInt32(SNAPSHOT_SYNC_FILE_RANGE_WRITE))
+    #endif
+  }
+
+  /// Waits until the part of a range that ``beginWriting(_:)`` began to write is on the disk, where it lasts only
+  /// once the file is synchronized. Does nothing where the system has no such call.
+  ///
+  /// A failure to write any part of the file is reported here or by ``synchronize()``, but not by both: one that is thrown
+  /// here says that the file is lost.
+  public func waitForWriting(_ range: Range<Int64>) throws(SystemError) {
+    #if os(Linux)
+      // A range without bytes would be one to the file's end.
+      guard !range.isEmpty else { return }
+      do throws(SystemError) {
+        try retryingInterrupts("sync_file_range", path) {
+          sync_file_range(
+            descriptor, range.lowerBound, Int64(range.count), UInt32(SNAPSHOT_SYNC_FILE_RANGE_WAIT_AFTER))
+        }
+      } catch  where error.code == ENOSYS {}
     #endif
   }
 

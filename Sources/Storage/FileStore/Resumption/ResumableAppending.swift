@@ -66,7 +66,7 @@ final class ResumableAppending: UploadAppending {
     try state.withLock { state throws(UploadError) in
       try state.append.receive(bytes.count)
       if state.append.end - state.writtenOut >= Self.writeOutSize {
-        file.beginWriting(from: state.writtenOut, count: state.append.end - state.writtenOut)
+        file.beginWriting(state.writtenOut..<state.append.end)
         state.writtenOut = state.append.end
       }
     }

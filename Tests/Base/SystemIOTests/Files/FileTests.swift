@@ -35,6 +35,17 @@ struct FileTests {
     #expect(try file.read(upTo: bytes.count, at: 0) == bytes)
   }
 
+  @Test func `a range that is being written is waited for, and so is none`() throws {
+    let file = try File(path("a"), .create(mode: 0o600))
+    let bytes = [UInt8](repeating: 7, count: 1 << 20)
+    try file.write(bytes, at: 0)
+    file.beginWriting(0..<(1 << 20))
+    for range in [0..<(1 << 20), 0..<0, (1 << 30)..<(1 << 31)] as [Range<Int64>] {
+      try file.waitForWriting(range)
+    }
+    #expect(try file.read(upTo: 1 << 21, at: 0) == bytes)
+  }
+
   @Test func `making a file refuses a name that is taken`() throws {
     _ = try File(path("a"), .create(mode: 0o600))
     let error = #expect(throws: SystemError.self) { try File(path("a"), .create(mode: 0o600)) }
