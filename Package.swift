@@ -118,6 +118,11 @@ let command = group(
 /// What tests share, and a small program over the engine alone.
 let support: [Target] = [
   .target(name: "TestSupport", dependencies: ["SystemIO", "CPlatform"], path: "Tests/TestSupport"),
+  .target(
+    name: "StoreTesting",
+    dependencies: [
+      "SnapshotStore", "FileStore", "SQLiteCatalog", "SnapshotFormat", "SystemIO", "TestSupport", .logging,
+    ], path: "Tests/StoreTesting"),
   .executableTarget(
     name: "echo-server",
     dependencies: [
@@ -172,7 +177,7 @@ let tests = [
         name: "SnapshotSettingsTests",
         dependencies: [
           "SnapshotSettings", "DataSnapshots", "SnapshotClient", "SnapshotFormat", "SnapshotServer",
-          "SnapshotStore", "HTTPEngine", "HTTPTransport", "SystemIO", "TestSupport", .httpTypes, .logging,
+          "StoreTesting", "HTTPEngine", "HTTPTransport", "SystemIO", "TestSupport", .httpTypes, .logging,
         ]),
     ]),
   group(
@@ -181,9 +186,8 @@ let tests = [
       .testTarget(
         name: "SnapshotStoreTests",
         dependencies: [
-          "SnapshotStore", "FileStore", "SQLiteCatalog", "SnapshotFormat", "SystemIO", "TestSupport",
-          .logging,
-          .grdb,
+          "SnapshotStore", "FileStore", "SQLiteCatalog", "SnapshotFormat", "SystemIO", "StoreTesting",
+          "TestSupport", .logging, .grdb,
         ])
     ]),
   group(
@@ -200,7 +204,7 @@ let tests = [
         name: "SnapshotServerTests",
         dependencies: [
           "SnapshotServer", "SQLiteCatalog", "PrometheusMetrics", "HTTPEngine", "HTTPSemantics",
-          "SnapshotStore",
+          "SnapshotStore", "StoreTesting",
           "FileStore", "SnapshotFormat", "ZipArchive", "SystemIO", "TestSupport", .crypto, .httpTypes,
           .logging,
           .tracing, .inMemoryTracing,
@@ -300,7 +304,7 @@ extension Target.Dependency {
 /// Where raw memory is the subject; everywhere else the compiler checks that none is touched.
 let unsafeTargets: Set<String> = [
   "SystemIO", "ZipArchive", "HTTPEngine", "CurlTransport", "URLSessionTransport", "TestSupport",
-  "fuzz",
+  "StoreTesting", "fuzz",
 ]
 
 for target in package.targets where target.type != .system {

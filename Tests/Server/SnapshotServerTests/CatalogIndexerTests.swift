@@ -6,6 +6,7 @@ import SQLiteCatalog
 import SnapshotFormat
 import SnapshotServer
 import SnapshotStore
+import StoreTesting
 import SystemIO
 import TestSupport
 import Testing

@@ -7,6 +7,7 @@ import Logging
 import SnapshotFormat
 import SnapshotServer
 import SnapshotStore
+import StoreTesting
 import TestSupport
 import Testing
 

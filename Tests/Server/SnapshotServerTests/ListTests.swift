@@ -5,6 +5,7 @@ import Logging
 import SnapshotFormat
 import SnapshotServer
 import SnapshotStore
+import StoreTesting
 import Synchronization
 import Testing
 

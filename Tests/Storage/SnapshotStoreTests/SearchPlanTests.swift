@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import SnapshotFormat
 import SnapshotStore
+import StoreTesting
 import TestSupport
 import Testing
 

@@ -4,6 +4,7 @@ import HTTPEngine
 import Logging
 import SnapshotFormat
 import SnapshotStore
+import StoreTesting
 import SystemIO
 import TestSupport
 

@@ -3,6 +3,7 @@ import Foundation
 import HTTPEngine
 import SnapshotFormat
 import SnapshotStore
+import StoreTesting
 import Synchronization
 import SystemIO
 import TestSupport

@@ -1,13 +1,13 @@
 import Foundation
-import SnapshotFormat
-import SnapshotStore
+package import SnapshotFormat
+package import SnapshotStore
 import SystemIO
 
 extension Attachment {
   /// Attaches a sample under its own UUID.
-  static let sample = Attachment(report: .sample, id: SnapshotID())
+  package static let sample = Attachment(report: .sample, id: SnapshotID())
 
-  static func of(_ sample: SampleBundle, expected: ContentDigest? = nil, createOnly: Bool = false)
+  package static func of(_ sample: SampleBundle, expected: ContentDigest? = nil, createOnly: Bool = false)
     -> Attachment
   {
     Attachment(report: .sample, id: sample.id, expected: expected, createOnly: createOnly)
@@ -16,7 +16,8 @@ extension Attachment {
 
 extension UploadTerms {
   /// An upload of a sample, of known length unless told otherwise.
-  static func of(_ sample: SampleBundle, deferred: Bool = false, owner: String? = nil) -> UploadTerms {
+  package static func of(_ sample: SampleBundle, deferred: Bool = false, owner: String? = nil) -> UploadTerms
+  {
     UploadTerms(
       .whole(.of(sample)), length: deferred ? nil : Int64(sample.bytes.count), owner: owner, dialect: "test")
   }
@@ -25,7 +26,7 @@ extension UploadTerms {
 extension UploadStore {
   /// Appends `bytes` where the upload ends, in pieces.
   @discardableResult
-  func append(
+  package func append(
     _ bytes: some Collection<UInt8>, to id: UploadID, at offset: Int64? = nil, length: Int64? = nil,
     completes: Bool? = nil, digest: StatedDigest? = nil, declared: Bool = true, pieceSize: Int = 1 << 16,
     checkpoints: Bool = false, _ ending: UploadEnding = .finished
@@ -51,7 +52,7 @@ extension UploadStore {
 
   /// Uploads a sample by one request.
   @discardableResult
-  func uploadResumably(_ sample: SampleBundle) async throws -> UploadSession {
+  package func uploadResumably(_ sample: SampleBundle) async throws -> UploadSession {
     let id = try await createUpload(.of(sample)).id
     try await append(sample.bytes, to: id)
     return try await commitUpload(id, as: .of(sample))
@@ -60,7 +61,7 @@ extension UploadStore {
 
 extension UploadError {
   /// The name of its case.
-  var word: String {
+  package var word: String {
     if case .store(let error) = self { return "store \(error.word)" }
     return Mirror(reflecting: self).children.first?.label ?? "\(self)"
   }
@@ -68,7 +69,7 @@ extension UploadError {
 
 extension StoreError {
   /// The name of its case.
-  var word: String {
+  package var word: String {
     switch self {
     case .notFound: "notFound"
     case .deleted: "deleted"
@@ -86,7 +87,7 @@ extension StoreError {
 }
 
 /// What was thrown, as a word to compare: `nil` for nothing.
-func failureWord(_ body: () throws -> Void) -> String? {
+package func failureWord(_ body: () throws -> Void) -> String? {
   do {
     try body()
     return nil
@@ -98,7 +99,7 @@ func failureWord(_ body: () throws -> Void) -> String? {
 }
 
 /// What was thrown, as a word to compare: `nil` for nothing.
-func uploadFailure(_ body: () async throws -> Void) async -> String? {
+package func uploadFailure(_ body: () async throws -> Void) async -> String? {
   do {
     try await body()
     return nil

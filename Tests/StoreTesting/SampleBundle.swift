@@ -1,11 +1,11 @@
-import Foundation
-import SnapshotFormat
-import SnapshotStore
+package import Foundation
+package import SnapshotFormat
+package import SnapshotStore
 import SystemIO
 
 /// Bytes that stand for a bundle: the id of its manifest, what a validator is to find, and a filling.
-struct SampleBundle: Sendable, Hashable {
-  enum Quality: String, CaseIterable {
+package struct SampleBundle: Sendable, Hashable {
+  package enum Quality: String, CaseIterable {
     case intact
     /// Refused by every look.
     case broken
@@ -13,18 +13,20 @@ struct SampleBundle: Sendable, Hashable {
     case damaged
   }
 
-  let id: SnapshotID
-  let bytes: [UInt8]
+  package let id: SnapshotID
+  package let bytes: [UInt8]
 
-  init(id: SnapshotID = SnapshotID(), _ quality: Quality = .intact, filling: String = "", count: Int = 0) {
+  package init(
+    id: SnapshotID = SnapshotID(), _ quality: Quality = .intact, filling: String = "", count: Int = 0
+  ) {
     self.id = id
     bytes = Array("\(id) \(quality.rawValue) \(filling)".utf8) + [UInt8](repeating: 7, count: count)
   }
 
-  var sha256: ContentDigest { .of(bytes) }
+  package var sha256: ContentDigest { .of(bytes) }
 
   /// The manifest that ``validate(_:_:)`` finds in every sample.
-  static func manifest(_ id: SnapshotID) -> Manifest {
+  package static func manifest(_ id: SnapshotID) -> Manifest {
     Manifest(
       id: id, createdAt: Date(timeIntervalSince1970: 1_790_000_000.123),
       application: .init(identifier: "com.example.news", version: "3.1.4", build: "15"),
@@ -33,7 +35,7 @@ struct SampleBundle: Sendable, Hashable {
   }
 
   /// Reads a sample as a validator reads a bundle.
-  static func validate(_ zip: URL, _ depth: SnapshotBundle.Depth) throws(BundleError) -> BundleCheck {
+  package static func validate(_ zip: URL, _ depth: SnapshotBundle.Depth) throws(BundleError) -> BundleCheck {
     let head: [UInt8]
     do { head = try File(zip.path).read(upTo: 64, at: 0) } catch { throw .system(error) }
     let words = String(decoding: head, as: UTF8.self).split(separator: " ", omittingEmptySubsequences: false)
@@ -51,13 +53,13 @@ struct SampleBundle: Sendable, Hashable {
 
 extension UploadValidator {
   /// The rules, with samples for bundles and a clock that stands still.
-  static let samples = UploadValidator(
+  package static let samples = UploadValidator(
     wholeUpTo: 0, validate: SampleBundle.validate, now: { Date(timeIntervalSince1970: 1_800_000_000.4567) })
 }
 
 extension ReportID {
   /// The report that most samples are attached to.
-  static let sample: ReportID = {
+  package static let sample: ReportID = {
     do { return try ReportID("BUG-123") } catch { preconditionFailure("\(error)") }
   }()
 }
@@ -65,7 +67,7 @@ extension ReportID {
 extension BundleStore {
   /// Uploads `bytes` in pieces of `pieceSize`.
   @discardableResult
-  func upload(_ bytes: [UInt8], as attachment: Attachment, pieceSize: Int = 1 << 16) async throws
+  package func upload(_ bytes: [UInt8], as attachment: Attachment, pieceSize: Int = 1 << 16) async throws
     -> Publication
   {
     let upload = try await beginUpload()
@@ -77,7 +79,7 @@ extension BundleStore {
 
   /// Uploads a sample under its own id.
   @discardableResult
-  func upload(_ sample: SampleBundle, expected: Bool = false, createOnly: Bool = false) async throws
+  package func upload(_ sample: SampleBundle, expected: Bool = false, createOnly: Bool = false) async throws
     -> Publication
   {
     try await upload(
@@ -89,13 +91,13 @@ extension BundleStore {
 
 extension StoredBundle {
   /// All of its bytes.
-  var contents: [UInt8] {
+  package var contents: [UInt8] {
     get throws { try file.read(upTo: Int(file.size), at: 0) }
   }
 }
 
 /// What a call threw, as a word to compare: `nil` where it threw nothing.
-func failure(_ body: () async throws -> Void) async -> String? {
+package func failure(_ body: () async throws -> Void) async -> String? {
   do {
     try await body()
     return nil

@@ -1,18 +1,20 @@
 import FileStore
 import Foundation
-import Logging
+package import Logging
 import SnapshotFormat
-import SnapshotStore
+package import SnapshotStore
 import SystemIO
 import TestSupport
 import Testing
 
 /// The stores that must obey the same rules.
-enum StoreKind: CaseIterable, Sendable {
+package enum StoreKind: CaseIterable, Sendable {
   case memory, files
 
   /// Runs `body` with an empty store.
-  func withStore(validator: UploadValidator = .samples, _ body: (any BundleStore) async throws -> Void)
+  package func withStore(
+    validator: UploadValidator = .samples, _ body: (any BundleStore) async throws -> Void
+  )
     async throws
   {
     switch self {
@@ -31,7 +33,7 @@ enum StoreKind: CaseIterable, Sendable {
 
 extension Logger {
   /// A logger that nobody hears.
-  static let quiet = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
+  package static let quiet = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
 }
 
 /// The rules of ``BundleStore``, for every store alike.

@@ -1,15 +1,15 @@
-import Foundation
+package import Foundation
 import SQLiteCatalog
-import SnapshotFormat
-import SnapshotStore
+package import SnapshotFormat
+package import SnapshotStore
 import TestSupport
 
 /// The catalogues that must obey the same rules.
-enum CatalogKind: CaseIterable, Sendable {
+package enum CatalogKind: CaseIterable, Sendable {
   case memory, sqlite
 
   /// Runs `body` with an empty, complete catalogue.
-  func withCatalog(_ body: (any Catalog) async throws -> Void) async throws {
+  package func withCatalog(_ body: (any Catalog) async throws -> Void) async throws {
     switch self {
     case .memory:
       try await body(InMemoryCatalog())
@@ -27,7 +27,7 @@ enum CatalogKind: CaseIterable, Sendable {
 }
 
 /// A record to be found, with what a test says of it.
-func record(
+package func record(
   at time: TimeInterval = 1_800_000_000, report: String = "BUG-123", id: SnapshotID = SnapshotID(),
   identifiers: [String]? = nil, _ change: (inout SnapshotRecord) -> Void = { _ in }
 ) throws -> SnapshotRecord {
@@ -41,7 +41,7 @@ func record(
 
 extension SnapshotRecord {
   /// As a list shows it.
-  var listed: SnapshotRecord {
+  package var listed: SnapshotRecord {
     var listed = self
     listed.identifiers = nil
     return listed

@@ -1,3 +1,4 @@
+package import SnapshotStore
 import Foundation
 import Synchronization
 import SystemIO
@@ -10,7 +11,7 @@ struct InMemoryResumable {
 
 extension InMemoryStore: UploadStore {
   /// Opens an upload.
-  public func createUpload(_ terms: UploadTerms) async throws(UploadError) -> UploadSession {
+  package func createUpload(_ terms: UploadTerms) async throws(UploadError) -> UploadSession {
     try uploads.withLock { uploads throws(UploadError) in
       let upload = try open(terms, among: uploads)
       try uploadLimits.requireRoom(for: terms, among: uploads.values.lazy.map(\.session))
@@ -38,15 +39,15 @@ extension InMemoryStore: UploadStore {
   }
 
   /// How far an upload is.
-  public func uploadSession(_ id: UploadID) async throws(UploadError) -> UploadSession {
+  package func uploadSession(_ id: UploadID) async throws(UploadError) -> UploadSession {
     try require(id).session
   }
 
   /// All uploads.
-  public func uploadSessions() async -> [UploadSession] { uploads.withLock { $0.values.map(\.session) } }
+  package func uploadSessions() async -> [UploadSession] { uploads.withLock { $0.values.map(\.session) } }
 
   /// Lets a request append.
-  public func beginAppending(
+  package func beginAppending(
     _ request: AppendRequest, bytes: Int64?, to id: UploadID
   ) async throws(UploadError) -> any UploadAppending {
     var session = try require(id).session
@@ -55,7 +56,7 @@ extension InMemoryStore: UploadStore {
   }
 
   /// Publishes a whole upload.
-  public func commitUpload(_ id: UploadID, as attachment: Attachment) async throws(UploadError)
+  package func commitUpload(_ id: UploadID, as attachment: Attachment) async throws(UploadError)
     -> UploadSession
   {
     let upload = try require(id)
@@ -78,7 +79,7 @@ extension InMemoryStore: UploadStore {
   }
 
   /// Forgets an upload.
-  public func removeUpload(_ id: UploadID) async throws(UploadError) {
+  package func removeUpload(_ id: UploadID) async throws(UploadError) {
     guard uploads.withLock({ $0.removeValue(forKey: id) }) != nil else { throw .unknown }
   }
 

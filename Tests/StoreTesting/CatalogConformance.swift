@@ -76,7 +76,7 @@ import Testing
   @Test(arguments: CatalogKind.allCases)
   func `inserting again replaces`(kind: CatalogKind) async throws {
     try await kind.withCatalog { catalog in
-      var record = try SnapshotStoreTests.record(at: 1)
+      var record = try StoreTesting.record(at: 1)
       try await catalog.insert(record)
       record.receivedAt = Date(timeIntervalSince1970: 5)
       record.metadata = ["a": "b"]

@@ -1,19 +1,19 @@
 import FileStore
-import Foundation
+package import Foundation
 import Logging
 import SnapshotFormat
-import SnapshotStore
+package import SnapshotStore
 import Synchronization
 import SystemIO
 import TestSupport
 import Testing
 
 /// A store of bundles that takes uploads too.
-typealias AnyUploadStore = BundleStore & UploadStore
+package typealias AnyUploadStore = BundleStore & UploadStore
 
 extension StoreKind {
   /// Runs `body` with an empty store that takes uploads.
-  func withUploadStore(
+  package func withUploadStore(
     _ configure: (inout UploadLimits) -> Void = { _ in }, clock: TestClock = TestClock(),
     _ body: (any AnyUploadStore) async throws -> Void
   ) async throws {
@@ -37,12 +37,12 @@ extension StoreKind {
 }
 
 /// A clock that goes when it is told to.
-final class TestClock: Sendable {
+package final class TestClock: Sendable {
   private let time = Mutex(Date(timeIntervalSince1970: 1_800_000_000))
 
-  var now: Date { time.withLock { $0 } }
+  package var now: Date { time.withLock { $0 } }
 
-  func advance(by seconds: TimeInterval) { time.withLock { $0 += seconds } }
+  package func advance(by seconds: TimeInterval) { time.withLock { $0 += seconds } }
 }
 
 /// The rules of ``UploadStore``, for every store alike.

@@ -10,7 +10,7 @@ import Testing
   private func record(
     day: Double, size: Int64 = 10, report: String = "BUG-1", application: String = "com.example.news"
   ) throws -> SnapshotRecord {
-    try SnapshotStoreTests.record(at: day * Self.day, report: report) { record in
+    try StoreTesting.record(at: day * Self.day, report: report) { record in
       record.size = size
       record.application.identifier = application
     }

@@ -1,8 +1,9 @@
-public import SnapshotFormat
+package import SnapshotFormat
+package import SnapshotStore
 import Synchronization
 
 /// A catalogue in memory, for tests: it obeys every rule, but what it holds goes with the process.
-public final class InMemoryCatalog: Catalog {
+package final class InMemoryCatalog: Catalog {
   fileprivate struct Entry {
     var record: SnapshotRecord
     var terms: Set<String>
@@ -22,15 +23,15 @@ public final class InMemoryCatalog: Catalog {
   private let entries = Mutex(State())
 
   /// An empty catalogue.
-  public init() {}
+  package init() {}
 
   /// Adds records, or replaces those with the same ids.
-  public func insert(_ records: [SnapshotRecord]) async throws(CatalogError) {
+  package func insert(_ records: [SnapshotRecord]) async throws(CatalogError) {
     entries.withLock { state in for record in records { state.insert(record) } }
   }
 
   /// Removes a record for good, if it is there.
-  public func remove(_ id: SnapshotID) async throws(CatalogError) {
+  package func remove(_ id: SnapshotID) async throws(CatalogError) {
     entries.withLock { state in
       state.removed.insert(id)
       if let entry = state.entries[id] { state.forget(entry) }
@@ -38,7 +39,7 @@ public final class InMemoryCatalog: Catalog {
   }
 
   /// One page of the records that `query` finds, newest first.
-  public func page(_ query: CatalogQuery, _ request: PageRequest) async throws(CatalogError) -> Page {
+  package func page(_ query: CatalogQuery, _ request: PageRequest) async throws(CatalogError) -> Page {
     entries.withLock { state in
       var builder = PageBuilder(request)
       state.visit(query, olderThan: request.cursor) { record in
@@ -54,7 +55,7 @@ public final class InMemoryCatalog: Catalog {
   }
 
   /// How many records `query` finds.
-  public func total(_ query: CatalogQuery) async throws(CatalogError) -> CatalogTotal {
+  package func total(_ query: CatalogQuery) async throws(CatalogError) -> CatalogTotal {
     entries.withLock { state in
       if query == CatalogQuery() { return CatalogTotal(count: state.entries.count) }
       var total = CatalogTotal(count: 0)
@@ -67,7 +68,7 @@ public final class InMemoryCatalog: Catalog {
   }
 
   /// How much arrived on each of `days`, of the records that `query` finds.
-  public func activity(
+  package func activity(
     _ query: CatalogQuery, days: ClosedRange<Int>
   ) async throws(CatalogError) -> CatalogActivity {
     entries.withLock { state in
@@ -82,24 +83,24 @@ public final class InMemoryCatalog: Catalog {
   }
 
   /// Nothing until it has been completed: it starts empty with every process.
-  public func state() async throws(CatalogError) -> CatalogState {
+  package func state() async throws(CatalogError) -> CatalogState {
     entries.withLock {
       CatalogState(extent: $0.isComplete ? .everything : .nothing, generation: $0.generation)
     }
   }
 
   /// Takes note that it knows everything. Its lists are answered before, too.
-  public func complete(generation: Int) async throws(CatalogError) {
+  package func complete(generation: Int) async throws(CatalogError) {
     entries.withLock { state in if state.generation == generation { state.isComplete = true } }
   }
 
   /// Starts anew, with nothing.
-  public func clear() async throws(CatalogError) {
+  package func clear() async throws(CatalogError) {
     entries.withLock { $0 = State(generation: $0.generation + 1) }
   }
 
   /// The ids that it has in one part of all.
-  public func ids(in shard: SnapshotShard) async throws(CatalogError) -> [SnapshotID] {
+  package func ids(in shard: SnapshotShard) async throws(CatalogError) -> [SnapshotID] {
     entries.withLock { $0.entries.keys.filter { SnapshotShard(of: $0) == shard } }
   }
 }

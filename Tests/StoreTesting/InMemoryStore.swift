@@ -1,13 +1,14 @@
 import Dispatch
 import Foundation
-public import SnapshotFormat
+package import SnapshotFormat
+package import SnapshotStore
 import Synchronization
 import SystemIO
 
 /// A store for tests: it obeys every rule but one, for what it holds goes with the process.
 ///
 /// A bundle's bytes lie in a file without a name, so that they can be sent like those of any other store.
-public final class InMemoryStore: BundleStore {
+package final class InMemoryStore: BundleStore {
   private enum Entry {
     case published(StoredBundle)
     case setAside(StoredBundle)
@@ -17,28 +18,28 @@ public final class InMemoryStore: BundleStore {
   let validator: UploadValidator
   private let entries = Mutex<[SnapshotID: Entry]>([:])
   /// How much uploads that may be resumed take on.
-  public let uploadLimits: UploadLimits
+  package let uploadLimits: UploadLimits
   let uploads = Mutex<[UploadID: InMemoryResumable]>([:])
   let queue = DispatchQueue(label: "in-memory-store")
 
   /// An empty store.
-  public init(validator: UploadValidator = UploadValidator(), uploadLimits: UploadLimits = UploadLimits()) {
+  package init(validator: UploadValidator = UploadValidator(), uploadLimits: UploadLimits = UploadLimits()) {
     self.validator = validator
     self.uploadLimits = uploadLimits
   }
 
   /// Begins to take a bundle in.
-  public func beginUpload(expecting length: Int64?) async throws(StoreError) -> any BundleUpload {
+  package func beginUpload(expecting length: Int64?) async throws(StoreError) -> any BundleUpload {
     InMemoryUpload(store: self)
   }
 
   /// The record of a bundle.
-  public func record(_ id: SnapshotID) async throws(StoreError) -> SnapshotRecord {
+  package func record(_ id: SnapshotID) async throws(StoreError) -> SnapshotRecord {
     try entries.withLock { entries throws(StoreError) in try Self.record(entries[id]) }
   }
 
   /// A bundle, open for reading.
-  public func open(_ id: SnapshotID) async throws(StoreError) -> StoredBundle {
+  package func open(_ id: SnapshotID) async throws(StoreError) -> StoredBundle {
     try entries.withLock { entries throws(StoreError) in
       guard case .published(let bundle) = entries[id] else {
         _ = try Self.record(entries[id])
@@ -49,10 +50,10 @@ public final class InMemoryStore: BundleStore {
   }
 
   /// Removes a bundle for good.
-  public func delete(_ id: SnapshotID) async throws(StoreError) { _ = try await delete(id) { _ in true } }
+  package func delete(_ id: SnapshotID) async throws(StoreError) { _ = try await delete(id) { _ in true } }
 
   /// Removes a bundle for good if its record is as `condition` wants it.
-  public func delete(
+  package func delete(
     _ id: SnapshotID, if condition: @escaping @Sendable (SnapshotRecord) -> Bool
   ) async throws(StoreError) -> Bool {
     try entries.withLock { entries throws(StoreError) in
@@ -64,7 +65,7 @@ public final class InMemoryStore: BundleStore {
 
   /// Changes what may change of a record.
   @discardableResult
-  public func change(_ change: RecordChange, of id: SnapshotID) async throws(StoreError) -> SnapshotRecord {
+  package func change(_ change: RecordChange, of id: SnapshotID) async throws(StoreError) -> SnapshotRecord {
     try entries.withLock { entries throws(StoreError) in
       switch entries[id] {
       case .published(let bundle):
@@ -79,7 +80,7 @@ public final class InMemoryStore: BundleStore {
 
   /// Takes a bundle out of use.
   @discardableResult
-  public func setAside(_ id: SnapshotID) async throws(StoreError) -> SnapshotRecord {
+  package func setAside(_ id: SnapshotID) async throws(StoreError) -> SnapshotRecord {
     try entries.withLock { entries throws(StoreError) in
       if case .published(let bundle) = entries[id] { entries[id] = .setAside(bundle) }
       return try Self.record(entries[id])
@@ -87,7 +88,7 @@ public final class InMemoryStore: BundleStore {
   }
 
   /// The ids of the bundles in one part of all.
-  public func ids(in shard: SnapshotShard) async throws(StoreError) -> [SnapshotID] {
+  package func ids(in shard: SnapshotShard) async throws(StoreError) -> [SnapshotID] {
     entries.withLock { entries in
       entries.compactMap { id, entry in
         Self.readable(entry) != nil && SnapshotShard(of: id) == shard ? id : nil
@@ -96,7 +97,7 @@ public final class InMemoryStore: BundleStore {
   }
 
   /// The records of those of `ids` that are there.
-  public func records(_ ids: [SnapshotID]) async throws(StoreError) -> [SnapshotRecord] {
+  package func records(_ ids: [SnapshotID]) async throws(StoreError) -> [SnapshotRecord] {
     entries.withLock { entries in
       ids.compactMap { entries[$0].flatMap(Self.readable) }
     }
