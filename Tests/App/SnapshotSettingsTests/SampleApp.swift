@@ -7,6 +7,7 @@ import SnapshotFormat
 import SnapshotServer
 import SnapshotSettings
 import SnapshotStore
+import StoreTesting
 import Synchronization
 import TestSupport
 import Testing

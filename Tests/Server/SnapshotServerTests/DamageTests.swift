@@ -6,6 +6,7 @@ import HTTPTypes
 import Logging
 import SnapshotFormat
 import SnapshotStore
+import StoreTesting
 import TestSupport
 import Testing
 @testable import SnapshotServer

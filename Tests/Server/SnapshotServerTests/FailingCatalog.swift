@@ -1,5 +1,6 @@
 import SnapshotFormat
 import SnapshotStore
+import StoreTesting
 import Synchronization
 
 /// A catalogue that can't be written while it is told to fail.

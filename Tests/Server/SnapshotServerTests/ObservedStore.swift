@@ -1,5 +1,6 @@
 import SnapshotFormat
 import SnapshotStore
+import StoreTesting
 import Synchronization
 import SystemIO
 

@@ -6,6 +6,7 @@ import Logging
 import SnapshotFormat
 import SnapshotServer
 import SnapshotStore
+import StoreTesting
 import Synchronization
 import SystemIO
 

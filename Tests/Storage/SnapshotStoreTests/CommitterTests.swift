@@ -1,4 +1,5 @@
 import SnapshotStore
+import StoreTesting
 import SystemIO
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 import Foundation
 import SnapshotFormat
 import SnapshotStore
+import StoreTesting
 import SystemIO
 import Testing
 

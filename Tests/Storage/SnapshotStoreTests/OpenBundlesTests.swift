@@ -2,6 +2,7 @@ import FileStore
 import Foundation
 import SnapshotFormat
 import SnapshotStore
+import StoreTesting
 import SystemIO
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 import Foundation
 import SnapshotFormat
+import StoreTesting
 import Testing
 
 @testable import FileStore

@@ -3,6 +3,7 @@ import Foundation
 import Logging
 import SnapshotFormat
 import SnapshotStore
+import StoreTesting
 import Synchronization
 import SystemIO
 import TestSupport

@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import SnapshotFormat
 import SnapshotStore
+import StoreTesting
 import Synchronization
 import SystemIO
 import Testing

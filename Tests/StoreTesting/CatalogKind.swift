@@ -1,0 +1,49 @@
+package import Foundation
+import SQLiteCatalog
+package import SnapshotFormat
+package import SnapshotStore
+import TestSupport
+
+/// The catalogues that must obey the same rules.
+package enum CatalogKind: CaseIterable, Sendable {
+  case memory, sqlite
+
+  /// Runs `body` with an empty, complete catalogue.
+  package func withCatalog(_ body: (any Catalog) async throws -> Void) async throws {
+    switch self {
+    case .memory:
+      try await body(InMemoryCatalog())
+    case .sqlite:
+      let folder = try TemporaryFolder()
+      let catalog = try await SQLiteCatalog.open(.init(path: folder.file("catalog.sqlite").path))
+      try await catalog.complete(generation: try await catalog.state().generation)
+      do { try await body(catalog) } catch {
+        await catalog.close()
+        throw error
+      }
+      await catalog.close()
+    }
+  }
+}
+
+/// A record to be found, with what a test says of it.
+package func record(
+  at time: TimeInterval = 1_800_000_000, report: String = "BUG-123", id: SnapshotID = SnapshotID(),
+  identifiers: [String]? = nil, _ change: (inout SnapshotRecord) -> Void = { _ in }
+) throws -> SnapshotRecord {
+  var record = SnapshotRecord(
+    id: id, report: try ReportID(validating: report), size: 1, sha256: .of(Array("\(id)".utf8)),
+    receivedAt: Date(timeIntervalSince1970: time), verified: .intact, manifest: SampleBundle.manifest(id))
+  record.identifiers = identifiers
+  change(&record)
+  return record
+}
+
+extension SnapshotRecord {
+  /// As a list shows it.
+  package var listed: SnapshotRecord {
+    var listed = self
+    listed.identifiers = nil
+    return listed
+  }
+}

@@ -1,0 +1,175 @@
+package import SnapshotFormat
+package import SnapshotStore
+import Synchronization
+
+/// A catalogue in memory, for tests: it obeys every rule, but what it holds goes with the process.
+package final class InMemoryCatalog: Catalog {
+  fileprivate struct Entry {
+    var record: SnapshotRecord
+    var terms: Set<String>
+    var version: VersionKey
+  }
+
+  fileprivate struct State {
+    var entries: [SnapshotID: Entry] = [:]
+    /// The places of the records that have each term, and under `nil` those of all, oldest first: what arrives goes to
+    /// the end.
+    var places: [String?: [Cursor]] = [:]
+    var removed: Set<SnapshotID> = []
+    var isComplete = false
+    var generation = 0
+  }
+
+  private let entries = Mutex(State())
+
+  /// An empty catalogue.
+  package init() {}
+
+  /// Adds records, or replaces those with the same ids.
+  package func insert(_ records: [SnapshotRecord]) async throws(CatalogError) {
+    entries.withLock { state in for record in records { state.insert(record) } }
+  }
+
+  /// Removes a record for good, if it is there.
+  package func remove(_ id: SnapshotID) async throws(CatalogError) {
+    entries.withLock { state in
+      state.removed.insert(id)
+      if let entry = state.entries[id] { state.forget(entry) }
+    }
+  }
+
+  /// One page of the records that `query` finds, newest first.
+  package func page(_ query: CatalogQuery, _ request: PageRequest) async throws(CatalogError) -> Page {
+    entries.withLock { state in
+      var builder = PageBuilder(request)
+      state.visit(query, olderThan: request.cursor) { record in
+        builder.append(length: record.listedLength) {
+          var listed = record
+          listed.identifiers = nil
+          return listed
+        }
+        return !builder.isFull
+      }
+      return builder.page
+    }
+  }
+
+  /// How many records `query` finds.
+  package func total(_ query: CatalogQuery) async throws(CatalogError) -> CatalogTotal {
+    entries.withLock { state in
+      if query == CatalogQuery() { return CatalogTotal(count: state.entries.count) }
+      var total = CatalogTotal(count: 0)
+      state.visit(query, olderThan: nil) { _ in
+        if total.count == CatalogTotal.maximum { total.isExact = false } else { total.count += 1 }
+        return total.isExact
+      }
+      return total
+    }
+  }
+
+  /// How much arrived on each of `days`, of the records that `query` finds.
+  package func activity(
+    _ query: CatalogQuery, days: ClosedRange<Int>
+  ) async throws(CatalogError) -> CatalogActivity {
+    entries.withLock { state in
+      let limit = query == CatalogQuery() ? .max : CatalogActivity.maximumVisits
+      var counter = ActivityCounter(CatalogActivity.limited(days), limit: limit)
+      state.visit(query.until(days.upperBound), olderThan: nil) { record in
+        counter.add(receivedAt: Cursor(after: record).receivedAt, size: record.size)
+        return !counter.isDone
+      }
+      return counter.activity
+    }
+  }
+
+  /// Nothing until it has been completed: it starts empty with every process.
+  package func state() async throws(CatalogError) -> CatalogState {
+    entries.withLock {
+      CatalogState(extent: $0.isComplete ? .everything : .nothing, generation: $0.generation)
+    }
+  }
+
+  /// Takes note that it knows everything. Its lists are answered before, too.
+  package func complete(generation: Int) async throws(CatalogError) {
+    entries.withLock { state in if state.generation == generation { state.isComplete = true } }
+  }
+
+  /// Starts anew, with nothing.
+  package func clear() async throws(CatalogError) {
+    entries.withLock { $0 = State(generation: $0.generation + 1) }
+  }
+
+  /// The ids that it has in one part of all.
+  package func ids(in shard: SnapshotShard) async throws(CatalogError) -> [SnapshotID] {
+    entries.withLock { $0.entries.keys.filter { SnapshotShard(of: $0) == shard } }
+  }
+}
+
+extension InMemoryCatalog.State {
+  fileprivate mutating func insert(_ record: SnapshotRecord) {
+    guard !removed.contains(record.id) else { return }
+    var record = record
+    if let existing = entries[record.id] {
+      if record.verified == .pending, existing.record.verified != .pending { return }
+      record.identifiers = record.identifiers ?? existing.record.identifiers
+      forget(existing)
+    }
+    let entry = InMemoryCatalog.Entry(
+      record: record, terms: Set(record.descriptionTerms.terms).union(record.identifierTerms?.terms ?? []),
+      version: VersionKey(record.application.version))
+    entries[record.id] = entry
+    let place = Cursor(after: record)
+    for list in Self.lists(of: entry) {
+      var places = places.removeValue(forKey: list) ?? []
+      places.insert(place, at: places.firstIndex(notBefore: place))
+      self.places[list] = places
+    }
+  }
+
+  /// Takes an entry out of both tables.
+  fileprivate mutating func forget(_ entry: InMemoryCatalog.Entry) {
+    entries[entry.record.id] = nil
+    for list in Self.lists(of: entry) {
+      guard var places = places.removeValue(forKey: list) else { continue }
+      let index = places.firstIndex(notBefore: Cursor(after: entry.record))
+      if index < places.count, places[index].id == entry.record.id { places.remove(at: index) }
+      if !places.isEmpty { self.places[list] = places }
+    }
+  }
+
+  private static func lists(of entry: InMemoryCatalog.Entry) -> [String?] { [nil] + entry.terms.map { $0 } }
+
+  /// Visits what `query` finds, newest first, until `visit` says no: along the shortest list of a term.
+  fileprivate func visit(
+    _ query: CatalogQuery, olderThan cursor: Cursor?, _ visit: (SnapshotRecord) -> Bool
+  ) {
+    guard !query.asksForNothing, let times = query.milliseconds else { return }
+    let terms = query.terms
+    let lists = terms.isEmpty ? [places[nil] ?? []] : terms.map { places[$0] ?? [] }
+    guard let shortest = lists.min(by: { $0.count < $1.count }) else { return }
+    var index = cursor.map { shortest.firstIndex(notBefore: $0) } ?? shortest.count
+    while index > 0 {
+      index -= 1
+      let place = shortest[index]
+      guard place.receivedAt >= times.lowerBound else { return }
+      guard place.receivedAt <= times.upperBound, let entry = entries[place.id],
+        terms.allSatisfy(entry.terms.contains), query.versions?.contains(entry.version) ?? true,
+        query.scope?.allows(report: entry.record.report, application: entry.record.application.identifier)
+          ?? true
+      else { continue }
+      guard visit(entry.record) else { return }
+    }
+  }
+}
+
+extension [Cursor] {
+  /// The first index whose element is not less than `place`, in an ascending array: binary search.
+  fileprivate func firstIndex(notBefore place: Cursor) -> Int {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = low + (high - low) / 2
+      if self[middle] < place { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}

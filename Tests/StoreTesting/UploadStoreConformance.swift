@@ -1,0 +1,305 @@
+import FileStore
+package import Foundation
+import Logging
+import SnapshotFormat
+package import SnapshotStore
+import Synchronization
+import SystemIO
+import TestSupport
+import Testing
+
+/// A store of bundles that takes uploads too.
+package typealias AnyUploadStore = BundleStore & UploadStore
+
+extension StoreKind {
+  /// Runs `body` with an empty store that takes uploads.
+  package func withUploadStore(
+    _ configure: (inout UploadLimits) -> Void = { _ in }, clock: TestClock = TestClock(),
+    _ body: (any AnyUploadStore) async throws -> Void
+  ) async throws {
+    var limits = UploadLimits()
+    limits.length = 1 << 20
+    configure(&limits)
+    var validator = UploadValidator.samples
+    validator.now = { clock.now }
+    switch self {
+    case .memory: try await body(InMemoryStore(validator: validator, uploadLimits: limits))
+    case .files:
+      let folder = try TemporaryFolder()
+      var configuration = FileBundleStore.Configuration(
+        path: folder.path + "/Storage", validator: validator, reserve: 0)
+      configuration.uploads = limits
+      let store = try await FileBundleStore.open(configuration, logger: Logger.quiet)
+      try await body(store)
+      await store.close()
+    }
+  }
+}
+
+/// A clock that goes when it is told to.
+package final class TestClock: Sendable {
+  private let time = Mutex(Date(timeIntervalSince1970: 1_800_000_000))
+
+  package var now: Date { time.withLock { $0 } }
+
+  package func advance(by seconds: TimeInterval) { time.withLock { $0 += seconds } }
+}
+
+/// The rules of ``UploadStore``, for every store alike.
+@Suite struct UploadStoreConformance {
+  @Test(arguments: StoreKind.allCases, [1, 1000, 1 << 16])
+  func `an upload in several requests is published as it came`(kind: StoreKind, pieceSize: Int) async throws {
+    try await kind.withUploadStore { store async throws in
+      let sample = SampleBundle(count: pieceSize == 1 ? 50 : 200_000)
+      let created = try await store.createUpload(.of(sample))
+      #expect((created.offset, created.length) == (0, Int64(sample.bytes.count)))
+      for (start, end) in [(0, 20), (20, 20), (20, 60)] {
+        let session = try await store.append(
+          sample.bytes[start..<end], to: created.id, pieceSize: pieceSize, checkpoints: true)
+        #expect(session.offset == Int64(end) && !session.isWhole)
+        #expect(try await store.uploadSession(created.id) == session)
+      }
+      let whole = try await store.append(sample.bytes[60...], to: created.id, pieceSize: pieceSize)
+      #expect(whole.isDue)
+      let ended = try await store.commitUpload(created.id, as: .of(sample, expected: sample.sha256))
+      #expect(ended.outcome == .published(sample.id, isNew: true))
+      #expect(try await store.open(sample.id).contents == sample.bytes)
+      #expect(try await store.record(sample.id).sha256 == sample.sha256)
+      #expect(try await store.uploadSession(created.id) == ended)
+      // Once more changes nothing.
+      #expect(try await store.commitUpload(created.id, as: .of(sample)) == ended)
+      #expect(try await store.append([], to: created.id) == ended)
+      #expect(await uploadFailure { try await store.append([1], to: created.id) } == "completed")
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `what came before a body broke off counts`(kind: StoreKind) async throws {
+    try await kind.withUploadStore { store async throws in
+      let sample = SampleBundle(count: 1000)
+      let id = try await store.createUpload(.of(sample)).id
+      #expect(try await store.append(sample.bytes[..<700], to: id, pieceSize: 100, .broken).offset == 700)
+      #expect(await uploadFailure { try await store.append([1], to: id, at: 699) } == "mismatchingOffset")
+      #expect(await uploadFailure { try await store.append([1], to: id, at: 701) } == "mismatchingOffset")
+      try await store.append(sample.bytes[700...], to: id)
+      _ = try await store.commitUpload(id, as: .of(sample, expected: sample.sha256))
+      #expect(try await store.open(sample.id).contents == sample.bytes)
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases, [UploadEnding.broken, .discarded])
+  func `bytes that had to come whole do not count where they do not`(
+    kind: StoreKind, ending: UploadEnding
+  ) async throws {
+    try await kind.withUploadStore { store async throws in
+      let sample = SampleBundle(count: 1000)
+      let id = try await store.createUpload(.of(sample)).id
+      try await store.append(sample.bytes[..<100], to: id)
+      let digest = StatedDigest.before(.init(.sha256, []))
+      let left = try await store.append(
+        Array(repeating: 9, count: 500), to: id, digest: digest, pieceSize: 100, checkpoints: true, ending)
+      #expect(left.offset == 100)
+      try await store.append(sample.bytes[100...], to: id, digest: digest)
+      _ = try await store.commitUpload(id, as: .of(sample, expected: sample.sha256))
+      #expect(try await store.open(sample.id).contents == sample.bytes)
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `bytes that are discarded go as far as nobody was told of them`(kind: StoreKind) async throws {
+    try await kind.withUploadStore { store async throws in
+      let sample = SampleBundle(count: 1000)
+      let id = try await store.createUpload(.of(sample)).id
+      let appending = try await store.beginAppending(AppendRequest(offset: 0), bytes: nil, to: id)
+      try await appending.write(IOBuffer(sample.bytes[..<300]))
+      #expect(try await appending.checkpoint() == 300)
+      try await appending.write(IOBuffer([UInt8](repeating: 9, count: 300)))
+      #expect(try await appending.end(.discarded).offset == 300)
+      try await store.append(sample.bytes[300...], to: id)
+      _ = try await store.commitUpload(id, as: .of(sample, expected: sample.sha256))
+      #expect(try await store.open(sample.id).contents == sample.bytes)
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `more than was said, and more than may be, is not stored`(kind: StoreKind) async throws {
+    try await kind.withUploadStore {
+      $0.length = 1000
+    } _: { store async throws in
+      let sample = SampleBundle(count: 500)
+      let id = try await store.createUpload(.of(sample)).id
+      let size = Int64(sample.bytes.count)
+      #expect(await uploadFailure { try await store.append(sample.bytes + [1], to: id) } == "exceeded")
+      #expect(try await store.uploadSession(id).offset == 0)
+      #expect(
+        await uploadFailure {
+          try await store.append(sample.bytes + [1], to: id, declared: false, pieceSize: Int(size))
+        } == "exceeded")
+      #expect(try await store.uploadSession(id).offset == size)
+      let open = try await store.createUpload(.of(sample, deferred: true)).id
+      #expect(
+        await uploadFailure {
+          try await store.append(
+            [UInt8](repeating: 0, count: 1001), to: open, declared: false, pieceSize: 500)
+        } == "tooLarge")
+      #expect(try await store.uploadSession(open).offset == 1000)
+      #expect(
+        await uploadFailure {
+          _ = try await store.createUpload(UploadTerms(.partial, length: 1001, dialect: "test"))
+        } == "tooLarge")
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `what is no bundle is refused once and for all, and its bytes go`(kind: StoreKind) async throws {
+    try await kind.withUploadStore { store async throws in
+      for (quality, expected, reason) in [
+        (SampleBundle.Quality.broken, false, UploadRefusal.Reason.invalid), (.intact, true, .digestMismatch),
+      ] {
+        let sample = SampleBundle(quality)
+        let id = try await store.createUpload(.of(sample)).id
+        try await store.append(sample.bytes, to: id)
+        let ended = try await store.commitUpload(id, as: .of(sample, expected: expected ? .of([1]) : nil))
+        guard case .refused(let refusal) = ended.outcome else { throw StoreError.notFound }
+        #expect(refusal.reason == reason)
+        #expect(try await store.uploadSession(id) == ended)
+        #expect(try await store.commitUpload(id, as: .of(sample)) == ended)
+        #expect(await failure { _ = try await store.record(sample.id) } == "notFound")
+      }
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `a UUID that is taken ends an upload as it ends any`(kind: StoreKind) async throws {
+    try await kind.withUploadStore { store async throws in
+      let sample = SampleBundle()
+      try await store.upload(sample)
+      #expect(try await store.uploadResumably(sample).outcome == .published(sample.id, isNew: false))
+      for (other, createOnly, reason) in [
+        (SampleBundle(id: sample.id, filling: "other"), false, UploadRefusal.Reason.conflict),
+        (sample, true, .alreadyExists),
+      ] {
+        let id = try await store.createUpload(.of(other)).id
+        try await store.append(other.bytes, to: id)
+        let outcome = try await store.commitUpload(id, as: .of(other, createOnly: createOnly)).outcome
+        guard case .refused(let refusal) = outcome else { throw StoreError.notFound }
+        #expect(refusal.reason == reason)
+      }
+      try await store.delete(sample.id)
+      guard case .refused(let refusal) = try await store.uploadResumably(sample).outcome else {
+        throw StoreError.notFound
+      }
+      #expect(refusal.reason == .deleted)
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `parts are joined in the order asked for, and serve again`(kind: StoreKind) async throws {
+    try await kind.withUploadStore { store async throws in
+      let sample = SampleBundle(count: 3000)
+      var parts: [UploadID] = []
+      for range in [0..<1000, 1000..<sample.bytes.count] {
+        let id = try await store.createUpload(
+          UploadTerms(.partial, length: Int64(range.count), dialect: "test")
+        ).id
+        #expect(try await store.append(sample.bytes[range], to: id).isWhole)
+        #expect(try await store.commitUpload(id, as: .of(sample)).outcome == nil)
+        parts.append(id)
+      }
+      for isNew in [true, false] {
+        let joined = try await store.createUpload(
+          UploadTerms(.joined(.of(sample), parts: parts), dialect: "test"))
+        #expect(joined.isDue && joined.offset == Int64(sample.bytes.count))
+        #expect(await uploadFailure { try await store.append([], to: joined.id) } == "joined")
+        let ended = try await store.commitUpload(joined.id, as: .of(sample, expected: sample.sha256))
+        #expect(ended.outcome == .published(sample.id, isNew: isNew))
+      }
+      #expect(try await store.open(sample.id).contents == sample.bytes)
+      #expect(
+        await uploadFailure {
+          _ = try await store.createUpload(
+            UploadTerms(.joined(.of(sample), parts: [parts[0], UploadID()]), dialect: "test"))
+        } == "unusablePart")
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `an upload that was removed is unknown`(kind: StoreKind) async throws {
+    try await kind.withUploadStore { store async throws in
+      let sample = SampleBundle()
+      let id = try await store.createUpload(.of(sample)).id
+      try await store.append(sample.bytes[..<3], to: id)
+      try await store.removeUpload(id)
+      #expect(await uploadFailure { _ = try await store.uploadSession(id) } == "unknown")
+      #expect(await uploadFailure { try await store.append([1], to: id, at: 3) } == "unknown")
+      #expect(await uploadFailure { _ = try await store.commitUpload(id, as: .of(sample)) } == "unknown")
+      #expect(await uploadFailure { try await store.removeUpload(id) } == "unknown")
+      let done = try await store.uploadResumably(sample).id
+      try await store.removeUpload(done)
+      #expect(try await store.open(sample.id).contents == sample.bytes)
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `no more are open than may be, and the oldest that ended are forgotten`(kind: StoreKind) async throws {
+    let clock = TestClock()
+    try await kind.withUploadStore(
+      {
+        ($0.open, $0.openPerOwner, $0.remembered) = (3, 2, 1)
+      }, clock: clock
+    ) { store async throws in
+      let samples = (0..<4).map { _ in SampleBundle() }
+      let first = try await store.createUpload(.of(samples[0], owner: "a")).id
+      _ = try await store.createUpload(.of(samples[1], owner: "a"))
+      #expect(
+        await uploadFailure { _ = try await store.createUpload(.of(samples[2], owner: "a")) } == "tooManyOpen"
+      )
+      _ = try await store.createUpload(.of(samples[2], owner: "b"))
+      #expect(
+        await uploadFailure { _ = try await store.createUpload(.of(samples[3], owner: "c")) } == "tooManyOpen"
+      )
+      try await store.removeUpload(first)
+      var ended: [UploadID] = []
+      for sample in samples {
+        ended.append(try await store.uploadResumably(sample).id)
+        clock.advance(by: 1)
+      }
+      _ = try await store.createUpload(.of(samples[3], owner: "c"))
+      #expect(await uploadFailure { _ = try await store.uploadSession(ended[0]) } == "unknown")
+      #expect(try await store.uploadSession(ended[3]).outcome != nil)
+      #expect(await store.uploadSessions().count == 4)
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `no more are open from one address than may be`(kind: StoreKind) async throws {
+    try await kind.withUploadStore({ $0.openPerAddress = 2 }) { store async throws in
+      func open(_ owner: String, _ address: String) async throws -> UploadID {
+        var terms = UploadTerms.of(SampleBundle(), owner: owner)
+        terms.address = address
+        return try await store.createUpload(terms).id
+      }
+      let first = try await open("a", "192.0.2.1")
+      _ = try await open("b", "192.0.2.1")
+      #expect(await uploadFailure { _ = try await open("c", "192.0.2.1") } == "tooManyOpen")
+      _ = try await open("c", "192.0.2.2")
+      try await store.removeUpload(first)
+      _ = try await open("c", "192.0.2.1")
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases, [0, 1])
+  func `terms are kept to their limit`(kind: StoreKind, excess: Int) async throws {
+    let terms = UploadTerms(.partial, dialect: "test", note: String(repeating: "n", count: 500))
+    let size = try SnapshotJSON.encode(terms).count
+    try await kind.withUploadStore {
+      $0.termsBytes = size - excess
+    } _: { store async throws in
+      let word = await uploadFailure {
+        let id = try await store.createUpload(terms).id
+        #expect(try await store.uploadSession(id).terms == terms)
+      }
+      #expect(word == (excess == 0 ? nil : "termsTooLong"))
+    }
+  }
+}
