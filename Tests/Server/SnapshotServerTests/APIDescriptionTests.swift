@@ -53,26 +53,24 @@ import Testing
     }
   }
 
-  @Test func `every problem that the sources know is described, and no other`() throws {
-    let sources = PackageFolder.url().appending(path: "Sources")
-    var kinds: Set<String> = []
-    for target in ["HTTP/HTTPEngine", "Server/SnapshotServer"] {
-      let files = FileManager.default.enumerator(
-        at: sources.appending(path: target), includingPropertiesForKeys: nil)
-      for case let file as URL in try #require(files) where file.pathExtension == "swift" {
-        for match in try String(contentsOf: file, encoding: .utf8).matches(of: /kind:\s*"([a-z-]+)"/) {
-          kinds.insert(String(match.1))
-        }
-      }
-    }
-    #expect(Set(ProblemKind.all.map(\.name)) == kinds)
-    #expect(ProblemKind.byName.count == ProblemKind.all.count)
-    // And each is somewhere in the document: what no route answers, in the schema of problems.
+  @Test func `the schema of problems lists every kind, each with a type of its own`() {
     let types = document["components"]?["schemas"]?["Problem"]?["properties"]?["type"]?["enum"]?.items ?? []
-    #expect(Set(types.compactMap(\.text)) == Set(ProblemKind.all.map(\.type)).union(["about:blank"]))
-    for operation in Operation.all {
-      for kind in operation.problems { #expect(ProblemKind.byName[kind] != nil, "\(operation.id): \(kind)") }
-    }
+    #expect(types.count == Set(types.compactMap(\.text)).count)
+    #expect(
+      Set(types.compactMap(\.text)) == Set(ProblemKind.allCases.map(\.type)).union(["about:blank"]))
+  }
+
+  @Test(
+    arguments: [
+      .badRequest(""), .noSuchPath(), .methodNotAllowed(.get, allowed: ""), .unknownMethod(.get),
+      .preconditionFailed(), .rangeNotSatisfiable(size: 1),
+    ] as [HTTPProblem]) func `what the engine refuses is described as the engine words it`(
+      problem: HTTPProblem
+    ) throws
+  {
+    let kind = try #require(ProblemKind(problem))
+    #expect(kind.statuses == [problem.status])
+    #expect(kind.title == problem.title)
   }
 
   @Test func `every reference leads somewhere, and every operation has a name of its own`() throws {

@@ -54,8 +54,7 @@ enum DescribedAnswers {
       if request.method != .head, !types.contains(.string(problem.type)) {
         Issue.record("\(name), \(answer.status): \(problem.type) is not described")
       }
-      let kind = ProblemKind.all.first { $0.type == problem.type }
-      if kind?.statuses.contains(answer.status) != true {
+      if ProblemKind(problem)?.statuses.contains(problem.status) != true {
         Issue.record("\(problem.type) is described with another status")
       }
     } else if let type = answer.fields[.contentType]?.prefix(while: { $0 != ";" }), request.method != .head {

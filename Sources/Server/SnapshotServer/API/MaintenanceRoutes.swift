@@ -138,9 +138,7 @@ public struct MaintenanceRoutes: Sendable {
 extension SnapshotProblem {
   /// 409: a run was stopped before it let anything go.
   fileprivate static func confirmationNeeded(_ held: ExpirationHeld) -> HTTPProblem {
-    HTTPProblem(
-      .conflict, kind: "confirmation-needed", title: "So many snapshots only go when somebody confirms it",
-      detail: "\(held)")
+    HTTPProblem(.confirmationNeeded, detail: "\(held)")
   }
 }
 

@@ -124,11 +124,11 @@ struct ObservedCall: Sendable {
       action, result, request: request.id, token: facts.token, usesLink: facts.usesLink,
       snapshot: facts.snapshot, comparedWith: facts.comparedWith, report: facts.report,
       address: request.peer,
-      status: status ?? problem?.status.code, problem: problem.map(Self.kind))
+      status: status ?? problem?.status.code, problem: problem.map(Self.name))
   }
 
-  private static func kind(_ problem: HTTPProblem) -> String {
-    problem.type.split { $0 == ":" || $0 == "#" }.last.map(String.init) ?? problem.type
+  private static func name(_ problem: HTTPProblem) -> String {
+    ProblemKind(problem)?.rawValue ?? problem.type
   }
 
   /// Counts an upload that ended. Of one that takes several requests, those that leave it open are not counted.
@@ -138,7 +138,7 @@ struct ObservedCall: Sendable {
     case .success(let response):
       server.countUpload(ending?.rawValue ?? (response.status == .created ? "created" : "repeated"))
     case .failure(let error):
-      server.countUpload(SnapshotProblem.answer(to: error).map(Self.kind) ?? "broken-off")
+      server.countUpload(SnapshotProblem.answer(to: error).map(Self.name) ?? "broken-off")
     }
   }
 }

@@ -12,9 +12,9 @@ struct APIDescription: Sendable {
   let document: JSONValue
 
   /// Problems that any call may end in, besides those that only the engine knows of.
-  static let everywhere = ["bad-request", "internal-error", "busy", "storage-unavailable"]
+  static let everywhere: [ProblemKind] = [.badRequest, .internalError, .busy, .storageUnavailable]
   /// Problems of calls that are accounted for.
-  static let audited = ["audit-unavailable"]
+  static let audited: [ProblemKind] = [.auditUnavailable]
   /// What the engine answers by itself, as `about:blank`: the status says it all.
   static let engineStatuses = [400, 408, 413, 414, 417, 431, 500, 501, 503]
 
@@ -110,7 +110,7 @@ struct APIDescription: Sendable {
               schema: ["type": "string", "minLength": 1]))
         }),
       "responses": .object(
-        ["204": response].merging(problems(["bad-request"], isHEAD: false)) { first, _ in first }),
+        ["204": response].merging(problems([.badRequest], isHEAD: false)) { first, _ in first }),
     ]
   }
 
@@ -147,23 +147,23 @@ struct APIDescription: Sendable {
   }
 
   /// All problems that a call may end in.
-  static func kinds(_ operation: Operation, _ permission: Permission) -> [String] {
+  static func kinds(_ operation: Operation, _ permission: Permission) -> [ProblemKind] {
     operation.problems + everywhere + (operation.audited == .always ? audited : [])
       + problems(permission, operation.method)
   }
 
   /// Answers for the problems of these kinds and those of the engine, by status.
   private static func problems(
-    _ kinds: [String], _ fields: [String] = [], isHEAD: Bool
+    _ kinds: [ProblemKind], _ fields: [String] = [], isHEAD: Bool
   ) -> [String: JSONValue] {
     var byStatus: [Int: [ProblemKind]] = [:]
     for status in engineStatuses { byStatus[status] = [] }
-    for kind in kinds.compactMap({ ProblemKind.byName[$0] }) {
-      for status in kind.statuses { byStatus[status, default: []].append(kind) }
+    for kind in kinds {
+      for status in kind.statuses { byStatus[status.code, default: []].append(kind) }
     }
     return Dictionary(
       uniqueKeysWithValues: byStatus.map { status, kinds in
-        ("\(status)", response(status, kinds.sorted { $0.name < $1.name }, fields, isHEAD: isHEAD))
+        ("\(status)", response(status, kinds.sorted { $0.rawValue < $1.rawValue }, fields, isHEAD: isHEAD))
       })
   }
 
@@ -171,7 +171,7 @@ struct APIDescription: Sendable {
     _ status: Int, _ kinds: [ProblemKind], _ fields: [String], isHEAD: Bool
   ) -> JSONValue {
     var types: [JSONValue] = kinds.map { .string($0.type) }
-    var lines = kinds.map { "- `\($0.name)`: \($0.text)" }
+    var lines = kinds.map { "- `\($0.rawValue)`: \($0.text)" }
     if engineStatuses.contains(status) {
       types.append("about:blank")
       lines.append("- `about:blank`: the HTTP engine's own answer, of which the status says all.")

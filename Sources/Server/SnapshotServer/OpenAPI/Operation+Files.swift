@@ -49,13 +49,13 @@ extension Operation {
           fields: ["Cache-Control", "ETag", "Vary"]),
       ],
       problems: looking + [
-        "no-such-file", "unreadable-file", "only-compressed", "range-not-satisfiable",
+        .noSuchFile, .unreadableFile, .onlyCompressed, .rangeNotSatisfiable,
       ]),
   ]
 
-  private static let looking = [
-    "malformed-snapshot-id", "no-such-snapshot", "snapshot-deleted", "snapshot-damaged",
-    "precondition-failed",
+  private static let looking: [ProblemKind] = [
+    .malformedSnapshotID, .noSuchSnapshot, .snapshotDeleted, .snapshotDamaged,
+    .preconditionFailed,
   ]
   private static let fields = [
     "Accept-Ranges", "Cache-Control", "Content-Disposition", "Content-Security-Policy",

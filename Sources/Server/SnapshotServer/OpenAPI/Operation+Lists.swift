@@ -8,17 +8,17 @@ extension Operation {
     Operation(
       "listSnapshots", .get, "/v1/snapshots", "Lists snapshots, the newest first.", detail: paging,
       parameters: [filter("report", "Only what is attached to this report.", report)] + filters + page,
-      answers: [list], problems: ["malformed-report-id", "catalog-incomplete"]),
+      answers: [list], problems: [.malformedReportID, .catalogIncomplete]),
     Operation(
       "listReport", .get, "/v1/reports/{report}/snapshots", "Lists what is attached to a bug report.",
       detail: paging, parameters: [.report] + filters + page, answers: [list],
-      problems: ["malformed-report-id", "outside-limits", "catalog-incomplete"]),
+      problems: [.malformedReportID, .outsideLimits, .catalogIncomplete]),
     Operation(
       "readReindex", .get, "/v1/reindex", "Tells how far the catalogue is.",
-      answers: [.json(200, "How far it is.", indexing)], problems: ["caller-limited"]),
+      answers: [.json(200, "How far it is.", indexing)], problems: [.callerLimited]),
     Operation(
       "reindex", .post, "/v1/reindex", "Has the catalogue made anew, and does not wait for it.",
-      answers: [.json(202, "How far it is.", indexing)], problems: ["caller-limited"]),
+      answers: [.json(202, "How far it is.", indexing)], problems: [.callerLimited]),
     Operation(
       "readReadiness", .get, "/readyz", "Tells whether uploads are taken and lists answered.",
       answers: [

@@ -9,7 +9,7 @@ extension Operation {
       detail: "Changes nothing. Follow `next`, or the link of the field `Link`, as it is.",
       parameters: [limit, .query("cursor", "Where to go on: what `next` of the page before said.", cursor)],
       answers: [.json(200, "A page.", ["$ref": "#/components/schemas/ExpirationPlan"], fields: ["Link"])],
-      problems: ["caller-limited"]),
+      problems: [.callerLimited]),
     Operation(
       "expire", .post, "/v1/expirations", "Lets go what is to go by itself.",
       detail: "Where that is more than a fifth of all snapshots, and at least 100, it needs `confirm=true`.",
@@ -20,16 +20,16 @@ extension Operation {
           ["type": "boolean", "default": false]),
       ],
       answers: [.json(200, "What went.", ["$ref": "#/components/schemas/ExpirationOutcome"])],
-      problems: ["caller-limited", "confirmation-needed"]),
+      problems: [.callerLimited, .confirmationNeeded]),
     Operation(
       "readScrub", .get, "/v1/scrub", "Tells how far the look at every bundle has come.",
       answers: [.json(200, "What was found.", ["$ref": "#/components/schemas/ScrubReport"])],
-      problems: ["caller-limited"]),
+      problems: [.callerLimited]),
     Operation(
       "scrub", .post, "/v1/scrub", "Begins to look at every bundle, unless that is being done.",
       answers: [
         .json(202, "It goes on.", ["$ref": "#/components/schemas/ScrubReport"], fields: ["Location"])
-      ], problems: ["caller-limited"]),
+      ], problems: [.callerLimited]),
   ]
 
   private static let limit = Parameter.query(

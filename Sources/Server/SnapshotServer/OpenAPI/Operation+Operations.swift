@@ -9,7 +9,7 @@ extension Operation {
       detail: "Browsers, which accept `text/html`, get a web page instead; pages are no part of the API.",
       parameters: [.ifMatch, .ifNoneMatch, .range],
       answers: [text("A text for people.", fields: ["Accept-Ranges"]), .notModified] + ranges("text/plain"),
-      problems: ["precondition-failed", "range-not-satisfiable"], fields: ["Vary"], audited: .never),
+      problems: [.preconditionFailed, .rangeNotSatisfiable], fields: ["Vary"], audited: .never),
     Operation(
       "readHealth", .get, "/healthz", "Tells that the server lives.",
       answers: [
@@ -20,7 +20,7 @@ extension Operation {
     Operation(
       "readMetrics", .get, "/metrics", "Tells what the server has counted and measured.",
       detail: "In Prometheus' text format.", answers: [text("The metrics.", fields: ["Cache-Control"])],
-      problems: ["caller-limited"],
+      problems: [.callerLimited],
       audited: .refusals),
     Operation(
       "readDescription", .get, "/openapi.json", "Describes the API: this document.",
@@ -28,7 +28,7 @@ extension Operation {
       answers: [
         .json(200, "The description.", ["type": "object"], fields: ["ETag"]), .notModified,
       ],
-      problems: ["precondition-failed"], audited: .never),
+      problems: [.preconditionFailed], audited: .never),
   ]
 
   private static func text(_ text: String, fields: [String]) -> Answer {

@@ -26,8 +26,8 @@ extension Operation {
         alreadyThere,
       ],
       problems: attaching + [
-        "malformed-snapshot-id", "snapshot-deleted", "snapshot-differs", "snapshot-exists",
-        "precondition-failed",
+        .malformedSnapshotID, .snapshotDeleted, .snapshotDiffers, .snapshotExists,
+        .preconditionFailed,
       ], fields: draftFields),
     Operation(
       "fetchBundle", .get, "/v1/snapshots/{id}.zip", "Sends a snapshot's bundle, or ranges of it.",
@@ -46,8 +46,8 @@ extension Operation {
         .notModified,
       ],
       problems: [
-        "malformed-snapshot-id", "no-such-snapshot", "snapshot-deleted", "snapshot-damaged",
-        "precondition-failed", "range-not-satisfiable",
+        .malformedSnapshotID, .noSuchSnapshot, .snapshotDeleted, .snapshotDamaged,
+        .preconditionFailed, .rangeNotSatisfiable,
       ]),
     Operation(
       "readSnapshot", .get, "/v1/snapshots/{id}", "Tells what is known of a snapshot.",
@@ -57,8 +57,8 @@ extension Operation {
         .notModified,
       ],
       problems: [
-        "malformed-snapshot-id", "no-such-snapshot", "snapshot-deleted", "snapshot-damaged",
-        "precondition-failed",
+        .malformedSnapshotID, .noSuchSnapshot, .snapshotDeleted, .snapshotDamaged,
+        .preconditionFailed,
       ]),
     Operation(
       "changeSnapshot", .patch, "/v1/snapshots/{id}", "Pins a snapshot, or sets when it is to go.",
@@ -67,14 +67,14 @@ extension Operation {
       body: [ChangeRequest.mediaType: change, "application/json": change],
       answers: [.json(200, "The record as it is now.", record, fields: ["ETag"])],
       problems: [
-        "malformed-snapshot-id", "no-such-snapshot", "snapshot-deleted", "precondition-failed",
-        "content-too-large", "unsupported-media-type", "malformed-change", "malformed-end",
+        .malformedSnapshotID, .noSuchSnapshot, .snapshotDeleted, .preconditionFailed,
+        .contentTooLarge, .unsupportedMediaType, .malformedChange, .malformedEnd,
       ]),
     Operation(
       "deleteSnapshot", .delete, "/v1/snapshots/{id}", "Deletes a snapshot for good.",
       detail: "Its UUID is never used again, and answers 410 from then on.",
       parameters: [.id, .ifMatch, .ifNoneMatch], answers: [.noContent("It is deleted.")],
-      problems: ["malformed-snapshot-id", "no-such-snapshot", "snapshot-deleted", "precondition-failed"]),
+      problems: [.malformedSnapshotID, .noSuchSnapshot, .snapshotDeleted, .preconditionFailed]),
     Operation(
       "createLink", .post, "/v1/snapshots/{id}/links",
       "Makes a link to a snapshot's bundle that needs no token.",
@@ -92,7 +92,7 @@ extension Operation {
       answers: [
         .json(201, "The link.", ["$ref": "#/components/schemas/Link"], fields: ["Location"])
       ],
-      problems: ["malformed-snapshot-id", "no-such-snapshot", "snapshot-deleted"]),
+      problems: [.malformedSnapshotID, .noSuchSnapshot, .snapshotDeleted]),
   ]
 
   static let record: JSONValue = ["$ref": "#/components/schemas/Snapshot"]
@@ -123,11 +123,11 @@ extension Operation {
         ["type": "string", "pattern": "^([1-9][0-9]{0,3}[hdw]|never)$"]),
     ] + resuming
   private static let digest: JSONValue = ["type": "string", "pattern": "^sha-256=:[A-Za-z0-9+/]{43}=:$"]
-  private static let attaching = [
-    "malformed-report-id", "digest-mismatch", "malformed-form", "content-too-large", "form-too-large",
-    "unsupported-media-type", "unsupported-coding", "invalid-bundle", "out-of-space", "quota-exceeded",
-    "upload-quota-exceeded", "malformed-end", "inconsistent-upload-length", "too-many-uploads",
-    "upload-taken-over", "upload-metadata-too-large", "no-such-upload", "upload-gone",
+  private static let attaching: [ProblemKind] = [
+    .malformedReportID, .digestMismatch, .malformedForm, .contentTooLarge, .formTooLarge,
+    .unsupportedMediaType, .unsupportedCoding, .invalidBundle, .outOfSpace, .quotaExceeded,
+    .uploadQuotaExceeded, .malformedEnd, .inconsistentUploadLength, .tooManyUploads,
+    .uploadTakenOver, .uploadMetadataTooLarge, .noSuchUpload, .uploadGone,
   ]
   private static let bundleBody: [String: JSONValue] = [
     "application/zip": [:],

@@ -84,7 +84,7 @@ extension Operation {
           201, "The snapshot is attached; or, by older versions, as 204.", record, fields: ["Location"]),
         alreadyThere,
       ],
-      problems: knowing + appending + ending + ["bad-request"], fields: draftFields),
+      problems: knowing + appending + ending + [.badRequest], fields: draftFields),
     Operation(
       "endResumableUpload", .delete, ResumableUploads.draftPath + "/{upload}",
       "Ends an upload, by draft-ietf-httpbis-resumable-upload; what was published stays.",
@@ -106,22 +106,22 @@ extension Operation {
       "Accept", "Accept-Patch",
     ] + crossOrigin
 
-  private static let knowing = ["no-such-upload", "upload-gone", "tus-version", "method-not-allowed"]
-  private static let appending = [
-    "unsupported-media-type", "unsupported-coding", "mismatching-upload-offset", "inconsistent-upload-length",
-    "completed-upload", "upload-joined", "upload-taken-over", "content-too-large", "digest-mismatch",
-    "checksum-mismatch", "upload-quota-exceeded",
+  private static let knowing: [ProblemKind] = [.noSuchUpload, .uploadGone, .tusVersion, .methodNotAllowed]
+  private static let appending: [ProblemKind] = [
+    .unsupportedMediaType, .unsupportedCoding, .mismatchingUploadOffset, .inconsistentUploadLength,
+    .completedUpload, .uploadJoined, .uploadTakenOver, .contentTooLarge, .digestMismatch,
+    .checksumMismatch, .uploadQuotaExceeded,
   ]
   /// How bytes are refused once they are all there.
-  private static let ending = [
-    "digest-mismatch", "invalid-bundle", "outside-limits", "snapshot-differs", "snapshot-exists",
-    "snapshot-deleted", "out-of-space", "quota-exceeded",
+  private static let ending: [ProblemKind] = [
+    .digestMismatch, .invalidBundle, .outsideLimits, .snapshotDiffers, .snapshotExists,
+    .snapshotDeleted, .outOfSpace, .quotaExceeded,
   ]
-  private static let opening =
+  private static let opening: [ProblemKind] =
     ending + appending + knowing + [
-      "malformed-upload-metadata", "malformed-concatenation", "upload-metadata-too-large",
-      "malformed-report-id",
-      "malformed-snapshot-id", "malformed-end", "precondition-failed", "too-many-uploads",
+      .malformedUploadMetadata, .malformedConcatenation, .uploadMetadataTooLarge,
+      .malformedReportID,
+      .malformedSnapshotID, .malformedEnd, .preconditionFailed, .tooManyUploads,
     ]
   private static let tusBody: [String: JSONValue] = [Tus.mediaType: [:]]
 

@@ -10,7 +10,7 @@ import SnapshotFormat
 ///     Operation(
 ///       "pinSnapshot", .put, "/v1/snapshots/{id}/pin", "Keeps a snapshot until it is unpinned.",
 ///       parameters: [.id], answers: [.noContent("It is pinned.")],
-///       problems: ["malformed-snapshot-id", "no-such-snapshot", "snapshot-deleted"])
+///       problems: [.malformedSnapshotID, .noSuchSnapshot, .snapshotDeleted])
 struct Operation: Sendable {
   /// The name, in camel case; also the action that the audit log tells of.
   let id: String
@@ -26,7 +26,7 @@ struct Operation: Sendable {
   /// What it is answered with where all goes well.
   let answers: [Answer]
   /// The kinds of problems that may come up; those of ``APIDescription/everywhere`` go without saying.
-  var problems: [String] = []
+  var problems: [ProblemKind] = []
   /// The names of the fields that may come with any answer, problems included.
   var fields: [String] = []
   /// When the audit log tells of it.
@@ -35,7 +35,7 @@ struct Operation: Sendable {
   init(
     _ id: String, _ method: HTTPRequest.Method, _ template: String, _ summary: String, detail: String = "",
     parameters: [Parameter] = [], body: [String: JSONValue]? = nil, answers: [Answer],
-    problems: [String] = [], fields: [String] = [], audited: Audited = .always
+    problems: [ProblemKind] = [], fields: [String] = [], audited: Audited = .always
   ) {
     self.id = id
     self.method = method

@@ -68,10 +68,10 @@ extension WebPages {
 extension SignInPage {
   /// The form that comes in place of what needs signing in, or that was refused; `nil` where signing in won't help.
   init?(_ problem: HTTPProblem, next: LocalPath) {
-    switch problem.type.split(separator: ":").last {
-    case "token-needed": self.init(next: next.description, reason: "Sign in to see this.")
-    case "session-ended": self.init(next: next.description, reason: "Sign in again: your session has ended.")
-    case "token-refused", "token-expired", "not-permitted", "too-many-wrong-tokens":
+    switch ProblemKind(problem) {
+    case .tokenNeeded: self.init(next: next.description, reason: "Sign in to see this.")
+    case .sessionEnded: self.init(next: next.description, reason: "Sign in again: your session has ended.")
+    case .tokenRefused, .tokenExpired, .notPermitted, .tooManyWrongTokens:
       self.init(next: next.description, reason: problem.detail, isMistake: true)
     default: return nil
     }

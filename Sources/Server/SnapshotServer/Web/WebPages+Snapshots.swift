@@ -148,7 +148,7 @@ extension WebPages {
 
 extension HTTPProblem {
   /// Whether a bundle can't be read any more, of which the record still tells.
-  fileprivate var isDamage: Bool { type.hasSuffix(":snapshot-damaged") }
+  fileprivate var isDamage: Bool { ProblemKind(self) == .snapshotDamaged }
 }
 
 extension Unreadable {
