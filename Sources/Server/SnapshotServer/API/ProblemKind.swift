@@ -5,7 +5,7 @@ import HTTPTypes
 ///
 /// The raw value is the last component of the type. It never changes: clients compare types. What went wrong in one
 /// case is the `detail` of the ``HTTPProblem``.
-enum ProblemKind: String, CaseIterable, Sendable {
+package enum ProblemKind: String, CaseIterable, Sendable {
   case badRequest = "bad-request"
   case malformedReportID = "malformed-report-id"
   case malformedSnapshotID = "malformed-snapshot-id"

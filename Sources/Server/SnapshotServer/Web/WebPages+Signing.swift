@@ -5,11 +5,11 @@ import SnapshotPages
 
 extension WebPages {
   /// Signing in and out.
-  var signing: [PageRoute] {
+  var signing: [Endpoint] {
     [
-      PageRoute(.get, "/sign-in", .open, "openSignIn", audited: .never, openSignIn),
-      PageRoute(.post, "/sign-in", .open, "signIn", signIn),
-      PageRoute(.post, "/sign-out", .open, "signOut", signOut),
+      .page("openSignIn", .get, "/sign-in", .open, audited: .never, handler: openSignIn),
+      .page("signIn", .post, "/sign-in", .open, handler: signIn),
+      .page("signOut", .post, "/sign-out", .open, handler: signOut),
     ]
   }
 
