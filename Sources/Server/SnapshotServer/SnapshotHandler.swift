@@ -1,7 +1,7 @@
 public import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
-public import Logging
+package import Logging
 
 /// Answers all requests to a snapshot server.
 ///
@@ -9,31 +9,33 @@ public import Logging
 /// of the server's insides; what is the server's own fault is logged under the request's id.
 public struct SnapshotHandler: HTTPHandler {
   private let router: Router
-  /// Every call that is answered.
-  public let routes: [APIRoute]
-  /// Every web page.
-  public let pages: [PageRoute]
+  /// Every call and every web page.
+  package let endpoints: [Endpoint]
   private let web: WebPages
   private let announcements: UploadAnnouncements?
   private let tracing: RequestTracing
   private let logger: Logger
 
-  /// Serves the API of `service`, what `more` routes to, and what says how the server fares, to whom `access` admits,
-  /// while `observation` looks on. Uploads may be resumed where there is `uploads`.
-  public init(
+  /// Serves the API and the web pages of `service` to callers that `access` admits.
+  /// - Parameters:
+  ///   - uploads: resumable uploads; without it they are not offered.
+  ///   - more: further calls.
+  ///   - observation: what records and measures the requests.
+  package init(
     _ service: SnapshotService, access: AccessControl = .open, limits: ServiceLimits = ServiceLimits(),
-    uploads: ResumableUploads? = nil, more: [APIRoute] = [], observation: Observation = Observation(),
+    uploads: ResumableUploads? = nil, more: [Endpoint] = [], observation: Observation = Observation(),
     logger: Logger
   ) {
     let api =
-      SnapshotRoutes(service, limits: limits, uploads: uploads).routes
-      + LinkRoutes(service: service, access: access).routes
-      + FileRoutes(service: service, limits: limits).routes
-      + (uploads?.routes(service, limits: limits) ?? []) + more
-    routes = api + Self.operations(describing: api, service, access, observation)
+      SnapshotRoutes(service, limits: limits, uploads: uploads).endpoints
+      + LinkRoutes(service: service, access: access).endpoints
+      + FileRoutes(service: service, limits: limits).endpoints
+      + (uploads?.endpoints(service, limits: limits) ?? []) + more
+    let operations = OperationRoutes(
+      service: service, access: access, observation: observation, listed: api)
     web = WebPages(service: service, access: access, limits: limits, logger: logger)
-    pages = web.routes
-    router = Router(Self.routes(routes, web, access, observation, logger: logger))
+    endpoints = api + operations.endpoints + [WebPages.assets] + web.endpoints
+    router = Router(Self.routes(endpoints, web, access, observation, logger: logger))
     announcements = uploads.map(UploadAnnouncements.init)
     tracing = RequestTracing(tracer: observation.tracer)
     self.logger = logger
@@ -88,31 +90,47 @@ public struct SnapshotHandler: HTTPHandler {
       && request.acceptsHTML
   }
 
-  /// The API's routes and the pages'. Where both are, what the client wants to see says which.
+  /// The routes to `endpoints`. Where a call and a page share a template, `Accept` decides.
   private static func routes(
-    _ api: [APIRoute], _ web: WebPages, _ access: AccessControl, _ observation: Observation, logger: Logger
+    _ endpoints: [Endpoint], _ web: WebPages, _ access: AccessControl, _ observation: Observation,
+    logger: Logger
   ) -> [Route] {
-    var pages = web.routes
-    let calls = api.map { call in
-      let answer = call.answer(access, ObservedCall(call, observation, logger: logger))
+    func action(of endpoint: Endpoint) -> Route.Action {
+      let observed = ObservedCall(endpoint, observation, logger: logger)
+      switch endpoint.handler {
+      case .call(let handler): return answer(endpoint, handler, access, observed)
+      case .page(let handler): return web.answer(endpoint, handler, observed)
+      }
+    }
+    var pages = endpoints.filter(\.isPage)
+    let calls = endpoints.filter { !$0.isPage }.map { call in
+      let answerCall = action(of: call)
       guard let index = pages.firstIndex(where: { $0.method == call.method && $0.template == call.template })
-      else { return Route(call.method, call.template, answer) }
-      let show = web.answer(pages[index], ObservedCall(pages[index], observation, logger: logger))
-      pages.remove(at: index)
+      else { return Route(call.method, call.template, answerCall) }
+      let showPage = action(of: pages.remove(at: index))
       return Route(call.method, call.template) { routed in
-        var response = try await routed.request.acceptsHTML ? show(routed) : answer(routed)
+        var response = try await routed.request.acceptsHTML ? showPage(routed) : answerCall(routed)
         response.headerFields[.vary] = "Accept"
         return response
       }
     }
-    let assets = WebPages.assets
-    let observed = ObservedCall(
-      Operation.route(assets.method, assets.template), action: "readAsset", audited: .never, observation,
-      logger: logger)
-    return calls + [Route(assets.method, assets.template, assets.answer(access, observed))]
-      + pages.map {
-        Route($0.method, $0.template, web.answer($0, ObservedCall($0, observation, logger: logger)))
+    return calls + pages.map { Route($0.method, $0.template, action(of: $0)) }
+  }
+
+  /// Answers callers that `access` admits.
+  private static func answer(
+    _ endpoint: Endpoint, _ handler: @escaping Endpoint.CallHandler, _ access: AccessControl,
+    _ observed: ObservedCall
+  ) -> Route.Action {
+    { routed in
+      try await observed.perform(routed) {
+        let caller = try await access.admit(routed, endpoint.permission)
+        routed.request.record(caller)
+        var response = try await handler(APIRequest(routed, caller: caller))
+        for field in caller.answerFields { response.headerFields[field.name] = field.value }
+        return response
       }
+    }
   }
 
   /// Logs what is the server's own fault.

@@ -18,11 +18,9 @@ import Testing
     api = TestAPI(observation: observation)
   }
 
-  @Test func `the router and the description name the same routes and methods`() {
-    #expect(APIDescription(api.handler.routes).undescribed.isEmpty)
-    let routed = Set(api.handler.routes.map { Operation.route($0.method, $0.template) })
-    #expect(Set(Operation.all.map { Operation.route($0.method, $0.template) }) == routed)
-    #expect(Operation.byRoute.count == Operation.all.count)
+  @Test func `the description has every call with its methods, and nothing else`() {
+    let calls = Set(api.calls.map(\.name))
+    #expect(calls.count == api.calls.count)
     var described: Set<String> = []
     for path in document["paths"]?.keys ?? [] {
       let methods = document["paths"]?[path]?.keys ?? []
@@ -32,7 +30,7 @@ import Testing
         described.insert("\(method.uppercased()) \(path)")
       }
     }
-    #expect(described == Set(routed.map { $0.replacing("...}", with: "}") }))
+    #expect(described == Set(calls.map { $0.replacing("...}", with: "}") }))
   }
 
   @Test func `what is described is answered, and allows just the methods that are described`() async throws {
@@ -45,34 +43,32 @@ import Testing
   }
 
   @Test func `each parameter of a path is described, and no other`() {
-    for operation in Operation.all {
-      let names = operation.template.split(separator: "/").filter { $0.hasPrefix("{") }
+    for endpoint in api.calls {
+      let names = endpoint.template.split(separator: "/").filter { $0.hasPrefix("{") }
         .map { $0.dropFirst().prefix { $0 != "}" && $0 != "." } }
-      let described = operation.parameters.filter { $0.place == .path }.map(\.name)
-      #expect(Set(names.map(String.init)) == Set(described), "\(operation.id)")
+      let described = (endpoint.documentation?.parameters ?? []).filter { $0.place == .path }.map(\.name)
+      #expect(Set(names.map(String.init)) == Set(described), "\(endpoint.id)")
     }
   }
 
-  @Test func `every problem that the sources know is described, and no other`() throws {
-    let sources = PackageFolder.url().appending(path: "Sources")
-    var kinds: Set<String> = []
-    for target in ["HTTP/HTTPEngine", "Server/SnapshotServer"] {
-      let files = FileManager.default.enumerator(
-        at: sources.appending(path: target), includingPropertiesForKeys: nil)
-      for case let file as URL in try #require(files) where file.pathExtension == "swift" {
-        for match in try String(contentsOf: file, encoding: .utf8).matches(of: /kind:\s*"([a-z-]+)"/) {
-          kinds.insert(String(match.1))
-        }
-      }
-    }
-    #expect(Set(ProblemKind.all.map(\.name)) == kinds)
-    #expect(ProblemKind.byName.count == ProblemKind.all.count)
-    // And each is somewhere in the document: what no route answers, in the schema of problems.
+  @Test func `the schema of problems lists every kind, each with a type of its own`() {
     let types = document["components"]?["schemas"]?["Problem"]?["properties"]?["type"]?["enum"]?.items ?? []
-    #expect(Set(types.compactMap(\.text)) == Set(ProblemKind.all.map(\.type)).union(["about:blank"]))
-    for operation in Operation.all {
-      for kind in operation.problems { #expect(ProblemKind.byName[kind] != nil, "\(operation.id): \(kind)") }
-    }
+    #expect(types.count == Set(types.compactMap(\.text)).count)
+    #expect(
+      Set(types.compactMap(\.text)) == Set(ProblemKind.allCases.map(\.type)).union(["about:blank"]))
+  }
+
+  @Test(
+    arguments: [
+      .badRequest(""), .noSuchPath(), .methodNotAllowed(.get, allowed: ""), .unknownMethod(.get),
+      .preconditionFailed(), .rangeNotSatisfiable(size: 1),
+    ] as [HTTPProblem]) func `what the engine refuses is described as the engine words it`(
+      problem: HTTPProblem
+    ) throws
+  {
+    let kind = try #require(ProblemKind(problem))
+    #expect(kind.statuses == [problem.status])
+    #expect(kind.title == problem.title)
   }
 
   @Test func `every reference leads somewhere, and every operation has a name of its own`() throws {
@@ -106,7 +102,7 @@ import Testing
     let answer = try await api.send(.get, "/openapi.json")
     #expect(answer.status == 200)
     #expect(answer.fields[.contentType] == "application/json")
-    #expect(try answer.decode(JSONValue.self) == APIDescription(api.handler.routes, isOpen: true).document)
+    #expect(try answer.decode(JSONValue.self) == APIDescription(api.calls, isOpen: true).document)
     let tag = try #require(answer.fields[.eTag])
     #expect(try await api.send(.get, "/openapi.json", [.ifNoneMatch: tag]).status == 304)
   }
@@ -135,7 +131,7 @@ import Testing
   }
 
   @Test func `what is open to all says so, and all else says what it needs`() {
-    for route in api.handler.routes {
+    for route in api.calls {
       let path = route.template.replacing("...}", with: "}")
       let operation = document["paths"]?[path]?[route.method.rawValue.lowercased()]
       #expect(operation?["security"]?.items?.isEmpty == (route.permission == .open), "\(route.template)")

@@ -38,7 +38,7 @@ import Testing
     let scrubber = Scrubber(.init(bytesPerSecond: 1 << 30), store: store, catalog: catalog)
     handler = SnapshotHandler(
       SnapshotService(store: store, catalog: catalog), access: access,
-      more: MaintenanceRoutes(Reaper(RetentionRules(), store: store, catalog: catalog), scrubber).routes,
+      more: MaintenanceRoutes(Reaper(RetentionRules(), store: store, catalog: catalog), scrubber).endpoints,
       logger: logger)
   }
 

@@ -12,7 +12,7 @@ enum DescribedAnswers {
   static let document: JSONValue = {
     var observation = Observation()
     observation.metricsText = (text: { "" }, contentType: "text/plain")
-    return APIDescription(TestAPI(observation: observation).handler.routes).document
+    return APIDescription(TestAPI(observation: observation).calls).document
   }()
 
   /// Fields that say nothing of the call.
@@ -26,7 +26,7 @@ enum DescribedAnswers {
   }
 
   private static let pages = Set(
-    TestAPI().handler.pages.map { Operation.route($0.method, $0.template) } + ["GET /assets/{name}"])
+    TestAPI().pages.map { $0.name } + ["GET /assets/{name}"])
 
   /// Whether the answer's status, fields and kind of problem are in the description of the route that answered.
   static func check(_ request: HTTPServerRequest, _ answer: TestAPI.Answer) {
@@ -54,8 +54,7 @@ enum DescribedAnswers {
       if request.method != .head, !types.contains(.string(problem.type)) {
         Issue.record("\(name), \(answer.status): \(problem.type) is not described")
       }
-      let kind = ProblemKind.all.first { $0.type == problem.type }
-      if kind?.statuses.contains(answer.status) != true {
+      if ProblemKind(problem)?.statuses.contains(problem.status) != true {
         Issue.record("\(problem.type) is described with another status")
       }
     } else if let type = answer.fields[.contentType]?.prefix(while: { $0 != ";" }), request.method != .head {

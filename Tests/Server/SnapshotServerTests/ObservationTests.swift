@@ -254,7 +254,7 @@ import Tracing
     let handler = SnapshotHandler(
       SnapshotService(store: ObservedStore(), catalog: FailingCatalog()),
       more: [
-        APIRoute(.get, "/seen", .open) { _ in
+        Endpoint("readSeen", .get, "/seen", .open, "Reads the trace.", audited: .never, responses: []) { _ in
           seen.continuation.yield(ServiceContext.current?.traceParent)
           return HTTPServerResponse(status: .ok)
         }

@@ -36,9 +36,14 @@ struct TestAPI: Sendable {
       Scrubber(.init(bytesPerSecond: 1 << 30), store: store, catalog: catalog))
     handler = SnapshotHandler(
       service, access: access, limits: limits, uploads: ResumableUploads(uploads, offer),
-      more: maintenance.routes,
+      more: maintenance.endpoints,
       observation: observation, logger: logger)
   }
+
+  /// The calls of the API.
+  var calls: [Endpoint] { handler.endpoints.filter { $0.documentation != nil } }
+  /// The web pages and the actions of their forms.
+  var pages: [Endpoint] { handler.endpoints.filter(\.isPage) }
 
   /// What came back: an answer, or the problem that is told.
   struct Answer {

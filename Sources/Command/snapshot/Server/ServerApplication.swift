@@ -73,7 +73,7 @@ struct ServerApplication {
     offer.sendsInterimAnswers = settings.sendsInterimAnswers
     let handler = SnapshotHandler(
       service, access: access, limits: limits, uploads: ResumableUploads(uploads, offer),
-      more: MaintenanceRoutes(maintenance.reaper, maintenance.scrubber).routes, observation: observation,
+      more: MaintenanceRoutes(maintenance.reaper, maintenance.scrubber).endpoints, observation: observation,
       logger: logger
     )
     server = HTTPServer(configuration: configuration, handler: handler, logger: logger)

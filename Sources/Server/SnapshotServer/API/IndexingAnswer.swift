@@ -56,6 +56,22 @@ struct IndexingAnswer: Encodable {
 }
 
 extension SnapshotRoutes {
+  /// The calls about the catalogue.
+  var indexingEndpoints: [Endpoint] {
+    [
+      Endpoint(
+        "readReindex", .get, "/v1/reindex", .admin,
+        "Tells how far the catalogue is.",
+        responses: [.json(200, "How far it is.", .schema("Indexing"))], problems: [.callerLimited],
+        handler: indexing),
+      Endpoint(
+        "reindex", .post, "/v1/reindex", .admin,
+        "Has the catalogue made anew, and does not wait for it.",
+        responses: [.json(202, "How far it is.", .schema("Indexing"))], problems: [.callerLimited],
+        handler: reindex),
+    ]
+  }
+
   /// Says how far the catalogue is.
   func indexing(_ call: APIRequest) async throws -> HTTPServerResponse {
     try call.caller.requireUnlimited()

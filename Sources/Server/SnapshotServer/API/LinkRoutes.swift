@@ -12,7 +12,28 @@ struct LinkRoutes: Sendable {
   let access: AccessControl
 
   /// All of them.
-  var routes: [APIRoute] { [APIRoute(.post, "/v1/snapshots/{id}/links", .read, make)] }
+  var endpoints: [Endpoint] {
+    [
+      Endpoint(
+        "createLink", .post, "/v1/snapshots/{id}/links", .read,
+        "Makes a link to a snapshot's bundle that needs no token.",
+        detail: "Whoever has the link may download just this bundle until it ends.",
+        parameters: [
+          .id,
+          .query(
+            "seconds", "How long it lasts.",
+            [
+              "type": "integer", "minimum": .integer(Int64(LinkSigner.lifetimes.lowerBound)),
+              "maximum": .integer(Int64(LinkSigner.lifetimes.upperBound)),
+              "default": .integer(Int64(LinkRoutes.defaultLifetime)),
+            ]),
+        ],
+        responses: [
+          .json(201, "The link.", .schema("Link"), fields: ["Location"])
+        ],
+        problems: [.malformedSnapshotID, .noSuchSnapshot, .snapshotDeleted, .snapshotDamaged], handler: make)
+    ]
+  }
 
   /// Makes a link to a bundle that the caller may read.
   private func make(_ call: APIRequest) async throws -> HTTPServerResponse {

@@ -25,12 +25,41 @@ public struct MaintenanceRoutes: Sendable {
   }
 
   /// All of them.
-  public var routes: [APIRoute] {
+  package var endpoints: [Endpoint] {
     [
-      APIRoute(.get, "/v1/expirations", .admin, plan),
-      APIRoute(.post, "/v1/expirations", .admin, expire),
-      APIRoute(.get, "/v1/scrub", .admin, scrubReport),
-      APIRoute(.post, "/v1/scrub", .admin, scrub),
+      Endpoint(
+        "planExpirations", .get, "/v1/expirations", .admin,
+        "Tells what would go by itself now, and why.",
+        detail: "Changes nothing. Follow `next`, or the link of the field `Link`, as it is.",
+        parameters: [
+          listLength, .query("cursor", "Where to go on: what `next` of the page before said.", cursorSchema),
+        ],
+        responses: [.json(200, "A page.", .schema("ExpirationPlan"), fields: ["Link"])],
+        problems: [.callerLimited], handler: plan),
+      Endpoint(
+        "expire", .post, "/v1/expirations", .admin,
+        "Lets go what is to go by itself.",
+        detail:
+          "Where that is more than a fifth of all snapshots, and at least 100, it needs `confirm=true`.",
+        parameters: [
+          listLength,
+          .query(
+            "confirm", "Whether more than a fifth of all snapshots may go.",
+            ["type": "boolean", "default": false]),
+        ],
+        responses: [.json(200, "What went.", .schema("ExpirationOutcome"))],
+        problems: [.callerLimited, .confirmationNeeded], handler: expire),
+      Endpoint(
+        "readScrub", .get, "/v1/scrub", .admin,
+        "Tells how far the look at every bundle has come.",
+        responses: [.json(200, "What was found.", .schema("ScrubReport"))],
+        problems: [.callerLimited], handler: scrubReport),
+      Endpoint(
+        "scrub", .post, "/v1/scrub", .admin,
+        "Begins to look at every bundle, unless that is being done.",
+        responses: [
+          .json(202, "It goes on.", .schema("ScrubReport"), fields: ["Location"])
+        ], problems: [.callerLimited], handler: scrub),
     ]
   }
 
@@ -138,9 +167,7 @@ public struct MaintenanceRoutes: Sendable {
 extension SnapshotProblem {
   /// 409: a run was stopped before it let anything go.
   fileprivate static func confirmationNeeded(_ held: ExpirationHeld) -> HTTPProblem {
-    HTTPProblem(
-      .conflict, kind: "confirmation-needed", title: "So many snapshots only go when somebody confirms it",
-      detail: "\(held)")
+    HTTPProblem(.confirmationNeeded, detail: "\(held)")
   }
 }
 
@@ -149,3 +176,11 @@ extension Expiration {
     (place.receivedAt, place.id) < (receivedAt, id)
   }
 }
+
+private let listLength = Endpoint.Parameter.query(
+  "limit", "The most snapshots that the answer names.",
+  [
+    "type": "integer", "minimum": 1, "maximum": .integer(Int64(MaintenanceRoutes.pageLength)),
+    "default": .integer(Int64(MaintenanceRoutes.pageLength)),
+  ])
+private let cursorSchema: JSONValue = ["type": "string", "pattern": "^[0-9T:.-]+Z_[0-9a-f-]{36}$"]

@@ -17,8 +17,7 @@ enum SnapshotProblem {
     case CatalogError.incomplete: catalogIncomplete
     case let error as MultipartError: problem(of: error)
     case let refusal as ReportID.Refusal:
-      HTTPProblem(
-        .badRequest, kind: "malformed-report-id", title: "This is no report id", detail: refusal.description)
+      HTTPProblem(.malformedReportID, detail: refusal.description)
     case let failure as UploadFailure: failure.problem
     case let refused as RefusedUpload: refused.problem
     case is HTTPBodyError, is CancellationError: nil
@@ -44,48 +43,32 @@ enum SnapshotProblem {
   private static func problem(of error: StoreError) -> HTTPProblem {
     switch error {
     case .notFound:
-      HTTPProblem(
-        .notFound, kind: "no-such-snapshot", title: "There is no such snapshot", detail: error.description)
+      HTTPProblem(.noSuchSnapshot, detail: error.description)
     case .deleted:
-      HTTPProblem(
-        .gone, kind: "snapshot-deleted", title: "The snapshot was deleted", detail: error.description)
+      HTTPProblem(.snapshotDeleted, detail: error.description)
     case .conflict:
-      HTTPProblem(
-        .conflict, kind: "snapshot-differs", title: "The id belongs to another snapshot",
-        detail: error.description)
+      HTTPProblem(.snapshotDiffers, detail: error.description)
     case .alreadyExists:
-      HTTPProblem(
-        .preconditionFailed, kind: "snapshot-exists", title: "The snapshot exists already",
-        detail: error.description)
+      HTTPProblem(.snapshotExists, detail: error.description)
     case .digestMismatch:
-      HTTPProblem(
-        .badRequest, kind: "digest-mismatch", title: "The content does not have the digest that was stated",
-        detail: error.description)
+      HTTPProblem(.digestMismatch, detail: error.description)
     case .invalid(.system):
       storageUnavailable
     case .invalid(let reason):
-      HTTPProblem(
-        .unprocessableContent, kind: "invalid-bundle", title: "This is not a snapshot bundle",
-        detail: reason.description)
+      HTTPProblem(.invalidBundle, detail: reason.description)
     case .foreignApplication:
       outsideLimits("applications")
     case .outOfSpace:
-      HTTPProblem(
-        HTTPResponse.Status(code: 507, reasonPhrase: "Insufficient Storage"), kind: "out-of-space",
-        title: "The server has no room left", detail: error.description + " Nothing of it was kept.")
+      HTTPProblem(.outOfSpace, detail: error.description + " Nothing of it was kept.")
     case .quotaExceeded:
-      HTTPProblem(
-        HTTPResponse.Status(code: 507, reasonPhrase: "Insufficient Storage"), kind: "quota-exceeded",
-        title: "The server keeps no more than it does now",
-        detail: error.description + " Nothing of it was kept.")
+      HTTPProblem(.quotaExceeded, detail: error.description + " Nothing of it was kept.")
     case .damaged:
       HTTPProblem(
-        .internalServerError, kind: "snapshot-damaged", title: "The server's copy is damaged",
+        .snapshotDamaged,
         detail: error.description + " Whoever has the bundle can put it right by attaching it again.")
     case .system(let failure) where failure.isOutOfDescriptors:
       HTTPProblem(
-        .serviceUnavailable, kind: "busy", title: "The server is busy",
-        detail: "Too many files are open at the moment. Try again in a few seconds.",
+        .busy, detail: "Too many files are open at the moment. Try again in a few seconds.",
         headerFields: [.retryAfter: "5"])
     case .system:
       storageUnavailable
@@ -97,15 +80,14 @@ enum SnapshotProblem {
     case .boundary, .truncated, .boundaryLine, .head, .disposition:
       malformedForm(error.description)
     case .tooManyParts, .headTooLong, .paddingTooLong, .fieldTooLong:
-      HTTPProblem(
-        .contentTooLarge, kind: "form-too-large", title: "The form is too large", detail: error.description)
+      HTTPProblem(.formTooLarge, detail: error.description)
     }
   }
 
   /// 503: lists would lack something.
   private static var catalogIncomplete: HTTPProblem {
     HTTPProblem(
-      .serviceUnavailable, kind: "catalog-incomplete", title: "The catalogue is being made anew",
+      .catalogIncomplete,
       detail: "Lists are answered again when it is complete, which /readyz tells; snapshots can be fetched.",
       headerFields: [.retryAfter: "5"])
   }
@@ -113,7 +95,7 @@ enum SnapshotProblem {
   /// 503: the disk failed, so that nobody knows whether the snapshot is there.
   private static var storageUnavailable: HTTPProblem {
     HTTPProblem(
-      .serviceUnavailable, kind: "storage-unavailable", title: "The server's storage fails",
+      .storageUnavailable,
       detail:
         "The server can't read or write its storage at the moment; its log says why, under the id of this request.",
       headerFields: [.retryAfter: "5"])
@@ -122,15 +104,14 @@ enum SnapshotProblem {
   /// 500, without a word on the reason.
   static var internalError: HTTPProblem {
     HTTPProblem(
-      .internalServerError, kind: "internal-error", title: "The server failed",
+      .internalError,
       detail: "Something went wrong in the server; its log says what, under the id of this request.")
   }
 
   /// 413: the body is, or becomes, larger than `limit` bytes.
   static func tooLarge(limit: Int64) -> HTTPProblem {
     HTTPProblem(
-      .contentTooLarge, kind: "content-too-large", title: "The content is too large",
-      detail: "The server takes at most \(limit) bytes here. Nothing of it was kept.")
+      .contentTooLarge, detail: "The server takes at most \(limit) bytes here. Nothing of it was kept.")
   }
 
   /// 415, with what would be accepted.
@@ -139,17 +120,14 @@ enum SnapshotProblem {
   ) -> HTTPProblem {
     let subject = sent.map { "‘\(abridged($0))’ is" } ?? "A body without Content-Type is"
     return HTTPProblem(
-      .unsupportedMediaType, kind: "unsupported-media-type",
-      title: "The content has a type that is not taken",
-      detail: "\(subject) not taken here; send one of \(accepted).",
+      .unsupportedMediaType, detail: "\(subject) not taken here; send one of \(accepted).",
       headerFields: [.acceptPost: accepted, .accept: accepted])
   }
 
   /// 415: the body is coded, such as by gzip.
   static func unsupportedCoding(_ coding: String) -> HTTPProblem {
     HTTPProblem(
-      .unsupportedMediaType, kind: "unsupported-coding",
-      title: "The content is coded in a way that is not taken",
+      .unsupportedCoding,
       detail: "Content-Encoding ‘\(abridged(coding))’ is not taken here; send the bundle as it is.",
       headerFields: [.acceptEncoding: "identity"])
   }
@@ -157,31 +135,31 @@ enum SnapshotProblem {
   /// 400: the body, or its two digest fields, disagree with `field`.
   static func digestMismatch(_ field: HTTPField.Name) -> HTTPProblem {
     HTTPProblem(
-      .badRequest, kind: "digest-mismatch", title: "The content does not have the digest that was stated",
+      .digestMismatch,
       detail: "The content's SHA-256 is another than \(field.rawName) states. Nothing of it was kept.")
   }
 
   /// 400: the path names no UUID.
   static func malformedID(_ text: String) -> HTTPProblem {
     HTTPProblem(
-      .badRequest, kind: "malformed-snapshot-id", title: "This is no snapshot id",
+      .malformedSnapshotID,
       detail: "‘\(abridged(text))’ is not a UUID: 8-4-4-4-12 hexadecimal digits are expected.")
   }
 
   /// 400: the form can't be taken, for the reason given.
   static func malformedForm(_ detail: String) -> HTTPProblem {
-    HTTPProblem(.badRequest, kind: "malformed-form", title: "The form is malformed", detail: detail)
+    HTTPProblem(.malformedForm, detail: detail)
   }
 
   /// 413: the form's fields keep within no limit of the server.
   static func formTooLarge(_ detail: String) -> HTTPProblem {
-    HTTPProblem(.contentTooLarge, kind: "form-too-large", title: "The form is too large", detail: detail)
+    HTTPProblem(.formTooLarge, detail: detail)
   }
 
   /// 503: the call can't be accounted for.
   static var auditUnavailable: HTTPProblem {
     HTTPProblem(
-      .serviceUnavailable, kind: "audit-unavailable", title: "The call can't be accounted for",
+      .auditUnavailable,
       detail:
         "The server can't write down who does what at the moment, and so doesn't do it. Try again later.",
       headerFields: [.retryAfter: "5"])
@@ -191,16 +169,13 @@ enum SnapshotProblem {
   static func unsupportedPatch(_ sent: String?) -> HTTPProblem {
     let subject = sent.map { "‘\(abridged($0))’ is" } ?? "A body without Content-Type is"
     return HTTPProblem(
-      .unsupportedMediaType, kind: "unsupported-media-type",
-      title: "The content has a type that is not taken",
-      detail: "\(subject) not taken here; send \(ChangeRequest.mediaType).",
+      .unsupportedMediaType, detail: "\(subject) not taken here; send \(ChangeRequest.mediaType).",
       headerFields: [.acceptPatch: ChangeRequest.mediaType])
   }
 
   /// 422: the change of a record can't be made, for the reason given.
   static func malformedChange(_ detail: String) -> HTTPProblem {
-    HTTPProblem(
-      .unprocessableContent, kind: "malformed-change", title: "This can't be changed so", detail: detail)
+    HTTPProblem(.malformedChange, detail: detail)
   }
 
   /// 400 or, in the body of a change, 422: `text`, which `name` has, says no time at which a snapshot goes.
@@ -208,7 +183,7 @@ enum SnapshotProblem {
     _ name: String, _ text: String, _ status: HTTPResponse.Status = .badRequest
   ) -> HTTPProblem {
     HTTPProblem(
-      status, kind: "malformed-end", title: "This is no time at which a snapshot could go",
+      .malformedEnd, status: status,
       detail: """
         ‘\(name)’ is ‘\(abridged(text))’; it takes a time such as 2027-03-01T00:00:00Z, a while such as 12h or 30d, \
         or never.
@@ -217,9 +192,7 @@ enum SnapshotProblem {
 
   /// 403: the call is about all snapshots, and its caller is limited to some.
   static var limitedCaller: HTTPProblem {
-    HTTPProblem(
-      .forbidden, kind: "caller-limited", title: "The token is limited to some snapshots",
-      detail: "This call is about all snapshots; it needs a token without limits.")
+    HTTPProblem(.callerLimited, detail: "This call is about all snapshots; it needs a token without limits.")
   }
 
   /// The beginning of what a client sent.

@@ -7,6 +7,24 @@ import SnapshotStore
 import SystemIO
 
 extension SnapshotRoutes {
+  /// The calls that list snapshots.
+  var listEndpoints: [Endpoint] {
+    [
+      Endpoint(
+        "listReport", .get, "/v1/reports/{report}/snapshots", .read,
+        "Lists what is attached to a bug report.",
+        detail: paging,
+        parameters: [.report] + filters + pageParameters, responses: [page],
+        problems: [.malformedReportID, .outsideLimits, .catalogIncomplete], handler: listReport),
+      Endpoint(
+        "listSnapshots", .get, "/v1/snapshots", .read,
+        "Lists snapshots, the newest first.", detail: paging,
+        parameters: [.query("report", "Only what is attached to this report.", .schema("ReportID"))] + filters
+          + pageParameters,
+        responses: [page], problems: [.malformedReportID, .catalogIncomplete], handler: listAll),
+    ]
+  }
+
   /// Sends one page of a report's records.
   func listReport(_ call: APIRequest) async throws -> HTTPServerResponse {
     let report = try call.value(of: .report)
@@ -47,3 +65,35 @@ extension CatalogQuery.Scope {
       reportPrefixes: limits.reportPrefixes?.sorted(), applications: limits.applications?.sorted())
   }
 }
+
+private let paging = """
+  Follow `next`, or the link of the field `Link`, as it is: the pages hold every snapshot that was there at the \
+  beginning and is still there, each once. All filters that are given hold together; parameters that are not known \
+  are refused.
+  """
+private let filterText: JSONValue = [
+  "type": "string", "minLength": 1, "maxLength": .integer(Int64(SearchLimits.filterBytes)),
+]
+private let filters: [Endpoint.Parameter] = [
+  .query("application", "Only snapshots of the application with this identifier.", filterText),
+  .query("version", "Only of this version of it, and those below it: 3.1 is 3.1.4 too.", filterText),
+  .query("minVersion", "Only of this version and later ones; not beside `version`.", filterText),
+  .query("maxVersion", "Only of this version and earlier ones; not beside `version`.", filterText),
+  .query("module", "Only with a module of this name.", filterText),
+  .query("identifier", "Only where this identifier is recorded.", filterText),
+  .query("device", "Only from such a device or system: `iPhone17,1`, `iOS`, `iOS 26.1`.", filterText),
+  .query("after", "Only what came at this time or later: RFC 3339, or a day.", filterText),
+  .query("before", "Only what came before this time.", filterText),
+  .query("text", "Only where all of these words occur.", filterText),
+  .query("total", "Whether to count all that there are.", ["type": "boolean", "default": false]),
+]
+private let pageParameters: [Endpoint.Parameter] = [
+  .query(
+    "limit", "The most snapshots on the page.",
+    ["type": "integer", "minimum": 1, "maximum": .integer(Int64(PageRequest.maximumLimit)), "default": 100]),
+  .query(
+    "cursor", "Where to go on: what `next` of the page before said.",
+    ["type": "string", "pattern": "^[0-9]{1,15}_[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$"]),
+]
+private let page = Endpoint.Response.json(
+  200, "A page.", .schema("Page"), fields: ["Link"])

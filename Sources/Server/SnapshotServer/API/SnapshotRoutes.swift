@@ -25,19 +25,8 @@ public struct SnapshotRoutes: Sendable {
   }
 
   /// All of them.
-  public var routes: [APIRoute] {
-    [
-      APIRoute(.post, "/v1/reports/{report}/snapshots", .attach, post),
-      APIRoute(.put, "/v1/reports/{report}/snapshots/{id}", .attach, put),
-      APIRoute(.get, "/v1/reports/{report}/snapshots", .read, listReport),
-      APIRoute(.get, "/v1/snapshots", .read, listAll),
-      APIRoute(.get, "/v1/snapshots/{id}.zip", .bundle, bundle),
-      APIRoute(.get, "/v1/snapshots/{id}", .status, record),
-      APIRoute(.patch, "/v1/snapshots/{id}", .delete, change),
-      APIRoute(.delete, "/v1/snapshots/{id}", .delete, delete),
-      APIRoute(.get, "/v1/reindex", .admin, indexing),
-      APIRoute(.post, "/v1/reindex", .admin, reindex),
-    ]
+  var endpoints: [Endpoint] {
+    attachEndpoints + listEndpoints + fetchEndpoints + changeEndpoints + indexingEndpoints
   }
 
   /// Where a snapshot's record is.

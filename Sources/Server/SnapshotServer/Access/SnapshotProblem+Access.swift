@@ -7,44 +7,38 @@ extension SnapshotProblem {
   /// 401: the call needs a token, and none came (RFC 6750 §3).
   static var tokenNeeded: HTTPProblem {
     unauthorized(
-      kind: "token-needed", title: "This call needs a token", detail: "Send one as ‘Authorization: Bearer …’."
+      .tokenNeeded, detail: "Send one as ‘Authorization: Bearer …’."
     )
   }
 
   /// 401: what came is no token that is taken; which of all reasons it has is nobody's business.
   static var tokenRefused: HTTPProblem {
     unauthorized(
-      kind: "token-refused", title: "The token is not taken",
-      detail: "The server knows no such token, or it was revoked.", error: "invalid_token")
+      .tokenRefused, detail: "The server knows no such token, or it was revoked.", error: "invalid_token")
   }
 
   /// 401: the token was a right one.
   static var tokenExpired: HTTPProblem {
     unauthorized(
-      kind: "token-expired", title: "The token has expired",
-      detail: "The token was valid once; ask for a new one.", error: "invalid_token")
+      .tokenExpired, detail: "The token was valid once; ask for a new one.", error: "invalid_token")
   }
 
   /// 401: the link's signature is not this server's.
   static var linkRefused: HTTPProblem {
     unauthorized(
-      kind: "link-refused", title: "The link is not valid",
-      detail: "This is no link that this server gave: check that all of it was copied.")
+      .linkRefused, detail: "This is no link that this server gave: check that all of it was copied.")
   }
 
   /// 401: the link was a right one.
   static var linkExpired: HTTPProblem {
-    unauthorized(
-      kind: "link-expired", title: "The link has expired",
-      detail: "The link was valid once; ask whoever gave it for a new one.")
+    unauthorized(.linkExpired, detail: "The link was valid once; ask whoever gave it for a new one.")
   }
 
   /// 403: the token's scopes don't allow the call, whatever it is about (RFC 6750 §3.1).
   static func notPermitted(_ permission: Permission) -> HTTPProblem {
     let scopes = Scope.allCases.filter { $0.allows(permission) }.map(\.rawValue)
     return HTTPProblem(
-      .forbidden, kind: "not-permitted", title: "The token does not allow this",
-      detail: "This call needs a token with the scope \(scopes.joined(separator: " or ")).",
+      .notPermitted, detail: "This call needs a token with the scope \(scopes.joined(separator: " or ")).",
       headerFields: [
         .wwwAuthenticate: challenge(error: "insufficient_scope", scope: scopes.first)
       ])
@@ -52,36 +46,33 @@ extension SnapshotProblem {
 
   /// 403: the token is limited to others than `what`.
   static func outsideLimits(_ what: String) -> HTTPProblem {
-    HTTPProblem(
-      .forbidden, kind: "outside-limits", title: "The token is limited",
-      detail: "The token is limited to other \(what).")
+    HTTPProblem(.outsideLimits, detail: "The token is limited to other \(what).")
   }
 
   /// 400: a token in a URL ends up in logs, histories and other sites' hands (RFC 6750 §5.3).
   static var tokenInURL: HTTPProblem {
     HTTPProblem(
-      .badRequest, kind: "token-in-url", title: "A token does not belong into a URL",
-      detail: "Send it as ‘Authorization: Bearer …’, and revoke the one that was in the URL.")
+      .tokenInURL, detail: "Send it as ‘Authorization: Bearer …’, and revoke the one that was in the URL.")
   }
 
   /// 403: a page of another site made a browser send this.
   static var crossSite: HTTPProblem {
     HTTPProblem(
-      .forbidden, kind: "cross-site", title: "Another site's page may not do this",
+      .crossSite,
       detail: "The browser says that the request comes from a page of another site; nothing was done.")
   }
 
   /// 403: the form is not one that this server made for this browser.
   static var staleForm: HTTPProblem {
     HTTPProblem(
-      .forbidden, kind: "stale-form", title: "The form is out of date",
+      .staleForm,
       detail: "Nothing was done. Open the page again, and send its form; the browser must take cookies.")
   }
 
   /// 403: a token was entered on its way through the open.
   static var signInNeedsTLS: HTTPProblem {
     HTTPProblem(
-      .forbidden, kind: "sign-in-needs-tls", title: "Signing in needs TLS",
+      .signInNeedsTLS,
       detail: """
         This page was opened without TLS, so the token could be read on its way, and browsers keep no session. Open it \
         as https://…, by a proxy in front of the server, or on the server's own machine; and revoke the token.
@@ -91,14 +82,14 @@ extension SnapshotProblem {
   /// 401: who had signed in has to do it again.
   static var sessionEnded: HTTPProblem {
     unauthorized(
-      kind: "session-ended", title: "The session has ended",
+      .sessionEnded,
       detail: "It was not used for long, the server was started anew, or the token is not taken any more.")
   }
 
   /// 421: the request was sent to a name that may be anybody's (RFC 9110 §15.5.20).
   static var foreignName: HTTPProblem {
     HTTPProblem(
-      .misdirectedRequest, kind: "foreign-name", title: "The server does not answer under this name",
+      .foreignName,
       detail: """
         While no token is needed the server answers only under an address, localhost, or a name without a dot. \
         Make a token with `snapshot token create`, or say --insecure.
@@ -110,7 +101,7 @@ extension SnapshotProblem {
     var fields = fields(of: verdict, name: name)
     fields[.retryAfter] = String(max(verdict.secondsUntilEnough, 1))
     return HTTPProblem(
-      .tooManyRequests, kind: "rate-limited", title: "Too many requests",
+      .rateLimited,
       detail:
         "One \(name) may make \(verdict.allowance.amount) requests in \(verdict.allowance.seconds) seconds.",
       headerFields: fields)
@@ -121,7 +112,7 @@ extension SnapshotProblem {
     var fields = fields(of: verdict, name: name, unit: "content-bytes")
     fields[.retryAfter] = String(max(verdict.secondsUntilEnough, 1))
     return HTTPProblem(
-      .tooManyRequests, kind: "upload-quota-exceeded", title: "Too many bytes were uploaded",
+      .uploadQuotaExceeded,
       detail: """
         One \(name) may upload \(verdict.allowance.amount) bytes in \(verdict.allowance.seconds) seconds.
         """,
@@ -131,7 +122,7 @@ extension SnapshotProblem {
   /// 429: somebody at this address tries one wrong token after the other.
   static func tooManyWrongTokens(retryAfter seconds: Int) -> HTTPProblem {
     HTTPProblem(
-      .tooManyRequests, kind: "too-many-wrong-tokens", title: "Too many wrong tokens",
+      .tooManyWrongTokens,
       detail: "Too many tokens that came from this address are not taken. Right ones still are.",
       headerFields: [.retryAfter: String(seconds)])
   }
@@ -139,8 +130,8 @@ extension SnapshotProblem {
   /// 503: nobody can say who may do what.
   static var accessUnavailable: HTTPProblem {
     HTTPProblem(
-      .serviceUnavailable, kind: "access-unavailable", title: "The server can't read its tokens",
-      detail: "Nobody is admitted until it can; its log says why.", headerFields: [.retryAfter: "30"])
+      .accessUnavailable, detail: "Nobody is admitted until it can; its log says why.",
+      headerFields: [.retryAfter: "30"])
   }
 
   /// How much of a limit is left.
@@ -152,11 +143,10 @@ extension SnapshotProblem {
   }
 
   private static func unauthorized(
-    kind: String, title: String, detail: String, error: String? = nil
+    _ kind: ProblemKind, detail: String, error: String? = nil
   ) -> HTTPProblem {
     HTTPProblem(
-      .unauthorized, kind: kind, title: title, detail: detail,
-      headerFields: [.wwwAuthenticate: challenge(error: error)])
+      kind, detail: detail, headerFields: [.wwwAuthenticate: challenge(error: error)])
   }
 
   private static func challenge(error: String? = nil, scope: String? = nil) -> String {

@@ -13,10 +13,57 @@ struct FileRoutes: Sendable {
   let limits: ServiceLimits
 
   /// All of them.
-  var routes: [APIRoute] {
+  var endpoints: [Endpoint] {
     [
-      APIRoute(.get, "/v1/snapshots/{id}/files", .read, list),
-      APIRoute(.get, "/v1/snapshots/{id}/files/{path...}", .read, file),
+      Endpoint(
+        "listFiles", .get, "/v1/snapshots/{id}/files", .read,
+        "Lists the files of a snapshot.",
+        detail: "In the bundle's order. Follow `next`, or the link of the field `Link`, as it is.",
+        parameters: [
+          .id, .ifMatch, .ifNoneMatch,
+          .query(
+            "limit", "The most files on the page.",
+            ["type": "integer", "minimum": 1, "maximum": 1000, "default": 1000]),
+          .query(
+            "cursor", "Where to go on: what `next` of the page before said.",
+            ["type": "string", "pattern": "^[1-9][0-9]{0,8}$"]),
+        ],
+        responses: [
+          .json(200, "A page.", .schema("FilePage"), fields: ["ETag", "Link"]),
+          .notModified,
+        ], problems: looking, handler: list),
+      Endpoint(
+        "fetchFile", .get, "/v1/snapshots/{id}/files/{path...}", .read,
+        "Sends one file of a snapshot, or ranges of it.",
+        detail: """
+          What lies deflated in the bundle comes with `Content-Encoding: gzip` where that is accepted and no range is \
+          asked for. What a browser would run is a download of the type `application/octet-stream`.
+          """,
+        parameters: [
+          .id,
+          Endpoint.Parameter(
+            name: "path", place: .path, text: "Where the file lies in the bundle; its slashes part segments.",
+            schema: ["type": "string", "minLength": 1]),
+          .ifMatch, .ifNoneMatch, .range, .ifRange,
+          .header("Accept-Encoding", "Which codings are taken; gzip is given."),
+        ],
+        responses: [
+          Endpoint.Response(
+            status: 200, text: "The file.", fields: fileFields + ["Content-Encoding"],
+            content: shownTypes.merging(["application/octet-stream": [:]]) { first, _ in first }),
+          Endpoint.Response(
+            status: 206, text: "The ranges that were asked for.", fields: fileFields + ["Content-Range"],
+            content: shownTypes.merging(["application/octet-stream": [:], "multipart/byteranges": [:]]) {
+              first, _ in
+              first
+            }),
+          Endpoint.Response(
+            status: 304, text: "The content still has the entity tag of If-None-Match.",
+            fields: ["Cache-Control", "ETag", "Vary"]),
+        ],
+        problems: looking + [
+          .noSuchFile, .unreadableFile, .onlyCompressed, .rangeNotSatisfiable,
+        ], handler: file),
     ]
   }
 
@@ -77,4 +124,18 @@ struct FileRoutes: Sendable {
 
   /// For the disk and for inflating, which an event loop has no time for; as many as there are cores to spare.
   private static let queues = QueueSet("snapshot-server.files", count: 2)
+}
+
+private let looking: [ProblemKind] = [
+  .malformedSnapshotID, .noSuchSnapshot, .snapshotDeleted, .snapshotDamaged,
+  .preconditionFailed,
+]
+private let fileFields = [
+  "Accept-Ranges", "Cache-Control", "Content-Disposition", "Content-Security-Policy",
+  "Cross-Origin-Resource-Policy", "ETag", "Vary",
+]
+/// The types that are shown, without their parameters.
+private var shownTypes: [String: JSONValue] {
+  let essences = FileType.mediaTypes.map { String($0.prefix { $0 != ";" }) }
+  return Dictionary(essences.map { ($0, [:]) }) { first, _ in first }
 }

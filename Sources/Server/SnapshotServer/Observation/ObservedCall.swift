@@ -13,37 +13,19 @@ struct ObservedCall: Sendable {
   private let metrics: RouteMetrics
   private let server: ServerMetrics
   private let audit: AuditLog?
-  private let audited: Operation.Audited
+  private let audited: Endpoint.Audited
   private let logger: Logger
   /// What the audit log calls it.
   private let action: String
   private let isUpload: Bool
 
-  init(_ route: APIRoute, _ observation: Observation, logger: Logger) {
-    let name = Operation.route(route.method, route.template)
-    let operation = Operation.byRoute[name]
-    self.init(
-      name, action: operation?.id ?? name, audited: operation?.audited ?? .always,
-      isUpload: route.permission == .attach && [.post, .put, .patch].contains(route.method), observation,
-      logger: logger)
-  }
-
-  init(_ page: PageRoute, _ observation: Observation, logger: Logger) {
-    self.init(
-      Operation.route(page.method, page.template), action: page.name, audited: page.audited, observation,
-      logger: logger)
-  }
-
-  init(
-    _ name: String, action: String, audited: Operation.Audited, isUpload: Bool = false,
-    _ observation: Observation, logger: Logger
-  ) {
-    metrics = RouteMetrics(name, factory: observation.metrics.factory)
+  init(_ endpoint: Endpoint, _ observation: Observation, logger: Logger) {
+    metrics = RouteMetrics(endpoint.name, factory: observation.metrics.factory)
     server = observation.metrics
-    self.audited = audited
-    audit = audited == .never ? nil : observation.audit
-    self.action = action
-    self.isUpload = isUpload
+    audited = endpoint.audited
+    audit = endpoint.audited == .never ? nil : observation.audit
+    action = endpoint.id
+    isUpload = endpoint.isUpload
     self.logger = logger
   }
 
@@ -124,11 +106,11 @@ struct ObservedCall: Sendable {
       action, result, request: request.id, token: facts.token, usesLink: facts.usesLink,
       snapshot: facts.snapshot, comparedWith: facts.comparedWith, report: facts.report,
       address: request.peer,
-      status: status ?? problem?.status.code, problem: problem.map(Self.kind))
+      status: status ?? problem?.status.code, problem: problem.map(Self.name))
   }
 
-  private static func kind(_ problem: HTTPProblem) -> String {
-    problem.type.split { $0 == ":" || $0 == "#" }.last.map(String.init) ?? problem.type
+  private static func name(_ problem: HTTPProblem) -> String {
+    ProblemKind(problem)?.rawValue ?? problem.type
   }
 
   /// Counts an upload that ended. Of one that takes several requests, those that leave it open are not counted.
@@ -138,7 +120,7 @@ struct ObservedCall: Sendable {
     case .success(let response):
       server.countUpload(ending?.rawValue ?? (response.status == .created ? "created" : "repeated"))
     case .failure(let error):
-      server.countUpload(SnapshotProblem.answer(to: error).map(Self.kind) ?? "broken-off")
+      server.countUpload(SnapshotProblem.answer(to: error).map(Self.name) ?? "broken-off")
     }
   }
 }

@@ -31,15 +31,15 @@ extension APIDescription {
   }
 
   /// The kinds of problems that come with the need for a permission.
-  static func problems(_ permission: Permission, _ method: HTTPRequest.Method) -> [String] {
+  static func problems(_ permission: Permission, _ method: HTTPRequest.Method) -> [ProblemKind] {
     guard permission != .open else { return [] }
-    var kinds = [
-      "access-unavailable", "foreign-name", "not-permitted", "rate-limited", "token-expired", "token-in-url",
-      "token-needed", "token-refused", "too-many-wrong-tokens",
+    var kinds: [ProblemKind] = [
+      .accessUnavailable, .foreignName, .notPermitted, .rateLimited, .tokenExpired, .tokenInURL,
+      .tokenNeeded, .tokenRefused, .tooManyWrongTokens,
     ]
-    if CrossSiteRule.changesState(method) { kinds.append("cross-site") }
-    if permission == .attach { kinds.append("outside-limits") }
-    if permission == .bundle { kinds += ["link-expired", "link-refused"] }
+    if CrossSiteRule.changesState(method) { kinds.append(.crossSite) }
+    if permission == .attach { kinds.append(.outsideLimits) }
+    if permission == .bundle { kinds += [.linkExpired, .linkRefused] }
     return kinds
   }
 

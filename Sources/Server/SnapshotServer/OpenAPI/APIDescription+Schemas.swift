@@ -126,7 +126,7 @@ extension APIDescription {
     ]),
     "Problem": object(
       [
-        "type": ["enum": .array(ProblemKind.all.map { .string($0.type) } + ["about:blank"])],
+        "type": ["enum": .array(ProblemKind.allCases.map { .string($0.type) } + ["about:blank"])],
         "title": ["type": "string"],
         "status": ["type": "integer", "minimum": 400, "maximum": 599],
         "detail": ["type": "string", "description": "What is wrong this time, for people."],

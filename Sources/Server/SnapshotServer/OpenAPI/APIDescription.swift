@@ -1,42 +1,33 @@
 import HTTPTypes
 import SnapshotFormat
 
-/// The description of the API that the server itself gives: OpenAPI 3.1, made once from its routes.
+/// The OpenAPI 3.1 document of the API, made from its endpoints.
 ///
-/// Which calls there are, and what each needs, is read off the routes; what they do, from ``Operation/all``. A `HEAD`
-/// and an `OPTIONS` are described wherever they are answered.
+/// `HEAD` and `OPTIONS` are described wherever they are answered.
 struct APIDescription: Sendable {
-  /// The routes that no operation describes.
-  let undescribed: [String]
   /// The document.
   let document: JSONValue
 
   /// Problems that any call may end in, besides those that only the engine knows of.
-  static let everywhere = ["bad-request", "internal-error", "busy", "storage-unavailable"]
+  static let everywhere: [ProblemKind] = [.badRequest, .internalError, .busy, .storageUnavailable]
   /// Problems of calls that are accounted for.
-  static let audited = ["audit-unavailable"]
+  static let audited: [ProblemKind] = [.auditUnavailable]
   /// What the engine answers by itself, as `about:blank`: the status says it all.
   static let engineStatuses = [400, 408, 413, 414, 417, 431, 500, 501, 503]
 
-  /// Describes `routes` as they are to be called while the store needs tokens, or none where it `isOpen`.
-  init(_ routes: [APIRoute], isOpen: Bool = false) {
+  /// Describes those of `endpoints` that have a documentation, for a store that needs tokens, or none where it `isOpen`.
+  init(_ endpoints: [Endpoint], isOpen: Bool = false) {
     var paths: [String: [String: JSONValue]] = [:]
-    var undescribed: [String] = []
-    for route in routes {
-      let name = Operation.route(route.method, route.template)
-      guard let operation = Operation.byRoute[name] else {
-        undescribed.append(name)
-        continue
+    for endpoint in endpoints {
+      guard let documentation = endpoint.documentation else { continue }
+      let path = Self.path(endpoint.template)
+      paths[path, default: [:]][endpoint.method.rawValue.lowercased()] = Self.json(
+        endpoint, documentation, isOpen: isOpen)
+      if endpoint.method == .get {
+        paths[path]?["head"] = Self.json(endpoint, documentation, isOpen: isOpen, isHEAD: true)
       }
-      let path = Self.path(route.template)
-      paths[path, default: [:]][route.method.rawValue.lowercased()] = Self.json(
-        operation, route.permission, isOpen: isOpen)
-      if route.method == .get {
-        paths[path]?["head"] = Self.json(operation, route.permission, isOpen: isOpen, isHEAD: true)
-      }
-      paths[path]?["options"] = Self.options(operation)
+      paths[path]?["options"] = Self.options(path, documentation)
     }
-    self.undescribed = undescribed
     document = [
       "openapi": "3.1.0",
       "info": ["title": "Data Snapshots", "version": "1", "description": .string(Self.introduction)],
@@ -66,25 +57,26 @@ struct APIDescription: Sendable {
   private static func path(_ template: String) -> String { template.replacing("...}", with: "}") }
 
   private static func json(
-    _ operation: Operation, _ permission: Permission, isOpen: Bool, isHEAD: Bool = false
+    _ endpoint: Endpoint, _ documentation: Endpoint.Documentation, isOpen: Bool, isHEAD: Bool = false
   ) -> JSONValue {
-    let name = isHEAD ? "head" + operation.id.prefix(1).uppercased() + operation.id.dropFirst() : operation.id
+    let name = isHEAD ? "head" + endpoint.id.prefix(1).uppercased() + endpoint.id.dropFirst() : endpoint.id
     var json: [String: JSONValue] = [
-      "operationId": .string(name), "summary": .string(operation.summary),
-      "responses": .object(responses(operation, permission, isHEAD: isHEAD)),
-      "security": security(permission, isOpen: isOpen),
+      "operationId": .string(name), "summary": .string(documentation.summary),
+      "responses": .object(responses(endpoint, documentation, isHEAD: isHEAD)),
+      "security": security(endpoint.permission, isOpen: isOpen),
     ]
-    let detail = [operation.detail, scopes(permission)].filter { !$0.isEmpty }.joined(separator: "\n\n")
+    let detail = [documentation.detail, scopes(endpoint.permission)].filter { !$0.isEmpty }.joined(
+      separator: "\n\n")
     if !detail.isEmpty { json["description"] = .string(detail) }
-    var parameters = operation.parameters
+    var parameters = documentation.parameters
     // Only GET has ranges (RFC 9110 §14.2).
     if isHEAD { parameters.removeAll { $0.name == "Range" || $0.name == "If-Range" } }
     if !parameters.isEmpty { json["parameters"] = .array(parameters.map(Self.json)) }
-    if let body = operation.body { json["requestBody"] = ["required": true, "content": .object(body)] }
+    if let body = documentation.body { json["requestBody"] = ["required": true, "content": .object(body)] }
     return .object(json)
   }
 
-  private static func json(_ parameter: Operation.Parameter) -> JSONValue {
+  private static func json(_ parameter: Endpoint.Parameter) -> JSONValue {
     [
       "name": .string(parameter.name), "in": .string(parameter.place.rawValue),
       "required": .boolean(parameter.place == .path || parameter.isRequired),
@@ -92,8 +84,7 @@ struct APIDescription: Sendable {
     ]
   }
 
-  private static func options(_ operation: Operation) -> JSONValue {
-    let path = path(operation.template)
+  private static func options(_ path: String, _ documentation: Endpoint.Documentation) -> JSONValue {
     let words = path.split { !$0.isLetter }.map { $0.prefix(1).uppercased() + $0.dropFirst() }
     let response: JSONValue = [
       "description": "The field Allow names what the path answers.", "headers": headers(["Allow"]),
@@ -103,30 +94,30 @@ struct APIDescription: Sendable {
       "summary": "Tells which methods the path answers.",
       "security": [],
       "parameters": .array(
-        operation.parameters.filter { $0.place == .path }.map { parameter in
+        documentation.parameters.filter { $0.place == .path }.map { parameter in
           json(
             .init(
               name: parameter.name, place: .path, text: parameter.text,
               schema: ["type": "string", "minLength": 1]))
         }),
       "responses": .object(
-        ["204": response].merging(problems(["bad-request"], isHEAD: false)) { first, _ in first }),
+        ["204": response].merging(problems([.badRequest], isHEAD: false)) { first, _ in first }),
     ]
   }
 
   private static func responses(
-    _ operation: Operation, _ permission: Permission, isHEAD: Bool
+    _ endpoint: Endpoint, _ documentation: Endpoint.Documentation, isHEAD: Bool
   ) -> [String: JSONValue] {
     var responses: [String: JSONValue] = [:]
-    var answers = operation.answers
+    var answers = documentation.responses
     // `If-None-Match: *` can be said of whatever there is.
-    if operation.method == .get, !answers.contains(where: { $0.status == 304 }) {
+    if endpoint.method == .get, !answers.contains(where: { $0.status == 304 }) {
       answers.append(.notModified)
     }
     for answer in answers where !(isHEAD && answer.status == 206) {
       var response: [String: JSONValue] = [
         "description": .string(answer.text),
-        "headers": headers(answer.fields + operation.fields + fields(permission)),
+        "headers": headers(answer.fields + documentation.fields + fields(endpoint.permission)),
       ]
       if !answer.content.isEmpty, !isHEAD {
         response["content"] = .object(answer.content.mapValues { ["schema": $0] })
@@ -134,7 +125,8 @@ struct APIDescription: Sendable {
       responses["\(answer.status)"] = .object(response)
     }
     return responses.merging(
-      problems(kinds(operation, permission), operation.fields, isHEAD: isHEAD), uniquingKeysWith: together)
+      problems(kinds(endpoint, documentation), documentation.fields, isHEAD: isHEAD),
+      uniquingKeysWith: together)
   }
 
   /// What describes two answers of one status.
@@ -147,23 +139,23 @@ struct APIDescription: Sendable {
   }
 
   /// All problems that a call may end in.
-  static func kinds(_ operation: Operation, _ permission: Permission) -> [String] {
-    operation.problems + everywhere + (operation.audited == .always ? audited : [])
-      + problems(permission, operation.method)
+  static func kinds(_ endpoint: Endpoint, _ documentation: Endpoint.Documentation) -> [ProblemKind] {
+    documentation.problems + everywhere + (endpoint.audited == .always ? audited : [])
+      + problems(endpoint.permission, endpoint.method)
   }
 
   /// Answers for the problems of these kinds and those of the engine, by status.
   private static func problems(
-    _ kinds: [String], _ fields: [String] = [], isHEAD: Bool
+    _ kinds: [ProblemKind], _ fields: [String] = [], isHEAD: Bool
   ) -> [String: JSONValue] {
     var byStatus: [Int: [ProblemKind]] = [:]
     for status in engineStatuses { byStatus[status] = [] }
-    for kind in kinds.compactMap({ ProblemKind.byName[$0] }) {
-      for status in kind.statuses { byStatus[status, default: []].append(kind) }
+    for kind in kinds {
+      for status in kind.statuses { byStatus[status.code, default: []].append(kind) }
     }
     return Dictionary(
       uniqueKeysWithValues: byStatus.map { status, kinds in
-        ("\(status)", response(status, kinds.sorted { $0.name < $1.name }, fields, isHEAD: isHEAD))
+        ("\(status)", response(status, kinds.sorted { $0.rawValue < $1.rawValue }, fields, isHEAD: isHEAD))
       })
   }
 
@@ -171,7 +163,7 @@ struct APIDescription: Sendable {
     _ status: Int, _ kinds: [ProblemKind], _ fields: [String], isHEAD: Bool
   ) -> JSONValue {
     var types: [JSONValue] = kinds.map { .string($0.type) }
-    var lines = kinds.map { "- `\($0.name)`: \($0.text)" }
+    var lines = kinds.map { "- `\($0.rawValue)`: \($0.text)" }
     if engineStatuses.contains(status) {
       types.append("about:blank")
       lines.append("- `about:blank`: the HTTP engine's own answer, of which the status says all.")

@@ -35,9 +35,9 @@ public struct ResumableUploads: Sendable {
   /// Below which the uploads of the IETF's draft are.
   static let draftPath = path + "/resumable"
 
-  /// The routes that belong to uploads alone.
-  func routes(_ snapshots: SnapshotService, limits: ServiceLimits) -> [APIRoute] {
-    TusRoutes(self, snapshots, limits: limits).routes + DraftRoutes(self).routes
+  /// The calls that belong to uploads alone.
+  func endpoints(_ snapshots: SnapshotService, limits: ServiceLimits) -> [Endpoint] {
+    TusRoutes(self, snapshots, limits: limits).endpoints + DraftRoutes(self).endpoints
   }
 
   /// How much of an upload is taken, and for how long; not for how long where it has no byte, for that changes with the

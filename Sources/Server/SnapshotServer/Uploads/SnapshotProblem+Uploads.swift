@@ -5,21 +5,12 @@ import SnapshotStore
 
 /// What is said of uploads that may be resumed.
 extension SnapshotProblem {
-  /// Registered with IANA rather than named here (draft-ietf-httpbis-resumable-upload).
-  private static func registered(
-    _ status: HTTPResponse.Status, kind: String, title: String, detail: String
-  ) -> HTTPProblem {
-    HTTPProblem(status: status, type: ProblemKind.registry + kind, title: title, detail: detail)
-  }
-
   /// The answer to a request whose upload does not do what it asks; `nil` where the connection knows best.
   static func problem(of error: UploadError, in language: UploadFailure.Language) -> HTTPProblem? {
     switch error {
     case .unknown: noSuchUpload
     case .gone:
-      HTTPProblem(
-        .gone, kind: "upload-gone", title: "The upload is gone",
-        detail: "It was not finished in time, or was ended; begin a new one.")
+      HTTPProblem(.uploadGone, detail: "It was not finished in time, or was ended; begin a new one.")
     case .mismatchingOffset(let expected, let provided): mismatchingOffset(expected, provided)
     case .inconsistentLength(let known, let stated): inconsistentLength(known, stated)
     case .exceeded(let length):
@@ -28,9 +19,7 @@ extension SnapshotProblem {
     case .tooLarge(let limit): tooLarge(limit: limit, "The server takes at most \(limit) bytes.")
     case .completed: completedUpload
     case .joined:
-      HTTPProblem(
-        .forbidden, kind: "upload-joined", title: "The upload is made of others",
-        detail: "An upload that is joined from parts takes no bytes itself.")
+      HTTPProblem(.uploadJoined, detail: "An upload that is joined from parts takes no bytes itself.")
     case .unusablePart(let id):
       malformedConcatenation("‘\(id)’ is no part of yours that has all of its bytes.")
     case .partCount(let limit): malformedConcatenation("An upload is joined from 1 to \(limit) parts.")
@@ -40,21 +29,17 @@ extension SnapshotProblem {
       language == .tus ? checksumMismatch : damagedPart
     case .tooManyOpen(let limit):
       HTTPProblem(
-        .tooManyRequests, kind: "too-many-uploads", title: "Too many uploads are open",
+        .tooManyUploads,
         detail: "Not more than \(limit) may be; finish or end some, or wait until they expire.",
         headerFields: [.retryAfter: "60"])
     case .superseded:
-      HTTPProblem(
-        .conflict, kind: "upload-taken-over", title: "A newer request has taken the upload over",
-        detail: "What had come of this one by then is kept.")
+      HTTPProblem(.uploadTakenOver, detail: "What had come of this one by then is kept.")
     case .forbidden: outsideLimits("reports")
     case .body(let error): answer(to: error)
     case .store(.outOfSpace):
-      noRoom("out-of-space", "The server has no room left", StoreError.outOfSpace.description)
+      noRoom(.outOfSpace, StoreError.outOfSpace)
     case .store(.quotaExceeded(let limit)):
-      noRoom(
-        "quota-exceeded", "The server keeps no more than it does now",
-        StoreError.quotaExceeded(limit: limit).description)
+      noRoom(.quotaExceeded, StoreError.quotaExceeded(limit: limit))
     case .store(let error): answer(to: error)
     case .other: internalError
     }
@@ -65,35 +50,30 @@ extension SnapshotProblem {
     let detail = refusal.description
     return switch refusal.reason {
     case .digestMismatch:
-      HTTPProblem(
-        .badRequest, kind: "digest-mismatch", title: "The content does not have the digest that was stated",
-        detail: detail)
+      HTTPProblem(.digestMismatch, detail: detail)
     case .invalid:
-      HTTPProblem(
-        .unprocessableContent, kind: "invalid-bundle", title: "This is not a snapshot bundle", detail: detail)
+      HTTPProblem(.invalidBundle, detail: detail)
     case .foreignApplication: outsideLimits("applications")
     case .conflict:
-      HTTPProblem(
-        .conflict, kind: "snapshot-differs", title: "The id belongs to another snapshot", detail: detail)
+      HTTPProblem(.snapshotDiffers, detail: detail)
     case .alreadyExists:
-      HTTPProblem(
-        .preconditionFailed, kind: "snapshot-exists", title: "The snapshot exists already", detail: detail)
+      HTTPProblem(.snapshotExists, detail: detail)
     case .deleted:
-      HTTPProblem(.gone, kind: "snapshot-deleted", title: "The snapshot was deleted", detail: detail)
+      HTTPProblem(.snapshotDeleted, detail: detail)
     }
   }
 
   /// 404: there is no such upload, or it is somebody else's.
   static var noSuchUpload: HTTPProblem {
     HTTPProblem(
-      .notFound, kind: "no-such-upload", title: "There is no such upload",
+      .noSuchUpload,
       detail: "No upload of yours has this name: it was finished long ago, ended, or never begun.")
   }
 
   /// 409: the bytes begin elsewhere than where the upload ends.
   private static func mismatchingOffset(_ expected: Int64, _ provided: Int64) -> HTTPProblem {
-    var problem = registered(
-      .conflict, kind: "mismatching-upload-offset", title: "The offset is not the upload's",
+    var problem = HTTPProblem(
+      .mismatchingUploadOffset,
       detail: "The upload goes on at \(expected), and this would have been put at \(provided).")
     problem.numbers = ["expected-offset": expected, "provided-offset": provided]
     return problem
@@ -104,16 +84,13 @@ extension SnapshotProblem {
     let before =
       known.map { "The upload has \($0) bytes in all" } ?? "What is said of the length contradicts itself"
     let now = stated.map { ", and now \($0) are stated." } ?? ", and more come."
-    return registered(
-      .badRequest, kind: "inconsistent-upload-length", title: "The length is not the upload's",
-      detail: before + (known == nil ? ": \(stated ?? 0) bytes." : now))
+    return HTTPProblem(
+      .inconsistentUploadLength, detail: before + (known == nil ? ": \(stated ?? 0) bytes." : now))
   }
 
   /// 400: it takes nothing any more.
   private static var completedUpload: HTTPProblem {
-    registered(
-      .badRequest, kind: "completed-upload", title: "The upload is complete",
-      detail: "It has all of its bytes, and takes none any more.")
+    HTTPProblem(.completedUpload, detail: "It has all of its bytes, and takes none any more.")
   }
 
   /// 413: there are more bytes than are taken, of which none of those that were too many was kept.
@@ -126,59 +103,48 @@ extension SnapshotProblem {
   /// 400: the bytes of one request are not those that were sent.
   private static var damagedPart: HTTPProblem {
     HTTPProblem(
-      .badRequest, kind: "digest-mismatch", title: "The content does not have the digest that was stated",
+      .digestMismatch,
       detail: "What this request brought was damaged on its way, and none of it was kept. Send it again.")
   }
 
   /// 460: the same, as tus says it.
   private static var checksumMismatch: HTTPProblem {
     HTTPProblem(
-      HTTPResponse.Status(code: 460, reasonPhrase: "Checksum Mismatch"), kind: "checksum-mismatch",
-      title: "The content does not have the checksum that was stated",
+      .checksumMismatch,
       detail: "What this request brought was damaged on its way, and none of it was kept. Send it again.")
   }
 
   /// 507: there is no room now, but may be before the upload expires.
-  private static func noRoom(_ kind: String, _ title: String, _ text: String) -> HTTPProblem {
-    let status = HTTPResponse.Status(code: 507, reasonPhrase: "Insufficient Storage")
-    let detail = text + " What has come of the upload is kept until it expires."
-    return kind == "out-of-space"
-      ? HTTPProblem(status, kind: "out-of-space", title: title, detail: detail)
-      : HTTPProblem(status, kind: "quota-exceeded", title: title, detail: detail)
+  private static func noRoom(_ kind: ProblemKind, _ error: StoreError) -> HTTPProblem {
+    HTTPProblem(
+      kind, detail: error.description + " What has come of the upload is kept until it expires.")
   }
 
   /// 400: what a joined upload is to be made of can't be read, or is not there.
   static func malformedConcatenation(_ detail: String) -> HTTPProblem {
-    HTTPProblem(
-      .badRequest, kind: "malformed-concatenation", title: "The upload can't be joined so", detail: detail)
+    HTTPProblem(.malformedConcatenation, detail: detail)
   }
 
   /// 400: what came with an upload can't be read, or lacks something.
   static func malformedMetadata(_ detail: String) -> HTTPProblem {
-    HTTPProblem(
-      .badRequest, kind: "malformed-upload-metadata", title: "Upload-Metadata can't be read", detail: detail)
+    HTTPProblem(.malformedUploadMetadata, detail: detail)
   }
 
   /// 413: what came with an upload is more than is kept.
   static func metadataTooLarge(_ detail: String) -> HTTPProblem {
-    HTTPProblem(
-      .contentTooLarge, kind: "upload-metadata-too-large", title: "Too much came with the upload",
-      detail: detail)
+    HTTPProblem(.uploadMetadataTooLarge, detail: detail)
   }
 
   /// 412: another version of tus was asked for.
   static var tusVersion: HTTPProblem {
     HTTPProblem(
-      .preconditionFailed, kind: "tus-version", title: "This version of tus is not spoken here",
-      detail: "Say ‘Tus-Resumable: \(Tus.version)’.", headerFields: [.tusVersion: Tus.version])
+      .tusVersion, detail: "Say ‘Tus-Resumable: \(Tus.version)’.", headerFields: [.tusVersion: Tus.version])
   }
 
   /// 415: bytes for an upload come under another type.
   static func unsupportedPart(_ expected: String) -> HTTPProblem {
     HTTPProblem(
-      .unsupportedMediaType, kind: "unsupported-media-type",
-      title: "The content has a type that is not taken",
-      detail: "Send the bytes of an upload as \(expected).",
+      .unsupportedMediaType, detail: "Send the bytes of an upload as \(expected).",
       headerFields: [.accept: expected, .acceptPatch: expected])
   }
 }

@@ -5,7 +5,7 @@ import SnapshotPages
 
 extension WebPages {
   /// What pages need besides their HTML: open to all, and the same for all.
-  static let assets = APIRoute(.get, "/assets/{name}", .open) { call in
+  static let assets = Endpoint.asset("readAsset", "/assets/{name}") { call in
     guard let asset = PageAsset.named(try call.value(of: .assetName)) else { throw HTTPProblem.noSuchPath() }
     return try Representation(
       .bytes(asset.bytes), contentType: asset.mediaType, entityTag: .strong(asset.name),

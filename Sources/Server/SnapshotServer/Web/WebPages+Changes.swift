@@ -8,16 +8,16 @@ import SnapshotStore
 
 extension WebPages {
   /// What forms do to a snapshot.
-  var changes: [PageRoute] {
+  var changes: [Endpoint] {
     [
-      PageRoute(.post, Self.template(.delete), .delete, "deleteSnapshot", delete),
-      PageRoute(.post, Self.template(.pin), .delete, "changeSnapshot") {
+      .page("deleteSnapshot", .post, Self.template(.delete), .delete, handler: delete),
+      .page("changeSnapshot", .post, Self.template(.pin), .delete) {
         try await change($0, isPinned: true)
       },
-      PageRoute(.post, Self.template(.unpin), .delete, "changeSnapshot") {
+      .page("changeSnapshot", .post, Self.template(.unpin), .delete) {
         try await change($0, isPinned: false)
       },
-      PageRoute(.post, Self.template(.link), .read, "createLink", makeLink),
+      .page("createLink", .post, Self.template(.link), .read, handler: makeLink),
     ]
   }
 

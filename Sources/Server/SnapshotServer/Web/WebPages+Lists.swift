@@ -10,11 +10,13 @@ extension WebPages {
   /// How many days the chart shows.
   private static let chartDays = 30
 
-  /// The search, and what it finds.
-  var home: PageRoute { PageRoute(.get, "/", .read, "listSnapshots", showHome) }
-
-  /// The other lists.
-  var lists: [PageRoute] { [PageRoute(.get, "/reports/{report}", .read, "listReport", showReport)] }
+  /// The search with its results, and the snapshots of a report.
+  var lists: [Endpoint] {
+    [
+      .page("listSnapshots", .get, "/", .read, handler: showHome),
+      .page("listReport", .get, "/reports/{report}", .read, handler: showReport),
+    ]
+  }
 
   private func showHome(_ call: PageCall) async throws -> HTTPServerResponse {
     let query = try call.query(

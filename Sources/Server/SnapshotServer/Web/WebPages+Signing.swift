@@ -5,11 +5,11 @@ import SnapshotPages
 
 extension WebPages {
   /// Signing in and out.
-  var signing: [PageRoute] {
+  var signing: [Endpoint] {
     [
-      PageRoute(.get, "/sign-in", .open, "openSignIn", audited: .never, openSignIn),
-      PageRoute(.post, "/sign-in", .open, "signIn", signIn),
-      PageRoute(.post, "/sign-out", .open, "signOut", signOut),
+      .page("openSignIn", .get, "/sign-in", .open, audited: .never, handler: openSignIn),
+      .page("signIn", .post, "/sign-in", .open, handler: signIn),
+      .page("signOut", .post, "/sign-out", .open, handler: signOut),
     ]
   }
 
@@ -68,10 +68,10 @@ extension WebPages {
 extension SignInPage {
   /// The form that comes in place of what needs signing in, or that was refused; `nil` where signing in won't help.
   init?(_ problem: HTTPProblem, next: LocalPath) {
-    switch problem.type.split(separator: ":").last {
-    case "token-needed": self.init(next: next.description, reason: "Sign in to see this.")
-    case "session-ended": self.init(next: next.description, reason: "Sign in again: your session has ended.")
-    case "token-refused", "token-expired", "not-permitted", "too-many-wrong-tokens":
+    switch ProblemKind(problem) {
+    case .tokenNeeded: self.init(next: next.description, reason: "Sign in to see this.")
+    case .sessionEnded: self.init(next: next.description, reason: "Sign in again: your session has ended.")
+    case .tokenRefused, .tokenExpired, .notPermitted, .tooManyWrongTokens:
       self.init(next: next.description, reason: problem.detail, isMistake: true)
     default: return nil
     }

@@ -8,17 +8,17 @@ import SystemIO
 
 extension WebPages {
   /// What shows a snapshot and what is in it.
-  var snapshots: [PageRoute] {
+  var snapshots: [Endpoint] {
     [
-      PageRoute(.get, "/snapshots/{id}", .read, "readSnapshot", showSnapshot),
-      PageRoute(.get, "/snapshots/{id}/bundle", .bundle, "fetchBundle") { call in
+      .page("readSnapshot", .get, "/snapshots/{id}", .read, handler: showSnapshot),
+      .page("fetchBundle", .get, "/snapshots/{id}/bundle", .bundle) { call in
         try await SnapshotRoutes(service, limits: limits).bundle(call.asAPI)
       },
-      PageRoute(.get, "/snapshots/{id}/files/{path...}", .read, "fetchFile", showFile),
-      PageRoute(.get, "/snapshots/{id}/raw/{path...}", .read, "fetchFile") { call in
+      .page("fetchFile", .get, "/snapshots/{id}/files/{path...}", .read, handler: showFile),
+      .page("fetchFile", .get, "/snapshots/{id}/raw/{path...}", .read) { call in
         try await FileRoutes(service: service, limits: limits).file(call.asAPI)
       },
-      PageRoute(.get, "/snapshots/{id}/diff", .read, "compareSnapshots", showDifferences),
+      .page("compareSnapshots", .get, "/snapshots/{id}/diff", .read, handler: showDifferences),
     ]
   }
 
@@ -148,7 +148,7 @@ extension WebPages {
 
 extension HTTPProblem {
   /// Whether a bundle can't be read any more, of which the record still tells.
-  fileprivate var isDamage: Bool { type.hasSuffix(":snapshot-damaged") }
+  fileprivate var isDamage: Bool { ProblemKind(self) == .snapshotDamaged }
 }
 
 extension Unreadable {

@@ -20,7 +20,7 @@ struct WebPages: Sendable {
   let logger: Logger
 
   /// Every page, and every form's action.
-  var routes: [PageRoute] { [home] + lists + snapshots + changes + signing }
+  var endpoints: [Endpoint] { lists + snapshots + changes + signing }
 
   /// Where pages are made: what takes long has a queue of its own, so that a diff holds up no list.
   static let queue = DispatchQueue(label: "snapshot-server.pages", qos: .userInitiated)
@@ -29,12 +29,14 @@ struct WebPages: Sendable {
   private static let renderer = Result { try PageRenderer() }
 
   /// Answers whom access control admits to `page`, while `observed` looks on.
-  func answer(_ page: PageRoute, _ observed: ObservedCall) -> Route.Action {
-    { try await answer($0, page, observed) }
+  func answer(
+    _ page: Endpoint, _ show: @escaping Endpoint.PageHandler, _ observed: ObservedCall
+  ) -> Route.Action {
+    { try await answer($0, page, show, observed) }
   }
 
   private func answer(
-    _ routed: RoutedRequest, _ page: PageRoute, _ observed: ObservedCall
+    _ routed: RoutedRequest, _ page: Endpoint, _ show: Endpoint.PageHandler, _ observed: ObservedCall
   ) async throws -> HTTPServerResponse {
     let request = routed.request
     if request.isFollowedFromAnotherSite {
@@ -50,7 +52,7 @@ struct WebPages: Sendable {
         request.record(visitor.caller)
         guard try routed.query().value("access_token") == nil else { throw SnapshotProblem.tokenInURL }
         try visitor.require(page.permission)
-        return try await page.action(PageCall(routed: routed, visitor: visitor, progress: progress))
+        return try await show(PageCall(routed: routed, visitor: visitor, progress: progress))
       }
       response.addPageFields()
     } catch {

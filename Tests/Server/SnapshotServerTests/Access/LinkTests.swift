@@ -70,7 +70,7 @@ import Testing
       #expect(answer.status == 401)
       #expect(answer.kind == "link-refused")
     }
-    for route in guarded.api.handler.routes where ![.open, .bundle].contains(route.permission) {
+    for route in guarded.api.calls where ![.open, .bundle].contains(route.permission) {
       let path = route.template.replacing("{report}", with: "BUG-1").replacing("{id}", with: "\(bundle.id)")
       #expect(try await guarded.api.send(route.method, path, query: query).status == 401, "\(path)")
     }

@@ -23,10 +23,10 @@ import Testing
 
   /// Asks every route, by each method that it answers, for a snapshot that is there and for one that is not.
   private func walk(
-    _ fields: HTTPFields, _ check: (APIRoute, TestAPI.Answer) throws -> Void
+    _ fields: HTTPFields, _ check: (Endpoint, TestAPI.Answer) throws -> Void
   ) async throws {
-    #expect(guarded.api.handler.routes.count > 8)
-    for route in guarded.api.handler.routes {
+    #expect(guarded.api.calls.count > 8)
+    for route in guarded.api.calls {
       for method in route.method == .get ? [.get, .head] : [route.method] {
         for id in [bundle.id, SnapshotID()] {
           let body = HTTPRequestBody(declaredLength: 10) {
@@ -44,7 +44,7 @@ import Testing
   }
 
   @Test func `only what says nothing of snapshots is open`() {
-    let open = guarded.api.handler.routes.filter { $0.permission == .open }.map(\.template)
+    let open = guarded.api.calls.filter { $0.permission == .open }.map(\.template)
     #expect(Set(open).isSubset(of: ["/", "/healthz", "/readyz", "/openapi.json"]))
     #expect(open.contains("/healthz"))
   }
@@ -96,7 +96,7 @@ import Testing
     scope: Scope, permissions: Set<Permission>
   ) async throws {
     let token = try guarded.token(scope)
-    let routes = guarded.api.handler.routes
+    let routes = guarded.api.calls
     #expect(!routes.filter { !permissions.contains($0.permission) }.isEmpty)
     for route in routes where !permissions.contains(route.permission) {
       for id in [bundle.id, SnapshotID()] {
@@ -115,7 +115,7 @@ import Testing
 
   @Test func `an admin passes every route`() async throws {
     let token = try guarded.token(.admin)
-    for route in guarded.api.handler.routes {
+    for route in guarded.api.calls {
       let answer = try await guarded.api.send(route.method, path(route.template, SnapshotID()), token.fields)
       #expect(![401, 403].contains(answer.status), "\(route.method) \(route.template)")
     }

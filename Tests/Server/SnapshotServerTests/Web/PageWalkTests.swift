@@ -23,7 +23,7 @@ import Testing
   }
 
   private func answer(
-    _ page: PageRoute, _ browser: PageBrowser, _ id: SnapshotID, _ more: HTTPFields = [:]
+    _ page: Endpoint, _ browser: PageBrowser, _ id: SnapshotID, _ more: HTTPFields = [:]
   ) async throws -> TestAPI.Answer {
     let path = path(page.template, id)
     return page.method == .get
@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test func `only signing in and out is open`() {
-    let pages = guarded.api.handler.pages
+    let pages = guarded.api.pages
     #expect(pages.count >= 13)
     let open = pages.filter { $0.permission == .open }.map(\.template)
     #expect(Set(open) == ["/sign-in", "/sign-out"])
@@ -56,7 +56,7 @@ import Testing
       browser.cookies = elsewhere.cookies
     default: break
     }
-    for page in guarded.api.handler.pages where page.permission != .open {
+    for page in guarded.api.pages where page.permission != .open {
       for id in [bundle.id, SnapshotID()] {
         let answer = try await answer(page, browser, id, fields)
         let name = "\(page.method) \(page.template)"
@@ -73,7 +73,7 @@ import Testing
   @Test func `a reader sees every page, and changes nothing`() async throws {
     let browser = PageBrowser(guarded.api)
     try await browser.signIn(guarded.token(.read).fields)
-    for page in guarded.api.handler.pages {
+    for page in guarded.api.pages {
       let answer = try await answer(page, browser, bundle.id)
       let name = "\(page.method) \(page.template)"
       if page.permission == .delete || page.method == .post {
@@ -98,11 +98,11 @@ import Testing
       for field in names { #expect(answer.fields[field] != nil, "\(name) \(field)") }
     }
     for id in [bundle.id, SnapshotID()] {
-      for page in guarded.api.handler.pages { try check(try await answer(page, browser, id), page.template) }
+      for page in guarded.api.pages { try check(try await answer(page, browser, id), page.template) }
     }
     try await browser.signIn(guarded.token(.admin).fields)
     for id in [bundle.id, SnapshotID()] {
-      for page in guarded.api.handler.pages where page.method == .get {
+      for page in guarded.api.pages where page.method == .get {
         try check(try await answer(page, browser, id), page.template)
       }
     }
@@ -121,7 +121,7 @@ import Testing
       try await browser.signIn(guarded.token(.admin, limits: limit).fields)
       let own = try SampleBundle { $0.application.identifier = "com.example.shop" }
       try await guarded.attach(own, report: "WEB-1", guarded.token(.admin).fields)
-      for page in guarded.api.handler.pages
+      for page in guarded.api.pages
       where page.template.hasPrefix("/snapshots/{id}") && page.method == .get {
         let never = SnapshotID()
         let answer = try await answer(page, browser, bundle.id)

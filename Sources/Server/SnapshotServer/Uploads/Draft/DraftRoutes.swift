@@ -10,16 +10,8 @@ struct DraftRoutes: Sendable {
 
   init(_ uploads: ResumableUploads) { draft = DraftUploads(uploads) }
 
-  var routes: [APIRoute] {
-    let template = ResumableUploads.draftPath + "/{upload}"
-    return [
-      APIRoute(.get, template, .attach, status), APIRoute(.patch, template, .attach, append),
-      APIRoute(.delete, template, .attach, cancel),
-    ]
-  }
-
   /// How far it is.
-  private func status(_ call: APIRequest) async throws -> HTTPServerResponse {
+  func status(_ call: APIRequest) async throws -> HTTPServerResponse {
     let id = try call.value(of: .upload)
     let version = DraftVersion(call.request.headerFields)
     try version.dialect.requireNoUploadFields(call.request.headerFields)
@@ -40,7 +32,7 @@ struct DraftRoutes: Sendable {
   }
 
   /// Brings more of it.
-  private func append(_ call: APIRequest) async throws -> HTTPServerResponse {
+  func append(_ call: APIRequest) async throws -> HTTPServerResponse {
     call.leavesUploadOpen()
     let (id, fields) = (try call.value(of: .upload), call.request.headerFields)
     let version = DraftVersion(fields)
@@ -81,7 +73,7 @@ struct DraftRoutes: Sendable {
   }
 
   /// Ends it; what was published stays.
-  private func cancel(_ call: APIRequest) async throws -> HTTPServerResponse {
+  func cancel(_ call: APIRequest) async throws -> HTTPServerResponse {
     let id = try call.value(of: .upload)
     let dialect = DraftVersion(call.request.headerFields).dialect
     try dialect.requireNoUploadFields(call.request.headerFields)

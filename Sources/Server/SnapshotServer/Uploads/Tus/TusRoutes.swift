@@ -18,14 +18,7 @@ struct TusRoutes: Sendable {
     self.limits = limits
   }
 
-  /// All of them. Every one looks for the method that is meant, for some networks let only `GET` and `POST` through.
-  var routes: [APIRoute] {
-    let template = ResumableUploads.path + "/{upload}"
-    return [APIRoute(.post, ResumableUploads.path, .attach, open)]
-      + [.get, .post, .patch, .delete].map { APIRoute($0, template, .attach, answer) }
-  }
-
-  private func answer(_ call: APIRequest) async throws -> HTTPServerResponse {
+  func answer(_ call: APIRequest) async throws -> HTTPServerResponse {
     call.leavesUploadOpen()
     let method = try Tus.method(of: call.request)
     let meant = "DELETE, GET, HEAD, OPTIONS, PATCH"
@@ -56,7 +49,7 @@ struct TusRoutes: Sendable {
 
   // MARK: Opening
 
-  private func open(_ call: APIRequest) async throws -> HTTPServerResponse {
+  func open(_ call: APIRequest) async throws -> HTTPServerResponse {
     let request = call.request
     let method = try Tus.method(of: request)
     let allowed = "OPTIONS, POST"

@@ -1,37 +1,5 @@
 import HTTPEngine
-public import HTTPTypes
 import Synchronization
-
-/// A web page, or what a form in one does: a route, and the permission that whoever has signed in needs for it.
-///
-/// Pages are no part of the API: they are opened by a session, answer in HTML, and change with what people like to see.
-public struct PageRoute: Sendable {
-  /// Answers a visitor who was admitted.
-  typealias Action = @Sendable (PageCall) async throws -> HTTPServerResponse
-
-  /// The method; a route for `GET` answers `HEAD` too.
-  public let method: HTTPRequest.Method
-  /// The template, as ``Route`` reads it.
-  public let template: String
-  /// What a visitor needs.
-  public let permission: Permission
-  /// What the audit log calls it: the name of the operation of the API that gives away or changes as much.
-  let name: String
-  let audited: Operation.Audited
-  let action: Action
-
-  init(
-    _ method: HTTPRequest.Method, _ template: String, _ permission: Permission, _ name: String,
-    audited: Operation.Audited = .always, _ action: @escaping Action
-  ) {
-    self.method = method
-    self.template = template
-    self.permission = permission
-    self.name = name
-    self.audited = audited
-    self.action = action
-  }
-}
 
 /// A request for a page whose visitor was admitted.
 struct PageCall: Sendable {
