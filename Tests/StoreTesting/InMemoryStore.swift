@@ -130,9 +130,10 @@ package final class InMemoryStore: BundleStore {
     return try entries.withLock { entries throws(StoreError) in
       switch entries[record.id] {
       case .published(let existing):
-        return try UploadValidator.reconcile(record, with: existing.record, createOnly: attachment.createOnly)
+        try attachment.requireRepeat(of: existing.record, sha256: record.sha256)
+        return .alreadyThere(existing.record)
       case .setAside(let existing):
-        _ = try UploadValidator.reconcile(record, with: existing.record, createOnly: attachment.createOnly)
+        try attachment.requireRepeat(of: existing.record, sha256: record.sha256)
         var repaired = existing.record
         repaired.verified = .intact
         entries[record.id] = .published(StoredBundle(record: repaired, file: file))

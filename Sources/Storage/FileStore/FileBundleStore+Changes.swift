@@ -4,101 +4,6 @@ public import SnapshotStore
 import SystemIO
 
 extension FileBundleStore {
-  /// Gives a staged and flushed bundle its final name, unless the UUID is taken, and sees to it that its checksums are
-  /// checked where they were not.
-  func publish(
-    _ staging: StagedBundle, _ arrival: QuotaTracker.Arrival, as record: SnapshotRecord, createOnly: Bool
-  ) async throws(StoreError) -> Publication {
-    let (publication, isRepair) = try await place(staging, arrival, as: record, createOnly: createOnly)
-    switch publication {
-    case .created(let created):
-      if created.verified == .pending { verifyLater(created.id) }
-      return publication
-    case .alreadyThere(let existing):
-      guard isRepair, existing.verified != .intact else { return publication }
-      do throws(StoreError) {
-        return .alreadyThere(try await change(RecordChange(verified: .intact), of: existing.id))
-      } catch {
-        // The bytes are in place for good: what was found of them is found once more.
-        logger.warning(
-          "A repair can't be written down", metadata: ["id": "\(existing.id)", "error": "\(error)"])
-        verifyLater(existing.id)
-        return publication
-      }
-    }
-  }
-
-  /// - Returns: what the upload is answered, and whether its bytes took the place of damaged ones.
-  private func place(
-    _ staging: StagedBundle, _ arrival: QuotaTracker.Arrival, as record: SnapshotRecord, createOnly: Bool
-  ) async throws(StoreError) -> (Publication, isRepair: Bool) {
-    try await committer.perform(in: layout.folder(of: record.id)) { [self] () throws(StoreError) in
-      let clearUp: @Sendable () -> Void = { self.attempt("remove what was staged", staging.remove) }
-      do throws(StoreError) {
-        let existing = try layout.storedRecord(record.id)
-        let publication = try UploadValidator.reconcile(record, with: existing, createOnly: createOnly)
-        guard try layout.isSetAside(record.id) else {
-          return Committer.Change(outcome: (publication, false), settle: clearUp)
-        }
-        // It was set aside after these bytes were checked: the next try checks them whole.
-        guard record.verified == .intact else { throw StoreError.damaged }
-        return try repair(record.id, with: staging, arrival, outcome: (publication, true), clearUp)
-      } catch .notFound {
-        do throws(SystemError) { try place(staging, under: record.id) } catch { throw StoreError(error) }
-        return Committer.Change(outcome: (.created(record), false)) {
-          arrival.keep()
-        } undo: {
-          self.attempt("take back a publication") {
-            try Folder.publish(self.layout.path(.bundle, of: record.id), as: staging.bundle)
-            try Folder.removeIfPresent(self.layout.path(.record, of: record.id))
-          }
-          self.layout.forget(record.id)
-        }
-      }
-    }
-  }
-
-  /// Puts the bytes that came again in the place of those that were damaged; the record stays.
-  private func repair(
-    _ id: SnapshotID, with staging: StagedBundle, _ arrival: QuotaTracker.Arrival,
-    outcome: (Publication, isRepair: Bool), _ clearUp: @escaping @Sendable () -> Void
-  ) throws(StoreError) -> Committer.Change<(Publication, isRepair: Bool)> {
-    let bundle = layout.path(.bundle, of: id)
-    do throws(SystemError) {
-      try faults.before(.publishBundle)
-      try Folder.publish(staging.bundle, as: bundle)
-    } catch {
-      throw StoreError(error)
-    }
-    return Committer.Change(outcome: outcome) {
-      arrival.keep()
-      clearUp()
-      self.attempt("remove a damaged bundle") { try self.removeBundle(.damaged, of: id) }
-    } undo: {
-      self.attempt("take back a repair") { try Folder.publish(bundle, as: staging.bundle) }
-      self.layout.forget(id)
-    }
-  }
-
-  /// Moves record and bundle to their final names, or neither.
-  private func place(_ staging: StagedBundle, under id: SnapshotID) throws(SystemError) {
-    let record = layout.path(.record, of: id)
-    try faults.before(.publishRecord)
-    do throws(SystemError) {
-      try Folder.publish(staging.record, as: record)
-    } catch  where error.isAlreadyThere {
-      // Only a publication that could not be taken back leaves a record without a bundle.
-      try Folder.replace(record, with: staging.record)
-    }
-    do {
-      try faults.before(.publishBundle)
-      try Folder.publish(staging.bundle, as: layout.path(.bundle, of: id))
-    } catch {
-      attempt("take back a record") { try Folder.removeIfPresent(record) }
-      throw error
-    }
-  }
-
   /// Removes a bundle and its record for good, leaving an empty file as the tombstone.
   public func delete(_ id: SnapshotID) async throws(StoreError) {
     _ = try await delete(id) { () throws(StoreError) in true }
@@ -144,7 +49,7 @@ extension FileBundleStore {
   }
 
   /// Removes a bundle, if it is there.
-  private func removeBundle(_ kind: StorageLayout.Kind, of id: SnapshotID) throws(SystemError) {
+  func removeBundle(_ kind: StorageLayout.Kind, of id: SnapshotID) throws(SystemError) {
     let path = layout.path(kind, of: id)
     do throws(SystemError) {
       let size = try Folder.size(of: path)

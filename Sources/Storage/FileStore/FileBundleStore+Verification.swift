@@ -5,38 +5,6 @@ import SnapshotStore
 import SystemIO
 
 extension FileBundleStore {
-  /// Checks what arrived, as far as it must be before it may be published, and makes its record.
-  ///
-  /// Bytes that come again for a bundle that was set aside are checked whole: they may be those that were found damaged.
-  func admit(
-    _ path: String, size: Int64, sha256: ContentDigest, as attachment: Attachment
-  ) async throws(StoreError) -> SnapshotRecord {
-    let validator = configuration.validator
-    try validator.requireDigest(sha256, of: attachment)
-    var depth = validator.depth(for: attachment, size: size)
-    var summary = try await check(path, size: size, depth)
-    if depth == .structure, try await isSetAside(attachment.id ?? summary.manifest.id) {
-      depth = .full
-      summary = try await check(path, size: size, depth)
-    }
-    return try validator.record(of: summary, depth, size: size, sha256: sha256, as: attachment)
-  }
-
-  private func check(
-    _ path: String, size: Int64, _ depth: SnapshotBundle.Depth
-  ) async throws(StoreError) -> BundleSummary {
-    do throws(BundleError) {
-      return try await checks.check(
-        URL(filePath: path), size: size, depth, by: configuration.validator.validate)
-    } catch {
-      throw StoreError(error)
-    }
-  }
-
-  private func isSetAside(_ id: SnapshotID) async throws(StoreError) -> Bool {
-    try await readers.next.perform { [layout] () throws(StoreError) in try layout.isSetAside(id) }
-  }
-
   /// Has the checksums of a bundle checked when those that are shorter are done.
   func verifyLater(_ id: SnapshotID) {
     scrubber.async { [weak self] in self?.beginCheck(of: id) }

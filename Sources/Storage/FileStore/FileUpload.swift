@@ -59,10 +59,7 @@ final class FileUpload: BundleUpload {
   func commit(_ attachment: Attachment) async throws(StoreError) -> Publication {
     try end()
     do throws(StoreError) {
-      let (record, files) = try await admit(attachment)
-      do throws(SystemError) { try await staging.synchronize(files) } catch { throw StoreError(error) }
-      return try await store.publish(
-        staging.names, arrival, as: record, createOnly: attachment.createOnly)
+      return try await store.publish(try await whole(), as: attachment)
     } catch {
       await remove()
       throw error
@@ -121,26 +118,16 @@ final class FileUpload: BundleUpload {
     }
   }
 
-  /// Checks what arrived once all of it is written, and writes its record.
-  /// - Returns: the record, and the files that are to be made last.
-  private func admit(
-    _ attachment: Attachment
-  ) async throws(StoreError) -> (SnapshotRecord, [Flusher.Target]) {
+  /// Writes what was gathered; returns when all bytes are written.
+  private func whole() async throws(StoreError) -> WholeUpload {
     let rest = flow.withLock { flow in
       (flow.inFlight, flow.isStaged) = (flow.inFlight + 1, true)
       return flow.gathered.take()
     }
-    let (size, sha256) = try await queue.perform { [self] () throws(StoreError) in
+    return try await queue.perform { [self] () throws(StoreError) in
       write(rest.map { [$0] } ?? [])
       if let failure = flow.withLock({ $0.failure }) { throw failure }
-      do throws(SystemError) { try staging.beginFile() } catch { throw StoreError(error) }
-      return staging.arrived
-    }
-    let record = try await store.admit(staging.names.bundle, size: size, sha256: sha256, as: attachment)
-    return try await queue.perform { [staging, store] () throws(StoreError) in
-      do throws(SystemError) {
-        return (record, try staging.complete(with: RecordFile.encode(record), store.faults))
-      } catch {
+      do throws(SystemError) { return try staging.whole(arrival, on: queue) } catch {
         throw StoreError(error)
       }
     }

@@ -1,5 +1,4 @@
-import Crypto
-import Foundation
+import Dispatch
 import SnapshotFormat
 import Synchronization
 import SystemIO
@@ -14,8 +13,8 @@ final class StagedUpload: Sendable {
   private struct Progress {
     /// Made when it is first wanted: an upload that breaks off before leaves the file system alone.
     var file: File?
-    var hash = SHA256()
-    var size: Int64 = 0
+    /// The digest of all bytes so far; its count is their length.
+    var digest = PrefixDigest()
     /// What the system was last told to write out; before it, everything is written out.
     var writing: Range<Int64> = 0..<0
   }
@@ -26,13 +25,11 @@ final class StagedUpload: Sendable {
   private static let writeOutSize: Int64 = 2 << 20
 
   let names: StagedBundle
-  private let flusher: Flusher
   private let epoch: Int
   private let progress = Mutex(Progress())
 
-  /// - Parameter flusher: makes it last in the end.
+  /// - Parameter flusher: flushes the files before the publication.
   init(in uploads: String, flusher: Flusher) {
-    self.flusher = flusher
     epoch = flusher.epoch
     let name = "\(uploads)/\(SnapshotID())"
     names = StagedBundle(bundle: name + ".zip", record: name + ".json")
@@ -51,11 +48,10 @@ final class StagedUpload: Sendable {
     try progress.withLock { progress throws(SystemError) in
       let file = try file(&progress)
       try unsafe bytes.withUnsafeBytes { buffer throws(SystemError) in
-        try unsafe file.write(buffer, at: progress.size)
-        unsafe progress.hash.update(bufferPointer: buffer)
+        try unsafe file.write(buffer, at: progress.digest.count)
       }
-      progress.size += Int64(bytes.count)
-      let unwritten = progress.writing.upperBound..<progress.size
+      try progress.digest.take(bytes, at: progress.digest.count, of: file)
+      let unwritten = progress.writing.upperBound..<progress.digest.count
       if unwritten.count >= Self.writeOutSize {
         file.beginWriting(unwritten)
         try file.waitForWriting(progress.writing)
@@ -64,31 +60,12 @@ final class StagedUpload: Sendable {
     }
   }
 
-  /// The length and the digest of what has arrived.
-  var arrived: (size: Int64, sha256: ContentDigest) {
-    progress.withLock { ($0.size, ContentDigest($0.hash.finalize())) }
-  }
-
-  /// The bundle's file, which is made now where not a byte has come.
-  @discardableResult
-  func beginFile() throws(SystemError) -> File {
-    try progress.withLock { progress throws(SystemError) -> File in try file(&progress) }
-  }
-
-  /// Writes the record beside the bundle, to which nothing is written from here on.
-  /// - Returns: what ``synchronize(_:)`` takes.
-  func complete(with record: [UInt8], _ faults: FaultInjection) throws(SystemError) -> [Flusher.Target] {
-    try faults.before(.writeRecord)
-    let recordFile = try File(names.record, .create(mode: 0o600))
-    try recordFile.write(record, at: 0)
-    let file = try beginFile()
-    try file.setMode(0o440)
-    try faults.before(.flushFiles)
-    return [.file(file), .file(recordFile)]
-  }
-
-  /// Returns when both files would survive a power cut. Does not block.
-  func synchronize(_ files: [Flusher.Target]) async throws(SystemError) {
-    try await flusher.flush(files, since: epoch)
+  /// The upload once all of its bytes are appended. One without a byte gets its file here.
+  func whole(_ arrival: QuotaTracker.Arrival, on queue: DispatchQueue) throws(SystemError) -> WholeUpload {
+    try progress.withLock { progress throws(SystemError) in
+      WholeUpload(
+        names: names, file: try file(&progress), size: progress.digest.count, sha256: progress.digest.value,
+        arrival: arrival, queue: queue, epoch: epoch)
+    }
   }
 }

@@ -36,3 +36,18 @@ public struct Attachment: Sendable, Hashable, Codable {
     self.expiresAt = expiresAt
   }
 }
+
+/// What is answered where the UUID of an attachment is taken: the same before the bytes come and when they are there, and
+/// in every store.
+extension Attachment {
+  /// The refusal of an upload whose UUID is taken by another snapshot.
+  package var taken: StoreError { createOnly ? .alreadyExists : .conflict }
+
+  /// Throws unless the upload brings again what is there: the same bytes for the same report, and not to create it.
+  /// - Parameter sha256: the digest of the upload's bytes; `nil` where it is not known yet.
+  package func requireRepeat(of existing: SnapshotRecord, sha256: ContentDigest?) throws(StoreError) {
+    guard !createOnly, existing.report == report, existing.sha256 == sha256 ?? existing.sha256 else {
+      throw taken
+    }
+  }
+}

@@ -98,16 +98,6 @@ public struct UploadValidator: Sendable {
       summary: summary, metadata: attachment.metadata, attachedBy: attachment.attachedBy,
       expiresAt: attachment.expiresAt.map(SnapshotJSON.milliseconds))
   }
-
-  /// What becomes of an upload whose UUID is taken: ``Publication/alreadyThere(_:)`` for the same bytes and the
-  /// same report, else the refusal.
-  public static func reconcile(
-    _ record: SnapshotRecord, with existing: SnapshotRecord, createOnly: Bool
-  ) throws(StoreError) -> Publication {
-    if createOnly { throw .alreadyExists }
-    guard existing.sha256 == record.sha256, existing.report == record.report else { throw .conflict }
-    return .alreadyThere(existing)
-  }
 }
 
 extension StoreError {
