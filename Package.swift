@@ -21,6 +21,7 @@ let base = group(
       name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
     .systemLibrary(name: "CPlatform"),
     .target(name: "SystemIO", dependencies: ["CPlatform"]),
+    .target(name: "JSONText"),
     .target(name: "ZipArchive", dependencies: ["CZlib", "SystemIO"]),
   ])
 
@@ -28,8 +29,8 @@ let base = group(
 let snapshots = group(
   "Sources/Snapshots",
   [
-    .target(name: "SnapshotFormat", dependencies: ["SystemIO", "ZipArchive", .crypto]),
-    .target(name: "SnapshotDiff", dependencies: ["SnapshotFormat", "ZipArchive"]),
+    .target(name: "SnapshotFormat", dependencies: ["SystemIO", "JSONText", "ZipArchive", .crypto]),
+    .target(name: "SnapshotDiff", dependencies: ["JSONText", "SnapshotFormat", "ZipArchive"]),
   ])
 
 /// HTTP for server and client; none of it has heard of a snapshot.
@@ -37,7 +38,8 @@ let http = group(
   "Sources/HTTP",
   [
     .target(name: "HTTPSemantics", dependencies: [.httpTypes, .rawStructuredFields]),
-    .target(name: "HTTPEngine", dependencies: ["SystemIO", "HTTPSemantics", .httpTypes, .logging]),
+    .target(
+      name: "HTTPEngine", dependencies: ["SystemIO", "JSONText", "HTTPSemantics", .httpTypes, .logging]),
     .target(name: "HTTPTransport", dependencies: ["SystemIO", .httpTypes]),
     .target(
       name: "CurlTransport",
@@ -52,7 +54,7 @@ let http = group(
 let app = group(
   "Sources/App",
   [
-    .target(name: "DataSnapshots", dependencies: ["SnapshotFormat", "SystemIO"]),
+    .target(name: "DataSnapshots", dependencies: ["SnapshotFormat", "JSONText", "SystemIO"]),
     .target(name: "Repositories", dependencies: ["SystemIO"]),
     .target(
       name: "SnapshotClient",
@@ -90,13 +92,13 @@ let server = group(
     .target(
       name: "SnapshotPages",
       dependencies: [
-        "SnapshotDiff", "SnapshotFormat", "HTTPSemantics", .mustache,
+        "SnapshotDiff", "SnapshotFormat", "JSONText", "HTTPSemantics", .mustache,
       ], resources: [.embedInCode("Templates"), .embedInCode("Assets")]),
     .target(
       name: "SnapshotServer",
       dependencies: [
         "SnapshotPages", "SnapshotDiff", "HTTPEngine", "HTTPSemantics", "SnapshotStore", "SnapshotFormat",
-        "ZipArchive", "SystemIO", .httpTypes, .logging, .crypto, .coreMetrics, .tracing,
+        "ZipArchive", "JSONText", "SystemIO", .httpTypes, .logging, .crypto, .coreMetrics, .tracing,
       ]),
   ])
 
@@ -107,7 +109,8 @@ let command = group(
     .executableTarget(
       name: "snapshot",
       dependencies: [
-        "SystemIO", "ZipArchive", "SnapshotFormat", "SnapshotDiff", "DataSnapshots", "SnapshotClient",
+        "SystemIO", "JSONText", "ZipArchive", "SnapshotFormat", "SnapshotDiff", "DataSnapshots",
+        "SnapshotClient",
         "HTTPTransport", "HTTPEngine", "SnapshotStore", "FileStore", "SQLiteCatalog", "SnapshotServer",
         "PrometheusMetrics", .httpTypes, .logging, .coreMetrics, .argumentParser, .configuration,
         .serviceLifecycle, .unixSignals,
@@ -136,6 +139,7 @@ let tests = [
     "Tests/Base",
     [
       .testTarget(name: "SystemIOTests", dependencies: ["SystemIO", "TestSupport"]),
+      .testTarget(name: "JSONTextTests", dependencies: ["JSONText"]),
       .testTarget(name: "ZipArchiveTests", dependencies: ["ZipArchive", "SystemIO", "TestSupport"]),
     ]),
   group(
@@ -226,8 +230,8 @@ let tests = [
 /// `FUZZING` is set, driven by libFuzzer.
 let isFuzzing = Context.environment["FUZZING"] != nil
 let fuzzed: [Target.Dependency] = [
-  "HTTPEngine", "HTTPSemantics", "HTTPTransport", "SnapshotDiff", "SnapshotFormat", "ZipArchive", "SystemIO",
-  .httpTypes,
+  "HTTPEngine", "HTTPSemantics", "HTTPTransport", "JSONText", "SnapshotDiff", "SnapshotFormat", "ZipArchive",
+  "SystemIO", .httpTypes,
   .target(name: "CurlTransport", condition: .when(platforms: [.linux])),
 ]
 let fuzzing: Target =

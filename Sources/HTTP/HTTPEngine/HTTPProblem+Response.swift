@@ -1,50 +1,33 @@
 import HTTPSemantics
 import HTTPTypes
+import JSONText
 
 extension HTTPProblem {
   /// The answer that tells this problem: a JSON object of `type`, `title`, `status`, `detail`, `requestID` and the
   /// problem's ``numbers``, as `application/problem+json`, with the same id in `X-Request-Id`.
   public func response(requestID: String) -> HTTPServerResponse {
-    var json = "{\"type\":"
-    json.appendJSONString(type)
-    json += ",\"title\":"
-    json.appendJSONString(title)
-    json += ",\"status\":\(status.code),\"detail\":"
-    json.appendJSONString(detail)
-    json += ",\"requestID\":"
-    json.appendJSONString(requestID)
-    for (name, number) in numbers {
-      json += ","
-      json.appendJSONString(name)
-      json += ":\(number)"
+    var json: [UInt8] = []
+    func append(_ name: String, _ value: String) {
+      json.append(UInt8(ascii: json.isEmpty ? "{" : ","))
+      JSONString.append(name, to: &json)
+      json.append(UInt8(ascii: ":"))
+      json += value.utf8
     }
-    json += "}\n"
+    func append(_ name: String, text: String) {
+      append(name, "")
+      JSONString.append(text, to: &json, escapesMarkup: true)
+    }
+    append("type", text: type)
+    append("title", text: title)
+    append("status", "\(status.code)")
+    append("detail", text: detail)
+    append("requestID", text: requestID)
+    for (name, number) in numbers { append(name, "\(number)") }
+    json += "}\n".utf8
     var fields = headerFields
     fields[.contentType] = "application/problem+json"
     fields[.xRequestID] = requestID
     fields[.xContentTypeOptions] = "nosniff"
-    return HTTPServerResponse(status: status, headerFields: fields, body: .bytes(Array(json.utf8)))
-  }
-}
-
-extension String {
-  /// Appends `text` as a JSON string (RFC 8259 §7), with everything escaped that could end it or a script element.
-  fileprivate mutating func appendJSONString(_ text: String) {
-    let hex = Array("0123456789abcdef".unicodeScalars)
-    unicodeScalars.append("\"")
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\"": append("\\\"")
-      case "\\": append("\\\\")
-      case "\n": append("\\n")
-      case "\r": append("\\r")
-      case "\t": append("\\t")
-      case "<", ">", "&", "\u{7F}", "\u{2028}", "\u{2029}", ..<" ":
-        append("\\u")
-        for shift in [12, 8, 4, 0] { unicodeScalars.append(hex[Int(scalar.value >> UInt32(shift) & 15)]) }
-      default: unicodeScalars.append(scalar)
-      }
-    }
-    unicodeScalars.append("\"")
+    return HTTPServerResponse(status: status, headerFields: fields, body: .bytes(json))
   }
 }

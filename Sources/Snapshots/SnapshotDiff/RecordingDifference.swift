@@ -1,3 +1,4 @@
+public import JSONText
 public import SnapshotFormat
 
 /// A recording that both snapshots have, with other bytes.

@@ -81,6 +81,13 @@ struct RedactionTests {
       try await stored(marked, [rule]) == Data([0xEF, 0xBB, 0xBF]) + Data(#"{"pin":"[redacted]"}"#.utf8))
   }
 
+  @Test func `JSON with leading zeros or escapes of its own is read too`() async throws {
+    let rule = RedactionRule.jsonKeys(["pin"], named: "keys")
+    #expect(
+      try await stored(#"{"pin":"\x1","a":007,"b":"it\'s","p\in":-01}"#, rule)
+        == #"{"pin":"[redacted]","a":007,"b":"it\'s","p\in":0}"#)
+  }
+
   @Test(arguments: [
     #"{"pin":"secret""#, #"{"pin":"secret"} trailing"#, #"{"pin":'secret'}"#, #"{pin:"secret"}"#, "{",
     #"{"a":"\"#, "{\"a\":\"line\nbreak\"}", "[[1 2]]", "[\"a\",]", "{\"a\" 1}",

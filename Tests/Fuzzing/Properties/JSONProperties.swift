@@ -1,4 +1,4 @@
-import SnapshotFormat
+import JSONText
 
 extension FuzzedParser {
   /// A document is read as the same tokens wherever its pieces end; what comes first of a text is the same however much

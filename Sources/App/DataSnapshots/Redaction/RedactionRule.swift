@@ -19,7 +19,7 @@ public struct RedactionRule: Sendable {
   /// One way to find something.
   enum Step: Sendable {
     case keys(@Sendable (String) -> Bool)
-    case path(JSONPath)
+    case path(JSONPathPattern)
     case text(TextRule)
     case data(@Sendable (Data, String) throws -> Data)
 
@@ -58,7 +58,7 @@ public struct RedactionRule: Sendable {
   public static func jsonPath(
     _ path: String, named name: String
   ) throws(MalformedRule) -> RedactionRule {
-    RedactionRule(name, [.path(try JSONPath(path))])
+    RedactionRule(name, [.path(try JSONPathPattern(path))])
   }
 
   /// Removes what the regular expression `pattern` (in ICU's syntax) finds in text; where it has a group, what the

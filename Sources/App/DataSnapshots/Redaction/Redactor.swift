@@ -1,4 +1,5 @@
 import Foundation
+import JSONText
 
 /// Runs rules over what is to be stored.
 struct Redactor: Sendable {
@@ -63,7 +64,7 @@ struct Redactor: Sendable {
       case (.path(let path), let json?):
         isChanged = removeValues(json, of: &text) { path.matches($0.place) }
       case (.text(let rule), let json?):
-        isChanged = removeText(rule, json, of: &text)
+        isChanged = try removeText(rule, json, of: &text)
       case (.text(let rule), nil):
         isChanged = replace(rule.matches(in: text.bytes), in: &text)
       case (.path, nil), (.data, _):
@@ -113,14 +114,15 @@ struct Redactor: Sendable {
   }
 
   /// Takes what a rule finds in the keys, strings and numbers of JSON, read without escapes.
-  private static func removeText(_ rule: TextRule, _ json: JSONTokens, of text: inout RedactableText) -> Bool
-  {
+  private static func removeText(
+    _ rule: TextRule, _ json: JSONTokens, of text: inout RedactableText
+  ) throws -> Bool {
     // All of them in one text with a line for each: a rule is run once.
     var lines: [UInt8] = []
     var places: [(line: Range<Int>, token: JSONTokens.Token)] = []
     for token in json.tokens where token.kind == .string || token.kind == .number {
       let source = text.bytes[token.range]
-      let content = token.kind == .string ? Array(JSONString.decode(source).utf8) : Array(source)
+      let content = token.kind == .string ? try JSONTokens.content(ofString: source) : Array(source)
       places.append((lines.count..<lines.count + content.count, token))
       lines += content + [UInt8(ascii: "\n")]
     }
@@ -139,7 +141,9 @@ struct Redactor: Sendable {
         edits.append((token.range, emptied(.number)))
       } else {
         let content = pieces(of: lines, line, matches) { _ in Array(RedactionRule.mark.utf8) }
-        edits.append((token.range, JSONString.encode(content)))
+        var string: [UInt8] = []
+        JSONString.append(String(decoding: content, as: UTF8.self), to: &string)
+        edits.append((token.range, string))
       }
     }
     let isChanged = replace(edits, in: &text)

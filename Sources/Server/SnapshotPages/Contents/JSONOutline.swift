@@ -1,3 +1,4 @@
+import JSONText
 import SnapshotFormat
 
 /// What a page shows of a JSON document: as much as it has room for, the upper levels before the lower ones, and of

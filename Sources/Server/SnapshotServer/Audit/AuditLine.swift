@@ -1,4 +1,5 @@
 import Foundation
+import JSONText
 import SystemIO
 
 /// A JSON object as it is put together (RFC 8259), on one line: most requests have one, so its bytes are appended to bytes.
@@ -15,7 +16,7 @@ struct AuditLine {
   mutating func append(_ key: String, _ value: String?) {
     guard let value else { return }
     append(key)
-    append(text: value)
+    JSONString.append(value, to: &bytes)
   }
 
   /// Appends a member whose value is a time.
@@ -40,33 +41,6 @@ struct AuditLine {
     bytes.append(UInt8(ascii: "\""))
     bytes.append(contentsOf: key.utf8)
     bytes.append(contentsOf: "\":".utf8)
-  }
-
-  /// Appends `text` as a JSON string (§7), all control characters and separators of lines escaped.
-  private mutating func append(text: String) {
-    bytes.append(UInt8(ascii: "\""))
-    let start = bytes.count
-    bytes.append(contentsOf: text.utf8)
-    // Nearly all of it is plain ASCII, and stays as it is.
-    if !bytes[start...].allSatisfy(Self.isPlain) {
-      bytes.removeSubrange(start...)
-      for scalar in text.unicodeScalars { append(scalar) }
-    }
-    bytes.append(UInt8(ascii: "\""))
-  }
-
-  private static func isPlain(_ byte: UInt8) -> Bool {
-    byte >= 0x20 && byte < 0x7F && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
-  }
-
-  private mutating func append(_ scalar: Unicode.Scalar) {
-    switch scalar {
-    case "\"", "\\": bytes += [UInt8(ascii: "\\"), UInt8(ascii: scalar)]
-    case ..<" ", "\u{7F}"..."\u{9F}", "\u{2028}"..."\u{202E}", "\u{2066}"..."\u{2069}", "\u{FEFF}":
-      let digits = String(scalar.value, radix: 16)
-      bytes.append(contentsOf: "\\u\(String(repeating: "0", count: 4 - digits.count))\(digits)".utf8)
-    default: bytes.append(contentsOf: String(scalar).utf8)
-    }
   }
 }
 

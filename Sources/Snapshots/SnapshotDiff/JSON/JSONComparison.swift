@@ -1,3 +1,5 @@
+import JSONText
+
 /// Goes through two JSON documents at the same time, down wherever they differ.
 struct JSONComparison {
   private let first: JSONDocument
@@ -24,8 +26,8 @@ struct JSONComparison {
       let (text, otherText) = (first.text(one), second.text(other))
       let start = Self.start(ofDifference: text, otherText, within: limits.excerptLength)
       list.append(
-        path, first: JSONText.excerpt(text, from: start, limit: limits.excerptLength),
-        second: JSONText.excerpt(otherText, from: start, limit: limits.excerptLength))
+        path, first: JSONExcerpt.excerpt(text, from: start, limit: limits.excerptLength),
+        second: JSONExcerpt.excerpt(otherText, from: start, limit: limits.excerptLength))
     default:
       list.append(path, first: excerpt(first, one), second: excerpt(second, other))
     }
@@ -40,11 +42,11 @@ struct JSONComparison {
   }
 
   private func excerpt(_ document: JSONDocument, _ index: Int) -> String {
-    JSONText.excerpt(document.text(index), limit: limits.excerptLength)
+    JSONExcerpt.excerpt(document.text(index), limit: limits.excerptLength)
   }
 
   private func keyText(_ document: JSONDocument, _ index: Int) -> String {
-    JSONText.key(document.text(index), limit: limits.keyLength)
+    JSONExcerpt.key(document.text(index), limit: limits.keyLength)
   }
 
   private mutating func compareObjects(_ one: Int, _ other: Int, _ path: JSONPath) {

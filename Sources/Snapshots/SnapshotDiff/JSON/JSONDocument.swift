@@ -1,4 +1,4 @@
-import SnapshotFormat
+import JSONText
 
 /// A JSON document (RFC 8259) as a flat list of its values, each with a hash of what it means: two documents are
 /// compared by these, whatever their spaces, the order of their keys, and the spelling of their texts and numbers.

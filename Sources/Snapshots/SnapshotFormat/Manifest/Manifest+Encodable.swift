@@ -1,4 +1,5 @@
 import Foundation
+import JSONText
 
 extension Manifest: Encodable {
   private enum Key: String, CodingKey {

@@ -1,4 +1,5 @@
 public import Foundation
+public import JSONText
 
 /// `manifest.json`: what a snapshot is, where it came from, and what is recorded in it.
 public struct Manifest: Hashable, Sendable {

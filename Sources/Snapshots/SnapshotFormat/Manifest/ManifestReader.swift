@@ -1,4 +1,5 @@
 import Foundation
+import JSONText
 
 /// Reads `manifest.json` piece by piece, and hands on each recording as it comes: in memory that does not grow with
 /// their number.

@@ -1,4 +1,5 @@
 import Foundation
+import JSONText
 
 /// Reads the values that a manifest is made of out of its JSON.
 ///

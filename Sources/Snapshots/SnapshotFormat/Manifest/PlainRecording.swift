@@ -1,4 +1,5 @@
 import Foundation
+import JSONText
 
 /// A recording of a manifest that is spelt as writers spell it: numbers without signs and fractions, escapes in its
 /// identifier and path alone, each key once, and none that is not known.

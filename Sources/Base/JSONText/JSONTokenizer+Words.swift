@@ -9,7 +9,11 @@ extension JSONTokenizer {
       try readEscape(piece[position])
       return nil
     case .digits(let count, let value):
-      guard let digit = Hexadecimal.value(piece[position]) else { throw failure(.unexpected) }
+      guard let digit = Self.hexadecimal(piece[position]) else {
+        guard configuration.isLenient else { throw failure(.unexpected) }
+        lexeme = .text
+        return nil
+      }
       if configuration.keepsEscapes { keep(piece[position]) }
       position += 1
       let sum = value << 4 | UInt32(digit)
@@ -36,6 +40,15 @@ extension JSONTokenizer {
       position += 1
       lexeme = matched == 1 ? .mark(2) : .none
       return nil
+    }
+  }
+
+  private static func hexadecimal(_ digit: UInt8) -> UInt8? {
+    switch digit {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+    default: nil
     }
   }
 

@@ -1,3 +1,5 @@
+public import JSONText
+
 /// Reads JSON token by token out of pieces that it asks for as it needs them: a ``JSONTokenizer`` with its source.
 public struct JSONReader {
   /// Why nothing more is read.
@@ -39,10 +41,17 @@ public struct JSONReader {
     }
   }
 
-  /// The next element of an array as a whole, as ``JSONTokenizer/takeElement(_:)`` says: of the pieces that have come.
+  /// Takes the next element of an array as a whole, in place of its tokens: an object that `read` knows.
+  /// - Parameter read: Gets the bytes at hand, and where in them the element begins; answers what it is and where it
+  ///   ends, or `nil` where it is to be read token by token. It takes nothing but whole objects.
+  /// - Returns: What `read` answered; `nil` where nothing was taken.
   mutating func takeElement<Element>(
     _ read: ([UInt8], Int) -> (element: Element, end: Int)?
   ) -> Element? {
-    tokenizer.takeElement(read)
+    guard let start = tokenizer.nextElement, let (element, end) = read(tokenizer.piece, start) else {
+      return nil
+    }
+    tokenizer.takeElement(from: start, to: end)
+    return element
   }
 }

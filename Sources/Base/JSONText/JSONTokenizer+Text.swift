@@ -61,7 +61,14 @@ extension JSONTokenizer {
     case UInt8(ascii: "n"): character = 0x0A
     case UInt8(ascii: "r"): character = 0x0D
     case UInt8(ascii: "t"): character = 0x09
-    default: throw failure(.unexpected)
+    default:
+      guard configuration.isLenient else { throw failure(.unexpected) }
+      // What is not ASCII is read as the text goes on.
+      guard byte < 0x80 else {
+        lexeme = .text
+        return
+      }
+      character = byte
     }
     if configuration.keepsEscapes {
       keep([UInt8(ascii: "\\"), byte])

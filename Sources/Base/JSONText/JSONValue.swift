@@ -1,4 +1,4 @@
-/// Any JSON: what a manifest carries that this version of the format does not know.
+/// Any JSON value.
 public enum JSONValue: Hashable, Sendable {
   case null
   case boolean(Bool)
@@ -61,13 +61,13 @@ extension JSONValue: Codable {
 }
 
 /// A key of any name.
-struct JSONKey: CodingKey {
-  let stringValue: String
-  let intValue: Int? = nil
+package struct JSONKey: CodingKey {
+  package let stringValue: String
+  package let intValue: Int? = nil
 
-  init(_ name: String) { stringValue = name }
-  init(stringValue: String) { self.stringValue = stringValue }
-  init?(intValue: Int) { nil }
+  package init(_ name: String) { stringValue = name }
+  package init(stringValue: String) { self.stringValue = stringValue }
+  package init?(intValue: Int) { nil }
 }
 
 extension SingleValueDecodingContainer {

@@ -1,20 +1,20 @@
 /// Finds where runs of bytes end, as most of a JSON document is such.
-enum JSONRun {
+package enum JSONRun {
   private static let ones: UInt64 = 0x0101_0101_0101_0101
 
   /// Where the bytes from `start` on end that stand for themselves in a text: no quotes, backslashes or control
   /// characters.
-  static func plainEnd(_ bytes: [UInt8], from start: Int) -> Int {
+  package static func plainEnd(_ bytes: [UInt8], from start: Int) -> Int {
     end(bytes, from: start, stops)
   }
 
   /// The same, where the first byte outside ASCII ends them too.
-  static func asciiEnd(_ bytes: [UInt8], from start: Int) -> Int {
+  package static func asciiEnd(_ bytes: [UInt8], from start: Int) -> Int {
     end(bytes, from: start) { stops($0) | $0 & (ones * 0x80) }
   }
 
   /// Where the white space that begins at `start` ends.
-  static func spaceEnd(_ bytes: [UInt8], from start: Int) -> Int {
+  package static func spaceEnd(_ bytes: [UInt8], from start: Int) -> Int {
     var index = start
     while index < bytes.count {
       let byte = bytes[index]

@@ -1,17 +1,13 @@
-/// Where a value is in JSON: a pattern of keys and indices.
-struct JSONPath: Sendable, Hashable {
+import JSONText
+
+/// A pattern of the places of values in JSON: keys, indices and wildcards.
+struct JSONPathPattern: Sendable, Hashable {
   enum Part: Sendable, Hashable {
     case key(String)
     case index(Int)
     case anyKey
     case anyIndex
     case anyDepth
-  }
-
-  /// A step on the way down to a value.
-  enum Place: Hashable {
-    case key(String)
-    case index(Int)
   }
 
   let parts: [Part]
@@ -78,7 +74,7 @@ struct JSONPath: Sendable, Hashable {
   }
 
   /// Whether the value at `place` is meant.
-  func matches(_ place: [Place]) -> Bool {
+  func matches(_ place: [JSONPath.Step]) -> Bool {
     // Which parts may come next, as a set that is walked along with the place: `**` makes no difference to the cost.
     var states: Set<Int> = closure([0])
     for step in place {

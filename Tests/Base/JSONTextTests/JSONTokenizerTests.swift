@@ -1,5 +1,6 @@
-import SnapshotFormat
 import Testing
+
+@testable import JSONText
 
 @Suite struct JSONTokenizerTests {
   /// The tokens of `pieces`, each with its text; the last line is what is wrong, where something is.
@@ -129,6 +130,30 @@ import Testing
       #expect(String(decoding: tokenizer.text, as: UTF8.self) == kept)
       #expect(tokenizer.textLength == length)
     }
+  }
+
+  @Test(arguments: [
+    ("", []), ("1 2", ["1", "2"]), ("{}\n[1]{}", ["{", "}", "[", "1", "]", "{", "}"]),
+    ("[007,-00.5,0]", ["[", "007", "-00.5", "0", "]"]), (#"["\'\x\é\uZ"]"#, ["[", "'xéZ", "]"]),
+    ("[1", ["[", "1", "-"]), ("[1 2]", ["[", "1", "-"]), ("{},{}", ["{", "}", "-"]), ("1.", ["-"]),
+    ("{\"a\":", ["{", "a", "-"]), ("\"\\", ["-"]),
+  ])
+  func `a lenient tokenizer reads documents in a row, leading zeros and any escape`(
+    text: String, tokens: [String]
+  ) {
+    var configuration = JSONTokenizer.Configuration()
+    configuration.isLenient = true
+    let short = ["beginObject": "{", "endObject": "}", "beginArray": "[", "endArray": "]"]
+    let bytes = Array(text.utf8)
+    for pieces in [[bytes], bytes.map { [$0] }] {
+      let found = lines(pieces, configuration).map { line -> String in
+        let words = line.split(separator: " ").map(String.init)
+        if ["byte", "it"].contains(words.first) { return "-" }
+        return words.first.flatMap { short[$0] } ?? words[1]
+      }
+      #expect(found == tokens)
+    }
+    #expect(lines("1 2").last == "byte 2 has no place there")
   }
 
   @Test func `texts are kept as they are spelt where that is wanted`() throws {

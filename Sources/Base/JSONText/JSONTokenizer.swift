@@ -13,8 +13,11 @@ public struct JSONTokenizer: Sendable {
     public var depth = 512
     /// The most bytes of one text or number that are kept; the rest is read and counted.
     public var textLength = Int.max
-    /// Whether texts are kept as they are spelt, without what their escapes stand for.
+    /// Whether texts are kept as they are spelled, without what their escapes stand for.
     public var keepsEscapes = false
+    /// Whether it also reads what RFC 8259 does not allow and many programs write: several documents in a row (JSON
+    /// Lines), numbers with leading zeros, and escapes of any character, which stand for that character.
+    package var isLenient = false
 
     /// The values above.
     public init() {}
@@ -53,7 +56,8 @@ public struct JSONTokenizer: Sendable {
   public internal(set) var range = 0..<0
 
   let configuration: Configuration
-  var piece: [UInt8] = []
+  /// The bytes at hand.
+  package internal(set) var piece: [UInt8] = []
   /// Where the next byte stands in `piece`, and where `piece` stands in the document.
   var position = 0
   var base = 0
@@ -79,7 +83,13 @@ public struct JSONTokenizer: Sendable {
 
   /// Whether the document was read to its end, and was whole.
   public var isComplete: Bool {
-    isAtEnd && position == piece.count && expectation == .nothing && lexeme == .none
+    isAtEnd && position == piece.count && isBetweenDocuments
+  }
+
+  /// Whether all that was begun is read.
+  var isBetweenDocuments: Bool {
+    let mayEnd = expectation == .nothing || configuration.isLenient && expectation == .value
+    return mayEnd && lexeme == .none && containers.isEmpty
   }
 
   /// Takes the next bytes, after ``next()`` has answered `nil` to those before.

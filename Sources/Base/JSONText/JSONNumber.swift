@@ -3,12 +3,14 @@ struct JSONNumber: Equatable {
   private enum Part { case minus, zero, whole, point, fraction, exponent, sign, power }
 
   private var part: Part
+  private let isLenient: Bool
 
-  /// Begins with a minus or a digit, else `nil`.
-  init?(_ byte: UInt8) {
+  /// Begins with a minus or a digit, else `nil`; where `isLenient`, zeros may lead.
+  init?(_ byte: UInt8, isLenient: Bool = false) {
+    self.isLenient = isLenient
     switch byte {
     case UInt8(ascii: "-"): part = .minus
-    case UInt8(ascii: "0"): part = .zero
+    case UInt8(ascii: "0"): part = isLenient ? .whole : .zero
     case UInt8(ascii: "1")...UInt8(ascii: "9"): part = .whole
     default: return nil
     }
@@ -25,7 +27,7 @@ struct JSONNumber: Equatable {
   /// Takes the next byte; answers `false`, and is as before, where that is no part of the number.
   mutating func take(_ byte: UInt8) -> Bool {
     switch (part, byte) {
-    case (.minus, UInt8(ascii: "0")): part = .zero
+    case (.minus, UInt8(ascii: "0")): part = isLenient ? .whole : .zero
     case (.minus, UInt8(ascii: "1")...UInt8(ascii: "9")): part = .whole
     case (.whole, UInt8(ascii: "0")...UInt8(ascii: "9")): break
     case (.zero, UInt8(ascii: ".")), (.whole, UInt8(ascii: ".")): part = .point

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import SnapshotFormat
+@testable import JSONText
 
 @Suite struct JSONRunTests {
   @Test func `a run ends at the first byte that is none of it, wherever that stands`() {

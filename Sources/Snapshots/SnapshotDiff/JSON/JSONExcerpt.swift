@@ -1,7 +1,7 @@
-import SnapshotFormat
+import JSONText
 
 /// Texts of a JSON document, and what is shown of its values.
-enum JSONText {
+enum JSONExcerpt {
   /// What a quoted text stands for, its escapes read; up to `limit` bytes of it. What can't be read is shown as it stands
   /// there.
   static func key(_ quoted: ArraySlice<UInt8>, limit: Int = .max) -> String {

@@ -1,4 +1,4 @@
-/// A place in a JSON document, spelt as `jq` reads it: `.items[3].title`, `.["a b"]`, and `.` for all of it.
+/// A place in a JSON document, spelled as `jq` reads it: `.items[3].title`, `.["a b"]`, and `.` for the whole document.
 public struct JSONPath: Hashable, Sendable, CustomStringConvertible {
   /// One step down.
   public enum Step: Hashable, Sendable {
@@ -15,7 +15,7 @@ public struct JSONPath: Hashable, Sendable, CustomStringConvertible {
   public init(_ steps: [Step] = []) { self.steps = steps }
 
   /// The place one step further down.
-  func appending(_ step: Step) -> JSONPath { JSONPath(steps + [step]) }
+  package func appending(_ step: Step) -> JSONPath { JSONPath(steps + [step]) }
 
   /// The path as `jq` reads it.
   public var description: String {
@@ -23,7 +23,7 @@ public struct JSONPath: Hashable, Sendable, CustomStringConvertible {
     for step in steps {
       switch step {
       case .key(let key) where Self.isPlain(key): text += ".\(key)"
-      case .key(let key): text += (text.isEmpty ? "." : "") + "[\(Self.quoted(key))]"
+      case .key(let key): text += (text.isEmpty ? "." : "") + "[\(JSONString.quoted(key))]"
       case .index(let index): text += (text.isEmpty ? "." : "") + "[\(index)]"
       }
     }
@@ -38,20 +38,5 @@ public struct JSONPath: Hashable, Sendable, CustomStringConvertible {
       default: false
       }
     }
-  }
-
-  private static func quoted(_ key: String) -> String {
-    var text = "\""
-    for scalar in key.unicodeScalars {
-      switch scalar {
-      case "\"": text += "\\\""
-      case "\\": text += "\\\\"
-      case ..<" ", "\u{7F}"..."\u{9F}":
-        let digits = String(scalar.value, radix: 16)
-        text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-      default: text.unicodeScalars.append(scalar)
-      }
-    }
-    return text + "\""
   }
 }

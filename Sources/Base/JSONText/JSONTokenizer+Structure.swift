@@ -25,7 +25,9 @@ extension JSONTokenizer {
       lexeme = .mark(1)
       position += 1
     default:
-      guard let number = JSONNumber(byte) else { throw failure(.unexpected) }
+      guard let number = JSONNumber(byte, isLenient: configuration.isLenient) else {
+        throw failure(.unexpected)
+      }
       try beginValue()
       keep(byte)
       lexeme = .number(number)
@@ -69,7 +71,7 @@ extension JSONTokenizer {
 
   mutating func endValue() {
     lexeme = .none
-    expectation = containers.isEmpty ? .nothing : .separator
+    expectation = !containers.isEmpty ? .separator : configuration.isLenient ? .value : .nothing
   }
 
   private mutating func beginText() throws(JSONFailure) {
@@ -93,7 +95,7 @@ extension JSONTokenizer {
       range = start..<offset
       return .number
     }
-    guard expectation == .nothing, lexeme == .none else { throw failure(.incomplete) }
+    guard isBetweenDocuments else { throw failure(.incomplete) }
     return nil
   }
 }

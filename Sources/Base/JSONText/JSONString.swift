@@ -1,0 +1,55 @@
+/// Writes text as strings of JSON (RFC 8259 §7).
+///
+/// Quotes, backslashes, and what is invisible or ends a line somewhere are escaped: control characters, separators of
+/// lines and paragraphs, marks of the writing direction, and the byte order mark. A string is safe to show on a terminal.
+package enum JSONString {
+  /// Appends `text` with its quotes to `bytes`.
+  /// - Parameter escapesMarkup: Also escapes `<`, `>` and `&`, so that the string can't end a script element of HTML, and
+  ///   writes line ends and tabs in their short form.
+  package static func append(_ text: String, to bytes: inout [UInt8], escapesMarkup: Bool = false) {
+    bytes.append(UInt8(ascii: "\""))
+    let start = bytes.count
+    bytes.append(contentsOf: text.utf8)
+    // Nearly all text is plain ASCII, and stays as it is.
+    if !bytes[start...].allSatisfy({ isPlain($0) && !(escapesMarkup && isMarkup($0)) }) {
+      bytes.removeSubrange(start...)
+      for scalar in text.unicodeScalars { append(scalar, to: &bytes, escapesMarkup) }
+    }
+    bytes.append(UInt8(ascii: "\""))
+  }
+
+  /// `text` with its quotes.
+  package static func quoted(_ text: String) -> String {
+    var bytes: [UInt8] = []
+    append(text, to: &bytes)
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    byte >= 0x20 && byte < 0x7F && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+  }
+
+  private static func isMarkup(_ byte: UInt8) -> Bool {
+    byte == UInt8(ascii: "<") || byte == UInt8(ascii: ">") || byte == UInt8(ascii: "&")
+  }
+
+  private static func append(_ scalar: Unicode.Scalar, to bytes: inout [UInt8], _ escapesMarkup: Bool) {
+    switch scalar {
+    case "\"", "\\": bytes += [UInt8(ascii: "\\"), UInt8(ascii: scalar)]
+    case "\n" where escapesMarkup: bytes += "\\n".utf8
+    case "\r" where escapesMarkup: bytes += "\\r".utf8
+    case "\t" where escapesMarkup: bytes += "\\t".utf8
+    case ..<" ", "\u{7F}"..."\u{9F}", "\u{2028}"..."\u{202E}", "\u{2066}"..."\u{2069}", "\u{FEFF}":
+      appendEscape(scalar, to: &bytes)
+    case "<", ">", "&":
+      if escapesMarkup { appendEscape(scalar, to: &bytes) } else { bytes.append(UInt8(ascii: scalar)) }
+    default: bytes.append(contentsOf: String(scalar).utf8)
+    }
+  }
+
+  /// All that is escaped so is below U+10000.
+  private static func appendEscape(_ scalar: Unicode.Scalar, to bytes: inout [UInt8]) {
+    let digits = String(scalar.value, radix: 16)
+    bytes.append(contentsOf: "\\u\(String(repeating: "0", count: 4 - digits.count))\(digits)".utf8)
+  }
+}
