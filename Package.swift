@@ -37,7 +37,7 @@ let snapshots = group(
 let http = group(
   "Sources/HTTP",
   [
-    .target(name: "HTTPSemantics", dependencies: [.httpTypes, .rawStructuredFields]),
+    .target(name: "HTTPSemantics", dependencies: ["SystemIO", .httpTypes, .rawStructuredFields]),
     .target(
       name: "HTTPEngine", dependencies: ["SystemIO", "JSONText", "HTTPSemantics", .httpTypes, .logging]),
     .target(name: "HTTPTransport", dependencies: ["SystemIO", .httpTypes]),

@@ -1,4 +1,5 @@
 public import Foundation
+import SystemIO
 
 /// The one way that JSON is written and read here: sorted keys, plain slashes, and dates in RFC 3339, UTC,
 /// with milliseconds.
@@ -30,20 +31,20 @@ public enum SnapshotJSON {
 
   /// The time that `text` is in RFC 3339, to the millisecond; else `nil`.
   public static func time(_ text: String) -> Date? {
-    InternetTime.milliseconds(text.utf8).map { Date(timeIntervalSince1970: Double($0) / 1000) }
+    UTCTime.milliseconds(rfc3339: Array(text.utf8)[...]).map {
+      Date(timeIntervalSince1970: Double($0) / 1000)
+    }
   }
 
   /// `date` as far as JSON keeps it: to the millisecond, in the years 0000 to 9999 that RFC 3339 can write.
   public static func milliseconds(of date: Date) -> Date {
-    Date(timeIntervalSince1970: wholeMilliseconds(of: date) / 1000)
-  }
-
-  /// Since the beginning of 1970.
-  private static func wholeMilliseconds(of date: Date) -> Double {
-    let (first, last) = (Double(InternetTime.range.lowerBound), Double(InternetTime.range.upperBound))
-    return min(max((date.timeIntervalSince1970 * 1000).rounded(), first), last)
+    let (first, last) = (Double(UTCTime.range.lowerBound), Double(UTCTime.range.upperBound))
+    let milliseconds = min(max((date.timeIntervalSince1970 * 1000).rounded(), first), last)
+    return Date(timeIntervalSince1970: milliseconds / 1000)
   }
 
   /// `date` in RFC 3339, UTC, with milliseconds.
-  public static func text(of date: Date) -> String { InternetTime.text(Int64(wholeMilliseconds(of: date))) }
+  public static func text(of date: Date) -> String {
+    UTCTime(secondsSince1970: date.timeIntervalSince1970).description
+  }
 }

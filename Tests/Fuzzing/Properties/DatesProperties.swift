@@ -1,7 +1,7 @@
 import Foundation
 import HTTPSemantics
-
-@testable import SnapshotFormat
+import SnapshotFormat
+import SystemIO
 
 extension FuzzedParser {
   /// A time that is read, written and read again is the same; as fields write it, and as manifests do.
@@ -14,7 +14,7 @@ extension FuzzedParser {
       try require(
         HTTPDate(secondsSince1970: date.secondsSince1970) == date, "‘\(text)’ lies out of range")
     }
-    if InternetTime.milliseconds(text.utf8) != nil {
+    if UTCTime.milliseconds(rfc3339: input[...]) != nil {
       let json = try SnapshotJSON.encode([text])
       let dates = try SnapshotJSON.decode([Date].self, from: json)
       let written = try SnapshotJSON.encode(dates)

@@ -4,6 +4,6 @@ import SystemIO
 /// Times as they stand in the log: RFC 3339, UTC, with milliseconds.
 enum LogTime {
   static func text(of date: Date) -> String {
-    UTCTime(millisecondsSince1970: Int64((date.timeIntervalSince1970 * 1000).rounded())).description
+    UTCTime(secondsSince1970: date.timeIntervalSince1970).description
   }
 }

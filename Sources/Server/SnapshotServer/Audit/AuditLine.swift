@@ -23,7 +23,7 @@ struct AuditLine {
   mutating func append(_ key: String, _ value: Date) {
     append(key)
     bytes.append(UInt8(ascii: "\""))
-    UTCTime(value).append(to: &bytes)
+    UTCTime(secondsSince1970: value.timeIntervalSince1970).append(to: &bytes)
     bytes.append(UInt8(ascii: "\""))
   }
 
@@ -41,14 +41,5 @@ struct AuditLine {
     bytes.append(UInt8(ascii: "\""))
     bytes.append(contentsOf: key.utf8)
     bytes.append(contentsOf: "\":".utf8)
-  }
-}
-
-extension UTCTime {
-  /// The moment of `date`, to the nearest millisecond.
-  init(_ date: Date) {
-    let milliseconds = (date.timeIntervalSince1970 * 1000).rounded()
-    // Far beyond what it is held to.
-    self.init(millisecondsSince1970: Int64(min(max(milliseconds, -1e15), 1e15)))
   }
 }

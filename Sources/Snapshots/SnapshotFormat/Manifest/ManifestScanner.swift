@@ -1,5 +1,6 @@
 import Foundation
 import JSONText
+import SystemIO
 
 /// Reads the values that a manifest is made of out of its JSON.
 ///
@@ -107,7 +108,7 @@ extension ManifestScanner {
   /// A time.
   mutating func time() throws(Failure) -> Date {
     try expect(.string, "a text")
-    if let time = InternetTime.milliseconds(json.tokenizer.text[...]) {
+    if let time = UTCTime.milliseconds(rfc3339: json.tokenizer.text[...]) {
       return Date(timeIntervalSince1970: Double(time) / 1000)
     }
     throw .problem(ManifestProblem(.wrong("‘\(try text().prefix(200))’ is not a time as in RFC 3339")))

@@ -1,5 +1,6 @@
 import Foundation
 import JSONText
+import SystemIO
 
 /// A recording of a manifest that is spelt as writers spell it: numbers without signs and fractions, escapes in its
 /// identifier and path alone, each key once, and none that is not known.
@@ -109,7 +110,7 @@ struct PlainRecording {
   }
 
   private mutating func time() -> Date? {
-    text().flatMap { InternetTime.milliseconds(bytes[$0]) }
+    text().flatMap { UTCTime.milliseconds(rfc3339: bytes[$0]) }
       .map { Date(timeIntervalSince1970: Double($0) / 1000) }
   }
 
