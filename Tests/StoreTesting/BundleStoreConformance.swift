@@ -129,7 +129,7 @@ extension Logger {
       try await store.upload(sample)
       #expect(
         await failure { try await store.upload(SampleBundle(id: sample.id, filling: "other")) } == "conflict")
-      let elsewhere = Attachment(report: try ReportID("BUG-124"), id: sample.id)
+      let elsewhere = Attachment(report: try ReportID(validating: "BUG-124"), id: sample.id)
       #expect(await failure { try await store.upload(sample.bytes, as: elsewhere) } == "conflict")
       #expect(try await store.open(sample.id).contents == sample.bytes)
     }

@@ -65,7 +65,7 @@ import Testing
         try record(day: 1, report: "WEB-1", application: "com.example.shop"),
         try record(day: 2, report: "BUG-2"), try record(day: 3, report: "BUG-1"),
       ])
-      let report = try ReportID("BUG-1")
+      let report = try ReportID(validating: "BUG-1")
       func count(_ change: (inout CatalogQuery) -> Void) async throws -> [[Int]] {
         var query = CatalogQuery()
         change(&query)
@@ -88,7 +88,7 @@ import Testing
     try await kind.withCatalog { catalog in
       let count = CatalogActivity.maximumDays
       try await catalog.insert([try record(day: 1000), try record(day: Double(1000 + count))])
-      for query in [CatalogQuery(), CatalogQuery(report: try ReportID("BUG-1"))] {
+      for query in [CatalogQuery(), CatalogQuery(report: try ReportID(validating: "BUG-1"))] {
         let whole = try await catalog.activity(query, days: 1001...1000 + count)
         #expect(whole.firstDay == 1001)
         let cut = try await catalog.activity(query, days: 0...1000 + count)
@@ -106,7 +106,7 @@ import Testing
       var records = try (0..<limit - 5).map { try record(day: 9 + Double($0) / Double(limit)) }
       records += try (0..<5).map { try record(day: 8 + Double($0) / 10) }
       try await catalog.insert(records)
-      let query = CatalogQuery(report: try ReportID("BUG-1"))
+      let query = CatalogQuery(report: try ReportID(validating: "BUG-1"))
       let all = try await catalog.activity(query, days: 7...9)
       #expect(days(all) == [[8, 5, 50], [9, limit - 5, 10 * (limit - 5)]])
       #expect(all.firstDay == 7)

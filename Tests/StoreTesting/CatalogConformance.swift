@@ -82,7 +82,7 @@ import Testing
       record.metadata = ["a": "b"]
       try await catalog.insert(record)
       #expect(try await catalog.records(of: .sample, page: PageRequest()).records == [record])
-      record.report = try ReportID("BUG-9")
+      record.report = try ReportID(validating: "BUG-9")
       try await catalog.insert(record)
       #expect(try await catalog.records(of: .sample, page: PageRequest()).records.isEmpty)
       #expect(try await catalog.records(of: record.report, page: PageRequest()).records == [record])

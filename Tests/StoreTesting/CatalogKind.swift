@@ -32,7 +32,7 @@ package func record(
   identifiers: [String]? = nil, _ change: (inout SnapshotRecord) -> Void = { _ in }
 ) throws -> SnapshotRecord {
   var record = SnapshotRecord(
-    id: id, report: try ReportID(report), size: 1, sha256: .of(Array("\(id)".utf8)),
+    id: id, report: try ReportID(validating: report), size: 1, sha256: .of(Array("\(id)".utf8)),
     receivedAt: Date(timeIntervalSince1970: time), verified: .intact, manifest: SampleBundle.manifest(id))
   record.identifiers = identifiers
   change(&record)

@@ -59,7 +59,7 @@ import Testing
         #expect(try await found(change, in: catalog, records) == letters)
       }
       try await finds("cba") { _ in }
-      try await finds("a") { $0.report = try ReportID("BUG-1") }
+      try await finds("a") { $0.report = try ReportID(validating: "BUG-1") }
       try await finds("b") { $0.application = "com.example.bank" }
       try await finds("") { $0.application = "com.example" }
       try await finds("ca") { $0.application = "com.example.news" }
@@ -189,7 +189,7 @@ import Testing
         var query = CatalogQuery()
         var expected = records
         if Bool.random(using: &random) {
-          query.report = try ReportID("BUG-\(round % 3)")
+          query.report = try ReportID(validating: "BUG-\(round % 3)")
           expected = expected.filter { $0.report == query.report }
         }
         if Bool.random(using: &random) {

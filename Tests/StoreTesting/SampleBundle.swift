@@ -60,7 +60,7 @@ extension UploadValidator {
 extension ReportID {
   /// The report that most samples are attached to.
   package static let sample: ReportID = {
-    do { return try ReportID("BUG-123") } catch { preconditionFailure("\(error)") }
+    do { return try ReportID(validating: "BUG-123") } catch { preconditionFailure("\(error)") }
   }()
 }
 

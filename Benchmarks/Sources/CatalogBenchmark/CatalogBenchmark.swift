@@ -162,7 +162,7 @@ struct CatalogBenchmark {
     let middle = Date(timeIntervalSince1970: 1_700_000_000 + Double(count) * 20)
     let changes: [(String, (inout CatalogQuery) throws -> Void)] = [
       ("everything", { _ in }),
-      ("report", { $0.report = try ReportID("BUG-\(count / 6)") }),
+      ("report", { $0.report = try ReportID(validating: "BUG-\(count / 6)") }),
       ("application", { $0.application = "com.example.app3" }),
       ("version range", { $0.versions = VersionRange(from: "1.3.4", through: "1.17.2") }),
       ("one version", { $0.versions = VersionRange("2.7.3") }),

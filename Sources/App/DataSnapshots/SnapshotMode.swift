@@ -20,7 +20,7 @@ import Synchronization
 ///     mode.state = .recording
 ///     // … the bug shows …
 ///     print(await mode.report())
-///     let packed = try await mode.makeSnapshot(report: ReportID("BUG-123"), to: zip)
+///     let packed = try await mode.makeSnapshot(report: ReportID(validating: "BUG-123"), to: zip)
 ///
 /// A developer activates the snapshot, and sees what the tester saw:
 ///

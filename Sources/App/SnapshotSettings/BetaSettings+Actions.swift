@@ -16,7 +16,7 @@ extension BetaSettings {
   public func upload(toReport text: String) async throws(BetaSettingsError) {
     let report: ReportID
     do throws(ReportID.Refusal) {
-      report = try ReportID(text.trimmingCharacters(in: .whitespacesAndNewlines))
+      report = try ReportID(validating: text.trimmingCharacters(in: .whitespacesAndNewlines))
     } catch {
       throw .report(error)
     }

@@ -2,7 +2,7 @@
 ///
 /// 1 to 128 characters, each an ASCII letter, a digit or one of `- _ . ~ # : @ + /`. Slashes part it into
 /// segments, and no segment is empty, `.` or `..`, so that no proxy rewrites the URL that carries it.
-public struct ReportID: Hashable, Sendable, CustomStringConvertible {
+public struct ReportID: Hashable, Sendable, LosslessStringConvertible {
   /// The most characters that a report's name may have.
   public static let maximumLength = 128
 
@@ -37,8 +37,13 @@ public struct ReportID: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// Takes `text` if it is a report's name by the rules above, else throws what is wrong with it.
-  public init(_ text: String) throws(Refusal) {
+  /// The report's name that `text` is; `nil` unless it obeys the rules above.
+  public init?(_ text: String) {
+    do throws(Refusal) { try self.init(validating: text) } catch { return nil }
+  }
+
+  /// The report's name that `text` is, else the reason why it is none.
+  public init(validating text: String) throws(Refusal) {
     guard !text.isEmpty else { throw .empty }
     guard text.count <= Self.maximumLength else { throw .tooLong(text.count) }
     for character in text where !Self.isAllowed(character) { throw .character(character) }
@@ -60,7 +65,7 @@ extension ReportID: Codable {
   public init(from decoder: any Decoder) throws {
     let text = try decoder.singleValueContainer().decode(String.self)
     do {
-      try self.init(text)
+      try self.init(validating: text)
     } catch {
       throw DecodingError.dataCorrupted(
         .init(codingPath: decoder.codingPath, debugDescription: error.description))

@@ -50,7 +50,7 @@ enum RecordCoder {
     let (receivedAt, createdAt) = (try reader.date(), try reader.date())
     let recordingCount = Int(try reader.integer())
     guard let verified = SnapshotRecord.Verification(rawValue: try reader.text()) else { throw Malformed() }
-    let report = try ReportID(try reader.text())
+    guard let report = ReportID(try reader.text()) else { throw Malformed() }
     let application = Manifest.Application(
       identifier: try reader.text(), version: try reader.text(), build: try reader.text())
     let device = Manifest.Device(

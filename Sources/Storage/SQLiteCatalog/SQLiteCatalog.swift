@@ -288,7 +288,7 @@ public final class SQLiteCatalog: Catalog {
 
   /// Whether the file can't be used any more: not where the disk is full, or what was asked for is to blame.
   private static func isLoss(_ error: any Error) -> Bool {
-    if error is RecordCoder.Malformed || error is ReportID.Refusal { return true }
+    if error is RecordCoder.Malformed { return true }
     guard let error = error as? DatabaseError else { return false }
     switch error.resultCode {
     case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_IOERR, .SQLITE_SCHEMA, .SQLITE_ERROR, .SQLITE_CANTOPEN,

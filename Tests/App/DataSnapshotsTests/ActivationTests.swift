@@ -22,7 +22,7 @@ struct ActivationTests {
     mode.register(module: "News", files: ["news/feed"])
     _ = mode.process("feed", "news/feed")
     _ = mode.process("other", "Other")
-    let report = try ReportID("BUG-1")
+    let report = try ReportID(validating: "BUG-1")
     let zip = app.temporary.file("a.zip")
     let packed = try await mode.makeSnapshot(report: report, to: zip)
     let manifest = try SnapshotBundle.validate(zip: zip, depth: .full)

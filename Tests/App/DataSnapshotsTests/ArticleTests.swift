@@ -55,7 +55,7 @@ struct ArticleTests {
 
       let report = await snapshots.report()
       print(report)  // News is not complete: news/weather is missing
-      let packed = try await snapshots.makeSnapshot(report: ReportID("BUG-123"), to: zip)
+      let packed = try await snapshots.makeSnapshot(report: ReportID(validating: "BUG-123"), to: zip)
       // example: Recording end
       #expect(String(decoding: feed, as: UTF8.self).contains("anna@example.com"))
       #expect(report.modules.map(\.missing) == [["news/weather"]])

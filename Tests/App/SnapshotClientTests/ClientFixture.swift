@@ -66,7 +66,7 @@ func makeRecord(
     application: .init(identifier: "com.example.news", version: "3.1.4", build: "159"),
     device: .init(model: "x86_64", system: "Linux", systemVersion: "6.1", locale: "de_AT"))
   return SnapshotRecord(
-    id: id, report: try ReportID(report), size: Int64(contents.count), sha256: .of(contents),
+    id: id, report: try ReportID(validating: report), size: Int64(contents.count), sha256: .of(contents),
     receivedAt: Date(timeIntervalSince1970: 1_700_000_001), verified: .intact, manifest: manifest)
 }
 

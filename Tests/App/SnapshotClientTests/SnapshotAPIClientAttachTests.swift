@@ -29,7 +29,7 @@ import Testing
     }
     let client = try SnapshotAPIClient(server: server.url, token: "s3cret")
     let log = EventLog()
-    let answer = try await client.attach(bundle, to: try ReportID("BUG-1"), as: id) {
+    let answer = try await client.attach(bundle, to: try ReportID(validating: "BUG-1"), as: id) {
       log.note(.progress($0))
     }
     #expect(answer == record)
@@ -46,7 +46,7 @@ import Testing
     let record = try makeRecord(contents)
     let transport = FakeTransport([.status(201, body: try SnapshotJSON.encode(record))])
     let client = try makeClient(transport)
-    #expect(try await client.attach(bundle, to: try ReportID("BUG-1"), as: nil) == record)
+    #expect(try await client.attach(bundle, to: try ReportID(validating: "BUG-1"), as: nil) == record)
     #expect(transport.requests.first?.method == .post)
     #expect(transport.requests.first?.path == "/v1/reports/BUG-1/snapshots")
   }
@@ -59,7 +59,7 @@ import Testing
     let client = try SnapshotAPIClient(
       server: try #require(URL(string: "http://localhost:1/tools/snapshots/")), transport: transport)
     await #expect(throws: SnapshotClientError.self) {
-      try await client.attach(bundle, to: try ReportID(report.name), as: id)
+      try await client.attach(bundle, to: try ReportID(validating: report.name), as: id)
     }
     #expect(transport.requests.first?.path == "/tools/snapshots/v1/reports/\(report.part)/snapshots/\(id)")
   }
@@ -78,7 +78,7 @@ import Testing
     let sleeps = SleepLog()
     let client = try SnapshotAPIClient(
       server: server.url, configuration: .forTests(sleeps: sleeps, random: 0.5))
-    _ = try await client.attach(bundle, to: try ReportID("BUG-1"), as: id)
+    _ = try await client.attach(bundle, to: try ReportID(validating: "BUG-1"), as: id)
     #expect(server.requests.map(\.method) == ["PUT", "PUT"])
     #expect(sleeps.seconds == [0.125])
   }
@@ -86,7 +86,9 @@ import Testing
   @Test func `an upload without an id is not repeated once bytes were sent`() async throws {
     let server = try ScriptedServer { connection in try connection.readRequest() }
     let client = try SnapshotAPIClient(server: server.url, configuration: .forTests())
-    let error = await clientError { try await client.attach(bundle, to: try ReportID("BUG-1"), as: nil) }
+    let error = await clientError {
+      try await client.attach(bundle, to: try ReportID(validating: "BUG-1"), as: nil)
+    }
     #expect(error?.code == .interrupted)
     #expect(server.requests.count == 1)
   }
@@ -96,7 +98,9 @@ import Testing
     let transport = FakeTransport([
       .failure(.connectionFailed("refused")), .status(201, body: try SnapshotJSON.encode(record)),
     ])
-    #expect(try await makeClient(transport).attach(bundle, to: try ReportID("BUG-1"), as: nil) == record)
+    #expect(
+      try await makeClient(transport).attach(bundle, to: try ReportID(validating: "BUG-1"), as: nil) == record
+    )
     #expect(transport.requests.count == 2)
   }
 
@@ -109,7 +113,7 @@ import Testing
       .status(409, [.contentType: "application/problem+json"], body: Data(problem.utf8))
     ])
     let error = await clientError {
-      try await makeClient(transport).attach(bundle, to: try ReportID("B"), as: id)
+      try await makeClient(transport).attach(bundle, to: try ReportID(validating: "B"), as: id)
     }
     #expect(error?.code == .conflict)
     #expect(error?.status == 409)
@@ -134,7 +138,7 @@ import Testing
   {
     let transport = FakeTransport([.status(answer.status, body: Data("<html>".utf8))])
     let error = await clientError {
-      try await makeClient(transport).attach(bundle, to: try ReportID("B"), as: id)
+      try await makeClient(transport).attach(bundle, to: try ReportID(validating: "B"), as: id)
     }
     #expect(error?.code == answer.code)
     #expect(error?.status == answer.status)
@@ -146,7 +150,7 @@ import Testing
     let other = try SnapshotJSON.encode(try makeRecord(Data("other".utf8), id: id))
     let error = await clientError {
       try await makeClient(FakeTransport([.status(201, body: other)])).attach(
-        bundle, to: try ReportID("B"), as: id)
+        bundle, to: try ReportID(validating: "B"), as: id)
     }
     #expect(error?.code == .unexpectedAnswer)
   }
@@ -154,7 +158,8 @@ import Testing
   @Test func `a missing bundle sends nothing`() async throws {
     let transport = FakeTransport([])
     let error = await clientError {
-      try await makeClient(transport).attach(folder.file("missing.zip"), to: try ReportID("B"), as: id)
+      try await makeClient(transport).attach(
+        folder.file("missing.zip"), to: try ReportID(validating: "B"), as: id)
     }
     #expect(error?.code == .file)
     #expect(transport.requests.isEmpty)
@@ -188,7 +193,7 @@ import Testing
         let client = try SnapshotAPIClient(server: server.url, configuration: configuration)
         let before = try SnapshotAPIClientAttachTests.peakBytes()
         let error = await clientError {
-          try await client.attach(file, to: try ReportID("B"), as: SnapshotID()) { _ in }
+          try await client.attach(file, to: try ReportID(validating: "B"), as: SnapshotID()) { _ in }
         }
         #expect(error?.status == 422)
         #expect(server.requests.count == 1 || isResumable)

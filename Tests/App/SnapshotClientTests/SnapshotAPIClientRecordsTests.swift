@@ -16,7 +16,9 @@ import Testing
       try page(records[0...1], next: "a&b=c/+"), try page([], next: "2"), try page(records[2...2], next: nil),
     ])
     var listed: [SnapshotRecord] = []
-    for try await record in try makeClient(transport).list(report: ReportID("#1/2")) { listed.append(record) }
+    for try await record in try makeClient(transport).list(report: ReportID(validating: "#1/2")) {
+      listed.append(record)
+    }
     #expect(listed == records)
     #expect(
       transport.requests.map(\.path) == [
@@ -27,7 +29,7 @@ import Testing
   }
 
   @Test func `a list asks for all that its filter says, page by page`() async throws {
-    var filter = SnapshotFilter(report: try ReportID("#1"))
+    var filter = SnapshotFilter(report: try ReportID(validating: "#1"))
     filter.application = "com.example.news"
     filter.minimumVersion = "3"
     filter.maximumVersion = "3.4"

@@ -220,7 +220,7 @@ import Testing
   @Test func `each button of the queue reaches the queue`() async throws {
     let cookie = try await enter()
     let upload = BetaSettings.Upload(
-      id: SnapshotID(), report: try ReportID("BUG-1"), size: 1_234_567, attachedAt: Date(),
+      id: SnapshotID(), report: try ReportID(validating: "BUG-1"), size: 1_234_567, attachedAt: Date(),
       state: .waiting("it will be tried again by itself."), canRetry: true)
     app.uploads.list.withLock { $0 = [upload] }
     let text = try await send(.get, "/", cookie: cookie).text
@@ -255,7 +255,7 @@ import Testing
     let after = try await send(.get, "/", cookie: cookie).text
     #expect(!after.contains("missing</span>"))
     #expect(after.contains("aria-pressed=\"true\">Record</button>"))
-    let report = try ReportID("BUG-1")
+    let report = try ReportID(validating: "BUG-1")
     app.uploads.list.withLock { list in
       list = [
         .init(

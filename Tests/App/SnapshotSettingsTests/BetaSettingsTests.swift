@@ -30,7 +30,7 @@ import Testing
     #expect(opened.activity?.message.contains("3 recordings of com.example.weather 3.1 (7)") == true)
     #expect(opened.report.state == .replaying)
     #expect(opened.active?.id == id)
-    #expect(opened.recent.first?.report == (try ReportID("BUG-123")))
+    #expect(opened.recent.first?.report == (try ReportID(validating: "BUG-123")))
     #expect(receiver.show("forecast/today", live: "rain") == "sunny")
     #expect(try Folder.entries(receiver.temporary.file("settings/downloads").path) == [])
 

@@ -80,7 +80,7 @@ struct BrowserTests {
       #expect(try await browser.text("#queue").contains("BUG-123"))
       #expect(scene.queue.items.map(\.id) == [id])
       // The server itself says that it has it.
-      #expect(try await app.client.page(of: ReportID("BUG-123")).records.map(\.id) == [id])
+      #expect(try await app.client.page(of: ReportID(validating: "BUG-123")).records.map(\.id) == [id])
 
       try await app.settings.clearRecordings()
       try await browser.type("  \(uuid.uppercased()) ", into: "#snapshot")

@@ -31,7 +31,7 @@ import Testing
 
   @Test func `what was known of a snapshot stays known`() throws {
     var sent = entry()
-    sent.report = try ReportID("BUG-1")
+    sent.report = try ReportID(validating: "BUG-1")
     let list = RecentSnapshots(file: file, limit: 20)
     try list.insert(sent)
     try list.insert(entry(.activated, id: sent.id))

@@ -24,7 +24,7 @@ import Testing
     }
 
     // When the user reports a bug: the UUID is there at once, for the report to name.
-    let id = try await reporter.attach(report: ReportID("BUG-123"))
+    let id = try await reporter.attach(report: ReportID(validating: "BUG-123"))
 
     // Where somebody wants to know what becomes of it:
     for await upload in reporter.queue.updates() where upload.id == id {
@@ -71,7 +71,7 @@ import Testing
     }
 
     let reporter = try open()
-    let report = try ReportID("BUG-7")
+    let report = try ReportID(validating: "BUG-7")
     let before = try await reporter.attach(report: report)
     #expect(await reporter.queue.outcome(of: before)?.state == .done)
     await first.program.stop(SIGKILL)

@@ -40,8 +40,8 @@ import Testing
     let (zip, download) = (files.folder.file("a.zip"), files.folder.file("b.zip"))
 
     // example: BugReport begin
-    let packed = try AppData.makeSnapshot(of: fixture, report: ReportID("BUG-123"), to: zip)
-    try await client.attach(zip, to: ReportID("BUG-123"), as: packed.manifest.id)
+    let packed = try AppData.makeSnapshot(of: fixture, report: ReportID(validating: "BUG-123"), to: zip)
+    try await client.attach(zip, to: ReportID(validating: "BUG-123"), as: packed.manifest.id)
 
     try await client.fetch(packed.manifest.id, to: download)
     let report = try AppData(contentsOf: download).copy(into: container)

@@ -26,7 +26,7 @@ import Testing
     let feed = snapshots.process(data: downloaded, uniqueIdentifier: "feed")
 
     // When the user reports a bug: its UUID is there at once, and it gets to the server by itself.
-    let id = try await reporter.attach(report: ReportID("BUG-123"))
+    let id = try await reporter.attach(report: ReportID(validating: "BUG-123"))
     // example: README end
     #expect(await reporter.queue.outcome(of: id)?.state == .done)
     await reporter.queue.close()

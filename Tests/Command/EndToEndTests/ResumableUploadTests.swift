@@ -140,7 +140,7 @@ import Testing
       + Self.positions(upTo: bundle.count).map { CuttingProxy.Cut.eachAfterSending(800 + $0) }
     for cut in cuts {
       let proxy = try CuttingProxy(to: port(of: server), cut)
-      let (report, id) = (try ReportID("CUT"), SnapshotID())
+      let (report, id) = (try ReportID(validating: "CUT"), SnapshotID())
       do {
         let record = try await SnapshotAPIClient(server: proxy.url, configuration: configuration)
           .attach(zip, to: report, as: id)

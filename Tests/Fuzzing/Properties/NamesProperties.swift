@@ -20,7 +20,7 @@ extension FuzzedParser {
       let written = digest.description
       try require(written.utf8.elementsEqual(text.lowercased().utf8), "\(text) is written as \(digest)")
     }
-    if let report = try? ReportID(text) {
+    if let report = ReportID(text) {
       let parts = report.description.split(separator: "/", omittingEmptySubsequences: false)
       try require(
         (1...128).contains(text.utf8.count) && !parts.contains { ["", ".", ".."].contains($0) }

@@ -7,8 +7,10 @@ struct PagePathTests {
 
   @Test func `every page has its address`() throws {
     #expect(PagePath.home().description == "/")
-    #expect(PagePath.report(try ReportID("proj/#9")).description == "/reports/proj%2F%239")
-    #expect(PagePath.report(try ReportID("BUG-1"), cursor: "a=").description == "/reports/BUG-1?cursor=a%3D")
+    #expect(PagePath.report(try ReportID(validating: "proj/#9")).description == "/reports/proj%2F%239")
+    #expect(
+      PagePath.report(try ReportID(validating: "BUG-1"), cursor: "a=").description
+        == "/reports/BUG-1?cursor=a%3D")
     #expect(PagePath.snapshot(id).description == "/snapshots/\(id)")
     #expect(PagePath.bundle(id).description == "/snapshots/\(id)/bundle")
     #expect(PagePath.diff(id).description == "/snapshots/\(id)/diff")

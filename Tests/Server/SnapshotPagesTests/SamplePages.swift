@@ -45,7 +45,7 @@ struct SamplePages: Sendable {
       metadata = Dictionary(uniqueKeysWithValues: (0..<200).map { (text("\($0)"), text("value")) })
     }
     return SnapshotRecord(
-      id: id(number), report: try ReportID(report), size: Int64(184_311 + number * 7919),
+      id: id(number), report: try ReportID(validating: report), size: Int64(184_311 + number * 7919),
       sha256: .of([UInt8(number & 255)]),
       receivedAt: Self.day.addingTimeInterval(Double(-5000 * number) + 77_000),
       verified: number % 9 == 4 ? .damaged : .intact,

@@ -38,7 +38,7 @@ import Testing
     let time = Date(timeIntervalSince1970: 1_700_000_000.125)
     let event = AuditEvent(
       "fetchBundle", .done, time: time, request: "r1", token: "t1", usesLink: true, snapshot: id,
-      report: try ReportID("BUG-1"), address: "127.0.0.1:80", status: 200, problem: "p", count: 2)
+      report: try ReportID(validating: "BUG-1"), address: "127.0.0.1:80", status: 200, problem: "p", count: 2)
     #expect(
       event.line == #"{"time":"2023-11-14T22:13:20.125Z","request":"r1","token":"t1","link":true,"#
         + #""action":"fetchBundle","snapshot":"3f2b8c1e-0000-4000-8000-00000000000a","report":"BUG-1","#

@@ -26,7 +26,7 @@ import Testing
       let bundle = try SampleBundle("\(index)")
       let upload = try await store.beginUpload()
       try await upload.append(IOBuffer(bundle.bytes[...]))
-      ids.insert(try await upload.commit(Attachment(report: ReportID("BUG-1"))).record.id)
+      ids.insert(try await upload.commit(Attachment(report: ReportID(validating: "BUG-1"))).record.id)
     }
     return ids
   }

@@ -117,7 +117,7 @@ import Testing
     try await api.upload(bundle.bytes, .put, id: bundle.id)
     let catalog = InMemoryCatalog()
     let service = SnapshotService(store: api.store, catalog: catalog)
-    let report = try ReportID("BUG-1")
+    let report = try ReportID(validating: "BUG-1")
     #expect(try await service.page(CatalogQuery(report: report), PageRequest()).records.isEmpty)
     let indexer = CatalogIndexer(
       store: api.store, catalog: catalog, logger: .init(label: "test") { _ in CapturedLog() })
@@ -155,7 +155,7 @@ import Testing
     #expect(try await put() == 500)
     catalog.isFailing.store(false, ordering: .sequentiallyConsistent)
     #expect(try await put() == 200)
-    let page = try await service.page(CatalogQuery(report: ReportID("BUG-1")), PageRequest())
+    let page = try await service.page(CatalogQuery(report: ReportID(validating: "BUG-1")), PageRequest())
     #expect(page.records.map(\.id) == [bundle.id])
   }
 }

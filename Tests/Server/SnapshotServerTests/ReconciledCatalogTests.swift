@@ -111,7 +111,7 @@ import Testing
     let other = try SampleBundle("other")
     let upload = try await store.beginUpload()
     try await upload.append(IOBuffer(other.bytes[...]))
-    _ = try await upload.commit(Attachment(report: ReportID("BUG-1")))
+    _ = try await upload.commit(Attachment(report: ReportID(validating: "BUG-1")))
     try await indexer.update()
     #expect(try await listed().map(\.id) == [bundle.id])
     fail(true)

@@ -10,7 +10,7 @@ import Testing
   private func record() throws -> SnapshotRecord {
     let bundle = try SampleBundle()
     return SnapshotRecord(
-      id: bundle.id, report: try ReportID("BUG-1"), size: 1, sha256: .of([1]),
+      id: bundle.id, report: try ReportID(validating: "BUG-1"), size: 1, sha256: .of([1]),
       receivedAt: Date(timeIntervalSince1970: 0), verified: .pending, manifest: bundle.manifest)
   }
 

@@ -22,7 +22,7 @@ import ZipArchive
 
   @Test func `a record of a summary is the record of the manifest`() throws {
     let manifest = try SampleSnapshot().manifest
-    let report = try ReportID("BUG-1")
+    let report = try ReportID(validating: "BUG-1")
     let (whole, short) = (
       SnapshotRecord(
         id: manifest.id, report: report, size: 7, sha256: .of(Data()), receivedAt: SampleSnapshot.time,

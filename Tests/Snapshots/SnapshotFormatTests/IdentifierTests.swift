@@ -53,7 +53,8 @@ struct ReportIDTests {
     "BUG-123", "#4567", "proj/issue/9", "a", "a@b:c+d~e_f.g", String(repeating: "x", count: 128),
   ])
   func `the names that trackers use are taken as they are`(text: String) throws {
-    #expect(try ReportID(text).description == text)
+    #expect(try ReportID(validating: text).description == text)
+    #expect(ReportID(text)?.description == text)
   }
 
   @Test(arguments: [
@@ -74,7 +75,8 @@ struct ReportIDTests {
     ("a/../b", .segment("..")),
   ])
   func `anything else is refused with its reason`(text: String, refusal: ReportID.Refusal) {
-    #expect(throws: refusal) { try ReportID(text) }
+    #expect(throws: refusal) { try ReportID(validating: text) }
+    #expect(ReportID(text) == nil)
     #expect(refusal.description.hasSuffix("."))
   }
 }

@@ -39,7 +39,7 @@ struct ManifestTests {
   @Test func `it comes back as it went`() throws {
     var manifest = Self.manifest()
     #expect(try Manifest(json: manifest.json()) == manifest)
-    manifest.report = try ReportID("BUG-1")
+    manifest.report = try ReportID(validating: "BUG-1")
     #expect(try Manifest(json: manifest.json()) == manifest)
   }
 

@@ -95,7 +95,7 @@ struct SnapshotBundleTests {
     try sample.temporary.write(Data("1".utf8), to: "plain/a.json")
     try sample.temporary.write(Data("2".utf8), to: "plain/deep/down/B.json")
     try sample.temporary.write(Data("x".utf8), to: "plain/deep/.DS_Store")
-    let report = try ReportID("BUG-1")
+    let report = try ReportID(validating: "BUG-1")
     let packed = try SnapshotBundle.pack(
       plainFolder: sample.temporary.file("plain"), application: SampleSnapshot.application,
       device: SampleSnapshot.device, report: report, to: sample.zip)

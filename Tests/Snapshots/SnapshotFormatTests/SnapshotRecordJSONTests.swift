@@ -8,7 +8,7 @@ import Testing
   private static func record(_ change: (inout SnapshotRecord) -> Void = { _ in }) throws -> SnapshotRecord {
     let id = SnapshotID()
     var record = SnapshotRecord(
-      id: id, report: try ReportID("BUG-1"), size: 12_345, sha256: .of([1, 2]),
+      id: id, report: try ReportID(validating: "BUG-1"), size: 12_345, sha256: .of([1, 2]),
       receivedAt: Date(timeIntervalSince1970: 1_800_000_000.123), verified: .intact,
       manifest: Manifest(
         id: id, createdAt: Date(timeIntervalSince1970: 1_799_999_999.5),

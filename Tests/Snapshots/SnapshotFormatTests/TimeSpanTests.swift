@@ -47,7 +47,7 @@ import Testing
       application: .init(identifier: "com.example.news", version: "3.1.4", build: "15"),
       device: .init(model: "iPhone17,1", system: "iOS", systemVersion: "26.1", locale: "de_AT"))
     var record = SnapshotRecord(
-      id: id, report: try ReportID("B"), size: 1, sha256: .of([1]),
+      id: id, report: try ReportID(validating: "B"), size: 1, sha256: .of([1]),
       receivedAt: Date(timeIntervalSince1970: 0),
       verified: .intact, manifest: manifest)
     func text() throws -> String { String(decoding: try SnapshotJSON.encode(record), as: UTF8.self) }

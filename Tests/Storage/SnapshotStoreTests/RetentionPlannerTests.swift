@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test(arguments: [1, 2, 4, 5]) func `of each report the newest are kept`(limit: Int) throws {
-    let other = try ReportID("BUG-124")
+    let other = try ReportID(validating: "BUG-124")
     let (first, second) = (
       (0..<5).map { snapshot(age: Double($0)) }, (0..<2).map { snapshot(age: 10 + Double($0), report: other) }
     )
@@ -129,7 +129,7 @@ import Testing
   /// The rules said once more, as simply as can be.
   @Test(arguments: 0..<20) func `any records and rules are decided as the rules say`(seed: UInt64) throws {
     var random = Lehmer(seed)
-    let reports = try (0..<4).map { try ReportID("R-\($0)") }
+    let reports = try (0..<4).map { try ReportID(validating: "R-\($0)") }
     let snapshots = (0..<200).map { _ in
       snapshot(
         age: Double(random.next(upTo: 1000)), report: reports[random.next(upTo: 4)],

@@ -118,7 +118,7 @@ import Testing
     var queries = [CatalogQuery()]
     for change: (inout CatalogQuery) throws -> Void in [
       { $0.text = "grown" }, { $0.identifier = "feed/6" }, { $0.identifier = "feed/7" },
-      { $0.report = try ReportID("BUG-3") },
+      { $0.report = try ReportID(validating: "BUG-3") },
     ] {
       var query = CatalogQuery()
       try change(&query)

@@ -60,7 +60,7 @@ import Testing
   private static func queries() throws -> [CatalogQuery] {
     let changes: [(inout CatalogQuery) throws -> Void] = [
       { _ in },
-      { $0.report = try ReportID("BUG-1") },
+      { $0.report = try ReportID(validating: "BUG-1") },
       { $0.application = "com.example.news" },
       { $0.versions = VersionRange(from: "1.7", through: "1.90") },
       { $0.module = "News" },

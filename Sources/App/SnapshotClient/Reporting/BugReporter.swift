@@ -9,7 +9,7 @@ public import SnapshotFormat
 ///     let reporter = try BugReporter(queue: folder, client: client) { report, zip in
 ///       try await snapshots.makeSnapshot(report: report, to: zip)
 ///     }
-///     let id = try await reporter.attach(report: ReportID("BUG-123"))
+///     let id = try await reporter.attach(report: ReportID(validating: "BUG-123"))
 ///
 /// Safe to be used from many tasks at once.
 public struct BugReporter: Sendable {

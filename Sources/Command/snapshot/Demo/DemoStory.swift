@@ -14,7 +14,7 @@ struct DemoStory {
 
   init(folder: URL) throws {
     self.folder = folder
-    report = try ReportID("DEMO-1")
+    report = try ReportID(validating: "DEMO-1")
   }
 
   /// Runs the servers, tells the story, and ends them.

@@ -75,6 +75,8 @@ extension SnapshotID: ExpressibleByArgument {
 extension ReportID {
   /// Reads a command's argument, and says what is wrong with it.
   init(argument: String) throws {
-    do throws(Refusal) { try self.init(argument) } catch { throw ValidationError(error.description) }
+    do throws(Refusal) { try self.init(validating: argument) } catch {
+      throw ValidationError(error.description)
+    }
   }
 }

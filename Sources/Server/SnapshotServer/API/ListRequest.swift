@@ -37,7 +37,7 @@ struct ListRequest {
     let values = Dictionary(uniqueKeysWithValues: given.map { ($0.name, $0.value) })
 
     query = CatalogQuery(report: report)
-    if let text = values["report"] { query.report = try ReportID(text) }
+    if let text = values["report"] { query.report = try ReportID(validating: text) }
     query.application = values["application"]
     query.versions = try Self.versions(values)
     query.module = values["module"]

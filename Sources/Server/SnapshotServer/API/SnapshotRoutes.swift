@@ -62,7 +62,7 @@ public struct SnapshotRoutes: Sendable {
 
 extension PathParameter where Value == ReportID {
   /// A report's name, its slashes escaped.
-  static var report: PathParameter<ReportID> { PathParameter("report") { try ReportID($0) } }
+  static var report: PathParameter<ReportID> { PathParameter("report") { try ReportID(validating: $0) } }
 }
 
 extension PathParameter where Value == SnapshotID {

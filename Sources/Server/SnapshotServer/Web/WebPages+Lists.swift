@@ -66,9 +66,7 @@ extension WebPages {
   private func place(named search: SearchForm, for caller: Caller) async throws -> PagePath? {
     guard search.values.count == 1, let text = search.values[.text] else { return nil }
     if let id = SnapshotID(text) { return .snapshot(id) }
-    let report: ReportID?
-    do { report = try ReportID(text) } catch { report = nil }
-    if let report, caller.limits.include(report) {
+    if let report = ReportID(text), caller.limits.include(report) {
       var query = CatalogQuery(report: report)
       query.scope = CatalogQuery.Scope(caller.limits)
       let page: Page

@@ -20,7 +20,7 @@ extension ManifestScanner {
   mutating func report() throws(Failure) -> ReportID {
     let text = try string()
     do throws(ReportID.Refusal) {
-      return try ReportID(text)
+      return try ReportID(validating: text)
     } catch {
       // The sentence goes on in another one, which has a full stop of its own.
       throw .problem(ManifestProblem(.wrong(String(error.description.dropLast()))))

@@ -14,7 +14,7 @@ struct ReportingFixture {
 
   init() throws {
     folder = try TemporaryFolder()
-    report = try ReportID("BUG-1")
+    report = try ReportID(validating: "BUG-1")
     try folder.write(makeBytes(20_000), to: "recorded")
   }
 

@@ -9,7 +9,7 @@ import Testing
   private let contents = makeBytes(1200)
   private let report: ReportID
 
-  init() throws { report = try ReportID("BUG-1") }
+  init() throws { report = try ReportID(validating: "BUG-1") }
 
   /// Uploads through a proxy that cuts there.
   private func upload(_ cut: CuttingProxy.Cut) async throws {

@@ -16,7 +16,7 @@ struct ResumedUpload {
     folder = try TemporaryFolder()
     bundle = try folder.write(contents, to: "bundle.zip")
     state = folder.file("upload.json")
-    report = try ReportID("BUG-1")
+    report = try ReportID(validating: "BUG-1")
   }
 }
 

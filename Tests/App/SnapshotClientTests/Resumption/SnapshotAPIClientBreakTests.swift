@@ -150,7 +150,7 @@ import Testing
     }
     let server2 = difference == "server" ? other : server
     let record = try await client(server2.url).attach(
-      bundle, to: difference == "report" ? ReportID("BUG-2") : report,
+      bundle, to: difference == "report" ? ReportID(validating: "BUG-2") : report,
       as: difference == "id" ? SnapshotID() : id, expires: difference == "end" ? SnapshotEnd("1d") : nil,
       state: state)
     #expect(record.sha256 == .of(try Data(contentsOf: bundle)))

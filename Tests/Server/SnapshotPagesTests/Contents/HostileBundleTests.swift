@@ -21,7 +21,7 @@ import Testing
       device: .init(model: Self.markup, system: Self.markup, systemVersion: Self.markup, locale: Self.markup),
       modules: modules)
     return SnapshotRecord(
-      id: manifest.id, report: try ReportID("BUG-1"), size: 1, sha256: .of([UInt8]()),
+      id: manifest.id, report: try ReportID(validating: "BUG-1"), size: 1, sha256: .of([UInt8]()),
       receivedAt: manifest.createdAt, verified: .intact, manifest: manifest)
   }
 

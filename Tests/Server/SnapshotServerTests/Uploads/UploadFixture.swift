@@ -37,7 +37,7 @@ final class UploadFixture: Sendable {
 
   private init(_ kind: UploadStoreKind, _ limits: UploadLimits, _ folder: TemporaryFolder) async throws {
     (self.kind, self.limits, self.folder) = (kind, limits, folder)
-    report = try ReportID("BUG-1")
+    report = try ReportID(validating: "BUG-1")
     let clock = clock
     let validator = UploadValidator(now: { clock.now })
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }

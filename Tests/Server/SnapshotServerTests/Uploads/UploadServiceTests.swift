@@ -177,7 +177,7 @@ import Testing
     let terms = { (attachment: SnapshotStore.Attachment) in UploadTerms(.whole(attachment), dialect: "test") }
     #expect(
       await uploadFailure {
-        let attachment = Attachment(report: try ReportID("BUG-2"), id: bundle.id)
+        let attachment = Attachment(report: try ReportID(validating: "BUG-2"), id: bundle.id)
         _ = try await fixture.service.create(terms(attachment), of: UploadFixture.anybody)
       } == "store conflict")
     #expect(

@@ -64,7 +64,7 @@ struct TusMetadata {
       throw SnapshotProblem.malformedMetadata(
         "It lacks the key ‘\(Self.reportKey)’, which names the bug report.")
     }
-    var attachment = Attachment(report: try ReportID(report))
+    var attachment = Attachment(report: try ReportID(validating: report))
     attachment.id = try values[Self.idKey].map { text in
       guard let id = SnapshotID(text) else { throw SnapshotProblem.malformedID(text) }
       return id
