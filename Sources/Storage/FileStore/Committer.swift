@@ -29,7 +29,7 @@ final class Committer: Sendable {
   private let layout: StorageLayout
   private let faults: FaultInjection
   private let flusher: Flusher
-  private let batches = BatchQueue<Waiting>("committer")
+  private let batches = BatchQueue<Waiting>("file-store.committer")
   /// The folders in `bundles/` whose own names would survive a power cut.
   private let folders: Mutex<Set<String>>
 

@@ -27,7 +27,7 @@ final class Flusher: Sendable {
   private let onFlush: @Sendable (Duration) -> Void
   private let flushAll: (@Sendable () throws(SystemError) -> Void)?
   private let queues: QueueSet
-  private let batches = BatchQueue<Waiting>("flusher")
+  private let batches = BatchQueue<Waiting>("file-store.flusher")
   private let failures = Atomic(0)
 
   /// - Parameters:

@@ -23,7 +23,7 @@ public final class SQLiteCatalog: Catalog {
 
   private let configuration: Configuration
   private let state = Mutex(State())
-  private let writer = WriteQueue()
+  private let writer = BatchQueue<PendingChange>("sqlite-catalog.writer")
   private let preparer = DispatchQueue(label: "sqlite-catalog.preparer", qos: .userInitiated)
 
   /// Opens the database, or begins with an empty one.
@@ -56,12 +56,12 @@ public final class SQLiteCatalog: Catalog {
   public func insert(_ records: [SnapshotRecord]) async throws(CatalogError) {
     guard !records.isEmpty else { return }
     let prepared = await preparer.perform { Self.prepare(records) }
-    try await writer.perform(.insert(prepared), write)
+    try await write(.insert(prepared))
   }
 
   /// Removes a record for good, if it is there.
   public func remove(_ id: SnapshotID) async throws(CatalogError) {
-    try await writer.perform(.remove(Data(id.bytes)), write)
+    try await write(.remove(Data(id.bytes)))
   }
 
   /// One page of the records that `query` finds, newest first.
@@ -148,6 +148,8 @@ public final class SQLiteCatalog: Catalog {
     try await writer.queue.perform(work)
   }
 
+  private static let closed = CatalogError.failed("It is closed.")
+
   /// The database; opened, or made anew, where that is to be done.
   private func openIndex() throws(CatalogError) -> OpenIndex {
     if let index = state.withLock({ $0.index }) {
@@ -158,7 +160,7 @@ public final class SQLiteCatalog: Catalog {
       state.generation += 1
       return (state.generation, state.isClosed)
     }
-    guard !isClosed else { throw .failed("It is closed.") }
+    guard !isClosed else { throw Self.closed }
     let index: OpenIndex
     do {
       index = try openFile(generation)
@@ -192,7 +194,16 @@ public final class SQLiteCatalog: Catalog {
     for suffix in ["", "-wal", "-shm", "-journal"] { try Folder.removeIfPresent(configuration.path + suffix) }
   }
 
-  private func write(_ round: [WriteQueue.Waiting]) {
+  /// Returns when the change is written, together with others that wait.
+  private func write(_ change: PendingChange.Kind) async throws(CatalogError) {
+    let failure: CatalogError? = await withCheckedContinuation { continuation in
+      let pending = PendingChange(kind: change) { continuation.resume(returning: $0) }
+      if !writer.add(pending, write(_:)) { continuation.resume(returning: Self.closed) }
+    }
+    if let failure { throw failure }
+  }
+
+  private func write(_ round: [PendingChange]) {
     var failures: [CatalogError?]
     do {
       failures = try attempt(round)
@@ -207,7 +218,7 @@ public final class SQLiteCatalog: Catalog {
   /// Where there is no database and none can be made, there is nothing to change either: whatever is opened later is
   /// filled, or compared with the store, after these changes reached the store. So a catalogue whose file or volume is
   /// damaged refuses lists, and nothing else.
-  private func attempt(_ round: [WriteQueue.Waiting]) throws(CatalogError) -> [CatalogError?] {
+  private func attempt(_ round: [PendingChange]) throws(CatalogError) -> [CatalogError?] {
     let index: OpenIndex
     do {
       index = try openIndex()
@@ -225,11 +236,11 @@ public final class SQLiteCatalog: Catalog {
     }
   }
 
-  private static func write(_ round: [WriteQueue.Waiting], to index: OpenIndex) throws -> [CatalogError?] {
+  private static func write(_ round: [PendingChange], to index: OpenIndex) throws -> [CatalogError?] {
     try index.write { writer in
       try round.map { waiting in
         do {
-          switch waiting.change {
+          switch waiting.kind {
           case .insert(let records): for record in records { try writer.insert(record) }
           case .remove(let id): try writer.remove(id)
           }
