@@ -4,7 +4,8 @@
 /// lines and paragraphs, marks of the writing direction, and the byte order mark. A string is safe to show on a terminal.
 package enum JSONString {
   /// Appends `text` with its quotes to `bytes`.
-  /// - Parameter escapesMarkup: Also escapes `<`, `>` and `&`, so that the string can't end a script element of HTML.
+  /// - Parameter escapesMarkup: Also escapes `<`, `>` and `&`, so that the string can't end a script element of HTML, and
+  ///   writes line ends and tabs in their short form.
   package static func append(_ text: String, to bytes: inout [UInt8], escapesMarkup: Bool = false) {
     bytes.append(UInt8(ascii: "\""))
     let start = bytes.count
@@ -35,6 +36,9 @@ package enum JSONString {
   private static func append(_ scalar: Unicode.Scalar, to bytes: inout [UInt8], _ escapesMarkup: Bool) {
     switch scalar {
     case "\"", "\\": bytes += [UInt8(ascii: "\\"), UInt8(ascii: scalar)]
+    case "\n" where escapesMarkup: bytes += "\\n".utf8
+    case "\r" where escapesMarkup: bytes += "\\r".utf8
+    case "\t" where escapesMarkup: bytes += "\\t".utf8
     case ..<" ", "\u{7F}"..."\u{9F}", "\u{2028}"..."\u{202E}", "\u{2066}"..."\u{2069}", "\u{FEFF}":
       appendEscape(scalar, to: &bytes)
     case "<", ">", "&":

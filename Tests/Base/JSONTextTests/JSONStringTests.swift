@@ -18,7 +18,8 @@ import Testing
     #expect(JSONString.quoted(text) == json)
   }
 
-  @Test func `markup is escaped on demand`() {
+  @Test func `markup is escaped on demand, with the short form of line ends and tabs`() {
+    #expect(string("a\n\r\t\u{0}", escapesMarkup: true) == #""a\n\r\t\u0000""#)
     #expect(string("</script>&", escapesMarkup: true) == #""\u003c/script\u003e\u0026""#)
   }
 

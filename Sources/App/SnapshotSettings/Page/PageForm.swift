@@ -18,12 +18,9 @@ struct PageForm: Sendable {
         detail: "The page’s forms are sent as application/x-www-form-urlencoded.")
     }
     let bytes = try await request.body.collect(upTo: Self.limit)
-    var text = String(decoding: bytes, as: UTF8.self)
-    // A tab or line end that was pasted along is a space.
-    for escape in ["%09", "%0A", "%0D", "%0a", "%0d"] {
-      text = text.split(separator: escape, omittingEmptySubsequences: false).joined(separator: "+")
+    fields = try Dictionary(QueryParameters(form: bytes).pairs.map { ($0.name, $0.value) }) { first, _ in
+      first
     }
-    fields = try Dictionary(QueryParameters(text).pairs.map { ($0.name, $0.value) }) { first, _ in first }
   }
 
   /// The value of `name`, the first where there are several; empty where it is not there.

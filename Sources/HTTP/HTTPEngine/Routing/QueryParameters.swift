@@ -22,6 +22,14 @@ public struct QueryParameters: Sendable {
     self.pairs = pairs
   }
 
+  /// Reads the body of a form, `application/x-www-form-urlencoded`. A tab or line end that was pasted into a field is a
+  /// space.
+  package init(form body: [UInt8]) throws(HTTPProblem) {
+    var text = String(decoding: body, as: UTF8.self)
+    for escape in ["%09", "%0A", "%0D", "%0a", "%0d"] { text.replace(escape, with: "+") }
+    try self.init(text)
+  }
+
   /// The value of `name`, `nil` where it is not there. A name that is there twice is refused: nobody could say
   /// which one counts.
   public func value(_ name: String) throws(HTTPProblem) -> String? {

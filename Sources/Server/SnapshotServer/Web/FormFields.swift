@@ -23,10 +23,7 @@ struct FormFields: Sendable {
     } catch HTTPBodyError.tooLarge {
       throw SnapshotProblem.tooLarge(limit: Self.limit)
     }
-    var text = String(decoding: bytes, as: UTF8.self)
-    // A tab or line end that was pasted along is a space.
-    for escape in ["%09", "%0A", "%0D", "%0a", "%0d"] { text.replace(escape, with: "+") }
-    fields = try QueryParameters(text)
+    fields = try QueryParameters(form: bytes)
   }
 
   /// The value of `field`; empty where it is not there.

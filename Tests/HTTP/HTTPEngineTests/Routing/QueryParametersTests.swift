@@ -15,6 +15,14 @@ import Testing
     #expect(try QueryParameters("").pairs.isEmpty)
   }
 
+  @Test func `in a form, tabs and line ends are spaces`() throws {
+    let form = try QueryParameters(form: Array("a=x%0D%0ay%09z&b=+1".utf8))
+    #expect(try form.value("a") == "x  y z")
+    #expect(try form.value("b") == " 1")
+    #expect(throws: HTTPProblem.self) { try QueryParameters("a=x%0Dy") }
+    #expect(throws: HTTPProblem.self) { try QueryParameters(form: [UInt8(ascii: "%")]) }
+  }
+
   @Test(arguments: ["a=%", "a=%g0", "%0=1", "a=%00", "a=%FF"])
   func `what can't be decoded is a 400`(query: String) {
     #expect(throws: HTTPProblem.self) { try QueryParameters(query) }
