@@ -10,16 +10,6 @@ import SystemIO
 ///
 /// Made from the head alone, so that a refusal comes before the body does.
 struct UploadIntake {
-  /// What arrived besides the bundle.
-  struct Received {
-    /// The bundle's digest, as the sender states it.
-    var expected: ContentDigest?
-    /// The form's other fields.
-    var metadata: [String: String] = [:]
-    /// When the snapshot is to go by itself.
-    var expiresAt: Date?
-  }
-
   private enum Format {
     case zip
     case form(MediaType)
@@ -76,29 +66,24 @@ struct UploadIntake {
   }
 
   /// Reads all of the body, appending the bundle to `upload` piece by piece.
-  func receive(into upload: any BundleUpload) async throws -> Received {
-    var received = try await receiveParts(into: upload)
-    received.expiresAt = try end(received.metadata.removeValue(forKey: Self.endName))?.time(from: now)
-    return received
-  }
-
-  private func receiveParts(into upload: any BundleUpload) async throws -> Received {
+  /// - Returns: `attachment` with what came besides the bundle.
+  func receive(_ attachment: Attachment, into upload: any BundleUpload) async throws -> Attachment {
+    var received = attachment
     switch format {
     case .zip:
-      var size: Int64 = 0
-      for try await piece in body {
-        size += Int64(piece.count)
-        guard size <= limits.bundleBytes else { throw SnapshotProblem.tooLarge(limit: limits.bundleBytes) }
-        try await upload.append(piece)
-      }
-      return Received(expected: expected)
+      var pieces = body.makeAsyncIterator()
+      try await receiveBundle(into: upload) { try await pieces.next() }
     case .form(let type):
-      guard let stated else { return try await receiveForm(body, type, into: upload) }
-      let digest = BodyDigest()
-      let received = try await receiveForm(digest.observing(body), type, into: upload)
-      guard digest.value == stated.digest else { throw SnapshotProblem.digestMismatch(stated.field) }
-      return received
+      guard let stated else {
+        try await receiveForm(body, type, into: upload, &received)
+        break
+      }
+      let check = ContentCheck(.before(.init(.sha256, stated.digest.bytes)))
+      try await receiveForm(check.observing(body), type, into: upload, &received)
+      do { try check.judge() } catch { throw SnapshotProblem.digestMismatch(stated.field) }
     }
+    received.expiresAt = try end(received.metadata.removeValue(forKey: Self.endName))?.time(from: now)
+    return received
   }
 
   /// What the head states, or the form's field, whose text is `text`.
@@ -140,10 +125,9 @@ struct UploadIntake {
   }
 
   private func receiveForm(
-    _ body: HTTPRequestBody, _ type: MediaType, into upload: any BundleUpload
-  ) async throws -> Received {
+    _ body: HTTPRequestBody, _ type: MediaType, into upload: any BundleUpload, _ received: inout Attachment
+  ) async throws {
     var form = try MultipartFormData(body, contentType: type, limits: limits.form)
-    var received = Received()
     var hasBundle = false
     while let part = try await form.nextPart() {
       if part.name == Self.partName {
@@ -152,7 +136,7 @@ struct UploadIntake {
         }
         hasBundle = true
         received.expected = try Self.statedDigest(in: part.headerFields)?.digest
-        try await receiveBundle(from: &form, into: upload)
+        try await receiveBundle(into: upload) { try await form.nextPiece() }
       } else {
         try await receiveField(part.name, from: &form, into: &received.metadata)
       }
@@ -160,14 +144,13 @@ struct UploadIntake {
     guard hasBundle else {
       throw SnapshotProblem.malformedForm("The form has no part ‘\(Self.partName)’ that holds the bundle.")
     }
-    return received
   }
 
   private func receiveBundle(
-    from form: inout MultipartFormData, into upload: any BundleUpload
+    into upload: any BundleUpload, _ nextPiece: () async throws -> IOBuffer?
   ) async throws {
     var size: Int64 = 0
-    while let piece = try await form.nextPiece() {
+    while let piece = try await nextPiece() {
       size += Int64(piece.count)
       guard size <= limits.bundleBytes else { throw SnapshotProblem.tooLarge(limit: limits.bundleBytes) }
       try await upload.append(piece)

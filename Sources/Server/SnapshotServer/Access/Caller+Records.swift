@@ -17,6 +17,15 @@ extension Caller {
     return found
   }
 
+  /// `attachment` with the caller's rights as they are now; throws ``UploadError/forbidden`` where it may not attach.
+  func authorize(_ attachment: Attachment) throws(UploadError) -> Attachment {
+    guard mayAttach(to: attachment.report) else { throw .forbidden }
+    var attachment = attachment
+    attachment.attachedBy = token
+    attachment.applications = limits.applications
+    return attachment
+  }
+
   /// What is already under the UUID of an attachment; `nil` for nothing.
   ///
   /// A caller that may not know of it is told that the UUID is taken, in the same words whether it is or was deleted, and
@@ -32,20 +41,15 @@ extension Caller {
     }
     guard let found else { return nil }
     let isOwn = found.report == attachment.report && limits.include(found)
-    guard isOwn || maySeeStatus(of: found) else { throw Self.taken(attachment) }
+    guard isOwn || maySeeStatus(of: found) else { throw attachment.taken }
     return found
-  }
-
-  /// What is said of a UUID of which nothing more may be said.
-  private static func taken(_ attachment: Attachment) -> StoreError {
-    attachment.createOnly ? .alreadyExists : .conflict
   }
 
   /// The error that the caller is told in place of `error`: none may learn from attaching that a snapshot was deleted who
   /// is told by reading that it never was there.
   func concealing(_ error: StoreError, _ attachment: Attachment) -> StoreError {
     guard case .deleted = error, !mayKnowDeleted else { return error }
-    return Self.taken(attachment)
+    return attachment.taken
   }
 
   /// As much of `record` as the caller may see: who may only know how a snapshot fares is told nothing that came

@@ -19,27 +19,6 @@ public struct SnapshotService: Sendable {
     self.indexer = indexer
   }
 
-  /// Takes a bundle in: `receive` appends its bytes to the upload and says what it is to be attached to.
-  ///
-  /// However `receive` ends, the upload is committed or discarded, by cancellation too.
-  /// - Parameter length: how many bytes the bundle has at least, as far as that is known.
-  public func attach(
-    expecting length: Int64? = nil, _ receive: (any BundleUpload) async throws -> Attachment
-  ) async throws -> Publication {
-    let upload = try await store.beginUpload(expecting: length)
-    let publication: Publication
-    do {
-      let attachment = try await receive(upload)
-      publication = try await upload.commit(attachment)
-    } catch {
-      await upload.discard()
-      throw error
-    }
-    // One that was there already is indexed again: the upload that brought it may have ended before that.
-    try await catalog.insert(publication.record)
-    return publication
-  }
-
   /// The record of a snapshot.
   public func record(_ id: SnapshotID) async throws(StoreError) -> SnapshotRecord {
     try await store.record(id)

@@ -1,10 +1,11 @@
 import Crypto
 import Dispatch
+import HTTPEngine
 import SnapshotStore
 import Synchronization
 import SystemIO
 
-/// Looks whether the bytes of one request have the digest that it states.
+/// Checks whether the content of one request has the digest that the request states.
 final class ContentCheck: Sendable {
   private struct Digests {
     var sha1: Insecure.SHA1?
@@ -16,9 +17,7 @@ final class ContentCheck: Sendable {
   private let stated: StatedDigest
   private let digests: Mutex<Digests>
 
-  /// `nil` where nothing is stated.
-  init?(_ stated: StatedDigest?) {
-    guard let stated else { return nil }
+  init(_ stated: StatedDigest) {
     self.stated = stated
     digests =
       switch stated {
@@ -29,6 +28,17 @@ final class ContentCheck: Sendable {
             sha256: value.algorithm == .sha256 ? SHA256() : nil))
       case .after: Mutex(Digests(sha1: Insecure.SHA1(), sha256: SHA256()))
       }
+  }
+
+  /// The same body; every piece is taken before it is handed on.
+  func observing(_ body: HTTPRequestBody) -> HTTPRequestBody {
+    HTTPRequestBody(declaredLength: body.declaredLength, trailers: { body.trailers }) { [self] in
+      // Where a body goes on is the body's own state, not its iterator's.
+      var iterator = body.makeAsyncIterator()
+      guard let piece = try await iterator.next() else { return nil }
+      await update(piece)
+      return piece
+    }
   }
 
   /// Takes the next bytes.

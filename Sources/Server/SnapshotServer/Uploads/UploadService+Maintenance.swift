@@ -9,7 +9,7 @@ extension UploadService {
       do throws(UploadError) {
         try await turns.take(session.id) { _ throws(UploadError) in
           let session = try await store.uploadSession(session.id)
-          if session.isDue { _ = try await publish(session, of: nil) }
+          if session.isDue { _ = try await publish(session, of: owner(of: session)) }
         }
       } catch {
         log("An upload that is complete can't be published", session.id, error)

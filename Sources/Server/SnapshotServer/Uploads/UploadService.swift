@@ -1,5 +1,7 @@
 public import Foundation
 public import HTTPEngine
+public import HTTPSemantics
+public import HTTPTypes
 public import Logging
 public import SnapshotFormat
 public import SnapshotStore
@@ -42,20 +44,24 @@ public struct UploadService: Sendable {
   /// ``append(_:_:body:of:onProgress:)`` of nothing.
   ///
   /// The owner, the address, and in the attachment the token, its limits and, where there is none, a UUID, are filled in here.
+  /// - Parameter preconditions: those of the request; where one does not hold, ``UploadError/body(_:)`` says so.
   ///
   /// Throws ``UploadError/forbidden``, ``UploadError/tooLarge(limit:)``,
   /// ``UploadError/inconsistentLength(known:stated:)`` for a negative length, ``UploadError/tooManyOpen(limit:)``,
   /// ``UploadError/termsTooLong(limit:)``, ``UploadError/partCount(limit:)``, ``UploadError/unusablePart(_:)``,
   /// ``UploadError/body(_:)`` for a quota, or ``UploadError/store(_:)``, which is also what a UUID says that is taken.
-  public func create(_ terms: UploadTerms, of caller: Caller) async throws(UploadError) -> UploadStatus {
+  public func create(
+    _ terms: UploadTerms, if preconditions: Preconditions = Preconditions([:]), of caller: Caller
+  ) async throws(UploadError) -> UploadStatus {
     var terms = terms
     terms.owner = caller.token
     terms.address = caller.countedAddress
-    if var attachment = terms.attachment {
-      try fill(&attachment, of: caller)
-      if attachment.id == nil { attachment.id = SnapshotID() }
-      try await requireFree(attachment, for: caller)
-      terms.attachment = attachment
+    if let attachment = terms.attachment {
+      do {
+        terms.attachment = try await snapshots.admit(attachment, if: preconditions, of: caller)
+      } catch {
+        throw UploadError(error)
+      }
     }
     if !terms.isJoined { try admit(terms.length, of: caller) }
     let session = try await store.createUpload(terms)
@@ -104,7 +110,7 @@ public struct UploadService: Sendable {
       try admit(body.declaredLength, of: caller)
       do throws(UploadError) {
         let session = try await read(body, request, into: id, of: caller, turn, onProgress)
-        if case .published(let id, _) = session.outcome { try await index(id) }
+        try await index(session)
         return status(of: session.isDue ? try await publish(session, of: caller) : session, for: caller)
       } catch {
         switch error {
@@ -150,8 +156,8 @@ public struct UploadService: Sendable {
   ) async throws(UploadError) -> UploadSession {
     let appending = try await store.beginAppending(request, bytes: body.declaredLength, to: id)
     let reading = BodyReading(
-      caller.meter.counting(body), into: appending, check: ContentCheck(request.digest), limits: limits,
-      onProgress: onProgress)
+      caller.meter.counting(body), into: appending, check: request.digest.map(ContentCheck.init),
+      limits: limits, onProgress: onProgress)
     return try await turn.reading { await reading.run() }.get()
   }
 
@@ -175,71 +181,67 @@ public struct UploadService: Sendable {
     do throws(HTTPProblem) { try caller.meter.admit(length) } catch { throw .body(error) }
   }
 
-  /// The caller's rights as they are now.
-  private func fill(_ attachment: inout Attachment, of caller: Caller) throws(UploadError) {
-    guard caller.mayAttach(to: attachment.report) else { throw .forbidden }
-    attachment.attachedBy = caller.token
-    attachment.applications = caller.limits.applications
-  }
-
-  /// What is bound to be refused in the end is refused before any of it comes.
-  private func requireFree(_ attachment: Attachment, for caller: Caller) async throws(UploadError) {
-    guard let id = attachment.id else { return }
-    do throws(StoreError) {
-      let existing = try await caller.existing(under: attachment) { () throws(StoreError) in
-        try await snapshots.recordIfPresent(id)
-      }
-      guard let existing else { return }
-      if attachment.createOnly { throw .alreadyExists }
-      guard existing.report == attachment.report, existing.sha256 == attachment.expected ?? existing.sha256
-      else { throw .conflict }
-    } catch {
-      throw .store(error)
-    }
-  }
-
   /// Publishes an upload that is complete, or refuses it, as its terms say.
-  /// - Parameter caller: whose rights hold; `nil` leaves it with those that were the owner's when it was opened.
-  func publish(_ session: UploadSession, of caller: Caller?) async throws(UploadError) -> UploadSession {
-    guard var attachment = session.terms.attachment else { return session }
-    try await requireValid(session.terms.owner, caller)
-    if let caller { try fill(&attachment, of: caller) }
-    let publishing = attachment
+  func publish(_ session: UploadSession, of caller: Caller) async throws(UploadError) -> UploadSession {
+    guard let attachment = session.terms.attachment else { return session }
     // Once begun it is not given up with the request: the next one would begin it again.
     let work = Task { () async -> Result<UploadSession, UploadError> in
-      do throws(UploadError) {
-        let ended = try await store.commitUpload(session.id, as: publishing)
-        if case .published(let id, _) = ended.outcome { try await index(id) }
-        return .success(ended)
+      do {
+        return .success(
+          try await snapshots.publish(attachment, of: caller) { attachment in
+            let ended = try await store.commitUpload(session.id, as: attachment)
+            return (ended, try await record(of: ended))
+          })
       } catch {
-        return .failure(error)
+        return .failure(UploadError(error))
       }
     }
     return try await work.value.get()
   }
 
-  /// Throws where the token that an upload belongs to is no longer valid.
-  private func requireValid(_ owner: String?, _ caller: Caller?) async throws(UploadError) {
-    do throws(HTTPProblem) {
-      if let caller {
-        try await caller.requireValid()
-      } else if let owner {
-        try await access.requireValid(owner)
-      }
+  /// Who publishes an upload that no request completes: its owner, with the rights of when it was opened.
+  func owner(of session: UploadSession) -> Caller {
+    let (token, terms) = (session.terms.owner, session.terms)
+    var owner = Caller(
+      token.map(Caller.Credential.token) ?? .none, scopes: [.attach],
+      limits: CallerLimits(applications: terms.attachment?.applications), address: terms.address ?? "")
+    if let token {
+      owner.requireValid = { [access] () throws(HTTPProblem) in try await access.requireValid(token) }
+    }
+    return owner
+  }
+
+  /// Adds a published upload to the catalogue again: the request that published it may have ended before that.
+  private func index(_ session: UploadSession) async throws(UploadError) {
+    do {
+      if let record = try await record(of: session) { try await snapshots.catalog.insert(record) }
     } catch {
-      throw .body(error)
+      throw UploadError(error)
     }
   }
 
-  private func index(_ id: SnapshotID) async throws(UploadError) {
-    let record: SnapshotRecord
+  /// The record of a published upload; `nil` where it is not published, or where the indexer reads the record later.
+  private func record(of session: UploadSession) async throws(StoreError) -> SnapshotRecord? {
+    guard case .published(let id, _) = session.outcome else { return nil }
     do {
-      record = try await snapshots.record(id)
+      return try await snapshots.record(id)
     } catch {
       // It is published, whether or not its record can be read at the moment.
-      guard let indexer = snapshots.indexer else { throw .store(error) }
-      return indexer.noteMissedChange(of: [id], error)
+      guard let indexer = snapshots.indexer else { throw error }
+      indexer.noteMissedChange(of: [id], error)
+      return nil
     }
-    do { try await snapshots.catalog.insert(record) } catch { throw .other(error) }
+  }
+}
+
+extension UploadError {
+  /// What the common part of all uploads has thrown.
+  fileprivate init(_ error: any Error) {
+    switch error {
+    case let error as UploadError: self = error
+    case let error as StoreError: self = .store(error)
+    case let error as HTTPProblem: self = .body(error)
+    default: self = .other(error)
+    }
   }
 }

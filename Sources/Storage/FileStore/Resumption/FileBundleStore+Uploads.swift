@@ -63,6 +63,8 @@ extension FileBundleStore: UploadStore {
         do throws(SystemError) {
           let file = try File(layout.path(.bytes, of: id), .update)
           try truncate(upload, file)
+          // A request whose bytes were written and do not count may have left them in the digest.
+          upload.digest.withLock { if $0.count > upload.session.offset { $0 = PrefixDigest() } }
           return file
         } catch {
           throw StoreError(error)

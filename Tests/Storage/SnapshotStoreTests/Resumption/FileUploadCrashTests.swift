@@ -65,6 +65,19 @@ import Testing
     #expect(try await store.open(sample.id).contents == sample.bytes)
   }
 
+  @Test func `bytes that do not count are not hashed`() async throws {
+    let (storage, probe) = (try StorageFixture(), StepProbe())
+    let store = try await storage.open(faults: probe.faults)
+    let id = try await store.createUpload(.of(sample)).id
+    probe.fail(.flushProgress)
+    let others = [UInt8](repeating: 0, count: 3000)
+    #expect(await uploadFailure { try await store.append(others, to: id) } == "store system")
+    probe.stopFailing()
+    try await store.append(sample.bytes, to: id)
+    let ended = try await store.commitUpload(id, as: .of(sample, expected: sample.sha256))
+    #expect(ended.outcome == .published(sample.id, isNew: true))
+  }
+
   @Test(
     arguments: [Step.writeRecord, .writeProgress, .flushFiles, .publishRecord, .publishBundle, .flushFolder],
     [POSIXErrorCode.EIO, .ENOSPC])

@@ -27,7 +27,8 @@ struct DraftUploads: Sendable {
     let opened: UploadStatus
     do throws(UploadFailure) {
       opened = try await failing(creation.dialect) { () async throws(UploadError) in
-        try await service.create(terms, of: call.caller)
+        try await service.create(
+          terms, if: Preconditions(call.request.headerFields), of: call.caller)
       }
     } catch {
       if case .tooManyOpen = error.cause, creation.canBePlain { return nil }

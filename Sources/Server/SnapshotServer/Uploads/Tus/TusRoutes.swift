@@ -58,13 +58,13 @@ struct TusRoutes: Sendable {
     try Tus.checkVersion(request.headerFields)
     let bringsBytes = try bringsBytes(request)
     let checksum = bringsBytes ? try Tus.checksum(request) : nil
-    let terms = try await terms(call)
+    let terms = try terms(call)
     guard !terms.isJoined || !bringsBytes else {
       throw SnapshotProblem.malformedConcatenation(
         "A joined upload has the bytes of its parts: leave out the content.")
     }
     do {
-      let opened = try await service.create(terms, of: call.caller)
+      let opened = try await service.create(terms, if: Preconditions(request.headerFields), of: call.caller)
       call.leavesUploadOpen()
       let place: HTTPFields = [
         .location: UploadLocation.value(of: ResumableUploads.path + "/\(opened.id)", for: request)
@@ -95,7 +95,7 @@ struct TusRoutes: Sendable {
     return false
   }
 
-  private func terms(_ call: APIRequest) async throws -> UploadTerms {
+  private func terms(_ call: APIRequest) throws -> UploadTerms {
     let fields = call.request.headerFields
     let metadata = try TusMetadata(fields, limits: limits)
     let length = try Tus.count(.uploadLength, in: fields)
@@ -107,27 +107,15 @@ struct TusRoutes: Sendable {
           "A joined upload's length is that of its parts: leave it out.")
       }
       return UploadTerms(
-        .joined(try await attachment(metadata, call), parts: parts), dialect: Tus.dialect, note: metadata.text
+        .joined(try metadata.attachment(now: Date()), parts: parts), dialect: Tus.dialect, note: metadata.text
       )
     }
     guard (length == nil) == isDeferred else {
       throw HTTPProblem.badRequest("An upload has either Upload-Length or Upload-Defer-Length.")
     }
     let kind: UploadTerms.Kind =
-      concatenation == .partial ? .partial : .whole(try await attachment(metadata, call))
+      concatenation == .partial ? .partial : .whole(try metadata.attachment(now: Date()))
     return UploadTerms(kind, length: length, dialect: Tus.dialect, note: metadata.text)
-  }
-
-  /// What is bound to be refused is refused before its bytes come.
-  private func attachment(_ metadata: TusMetadata, _ call: APIRequest) async throws -> Attachment {
-    var attachment = try metadata.attachment(now: Date())
-    guard call.caller.mayAttach(to: attachment.report) else { throw SnapshotProblem.outsideLimits("reports") }
-    let preconditions = Preconditions(call.request.headerFields)
-    attachment.createOnly = preconditions.isCreateOnly
-    try SnapshotRoutes.check(
-      try await snapshots.existing(under: attachment, preconditions, for: call.caller), attachment.report,
-      attachment.expected)
-    return attachment
   }
 
   // MARK: Going on
