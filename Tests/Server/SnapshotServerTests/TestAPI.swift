@@ -23,7 +23,7 @@ struct TestAPI: Sendable {
     limits: ServiceLimits = ServiceLimits(), access: AccessControl = .open,
     rules: RetentionRules = RetentionRules(), uploadLimits: UploadLimits = UploadLimits(),
     offer: ResumableUploads.Configuration = .init(), now: @escaping @Sendable () -> Date = { Date() },
-    observation: Observation = Observation()
+    observation: Observation = Observation(), more: [Endpoint] = []
   ) {
     let log = log
     store = ObservedStore(uploadLimits: uploadLimits)
@@ -36,7 +36,7 @@ struct TestAPI: Sendable {
       Scrubber(.init(bytesPerSecond: 1 << 30), store: store, catalog: catalog))
     handler = SnapshotHandler(
       service, access: access, limits: limits, uploads: ResumableUploads(uploads, offer),
-      more: maintenance.endpoints,
+      more: maintenance.endpoints + more,
       observation: observation, logger: logger)
   }
 

@@ -56,6 +56,15 @@ public struct Router: HTTPHandler {
         request: request, template: route.template, values: match.values, remainder: match.remainder))
   }
 
+  /// The template that `path` fits, whatever the method; `nil` where there is none, or the path is malformed.
+  package func template(of path: String) -> String? {
+    let match: RouteTree.Match?
+    do { match = try tree.match(path: path) ?? tree.match(Self.decodedSegments(of: path)) } catch {
+      return nil
+    }
+    return match?.routes.first?.template
+  }
+
   private func options(_ allow: String) -> HTTPServerResponse {
     HTTPServerResponse(status: .noContent, headerFields: [.allow: allow])
   }

@@ -60,13 +60,11 @@ extension SnapshotRoutes {
   var indexingEndpoints: [Endpoint] {
     [
       Endpoint(
-        "readReindex", .get, "/v1/reindex", .admin,
-        "Tells how far the catalogue is.",
+        "readReindex", .get, "/v1/reindex", .admin, "Tells how far the catalogue is.",
         responses: [.json(200, "How far it is.", .schema("Indexing"))], problems: [.callerLimited],
         handler: indexing),
       Endpoint(
-        "reindex", .post, "/v1/reindex", .admin,
-        "Has the catalogue made anew, and does not wait for it.",
+        "reindex", .post, "/v1/reindex", .admin, "Has the catalogue made anew, and does not wait for it.",
         responses: [.json(202, "How far it is.", .schema("Indexing"))], problems: [.callerLimited],
         handler: reindex),
     ]

@@ -28,8 +28,7 @@ public struct MaintenanceRoutes: Sendable {
   package var endpoints: [Endpoint] {
     [
       Endpoint(
-        "planExpirations", .get, "/v1/expirations", .admin,
-        "Tells what would go by itself now, and why.",
+        "planExpirations", .get, "/v1/expirations", .admin, "Tells what would go by itself now, and why.",
         detail: "Changes nothing. Follow `next`, or the link of the field `Link`, as it is.",
         parameters: [
           listLength, .query("cursor", "Where to go on: what `next` of the page before said.", cursorSchema),
@@ -37,8 +36,7 @@ public struct MaintenanceRoutes: Sendable {
         responses: [.json(200, "A page.", .schema("ExpirationPlan"), fields: ["Link"])],
         problems: [.callerLimited], handler: plan),
       Endpoint(
-        "expire", .post, "/v1/expirations", .admin,
-        "Lets go what is to go by itself.",
+        "expire", .post, "/v1/expirations", .admin, "Lets go what is to go by itself.",
         detail:
           "Where that is more than a fifth of all snapshots, and at least 100, it needs `confirm=true`.",
         parameters: [
@@ -50,13 +48,11 @@ public struct MaintenanceRoutes: Sendable {
         responses: [.json(200, "What went.", .schema("ExpirationOutcome"))],
         problems: [.callerLimited, .confirmationNeeded], handler: expire),
       Endpoint(
-        "readScrub", .get, "/v1/scrub", .admin,
-        "Tells how far the look at every bundle has come.",
+        "readScrub", .get, "/v1/scrub", .admin, "Tells how far the look at every bundle has come.",
         responses: [.json(200, "What was found.", .schema("ScrubReport"))],
         problems: [.callerLimited], handler: scrubReport),
       Endpoint(
-        "scrub", .post, "/v1/scrub", .admin,
-        "Begins to look at every bundle, unless that is being done.",
+        "scrub", .post, "/v1/scrub", .admin, "Begins to look at every bundle, unless that is being done.",
         responses: [
           .json(202, "It goes on.", .schema("ScrubReport"), fields: ["Location"])
         ], problems: [.callerLimited], handler: scrub),

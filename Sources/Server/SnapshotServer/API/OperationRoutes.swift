@@ -23,11 +23,9 @@ struct OperationRoutes: Sendable {
     let calls = listed.map { "  \($0.name)\n" }.joined()
     let about = Array("A server that keeps snapshots of apps' data. It answers:\n\n\(calls)".utf8)
     return Endpoint(
-      "readAbout", .get, "/", .open,
-      "Tells what the server is and answers.",
+      "readAbout", .get, "/", .open, "Tells what the server is and answers.",
       detail: "Browsers, which accept `text/html`, get a web page instead; pages are no part of the API.",
-      audited: .never,
-      parameters: [.ifMatch, .ifNoneMatch, .range],
+      audited: .never, parameters: [.ifMatch, .ifNoneMatch, .range],
       responses: [.text("A text for people.", fields: ["Accept-Ranges"]), .notModified] + [Self.ranges],
       problems: [.preconditionFailed, .rangeNotSatisfiable], fields: ["Vary"]
     ) { call in
@@ -37,9 +35,7 @@ struct OperationRoutes: Sendable {
 
   private var health: Endpoint {
     Endpoint(
-      "readHealth", .get, "/healthz", .open,
-      "Tells that the server lives.",
-      audited: .never,
+      "readHealth", .get, "/healthz", .open, "Tells that the server lives.", audited: .never,
       responses: [
         .json(
           200, "It lives.",
@@ -54,8 +50,7 @@ struct OperationRoutes: Sendable {
 
   private var readiness: Endpoint {
     Endpoint(
-      "readReadiness", .get, "/readyz", .open,
-      "Tells whether uploads are taken and lists answered.",
+      "readReadiness", .get, "/readyz", .open, "Tells whether uploads are taken and lists answered.",
       audited: .never,
       responses: [
         .json(200, "They are.", .schema("Readiness")),
@@ -69,8 +64,7 @@ struct OperationRoutes: Sendable {
   private var metrics: Endpoint? {
     guard let metrics = observation.metricsText else { return nil }
     return Endpoint(
-      "readMetrics", .get, "/metrics", .admin,
-      "Tells what the server has counted and measured.",
+      "readMetrics", .get, "/metrics", .admin, "Tells what the server has counted and measured.",
       detail: "In Prometheus' text format.",
       audited: .refusals, responses: [.text("The metrics.", fields: ["Cache-Control"])],
       problems: [.callerLimited]
@@ -85,9 +79,7 @@ struct OperationRoutes: Sendable {
   private static func description(of endpoints: [Endpoint], _ access: AccessControl) -> Endpoint {
     func endpoint(_ handler: @escaping Endpoint.CallHandler) -> Endpoint {
       Endpoint(
-        "readDescription", .get, "/openapi.json", .open,
-        "Describes the API: this document.",
-        audited: .never,
+        "readDescription", .get, "/openapi.json", .open, "Describes the API: this document.", audited: .never,
         parameters: [.ifMatch, .ifNoneMatch],
         responses: [
           .json(200, "The description.", ["type": "object"], fields: ["ETag"]), .notModified,

@@ -11,8 +11,7 @@ extension SnapshotRoutes {
         detail: """
           The server makes the UUID. The bundle is the body, or the part `snapshot` of a form whose other parts become \
           the record's metadata. Nothing is kept of a bundle that is refused.
-          """,
-        uploads: .attach,
+          """, uploads: .attach,
         parameters: [.report] + uploading, body: bundleBody,
         responses: [
           .json(
@@ -24,8 +23,7 @@ extension SnapshotRoutes {
         "attachSnapshotAs", .put, "/v1/reports/{report}/snapshots/{id}", .attach,
         "Attaches a snapshot under a UUID of the client's making.",
         detail: "Sending the same bytes again does no harm. `If-None-Match: *` refuses a UUID that is taken.",
-        uploads: .attach,
-        parameters: [.report, .id, .ifMatch, .ifNoneMatch] + uploading, body: bundleBody,
+        uploads: .attach, parameters: [.report, .id, .ifMatch, .ifNoneMatch] + uploading, body: bundleBody,
         responses: [
           .json(
             201, "It is attached, and would survive a power cut.", .schema("Snapshot"), fields: ["Location"]),

@@ -10,8 +10,7 @@ extension SnapshotRoutes {
   var changeEndpoints: [Endpoint] {
     [
       Endpoint(
-        "changeSnapshot", .patch, "/v1/snapshots/{id}", .delete,
-        "Pins a snapshot, or sets when it is to go.",
+        "changeSnapshot", .patch, "/v1/snapshots/{id}", .delete, "Pins a snapshot, or sets when it is to go.",
         detail: "The body is a JSON merge patch (RFC 7396) of the record's `pinned` and `expiresAt`.",
         parameters: [.id, .ifMatch, .ifNoneMatch],
         body: [ChangeRequest.mediaType: changeBody, "application/json": changeBody],
@@ -21,8 +20,7 @@ extension SnapshotRoutes {
           .contentTooLarge, .unsupportedMediaType, .malformedChange, .malformedEnd,
         ], handler: change),
       Endpoint(
-        "deleteSnapshot", .delete, "/v1/snapshots/{id}", .delete,
-        "Deletes a snapshot for good.",
+        "deleteSnapshot", .delete, "/v1/snapshots/{id}", .delete, "Deletes a snapshot for good.",
         detail: "Its UUID is never used again, and answers 410 from then on.",
         parameters: [.id, .ifMatch, .ifNoneMatch], responses: [.noContent("It is deleted.")],
         problems: [.malformedSnapshotID, .noSuchSnapshot, .snapshotDeleted, .preconditionFailed],

@@ -9,8 +9,7 @@ extension SnapshotRoutes {
   var fetchEndpoints: [Endpoint] {
     [
       Endpoint(
-        "fetchBundle", .get, "/v1/snapshots/{id}.zip", .bundle,
-        "Sends a snapshot's bundle, or ranges of it.",
+        "fetchBundle", .get, "/v1/snapshots/{id}.zip", .bundle, "Sends a snapshot's bundle, or ranges of it.",
         parameters: [
           .id, .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince, .range, .ifRange,
           .query("expires", "When the link ends: part of what `createLink` gave.", ["type": "string"]),
@@ -30,8 +29,7 @@ extension SnapshotRoutes {
           .preconditionFailed, .rangeNotSatisfiable,
         ], handler: bundle),
       Endpoint(
-        "readSnapshot", .get, "/v1/snapshots/{id}", .status,
-        "Tells what is known of a snapshot.",
+        "readSnapshot", .get, "/v1/snapshots/{id}", .status, "Tells what is known of a snapshot.",
         parameters: [.id, .ifMatch, .ifNoneMatch],
         responses: [
           .json(200, "The record.", .schema("Snapshot"), fields: ["ETag"]),

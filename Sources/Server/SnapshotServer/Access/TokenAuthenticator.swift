@@ -101,9 +101,9 @@ final class TokenAuthenticator: Sendable {
 
   /// Has the call that `request` makes ended with `token`.
   func register(_ request: HTTPServerRequest, _ token: AccessToken) {
-    guard let note = request.note as? RequestContext else { return }
+    guard let context = request.context else { return }
     let call = running.add(token.id, end: request.abort)
-    note.update { $0.running = call }
+    context.update { $0.running = call }
   }
 
   /// Throws the problem that says why the token of this id is no longer valid.

@@ -16,8 +16,7 @@ struct FileRoutes: Sendable {
   var endpoints: [Endpoint] {
     [
       Endpoint(
-        "listFiles", .get, "/v1/snapshots/{id}/files", .read,
-        "Lists the files of a snapshot.",
+        "listFiles", .get, "/v1/snapshots/{id}/files", .read, "Lists the files of a snapshot.",
         detail: "In the bundle's order. Follow `next`, or the link of the field `Link`, as it is.",
         parameters: [
           .id, .ifMatch, .ifNoneMatch,

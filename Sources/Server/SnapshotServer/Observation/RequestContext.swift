@@ -17,6 +17,8 @@ final class RequestContext: Sendable {
     var traceID: String?
     /// Ends the call with the token that it was admitted with.
     var running: RunningCall?
+    /// How far the answer has come, for a page.
+    var page: PageProgress?
     /// How an upload ended with the request, for one that takes several.
     var ending: Ending?
   }
@@ -31,13 +33,26 @@ final class RequestContext: Sendable {
   func update(_ change: (inout Facts) -> Void) { state.withLock { change(&$0) } }
 }
 
+/// Gives a request the ``RequestContext`` that every other step reads and writes.
+struct RequestContextMiddleware: Middleware {
+  func respond(
+    to request: HTTPServerRequest, next: Responder<HTTPServerRequest>
+  ) async throws -> HTTPServerResponse {
+    request.note = RequestContext()
+    return try await next(request)
+  }
+}
+
 extension HTTPServerRequest {
+  /// What is known of the request so far.
+  var context: RequestContext? { note as? RequestContext }
+
   /// Tells whoever accounts for the request which token came with it, whether or not it is enough.
-  func record(token id: String) { (note as? RequestContext)?.update { $0.token = id } }
+  func record(token id: String) { context?.update { $0.token = id } }
 
   /// Tells whoever accounts for the request who makes it.
   func record(_ caller: Caller) {
-    (note as? RequestContext)?.update { facts in
+    context?.update { facts in
       facts.token = caller.token
       if case .link = caller.credential { facts.usesLink = true }
     }
@@ -47,14 +62,14 @@ extension HTTPServerRequest {
 extension PageCall {
   /// Tells whoever accounts for the request which other snapshot it is about.
   func compares(with other: SnapshotID) {
-    (request.note as? RequestContext)?.update { $0.comparedWith = other }
+    request.context?.update { $0.comparedWith = other }
   }
 }
 
 extension APIRequest {
   /// Tells whoever accounts for the request which upload it is about.
   func concerns(_ status: UploadStatus) {
-    (request.note as? RequestContext)?.update { facts in
+    request.context?.update { facts in
       facts.snapshot = status.terms.attachment?.id
       facts.report = status.terms.attachment?.report
     }
@@ -62,12 +77,12 @@ extension APIRequest {
 
   /// Tells whoever accounts for the request that an upload of several requests goes on after it, unless
   /// ``ends(with:)`` knows better.
-  func leavesUploadOpen() { (request.note as? RequestContext)?.update { $0.ending = .open } }
+  func leavesUploadOpen() { request.context?.update { $0.ending = .open } }
 
   /// Tells whoever accounts for the request which upload it brought bytes to, and how that ended, if it has.
   func ends(with status: UploadStatus) {
     concerns(status)
-    (request.note as? RequestContext)?.update { facts in
+    request.context?.update { facts in
       switch status.outcome {
       case .published(_, let isNew): facts.ending = isNew ? .created : .repeated
       case .refused: facts.ending = nil
@@ -78,7 +93,7 @@ extension APIRequest {
 
   /// Tells whoever accounts for the request what it is about, where the path alone does not.
   func concerns(_ record: SnapshotRecord) {
-    (request.note as? RequestContext)?.update { facts in
+    request.context?.update { facts in
       facts.snapshot = record.id
       facts.report = record.report
     }

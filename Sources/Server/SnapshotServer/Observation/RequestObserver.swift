@@ -14,7 +14,7 @@ public final class RequestObserver: Sendable {
   public init(_ metrics: ServerMetrics, logger: Logger) {
     self.metrics = metrics
     self.logger = logger
-    unrouted = RouteMetrics("none", factory: metrics.factory)
+    unrouted = RouteMetrics(nil, factory: metrics.factory)
   }
 
   /// Takes note of a request that is over. Never blocks.

@@ -4,7 +4,9 @@ import Synchronization
 
 /// What is counted of one route: made once, so that a request costs no more than its additions.
 final class RouteMetrics: Sendable {
-  /// The method and the template; what no route answers has a name of its own.
+  /// The endpoint whose requests it counts; `nil` for requests that no endpoint answers.
+  let endpoint: Endpoint?
+  /// The label: the endpoint's name, or `none`.
   let name: String
   private let factory: any MetricsFactory
   private let duration: CoreMetrics.Timer
@@ -13,8 +15,9 @@ final class RouteMetrics: Sendable {
   /// How often each status was answered, from 0, which is none, to 999.
   private let statuses: Mutex<[Counter?]>
 
-  init(_ name: String, factory: any MetricsFactory) {
-    self.name = name
+  init(_ endpoint: Endpoint?, factory: any MetricsFactory) {
+    self.endpoint = endpoint
+    name = endpoint?.name ?? "none"
     self.factory = factory
     let dimensions = [("route", name)]
     duration = CoreMetrics.Timer(

@@ -2,73 +2,109 @@ import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
 
-/// What answers say of resumable uploads whatever else they say, refusals included: which protocols there are, and that
-/// pages of other origins may read them.
-struct UploadAnnouncements: Sendable {
-  private let uploads: ResumableUploads
+/// Announces the protocols of resumable uploads in every response to their endpoints, refusals included, and lets pages of
+/// other origins read these responses.
+struct UploadAnnouncements: Middleware {
+  private let uploads: ResumableUploads?
+  /// The protocols of the templates that have one.
+  private let protocols: [String: UploadProtocol]
+  /// The methods that pages of other origins may use: for the calls that attach, and for uploads.
+  private let attachMethods: [HTTPRequest.Method]
+  private let uploadMethods: [HTTPRequest.Method]
+  private let router: Router
 
-  init(_ uploads: ResumableUploads) { self.uploads = uploads }
-
-  private enum Place {
-    case tus, draft
-    /// What attaches snapshots.
-    case attaching
+  /// Announces `uploads` in the responses to those of `endpoints` that take part in them; `router` leads to these.
+  init(_ uploads: ResumableUploads?, _ endpoints: [Endpoint], _ router: Router) {
+    self.uploads = uploads
+    self.router = router
+    let announced = endpoints.compactMap { endpoint in endpoint.uploads.map { (endpoint, $0) } }
+    protocols = Dictionary(announced.map { ($0.template, $1) }) { first, _ in first }
+    attachMethods = Self.methods(announced.filter { $1 == .attach }.map(\.0))
+    uploadMethods = Self.methods(announced.filter { $1 != .attach }.map(\.0))
   }
 
-  /// Adds to `fields`, which answer `request`.
-  func add(to fields: inout HTTPFields, of request: HTTPServerRequest) {
-    guard let place = Self.place(request) else { return }
-    for field in own(place, request.method) {
+  func respond(
+    to request: HTTPServerRequest, next: Responder<HTTPServerRequest>
+  ) async throws -> HTTPServerResponse {
+    guard let uploads else { return try await next(request) }
+    do {
+      var response = try await next(request)
+      add(uploads, to: &response.headerFields, of: request)
+      return response
+    } catch var problem as HTTPProblem {
+      add(uploads, to: &problem.headerFields, of: request)
+      throw problem
+    }
+  }
+
+  private func add(_ uploads: ResumableUploads, to fields: inout HTTPFields, of request: HTTPServerRequest) {
+    guard let spoken = spoken(request) else { return }
+    for field in own(uploads, spoken, request.method) {
       if field.name == .acceptPatch, let other = fields[.acceptPatch], !other.contains(field.value) {
         fields[.acceptPatch] = other + ", " + field.value
       } else {
         fields[field.name] = field.value
       }
     }
-    for field in crossOrigin(place, request) { fields[field.name] = field.value }
-  }
-
-  private static func place(_ request: HTTPServerRequest) -> Place? {
-    let path = request.path
-    if path.hasPrefix(ResumableUploads.path) {
-      if path.hasPrefix(ResumableUploads.draftPath + "/") { return .draft }
-      let rest = path.dropFirst(ResumableUploads.path.count)
-      return rest.isEmpty || rest.hasPrefix("/") ? .tus : nil
+    for field in crossOrigin(uploads.configuration.origins, spoken, request) {
+      fields[field.name] = field.value
     }
-    guard path.hasPrefix("/v1/reports/"), [.post, .put, .options].contains(request.method) else { return nil }
-    let segments = path.split(separator: "/", omittingEmptySubsequences: false)
-    return (5...6).contains(segments.count) && segments[4] == "snapshots" ? .attaching : nil
   }
 
-  private func own(_ place: Place, _ method: HTTPRequest.Method) -> HTTPFields {
-    switch (place, method) {
+  /// The protocol that the response to `request` announces. `OPTIONS` and refused methods reach no endpoint: there the
+  /// template counts, and below the path of uploads even a path that has none.
+  private func spoken(_ request: HTTPServerRequest) -> UploadProtocol? {
+    if let route = request.context?.facts.route { return route.endpoint?.uploads }
+    let (path, method) = (request.path, request.method)
+    switch router.template(of: path).flatMap({ protocols[$0] }) {
+    case .attach: return method == .options || attachMethods.contains(method) ? .attach : nil
+    case let spoken?: return spoken
+    case nil where path.hasPrefix(ResumableUploads.draftPath + "/"): return .draft
+    case nil: return path.hasPrefix(ResumableUploads.path + "/") ? .tus : nil
+    }
+  }
+
+  private func own(
+    _ uploads: ResumableUploads, _ spoken: UploadProtocol, _ method: HTTPRequest.Method
+  ) -> HTTPFields {
+    switch (spoken, method) {
     case (.tus, .options): Tus.offer(uploads.service.limits)
-    // Whoever speaks another version has to see which is spoken here.
+    // A client of another version must see which one is spoken here.
     case (.tus, _): [.tusResumable: Tus.version]
     case (_, .options):
       [.uploadLimit: uploads.limit().fieldValue, .acceptPatch: DraftDialect.mediaType]
-    case (.draft, _), (.attaching, _): [:]
+    case (.draft, _), (.attach, _): [:]
     }
   }
 
   // MARK: Pages of other origins
 
-  /// What lets a page read the answer (Fetch §3.2). Never with credentials: what a page uploads with is a token that it
-  /// was given, not the browser's own.
-  private func crossOrigin(_ place: Place, _ request: HTTPServerRequest) -> HTTPFields {
+  /// What lets a page read the response (Fetch §3.2). Never with credentials: a page uploads with a token that it was
+  /// given, not with the browser's own cookies.
+  private func crossOrigin(
+    _ origins: AllowedOrigins, _ spoken: UploadProtocol, _ request: HTTPServerRequest
+  ) -> HTTPFields {
     guard let origin = request.headerFields[.origin] else { return [:] }
     var fields: HTTPFields = [:]
-    if uploads.configuration.origins != .all { fields[.vary] = "Origin" }
-    guard let allowed = uploads.configuration.origins.answer(to: origin) else { return fields }
+    if origins != .all { fields[.vary] = "Origin" }
+    guard let allowed = origins.answer(to: origin) else { return fields }
     fields[.accessControlAllowOrigin] = allowed
     fields[.accessControlExposeHeaders] = Self.exposed
     if request.method == .options, request.headerFields[.accessControlRequestMethod] != nil {
-      fields[.accessControlAllowMethods] =
-        place == .attaching ? "POST, PUT, OPTIONS" : "POST, HEAD, GET, PATCH, DELETE, OPTIONS"
+      let methods = (spoken == .attach ? attachMethods : uploadMethods) + [.options]
+      fields[.accessControlAllowMethods] = methods.map(\.rawValue).joined(separator: ", ")
       fields[.accessControlAllowHeaders] = Self.taken
       fields[.accessControlMaxAge] = "86400"
     }
     return fields
+  }
+
+  /// The methods that `endpoints` answer, each once.
+  private static func methods(_ endpoints: [Endpoint]) -> [HTTPRequest.Method] {
+    var methods: [HTTPRequest.Method] = []
+    for method in endpoints.flatMap({ $0.method == .get ? [.head, .get] : [$0.method] })
+    where !methods.contains(method) { methods.append(method) }
+    return methods
   }
 
   private static let exposed = names([

@@ -28,48 +28,8 @@ struct WebPages: Sendable {
 
   private static let renderer = Result { try PageRenderer() }
 
-  /// Answers whom access control admits to `page`, while `observed` looks on.
-  func answer(
-    _ page: Endpoint, _ show: @escaping Endpoint.PageHandler, _ observed: ObservedCall
-  ) -> Route.Action {
-    { try await answer($0, page, show, observed) }
-  }
-
-  private func answer(
-    _ routed: RoutedRequest, _ page: Endpoint, _ show: Endpoint.PageHandler, _ observed: ObservedCall
-  ) async throws -> HTTPServerResponse {
-    let request = routed.request
-    if request.isFollowedFromAnotherSite {
-      observed.count(request)
-      return Self.entrance
-    }
-    let progress = PageProgress()
-    var response: HTTPServerResponse
-    do {
-      response = try await observed.perform(routed) {
-        let visitor = try await access.visitor(request)
-        progress.update { $0.visitor = visitor }
-        request.record(visitor.caller)
-        guard try routed.query().value("access_token") == nil else { throw SnapshotProblem.tokenInURL }
-        try visitor.require(page.permission)
-        return try await show(PageCall(routed: routed, visitor: visitor, progress: progress))
-      }
-      response.addPageFields()
-    } catch {
-      guard let problem = SnapshotProblem.answer(to: error) else { throw error }
-      if SnapshotProblem.isInternal(error) { SnapshotHandler.log(error, of: request, to: logger) }
-      let state = progress.state
-      response = try await answer(
-        to: problem, of: request, state.visitor, next: state.next ?? LocalPath(after: routed))
-    }
-    for field in progress.state.visitor?.caller.answerFields ?? [:] {
-      response.headerFields[field.name] = field.value
-    }
-    return response
-  }
-
   /// The page that tells a problem, or, where signing in helps, has the form for that.
-  private func answer(
+  func answer(
     to problem: HTTPProblem, of request: HTTPServerRequest, _ visitor: Visitor?, next: LocalPath
   ) async throws -> HTTPServerResponse {
     var response: HTTPServerResponse
@@ -114,7 +74,7 @@ struct WebPages: Sendable {
 
   /// What whoever followed a link of another site gets: a page that opens the one they wanted once more by itself, so
   /// that the browser sends its cookies along.
-  private static let entrance: HTTPServerResponse = {
+  static let entrance: HTTPServerResponse = {
     let html = """
       <!doctype html><html lang="en"><head><meta charset="utf-8"><meta http-equiv="refresh" content="0">
       <meta name="color-scheme" content="light dark"><title>Data Snapshots</title></head>

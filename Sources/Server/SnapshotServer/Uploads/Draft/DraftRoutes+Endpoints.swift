@@ -8,8 +8,7 @@ extension DraftRoutes {
       Endpoint(
         "readResumableUpload", .get, ResumableUploads.draftPath + "/{upload}", .attach,
         "Tells how far an upload is, by draft-ietf-httpbis-resumable-upload.",
-        detail: "Any request that still brings bytes to it is ended first.",
-        uploads: .draft,
+        detail: "Any request that still brings bytes to it is ended first.", uploads: .draft,
         parameters: [.upload, .interopVersion],
         responses: [
           Endpoint.Response(
@@ -19,8 +18,7 @@ extension DraftRoutes {
       Endpoint(
         "appendToResumableUpload", .patch, ResumableUploads.draftPath + "/{upload}", .attach,
         "Brings more bytes to an upload, by draft-ietf-httpbis-resumable-upload.",
-        detail: "With `Upload-Complete: ?1` the answer is that of attaching the snapshot.",
-        uploads: .draft,
+        detail: "With `Upload-Complete: ?1` the answer is that of attaching the snapshot.", uploads: .draft,
         parameters: [
           .upload, .interopVersion, .uploadOffset, .uploadLength, .uploadComplete, .uploadIncomplete,
           .header("Content-Digest", "The SHA-256 of the body (RFC 9530), checked before any of it counts."),
@@ -36,8 +34,7 @@ extension DraftRoutes {
         problems: [ProblemKind].uploadAppend + [.badRequest], fields: Endpoint.draftFields, handler: append),
       Endpoint(
         "endResumableUpload", .delete, ResumableUploads.draftPath + "/{upload}", .attach,
-        "Ends an upload, by draft-ietf-httpbis-resumable-upload; what was published stays.",
-        uploads: .draft,
+        "Ends an upload, by draft-ietf-httpbis-resumable-upload; what was published stays.", uploads: .draft,
         parameters: [.upload, .interopVersion], responses: [.noContent("It is gone.")],
         problems: .uploadLookup,
         fields: Endpoint.draftFields, handler: cancel),

@@ -11,8 +11,7 @@ extension TusRoutes {
         detail: """
           `Upload-Metadata` has at least `report`; `id` is the UUID that the snapshot gets, `digest` its SHA-256, \
           `expires` when it is to go. Everything else becomes the record's metadata. The body may be the first bytes.
-          """,
-        uploads: .tus,
+          """, uploads: .tus,
         parameters: [
           .tusVersion, .methodOverride, .uploadLength, .uploadMetadata,
           .header("Upload-Defer-Length", "1 where the length is told later.", ["const": "1"]),
@@ -25,10 +24,8 @@ extension TusRoutes {
         ],
         problems: opening, fields: tusFields, handler: open),
       Endpoint(
-        "readUpload", .get, ResumableUploads.path + "/{upload}", .attach,
-        "Tells how far an upload is.",
-        detail: "Any request that still brings bytes to it is ended first.",
-        uploads: .tus,
+        "readUpload", .get, ResumableUploads.path + "/{upload}", .attach, "Tells how far an upload is.",
+        detail: "Any request that still brings bytes to it is ended first.", uploads: .tus,
         parameters: [.upload, .tusVersion],
         responses: [
           Endpoint.Response(
@@ -39,8 +36,7 @@ extension TusRoutes {
         ], problems: .uploadStatus, fields: tusFields, handler: answer),
       Endpoint(
         "useUpload", .post, ResumableUploads.path + "/{upload}", .attach,
-        "Does what another method does, which `X-HTTP-Method-Override` names.",
-        uploads: .tus,
+        "Does what another method does, which `X-HTTP-Method-Override` names.", uploads: .tus,
         parameters: [.upload, .tusVersion, .meantMethod, .uploadOffset, .uploadLength, .uploadChecksum],
         responses: [
           Endpoint.Response(
@@ -56,15 +52,13 @@ extension TusRoutes {
         "appendToUpload", .patch, ResumableUploads.path + "/{upload}", .attach,
         "Brings more bytes to an upload.",
         detail: "What comes is kept even where the connection breaks. The last bytes publish the snapshot.",
-        uploads: .tus,
-        parameters: [.upload, .tusVersion, .uploadOffset, .uploadLength, .uploadChecksum],
+        uploads: .tus, parameters: [.upload, .tusVersion, .uploadOffset, .uploadLength, .uploadChecksum],
         body: [Tus.mediaType: [:]],
         responses: [Endpoint.Response(status: 204, text: "They are there to stay.", fields: tusOffset)],
         problems: .uploadAppend, fields: tusFields, handler: answer),
       Endpoint(
         "endUpload", .delete, ResumableUploads.path + "/{upload}", .attach,
-        "Ends an upload; what was published stays.",
-        uploads: .tus,
+        "Ends an upload; what was published stays.", uploads: .tus,
         parameters: [.upload, .tusVersion], responses: [.noContent("It is gone.")], problems: .uploadLookup,
         fields: tusFields, handler: answer),
     ]

@@ -3,8 +3,8 @@ import HTTPSemantics
 import HTTPTypes
 import Tracing
 
-/// Puts the answering of a request into the trace that its caller names, and makes a span of it.
-struct RequestTracing: Sendable {
+/// Continues the trace that a request names, with a span of its own.
+struct TracingMiddleware: Middleware {
   let tracer: (any Tracer)?
 
   /// Reads what a tracer wants to know out of a request's fields.
@@ -14,24 +14,24 @@ struct RequestTracing: Sendable {
     }
   }
 
-  func trace(
-    _ request: HTTPServerRequest, _ note: RequestContext, _ answer: () async throws -> HTTPServerResponse
+  func respond(
+    to request: HTTPServerRequest, next: Responder<HTTPServerRequest>
   ) async throws -> HTTPServerResponse {
     let fields = request.headerFields
     // Twice would be two opinions: it counts as none (W3C Trace Context §3.2.2).
     let parents = fields[values: .traceParent]
     let parent = parents.count == 1 ? TraceParent(parents[0]) : nil
-    guard parent != nil || tracer != nil else { return try await answer() }
+    guard parent != nil || tracer != nil else { return try await next(request) }
     var context = ServiceContext.current ?? .topLevel
     context.traceParent = parent
-    if let parent { note.update { $0.traceID = parent.traceID } }
-    if let tracer { return try await trace(request, note, context, by: tracer, answer) }
-    return try await ServiceContext.withValue(context) { try await answer() }
+    if let parent { request.context?.update { $0.traceID = parent.traceID } }
+    if let tracer { return try await respond(to: request, context, by: tracer, next) }
+    return try await ServiceContext.withValue(context) { try await next(request) }
   }
 
-  private func trace<Some: Tracer>(
-    _ request: HTTPServerRequest, _ note: RequestContext, _ context: ServiceContext, by tracer: Some,
-    _ answer: () async throws -> HTTPServerResponse
+  private func respond<Some: Tracer>(
+    to request: HTTPServerRequest, _ context: ServiceContext, by tracer: Some,
+    _ next: Responder<HTTPServerRequest>
   ) async throws -> HTTPServerResponse {
     var context = context
     tracer.extract(request.headerFields, into: &context, using: Fields())
@@ -41,7 +41,7 @@ struct RequestTracing: Sendable {
       span.attributes["url.path"] = request.path
       span.attributes["http.request.id"] = request.id
       func end(_ status: Int) {
-        if let route = note.facts.route {
+        if let route = request.context?.facts.route {
           span.operationName = route.name
           span.attributes["http.route"] = String(route.name.drop { $0 != "/" })
         }
@@ -49,7 +49,7 @@ struct RequestTracing: Sendable {
         if status >= 500 { span.setStatus(SpanStatus(code: .error)) }
       }
       do {
-        let response = try await answer()
+        let response = try await next(request)
         end(response.status.code)
         return response
       } catch {

@@ -1,0 +1,58 @@
+import HTTPEngine
+import HTTPSemantics
+import HTTPTypes
+import Logging
+
+/// Turns errors into problems, or into pages where a browser asked, and gives every response the fields that all have.
+struct AnswerMiddleware: Middleware {
+  let web: WebPages
+  let logger: Logger
+
+  func respond(
+    to request: HTTPServerRequest, next: Responder<HTTPServerRequest>
+  ) async throws -> HTTPServerResponse {
+    var response: HTTPServerResponse
+    do {
+      response = Self.heedingCondition(try await next(request), request)
+    } catch {
+      logger.logInternal(error, of: request)
+      guard var problem = SnapshotProblem.answer(to: error) else { throw SnapshotProblem.brokenBody(error) }
+      guard isForPeople(request) else {
+        problem.headerFields[.xContentTypeOptions] = "nosniff"
+        throw problem
+      }
+      response = try await web.answer(to: problem, of: request)
+    }
+    response.headerFields[.xContentTypeOptions] = "nosniff"
+    response.headerFields[.xRequestID] = request.id
+    return response
+  }
+
+  /// Whether a browser asks for a path that neither the API nor a page has.
+  private func isForPeople(_ request: HTTPServerRequest) -> Bool {
+    request.context?.facts.route == nil && !request.path.hasPrefix("/v1") && request.acceptsHTML
+  }
+
+  /// `If-None-Match: *` holds only where there is no content. What has no validators of its own must heed it too (RFC
+  /// 9110 §13.1.2).
+  private static func heedingCondition(
+    _ response: HTTPServerResponse, _ request: HTTPServerRequest
+  ) -> HTTPServerResponse {
+    guard response.status == .ok, request.method == .get || request.method == .head,
+      Preconditions(request.headerFields).verdict(request.method, on: .init()) == .notModified
+    else { return response }
+    let kept = [HTTPField.Name.cacheControl, .contentLocation, .eTag, .expires, .lastModified, .vary]
+    return HTTPServerResponse(
+      status: .notModified, headerFields: HTTPFields(response.headerFields.filter { kept.contains($0.name) }))
+  }
+}
+
+extension Logger {
+  /// Logs `error` if it is the server's own fault.
+  func logInternal(_ error: any Error, of request: HTTPServerRequest) {
+    guard SnapshotProblem.isInternal(error) else { return }
+    self.error(
+      "A request failed",
+      metadata: ["request": "\(request.id)", "method": "\(request.method)", "error": "\(error)"])
+  }
+}

@@ -1,0 +1,33 @@
+import HTTPEngine
+import HTTPTypes
+
+/// Admits the caller of a call by a token or a link, before anything of the body is read.
+struct TokenAuthentication: Middleware {
+  let access: AccessControl
+  let permission: Permission
+
+  func respond(to routed: RoutedRequest, next: Responder<APIRequest>) async throws -> HTTPServerResponse {
+    let caller = try await access.admit(routed, permission)
+    routed.request.record(caller)
+    var response = try await next(APIRequest(routed, caller: caller))
+    for field in caller.answerFields { response.headerFields[field.name] = field.value }
+    return response
+  }
+}
+
+/// Admits the visitor of a page by a session.
+struct SessionAuthentication: Middleware {
+  let access: AccessControl
+  let permission: Permission
+
+  func respond(to routed: RoutedRequest, next: Responder<PageCall>) async throws -> HTTPServerResponse {
+    let request = routed.request
+    let progress = request.context?.facts.page ?? PageProgress()
+    let visitor = try await access.visitor(request)
+    progress.update { $0.visitor = visitor }
+    request.record(visitor.caller)
+    guard try routed.query().value("access_token") == nil else { throw SnapshotProblem.tokenInURL }
+    try visitor.require(permission)
+    return try await next(PageCall(routed: routed, visitor: visitor, progress: progress))
+  }
+}
