@@ -46,6 +46,19 @@ import Testing
     }
   }
 
+  @Test(
+    arguments: [
+      ("/v1/reports/a/snapshots", "/v1/reports/{report}/snapshots"),
+      ("/v1/snapshots/%61.zip", "/v1/snapshots/{id}.zip"),
+      ("/v1/snapshots/latest", "/v1/snapshots/latest"), ("/nothing", nil), ("/v1/snapshots/%", nil),
+      ("/..", nil),
+    ] as [(String, String?)]) func `a path has a template whatever the method`(
+      path: String, template: String?
+    )
+  {
+    #expect(router.template(of: path) == template)
+  }
+
   @Test(arguments: [
     ("/", "root"),
     ("/v1/reports/BUG-1/snapshots", "list BUG-1"),
