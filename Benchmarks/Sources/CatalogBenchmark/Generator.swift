@@ -48,7 +48,8 @@ struct Generator {
       modules: Set(modules).sorted().map { Module(name: $0, files: ["\($0)/feed", "\($0)/profile"]) })
     let note = (0..<12).map { _ in String(Self.words[random.next(Self.words.count)]) }.joined(separator: " ")
     var record = SnapshotRecord(
-      id: id, report: try ReportID(validating: "BUG-\(index / 3)"), size: Int64(20_000 + random.next(2_000_000)),
+      id: id, report: try ReportID(validating: "BUG-\(index / 3)"),
+      size: Int64(20_000 + random.next(2_000_000)),
       sha256: ContentDigest.of(Array(id.description.utf8)),
       receivedAt: SnapshotJSON.milliseconds(of: received),
       verified: .intact, manifest: manifest,
