@@ -42,6 +42,8 @@ final class DraftServer: Sendable {
     var length: Int
     var data = Data()
     var isComplete = false
+    /// The number of the latest request to it. What an earlier one still brings does not count.
+    var turn = 0
   }
 
   fileprivate struct State: Sendable {
@@ -157,7 +159,11 @@ extension DraftServer.Core {
     _ head: ScriptedRequest, _ connection: ScriptedConnection, _ length: Int, cut: Int?,
     _ manner: DraftServer.Manner
   ) throws -> Answer {
-    guard let upload = state.withLock({ $0.uploads[head.target] }) else {
+    let known = state.withLock { state in
+      state.uploads[head.target]?.turn += 1
+      return state.uploads[head.target]
+    }
+    guard let upload = known else {
       try connection.readBody(length) { _ in }
       return ("404 Not Found", [], "")
     }
@@ -173,10 +179,11 @@ extension DraftServer.Core {
       try connection.readBody(length) { _ in }
       return ("409 Conflict", [offset, "Upload-Complete: ?0"], "")
     }
-    try receive(cut ?? length, from: connection, into: head.target, manner)
+    try receive(cut ?? length, from: connection, into: head.target, upload.turn, manner)
     guard cut == nil else { return ("500 Never sent", [], "") }
     let now = state.withLock { state in
-      if head["upload-complete"] == "?1" { state.uploads[head.target]?.isComplete = true }
+      let isLatest = state.uploads[head.target]?.turn == upload.turn
+      if isLatest, head["upload-complete"] == "?1" { state.uploads[head.target]?.isComplete = true }
       return state.uploads[head.target]
     }
     guard let now, now.isComplete else { return ("204 No Content", ["Upload-Complete: ?0"], "") }
@@ -184,7 +191,8 @@ extension DraftServer.Core {
   }
 
   private func receive(
-    _ count: Int, from connection: ScriptedConnection, into place: String, _ manner: DraftServer.Manner
+    _ count: Int, from connection: ScriptedConnection, into place: String, _ turn: Int,
+    _ manner: DraftServer.Manner
   ) throws {
     let index = state.withLock { state in
       state.received.append(0)
@@ -195,6 +203,7 @@ extension DraftServer.Core {
       let part = min(rest, manner.progressBytes ?? rest)
       try connection.readBody(part) { piece in
         state.withLock { state in
+          guard state.uploads[place]?.turn == turn else { return }
           state.uploads[place]?.data.append(contentsOf: piece)
           state.received[index] += piece.count
         }
