@@ -95,10 +95,23 @@ let server = group(
         "SnapshotDiff", "SnapshotFormat", "JSONText", "HTTPSemantics", .mustache,
       ], resources: [.embedInCode("Templates"), .embedInCode("Assets")]),
     .target(
+      name: "Observability",
+      dependencies: [
+        "HTTPEngine", "SnapshotStore", "SnapshotFormat", "JSONText", "SystemIO", .httpTypes, .logging,
+        .coreMetrics, .tracing,
+      ]),
+    .target(
+      name: "AccessControl",
+      dependencies: [
+        "Observability", "HTTPEngine", "HTTPSemantics", "SnapshotStore", "SnapshotFormat", "SystemIO",
+        .httpTypes, .logging, .crypto,
+      ]),
+    .target(
       name: "SnapshotServer",
       dependencies: [
-        "SnapshotPages", "SnapshotDiff", "HTTPEngine", "HTTPSemantics", "SnapshotStore", "SnapshotFormat",
-        "ZipArchive", "JSONText", "SystemIO", .httpTypes, .logging, .crypto, .coreMetrics, .tracing,
+        "Observability", "AccessControl", "SnapshotPages", "SnapshotDiff", "HTTPEngine", "HTTPSemantics",
+        "SnapshotStore", "SnapshotFormat", "ZipArchive", "JSONText", "SystemIO", .httpTypes, .logging,
+        .crypto, .coreMetrics, .tracing,
       ]),
   ])
 
@@ -111,8 +124,9 @@ let command = group(
       dependencies: [
         "SystemIO", "JSONText", "ZipArchive", "SnapshotFormat", "SnapshotDiff", "DataSnapshots",
         "SnapshotClient",
-        "HTTPTransport", "HTTPEngine", "SnapshotStore", "FileStore", "SQLiteCatalog", "SnapshotServer",
-        "PrometheusMetrics", .httpTypes, .logging, .coreMetrics, .argumentParser, .configuration,
+        "HTTPTransport", "HTTPEngine", "SnapshotStore", "FileStore", "SQLiteCatalog", "Observability",
+        "AccessControl", "SnapshotServer", "PrometheusMetrics",
+        .httpTypes, .logging, .coreMetrics, .argumentParser, .configuration,
         .serviceLifecycle, .unixSignals,
         .yams,
       ])
@@ -207,8 +221,8 @@ let tests = [
       .testTarget(
         name: "SnapshotServerTests",
         dependencies: [
-          "SnapshotServer", "SQLiteCatalog", "PrometheusMetrics", "HTTPEngine", "HTTPSemantics",
-          "SnapshotStore", "StoreTesting",
+          "SnapshotServer", "AccessControl", "Observability", "SQLiteCatalog", "PrometheusMetrics",
+          "HTTPEngine", "HTTPSemantics", "SnapshotStore", "StoreTesting",
           "FileStore", "SnapshotFormat", "ZipArchive", "SystemIO", "TestSupport", .crypto, .httpTypes,
           .logging,
           .tracing, .inMemoryTracing,

@@ -2,6 +2,7 @@ import Foundation
 import HTTPEngine
 import HTTPTypes
 import Logging
+import Observability
 import SQLiteCatalog
 import SnapshotFormat
 import SnapshotServer

@@ -1,9 +1,11 @@
+import AccessControl
 import FileStore
 import Foundation
 import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
 import Logging
+import Observability
 import SnapshotFormat
 import SnapshotStore
 import StoreTesting
@@ -17,7 +19,7 @@ import Testing
   private let catalog = InMemoryCatalog()
   private let log = CapturedLog()
   private let store: FileBundleStore
-  private let access = AccessControl.open
+  private let access = AccessPolicy.open
   private let handler: SnapshotHandler
   private let records: AsyncStream<SnapshotRecord>
   private let bundle: SampleBundle

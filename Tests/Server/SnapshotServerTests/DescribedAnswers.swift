@@ -1,6 +1,7 @@
 import Foundation
 import HTTPEngine
 import HTTPTypes
+import Observability
 import SnapshotFormat
 import Testing
 

@@ -1,7 +1,9 @@
+import AccessControl
 import Foundation
 import HTTPEngine
 import HTTPTypes
 import Logging
+import Observability
 import PrometheusMetrics
 import SnapshotFormat
 import TestSupport

@@ -1,8 +1,10 @@
+import AccessControl
 import Foundation
 import HTTPEngine
 import HTTPTypes
 import InMemoryTracing
 import Logging
+import Observability
 import PrometheusMetrics
 import SnapshotFormat
 import SnapshotServer

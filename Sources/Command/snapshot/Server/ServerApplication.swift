@@ -1,3 +1,4 @@
+import AccessControl
 import FileStore
 import HTTPEngine
 import Logging
@@ -125,9 +126,8 @@ struct ServerApplication {
   }
 
   /// Who may do what, and a word where that is everybody everything.
-  private static func accessControl(_ settings: ServerSettings, logger: Logger) async throws -> AccessControl
-  {
-    var configuration = AccessControl.Configuration(storage: settings.storage)
+  private static func accessControl(_ settings: ServerSettings, logger: Logger) async throws -> AccessPolicy {
+    var configuration = AccessPolicy.Configuration(storage: settings.storage)
     let isLocal = SocketAddress(host: settings.host, port: 0)?.host.isLoopback ?? false
     configuration.opensWithoutTokens = isLocal || settings.insecure
     configuration.answersAnyName = settings.insecure
@@ -136,7 +136,7 @@ struct ServerApplication {
     configuration.tokenQuota = settings.uploadsPerToken
     configuration.addressQuota = settings.uploadsPerAddress
     do throws(TokenStoreError) {
-      let access = try AccessControl(configuration, logger: logger)
+      let access = try AccessPolicy(configuration, logger: logger)
       if try await access.isOpen() {
         logger.warning(
           """

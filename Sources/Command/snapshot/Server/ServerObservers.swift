@@ -3,6 +3,7 @@ import Dispatch
 import FileStore
 import HTTPEngine
 import Logging
+import Observability
 import PrometheusMetrics
 import SnapshotFormat
 import SnapshotServer

@@ -1,3 +1,4 @@
+import AccessControl
 import Configuration
 import Foundation
 import HTTPEngine

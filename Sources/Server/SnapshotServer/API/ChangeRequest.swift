@@ -21,30 +21,30 @@ struct ChangeRequest {
     let type = request.headerFields[.contentType]
     guard let essence = type.flatMap(MediaType.init)?.essence,
       [Self.mediaType, "application/json"].contains(essence)
-    else { throw SnapshotProblem.unsupportedPatch(type) }
+    else { throw HTTPProblem.unsupportedPatch(type) }
     let bytes = try await request.body.collect(upTo: Self.maximumLength)
     let keys: [String: JSONValue]
     do {
       keys = try SnapshotJSON.decode([String: JSONValue].self, from: Data(bytes))
     } catch {
-      throw SnapshotProblem.malformedChange("The body is not one JSON object.")
+      throw HTTPProblem.malformedChange("The body is not one JSON object.")
     }
     var change = RecordChange()
     for (key, value) in keys {
       switch (key, value) {
       case ("pinned", .boolean(let isPinned)): change.isPinned = isPinned
       case ("pinned", .null): change.isPinned = false
-      case ("pinned", _): throw SnapshotProblem.malformedChange("‘pinned’ is true or false.")
+      case ("pinned", _): throw HTTPProblem.malformedChange("‘pinned’ is true or false.")
       case ("expiresAt", .null): change.end = .never
       case ("expiresAt", .string(let text)):
         guard let end = SnapshotEnd(text) else {
-          throw SnapshotProblem.malformedEnd("expiresAt", text, .unprocessableContent)
+          throw HTTPProblem.malformedEnd("expiresAt", text, .unprocessableContent)
         }
         change.end = end.time(from: now).map(RecordChange.End.at) ?? .never
       case ("expiresAt", _):
-        throw SnapshotProblem.malformedChange("‘expiresAt’ is a text or null.")
+        throw HTTPProblem.malformedChange("‘expiresAt’ is a text or null.")
       default:
-        throw SnapshotProblem.malformedChange("Only ‘pinned’ and ‘expiresAt’ of a record can be changed.")
+        throw HTTPProblem.malformedChange("Only ‘pinned’ and ‘expiresAt’ of a record can be changed.")
       }
     }
     self.change = change

@@ -1,5 +1,7 @@
+package import AccessControl
 package import HTTPEngine
 package import HTTPTypes
+package import Observability
 package import SnapshotFormat
 
 /// One call of the API, or one web page, with everything that the server states about it.

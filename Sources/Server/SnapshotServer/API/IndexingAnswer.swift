@@ -1,5 +1,7 @@
+import AccessControl
 import HTTPEngine
 import HTTPTypes
+import Observability
 import SnapshotStore
 
 /// How far the catalogue is, as JSON.

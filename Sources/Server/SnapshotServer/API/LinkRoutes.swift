@@ -1,6 +1,8 @@
+import AccessControl
 import Foundation
 import HTTPEngine
 import HTTPTypes
+import Observability
 import SnapshotFormat
 import SnapshotStore
 
@@ -9,7 +11,7 @@ struct LinkRoutes: Sendable {
   /// How many seconds a link lasts that nobody gave a time.
   static let defaultLifetime = 3600
   let service: SnapshotService
-  let access: AccessControl
+  let access: AccessPolicy
 
   /// All of them.
   var endpoints: [Endpoint] {

@@ -1,16 +1,18 @@
+import AccessControl
 import Dispatch
 import Foundation
 import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
+import Observability
 import SnapshotFormat
-public import SnapshotStore
+package import SnapshotStore
 import SystemIO
 
 /// The routes of the API under `/v1` by which a store is looked after: what goes by itself, and whether all is intact.
-public struct MaintenanceRoutes: Sendable {
+package struct MaintenanceRoutes: Sendable {
   /// The most snapshots that one answer names, and that one call lets go.
-  public static let pageLength = 1000
+  package static let pageLength = 1000
 
   private let reaper: Reaper
   private let scrubber: Scrubber
@@ -19,7 +21,7 @@ public struct MaintenanceRoutes: Sendable {
   private static let encoder = DispatchQueue(label: "snapshot-server.maintenance")
 
   /// Routes to `reaper` and `scrubber`; the latter makes passes that people ask for, and no others.
-  public init(_ reaper: Reaper, _ scrubber: Scrubber) {
+  package init(_ reaper: Reaper, _ scrubber: Scrubber) {
     self.reaper = reaper
     self.scrubber = scrubber
   }
@@ -93,7 +95,7 @@ public struct MaintenanceRoutes: Sendable {
     do {
       due = try await plans.takeDue { try await reaper.due(isConfirmed: isConfirmed) }
     } catch let held as ExpirationHeld {
-      throw SnapshotProblem.confirmationNeeded(held)
+      throw HTTPProblem.confirmationNeeded(held)
     }
     let outcome = try await reaper.expire(due, limit: limit)
     plans.keepDue(due.dropFirst(limit))
@@ -160,7 +162,7 @@ public struct MaintenanceRoutes: Sendable {
   }
 }
 
-extension SnapshotProblem {
+extension HTTPProblem {
   /// 409: a run was stopped before it let anything go.
   fileprivate static func confirmationNeeded(_ held: ExpirationHeld) -> HTTPProblem {
     HTTPProblem(.confirmationNeeded, detail: "\(held)")

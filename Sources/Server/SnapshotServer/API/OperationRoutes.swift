@@ -1,6 +1,8 @@
+import AccessControl
 import Dispatch
 import HTTPEngine
 import HTTPTypes
+import Observability
 import SnapshotFormat
 import Synchronization
 import SystemIO
@@ -8,7 +10,7 @@ import SystemIO
 /// The calls about the server itself.
 struct OperationRoutes: Sendable {
   let service: SnapshotService
-  let access: AccessControl
+  let access: AccessPolicy
   let observation: Observation
   /// The calls that `/` lists.
   let listed: [Endpoint]
@@ -76,7 +78,7 @@ struct OperationRoutes: Sendable {
     }
   }
 
-  private static func description(of endpoints: [Endpoint], _ access: AccessControl) -> Endpoint {
+  private static func description(of endpoints: [Endpoint], _ access: AccessPolicy) -> Endpoint {
     func endpoint(_ handler: @escaping Endpoint.CallHandler) -> Endpoint {
       Endpoint(
         "readDescription", .get, "/openapi.json", .open, "Describes the API: this document.", audited: .never,
@@ -106,7 +108,7 @@ private final class DescriptionDocument: Sendable {
   init(_ endpoints: [Endpoint]) { self.endpoints = endpoints }
 
   /// The description as it holds for the callers of `access` now.
-  func representation(_ access: AccessControl) async throws -> Representation {
+  func representation(_ access: AccessPolicy) async throws -> Representation {
     let isOpen: Bool
     // Where nobody can say, nobody gets in without a token.
     do { isOpen = try await access.isOpen() } catch { isOpen = false }

@@ -1,4 +1,5 @@
 import HTTPEngine
+import Observability
 import SnapshotFormat
 import SnapshotStore
 import Synchronization

@@ -1,6 +1,8 @@
+import AccessControl
 import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
+import Observability
 import SnapshotFormat
 import SnapshotStore
 import SystemIO
@@ -21,7 +23,7 @@ enum SnapshotProblem {
     case let failure as UploadFailure: failure.problem
     case let refused as RefusedUpload: refused.problem
     case is HTTPBodyError, is CancellationError: nil
-    default: internalError
+    default: .internalError
     }
   }
 
@@ -57,7 +59,7 @@ enum SnapshotProblem {
     case .invalid(let reason):
       HTTPProblem(.invalidBundle, detail: reason.description)
     case .foreignApplication:
-      outsideLimits("applications")
+      .outsideLimits("applications")
     case .outOfSpace:
       HTTPProblem(.outOfSpace, detail: error.description + " Nothing of it was kept.")
     case .quotaExceeded:
@@ -78,7 +80,7 @@ enum SnapshotProblem {
   private static func problem(of error: MultipartError) -> HTTPProblem {
     switch error {
     case .boundary, .truncated, .boundaryLine, .head, .disposition:
-      malformedForm(error.description)
+      .malformedForm(error.description)
     case .tooManyParts, .headTooLong, .paddingTooLong, .fieldTooLong:
       HTTPProblem(.formTooLarge, detail: error.description)
     }
@@ -100,18 +102,14 @@ enum SnapshotProblem {
         "The server can't read or write its storage at the moment; its log says why, under the id of this request.",
       headerFields: [.retryAfter: "5"])
   }
+}
 
+extension HTTPProblem {
   /// 500, without a word on the reason.
   static var internalError: HTTPProblem {
     HTTPProblem(
       .internalError,
       detail: "Something went wrong in the server; its log says what, under the id of this request.")
-  }
-
-  /// 413: the body is, or becomes, larger than `limit` bytes.
-  static func tooLarge(limit: Int64) -> HTTPProblem {
-    HTTPProblem(
-      .contentTooLarge, detail: "The server takes at most \(limit) bytes here. Nothing of it was kept.")
   }
 
   /// 415, with what would be accepted.
@@ -137,13 +135,6 @@ enum SnapshotProblem {
     HTTPProblem(
       .digestMismatch,
       detail: "The content's SHA-256 is another than \(field.rawName) states. Nothing of it was kept.")
-  }
-
-  /// 400: the path names no UUID.
-  static func malformedID(_ text: String) -> HTTPProblem {
-    HTTPProblem(
-      .malformedSnapshotID,
-      detail: "‘\(abridged(text))’ is not a UUID: 8-4-4-4-12 hexadecimal digits are expected.")
   }
 
   /// 400: the form can't be taken, for the reason given.
@@ -189,12 +180,4 @@ enum SnapshotProblem {
         or never.
         """)
   }
-
-  /// 403: the call is about all snapshots, and its caller is limited to some.
-  static var limitedCaller: HTTPProblem {
-    HTTPProblem(.callerLimited, detail: "This call is about all snapshots; it needs a token without limits.")
-  }
-
-  /// The beginning of what a client sent.
-  static func abridged(_ text: String) -> String { text.count > 100 ? text.prefix(100) + "…" : text }
 }

@@ -1,7 +1,9 @@
+import AccessControl
 import Dispatch
 import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
+import Observability
 import SnapshotFormat
 import SnapshotStore
 import SystemIO
@@ -28,7 +30,7 @@ extension SnapshotRoutes {
   /// Sends one page of a report's records.
   func listReport(_ call: APIRequest) async throws -> HTTPServerResponse {
     let report = try call.value(of: .report)
-    guard call.caller.limits.include(report) else { throw SnapshotProblem.outsideLimits("reports") }
+    guard call.caller.limits.include(report) else { throw HTTPProblem.outsideLimits("reports") }
     return try await list(call, report: report)
   }
 

@@ -8,7 +8,7 @@ import SnapshotStore
 import SystemIO
 
 /// The routes of the API under `/v1` that deal with snapshots.
-public struct SnapshotRoutes: Sendable {
+package struct SnapshotRoutes: Sendable {
   let service: SnapshotService
   let limits: ServiceLimits
   /// What takes bundles in that come by the IETF's draft on resumable uploads; without it they come like all others.
@@ -16,7 +16,7 @@ public struct SnapshotRoutes: Sendable {
   let answers = RecordAnswers()
 
   /// Routes to `service`, within `limits`.
-  public init(
+  package init(
     _ service: SnapshotService, limits: ServiceLimits = ServiceLimits(), uploads: ResumableUploads? = nil
   ) {
     self.service = service
@@ -46,20 +46,5 @@ public struct SnapshotRoutes: Sendable {
   /// What conditions on a bundle are held against.
   static func validators(of record: SnapshotRecord) -> Preconditions.Current {
     Preconditions.Current(entityTag: entityTag(of: record), lastModified: lastModified(of: record))
-  }
-}
-
-extension PathParameter where Value == ReportID {
-  /// A report's name, its slashes escaped.
-  static var report: PathParameter<ReportID> { PathParameter("report") { try ReportID(validating: $0) } }
-}
-
-extension PathParameter where Value == SnapshotID {
-  /// A snapshot's UUID.
-  static var id: PathParameter<SnapshotID> {
-    PathParameter("id") { text in
-      guard let id = SnapshotID(text) else { throw SnapshotProblem.malformedID(text) }
-      return id
-    }
   }
 }

@@ -1,3 +1,4 @@
+import AccessControl
 import Foundation
 import HTTPEngine
 import HTTPSemantics
@@ -42,13 +43,13 @@ struct UploadIntake {
     switch Self.type(in: fields) {
     case let type? where type.essence == "application/zip": format = .zip
     case let type? where type.essence == "multipart/form-data": format = .form(type)
-    default: throw SnapshotProblem.unsupportedMediaType(fields[.contentType])
+    default: throw HTTPProblem.unsupportedMediaType(fields[.contentType])
     }
     body = meter.counting(request.body)
     self.limits = limits
     stated = try Self.statedDigest(in: fields)
     if let length = body.declaredLength, length > bodyLimit {
-      throw SnapshotProblem.tooLarge(limit: bodyLimit)
+      throw HTTPProblem.tooLarge(limit: bodyLimit)
     }
     try meter.admit(body.declaredLength)
   }
@@ -80,7 +81,7 @@ struct UploadIntake {
       }
       let check = ContentCheck(.before(.init(.sha256, stated.digest.bytes)))
       try await receiveForm(check.observing(body), type, into: upload, &received)
-      do { try check.judge() } catch { throw SnapshotProblem.digestMismatch(stated.field) }
+      do { try check.judge() } catch { throw HTTPProblem.digestMismatch(stated.field) }
     }
     received.expiresAt = try end(received.metadata.removeValue(forKey: Self.endName))?.time(from: now)
     return received
@@ -91,7 +92,7 @@ struct UploadIntake {
     guard let text else { return end }
     let stated = try Self.end(text, Self.endName)
     guard end == nil || end == stated else {
-      throw SnapshotProblem.malformedForm(
+      throw HTTPProblem.malformedForm(
         "The form's field ‘\(Self.endName)’ and Snapshot-Expires state two different times.")
     }
     return stated
@@ -112,11 +113,11 @@ struct UploadIntake {
   /// Refuses a body that is coded.
   static func checkCoding(_ fields: HTTPFields) throws(HTTPProblem) {
     guard let coding = fields[.contentEncoding], coding.lowercased() != "identity" else { return }
-    throw SnapshotProblem.unsupportedCoding(coding)
+    throw HTTPProblem.unsupportedCoding(coding)
   }
 
   private static func end(_ text: String, _ name: String) throws(HTTPProblem) -> SnapshotEnd {
-    guard let end = SnapshotEnd(text) else { throw SnapshotProblem.malformedEnd(name, text) }
+    guard let end = SnapshotEnd(text) else { throw HTTPProblem.malformedEnd(name, text) }
     return end
   }
 
@@ -132,7 +133,7 @@ struct UploadIntake {
     while let part = try await form.nextPart() {
       if part.name == Self.partName {
         guard !hasBundle else {
-          throw SnapshotProblem.malformedForm("The form has two parts ‘\(part.name)’.")
+          throw HTTPProblem.malformedForm("The form has two parts ‘\(part.name)’.")
         }
         hasBundle = true
         received.expected = try Self.statedDigest(in: part.headerFields)?.digest
@@ -142,7 +143,7 @@ struct UploadIntake {
       }
     }
     guard hasBundle else {
-      throw SnapshotProblem.malformedForm("The form has no part ‘\(Self.partName)’ that holds the bundle.")
+      throw HTTPProblem.malformedForm("The form has no part ‘\(Self.partName)’ that holds the bundle.")
     }
   }
 
@@ -152,7 +153,7 @@ struct UploadIntake {
     var size: Int64 = 0
     while let piece = try await nextPiece() {
       size += Int64(piece.count)
-      guard size <= limits.bundleBytes else { throw SnapshotProblem.tooLarge(limit: limits.bundleBytes) }
+      guard size <= limits.bundleBytes else { throw HTTPProblem.tooLarge(limit: limits.bundleBytes) }
       try await upload.append(piece)
     }
   }
@@ -161,19 +162,19 @@ struct UploadIntake {
     _ name: String, from form: inout MultipartFormData, into metadata: inout [String: String]
   ) async throws {
     guard name.utf8.count <= limits.metadataNameBytes else {
-      throw SnapshotProblem.formTooLarge(
+      throw HTTPProblem.formTooLarge(
         "A field of the form has a name of more than \(limits.metadataNameBytes) bytes.")
     }
     guard metadata.count < limits.metadataFields else {
-      throw SnapshotProblem.formTooLarge(
+      throw HTTPProblem.formTooLarge(
         "The form has more than \(limits.metadataFields) fields besides the bundle.")
     }
     guard metadata[name] == nil else {
-      throw SnapshotProblem.malformedForm("The form has the field ‘\(name)’ twice.")
+      throw HTTPProblem.malformedForm("The form has the field ‘\(name)’ twice.")
     }
     let bytes = try await form.value(of: name, upTo: limits.metadataValueBytes)
     guard let value = String(validating: bytes, as: UTF8.self), !value.utf8.contains(0) else {
-      throw SnapshotProblem.malformedForm("The field ‘\(name)’ of the form is not text in UTF-8.")
+      throw HTTPProblem.malformedForm("The field ‘\(name)’ of the form is not text in UTF-8.")
     }
     metadata[name] = value
   }
@@ -185,7 +186,7 @@ struct UploadIntake {
     var stated: (digest: ContentDigest, field: HTTPField.Name)?
     for name in [HTTPField.Name.reprDigest, .contentDigest] {
       guard let digest = try digest(name, in: fields) else { continue }
-      if let stated, stated.digest != digest { throw SnapshotProblem.digestMismatch(name) }
+      if let stated, stated.digest != digest { throw HTTPProblem.digestMismatch(name) }
       stated = (digest, name)
     }
     return stated

@@ -2,6 +2,7 @@ import Dispatch
 import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
+import Observability
 import SnapshotFormat
 import SnapshotStore
 import Synchronization
@@ -32,7 +33,7 @@ struct BundledFile: Sendable {
     guard entry.method == .deflate else { return describe(.parts([storedBytes])) }
     guard entry.size > limits.inflatedAtOnce else { return describe(.bytes(try await inflated())) }
     guard entry.size <= limits.inflatedFileBytes else {
-      throw SnapshotProblem.onlyCompressed(limit: limits.inflatedFileBytes)
+      throw HTTPProblem.onlyCompressed(limit: limits.inflatedFileBytes)
     }
     var representation = describe(
       .made(size: entry.size) { range in

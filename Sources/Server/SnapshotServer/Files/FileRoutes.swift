@@ -1,7 +1,9 @@
+import AccessControl
 import Dispatch
 import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
+import Observability
 import SnapshotFormat
 import SnapshotStore
 import SystemIO
@@ -103,7 +105,7 @@ struct FileRoutes: Sendable {
   static func name(of call: APIRequest) throws(HTTPProblem) -> String {
     // A slash that came encoded parts no names.
     guard !call.remainder.contains(where: { $0.isEmpty || $0.utf8.contains(UInt8(ascii: "/")) }) else {
-      throw SnapshotProblem.noSuchFile
+      throw HTTPProblem.noSuchFile
     }
     return call.remainder.joined(separator: "/")
   }
@@ -111,8 +113,8 @@ struct FileRoutes: Sendable {
   /// The entry of the file of that name, which can be read. Blocks.
   static func entry(named name: String, in bundle: StoredBundle) throws -> ZipEntry {
     let entry = try reading { () throws(ZipError) in try ZipDirectory(bundle.file).entry(named: name) }
-    guard let entry, !entry.isFolder else { throw SnapshotProblem.noSuchFile }
-    guard entry.isReadable else { throw SnapshotProblem.unreadableFile }
+    guard let entry, !entry.isFolder else { throw HTTPProblem.noSuchFile }
+    guard entry.isReadable else { throw HTTPProblem.unreadableFile }
     return entry
   }
 

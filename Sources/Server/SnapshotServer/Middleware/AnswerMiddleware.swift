@@ -2,6 +2,7 @@ import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
 import Logging
+import Observability
 
 /// Turns errors into problems, or into pages where a browser asked, and gives every response the fields that all have.
 struct AnswerMiddleware: Middleware {

@@ -1,7 +1,9 @@
+import AccessControl
 import CoreMetrics
 import HTTPEngine
 import HTTPTypes
 import Logging
+import Observability
 import SnapshotFormat
 
 /// Records the requests of an endpoint in the audit log, before they are answered.
@@ -34,7 +36,7 @@ struct AuditMiddleware: Middleware {
     let changes = request.method != .get && request.method != .head
     if changes, audit.isFailing {
       // Whether the log works again shows only when a line is written.
-      try await write(event(request, context, .failed, problem: SnapshotProblem.auditUnavailable))
+      try await write(event(request, context, .failed, problem: HTTPProblem.auditUnavailable))
     }
     let result: Result<HTTPServerResponse, any Error>
     do { result = .success(try await next(routed)) } catch { result = .failure(error) }
@@ -60,7 +62,7 @@ struct AuditMiddleware: Middleware {
       metrics.auditWritten.increment()
     } catch {
       metrics.auditLost.increment()
-      throw SnapshotProblem.auditUnavailable
+      throw HTTPProblem.auditUnavailable
     }
   }
 

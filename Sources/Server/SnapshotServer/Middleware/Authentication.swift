@@ -1,9 +1,11 @@
+import AccessControl
 import HTTPEngine
 import HTTPTypes
+import Observability
 
 /// Admits the caller of a call by a token or a link, before anything of the body is read.
 struct TokenAuthentication: Middleware {
-  let access: AccessControl
+  let access: AccessPolicy
   let permission: Permission
 
   func respond(to routed: RoutedRequest, next: Responder<APIRequest>) async throws -> HTTPServerResponse {
@@ -17,17 +19,27 @@ struct TokenAuthentication: Middleware {
 
 /// Admits the visitor of a page by a session.
 struct SessionAuthentication: Middleware {
-  let access: AccessControl
+  let access: AccessPolicy
   let permission: Permission
 
   func respond(to routed: RoutedRequest, next: Responder<PageCall>) async throws -> HTTPServerResponse {
     let request = routed.request
-    let progress = request.context?.facts.page ?? PageProgress()
+    let progress = PageProgress.current ?? PageProgress()
     let visitor = try await access.visitor(request)
     progress.update { $0.visitor = visitor }
     request.record(visitor.caller)
-    guard try routed.query().value("access_token") == nil else { throw SnapshotProblem.tokenInURL }
+    guard try routed.query().value("access_token") == nil else { throw HTTPProblem.tokenInURL }
     try visitor.require(permission)
     return try await next(PageCall(routed: routed, visitor: visitor, progress: progress))
+  }
+}
+
+extension HTTPServerRequest {
+  /// Tells whoever accounts for the request who makes it.
+  fileprivate func record(_ caller: Caller) {
+    context?.update { facts in
+      facts.token = caller.token
+      if case .link = caller.credential { facts.usesLink = true }
+    }
   }
 }

@@ -1,5 +1,6 @@
 import HTTPEngine
 import HTTPTypes
+import Observability
 
 /// Makes the metrics of an endpoint count the request, which ``RequestObserver`` does at its end.
 struct MetricsMiddleware: Middleware {
@@ -31,9 +32,4 @@ struct UploadMetricsMiddleware: Middleware {
       throw error
     }
   }
-}
-
-extension HTTPProblem {
-  /// The kind of the problem, as metrics and the audit log name it.
-  var kindName: String { ProblemKind(self)?.rawValue ?? type }
 }

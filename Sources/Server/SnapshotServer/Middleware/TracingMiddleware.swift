@@ -1,6 +1,7 @@
 import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
+import Observability
 import Tracing
 
 /// Continues the trace that a request names, with a span of its own.

@@ -1,4 +1,5 @@
 import HTTPTypes
+import Observability
 import SnapshotFormat
 
 /// The OpenAPI 3.1 document of the API, made from its endpoints.

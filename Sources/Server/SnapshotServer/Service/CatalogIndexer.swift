@@ -1,13 +1,14 @@
-public import Logging
+package import Logging
+import Observability
 import SnapshotFormat
-public import SnapshotStore
+package import SnapshotStore
 import Synchronization
 
 /// Keeps a catalogue true to its store, while both are used: fills one that has lost what it knew, and makes up for what
 /// happened while no server ran.
-public final class CatalogIndexer: Sendable {
+package final class CatalogIndexer: Sendable {
   /// How far the catalogue is.
-  public enum Progress: Sendable, Hashable {
+  package enum Progress: Sendable, Hashable {
     /// Not looked at yet.
     case unknown
     /// It is being made anew: lists are refused. The share that is done, from 0 to 1, and how many records these are.
@@ -34,7 +35,7 @@ public final class CatalogIndexer: Sendable {
   private let nudges = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
 
   /// Keeps `catalog` true to `store`.
-  public init(store: any BundleStore, catalog: any Catalog, logger: Logger) {
+  package init(store: any BundleStore, catalog: any Catalog, logger: Logger) {
     self.store = store
     self.catalog = catalog
     self.logger = logger
@@ -43,10 +44,10 @@ public final class CatalogIndexer: Sendable {
   deinit { nudges.continuation.finish() }
 
   /// How far the catalogue is.
-  public var progress: Progress { state.withLock { $0.progress } }
+  package var progress: Progress { state.withLock { $0.progress } }
 
   /// Has the catalogue made anew, soon.
-  public func rebuild() {
+  package func rebuild() {
     state.withLock { state in
       state.wantsRebuild = true
       state.progress = .indexing(share: 0, records: 0)
@@ -56,7 +57,7 @@ public final class CatalogIndexer: Sendable {
 
   /// The catalogue, for changes of a store that are durable already: one that it fails to take is logged, and made up
   /// for by the next ``update()``, rather than thrown.
-  public var reconciled: any Catalog { ReconciledCatalog(catalog: catalog, indexer: self) }
+  package var reconciled: any Catalog { ReconciledCatalog(catalog: catalog, indexer: self) }
 
   /// Takes note that the catalogue has missed a change: every record is compared with it, soon.
   func noteMissedChange(of ids: [SnapshotID], _ error: any Error) {
@@ -69,7 +70,7 @@ public final class CatalogIndexer: Sendable {
   /// Has lists answered before anybody asks, where that takes no time: the catalogue only wants a second look, or there
   /// is nothing to be listed. To be called before ``run(every:)``.
   /// - Parameter isEmpty: whether the store is.
-  public func prepare(storeIsEmpty isEmpty: Bool) async {
+  package func prepare(storeIsEmpty isEmpty: Bool) async {
     do {
       let known = try await catalog.state()
       if known.extent != .nothing {
@@ -84,7 +85,7 @@ public final class CatalogIndexer: Sendable {
   }
 
   /// Looks after the catalogue until the task is cancelled: at once, and whenever `interval` has passed.
-  public func run(every interval: Duration = .seconds(2)) async {
+  package func run(every interval: Duration = .seconds(2)) async {
     await withTaskGroup(of: Void.self) { group in
       group.addTask { [nudges] in
         while !Task.isCancelled {
@@ -106,7 +107,7 @@ public final class CatalogIndexer: Sendable {
   }
 
   /// Does whatever the catalogue lacks; to be called by one task at a time.
-  public func update() async throws {
+  package func update() async throws {
     if state.withLock({ $0.wantsRebuild }) {
       try await catalog.clear()
       state.withLock { $0.wantsRebuild = false }

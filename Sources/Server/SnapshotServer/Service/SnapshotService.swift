@@ -1,31 +1,32 @@
-public import SnapshotFormat
-public import SnapshotStore
+import Observability
+package import SnapshotFormat
+package import SnapshotStore
 
 /// What the server does with snapshots: attach, fetch, list, delete. It knows of no request.
 ///
 /// The store is the truth and the catalogue its index: a bundle is published first and indexed then, and deleted
 /// first and taken out of the index then. What the store has made durable is answered as done even where the catalogue
 /// fails; its indexer makes up for that. Safe to use from any task.
-public struct SnapshotService: Sendable {
+package struct SnapshotService: Sendable {
   let store: any BundleStore
   let catalog: any Catalog
   /// What keeps the catalogue true to the store; `nil` where it is so from the start.
   let indexer: CatalogIndexer?
 
   /// Serves what `store` keeps, listed by `catalog`, which `indexer` looks after.
-  public init(store: any BundleStore, catalog: any Catalog, indexer: CatalogIndexer? = nil) {
+  package init(store: any BundleStore, catalog: any Catalog, indexer: CatalogIndexer? = nil) {
     self.store = store
     self.catalog = indexer?.reconciled ?? catalog
     self.indexer = indexer
   }
 
   /// The record of a snapshot.
-  public func record(_ id: SnapshotID) async throws(StoreError) -> SnapshotRecord {
+  package func record(_ id: SnapshotID) async throws(StoreError) -> SnapshotRecord {
     try await store.record(id)
   }
 
   /// The record of a snapshot, `nil` where there never was one.
-  public func recordIfPresent(_ id: SnapshotID) async throws(StoreError) -> SnapshotRecord? {
+  package func recordIfPresent(_ id: SnapshotID) async throws(StoreError) -> SnapshotRecord? {
     do {
       return try await store.record(id)
     } catch {
@@ -35,20 +36,20 @@ public struct SnapshotService: Sendable {
   }
 
   /// A bundle, open for reading.
-  public func open(_ id: SnapshotID) async throws(StoreError) -> StoredBundle { try await store.open(id) }
+  package func open(_ id: SnapshotID) async throws(StoreError) -> StoredBundle { try await store.open(id) }
 
   /// One page of the records that `query` finds, newest first.
-  public func page(_ query: CatalogQuery, _ request: PageRequest) async throws(CatalogError) -> Page {
+  package func page(_ query: CatalogQuery, _ request: PageRequest) async throws(CatalogError) -> Page {
     try await catalog.page(query, request)
   }
 
   /// How many records `query` finds.
-  public func total(_ query: CatalogQuery) async throws(CatalogError) -> CatalogTotal {
+  package func total(_ query: CatalogQuery) async throws(CatalogError) -> CatalogTotal {
     try await catalog.total(query)
   }
 
   /// How much arrived on each of `days`, of the records that `query` finds.
-  public func activity(
+  package func activity(
     _ query: CatalogQuery, days: ClosedRange<Int>
   ) async throws(CatalogError) -> CatalogActivity {
     try await catalog.activity(query, days: days)
@@ -62,7 +63,7 @@ public struct SnapshotService: Sendable {
   }
 
   /// Deletes a snapshot for good.
-  public func delete(_ id: SnapshotID) async throws {
+  package func delete(_ id: SnapshotID) async throws {
     do {
       try await store.delete(id)
     } catch StoreError.deleted {

@@ -1,5 +1,5 @@
 /// The origins whose web pages may do something (Fetch §3.2).
-public enum AllowedOrigins: Sendable, Hashable, LosslessStringConvertible {
+package enum AllowedOrigins: Sendable, Hashable, LosslessStringConvertible {
   /// Every one. A page still needs a token wherever the store needs one, and an open store takes nothing from pages of
   /// other sites.
   case all
@@ -7,7 +7,7 @@ public enum AllowedOrigins: Sendable, Hashable, LosslessStringConvertible {
   case some(Set<String>)
 
   /// Reads `*`, or origins separated by commas; an empty text has none.
-  public init?(_ text: String) {
+  package init?(_ text: String) {
     if text == "*" {
       self = .all
       return
@@ -25,7 +25,7 @@ public enum AllowedOrigins: Sendable, Hashable, LosslessStringConvertible {
   }
 
   /// What is read above.
-  public var description: String {
+  package var description: String {
     switch self {
     case .all: "*"
     case .some(let origins): origins.sorted().joined(separator: ", ")

@@ -8,24 +8,24 @@ import SystemIO
 
 /// Uploads that go on where they stopped, offered to clients: by tus 1.0.0 below `/v1/uploads`, and by the IETF's draft
 /// on the calls that attach snapshots.
-public struct ResumableUploads: Sendable {
+package struct ResumableUploads: Sendable {
   /// What is offered, and to whom.
-  public struct Configuration: Sendable, Hashable {
+  package struct Configuration: Sendable, Hashable {
     /// Whether clients of the IETF's draft are told by `104 (Upload Resumption Supported)` that they may go on, and how
     /// far they are. Some proxies lose their way at interim answers that they don't know.
-    public var sendsInterimAnswers = true
+    package var sendsInterimAnswers = true
     /// The web pages that may upload.
-    public var origins = AllowedOrigins.all
+    package var origins = AllowedOrigins.all
 
     /// The defaults.
-    public init() {}
+    package init() {}
   }
 
   let service: UploadService
   let configuration: Configuration
 
   /// Offers what `service` does.
-  public init(_ service: UploadService, _ configuration: Configuration = Configuration()) {
+  package init(_ service: UploadService, _ configuration: Configuration = Configuration()) {
     self.service = service
     self.configuration = configuration
   }

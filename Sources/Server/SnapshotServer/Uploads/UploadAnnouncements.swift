@@ -1,13 +1,15 @@
 import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
+import Observability
 
 /// Announces the protocols of resumable uploads in every response to their endpoints, refusals included, and lets pages of
 /// other origins read these responses.
 struct UploadAnnouncements: Middleware {
   private let uploads: ResumableUploads?
-  /// The protocols of the templates that have one.
-  private let protocols: [String: UploadProtocol]
+  /// The protocols of the endpoints that have one, by the endpoints' names, and by their templates.
+  private let endpointProtocols: [String: UploadProtocol]
+  private let templateProtocols: [String: UploadProtocol]
   /// The methods that pages of other origins may use: for the calls that attach, and for uploads.
   private let attachMethods: [HTTPRequest.Method]
   private let uploadMethods: [HTTPRequest.Method]
@@ -18,7 +20,8 @@ struct UploadAnnouncements: Middleware {
     self.uploads = uploads
     self.router = router
     let announced = endpoints.compactMap { endpoint in endpoint.uploads.map { (endpoint, $0) } }
-    protocols = Dictionary(announced.map { ($0.template, $1) }) { first, _ in first }
+    endpointProtocols = Dictionary(announced.map { ($0.name, $1) }) { first, _ in first }
+    templateProtocols = Dictionary(announced.map { ($0.template, $1) }) { first, _ in first }
     attachMethods = Self.methods(announced.filter { $1 == .attach }.map(\.0))
     uploadMethods = Self.methods(announced.filter { $1 != .attach }.map(\.0))
   }
@@ -54,9 +57,9 @@ struct UploadAnnouncements: Middleware {
   /// The protocol that the response to `request` announces. `OPTIONS` and refused methods reach no endpoint: there the
   /// template counts, and below the path of uploads even a path that has none.
   private func spoken(_ request: HTTPServerRequest) -> UploadProtocol? {
-    if let route = request.context?.facts.route { return route.endpoint?.uploads }
+    if let route = request.context?.facts.route { return endpointProtocols[route.name] }
     let (path, method) = (request.path, request.method)
-    switch router.template(of: path).flatMap({ protocols[$0] }) {
+    switch router.template(of: path).flatMap({ templateProtocols[$0] }) {
     case .attach: return method == .options || attachMethods.contains(method) ? .attach : nil
     case let spoken?: return spoken
     case nil where path.hasPrefix(ResumableUploads.draftPath + "/"): return .draft

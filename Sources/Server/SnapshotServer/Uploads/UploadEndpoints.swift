@@ -1,4 +1,6 @@
+import AccessControl
 import HTTPTypes
+import Observability
 import SnapshotFormat
 
 // What the endpoints of tus and of the IETF's draft have in common.

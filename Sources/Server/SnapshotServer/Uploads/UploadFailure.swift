@@ -23,7 +23,7 @@ struct UploadFailure: Error, CustomStringConvertible {
 
   /// What the client is told; `nil` where the connection knows best, for the body broke off.
   var problem: HTTPProblem? {
-    var problem = SnapshotProblem.problem(of: cause, in: language)
+    var problem = HTTPProblem.problem(of: cause, in: language)
     for field in fields { problem?.headerFields[field.name] = field.value }
     return problem
   }
@@ -35,7 +35,7 @@ struct RefusedUpload: Error {
   var fields: HTTPFields
 
   var problem: HTTPProblem {
-    var problem = SnapshotProblem.problem(of: refusal)
+    var problem = HTTPProblem.problem(of: refusal)
     for field in fields { problem.headerFields[field.name] = field.value }
     return problem
   }

@@ -4,7 +4,7 @@ import SnapshotStore
 
 extension UploadService {
   /// Publishes what is complete and was not published, for a crash came between.
-  public func publishDue() async {
+  package func publishDue() async {
     for session in await store.uploadSessions() where session.isDue {
       do throws(UploadError) {
         try await turns.take(session.id) { _ throws(UploadError) in
@@ -20,7 +20,7 @@ extension UploadService {
   /// Removes every upload whose time has come.
   /// - Returns: how many went.
   @discardableResult
-  public func removeExpired() async -> Int {
+  package func removeExpired() async -> Int {
     var count = 0
     for session in await store.uploadSessions() where session.isExpired(at: now(), limits) {
       if Task.isCancelled { break }
@@ -44,7 +44,7 @@ extension UploadService {
 
   /// Does both, the first once and the second every so often, until it is cancelled.
   /// - Parameter sleep: waits so long, or throws once it is cancelled.
-  public func run(
+  package func run(
     every interval: Duration,
     sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
   ) async {

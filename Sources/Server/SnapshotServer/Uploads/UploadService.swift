@@ -1,10 +1,12 @@
-public import Foundation
-public import HTTPEngine
-public import HTTPSemantics
-public import HTTPTypes
-public import Logging
-public import SnapshotFormat
-public import SnapshotStore
+package import AccessControl
+package import Foundation
+package import HTTPEngine
+package import HTTPSemantics
+import HTTPTypes
+package import Logging
+import Observability
+package import SnapshotFormat
+package import SnapshotStore
 import SystemIO
 
 /// Uploads that go on where they stopped: what every protocol for them calls. It knows of no request's head and of no
@@ -13,10 +15,10 @@ import SystemIO
 /// An upload belongs to the token that opened it: to all others there is none. Its requests take turns: a newer one
 /// first ends the body of the older, which throws ``UploadError/superseded``, and begins when what that brought counts.
 /// Whatever a status says of the offset has been made to last before. Safe to use from any task.
-public struct UploadService: Sendable {
+package struct UploadService: Sendable {
   let snapshots: SnapshotService
   let store: any UploadStore
-  let access: AccessControl
+  let access: AccessPolicy
   let turns = UploadTurns()
   let now: @Sendable () -> Date
   let logger: Logger
@@ -25,8 +27,8 @@ public struct UploadService: Sendable {
   /// - Parameters:
   ///   - access: knows whether the owner of an upload that no request completes may still publish it.
   ///   - now: the time of day.
-  public init(
-    _ snapshots: SnapshotService, store: any UploadStore, access: AccessControl = .open,
+  package init(
+    _ snapshots: SnapshotService, store: any UploadStore, access: AccessPolicy = .open,
     now: @escaping @Sendable () -> Date = { Date() }, logger: Logger
   ) {
     self.snapshots = snapshots
@@ -37,7 +39,7 @@ public struct UploadService: Sendable {
   }
 
   /// How much is taken on; told to clients.
-  public var limits: UploadLimits { store.uploadLimits }
+  package var limits: UploadLimits { store.uploadLimits }
 
   /// Opens an upload, nothing of whose body is there yet; lasts when it returns. One that is joined from parts is
   /// published or refused then, which its status tells; one of no bytes is complete with the first
@@ -50,7 +52,7 @@ public struct UploadService: Sendable {
   /// ``UploadError/inconsistentLength(known:stated:)`` for a negative length, ``UploadError/tooManyOpen(limit:)``,
   /// ``UploadError/termsTooLong(limit:)``, ``UploadError/partCount(limit:)``, ``UploadError/unusablePart(_:)``,
   /// ``UploadError/body(_:)`` for a quota, or ``UploadError/store(_:)``, which is also what a UUID says that is taken.
-  public func create(
+  package func create(
     _ terms: UploadTerms, if preconditions: Preconditions = Preconditions([:]), of caller: Caller
   ) async throws(UploadError) -> UploadStatus {
     var terms = terms
@@ -76,7 +78,7 @@ public struct UploadService: Sendable {
   /// published, because of a crash or for want of room, is published now, if that is possible.
   ///
   /// Throws ``UploadError/unknown``, ``UploadError/gone`` or ``UploadError/store(_:)``.
-  public func status(_ id: UploadID, of caller: Caller) async throws(UploadError) -> UploadStatus {
+  package func status(_ id: UploadID, of caller: Caller) async throws(UploadError) -> UploadStatus {
     _ = try await find(id, of: caller)
     return try await turns.take(id) { _ throws(UploadError) in
       let session = try await find(id, of: caller)
@@ -100,7 +102,7 @@ public struct UploadService: Sendable {
   ///
   /// Bytes are counted against the caller's quotas as they come.
   /// - Parameter onProgress: told, in between, of offsets that last by then.
-  public func append(
+  package func append(
     _ id: UploadID, _ request: AppendRequest, body: HTTPRequestBody, of caller: Caller,
     onProgress: (@Sendable (Int64) async -> Void)? = nil
   ) async throws(UploadError) -> UploadStatus {
@@ -125,13 +127,13 @@ public struct UploadService: Sendable {
   }
 
   /// What an upload was published as: for the answer to a status whose outcome says so.
-  public func publication(_ id: SnapshotID, isNew: Bool) async throws(StoreError) -> Publication {
+  package func publication(_ id: SnapshotID, isNew: Bool) async throws(StoreError) -> Publication {
     let record = try await snapshots.record(id)
     return isNew ? .created(record) : .alreadyThere(record)
   }
 
   /// Ends whatever request still appends to the upload, and forgets it; what is published stays.
-  public func terminate(_ id: UploadID, of caller: Caller) async throws(UploadError) {
+  package func terminate(_ id: UploadID, of caller: Caller) async throws(UploadError) {
     _ = try await find(id, of: caller)
     try await turns.take(id) { _ throws(UploadError) in
       _ = try await find(id, of: caller)

@@ -1,3 +1,4 @@
+import AccessControl
 import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
@@ -15,13 +16,13 @@ struct FormFields: Sendable {
     let type = request.headerFields[.contentType]
     let accepted = "application/x-www-form-urlencoded"
     guard type.flatMap(MediaType.init)?.essence == accepted else {
-      throw SnapshotProblem.unsupportedMediaType(type, accepted: accepted)
+      throw HTTPProblem.unsupportedMediaType(type, accepted: accepted)
     }
     let bytes: [UInt8]
     do {
       bytes = try await request.body.collect(upTo: Self.limit)
     } catch HTTPBodyError.tooLarge {
-      throw SnapshotProblem.tooLarge(limit: Self.limit)
+      throw HTTPProblem.tooLarge(limit: Self.limit)
     }
     fields = try QueryParameters(form: bytes)
   }

@@ -1,4 +1,7 @@
+import AccessControl
 import HTTPEngine
+import SnapshotFormat
+import Observability
 import Synchronization
 
 /// A request for a page whose visitor was admitted.
@@ -23,6 +26,11 @@ struct PageCall: Sendable {
     }
     return query
   }
+
+  /// Tells whoever accounts for the request which other snapshot it is about.
+  func compares(with other: SnapshotID) {
+    request.context?.update { $0.comparedWith = other }
+  }
 }
 
 /// How far the answer to a request for a page has come, for the page that is shown should it fail.
@@ -33,6 +41,9 @@ final class PageProgress: Sendable {
     /// Where somebody who signs in wants to go on.
     var next: LocalPath?
   }
+
+  /// That of the request that is being answered.
+  @TaskLocal static var current: PageProgress?
 
   private let mutex = Mutex(State())
 

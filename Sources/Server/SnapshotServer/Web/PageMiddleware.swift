@@ -1,3 +1,4 @@
+import AccessControl
 import HTTPEngine
 import HTTPTypes
 
@@ -10,10 +11,9 @@ struct PageMiddleware: Middleware {
     // This reveals nothing, so the audit log, which is further inside, does not record it.
     if request.isFollowedFromAnotherSite { return WebPages.entrance }
     let progress = PageProgress()
-    request.context?.update { $0.page = progress }
     var response: HTTPServerResponse
     do {
-      response = try await next(routed)
+      response = try await PageProgress.$current.withValue(progress) { try await next(routed) }
       response.addPageFields()
     } catch {
       guard let problem = SnapshotProblem.answer(to: error) else { throw error }

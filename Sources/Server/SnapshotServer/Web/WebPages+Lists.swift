@@ -1,3 +1,4 @@
+import AccessControl
 import Foundation
 import HTTPEngine
 import HTTPSemantics
@@ -88,7 +89,7 @@ extension WebPages {
 
   private func showReport(_ call: PageCall) async throws -> HTTPServerResponse {
     let report = try call.value(of: .report)
-    guard call.caller.limits.include(report) else { throw SnapshotProblem.outsideLimits("reports") }
+    guard call.caller.limits.include(report) else { throw HTTPProblem.outsideLimits("reports") }
     let cursor = try call.query([PageField.cursor.rawValue]).value(PageField.cursor.rawValue)
     let page: ReportPage
     var status = HTTPResponse.Status.ok

@@ -1,6 +1,8 @@
+import AccessControl
 import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
+import Observability
 import SnapshotPages
 
 extension WebPages {
@@ -17,7 +19,7 @@ extension WebPages {
     let query = try call.routed.query()
     // A token in an address is in the browser's history and in logs by now.
     guard query.pairs.allSatisfy({ $0.name != PageField.token.rawValue }) else {
-      throw SnapshotProblem.tokenInURL
+      throw HTTPProblem.tokenInURL
     }
     let next = try query.value(PageField.next.rawValue).flatMap { LocalPath($0) } ?? .home
     guard case .signedOut = call.visitor.account else { return .seeOther(next.description) }
@@ -51,15 +53,15 @@ extension WebPages {
   func form(
     of call: PageCall, _ look: (FormFields) throws -> Void = { _ in }
   ) async throws -> FormFields {
-    guard CrossSiteRule.comesFromOwnPage(call.request) else { throw SnapshotProblem.crossSite }
+    guard CrossSiteRule.comesFromOwnPage(call.request) else { throw HTTPProblem.crossSite }
     let form = try await FormFields(call.request)
     try look(form)
     guard try access.isGenuine(form[.formToken], for: call.visitor) else {
       // Browsers drop what we have them keep beyond loopback, where they came without TLS.
       let origin = call.request.headerFields[.origin]?.lowercased() ?? ""
       let isPlain = origin.hasPrefix("http:") && !PageOrigin.isLoopback(call.request.authority.lowercased())
-      if isPlain, case .signedOut = call.visitor.account { throw SnapshotProblem.signInNeedsTLS }
-      throw SnapshotProblem.staleForm
+      if isPlain, case .signedOut = call.visitor.account { throw HTTPProblem.signInNeedsTLS }
+      throw HTTPProblem.staleForm
     }
     return form
   }

@@ -1,6 +1,8 @@
+import AccessControl
 import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
+import Observability
 import SnapshotFormat
 import SnapshotPages
 import SnapshotStore
@@ -65,7 +67,7 @@ extension WebPages {
     var bundles: (first: StoredBundle, second: StoredBundle)?
     do {
       if !entered.isEmpty {
-        guard let other = SnapshotID(entered) else { throw SnapshotProblem.malformedID(entered) }
+        guard let other = SnapshotID(entered) else { throw HTTPProblem.malformedID(entered) }
         page.second = try await visible(other, to: call.caller)
         call.compares(with: other)
         bundles = (try await service.open(id), try await service.open(other))

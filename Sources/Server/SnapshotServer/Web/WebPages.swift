@@ -1,3 +1,4 @@
+import AccessControl
 import Dispatch
 import HTTPEngine
 import HTTPSemantics
@@ -15,7 +16,7 @@ import SystemIO
 /// are in memory at once.
 struct WebPages: Sendable {
   let service: SnapshotService
-  let access: AccessControl
+  let access: AccessPolicy
   let limits: ServiceLimits
   let logger: Logger
 
@@ -59,7 +60,7 @@ struct WebPages: Sendable {
     _ body: @escaping @Sendable (PageRenderer, PageFrame) throws -> [UInt8]
   ) async throws -> HTTPServerResponse {
     var frame = PageFrame(account: visitor?.shown ?? .signedOut, notice: notice)
-    frame.formToken = visitor.map { access.forms.token(for: $0.anchor) }
+    frame.formToken = visitor.map(access.formToken)
     let complete = frame
     let html = try await queue.perform { () throws(any Error) in
       try body(Self.renderer.get(), complete)

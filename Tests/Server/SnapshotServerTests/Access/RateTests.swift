@@ -2,8 +2,10 @@ import Foundation
 import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
+import Observability
 import Testing
 
+@testable import AccessControl
 @testable import SnapshotServer
 
 @Suite struct RateTests {

@@ -1,6 +1,8 @@
+import AccessControl
 import Foundation
 import HTTPEngine
 import HTTPTypes
+import Observability
 import SnapshotFormat
 import SnapshotServer
 import Testing

@@ -1,7 +1,9 @@
+import AccessControl
 import FileStore
 import Foundation
 import HTTPEngine
 import Logging
+import Observability
 import SnapshotFormat
 import SnapshotStore
 import StoreTesting

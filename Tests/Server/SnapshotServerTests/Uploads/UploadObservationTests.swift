@@ -3,6 +3,7 @@ import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
 import Logging
+import Observability
 import PrometheusMetrics
 import SnapshotFormat
 import SnapshotServer

@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import HTTPEngine
+import Observability
 import SnapshotFormat
 import SnapshotStore
 import StoreTesting
@@ -9,6 +10,7 @@ import SystemIO
 import TestSupport
 import Testing
 
+@testable import AccessControl
 @testable import SnapshotServer
 
 @Suite struct UploadServiceTests {

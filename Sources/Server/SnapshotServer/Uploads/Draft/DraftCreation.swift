@@ -36,7 +36,7 @@ struct DraftCreation {
     let type = UploadIntake.type(in: fields)?.essence
     if type == "multipart/form-data", completes { return nil }
     guard type == "application/zip" else {
-      throw SnapshotProblem.unsupportedMediaType(fields[.contentType], accepted: "application/zip")
+      throw HTTPProblem.unsupportedMediaType(fields[.contentType], accepted: "application/zip")
     }
     try UploadIntake.checkCoding(fields)
     dialect = version.dialect

@@ -1,4 +1,6 @@
+import AccessControl
 import HTTPTypes
+import Observability
 import SnapshotFormat
 
 extension DraftRoutes {

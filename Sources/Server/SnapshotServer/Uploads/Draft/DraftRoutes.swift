@@ -39,7 +39,7 @@ struct DraftRoutes: Sendable {
     let dialect = version.dialect
     let type = fields[.contentType].flatMap(MediaType.init)?.essence
     guard type == DraftDialect.mediaType || !dialect.needsMediaType else {
-      throw SnapshotProblem.unsupportedPart(DraftDialect.mediaType)
+      throw HTTPProblem.unsupportedPart(DraftDialect.mediaType)
     }
     guard let offset = StructuredItem.count(fields[.uploadOffset]) else {
       throw HTTPProblem.badRequest("Upload-Offset is missing, or is no number from 0.")

@@ -1,3 +1,4 @@
+import AccessControl
 import Foundation
 import HTTPEngine
 import HTTPSemantics
@@ -40,7 +41,7 @@ enum Tus {
 
   /// Refuses who asks for another version, before anything is done.
   static func checkVersion(_ fields: HTTPFields) throws(HTTPProblem) {
-    guard fields[.tusResumable] == version else { throw SnapshotProblem.tusVersion }
+    guard fields[.tusResumable] == version else { throw HTTPProblem.tusVersion }
   }
 
   /// A number of bytes, `nil` where the field is missing.

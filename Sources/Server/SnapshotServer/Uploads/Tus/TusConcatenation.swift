@@ -1,3 +1,4 @@
+import AccessControl
 import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
@@ -16,14 +17,14 @@ enum TusConcatenation: Hashable {
       return
     }
     guard text.hasPrefix("final;") else {
-      throw SnapshotProblem.malformedConcatenation(
+      throw HTTPProblem.malformedConcatenation(
         "Upload-Concat is ‘partial’, or ‘final;’ and the parts’ URLs.")
     }
     var parts: [UploadID] = []
     for url in text.dropFirst("final;".count).split(separator: " ") {
       guard let id = Self.id(url) else {
-        throw SnapshotProblem.malformedConcatenation(
-          "‘\(SnapshotProblem.abridged(String(url)))’ is not the URL of a part.")
+        throw HTTPProblem.malformedConcatenation(
+          "‘\(HTTPProblem.abridged(String(url)))’ is not the URL of a part.")
       }
       parts.append(id)
     }

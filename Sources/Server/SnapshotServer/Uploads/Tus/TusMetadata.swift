@@ -1,3 +1,4 @@
+import AccessControl
 import Foundation
 import HTTPEngine
 import HTTPSemantics
@@ -26,23 +27,23 @@ struct TusMetadata {
     for pair in (text ?? "").split(separator: ",") {
       let parts = pair.split(separator: " ")
       guard (1...2).contains(parts.count), parts[0].utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
-        throw SnapshotProblem.malformedMetadata(
+        throw HTTPProblem.malformedMetadata(
           "It is keys in ASCII, each with a space and its value in base64, parted by commas.")
       }
       let key = String(parts[0])
       guard values[key] == nil else {
-        throw SnapshotProblem.malformedMetadata("The key ‘\(SnapshotProblem.abridged(key))’ is there twice.")
+        throw HTTPProblem.malformedMetadata("The key ‘\(HTTPProblem.abridged(key))’ is there twice.")
       }
       guard key.utf8.count <= limits.metadataNameBytes else {
-        throw SnapshotProblem.metadataTooLarge("A key has more than \(limits.metadataNameBytes) bytes.")
+        throw HTTPProblem.metadataTooLarge("A key has more than \(limits.metadataNameBytes) bytes.")
       }
       let value = parts.count == 2 ? try Self.value(of: key, parts[1]) : ""
       guard value.utf8.count <= limits.metadataValueBytes else {
-        throw SnapshotProblem.metadataTooLarge("A value has more than \(limits.metadataValueBytes) bytes.")
+        throw HTTPProblem.metadataTooLarge("A value has more than \(limits.metadataValueBytes) bytes.")
       }
       values[key] = value
       guard values.count <= limits.metadataFields else {
-        throw SnapshotProblem.metadataTooLarge("There are more than \(limits.metadataFields) keys.")
+        throw HTTPProblem.metadataTooLarge("There are more than \(limits.metadataFields) keys.")
       }
     }
   }
@@ -51,8 +52,8 @@ struct TusMetadata {
     guard let data = Data(base64Encoded: String(base64)), let value = String(validating: data, as: UTF8.self),
       !value.utf8.contains(0)
     else {
-      throw SnapshotProblem.malformedMetadata(
-        "The value of ‘\(SnapshotProblem.abridged(key))’ is not base64 of text in UTF-8.")
+      throw HTTPProblem.malformedMetadata(
+        "The value of ‘\(HTTPProblem.abridged(key))’ is not base64 of text in UTF-8.")
     }
     return value
   }
@@ -61,18 +62,18 @@ struct TusMetadata {
   /// - Parameter now: from when a while counts after which it is to go.
   func attachment(now: Date) throws -> Attachment {
     guard let report = values[Self.reportKey] else {
-      throw SnapshotProblem.malformedMetadata(
+      throw HTTPProblem.malformedMetadata(
         "It lacks the key ‘\(Self.reportKey)’, which names the bug report.")
     }
     var attachment = Attachment(report: try ReportID(validating: report))
     attachment.id = try values[Self.idKey].map { text in
-      guard let id = SnapshotID(text) else { throw SnapshotProblem.malformedID(text) }
+      guard let id = SnapshotID(text) else { throw HTTPProblem.malformedID(text) }
       return id
     }
     attachment.expected = try values[Self.digestKey].map(Self.digest)
     attachment.expiresAt = try values[UploadIntake.endName].flatMap { text in
       guard let end = SnapshotEnd(text) else {
-        throw SnapshotProblem.malformedEnd(UploadIntake.endName, text)
+        throw HTTPProblem.malformedEnd(UploadIntake.endName, text)
       }
       return end.time(from: now)
     }
@@ -89,6 +90,6 @@ struct TusMetadata {
     } catch {
       // What is no such field is no digest.
     }
-    throw SnapshotProblem.malformedMetadata("The value of ‘\(digestKey)’ is no SHA-256.")
+    throw HTTPProblem.malformedMetadata("The value of ‘\(digestKey)’ is no SHA-256.")
   }
 }

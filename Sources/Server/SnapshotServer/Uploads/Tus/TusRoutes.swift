@@ -60,7 +60,7 @@ struct TusRoutes: Sendable {
     let checksum = bringsBytes ? try Tus.checksum(request) : nil
     let terms = try terms(call)
     guard !terms.isJoined || !bringsBytes else {
-      throw SnapshotProblem.malformedConcatenation(
+      throw HTTPProblem.malformedConcatenation(
         "A joined upload has the bytes of its parts: leave out the content.")
     }
     do {
@@ -91,7 +91,7 @@ struct TusRoutes: Sendable {
   private func bringsBytes(_ request: HTTPServerRequest) throws(HTTPProblem) -> Bool {
     let type = request.headerFields[.contentType]
     if type.flatMap(MediaType.init)?.essence == Tus.mediaType { return request.body.declaredLength != 0 }
-    guard request.body.declaredLength == 0 else { throw SnapshotProblem.unsupportedPart(Tus.mediaType) }
+    guard request.body.declaredLength == 0 else { throw HTTPProblem.unsupportedPart(Tus.mediaType) }
     return false
   }
 
@@ -103,7 +103,7 @@ struct TusRoutes: Sendable {
     let concatenation = try TusConcatenation(fields)
     if case .joined(let parts) = concatenation {
       guard length == nil, !isDeferred else {
-        throw SnapshotProblem.malformedConcatenation(
+        throw HTTPProblem.malformedConcatenation(
           "A joined upload's length is that of its parts: leave it out.")
       }
       return UploadTerms(
@@ -123,7 +123,7 @@ struct TusRoutes: Sendable {
   private func append(_ id: UploadID, _ call: APIRequest) async throws -> HTTPServerResponse {
     let fields = call.request.headerFields
     guard fields[.contentType].flatMap(MediaType.init)?.essence == Tus.mediaType else {
-      throw SnapshotProblem.unsupportedPart(Tus.mediaType)
+      throw HTTPProblem.unsupportedPart(Tus.mediaType)
     }
     guard let offset = try Tus.count(.uploadOffset, in: fields) else {
       throw HTTPProblem.badRequest("Upload-Offset is missing.")
