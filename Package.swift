@@ -90,11 +90,6 @@ let server = group(
   [
     .target(name: "PrometheusMetrics", dependencies: [.coreMetrics]),
     .target(
-      name: "SnapshotPages",
-      dependencies: [
-        "SnapshotDiff", "SnapshotFormat", "JSONText", "HTTPSemantics", .mustache,
-      ], resources: [.embedInCode("Templates"), .embedInCode("Assets")]),
-    .target(
       name: "Observability",
       dependencies: [
         "HTTPEngine", "SnapshotStore", "SnapshotFormat", "JSONText", "SystemIO", .httpTypes, .logging,
@@ -107,11 +102,22 @@ let server = group(
         .httpTypes, .logging, .crypto,
       ]),
     .target(
+      name: "SnapshotAPI",
+      dependencies: [
+        "Observability", "AccessControl", "HTTPEngine", "HTTPSemantics", "SnapshotStore", "SnapshotFormat",
+        "ZipArchive", "JSONText", "SystemIO", .httpTypes, .logging, .crypto, .tracing,
+      ]),
+    .target(
+      name: "SnapshotWeb",
+      dependencies: [
+        "Observability", "AccessControl", "SnapshotAPI", "SnapshotDiff", "HTTPEngine", "HTTPSemantics",
+        "SnapshotStore", "SnapshotFormat", "ZipArchive", "JSONText", "SystemIO", .httpTypes, .logging,
+        .mustache,
+      ], resources: [.embedInCode("Templates"), .embedInCode("Assets")]),
+    .target(
       name: "SnapshotServer",
       dependencies: [
-        "Observability", "AccessControl", "SnapshotPages", "SnapshotDiff", "HTTPEngine", "HTTPSemantics",
-        "SnapshotStore", "SnapshotFormat", "ZipArchive", "JSONText", "SystemIO", .httpTypes, .logging,
-        .crypto, .coreMetrics, .tracing,
+        "Observability", "AccessControl", "SnapshotAPI", "SnapshotWeb", "HTTPEngine", .httpTypes, .logging,
       ]),
   ])
 
@@ -125,7 +131,7 @@ let command = group(
         "SystemIO", "JSONText", "ZipArchive", "SnapshotFormat", "SnapshotDiff", "DataSnapshots",
         "SnapshotClient",
         "HTTPTransport", "HTTPEngine", "SnapshotStore", "FileStore", "SQLiteCatalog", "Observability",
-        "AccessControl", "SnapshotServer", "PrometheusMetrics",
+        "AccessControl", "SnapshotAPI", "SnapshotServer", "PrometheusMetrics",
         .httpTypes, .logging, .coreMetrics, .argumentParser, .configuration,
         .serviceLifecycle, .unixSignals,
         .yams,
@@ -194,7 +200,8 @@ let tests = [
       .testTarget(
         name: "SnapshotSettingsTests",
         dependencies: [
-          "SnapshotSettings", "DataSnapshots", "SnapshotClient", "SnapshotFormat", "SnapshotServer",
+          "SnapshotSettings", "DataSnapshots", "SnapshotClient", "SnapshotFormat", "SnapshotAPI",
+          "SnapshotServer",
           "StoreTesting", "HTTPEngine", "HTTPTransport", "SystemIO", "TestSupport", .httpTypes, .logging,
         ]),
     ]),
@@ -213,15 +220,16 @@ let tests = [
     [
       .testTarget(name: "PrometheusMetricsTests", dependencies: ["PrometheusMetrics", .coreMetrics]),
       .testTarget(
-        name: "SnapshotPagesTests",
+        name: "SnapshotWebTests",
         dependencies: [
-          "SnapshotPages", "SnapshotDiff", "SnapshotFormat", "HTTPSemantics", "SystemIO", "TestSupport",
+          "SnapshotWeb", "SnapshotDiff", "SnapshotFormat", "HTTPSemantics", "SystemIO", "TestSupport",
           .mustache,
         ]),
       .testTarget(
         name: "SnapshotServerTests",
         dependencies: [
-          "SnapshotServer", "AccessControl", "Observability", "SQLiteCatalog", "PrometheusMetrics",
+          "SnapshotServer", "SnapshotWeb", "SnapshotAPI", "AccessControl", "Observability", "SQLiteCatalog",
+          "PrometheusMetrics",
           "HTTPEngine", "HTTPSemantics", "SnapshotStore", "StoreTesting",
           "FileStore", "SnapshotFormat", "ZipArchive", "SystemIO", "TestSupport", .crypto, .httpTypes,
           .logging,

@@ -3,6 +3,8 @@ package import HTTPEngine
 import HTTPTypes
 package import Logging
 package import Observability
+package import SnapshotAPI
+import SnapshotWeb
 
 /// Answers all requests to a snapshot server.
 ///
@@ -39,7 +41,7 @@ package struct SnapshotHandler: HTTPHandler {
       Steps(RequestContextMiddleware())
       .then(TracingMiddleware(tracer: observation.tracer))
       .then(UploadAnnouncements(uploads, endpoints, router))
-      .then(AnswerMiddleware(web: web, logger: logger))
+      .then(AnswerMiddleware(page: web.answer(to:of:), logger: logger))
       .around(router.respond)
   }
 

@@ -8,7 +8,7 @@ import SnapshotFormat
 import TestSupport
 import Testing
 
-@testable import SnapshotServer
+@testable import SnapshotAPI
 
 @Suite struct APIDescriptionTests {
   private let api: TestAPI

@@ -4,6 +4,7 @@ import HTTPTypes
 import Logging
 import Observability
 import SQLiteCatalog
+import SnapshotAPI
 import SnapshotFormat
 import SnapshotServer
 import SnapshotStore

@@ -7,11 +7,13 @@ import HTTPTypes
 import Logging
 import Observability
 import SnapshotFormat
+import SnapshotServer
 import SnapshotStore
 import StoreTesting
 import TestSupport
 import Testing
-@testable import SnapshotServer
+
+@testable import SnapshotAPI
 
 /// A bundle whose entry has a wrong checksum under a right digest of the whole: accepted, and found damaged afterwards.
 @Suite(.timeLimit(.minutes(1 * Sanitizer.slowness))) struct DamageTests {

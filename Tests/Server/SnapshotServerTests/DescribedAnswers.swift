@@ -5,7 +5,7 @@ import Observability
 import SnapshotFormat
 import Testing
 
-@testable import SnapshotServer
+@testable import SnapshotAPI
 
 /// Holds every answer that a test gets to what the description of the API says of it.
 enum DescribedAnswers {

@@ -6,6 +6,7 @@ import InMemoryTracing
 import Logging
 import Observability
 import PrometheusMetrics
+import SnapshotAPI
 import SnapshotFormat
 import SnapshotServer
 import SnapshotStore

@@ -2,8 +2,8 @@ import AccessControl
 import HTTPEngine
 import HTTPTypes
 import Logging
+import SnapshotAPI
 import SnapshotFormat
-import SnapshotServer
 import SystemIO
 import TestSupport
 import Testing

@@ -5,6 +5,7 @@ import HTTPSemantics
 import HTTPTypes
 import Logging
 import Observability
+import SnapshotAPI
 import SnapshotFormat
 import SnapshotServer
 import SnapshotStore

@@ -3,6 +3,7 @@ import FileStore
 import HTTPEngine
 import Logging
 import SQLiteCatalog
+import SnapshotAPI
 import SnapshotFormat
 import SnapshotServer
 import SnapshotStore

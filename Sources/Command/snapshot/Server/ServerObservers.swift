@@ -5,8 +5,8 @@ import HTTPEngine
 import Logging
 import Observability
 import PrometheusMetrics
+import SnapshotAPI
 import SnapshotFormat
-import SnapshotServer
 import SnapshotStore
 import Synchronization
 import SystemIO

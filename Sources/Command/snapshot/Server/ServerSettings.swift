@@ -3,7 +3,6 @@ import Configuration
 import Foundation
 import HTTPEngine
 import Logging
-import SnapshotServer
 import SnapshotStore
 import SystemIO
 

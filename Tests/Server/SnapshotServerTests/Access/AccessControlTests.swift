@@ -4,11 +4,11 @@ import HTTPTypes
 import Logging
 import Observability
 import SnapshotFormat
+import SnapshotServer
 import SystemIO
 import Testing
 
 @testable import AccessControl
-@testable import SnapshotServer
 
 @Suite struct AccessControlTests {
   private let guarded: GuardedAPI

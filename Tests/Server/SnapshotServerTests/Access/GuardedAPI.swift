@@ -4,8 +4,8 @@ import HTTPEngine
 import HTTPTypes
 import Logging
 import Observability
+import SnapshotAPI
 import SnapshotFormat
-import SnapshotServer
 import Synchronization
 import TestSupport
 

@@ -4,6 +4,7 @@ import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
 import Logging
+import SnapshotAPI
 import SnapshotFormat
 import SnapshotServer
 import Testing

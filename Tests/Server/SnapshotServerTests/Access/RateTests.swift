@@ -3,10 +3,10 @@ import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
 import Observability
+import SnapshotServer
 import Testing
 
 @testable import AccessControl
-@testable import SnapshotServer
 
 @Suite struct RateTests {
   private func rate(_ text: String) throws -> RateLimit { try #require(RateLimit(text)) }

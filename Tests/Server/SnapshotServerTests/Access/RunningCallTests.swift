@@ -12,7 +12,7 @@ import TestSupport
 import Testing
 
 @testable import AccessControl
-@testable import SnapshotServer
+@testable import SnapshotAPI
 
 /// What becomes of calls that run when their token ends.
 @Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct RunningCallTests {

@@ -7,7 +7,7 @@ import SnapshotFormat
 import SnapshotStore
 import Testing
 
-@testable import SnapshotServer
+@testable import SnapshotAPI
 
 /// The IETF's draft on resumable uploads, on the calls that attach snapshots.
 @Suite struct DraftTests: DraftCalls {

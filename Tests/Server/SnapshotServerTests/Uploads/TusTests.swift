@@ -4,10 +4,9 @@ import HTTPSemantics
 import HTTPTypes
 import Observability
 import SnapshotFormat
+import SnapshotServer
 import SnapshotStore
 import Testing
-
-@testable import SnapshotServer
 
 @Suite struct TusTests {
   private let api = TestAPI()

@@ -10,7 +10,7 @@ import StoreTesting
 import SystemIO
 import TestSupport
 
-@testable import SnapshotServer
+@testable import SnapshotAPI
 
 /// The stores that uploads are tried on.
 enum UploadStoreKind: CaseIterable, Sendable { case memory, files }

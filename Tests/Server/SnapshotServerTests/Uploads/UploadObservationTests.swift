@@ -5,6 +5,7 @@ import HTTPTypes
 import Logging
 import Observability
 import PrometheusMetrics
+import SnapshotAPI
 import SnapshotFormat
 import SnapshotServer
 import TestSupport

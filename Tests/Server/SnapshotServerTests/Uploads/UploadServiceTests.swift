@@ -2,7 +2,9 @@ import Crypto
 import Foundation
 import HTTPEngine
 import Observability
+import SnapshotAPI
 import SnapshotFormat
+import SnapshotServer
 import SnapshotStore
 import StoreTesting
 import Synchronization
@@ -11,7 +13,6 @@ import TestSupport
 import Testing
 
 @testable import AccessControl
-@testable import SnapshotServer
 
 @Suite struct UploadServiceTests {
   private let bundle: SampleBundle

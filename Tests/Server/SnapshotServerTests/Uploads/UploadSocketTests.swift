@@ -5,8 +5,8 @@ import HTTPSemantics
 import HTTPTypes
 import Logging
 import Observability
+import SnapshotAPI
 import SnapshotFormat
-import SnapshotServer
 import SnapshotStore
 import SystemIO
 import TestSupport

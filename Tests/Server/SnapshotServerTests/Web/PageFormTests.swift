@@ -7,7 +7,7 @@ import Observability
 import SnapshotFormat
 import Testing
 
-@testable import SnapshotServer
+@testable import SnapshotWeb
 
 /// What the forms of the pages do, and for whom they do nothing.
 @Suite struct PageFormTests: GuardedPages {

@@ -4,6 +4,7 @@ import HTTPEngine
 import HTTPTypes
 import Logging
 import Observability
+import SnapshotAPI
 import SnapshotFormat
 import SnapshotServer
 import SystemIO

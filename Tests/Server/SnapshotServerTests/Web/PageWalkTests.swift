@@ -4,8 +4,8 @@ import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
 import Observability
+import SnapshotAPI
 import SnapshotFormat
-import SnapshotServer
 import Testing
 
 /// Every page, with every kind of token.
