@@ -90,15 +90,34 @@ let server = group(
   [
     .target(name: "PrometheusMetrics", dependencies: [.coreMetrics]),
     .target(
-      name: "SnapshotPages",
+      name: "Observability",
       dependencies: [
-        "SnapshotDiff", "SnapshotFormat", "JSONText", "HTTPSemantics", .mustache,
+        "HTTPEngine", "SnapshotStore", "SnapshotFormat", "JSONText", "SystemIO", .httpTypes, .logging,
+        .coreMetrics, .tracing,
+      ]),
+    .target(
+      name: "AccessControl",
+      dependencies: [
+        "Observability", "HTTPEngine", "HTTPSemantics", "SnapshotStore", "SnapshotFormat", "SystemIO",
+        .httpTypes, .logging, .crypto,
+      ]),
+    .target(
+      name: "SnapshotAPI",
+      dependencies: [
+        "Observability", "AccessControl", "HTTPEngine", "HTTPSemantics", "SnapshotStore", "SnapshotFormat",
+        "ZipArchive", "JSONText", "SystemIO", .httpTypes, .logging, .crypto, .tracing,
+      ]),
+    .target(
+      name: "SnapshotWeb",
+      dependencies: [
+        "Observability", "AccessControl", "SnapshotAPI", "SnapshotDiff", "HTTPEngine", "HTTPSemantics",
+        "SnapshotStore", "SnapshotFormat", "ZipArchive", "JSONText", "SystemIO", .httpTypes, .logging,
+        .mustache,
       ], resources: [.embedInCode("Templates"), .embedInCode("Assets")]),
     .target(
       name: "SnapshotServer",
       dependencies: [
-        "SnapshotPages", "SnapshotDiff", "HTTPEngine", "HTTPSemantics", "SnapshotStore", "SnapshotFormat",
-        "ZipArchive", "JSONText", "SystemIO", .httpTypes, .logging, .crypto, .coreMetrics, .tracing,
+        "Observability", "AccessControl", "SnapshotAPI", "SnapshotWeb", "HTTPEngine", .httpTypes, .logging,
       ]),
   ])
 
@@ -111,8 +130,9 @@ let command = group(
       dependencies: [
         "SystemIO", "JSONText", "ZipArchive", "SnapshotFormat", "SnapshotDiff", "DataSnapshots",
         "SnapshotClient",
-        "HTTPTransport", "HTTPEngine", "SnapshotStore", "FileStore", "SQLiteCatalog", "SnapshotServer",
-        "PrometheusMetrics", .httpTypes, .logging, .coreMetrics, .argumentParser, .configuration,
+        "HTTPTransport", "HTTPEngine", "SnapshotStore", "FileStore", "SQLiteCatalog", "Observability",
+        "AccessControl", "SnapshotAPI", "SnapshotServer", "PrometheusMetrics",
+        .httpTypes, .logging, .coreMetrics, .argumentParser, .configuration,
         .serviceLifecycle, .unixSignals,
         .yams,
       ])
@@ -180,7 +200,8 @@ let tests = [
       .testTarget(
         name: "SnapshotSettingsTests",
         dependencies: [
-          "SnapshotSettings", "DataSnapshots", "SnapshotClient", "SnapshotFormat", "SnapshotServer",
+          "SnapshotSettings", "DataSnapshots", "SnapshotClient", "SnapshotFormat", "SnapshotAPI",
+          "SnapshotServer",
           "StoreTesting", "HTTPEngine", "HTTPTransport", "SystemIO", "TestSupport", .httpTypes, .logging,
         ]),
     ]),
@@ -199,16 +220,17 @@ let tests = [
     [
       .testTarget(name: "PrometheusMetricsTests", dependencies: ["PrometheusMetrics", .coreMetrics]),
       .testTarget(
-        name: "SnapshotPagesTests",
+        name: "SnapshotWebTests",
         dependencies: [
-          "SnapshotPages", "SnapshotDiff", "SnapshotFormat", "HTTPSemantics", "SystemIO", "TestSupport",
+          "SnapshotWeb", "SnapshotDiff", "SnapshotFormat", "HTTPSemantics", "SystemIO", "TestSupport",
           .mustache,
         ]),
       .testTarget(
         name: "SnapshotServerTests",
         dependencies: [
-          "SnapshotServer", "SQLiteCatalog", "PrometheusMetrics", "HTTPEngine", "HTTPSemantics",
-          "SnapshotStore", "StoreTesting",
+          "SnapshotServer", "SnapshotWeb", "SnapshotAPI", "AccessControl", "Observability", "SQLiteCatalog",
+          "PrometheusMetrics",
+          "HTTPEngine", "HTTPSemantics", "SnapshotStore", "StoreTesting",
           "FileStore", "SnapshotFormat", "ZipArchive", "SystemIO", "TestSupport", .crypto, .httpTypes,
           .logging,
           .tracing, .inMemoryTracing,

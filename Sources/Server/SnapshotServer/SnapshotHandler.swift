@@ -1,13 +1,17 @@
-public import HTTPEngine
+package import AccessControl
+package import HTTPEngine
 import HTTPTypes
 package import Logging
+package import Observability
+package import SnapshotAPI
+import SnapshotWeb
 
 /// Answers all requests to a snapshot server.
 ///
 /// The file lists the steps that a request passes: those of every request, then, inside of the router, those of its
 /// endpoint. An error becomes an ``HTTPProblem``, or a page for people, that says nothing of the server's internals. The
 /// server's own faults are logged under the request's id.
-public struct SnapshotHandler: HTTPHandler {
+package struct SnapshotHandler: HTTPHandler {
   /// Every call and every web page.
   package let endpoints: [Endpoint]
   private let answer: Responder<HTTPServerRequest>
@@ -18,7 +22,7 @@ public struct SnapshotHandler: HTTPHandler {
   ///   - more: further calls.
   ///   - observation: what records and measures the requests.
   package init(
-    _ service: SnapshotService, access: AccessControl = .open, limits: ServiceLimits = ServiceLimits(),
+    _ service: SnapshotService, access: AccessPolicy = .open, limits: ServiceLimits = ServiceLimits(),
     uploads: ResumableUploads? = nil, more: [Endpoint] = [], observation: Observation = Observation(),
     logger: Logger
   ) {
@@ -37,12 +41,12 @@ public struct SnapshotHandler: HTTPHandler {
       Steps(RequestContextMiddleware())
       .then(TracingMiddleware(tracer: observation.tracer))
       .then(UploadAnnouncements(uploads, endpoints, router))
-      .then(AnswerMiddleware(web: web, logger: logger))
+      .then(AnswerMiddleware(page: web.answer(to:of:), logger: logger))
       .around(router.respond)
   }
 
   /// Answers one request.
-  public func respond(to request: HTTPServerRequest) async throws -> HTTPServerResponse {
+  package func respond(to request: HTTPServerRequest) async throws -> HTTPServerResponse {
     try await answer(request)
   }
 }
@@ -50,13 +54,13 @@ public struct SnapshotHandler: HTTPHandler {
 /// The steps of a request once its endpoint is known.
 private struct EndpointSteps {
   let web: WebPages
-  let access: AccessControl
+  let access: AccessPolicy
   let observation: Observation
   let logger: Logger
 
   /// Answers the requests of `endpoint`.
   private func responder(for endpoint: Endpoint) -> Responder<RoutedRequest> {
-    let metrics = RouteMetrics(endpoint, factory: observation.metrics.factory)
+    let metrics = RouteMetrics(endpoint.name, factory: observation.metrics.factory)
     var steps = Steps(MetricsMiddleware(metrics: metrics))
     if endpoint.isPage { steps = steps.then(PageMiddleware(web: web)) }
     if endpoint.audited != .never, let audit = observation.audit {

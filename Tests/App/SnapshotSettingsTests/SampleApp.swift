@@ -2,6 +2,7 @@ import DataSnapshots
 import Foundation
 import HTTPEngine
 import Logging
+import SnapshotAPI
 import SnapshotClient
 import SnapshotFormat
 import SnapshotServer

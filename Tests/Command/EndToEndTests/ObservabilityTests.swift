@@ -35,11 +35,14 @@ import Testing
   }
 
   @Test func `every metric is in the article`() throws {
-    let root = PackageFolder.url().appending(path: "Sources/Server/SnapshotServer")
+    let root = PackageFolder.url().appending(path: "Sources/Server")
     let article = try String(
-      contentsOf: root.appending(path: "SnapshotServer.docc/Observability.md"), encoding: .utf8)
-    let names = try String(contentsOf: root.appending(path: "Observation/MetricName.swift"), encoding: .utf8)
-      .matches(of: /case \w+ = "(\w+)"/).map { String($0.1) }
+      contentsOf: root.appending(path: "SnapshotServer/SnapshotServer.docc/Observability.md"), encoding: .utf8
+    )
+    let names = try String(
+      contentsOf: root.appending(path: "Observability/MetricName.swift"), encoding: .utf8
+    )
+    .matches(of: /case \w+ = "(\w+)"/).map { String($0.1) }
     #expect(names.count > 10)
     for name in names { #expect(article.contains("`\(name)`"), "\(name)") }
     #expect(article.matches(of: /\| `(http|snapshot)_/).count <= names.count)

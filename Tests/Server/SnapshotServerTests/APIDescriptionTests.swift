@@ -1,12 +1,14 @@
+import AccessControl
 import Foundation
 import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
+import Observability
 import SnapshotFormat
 import TestSupport
 import Testing
 
-@testable import SnapshotServer
+@testable import SnapshotAPI
 
 @Suite struct APIDescriptionTests {
   private let api: TestAPI

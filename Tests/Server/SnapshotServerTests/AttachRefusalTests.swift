@@ -2,8 +2,8 @@ import Foundation
 import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
+import SnapshotAPI
 import SnapshotFormat
-import SnapshotServer
 import SnapshotStore
 import SystemIO
 import TestSupport

@@ -3,6 +3,7 @@ import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
 import Logging
+import SnapshotAPI
 import SnapshotFormat
 import SnapshotServer
 import SnapshotStore

@@ -2,7 +2,9 @@ import Foundation
 import HTTPEngine
 import HTTPTypes
 import Logging
+import Observability
 import SQLiteCatalog
+import SnapshotAPI
 import SnapshotFormat
 import SnapshotServer
 import SnapshotStore

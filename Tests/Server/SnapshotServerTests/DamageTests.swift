@@ -1,15 +1,19 @@
+import AccessControl
 import FileStore
 import Foundation
 import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
 import Logging
+import Observability
 import SnapshotFormat
+import SnapshotServer
 import SnapshotStore
 import StoreTesting
 import TestSupport
 import Testing
-@testable import SnapshotServer
+
+@testable import SnapshotAPI
 
 /// A bundle whose entry has a wrong checksum under a right digest of the whole: accepted, and found damaged afterwards.
 @Suite(.timeLimit(.minutes(1 * Sanitizer.slowness))) struct DamageTests {
@@ -17,7 +21,7 @@ import Testing
   private let catalog = InMemoryCatalog()
   private let log = CapturedLog()
   private let store: FileBundleStore
-  private let access = AccessControl.open
+  private let access = AccessPolicy.open
   private let handler: SnapshotHandler
   private let records: AsyncStream<SnapshotRecord>
   private let bundle: SampleBundle

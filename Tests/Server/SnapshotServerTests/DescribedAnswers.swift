@@ -1,10 +1,11 @@
 import Foundation
 import HTTPEngine
 import HTTPTypes
+import Observability
 import SnapshotFormat
 import Testing
 
-@testable import SnapshotServer
+@testable import SnapshotAPI
 
 /// Holds every answer that a test gets to what the description of the API says of it.
 enum DescribedAnswers {

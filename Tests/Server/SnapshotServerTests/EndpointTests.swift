@@ -1,13 +1,16 @@
+import AccessControl
 import Foundation
 import HTTPEngine
 import HTTPTypes
 import Logging
+import Observability
 import PrometheusMetrics
 import SnapshotFormat
+import SnapshotServer
 import TestSupport
 import Testing
 
-@testable import SnapshotServer
+@testable import SnapshotAPI
 
 @Suite struct EndpointTests {
   /// A call that is written down here and nowhere else.

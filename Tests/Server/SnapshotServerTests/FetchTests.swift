@@ -2,6 +2,7 @@ import Foundation
 import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
+import Observability
 import SnapshotFormat
 import SnapshotServer
 import SnapshotStore

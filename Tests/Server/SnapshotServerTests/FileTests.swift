@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 import ZipArchive
 
-@testable import SnapshotServer
+@testable import SnapshotAPI
 
 /// Single files out of a bundle.
 @Suite struct FileTests {

@@ -1,8 +1,8 @@
 import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
+import SnapshotAPI
 import SnapshotFormat
-import SnapshotServer
 import Testing
 
 @Suite struct FormTests {

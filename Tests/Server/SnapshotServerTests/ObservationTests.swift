@@ -1,9 +1,12 @@
+import AccessControl
 import Foundation
 import HTTPEngine
 import HTTPTypes
 import InMemoryTracing
 import Logging
+import Observability
 import PrometheusMetrics
+import SnapshotAPI
 import SnapshotFormat
 import SnapshotServer
 import SnapshotStore

@@ -1,3 +1,5 @@
+import AccessControl
+import Observability
 import SnapshotFormat
 import SnapshotStore
 import StoreTesting

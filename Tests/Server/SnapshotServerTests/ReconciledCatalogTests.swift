@@ -2,6 +2,7 @@ import Foundation
 import HTTPEngine
 import HTTPTypes
 import Logging
+import SnapshotAPI
 import SnapshotFormat
 import SnapshotServer
 import SnapshotStore

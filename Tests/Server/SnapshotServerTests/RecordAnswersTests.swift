@@ -4,7 +4,7 @@ import SnapshotFormat
 import SnapshotStore
 import Testing
 
-@testable import SnapshotServer
+@testable import SnapshotAPI
 
 @Suite struct RecordAnswersTests {
   private func record() throws -> SnapshotRecord {

@@ -1,5 +1,6 @@
 import HTTPEngine
 import HTTPTypes
+import SnapshotAPI
 import SnapshotFormat
 import SnapshotServer
 import Testing

@@ -1,8 +1,9 @@
+import AccessControl
 import HTTPEngine
 import HTTPTypes
 import Logging
+import SnapshotAPI
 import SnapshotFormat
-import SnapshotServer
 import SystemIO
 import TestSupport
 import Testing

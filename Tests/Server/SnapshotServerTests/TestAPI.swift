@@ -1,8 +1,11 @@
+import AccessControl
 import Foundation
 import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
 import Logging
+import Observability
+import SnapshotAPI
 import SnapshotFormat
 import SnapshotServer
 import SnapshotStore
@@ -20,7 +23,7 @@ struct TestAPI: Sendable {
 
   /// - Parameter rules: what goes by itself, when it is asked for.
   init(
-    limits: ServiceLimits = ServiceLimits(), access: AccessControl = .open,
+    limits: ServiceLimits = ServiceLimits(), access: AccessPolicy = .open,
     rules: RetentionRules = RetentionRules(), uploadLimits: UploadLimits = UploadLimits(),
     offer: ResumableUploads.Configuration = .init(), now: @escaping @Sendable () -> Date = { Date() },
     observation: Observation = Observation(), more: [Endpoint] = []

@@ -2,8 +2,8 @@ import ArgumentParser
 import FileStore
 import Logging
 import SQLiteCatalog
+import SnapshotAPI
 import SnapshotClient
-import SnapshotServer
 import SnapshotStore
 import SystemIO
 

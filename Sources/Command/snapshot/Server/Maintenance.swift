@@ -1,7 +1,7 @@
 import FileStore
 import Logging
+import SnapshotAPI
 import SnapshotFormat
-import SnapshotServer
 import SnapshotStore
 import Synchronization
 import SystemIO

@@ -1,7 +1,9 @@
+import AccessControl
 import FileStore
 import HTTPEngine
 import Logging
 import SQLiteCatalog
+import SnapshotAPI
 import SnapshotFormat
 import SnapshotServer
 import SnapshotStore
@@ -125,9 +127,8 @@ struct ServerApplication {
   }
 
   /// Who may do what, and a word where that is everybody everything.
-  private static func accessControl(_ settings: ServerSettings, logger: Logger) async throws -> AccessControl
-  {
-    var configuration = AccessControl.Configuration(storage: settings.storage)
+  private static func accessControl(_ settings: ServerSettings, logger: Logger) async throws -> AccessPolicy {
+    var configuration = AccessPolicy.Configuration(storage: settings.storage)
     let isLocal = SocketAddress(host: settings.host, port: 0)?.host.isLoopback ?? false
     configuration.opensWithoutTokens = isLocal || settings.insecure
     configuration.answersAnyName = settings.insecure
@@ -136,7 +137,7 @@ struct ServerApplication {
     configuration.tokenQuota = settings.uploadsPerToken
     configuration.addressQuota = settings.uploadsPerAddress
     do throws(TokenStoreError) {
-      let access = try AccessControl(configuration, logger: logger)
+      let access = try AccessPolicy(configuration, logger: logger)
       if try await access.isOpen() {
         logger.warning(
           """

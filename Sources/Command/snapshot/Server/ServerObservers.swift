@@ -3,9 +3,10 @@ import Dispatch
 import FileStore
 import HTTPEngine
 import Logging
+import Observability
 import PrometheusMetrics
+import SnapshotAPI
 import SnapshotFormat
-import SnapshotServer
 import SnapshotStore
 import Synchronization
 import SystemIO

@@ -1,8 +1,8 @@
+import AccessControl
 import Configuration
 import Foundation
 import HTTPEngine
 import Logging
-import SnapshotServer
 import SnapshotStore
 import SystemIO
 

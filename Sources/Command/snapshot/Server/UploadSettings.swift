@@ -1,5 +1,5 @@
+import SnapshotAPI
 import SnapshotFormat
-import SnapshotServer
 import SnapshotStore
 
 /// How uploads that may be resumed are offered, and how many are borne with.

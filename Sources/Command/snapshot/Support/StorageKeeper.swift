@@ -2,8 +2,8 @@ import FileStore
 import Foundation
 import Logging
 import SQLiteCatalog
+import SnapshotAPI
 import SnapshotFormat
-import SnapshotServer
 import SnapshotStore
 
 /// Looks after the storage in a folder, which it takes for itself.

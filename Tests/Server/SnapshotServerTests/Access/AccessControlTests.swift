@@ -2,11 +2,13 @@ import Foundation
 import HTTPEngine
 import HTTPTypes
 import Logging
+import Observability
 import SnapshotFormat
+import SnapshotServer
 import SystemIO
 import Testing
 
-@testable import SnapshotServer
+@testable import AccessControl
 
 @Suite struct AccessControlTests {
   private let guarded: GuardedAPI
@@ -157,7 +159,7 @@ import Testing
       #expect(try guarded.tokens.hasTokens())
       #expect(try await guarded.api.send(.get, "/v1/snapshots").status == 401)
       #expect {
-        _ = try AccessControl(.init(storage: guarded.storage), logger: Logger(label: "test"))
+        _ = try AccessPolicy(.init(storage: guarded.storage), logger: Logger(label: "test"))
       } throws: { error in
         if case TokenStoreError.tokensMissing(guarded.storage) = error {
           "\(error)".contains("restore \(tokens)") && "\(error)".contains("snapshot token create")
@@ -168,7 +170,7 @@ import Testing
     }
     // The mend that is named.
     let next = try guarded.token(.read)
-    let access = try AccessControl(.init(storage: guarded.storage), logger: Logger(label: "test"))
+    let access = try AccessPolicy(.init(storage: guarded.storage), logger: Logger(label: "test"))
     #expect(try await !access.isOpen())
     #expect(try await guarded.api.send(.get, "/v1/snapshots", next.fields).status == 200)
   }

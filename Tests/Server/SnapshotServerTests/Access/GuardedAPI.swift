@@ -1,16 +1,18 @@
+import AccessControl
 import Foundation
 import HTTPEngine
 import HTTPTypes
 import Logging
+import Observability
+import SnapshotAPI
 import SnapshotFormat
-import SnapshotServer
 import Synchronization
 import TestSupport
 
 /// The API over stores in memory, watched over by tokens in a storage folder of its own.
 struct GuardedAPI {
   let api: TestAPI
-  let access: AccessControl
+  let access: AccessPolicy
   let tokens: TokenStore
   let storage: String
   let clock: HandClock
@@ -18,17 +20,17 @@ struct GuardedAPI {
 
   init(
     limits: ServiceLimits = ServiceLimits(), observation: Observation = Observation(),
-    _ configure: (inout AccessControl.Configuration) -> Void = { _ in }
+    _ configure: (inout AccessPolicy.Configuration) -> Void = { _ in }
   ) throws {
     temporary = try TemporaryFolder()
     storage = temporary.file("storage").path
     tokens = TokenStore(storage: storage)
     clock = HandClock()
-    var configuration = AccessControl.Configuration(storage: storage)
+    var configuration = AccessPolicy.Configuration(storage: storage)
     configuration.clock = clock.accessClock
     configure(&configuration)
     let log = CapturedLog()
-    access = try AccessControl(configuration, logger: Logger(label: "test") { _ in log })
+    access = try AccessPolicy(configuration, logger: Logger(label: "test") { _ in log })
     api = TestAPI(limits: limits, access: access, observation: observation)
   }
 

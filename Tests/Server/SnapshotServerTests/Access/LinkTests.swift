@@ -1,8 +1,10 @@
+import AccessControl
 import Foundation
 import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
 import Logging
+import SnapshotAPI
 import SnapshotFormat
 import SnapshotServer
 import Testing
@@ -112,8 +114,8 @@ import Testing
 
   @Test func `links outlive the server's restart, but not the bundle`() async throws {
     let link = try await make()
-    let again = try AccessControl(
-      AccessControl.Configuration(storage: guarded.storage), logger: .init(label: "test"))
+    let again = try AccessPolicy(
+      AccessPolicy.Configuration(storage: guarded.storage), logger: .init(label: "test"))
     let api = TestAPI(access: again)
     try await api.upload(bundle.bytes, .put, id: bundle.id, fields: guarded.token(.attach).fields)
     let parts = link.link.split(separator: "?").map(String.init)

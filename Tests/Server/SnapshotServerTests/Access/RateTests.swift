@@ -2,9 +2,11 @@ import Foundation
 import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
+import Observability
+import SnapshotServer
 import Testing
 
-@testable import SnapshotServer
+@testable import AccessControl
 
 @Suite struct RateTests {
   private func rate(_ text: String) throws -> RateLimit { try #require(RateLimit(text)) }

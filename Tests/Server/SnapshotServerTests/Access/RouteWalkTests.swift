@@ -1,8 +1,10 @@
+import AccessControl
 import Foundation
 import HTTPEngine
 import HTTPTypes
+import Observability
+import SnapshotAPI
 import SnapshotFormat
-import SnapshotServer
 import Testing
 
 /// Every route of the router, with every kind of token.

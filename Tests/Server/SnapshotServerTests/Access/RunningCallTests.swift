@@ -3,6 +3,7 @@ import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
 import Logging
+import Observability
 import SnapshotFormat
 import SnapshotStore
 import Synchronization
@@ -10,7 +11,8 @@ import SystemIO
 import TestSupport
 import Testing
 
-@testable import SnapshotServer
+@testable import AccessControl
+@testable import SnapshotAPI
 
 /// What becomes of calls that run when their token ends.
 @Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct RunningCallTests {
@@ -248,7 +250,7 @@ import Testing
       body: .pieces(of: bundle.bytes) { try fixture.end(.revoked) })
     #expect(answer.status == 401)
     let service = SnapshotService(store: api.store, catalog: api.catalog)
-    func publishDue(_ access: AccessControl) async {
+    func publishDue(_ access: AccessPolicy) async {
       let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
       await UploadService(service, store: api.store.uploads, access: access, logger: logger).publishDue()
     }

@@ -1,6 +1,8 @@
+import AccessControl
 import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
+import Observability
 import SnapshotFormat
 import SnapshotServer
 import Testing

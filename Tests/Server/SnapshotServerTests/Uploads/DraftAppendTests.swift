@@ -6,7 +6,7 @@ import SnapshotFormat
 import SnapshotStore
 import Testing
 
-@testable import SnapshotServer
+@testable import SnapshotAPI
 
 /// Uploads of the IETF's draft that come in parts, and the digests of these.
 @Suite struct DraftAppendTests: DraftCalls {

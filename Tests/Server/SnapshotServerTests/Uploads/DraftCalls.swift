@@ -1,9 +1,8 @@
 import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
+import SnapshotServer
 import Testing
-
-@testable import SnapshotServer
 
 /// What a client of the draft sends to `api`, with `bundle` as its upload.
 protocol DraftCalls {

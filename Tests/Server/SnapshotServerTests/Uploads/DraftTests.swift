@@ -2,11 +2,12 @@ import Foundation
 import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
+import Observability
 import SnapshotFormat
 import SnapshotStore
 import Testing
 
-@testable import SnapshotServer
+@testable import SnapshotAPI
 
 /// The IETF's draft on resumable uploads, on the calls that attach snapshots.
 @Suite struct DraftTests: DraftCalls {

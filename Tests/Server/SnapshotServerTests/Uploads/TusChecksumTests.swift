@@ -3,9 +3,8 @@ import Foundation
 import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
+import SnapshotServer
 import Testing
-
-@testable import SnapshotServer
 
 /// The checksums of single requests in tus.
 @Suite struct TusChecksumTests {

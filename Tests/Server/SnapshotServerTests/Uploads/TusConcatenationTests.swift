@@ -2,10 +2,9 @@ import Foundation
 import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
+import SnapshotServer
 import SnapshotStore
 import Testing
-
-@testable import SnapshotServer
 
 /// Uploads by tus that are joined from others.
 @Suite struct TusConcatenationTests {

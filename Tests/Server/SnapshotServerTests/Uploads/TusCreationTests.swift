@@ -2,11 +2,12 @@ import Foundation
 import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
+import Observability
 import SnapshotFormat
 import SnapshotStore
 import Testing
 
-@testable import SnapshotServer
+@testable import SnapshotAPI
 
 /// How uploads by tus are opened: their length, their metadata, and what is refused from the start.
 @Suite struct TusCreationTests {

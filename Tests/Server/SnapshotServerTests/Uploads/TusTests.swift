@@ -2,11 +2,11 @@ import Foundation
 import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
+import Observability
 import SnapshotFormat
+import SnapshotServer
 import SnapshotStore
 import Testing
-
-@testable import SnapshotServer
 
 @Suite struct TusTests {
   private let api = TestAPI()

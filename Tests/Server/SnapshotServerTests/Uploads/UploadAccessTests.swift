@@ -1,9 +1,11 @@
+import AccessControl
 import Foundation
 import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
+import Observability
+import SnapshotAPI
 import SnapshotFormat
-import SnapshotServer
 import SnapshotStore
 import Testing
 

@@ -1,14 +1,16 @@
+import AccessControl
 import FileStore
 import Foundation
 import HTTPEngine
 import Logging
+import Observability
 import SnapshotFormat
 import SnapshotStore
 import StoreTesting
 import SystemIO
 import TestSupport
 
-@testable import SnapshotServer
+@testable import SnapshotAPI
 
 /// The stores that uploads are tried on.
 enum UploadStoreKind: CaseIterable, Sendable { case memory, files }

@@ -1,8 +1,7 @@
 import HTTPSemantics
 import HTTPTypes
+import SnapshotServer
 import Testing
-
-@testable import SnapshotServer
 
 struct UploadLocationTests {
   private let api = TestAPI()

@@ -1,12 +1,12 @@
 import Foundation
 import HTTPEngine
+import SnapshotAPI
 import SnapshotFormat
+import SnapshotServer
 import SnapshotStore
 import SystemIO
 import TestSupport
 import Testing
-
-@testable import SnapshotServer
 
 /// Whatever clients do in whatever order, checked against a model of a few lines.
 @Suite struct UploadModelTests {

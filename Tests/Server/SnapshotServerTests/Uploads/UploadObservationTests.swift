@@ -3,7 +3,9 @@ import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
 import Logging
+import Observability
 import PrometheusMetrics
+import SnapshotAPI
 import SnapshotFormat
 import SnapshotServer
 import TestSupport

@@ -1,7 +1,10 @@
 import Crypto
 import Foundation
 import HTTPEngine
+import Observability
+import SnapshotAPI
 import SnapshotFormat
+import SnapshotServer
 import SnapshotStore
 import StoreTesting
 import Synchronization
@@ -9,7 +12,7 @@ import SystemIO
 import TestSupport
 import Testing
 
-@testable import SnapshotServer
+@testable import AccessControl
 
 @Suite struct UploadServiceTests {
   private let bundle: SampleBundle

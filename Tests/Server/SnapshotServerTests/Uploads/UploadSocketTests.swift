@@ -4,8 +4,9 @@ import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
 import Logging
+import Observability
+import SnapshotAPI
 import SnapshotFormat
-import SnapshotServer
 import SnapshotStore
 import SystemIO
 import TestSupport

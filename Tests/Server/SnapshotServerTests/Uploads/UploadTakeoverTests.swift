@@ -1,11 +1,13 @@
+import AccessControl
 import HTTPEngine
+import SnapshotServer
 import SnapshotStore
 import Synchronization
 import SystemIO
 import TestSupport
 import Testing
 
-@testable import SnapshotServer
+@testable import SnapshotAPI
 
 /// Newer requests about an upload that another one is at.
 @Suite struct UploadTakeoverTests {

@@ -1,3 +1,4 @@
+import AccessControl
 import SnapshotServer
 
 /// The page of a snapshot on a server that wants tokens, and a browser that has not signed in yet.

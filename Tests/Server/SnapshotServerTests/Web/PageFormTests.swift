@@ -1,11 +1,13 @@
+import AccessControl
 import Foundation
 import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
+import Observability
 import SnapshotFormat
 import Testing
 
-@testable import SnapshotServer
+@testable import SnapshotWeb
 
 /// What the forms of the pages do, and for whom they do nothing.
 @Suite struct PageFormTests: GuardedPages {

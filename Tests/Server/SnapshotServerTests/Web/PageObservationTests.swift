@@ -1,7 +1,10 @@
+import AccessControl
 import Foundation
 import HTTPEngine
 import HTTPTypes
 import Logging
+import Observability
+import SnapshotAPI
 import SnapshotFormat
 import SnapshotServer
 import SystemIO

@@ -1,7 +1,7 @@
 import HTTPTypes
 import Testing
 
-@testable import SnapshotServer
+@testable import AccessControl
 
 @Suite struct SessionTableTests {
   private let clock = HandClock()

@@ -1,7 +1,9 @@
+import AccessControl
 import Foundation
 import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
+import Observability
 import SnapshotFormat
 import SnapshotServer
 import Testing

@@ -1,6 +1,6 @@
-public import ArgumentParser
+import AccessControl
+import ArgumentParser
 import Foundation
-public import SnapshotServer
 
 #if canImport(Darwin)
   import Darwin

@@ -1,7 +1,7 @@
+import AccessControl
 import ArgumentParser
 import Foundation
 import SnapshotFormat
-import SnapshotServer
 
 struct TokenCreateCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

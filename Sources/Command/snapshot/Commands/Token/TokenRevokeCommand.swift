@@ -1,7 +1,7 @@
+import AccessControl
 import ArgumentParser
 import Foundation
 import SnapshotFormat
-import SnapshotServer
 
 struct TokenRevokeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,0 +1,37 @@
+package import HTTPEngine
+package import Logging
+import CoreMetrics
+
+/// Counts requests when they are over, and logs a line of each: for ``HTTPServer/Configuration/onResponse``.
+///
+/// The line names the token's id, never the token, and the path without its query, which may hold secrets.
+package final class RequestObserver: Sendable {
+  private let metrics: ServerMetrics
+  private let logger: Logger
+  private let unrouted: RouteMetrics
+
+  /// Counts by `metrics`, logs to `logger` at `info`.
+  package init(_ metrics: ServerMetrics, logger: Logger) {
+    self.metrics = metrics
+    self.logger = logger
+    unrouted = RouteMetrics(nil, factory: metrics.factory)
+  }
+
+  /// Takes note of a request that is over. Never blocks.
+  package func observe(_ exchange: HTTPExchange) {
+    let facts = (exchange.note as? RequestContext)?.facts
+    (facts?.route ?? unrouted).count(exchange)
+    guard logger.logLevel <= .info else { return }
+    var metadata: Logger.Metadata = [
+      "method": .string(exchange.method), "path": .string(exchange.path),
+      "status": .string(String(exchange.status)), "bytes": .string(String(exchange.bytesSent)),
+      "received": .string(String(exchange.bytesReceived)), "duration": .string(exchange.duration.description),
+      "complete": .string(exchange.isComplete ? "true" : "false"), "id": .string(exchange.requestID),
+      "peer": .string(exchange.peer),
+    ]
+    if let route = facts?.route { metadata["route"] = .string(route.name) }
+    if let token = facts?.token { metadata["token"] = .string(token) }
+    if let trace = facts?.traceID { metadata["trace"] = .string(trace) }
+    logger.info("request", metadata: metadata)
+  }
+}

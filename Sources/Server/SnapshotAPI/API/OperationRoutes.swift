@@ -1,0 +1,131 @@
+package import AccessControl
+import Dispatch
+import HTTPEngine
+import HTTPTypes
+package import Observability
+import SnapshotFormat
+import Synchronization
+import SystemIO
+
+/// The calls about the server itself.
+package struct OperationRoutes: Sendable {
+  let service: SnapshotService
+  let access: AccessPolicy
+  let observation: Observation
+  /// The calls that `/` lists.
+  let listed: [Endpoint]
+
+  /// Describes the server of `service`, and the calls that are `listed`.
+  package init(service: SnapshotService, access: AccessPolicy, observation: Observation, listed: [Endpoint]) {
+    self.service = service
+    self.access = access
+    self.observation = observation
+    self.listed = listed
+  }
+
+  /// All of them. The OpenAPI document describes these and what is `listed`.
+  package var endpoints: [Endpoint] {
+    let endpoints = [about, health, readiness] + (metrics.map { [$0] } ?? [])
+    return endpoints + [Self.description(of: listed + endpoints, access)]
+  }
+
+  private var about: Endpoint {
+    let calls = listed.map { "  \($0.name)\n" }.joined()
+    let about = Array("A server that keeps snapshots of apps' data. It answers:\n\n\(calls)".utf8)
+    return Endpoint(
+      "readAbout", .get, "/", .open, "Tells what the server is and answers.",
+      detail: "Browsers, which accept `text/html`, get a web page instead; pages are no part of the API.",
+      audited: .never, parameters: [.ifMatch, .ifNoneMatch, .range],
+      responses: [.text("A text for people.", fields: ["Accept-Ranges"]), .notModified] + [Self.ranges],
+      problems: [.preconditionFailed, .rangeNotSatisfiable], fields: ["Vary"]
+    ) { call in
+      try Representation(.bytes(about), contentType: "text/plain; charset=utf-8").response(to: call.request)
+    }
+  }
+
+  private var health: Endpoint {
+    Endpoint(
+      "readHealth", .get, "/healthz", .open, "Tells that the server lives.", audited: .never,
+      responses: [
+        .json(
+          200, "It lives.",
+          ["type": "object", "required": ["status"], "properties": ["status": ["const": "ok"]]])
+      ]
+    ) { _ in
+      HTTPServerResponse(
+        status: .ok, headerFields: [.contentType: "application/json", .cacheControl: "no-store"],
+        body: .bytes(Array(#"{"status":"ok"}"#.utf8)))
+    }
+  }
+
+  private var readiness: Endpoint {
+    Endpoint(
+      "readReadiness", .get, "/readyz", .open, "Tells whether uploads are taken and lists answered.",
+      audited: .never,
+      responses: [
+        .json(200, "They are.", .schema("Readiness")),
+        .json(503, "Not now, and why.", .schema("Readiness"), fields: ["Retry-After"]),
+      ]
+    ) { _ in
+      try await IndexingAnswer.readiness(of: service).readiness()
+    }
+  }
+
+  private var metrics: Endpoint? {
+    guard let metrics = observation.metricsText else { return nil }
+    return Endpoint(
+      "readMetrics", .get, "/metrics", .admin, "Tells what the server has counted and measured.",
+      detail: "In Prometheus' text format.",
+      audited: .refusals, responses: [.text("The metrics.", fields: ["Cache-Control"])],
+      problems: [.callerLimited]
+    ) { call in
+      try call.caller.requireUnlimited()
+      return HTTPServerResponse(
+        status: .ok, headerFields: [.contentType: metrics.contentType, .cacheControl: "no-store"],
+        body: .bytes(Array(await metrics.text().utf8)))
+    }
+  }
+
+  private static func description(of endpoints: [Endpoint], _ access: AccessPolicy) -> Endpoint {
+    func endpoint(_ handler: @escaping Endpoint.CallHandler) -> Endpoint {
+      Endpoint(
+        "readDescription", .get, "/openapi.json", .open, "Describes the API: this document.", audited: .never,
+        parameters: [.ifMatch, .ifNoneMatch],
+        responses: [
+          .json(200, "The description.", ["type": "object"], fields: ["ETag"]), .notModified,
+        ],
+        problems: [.preconditionFailed], handler: handler)
+    }
+    // The document describes this call too.
+    let document = DescriptionDocument(endpoints + [endpoint { _ in throw HTTPProblem.noSuchPath() }])
+    return endpoint { call in try await document.representation(access).response(to: call.request) }
+  }
+
+  private static let ranges = Endpoint.Response(
+    status: 206, text: "The ranges that were asked for.", fields: ["Accept-Ranges", "Content-Range"],
+    content: ["text/plain": [:], "multipart/byteranges": [:]])
+}
+
+/// The description of the API as it is sent: made when it is first asked for.
+private final class DescriptionDocument: Sendable {
+  private let endpoints: [Endpoint]
+  /// By whether the store is open.
+  private let made = Mutex<[Bool: Representation]>([:])
+  private let queue = DispatchQueue(label: "snapshot-server.description")
+
+  init(_ endpoints: [Endpoint]) { self.endpoints = endpoints }
+
+  /// The description as it holds for the callers of `access` now.
+  func representation(_ access: AccessPolicy) async throws -> Representation {
+    let isOpen: Bool
+    // Where nobody can say, nobody gets in without a token.
+    do { isOpen = try await access.isOpen() } catch { isOpen = false }
+    if let made = made.withLock({ $0[isOpen] }) { return made }
+    return try await queue.perform { () throws(any Error) in
+      let document = APIDescription(self.endpoints, isOpen: isOpen).document
+      let representation = try JSONBody(document).representation
+      self.made.withLock { $0[isOpen] = representation }
+      return representation
+    }
+  }
+}

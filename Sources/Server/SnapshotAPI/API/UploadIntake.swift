@@ -1,0 +1,201 @@
+import AccessControl
+import Foundation
+import HTTPEngine
+import HTTPSemantics
+import HTTPTypes
+import SnapshotFormat
+import SnapshotStore
+import SystemIO
+
+/// Reads an upload out of a request: the bundle alone, or a form that has it as the part `snapshot`.
+///
+/// Made from the head alone, so that a refusal comes before the body does.
+struct UploadIntake {
+  private enum Format {
+    case zip
+    case form(MediaType)
+  }
+
+  /// The name of the form's part that is the bundle.
+  static let partName = "snapshot"
+  /// The name of the form's field that says when the snapshot is to go by itself, as the field `Snapshot-Expires` of
+  /// the head does.
+  static let endName = "expires"
+
+  private let body: HTTPRequestBody
+  private let format: Format
+  private let limits: ServiceLimits
+  /// The digest of all of the body, as the sender states it.
+  private let stated: (digest: ContentDigest, field: HTTPField.Name)?
+  /// The end that the head states.
+  private let end: SnapshotEnd?
+  private let now: Date
+
+  /// Checks what `request` says of its body.
+  /// - Parameter now: when it came.
+  init(
+    _ request: HTTPServerRequest, limits: ServiceLimits, meter: UploadMeter, now: Date = Date()
+  ) throws(HTTPProblem) {
+    let fields = request.headerFields
+    self.now = now
+    end = try Self.end(in: fields)
+    try Self.checkCoding(fields)
+    switch Self.type(in: fields) {
+    case let type? where type.essence == "application/zip": format = .zip
+    case let type? where type.essence == "multipart/form-data": format = .form(type)
+    default: throw HTTPProblem.unsupportedMediaType(fields[.contentType])
+    }
+    body = meter.counting(request.body)
+    self.limits = limits
+    stated = try Self.statedDigest(in: fields)
+    if let length = body.declaredLength, length > bodyLimit {
+      throw HTTPProblem.tooLarge(limit: bodyLimit)
+    }
+    try meter.admit(body.declaredLength)
+  }
+
+  /// The bundle's digest, as far as the head states it.
+  var expected: ContentDigest? {
+    if case .zip = format { stated?.digest } else { nil }
+  }
+
+  /// How many bytes the bundle has at least, as far as the head states it.
+  var leastLength: Int64? {
+    guard let length = body.declaredLength else { return nil }
+    if case .zip = format { return length }
+    return max(length - (limits.formBytes - limits.bundleBytes), 0)
+  }
+
+  /// Reads all of the body, appending the bundle to `upload` piece by piece.
+  /// - Returns: `attachment` with what came besides the bundle.
+  func receive(_ attachment: Attachment, into upload: any BundleUpload) async throws -> Attachment {
+    var received = attachment
+    switch format {
+    case .zip:
+      var pieces = body.makeAsyncIterator()
+      try await receiveBundle(into: upload) { try await pieces.next() }
+    case .form(let type):
+      guard let stated else {
+        try await receiveForm(body, type, into: upload, &received)
+        break
+      }
+      let check = ContentCheck(.before(.init(.sha256, stated.digest.bytes)))
+      try await receiveForm(check.observing(body), type, into: upload, &received)
+      do { try check.judge() } catch { throw HTTPProblem.digestMismatch(stated.field) }
+    }
+    received.expiresAt = try end(received.metadata.removeValue(forKey: Self.endName))?.time(from: now)
+    return received
+  }
+
+  /// What the head states, or the form's field, whose text is `text`.
+  private func end(_ text: String?) throws(HTTPProblem) -> SnapshotEnd? {
+    guard let text else { return end }
+    let stated = try Self.end(text, Self.endName)
+    guard end == nil || end == stated else {
+      throw HTTPProblem.malformedForm(
+        "The form's field ‘\(Self.endName)’ and Snapshot-Expires state two different times.")
+    }
+    return stated
+  }
+
+  /// The end that a head states.
+  static func end(in fields: HTTPFields) throws(HTTPProblem) -> SnapshotEnd? {
+    guard let text = fields[.snapshotExpires] else { return nil }
+    return try end(text, HTTPField.Name.snapshotExpires.rawName)
+  }
+
+  /// The type of the body that `fields` tell of; one that they don't name is looked at like a bundle (RFC 9110 §8.3).
+  static func type(in fields: HTTPFields) -> MediaType? {
+    guard let text = fields[.contentType] else { return MediaType("application/zip") }
+    return MediaType(text)
+  }
+
+  /// Refuses a body that is coded.
+  static func checkCoding(_ fields: HTTPFields) throws(HTTPProblem) {
+    guard let coding = fields[.contentEncoding], coding.lowercased() != "identity" else { return }
+    throw HTTPProblem.unsupportedCoding(coding)
+  }
+
+  private static func end(_ text: String, _ name: String) throws(HTTPProblem) -> SnapshotEnd {
+    guard let end = SnapshotEnd(text) else { throw HTTPProblem.malformedEnd(name, text) }
+    return end
+  }
+
+  private var bodyLimit: Int64 {
+    if case .zip = format { limits.bundleBytes } else { limits.formBytes }
+  }
+
+  private func receiveForm(
+    _ body: HTTPRequestBody, _ type: MediaType, into upload: any BundleUpload, _ received: inout Attachment
+  ) async throws {
+    var form = try MultipartFormData(body, contentType: type, limits: limits.form)
+    var hasBundle = false
+    while let part = try await form.nextPart() {
+      if part.name == Self.partName {
+        guard !hasBundle else {
+          throw HTTPProblem.malformedForm("The form has two parts ‘\(part.name)’.")
+        }
+        hasBundle = true
+        received.expected = try Self.statedDigest(in: part.headerFields)?.digest
+        try await receiveBundle(into: upload) { try await form.nextPiece() }
+      } else {
+        try await receiveField(part.name, from: &form, into: &received.metadata)
+      }
+    }
+    guard hasBundle else {
+      throw HTTPProblem.malformedForm("The form has no part ‘\(Self.partName)’ that holds the bundle.")
+    }
+  }
+
+  private func receiveBundle(
+    into upload: any BundleUpload, _ nextPiece: () async throws -> IOBuffer?
+  ) async throws {
+    var size: Int64 = 0
+    while let piece = try await nextPiece() {
+      size += Int64(piece.count)
+      guard size <= limits.bundleBytes else { throw HTTPProblem.tooLarge(limit: limits.bundleBytes) }
+      try await upload.append(piece)
+    }
+  }
+
+  private func receiveField(
+    _ name: String, from form: inout MultipartFormData, into metadata: inout [String: String]
+  ) async throws {
+    guard name.utf8.count <= limits.metadataNameBytes else {
+      throw HTTPProblem.formTooLarge(
+        "A field of the form has a name of more than \(limits.metadataNameBytes) bytes.")
+    }
+    guard metadata.count < limits.metadataFields else {
+      throw HTTPProblem.formTooLarge(
+        "The form has more than \(limits.metadataFields) fields besides the bundle.")
+    }
+    guard metadata[name] == nil else {
+      throw HTTPProblem.malformedForm("The form has the field ‘\(name)’ twice.")
+    }
+    let bytes = try await form.value(of: name, upTo: limits.metadataValueBytes)
+    guard let value = String(validating: bytes, as: UTF8.self), !value.utf8.contains(0) else {
+      throw HTTPProblem.malformedForm("The field ‘\(name)’ of the form is not text in UTF-8.")
+    }
+    metadata[name] = value
+  }
+
+  /// What `Repr-Digest` or `Content-Digest` states. Nothing is coded here, so that both speak of the same bytes.
+  private static func statedDigest(
+    in fields: HTTPFields
+  ) throws(HTTPProblem) -> (digest: ContentDigest, field: HTTPField.Name)? {
+    var stated: (digest: ContentDigest, field: HTTPField.Name)?
+    for name in [HTTPField.Name.reprDigest, .contentDigest] {
+      guard let digest = try digest(name, in: fields) else { continue }
+      if let stated, stated.digest != digest { throw HTTPProblem.digestMismatch(name) }
+      stated = (digest, name)
+    }
+    return stated
+  }
+
+  /// The SHA-256 that the field `name` states; `nil` where it states none.
+  static func digest(_ name: HTTPField.Name, in fields: HTTPFields) throws(HTTPProblem) -> ContentDigest? {
+    let field: DigestField?
+    do { field = try DigestField(name, in: fields) } catch { throw .badRequest(error.description) }
+    return field?.sha256.flatMap { ContentDigest(bytes: $0) }
+  }
+}

@@ -1,0 +1,80 @@
+package import HTTPEngine
+import HTTPSemantics
+import HTTPTypes
+package import Logging
+import Observability
+
+/// Turns errors into problems, or into pages where a browser asked, and gives every response the fields that all have.
+package struct AnswerMiddleware: Middleware {
+  /// Makes the page that shows a problem.
+  package typealias ProblemPage =
+    @Sendable (HTTPProblem, HTTPServerRequest) async throws -> HTTPServerResponse
+
+  private let page: ProblemPage
+  private let logger: Logger
+
+  /// Shows problems to people by `page`.
+  package init(page: @escaping ProblemPage, logger: Logger) {
+    self.page = page
+    self.logger = logger
+  }
+
+  package func respond(
+    to request: HTTPServerRequest, next: Responder<HTTPServerRequest>
+  ) async throws -> HTTPServerResponse {
+    var response: HTTPServerResponse
+    do {
+      response = Self.heedingCondition(try await next(request), request)
+    } catch {
+      logger.logInternal(error, of: request)
+      guard var problem = SnapshotProblem.answer(to: error) else { throw SnapshotProblem.brokenBody(error) }
+      guard isForPeople(request) else {
+        problem.headerFields[.xContentTypeOptions] = "nosniff"
+        throw problem
+      }
+      response = try await page(problem, request)
+    }
+    response.headerFields[.xContentTypeOptions] = "nosniff"
+    response.headerFields[.xRequestID] = request.id
+    return response
+  }
+
+  /// Whether a browser asks for a path that neither the API nor a page has.
+  private func isForPeople(_ request: HTTPServerRequest) -> Bool {
+    request.context?.facts.route == nil && !request.path.hasPrefix("/v1") && request.acceptsHTML
+  }
+
+  /// `If-None-Match: *` holds only where there is no content. What has no validators of its own must heed it too (RFC
+  /// 9110 §13.1.2).
+  private static func heedingCondition(
+    _ response: HTTPServerResponse, _ request: HTTPServerRequest
+  ) -> HTTPServerResponse {
+    guard response.status == .ok, request.method == .get || request.method == .head,
+      Preconditions(request.headerFields).verdict(request.method, on: .init()) == .notModified
+    else { return response }
+    let kept = [HTTPField.Name.cacheControl, .contentLocation, .eTag, .expires, .lastModified, .vary]
+    return HTTPServerResponse(
+      status: .notModified, headerFields: HTTPFields(response.headerFields.filter { kept.contains($0.name) }))
+  }
+}
+
+extension Logger {
+  /// Logs `error` if it is the server's own fault.
+  package func logInternal(_ error: any Error, of request: HTTPServerRequest) {
+    guard SnapshotProblem.isInternal(error) else { return }
+    self.error(
+      "A request failed",
+      metadata: ["request": "\(request.id)", "method": "\(request.method)", "error": "\(error)"])
+  }
+}
+
+extension HTTPServerRequest {
+  /// Whether its sender wants to see HTML: browsers say so, and nobody else does.
+  package var acceptsHTML: Bool {
+    headerFields[values: .accept].flatMap { $0.split(separator: ",") }.contains { range in
+      let parts = range.split(separator: ";").map { $0.filter { $0 != " " }.lowercased() }
+      return parts.first == "text/html"
+        && !parts.dropFirst().contains { $0.wholeMatch(of: /q=0(\.0*)?/) != nil }
+    }
+  }
+}

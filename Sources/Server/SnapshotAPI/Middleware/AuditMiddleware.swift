@@ -1,0 +1,106 @@
+import AccessControl
+import CoreMetrics
+package import HTTPEngine
+import HTTPTypes
+package import Logging
+package import Observability
+import SnapshotFormat
+
+/// Records the requests of an endpoint in the audit log, before they are answered.
+///
+/// What could not be recorded is not revealed. While the log fails, a call that changes something is refused before it
+/// runs. If the log fails only afterwards, the change stays and is answered, and the server's own log has the event.
+package struct AuditMiddleware: Middleware {
+  /// What the audit log calls the endpoint.
+  private let action: String
+  private let recordsRefusalsOnly: Bool
+  private let audit: AuditLog
+  private let metrics: ServerMetrics
+  private let logger: Logger
+
+  package init(_ endpoint: Endpoint, _ audit: AuditLog, _ metrics: ServerMetrics, logger: Logger) {
+    action = endpoint.id
+    recordsRefusalsOnly = endpoint.audited == .refusals
+    self.audit = audit
+    self.metrics = metrics
+    self.logger = logger
+  }
+
+  package func respond(to routed: RoutedRequest, next: Responder<RoutedRequest>) async throws
+    -> HTTPServerResponse
+  {
+    let request = routed.request
+    let context = request.context ?? RequestContext()
+    context.update { facts in
+      facts.snapshot = routed.lenientValue(of: .id)
+      facts.report = routed.lenientValue(of: .report)
+    }
+    let changes = request.method != .get && request.method != .head
+    if changes, audit.isFailing {
+      // Whether the log works again shows only when a line is written.
+      try await write(event(request, context, .failed, problem: HTTPProblem.auditUnavailable))
+    }
+    let result: Result<HTTPServerResponse, any Error>
+    do { result = .success(try await next(routed)) } catch { result = .failure(error) }
+    if recordsRefusalsOnly, case .success(let response) = result { return response }
+    let event = event(request, context, result)
+    do {
+      try await write(event)
+    } catch  where changes {
+      logger.critical("An event is missing in the audit log", metadata: ["event": "\(event.line.dropLast())"])
+    } catch {
+      if case .success = result { throw error }
+    }
+    return try result.get()
+  }
+
+  private func write(_ event: AuditEvent) async throws(HTTPProblem) {
+    do throws(AuditLog.Failure) {
+      if event.result == .refused {
+        try await audit.writeRefusal(event)
+      } else {
+        try await audit.write(event)
+      }
+      metrics.auditWritten.increment()
+    } catch {
+      metrics.auditLost.increment()
+      throw HTTPProblem.auditUnavailable
+    }
+  }
+
+  private func event(
+    _ request: HTTPServerRequest, _ context: RequestContext, _ result: Result<HTTPServerResponse, any Error>
+  ) -> AuditEvent {
+    switch result {
+    case .success(let response): event(request, context, .done, status: response.status.code)
+    case .failure(let error):
+      switch SnapshotProblem.answer(to: error) {
+      case let problem?: event(request, context, Self.result(problem), problem: problem)
+      case nil: event(request, context, .failed)
+      }
+    }
+  }
+
+  private static func result(_ problem: HTTPProblem) -> AuditEvent.Result {
+    problem.status.code < 500 || problem.status.code == 507 ? .refused : .failed
+  }
+
+  private func event(
+    _ request: HTTPServerRequest, _ context: RequestContext, _ result: AuditEvent.Result, status: Int? = nil,
+    problem: HTTPProblem? = nil
+  ) -> AuditEvent {
+    let facts = context.facts
+    return AuditEvent(
+      action, result, request: request.id, token: facts.token, usesLink: facts.usesLink,
+      snapshot: facts.snapshot, comparedWith: facts.comparedWith, report: facts.report,
+      address: request.peer,
+      status: status ?? problem?.status.code, problem: problem?.kindName)
+  }
+}
+
+extension RoutedRequest {
+  /// The value of a parameter, if the template has it and it is in order: whether it is, the call itself says.
+  fileprivate func lenientValue<Value>(of parameter: PathParameter<Value>) -> Value? {
+    do { return try value(of: parameter) } catch { return nil }
+  }
+}

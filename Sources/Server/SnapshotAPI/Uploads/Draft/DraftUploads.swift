@@ -1,0 +1,122 @@
+import AccessControl
+import HTTPEngine
+import HTTPSemantics
+import HTTPTypes
+import SnapshotFormat
+import SnapshotStore
+
+/// The IETF's draft on resumable uploads: a request that attaches a snapshot opens an upload, and is answered as ever
+/// where all goes well.
+struct DraftUploads: Sendable {
+  let uploads: ResumableUploads
+  private var service: UploadService { uploads.service }
+
+  init(_ uploads: ResumableUploads) { self.uploads = uploads }
+
+  static let interim = HTTPResponse.Status(code: 104, reasonPhrase: "Upload Resumption Supported")
+
+  /// Opens an upload for a bundle that is to be published as `attachment` says, and takes what comes with `call`.
+  /// - Returns: `nil` where no more uploads may be opened and all of the bundle comes with `call`: it is an upload like
+  ///   all others then, which can't be resumed.
+  func create(
+    _ creation: DraftCreation, _ attachment: Attachment, _ call: APIRequest
+  ) async throws -> HTTPServerResponse? {
+    var attachment = attachment
+    attachment.expected = creation.expected
+    attachment.expiresAt = creation.expiresAt
+    let terms = UploadTerms(.whole(attachment), length: creation.length, dialect: creation.dialect.name)
+    let opened: UploadStatus
+    do throws(UploadFailure) {
+      opened = try await failing(creation.dialect) { () async throws(UploadError) in
+        try await service.create(
+          terms, if: Preconditions(call.request.headerFields), of: call.caller)
+      }
+    } catch {
+      if case .tooManyOpen = error.cause, creation.canBePlain { return nil }
+      throw error
+    }
+    call.leavesUploadOpen()
+    let place: HTTPFields = [
+      .location: UploadLocation.value(of: ResumableUploads.draftPath + "/\(opened.id)", for: call.request),
+      .uploadLimit: uploads.limit(of: opened).fieldValue,
+    ]
+    let talks = creation.hearsInterim && uploads.configuration.sendsInterimAnswers
+    var isKnown = false
+    if talks {
+      var fields = place
+      fields[.uploadDraftInteropVersion] = "\(creation.dialect.number)"
+      isKnown = await call.request.sendInterim(Self.interim, fields)
+    }
+    do {
+      let status = try await append(
+        opened.id, AppendRequest(offset: 0, completes: creation.completes, digest: creation.digest),
+        creation.dialect, talks: isKnown, call)
+      return try await answer(status, creation.dialect, status.isComplete ? [:] : place, .created, call)
+    } catch let error as UploadFailure {
+      // Nobody knows where it is, so nobody will go on with it.
+      if !isKnown { await forget(opened.id, call) }
+      throw error
+    }
+  }
+
+  /// Takes what comes with `call`, telling the client meanwhile how far it is where it `talks`.
+  func append(
+    _ id: UploadID, _ request: AppendRequest, _ dialect: DraftDialect, talks: Bool, _ call: APIRequest
+  ) async throws -> UploadStatus {
+    let onProgress: @Sendable (Int64) async -> Void = { offset in
+      await call.request.sendInterim(
+        Self.interim, [.uploadDraftInteropVersion: "\(dialect.number)", .uploadOffset: "\(offset)"])
+    }
+    return try await failing(dialect) { () async throws(UploadError) in
+      try await service.append(
+        id, request, body: call.request.body, of: call.caller, onProgress: talks ? onProgress : nil)
+    }
+  }
+
+  /// The answer to a request that has brought bytes: that of attaching, once the upload is complete.
+  func answer(
+    _ status: UploadStatus, _ dialect: DraftDialect, _ place: HTTPFields, _ unfinished: HTTPResponse.Status,
+    _ call: APIRequest
+  ) async throws -> HTTPServerResponse {
+    call.ends(with: status)
+    var fields = dialect.fields(isComplete: status.isComplete)
+    switch status.outcome {
+    case .published(let id, let isNew):
+      var response = try SnapshotRoutes.answer(try await service.publication(id, isNew: isNew), call)
+      response.headerFields.append(contentsOf: fields)
+      return response
+    case .refused(let refusal): throw RefusedUpload(refusal: refusal, fields: fields)
+    case nil:
+      fields[.uploadOffset] = "\(status.offset)"
+      fields.append(contentsOf: place)
+      return HTTPServerResponse(status: unfinished, headerFields: fields)
+    }
+  }
+
+  /// What `action` does, its failures told in `dialect`.
+  func failing<Value>(
+    _ dialect: DraftDialect, _ action: () async throws(UploadError) -> Value
+  ) async throws(UploadFailure) -> Value {
+    do throws(UploadError) {
+      return try await action()
+    } catch {
+      var fields: HTTPFields = [.uploadDraftInteropVersion: "\(dialect.number)"]
+      switch error {
+      case .mismatchingOffset(let expected, _):
+        fields = dialect.fields(isComplete: false)
+        fields[.uploadOffset] = "\(expected)"
+      case .tooLarge: fields[.uploadLimit] = uploads.limit().fieldValue
+      default: break
+      }
+      throw UploadFailure(error, in: .draft, fields)
+    }
+  }
+
+  private func forget(_ id: UploadID, _ call: APIRequest) async {
+    do throws(UploadError) {
+      try await service.terminate(id, of: call.caller)
+    } catch {
+      // It goes by itself when its time is over.
+    }
+  }
+}

@@ -1,0 +1,90 @@
+import HTTPSemantics
+import SnapshotAPI
+package import SnapshotFormat
+
+/// Where every page is: the one place that builds their addresses.
+///
+/// | route | case |
+/// | --- | --- |
+/// | `/` | ``home(_:cursor:)`` |
+/// | `/reports/{report}` | ``report(_:cursor:)`` |
+/// | `/snapshots/{id}` | ``snapshot(_:_:)`` |
+/// | `/snapshots/{id}/bundle` | ``bundle(_:)`` |
+/// | `/snapshots/{id}/files/{path...}` | ``preview(_:file:)`` |
+/// | `/snapshots/{id}/raw/{path...}` | ``raw(_:file:)`` |
+/// | `/snapshots/{id}/diff` | ``diff(_:with:)`` |
+/// | `/snapshots/{id}/delete`, `pin`, `unpin`, `link` | ``action(_:_:)`` |
+/// | `/sign-in`, `/sign-out` | ``signIn(next:)``, ``signOut`` |
+/// | `/assets/{name}` | ``asset(_:)`` |
+package enum PagePath: Sendable, Hashable, CustomStringConvertible {
+  /// The search and its results from a cursor on.
+  case home(SearchForm = SearchForm(), cursor: String? = nil)
+  /// A report's snapshots from a cursor on.
+  case report(ReportID, cursor: String? = nil)
+  /// A snapshot.
+  case snapshot(SnapshotID, SnapshotPage.Selection = .init())
+  /// The bundle of a snapshot, as a download.
+  case bundle(SnapshotID)
+  /// A file of a snapshot, as a page.
+  case preview(SnapshotID, file: String)
+  /// A file of a snapshot, as it is.
+  case raw(SnapshotID, file: String)
+  /// What differs between a snapshot and another one.
+  case diff(SnapshotID, with: SnapshotID? = nil)
+  /// What a form does to a snapshot.
+  case action(SnapshotPage.Action, SnapshotID)
+  /// Where one signs in, and goes on to `next` afterwards.
+  case signIn(next: String? = nil)
+  /// Where one signs out.
+  case signOut
+  /// A style sheet, a script, a picture of the pages' own.
+  case asset(PageAsset)
+
+  /// The path and the query.
+  package var description: String {
+    switch self {
+    case .home(let form, let cursor):
+      let fields = SearchField.allCases.compactMap { field in
+        form.values[field].map { (field.rawValue, $0) }
+      }
+      return "/" + Self.query(fields + Self.pair(.cursor, cursor))
+    case .report(let report, let cursor):
+      return "/reports/\(PercentCoding.encode(report.description))" + Self.query(Self.pair(.cursor, cursor))
+    case .snapshot(let id, let selection):
+      let pairs =
+        Self.pair(.module, selection.module)
+        + Self.pair(.recordings, selection.recordings > 0 ? "\(selection.recordings)" : nil)
+        + Self.pair(.files, selection.files > 0 ? "\(selection.files)" : nil)
+      return "/snapshots/\(id)" + Self.query(pairs)
+    case .bundle(let id): return "/snapshots/\(id)/bundle"
+    case .preview(let id, let file): return "/snapshots/\(id)/files/\(Self.segments(file))"
+    case .raw(let id, let file): return "/snapshots/\(id)/raw/\(Self.segments(file))"
+    case .diff(let id, let other):
+      return "/snapshots/\(id)/diff" + Self.query(Self.pair(.with, other?.description))
+    case .action(let action, let id): return "/snapshots/\(id)/\(action.rawValue)"
+    case .signIn(let next): return "/sign-in" + Self.query(Self.pair(.next, next))
+    case .signOut: return "/sign-out"
+    case .asset(let asset): return "/assets/\(asset.name)"
+    }
+  }
+
+  /// The path and the query, for the page that says what was done.
+  package func description(after notice: PageNotice) -> String {
+    let path = description
+    return path + (path.contains("?") ? "&" : "?") + "\(PageField.done.rawValue)=\(notice.rawValue)"
+  }
+
+  private static func pair(_ field: PageField, _ value: String?) -> [(String, String)] {
+    value.map { [(field.rawValue, $0)] } ?? []
+  }
+
+  private static func query(_ pairs: [(String, String)]) -> String {
+    pairs.isEmpty
+      ? "" : "?" + pairs.map { "\($0.0)=\(PercentCoding.encode($0.1))" }.joined(separator: "&")
+  }
+
+  private static func segments(_ path: String) -> String {
+    path.split(separator: "/", omittingEmptySubsequences: false).map { PercentCoding.encode(String($0)) }
+      .joined(separator: "/")
+  }
+}

@@ -1,0 +1,37 @@
+import SnapshotAPI
+
+extension PageFrame {
+  func fields(title: String, isHome: Bool) -> Fields {
+    var fields: Fields = [
+      "title": isHome ? "Data Snapshots" : PageText.cut(title, to: 200).text + " – Data Snapshots",
+      "stylesheet": PagePath.asset(.stylesheet).description,
+      "script": PagePath.asset(.script).description,
+      "icon": PagePath.asset(.icon).description,
+      "home": PagePath.home().description,
+      "notice": notice?.words,
+      "formToken": formToken,
+      "formTokenField": PageField.formToken.rawValue,
+      "hasSearch": account != .signedOut && !isHome,
+      "searchField": SearchField.text.rawValue,
+      "isOpen": account == .open,
+      "signIn": account == .signedOut ? PagePath.signIn().description : nil,
+      "account": nil,
+    ]
+    if case .signedIn(let name) = account {
+      var budget = PageBudget(48)
+      fields["account"] = ["name": budget.name(name), "signOut": PagePath.signOut.description] as Fields
+    }
+    return fields
+  }
+}
+
+extension PageNotice {
+  /// What was done, in a sentence.
+  var words: String {
+    switch self {
+    case .deleted: "The snapshot was deleted."
+    case .pinned: "The snapshot is pinned: it stays, whatever the rules say."
+    case .unpinned: "The snapshot’s pin was taken away."
+    }
+  }
+}

@@ -1,0 +1,94 @@
+import SnapshotDiff
+import SnapshotFormat
+import SnapshotWeb
+import Synchronization
+import Testing
+
+@Suite struct DiffSummaryTests {
+  private static let modules = [
+    Module(name: "B", files: ["b"]), Module(name: "A", files: ["a", "b", "gone"]),
+  ]
+
+  private func words(_ entry: DiffSummary.Entry) -> String {
+    let module = entry.module.map { "\($0) " } ?? ""
+    switch entry.kind {
+    case .added(let recording): return "\(module)+\(recording.identifier)"
+    case .removed(let recording): return "\(module)-\(recording.identifier)"
+    case .changed(let difference): return "\(module)~\(difference.second.identifier)"
+    }
+  }
+
+  @Test func `what differs is told module by module`() throws {
+    let first = try SampleBundle([("a", "1"), ("b", "{\"x\":1}"), ("gone", ""), ("same", "s"), ("z", "1")])
+    let second = try SampleBundle([("a", "2"), ("b", "{\"x\":2}"), ("new", ""), ("same", "s"), ("z", "2")])
+    let diff = try DiffSummary(first.bundle, second.bundle, modules: Self.modules)
+    #expect(diff.recordings.map(words) == ["B ~b", "A ~a", "A -gone", "~z", "+new"])
+    #expect(diff.counts == .init(added: 1, removed: 1, changed: 3, alike: 1, files: 0))
+    #expect(diff.cut == nil)
+    #expect(!diff.isEmpty)
+    #expect(try DiffSummary(first.bundle, first.bundle, modules: []).isEmpty)
+  }
+
+  @Test func `of very many differences the first are told, and all are counted`() throws {
+    func sample(_ range: Range<Int>, _ text: String) throws -> SampleBundle {
+      // In no order, as a manifest may be.
+      try SampleBundle(range.map { ("n/\(1000 + $0 * 7919 % 1000)", text) })
+    }
+    let (first, second) = (try sample(0..<800, "1"), try sample(200..<1000, "2"))
+    let diff = try DiffSummary(first.bundle, second.bundle, modules: [])
+    #expect(diff.counts == .init(added: 200, removed: 200, changed: 600, alike: 0, files: 0))
+    #expect(diff.recordings.count == PageLimits.rows)
+    #expect(diff.cut != nil)
+    let all = try SnapshotComparison(first.bundle, second.bundle)
+    #expect(
+      diff.recordings.map(words) == all.changed.prefix(PageLimits.rows).map { "~\($0.second.identifier)" })
+  }
+
+  @Test func `what is too large is told as changed, and not compared`() throws {
+    let text = "[" + String(repeating: "1,", count: 2 << 20)
+    let first = try SampleBundle([("a", text + "1]")])
+    let second = try SampleBundle([("a", text + "2]")])
+    let diff = try DiffSummary(first.bundle, second.bundle, modules: [])
+    guard case .changed(let difference)? = diff.recordings.first?.kind else {
+      Issue.record("\(diff)")
+      return
+    }
+    #expect(difference.detail == .beyondLimits)
+    #expect(diff.cut != nil)
+  }
+
+  @Test func `when the time is up, the rest is told as changed`() throws {
+    let first = try SampleBundle((0..<5).map { ("\($0)", "1") })
+    let second = try SampleBundle((0..<5).map { ("\($0)", "2") })
+    let details = try DiffSummary(first.bundle, second.bundle, modules: [], clock: TickingClock()).recordings
+      .map { entry in
+        guard case .changed(let difference) = entry.kind else { return false }
+        return difference.detail != .beyondLimits
+      }
+    #expect(details == [true, true, true, false, false])
+  }
+}
+
+/// A clock on which 100 milliseconds pass from one look to the next.
+private final class TickingClock: Clock, Sendable {
+  struct Instant: InstantProtocol {
+    var offset: Duration
+    func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+    func duration(to other: Instant) -> Duration { other.offset - offset }
+    static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
+  }
+
+  private let looks = Mutex(0)
+
+  var now: Instant {
+    Instant(
+      offset: looks.withLock { looks in
+        looks += 1
+        return .milliseconds(100 * looks)
+      })
+  }
+
+  let minimumResolution = Duration.milliseconds(1)
+
+  func sleep(until deadline: Instant, tolerance: Duration?) async throws {}
+}

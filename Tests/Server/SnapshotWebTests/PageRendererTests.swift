@@ -1,0 +1,196 @@
+import Foundation
+import SnapshotFormat
+import SnapshotWeb
+import TestSupport
+import Testing
+
+@testable import SnapshotDiff
+
+struct PageRendererTests {
+  private static let samples = [SamplePages.usual, .hostile]
+  private static let pages = samples.map { sample in Result { try sample.all() } }
+
+  @Test(arguments: samples.indices)
+  func `every page is HTML that no policy and no reader stumbles over`(_ sample: Int) throws {
+    for (name, bytes) in try Self.pages[sample].get() {
+      let page = try HTMLPage(bytes)
+      #expect(page.violations == [], "\(name)")
+    }
+  }
+
+  @Test(arguments: samples.indices)
+  func `no page is larger than 60 KB`(_ sample: Int) throws {
+    for (name, bytes) in try Self.pages[sample].get() { #expect(bytes.count <= 60_000, "\(name)") }
+  }
+
+  @Test func `what is untrusted neither runs, nor hides, nor turns the page around`() throws {
+    let unseen = Set("\u{0}\u{7F}\u{202E}".unicodeScalars)
+    for (name, bytes) in try Self.pages[1].get() {
+      let page = try HTMLPage(bytes)
+      #expect(page.all("script").count == 1, "\(name)")
+      #expect(page.elements.allSatisfy { !$0.attributes.keys.contains("onload") }, "\(name)")
+      #expect(
+        String(decoding: bytes, as: UTF8.self).unicodeScalars.allSatisfy { !unseen.contains($0) }, "\(name)")
+    }
+  }
+
+  @Test func `a list of usual snapshots has all of its fifty rows`() throws {
+    let page = try HTMLPage(
+      try PageRenderer().render(try SamplePages.usual.home(), in: PageFrame(account: .open)))
+    #expect(page.all("a").filter { $0.attributes["href"]?.hasPrefix("/snapshots/") == true }.count == 50)
+  }
+
+  @Test
+  func `a page of recordings has as many rows as there is room for, and the next one goes on behind them`()
+    throws
+  {
+    for sample in Self.samples {
+      let page = try HTMLPage(try PageRenderer().render(try sample.snapshot(), in: PageFrame(account: .open)))
+      let rows = page.all("a").filter { $0.attributes["href"]?.contains("/files/recordings/") == true }.count
+      let next = page.all("a").first { $0.attributes["href"]?.contains("?recordings=") == true }
+      #expect(sample.factor > 1 || rows == 50)
+      #expect(rows > 0)
+      #expect(next?.attributes["href"]?.hasSuffix("?recordings=\(rows)#recordings") == true)
+    }
+  }
+
+  // MARK: - Forms
+
+  private func forms(_ account: PageFrame.Account, _ token: String?, _ actions: Set<SnapshotPage.Action>)
+    throws
+    -> [String]
+  {
+    var model = try SamplePages.usual.snapshot()
+    model.record.isPinned = false
+    model.actions = actions
+    let page = try HTMLPage(
+      try PageRenderer().render(model, in: PageFrame(account: account, formToken: token)))
+    return page.all("form").filter { $0.attributes["method"] == "post" }.compactMap {
+      $0.attributes["action"]
+    }
+    .map { $0.split(separator: "/").last.map(String.init) ?? "" }
+  }
+
+  @Test func `a page has the forms for what may be done, and no others`() throws {
+    #expect(try forms(.open, "1", [.delete, .pin, .unpin, .link]) == ["pin", "link", "delete"])
+    #expect(try forms(.open, "1", [.link]) == ["link"])
+    #expect(try forms(.open, "1", []) == [])
+    #expect(try forms(.signedIn(name: "laptop"), "1", [.delete]) == ["sign-out", "delete"])
+  }
+
+  @Test func `a page without a form token has no form that changes anything`() throws {
+    #expect(try forms(.open, nil, [.delete, .pin, .unpin, .link]) == [])
+  }
+
+  @Test func `every form that changes something sends the form token`() throws {
+    for (name, bytes) in try Self.pages[0].get() {
+      let page = try HTMLPage(bytes)
+      let posts = page.all("form").filter { $0.attributes["method"] == "post" }.count
+      let tokens = page.all("input").filter { $0.attributes["name"] == PageField.formToken.rawValue }
+      #expect(tokens.count == posts, "\(name)")
+      #expect(tokens.allSatisfy { $0.attributes["value"]?.isEmpty == false }, "\(name)")
+    }
+  }
+
+  @Test func `a pinned snapshot can be unpinned, and not pinned again`() throws {
+    let html = String(
+      decoding: try PageRenderer().render(
+        try SamplePages.usual.snapshot(), in: PageFrame(account: .open, formToken: "1")), as: UTF8.self)
+    #expect(html.contains("/unpin\""))
+    #expect(!html.contains("/pin\""))
+  }
+
+  // MARK: - What is said
+
+  private func text(_ render: (PageRenderer) throws -> [UInt8]) throws -> String {
+    String(decoding: try render(try PageRenderer()), as: UTF8.self)
+  }
+
+  @Test func `who needs no token is told of none`() throws {
+    let page = try SamplePages.usual.snapshot()
+    let open = try text { $0.render(page, in: PageFrame(account: .open)) }
+    let signedIn = try text { $0.render(page, in: PageFrame(account: .signedIn(name: "laptop"))) }
+    #expect(open.contains("curl -OJ https://snapshots.example.com/v1/snapshots/\(page.record.id).zip<"))
+    #expect(signedIn.contains("curl -OJ -H &quot;Authorization: Bearer $SNAPSHOT_TOKEN&quot; https://"))
+  }
+
+  @Test func `an origin with anything in it is one word to a shell`() throws {
+    var page = try SamplePages.usual.snapshot()
+    page.origin = "https://a$(reboot)'b"
+    let html = try text { $0.render(page, in: PageFrame(account: .open)) }
+    #expect(html.contains("--server &#39;https://a$(reboot)&#39;\\&#39;&#39;b&#39;<"))
+  }
+
+  @Test func `a search shows again what was entered, and what is wrong with it`() throws {
+    let page = HomePage(
+      search: SearchForm([.text: "a \"b\"", .device: "", .after: "soon"], mistake: "‘after’ is a day."),
+      list: SnapshotList([]))
+    let html = try HTMLPage(try PageRenderer().render(page, in: PageFrame(account: .open)))
+    let values = html.all("input").compactMap { $0.attributes["value"] }.filter { !$0.isEmpty }
+    #expect(values == ["a &quot;b&quot;", "soon"])
+    #expect(html.all("p").contains { $0.attributes["role"] == "alert" && $0.text == "‘after’ is a day." })
+    #expect(html.all("details").first?.attributes.keys.contains("open") == true)
+  }
+
+  @Test func `an empty store says how to attach the first snapshot`() throws {
+    #expect(
+      try text { $0.render(HomePage(list: SnapshotList([])), in: PageFrame(account: .open)) }
+        .contains("snapshot upload FOLDER-OR-ZIP --report BUG-123"))
+    let search = HomePage(search: SearchForm([.text: "x"]), list: SnapshotList([]))
+    #expect(try text { $0.render(search, in: PageFrame(account: .open)) }.contains("Nothing was found."))
+  }
+
+  @Test func `a problem says what, why and under which id it is in the log`() throws {
+    let page = ProblemPage(status: 410, title: "It was deleted", detail: "Somebody did.", requestID: "abc")
+    let html = try text { $0.render(page, in: PageFrame(account: .open)) }
+    for part in ["410", "It was deleted – Data Snapshots", "Somebody did.", ">abc<"] {
+      #expect(html.contains(part))
+    }
+  }
+
+  @Test func `who has not signed in has nothing to search with, and a way in`() throws {
+    let page = try HTMLPage(try PageRenderer().render(SignedOutPage(), in: PageFrame(account: .signedOut)))
+    #expect(page.all("form").isEmpty)
+    #expect(page.all("a").contains { $0.attributes["href"] == "/sign-in" })
+  }
+
+  @Test func `what was just done is said`() throws {
+    for notice in PageNotice.allCases {
+      let page = try HTMLPage(
+        try PageRenderer().render(
+          HomePage(list: SnapshotList([])), in: PageFrame(account: .open, notice: notice)))
+      #expect(page.all("p").contains { $0.attributes["role"] == "status" && !$0.text.isEmpty })
+    }
+  }
+
+  // MARK: - Comparisons
+
+  @Test func `recordings that differ are told of by their modules`() throws {
+    let page = try HTMLPage(
+      try PageRenderer().render(try SamplePages.usual.diff(), in: PageFrame(account: .open)))
+    #expect(page.all("h3").map(\.text) == ["Feed", "In no module"])
+    #expect(page.all("del").contains { $0.text.contains("Yesterday") })
+    #expect(page.all("ins").contains { $0.text.contains("Today") })
+  }
+
+  @Test func `what is told of one recording leaves room for the others, and says how much is left out`()
+    throws
+  {
+    let changes = (0..<1000).map {
+      Change(place: JSONPath([.index($0)]), first: "1", second: String(repeating: "x", count: 150))
+    }
+    var page = try SamplePages.usual.diff()
+    let recordings = (0..<3).map { number in
+      let recording = SamplePages.usual.recording(number)
+      let difference = RecordingDifference(
+        first: recording, second: recording, detail: .json(changes, isComplete: number != 1))
+      return DiffSummary.Entry(module: nil, .changed(difference))
+    }
+    page.differences = DiffSummary(facts: [], counts: .init(changed: 3), recordings: recordings, files: [])
+    let html = try HTMLPage(try PageRenderer().render(page, in: PageFrame(account: .open)))
+    #expect(html.all("tbody").count == 3)
+    let rests = html.all("p").map(\.text).filter { $0.hasPrefix("and ") && $0.hasSuffix(" changes more") }
+    #expect(rests.count == 3)
+    #expect(rests[1].hasPrefix("and at least "))
+  }
+}

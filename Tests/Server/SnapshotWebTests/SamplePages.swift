@@ -1,0 +1,283 @@
+import Foundation
+import SnapshotFormat
+import SnapshotWeb
+
+@testable import SnapshotDiff
+
+/// Pages with what apps usually record, or with what somebody wrote who means harm.
+struct SamplePages: Sendable {
+  /// What stands wherever an app may write what it likes.
+  let text: @Sendable (String) -> String
+  /// How many elements a list gets, against the usual number.
+  let factor: Int
+
+  /// What apps usually record.
+  static let usual = SamplePages(text: { $0 }, factor: 1)
+  /// Markup, quotation marks with accents, and control characters wherever there is text, and very much of it.
+  static let hostile = SamplePages(
+    text: {
+      "\($0)\"><script>alert(1)</script>\"\u{301} onload=\"alert(1)\u{202E}\u{0}\u{7F}\n"
+        + String(repeating: "<\"&'>", count: 300)
+    },
+    factor: 40)
+
+  static let day = Date(timeIntervalSince1970: 1_795_219_200)
+
+  func manifest(_ number: Int = 0, recordings: Int = 12) -> Manifest {
+    Manifest(
+      id: id(number), createdAt: Self.day.addingTimeInterval(Double(3600 * number)),
+      application: .init(
+        identifier: text("com.example.news"), version: text("3.1.\(number % 7)"), build: text("412")),
+      device: .init(
+        model: text("iPhone17,1"), system: text("iOS"), systemVersion: text("26.1"), locale: text("de_AT")),
+      modules: [Module(name: text("Feed"), files: ["feed"])],
+      recordings: factor > 1 ? [] : (0..<recordings).map(recording))
+  }
+
+  func id(_ number: Int) -> SnapshotID {
+    SnapshotID(bytes: (0..<16).map { UInt8(truncatingIfNeeded: ($0 + 3) * 29 + number * 57) }) ?? SnapshotID()
+  }
+
+  func record(_ number: Int = 0, report: String = "BUG-123") throws -> SnapshotRecord {
+    let report = factor > 1 ? String(repeating: "#", count: 120) + "/\(number)" : report
+    var metadata = ["note": "the balance was negative", "reporter": "Mira"]
+    if factor > 1 {
+      metadata = Dictionary(uniqueKeysWithValues: (0..<200).map { (text("\($0)"), text("value")) })
+    }
+    return SnapshotRecord(
+      id: id(number), report: try ReportID(validating: report), size: Int64(184_311 + number * 7919),
+      sha256: .of([UInt8(number & 255)]),
+      receivedAt: Self.day.addingTimeInterval(Double(-5000 * number) + 77_000),
+      verified: number % 9 == 4 ? .damaged : .intact,
+      manifest: manifest(number), metadata: metadata, attachedBy: "1f0c3a5b7d9e",
+      expiresAt: Self.day.addingTimeInterval(86_400 * 30))
+  }
+
+  func recording(_ number: Int) -> Manifest.Recording {
+    let names = ["news/feed", "news/article?id=7", "profile", "weather/today", "images/hero.jpg", "session"]
+    let identifier = text(number < names.count ? names[number] : "\(names[number % names.count])/\(number)")
+    return Manifest.Recording(
+      identifier: identifier, path: "recordings/\(RecordingName(identifier))",
+      size: Int64(190 + (number * number * 7919) % 600_000), sha256: .of([UInt8(number & 255)]),
+      recordedAt: Self.day.addingTimeInterval(Double(number)), call: number % 5 == 3 ? number : nil)
+  }
+
+  // MARK: - Pages
+
+  func list(_ count: Int, next: String? = "c2Fsc2E") throws -> SnapshotList {
+    SnapshotList(
+      try (0..<count).map { try record($0, report: ["BUG-123", "BUG-97", "proj/issue/9", "#4567"][$0 % 4]) },
+      next: next, total: 1284)
+  }
+
+  func home() throws -> HomePage {
+    HomePage(
+      list: try list(50),
+      days: (0..<60).map { day in
+        let count = [0, 3, 5, 12, 7, 1, 0, 9, 14, 22, 6, 2, 0, 4][day % 14]
+        return ActivityDay(
+          day: Self.day.addingTimeInterval(Double(day - 59) * 86_400), count: count,
+          bytes: Int64(count * count * 310_127))
+      })
+  }
+
+  func search() throws -> HomePage {
+    HomePage(
+      search: SearchForm(
+        [.text: text("negative balance"), .application: text("com.example.news"), .after: "2026-11-01"],
+        mistake: factor > 1 ? text("‘after’ is a day.") : nil), list: try list(factor > 1 ? 50 : 3, next: nil)
+    )
+  }
+
+  func report() throws -> ReportPage { ReportPage(report: try record().report, list: try list(7, next: nil)) }
+
+  func contents() -> BundleContents {
+    let missing = (0..<(3 * factor)).map { text("news/missing/\($0)") }
+    let modules = ["Feed", "Profile", "Weather", "Payments"].enumerated().flatMap { index, name in
+      (0..<max(1, factor / 4)).map { copy in
+        ModuleSummary(
+          name: text(copy == 0 ? name : "\(name) \(copy)"), wanted: 4 + index + missing.count,
+          missing: index % 2 == 0 ? 0 : missing.count,
+          missingIdentifiers: index % 2 == 0 ? [] : missing)
+      }
+    }
+    let long = String(repeating: "ä", count: 500)
+    let name = { (name: String) in factor > 1 ? "\(name)\"\u{301}<b>\(long)" : name }
+    return BundleContents(
+      formatVersion: 1, redactions: [text("usual secrets"), text("account numbers")],
+      redactionCount: factor > 1 ? 7000 : 2,
+      recordingCount: 64 * factor, recordingBytes: Int64(factor) * 8_412_973, largestRecording: 600_000,
+      modules: modules,
+      moduleCount: modules.count * factor, recordings: PageSlice((0..<50).map(recording), total: 64 * factor),
+      attachments: PageSlice(
+        (0..<(2 * min(factor, 30))).map {
+          FileEntry(
+            path: "attachments/" + name($0 % 2 == 0 ? "screenshot\($0).png" : "log\($0).txt"), size: 48_112,
+            isImage: $0 % 2 == 0)
+        }, total: 2 * min(factor, 30)),
+      files: PageSlice(
+        (0..<min(50, 3 * factor)).map {
+          FileEntry(
+            path: "app-data/" + name("Documents/file\($0).json"), size: Int64($0) * 1337, isImage: false)
+        }, total: 3 * factor))
+  }
+
+  func snapshot() throws -> SnapshotPage {
+    var record = try record()
+    record.isPinned = true
+    return SnapshotPage(
+      record: record, contents: .success(contents()), origin: "https://snapshots.example.com",
+      actions: [.delete, .pin, .unpin, .link])
+  }
+
+  func preview(_ content: FilePreview.Content, cut: String? = nil) throws -> PreviewPage {
+    PreviewPage(
+      record: try record(), path: recording(0).path, size: 8412, recording: recording(0),
+      preview: FilePreview(content, cut: cut))
+  }
+
+  var json: [JSONLine] {
+    var lines = [
+      JSONLine(depth: 0, .object(count: 4)),
+      JSONLine(depth: 1, key: text("title"), .string(text("Latest news"), isCut: false)),
+      JSONLine(depth: 1, key: "total", .number("12345678901234567890.10")),
+      JSONLine(depth: 1, key: "empty", .array(count: 0)),
+      JSONLine(depth: 1, key: "items", .array(count: 9 * factor)),
+    ]
+    for item in 0..<(9 * factor) {
+      lines += [
+        JSONLine(depth: 2, .object(count: 4)), JSONLine(depth: 3, key: "id", .number("\(item)")),
+        JSONLine(
+          depth: 3, key: "headline",
+          .string(text("A headline that says nothing of number \(item)"), isCut: false)),
+        JSONLine(depth: 3, key: "isRead", .literal(item % 2 == 0 ? "true" : "null")),
+        JSONLine(depth: 3, key: "author", .object(count: 1)),
+        JSONLine(depth: 4, key: "name", .string("Mira \\u00e4", isCut: false)),
+      ]
+    }
+    return lines
+  }
+
+  private func changes() -> [Change<JSONPath>] {
+    (0..<(3 * factor)).map { number in
+      let path = JSONPath([.key("items"), .index(number), .key(text("title"))])
+      let first = number % 3 == 1 ? nil : text("\"Yesterday\"")
+      return Change(
+        place: path, first: first, second: number % 3 == 2 ? nil : text("\"Today, and a little more\""))
+    }
+  }
+
+  private func details() -> [RecordingDifference.Detail] {
+    let lines = (1..<4).map { Change(place: $0, first: text("one line"), second: text("another line")) }
+    return [
+      .json(changes(), isComplete: factor == 1), .text(lines, isComplete: true),
+      .bytes(firstDifference: 4711), .beyondLimits, .json([], isComplete: true),
+    ]
+  }
+
+  func diff() throws -> DiffPage {
+    let details = details()
+    var entries: [DiffSummary.Entry] = [
+      .init(module: text("Feed"), .added(recording(8))), .init(module: text("Feed"), .removed(recording(9))),
+    ]
+    for number in 0..<(factor > 1 ? 40 : 5) {
+      let difference = RecordingDifference(
+        first: recording(number), second: recording(number), detail: details[number % 5])
+      entries.append(.init(module: number < 3 ? text("Feed") : nil, .changed(difference)))
+    }
+    let facts: [Change<SnapshotComparison.Fact>] = [
+      Change(place: .version, first: text("3.1.1"), second: text("3.1.0")),
+      Change(place: .module(text("Feed")), first: nil, second: text("feed, profile")),
+    ]
+    let files = (0..<min(50, 2 * factor)).map { number in
+      Change(
+        place: "attachments/" + text("log\(number).txt"), first: number % 2 == 0 ? "100" : nil,
+        second: "20311")
+    }
+    let counts = DiffSummary.Counts(
+      added: factor, removed: factor, changed: 50_000 * (factor - 1) + 5, alike: 51, files: 2 * factor)
+    return DiffPage(
+      first: try record(1), second: try record(0),
+      differences: DiffSummary(
+        facts: facts, counts: counts, recordings: entries, files: files,
+        cut: factor > 1 ? "Only a second was spent on it." : nil))
+  }
+
+  func choice() throws -> DiffPage {
+    DiffPage(
+      first: try record(0), entered: text("6f0c1c56"), mistake: "That is no UUID.",
+      candidates: try (1..<30).map { try record($0) })
+  }
+
+  /// Every page, by a name for it.
+  func all() throws -> [(name: String, bytes: [UInt8])] { try lists() + single() + previews() + messages() }
+
+  private var frame: PageFrame {
+    PageFrame(
+      account: .signedIn(name: text("Mira’s laptop")), formToken: "0123456789abcdef", notice: .pinned)
+  }
+  private static let open = PageFrame(account: .open, formToken: "1")
+  private static let signedOut = PageFrame(account: .signedOut, formToken: "1")
+
+  private func lists() throws -> [(name: String, bytes: [UInt8])] {
+    let pages = try PageRenderer()
+    let outage = SnapshotList([], outage: "The catalogue is being made anew.")
+    return [
+      ("home", pages.render(try home(), in: frame)),
+      ("search", pages.render(try search(), in: frame)),
+      ("empty", pages.render(HomePage(list: SnapshotList([])), in: Self.open)),
+      ("outage", pages.render(HomePage(list: outage), in: frame)),
+      ("report", pages.render(try report(), in: frame)),
+    ]
+  }
+
+  private func single() throws -> [(name: String, bytes: [UInt8])] {
+    let pages = try PageRenderer()
+    let damaged = SnapshotPage(
+      record: try record(4), contents: .failure(Unreadable("The bundle is damaged.")),
+      origin: "http://127.0.0.1:8080")
+    return [
+      ("snapshot", pages.render(try snapshot(), in: frame)),
+      ("damaged", pages.render(damaged, in: Self.open)),
+      ("diff", pages.render(try diff(), in: frame)),
+      ("choice", pages.render(try choice(), in: frame)),
+    ]
+  }
+
+  private func previews() throws -> [(name: String, bytes: [UInt8])] {
+    let pages = try PageRenderer()
+    let lines = (0..<(40 * factor)).map { text("\tline \($0) of a log") }
+    let rows = (0..<(20 * factor)).map { row in (0..<16).map { UInt8(truncatingIfNeeded: row * 16 + $0) } }
+    let cut = "The file is too long for a page: this is its beginning."
+    return [
+      ("json", pages.render(try preview(.json(json)), in: frame)),
+      ("text", pages.render(try preview(.text(lines), cut: cut), in: frame)),
+      ("hex", pages.render(try preview(.hex(rows)), in: frame)),
+      ("image", pages.render(try preview(.image), in: frame)),
+      ("nothing", pages.render(try preview(.empty), in: frame)),
+      ("unreadable", pages.render(try preview(.unreadable("It is damaged.")), in: frame)),
+    ]
+  }
+
+  private func messages() throws -> [(name: String, bytes: [UInt8])] {
+    let pages = try PageRenderer()
+    let record = try record()
+    let signature = String(repeating: "a", count: 43)
+    let link = LinkPage(
+      record: record,
+      link:
+        "https://snapshots.example.com/v1/snapshots/\(record.id).zip?expires=1795308400&signature=\(signature)",
+      expiresAt: Self.day)
+    let signIn = SignInPage(
+      next: "/snapshots/\(record.id)", reason: text("This token is not known here."), isMistake: true)
+    let problem = ProblemPage(
+      status: 404, title: "There is no such snapshot", detail: text("Nothing has this UUID."),
+      requestID: "0f3c5a7b9d1e")
+    return [
+      ("link", pages.render(link, in: frame)),
+      ("sign-in", pages.render(signIn, in: Self.signedOut)),
+      ("signed-out", pages.render(SignedOutPage(), in: Self.signedOut)),
+      ("problem", pages.render(problem, in: frame)),
+    ]
+  }
+}
