@@ -40,8 +40,8 @@ final class Connection: @unchecked Sendable {
 
   /// The request that runs and its response; `nil` between requests.
   private var exchange: Exchange?
-  /// Whether a request that has just begun is being answered: its caller goes on with the next one.
-  private var isAnswering = false
+  /// Whether a request that has just begun is being declined: the caller goes on with the next one.
+  private var isDeclining = false
 
   private var readDeadline = DeadlineTable.none
   /// What the poller looks for. While a request runs it may go on looking for bytes: only if some come is it told to
@@ -175,11 +175,11 @@ final class Connection: @unchecked Sendable {
   /// Begins to wait for a request, some of which may have come already.
   private func waitForRequest() {
     phase = .head
-    // The caller of an answer given at once goes on from there: many requests that come together make no deep stack.
-    if !isAnswering { beginRequests() }
+    // Requests that came together and are declined are answered in a loop, not in a deep stack.
+    if !isDeclining { beginRequests() }
   }
 
-  /// Begins with the requests that have come, as long as they are answered at once, and waits for the next one.
+  /// Begins with the requests that have come, until one has a task, and waits for the next one.
   private func beginRequests() {
     while phase == .head, !input.isEmpty {
       if round == loop.round, begunInRound >= limits.pipelinedRequests { return awaitTurn() }
@@ -232,39 +232,13 @@ final class Connection: @unchecked Sendable {
       return exchange.refuse(.bodyTooLarge(limit: limits.bodyBytes))
     }
     if client == nil, !exchange.admitForwarded(received, from: peer) {
-      return answerAtOnce { exchange.decline(.tooManyRequests) }
+      isDeclining = true
+      exchange.decline(.tooManyRequests)
+      isDeclining = false
+      return
     }
-    let request = HTTPServerRequest(
-      received, exchange, body: exchange.body?.forHandler(head.framing) ?? .empty)
-    answer(request, exchange)
-  }
-
-  /// Has the handler answer a request: at once, or by a task.
-  private func answer(_ request: HTTPServerRequest, _ exchange: Exchange) {
-    let task = HandlerTask(exchange: exchange, request: request)
-    let answer: HTTPAnswer
-    do {
-      answer = try loop.context.handler.answer(to: request)
-    } catch {
-      guard let response = task.response(to: error) else { return close() }
-      return answerAtOnce { exchange.write(response) }
-    }
-    switch answer {
-    case .now(let response):
-      if response.isStreamed(inAnswerTo: request) {
-        exchange.start(task) { response }
-      } else {
-        answerAtOnce { exchange.write(response) }
-      }
-    case .later(let respond): exchange.start(task, respond)
-    }
-  }
-
-  /// Answers a request that has just begun.
-  private func answerAtOnce(_ write: () -> Void) {
-    isAnswering = true
-    write()
-    isAnswering = false
+    exchange.start(
+      HTTPServerRequest(received, exchange, body: exchange.body?.forHandler(head.framing) ?? .empty))
   }
 
   /// Answers what is no request, in the engine's own name, and closes.

@@ -74,10 +74,8 @@ final class Exchange: @unchecked Sendable {
     return true
   }
 
-  /// Has a task make the response.
-  func start(_ task: HandlerTask, _ respond: @escaping @Sendable () async throws -> HTTPServerResponse) {
-    self.task = task.start(respond)
-  }
+  /// Has the handler answer `request`, which is this exchange's.
+  func start(_ request: HTTPServerRequest) { task = HandlerTask(exchange: self, request: request).start() }
 
   /// Answers `Expect: 100-continue`, unless the client has begun to send without waiting (RFC 9110 §10.1.1).
   func sendContinueIfAwaited() {

@@ -9,19 +9,19 @@ struct HandlerTask {
   private var loop: EventLoop { exchange.loop }
 
   /// Begins the task on the connection's loop.
-  func start(_ respond: @escaping @Sendable () async throws -> HTTPServerResponse) -> Task<Void, Never> {
+  func start() -> Task<Void, Never> {
     loop.beginTask()
     return Task(executorPreference: loop) {
-      await run(respond)
+      await run()
       loop.endTask()
     }
   }
 
   /// Waits for the response and has it sent.
-  private func run(_ respond: @Sendable () async throws -> HTTPServerResponse) async {
+  private func run() async {
     let response: HTTPServerResponse?
     do {
-      response = try await respond()
+      response = try await loop.context.handler.respond(to: request)
     } catch {
       response = self.response(to: error)
     }
@@ -30,7 +30,7 @@ struct HandlerTask {
       loop.execute { exchange.connection.close() }
       return
     }
-    if case .stream(let next) = response.body, response.isStreamed(inAnswerTo: request) {
+    if case .stream(let next) = response.body, response.hasBody(inAnswerTo: request.method) {
       await stream(response, next)
     } else if loop.isCurrent {
       exchange.write(response)
@@ -40,7 +40,7 @@ struct HandlerTask {
   }
 
   /// The problem that a failure is answered with; `nil` where there is no client to answer.
-  func response(to error: any Error) -> HTTPServerResponse? {
+  private func response(to error: any Error) -> HTTPServerResponse? {
     let problem: HTTPProblem
     switch error {
     case let error as HTTPProblem: problem = error
@@ -74,13 +74,5 @@ struct HandlerTask {
       // The status is out: only a connection that ends early can still show the failure.
       loop.execute { if exchange.isOpen { exchange.breakStream() } }
     }
-  }
-}
-
-extension HTTPServerResponse {
-  /// Whether a body has to be made while it is sent.
-  func isStreamed(inAnswerTo request: HTTPServerRequest) -> Bool {
-    guard case .stream = body else { return false }
-    return hasBody(inAnswerTo: request.method)
   }
 }
