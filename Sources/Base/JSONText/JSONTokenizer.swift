@@ -6,25 +6,25 @@
 ///
 /// Whether a key is there twice in one object is left to whoever reads. A byte order mark at the beginning is passed
 /// over (§8.1). Behind an error nothing more can be read.
-public struct JSONTokenizer: Sendable {
+package struct JSONTokenizer: Sendable {
   /// How much is read and kept, and how.
-  public struct Configuration: Sendable, Hashable {
+  package struct Configuration: Sendable, Hashable {
     /// The deepest nesting of objects and arrays; what is nested deeper is refused.
-    public var depth = 512
+    package var depth = 512
     /// The most bytes of one text or number that are kept; the rest is read and counted.
-    public var textLength = Int.max
+    package var textLength = Int.max
     /// Whether texts are kept as they are spelled, without what their escapes stand for.
-    public var keepsEscapes = false
+    package var keepsEscapes = false
     /// Whether it also reads what RFC 8259 does not allow and many programs write: several documents in a row (JSON
     /// Lines), numbers with leading zeros, and escapes of any character, which stand for that character.
     package var isLenient = false
 
     /// The values above.
-    public init() {}
+    package init() {}
   }
 
   /// What stands in a document. Keys, strings and numbers are in ``text``.
-  public enum Token: Sendable, Hashable {
+  package enum Token: Sendable, Hashable {
     case beginObject, endObject, beginArray, endArray, key, string, number, boolean(Bool), null
   }
 
@@ -47,13 +47,13 @@ public struct JSONTokenizer: Sendable {
 
   /// The last key's or string's characters, its escapes read, or the last number as it is written: as much of it as
   /// the configuration lets be kept. Half a surrogate pair stands there as three bytes, which are no UTF-8.
-  public var text: [UInt8] { characters.bytes }
+  package var text: [UInt8] { characters.bytes }
   /// How many bytes ``text`` would have without a limit.
-  public var textLength: Int { characters.length }
+  package var textLength: Int { characters.length }
   /// Whether the last key or string is Unicode: half a surrogate pair is none.
-  public var isUnicode: Bool { characters.isUnicode }
+  package var isUnicode: Bool { characters.isUnicode }
   /// Where the last token stands, in bytes from the beginning.
-  public private(set) var range = 0..<0
+  package private(set) var range = 0..<0
 
   private let configuration: Configuration
   /// The bytes at hand.
@@ -73,19 +73,19 @@ public struct JSONTokenizer: Sendable {
   private var isKey = false
 
   /// Begins to read a document.
-  public init(_ configuration: Configuration = Configuration()) {
+  package init(_ configuration: Configuration = Configuration()) {
     self.configuration = configuration
     characters = JSONTextBuffer(limit: configuration.textLength)
   }
 
   /// How many objects and arrays are open.
-  public var depth: Int { containers.count }
+  package var depth: Int { containers.count }
 
   /// How many bytes are read.
-  public var offset: Int { base + position }
+  package var offset: Int { base + position }
 
   /// Whether the document was read to its end, and was whole.
-  public var isComplete: Bool {
+  package var isComplete: Bool {
     isAtEnd && position == piece.count && isBetweenDocuments
   }
 
@@ -96,17 +96,17 @@ public struct JSONTokenizer: Sendable {
   }
 
   /// Takes the next bytes, after ``next()`` has answered `nil` to those before.
-  public mutating func feed(_ bytes: [UInt8]) {
+  package mutating func feed(_ bytes: [UInt8]) {
     piece = position == piece.count ? bytes : piece[position...] + bytes
     base += position
     position = 0
   }
 
   /// Says that no more bytes come.
-  public mutating func finish() { isAtEnd = true }
+  package mutating func finish() { isAtEnd = true }
 
   /// The next token; `nil` where more bytes are needed, or, once all were fed, at the end of a whole document.
-  public mutating func next() throws(JSONFailure) -> Token? {
+  package mutating func next() throws(JSONFailure) -> Token? {
     while position < piece.count {
       if lexeme == .none {
         if let token = try begin(piece[position]) { return token }
