@@ -42,10 +42,9 @@ struct EchoServer: AsyncParsableCommand {
   func run() async throws {
     ProcessSignals.ignoreBrokenPipeAndFileSizeLimit()
     var routes: [Route] = [
-      .immediate(.get, "/") { _ in
-        .now(
-          HTTPServerResponse(
-            status: .ok, headerFields: [.contentType: "text/plain"], body: .bytes(Array("hello\n".utf8))))
+      Route(.get, "/") { _ in
+        HTTPServerResponse(
+          status: .ok, headerFields: [.contentType: "text/plain"], body: .bytes(Array("hello\n".utf8)))
       },
       Route(.post, "/") { try await Echo.response(to: $0.request) },
     ]

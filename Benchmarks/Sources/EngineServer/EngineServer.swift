@@ -23,11 +23,11 @@ struct EngineServer {
       body: .bytes([UInt8](repeating: UInt8(ascii: "x"), count: 1024)))
     let disk = Disk(folder: folder)
     let router = Router([
-      .immediate(.get, "/small") { _ in .now(small) },
-      .immediate(.get, "/files/{name}") { routed in
+      Route(.get, "/small") { _ in small },
+      Route(.get, "/files/{name}") { routed in
         let path = disk.path(of: try routed.value(of: name))
-        if let file = disk.open(cached: path) { return .now(try response(to: routed.request, file)) }
-        return .later { try response(to: routed.request, try await disk.open(path)) }
+        if let file = disk.open(cached: path) { return try response(to: routed.request, file) }
+        return try response(to: routed.request, try await disk.open(path))
       },
       Route(.put, "/uploads/{name}") { routed in
         try await disk.receive(routed.request.body, as: try routed.value(of: name))

@@ -1,7 +1,7 @@
 /// What is wrong with a JSON document, and where.
-public struct JSONFailure: Error, Hashable, Sendable, CustomStringConvertible {
+package struct JSONFailure: Error, Hashable, Sendable, CustomStringConvertible {
   /// What is wrong.
-  public enum Reason: Hashable, Sendable {
+  package enum Reason: Hashable, Sendable {
     /// A byte has no place where it stands.
     case unexpected
     /// A text holds bytes that are no UTF-8.
@@ -13,9 +13,9 @@ public struct JSONFailure: Error, Hashable, Sendable, CustomStringConvertible {
   }
 
   /// What is wrong.
-  public let reason: Reason
+  package let reason: Reason
   /// How many bytes stand before that.
-  public let offset: Int
+  package let offset: Int
 
   init(_ reason: Reason, offset: Int) {
     self.reason = reason
@@ -23,10 +23,10 @@ public struct JSONFailure: Error, Hashable, Sendable, CustomStringConvertible {
   }
 
   /// Whether it may be JSON, which is only nested too deep to be read.
-  public var isDepth: Bool { if case .depth = reason { true } else { false } }
+  package var isDepth: Bool { if case .depth = reason { true } else { false } }
 
   /// What is wrong and where, without a full stop.
-  public var description: String {
+  package var description: String {
     switch reason {
     case .unexpected: "byte \(offset) has no place there"
     case .notUTF8: "byte \(offset) is no UTF-8"

@@ -6,33 +6,33 @@
 ///
 /// Whether a key is there twice in one object is left to whoever reads. A byte order mark at the beginning is passed
 /// over (§8.1). Behind an error nothing more can be read.
-public struct JSONTokenizer: Sendable {
+package struct JSONTokenizer: Sendable {
   /// How much is read and kept, and how.
-  public struct Configuration: Sendable, Hashable {
+  package struct Configuration: Sendable, Hashable {
     /// The deepest nesting of objects and arrays; what is nested deeper is refused.
-    public var depth = 512
+    package var depth = 512
     /// The most bytes of one text or number that are kept; the rest is read and counted.
-    public var textLength = Int.max
+    package var textLength = Int.max
     /// Whether texts are kept as they are spelled, without what their escapes stand for.
-    public var keepsEscapes = false
+    package var keepsEscapes = false
     /// Whether it also reads what RFC 8259 does not allow and many programs write: several documents in a row (JSON
     /// Lines), numbers with leading zeros, and escapes of any character, which stand for that character.
     package var isLenient = false
 
     /// The values above.
-    public init() {}
+    package init() {}
   }
 
   /// What stands in a document. Keys, strings and numbers are in ``text``.
-  public enum Token: Sendable, Hashable {
+  package enum Token: Sendable, Hashable {
     case beginObject, endObject, beginArray, endArray, key, string, number, boolean(Bool), null
   }
 
   /// What may stand next, outside a text, number or word.
-  enum Expectation { case value, valueOrEnd, key, keyOrEnd, colon, separator, nothing }
+  private enum Expectation { case value, valueOrEnd, key, keyOrEnd, colon, separator, nothing }
 
   /// What is begun and not read to its end.
-  enum Lexeme: Equatable {
+  private enum Lexeme: Equatable {
     case none
     case mark(Int)
     case text
@@ -43,67 +43,70 @@ public struct JSONTokenizer: Sendable {
     case word(Word, matched: Int)
   }
 
-  enum Word { case `true`, `false`, null }
+  private enum Word { case `true`, `false`, null }
 
   /// The last key's or string's characters, its escapes read, or the last number as it is written: as much of it as
   /// the configuration lets be kept. Half a surrogate pair stands there as three bytes, which are no UTF-8.
-  public internal(set) var text: [UInt8] = []
+  package var text: [UInt8] { characters.bytes }
   /// How many bytes ``text`` would have without a limit.
-  public internal(set) var textLength = 0
+  package var textLength: Int { characters.length }
   /// Whether the last key or string is Unicode: half a surrogate pair is none.
-  public internal(set) var isUnicode = true
+  package var isUnicode: Bool { characters.isUnicode }
   /// Where the last token stands, in bytes from the beginning.
-  public internal(set) var range = 0..<0
+  package private(set) var range = 0..<0
 
-  let configuration: Configuration
+  private let configuration: Configuration
   /// The bytes at hand.
-  package internal(set) var piece: [UInt8] = []
+  package private(set) var piece: [UInt8] = []
   /// Where the next byte stands in `piece`, and where `piece` stands in the document.
-  var position = 0
-  var base = 0
+  private var position = 0
+  private var base = 0
   private var isAtEnd = false
 
-  var expectation = Expectation.value
-  var lexeme = Lexeme.none
+  private var expectation = Expectation.value
+  private var lexeme = Lexeme.none
   /// Whether each container that is open is an object.
-  var containers: [Bool] = []
-  var start = 0
-  var characters = UTF8Validation()
-  var highSurrogate: UInt32?
-  var isKey = false
+  private var containers: [Bool] = []
+  private var start = 0
+  private var validation = UTF8Validation()
+  private var characters: JSONTextBuffer
+  private var isKey = false
 
   /// Begins to read a document.
-  public init(_ configuration: Configuration = Configuration()) { self.configuration = configuration }
+  package init(_ configuration: Configuration = Configuration()) {
+    self.configuration = configuration
+    characters = JSONTextBuffer(limit: configuration.textLength)
+  }
 
   /// How many objects and arrays are open.
-  public var depth: Int { containers.count }
+  package var depth: Int { containers.count }
 
   /// How many bytes are read.
-  public var offset: Int { base + position }
+  package var offset: Int { base + position }
 
   /// Whether the document was read to its end, and was whole.
-  public var isComplete: Bool {
+  package var isComplete: Bool {
     isAtEnd && position == piece.count && isBetweenDocuments
   }
 
   /// Whether all that was begun is read.
-  var isBetweenDocuments: Bool {
+  private var isBetweenDocuments: Bool {
     let mayEnd = expectation == .nothing || configuration.isLenient && expectation == .value
     return mayEnd && lexeme == .none && containers.isEmpty
   }
 
   /// Takes the next bytes, after ``next()`` has answered `nil` to those before.
-  public mutating func feed(_ bytes: [UInt8]) {
+  package mutating func feed(_ bytes: [UInt8]) {
     piece = position == piece.count ? bytes : piece[position...] + bytes
     base += position
     position = 0
   }
 
   /// Says that no more bytes come.
-  public mutating func finish() { isAtEnd = true }
+  package mutating func finish() { isAtEnd = true }
 
   /// The next token; `nil` where more bytes are needed, or, once all were fed, at the end of a whole document.
-  public mutating func next() throws(JSONFailure) -> Token? {
+  package mutating func next() throws(JSONFailure) -> Token? {
     while position < piece.count {
       if lexeme == .none {
         if let token = try begin(piece[position]) { return token }
@@ -114,7 +117,278 @@ public struct JSONTokenizer: Sendable {
     return isAtEnd ? try end() : nil
   }
 
-  func failure(_ reason: JSONFailure.Reason) -> JSONFailure {
+  private func failure(_ reason: JSONFailure.Reason) -> JSONFailure {
     JSONFailure(reason, offset: offset)
+  }
+
+  // MARK: Objects and arrays, and where what is in them begins and ends
+
+  /// Reads the byte that stands next, where nothing is begun.
+  private mutating func begin(_ byte: UInt8) throws(JSONFailure) -> Token? {
+    switch byte {
+    case 0x20, 0x0A, 0x0D, 0x09:
+      // Documents that people read are spaces for a good part.
+      repeat { position += 1 } while position < piece.count && piece[position] == 0x20
+      return nil
+    case UInt8(ascii: "\""): try beginText()
+    case UInt8(ascii: ","):
+      guard expectation == .separator, let isObject = containers.last else { throw failure(.unexpected) }
+      expectation = isObject ? .key : .value
+      position += 1
+    case UInt8(ascii: ":"):
+      guard expectation == .colon else { throw failure(.unexpected) }
+      expectation = .value
+      position += 1
+    case UInt8(ascii: "{"), UInt8(ascii: "["): return try open(isObject: byte == UInt8(ascii: "{"))
+    case UInt8(ascii: "}"), UInt8(ascii: "]"): return try close(isObject: byte == UInt8(ascii: "}"))
+    case UInt8(ascii: "t"): try beginWord(.true)
+    case UInt8(ascii: "f"): try beginWord(.false)
+    case UInt8(ascii: "n"): try beginWord(.null)
+    case 0xEF where offset == 0:
+      lexeme = .mark(1)
+      position += 1
+    default:
+      guard let number = JSONNumber(byte, isLenient: configuration.isLenient) else {
+        throw failure(.unexpected)
+      }
+      try beginValue()
+      characters.append(byte)
+      lexeme = .number(number)
+      position += 1
+    }
+    return nil
+  }
+
+  private mutating func open(isObject: Bool) throws(JSONFailure) -> Token {
+    try beginValue()
+    guard containers.count < configuration.depth else { throw failure(.depth(configuration.depth)) }
+    containers.append(isObject)
+    expectation = isObject ? .keyOrEnd : .valueOrEnd
+    return take(isObject ? .beginObject : .beginArray)
+  }
+
+  private mutating func close(isObject: Bool) throws(JSONFailure) -> Token {
+    let isAllowed = expectation == .separator || expectation == (isObject ? .keyOrEnd : .valueOrEnd)
+    guard isAllowed, containers.last == isObject else { throw failure(.unexpected) }
+    start = offset
+    containers.removeLast()
+    endValue()
+    return take(isObject ? .endObject : .endArray)
+  }
+
+  /// Takes a token of one byte, or the last byte of one.
+  private mutating func take(_ token: Token) -> Token {
+    position += 1
+    range = start..<offset
+    return token
+  }
+
+  /// Notes that a value begins here, where one may.
+  private mutating func beginValue() throws(JSONFailure) {
+    guard expectation == .value || expectation == .valueOrEnd else { throw failure(.unexpected) }
+    start = offset
+    characters.removeAll()
+  }
+
+  private mutating func endValue() {
+    lexeme = .none
+    expectation = !containers.isEmpty ? .separator : configuration.isLenient ? .value : .nothing
+  }
+
+  private mutating func beginText() throws(JSONFailure) {
+    isKey = expectation == .key || expectation == .keyOrEnd
+    if isKey { expectation = .value }
+    try beginValue()
+    lexeme = .text
+    position += 1
+  }
+
+  private mutating func beginWord(_ word: Word) throws(JSONFailure) {
+    try beginValue()
+    lexeme = .word(word, matched: 1)
+    position += 1
+  }
+
+  /// Ends what only the end of all bytes ends.
+  private mutating func end() throws(JSONFailure) -> Token? {
+    if case .number(let number) = lexeme, number.isWhole {
+      endValue()
+      range = start..<offset
+      return .number
+    }
+    guard isBetweenDocuments else { throw failure(.incomplete) }
+    return nil
+  }
+
+  // MARK: What is begun and goes on
+
+  /// Reads on in what is begun; answers the token where it ends.
+  private mutating func goOn() throws(JSONFailure) -> Token? {
+    switch lexeme {
+    case .none: return nil
+    case .text: return try goOnText()
+    case .escape:
+      try readEscape(piece[position])
+      return nil
+    case .digits(let count, let value):
+      guard let digit = JSONTextBuffer.hexadecimal(piece[position]) else {
+        guard configuration.isLenient else { throw failure(.unexpected) }
+        lexeme = .text
+        return nil
+      }
+      if configuration.keepsEscapes { characters.append(piece[position]) }
+      position += 1
+      let sum = value << 4 | UInt32(digit)
+      lexeme = .digits(count: count + 1, value: sum)
+      if count == 3 {
+        lexeme = .text
+        if !configuration.keepsEscapes { characters.append(unit: sum) }
+      }
+      return nil
+    case .number(var number):
+      while position < piece.count, number.take(piece[position]) {
+        characters.append(piece[position])
+        position += 1
+      }
+      lexeme = .number(number)
+      guard position < piece.count else { return nil }
+      guard number.isWhole else { throw failure(.unexpected) }
+      endValue()
+      range = start..<offset
+      return .number
+    case .word(let word, let matched): return try goOn(word, matched)
+    case .mark(let matched):
+      guard piece[position] == (matched == 1 ? 0xBB : 0xBF) else { throw failure(.unexpected) }
+      position += 1
+      lexeme = matched == 1 ? .mark(2) : .none
+      return nil
+    }
+  }
+
+  private mutating func goOn(_ word: Word, _ matched: Int) throws(JSONFailure) -> Token? {
+    let letters: StaticString
+    let token: Token
+    switch word {
+    case .true: (letters, token) = ("true", .boolean(true))
+    case .false: (letters, token) = ("false", .boolean(false))
+    case .null: (letters, token) = ("null", .null)
+    }
+    let expected = unsafe letters.utf8Start[matched]
+    guard piece[position] == expected else { throw failure(.unexpected) }
+    guard matched + 1 == letters.utf8CodeUnitCount else {
+      lexeme = .word(word, matched: matched + 1)
+      position += 1
+      return nil
+    }
+    endValue()
+    return take(token)
+  }
+
+  // MARK: Texts and their escapes
+
+  /// Reads up to the next quote or backslash.
+  private mutating func goOnText() throws(JSONFailure) -> Token? {
+    let bytes = piece
+    let first = position
+    var index = first
+    var validation = validation
+    while index < bytes.count {
+      if validation.isBetween {
+        index = JSONRun.asciiEnd(bytes, from: index)
+        guard index < bytes.count else { break }
+      }
+      let byte = bytes[index]
+      if byte < 0x80, validation.isBetween {
+        if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { break }
+        position = index
+        throw failure(.unexpected)
+      } else {
+        guard validation.take(byte) else {
+          position = index
+          throw failure(.notUTF8)
+        }
+      }
+      index += 1
+    }
+    self.validation = validation
+    position = index
+    if index > first {
+      characters.endPair()
+      characters.append(bytes[first..<index])
+    }
+    guard index < bytes.count else { return nil }
+    if bytes[index] == UInt8(ascii: "\\") {
+      lexeme = .escape
+      position += 1
+      return nil
+    }
+    characters.endPair()
+    guard isKey else {
+      endValue()
+      return take(.string)
+    }
+    isKey = false
+    lexeme = .none
+    expectation = .colon
+    return take(.key)
+  }
+
+  private mutating func readEscape(_ byte: UInt8) throws(JSONFailure) {
+    let character: UInt8
+    switch byte {
+    case UInt8(ascii: "u"):
+      if configuration.keepsEscapes { characters.append([UInt8(ascii: "\\"), byte]) }
+      lexeme = .digits(count: 0, value: 0)
+      position += 1
+      return
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): character = byte
+    case UInt8(ascii: "b"): character = 0x08
+    case UInt8(ascii: "f"): character = 0x0C
+    case UInt8(ascii: "n"): character = 0x0A
+    case UInt8(ascii: "r"): character = 0x0D
+    case UInt8(ascii: "t"): character = 0x09
+    default:
+      guard configuration.isLenient else { throw failure(.unexpected) }
+      // What is not ASCII is read as the text goes on.
+      guard byte < 0x80 else {
+        lexeme = .text
+        return
+      }
+      character = byte
+    }
+    if configuration.keepsEscapes {
+      characters.append([UInt8(ascii: "\\"), byte])
+    } else {
+      characters.endPair()
+      characters.append(character)
+    }
+    lexeme = .text
+    position += 1
+  }
+
+  // MARK: Elements as a whole, for a reader that knows how most of them are spelled
+
+  /// Where in ``piece`` the next element of the innermost array begins; `nil` where none does, or where no array is open.
+  package var nextElement: Int? {
+    guard lexeme == .none, containers.last == false, containers.count < configuration.depth else {
+      return nil
+    }
+    let index = JSONRun.spaceEnd(piece, from: position)
+    switch expectation {
+    case .valueOrEnd: return index
+    case .separator:
+      guard index < piece.count, piece[index] == UInt8(ascii: ",") else { return nil }
+      return JSONRun.spaceEnd(piece, from: index + 1)
+    default: return nil
+    }
+  }
+
+  /// Takes the element that ``nextElement`` found: an object that was read to `end`. ``text`` and what belongs to it stay
+  /// as they were.
+  package mutating func takeElement(from index: Int, to end: Int) {
+    start = base + index
+    position = end
+    range = start..<offset
+    expectation = .separator
   }
 }

@@ -1,4 +1,4 @@
-public import SystemIO
+package import SystemIO
 
 extension ZipDirectory {
   /// Finds the directory of the archive in `file`, and checks the whole structure: directory, names, sizes, overlaps,
@@ -9,7 +9,7 @@ extension ZipDirectory {
   /// are; twenty-four more for each entry where these don't stand in the directory's order.
   /// - Parameter profile: How strictly it is checked. Reading it later takes no profile: what passed the strict one is
   ///   read alike by both.
-  public init(
+  package init(
     checking file: File, limits: ZipLimits = .default, profile: ZipProfile = .lenient
   ) throws(ZipError) {
     try self.init(file, limits, profile)

@@ -1,4 +1,4 @@
-public import SystemIO
+package import SystemIO
 
 /// The directory of an archive that was checked as a whole when it came: entries are found again without checking all
 /// of it once more.
@@ -6,15 +6,15 @@ public import SystemIO
 /// ``init(checking:limits:)`` is for archives that nobody knows yet. Afterwards only what belongs to the entries that are asked for is
 /// looked at: in constant memory, and in some hundred nanoseconds for each entry that is passed over. Safe to use from
 /// many threads at once.
-public struct ZipDirectory: Sendable {
+package struct ZipDirectory: Sendable {
   /// The file that is read.
-  public let file: File
+  package let file: File
 
   let location: DirectoryLocation
   let limits: ZipLimits
 
   /// Finds the directory of the archive in `file`, which was checked when it came.
-  public init(_ file: File, limits: ZipLimits = .default) throws(ZipError) {
+  package init(_ file: File, limits: ZipLimits = .default) throws(ZipError) {
     try self.init(file, limits, .lenient)
   }
 
@@ -27,10 +27,10 @@ public struct ZipDirectory: Sendable {
   }
 
   /// How many entries there are, folders included.
-  public var count: Int { Int(location.entries) }
+  package var count: Int { Int(location.entries) }
 
   /// Up to `limit` entries in the directory's order, from the one at `first`, counted from 0.
-  public func entries(from first: Int, limit: Int) throws(ZipError) -> [ZipEntry] {
+  package func entries(from first: Int, limit: Int) throws(ZipError) -> [ZipEntry] {
     var entries: [ZipEntry] = []
     var window = FileWindow(file, location.range)
     for index in 0..<count {
@@ -45,12 +45,12 @@ public struct ZipDirectory: Sendable {
   }
 
   /// The entry of that exact name.
-  public func entry(named name: String) throws(ZipError) -> ZipEntry? {
+  package func entry(named name: String) throws(ZipError) -> ZipEntry? {
     try entries(named: [name])[name]
   }
 
   /// The entries of exactly these names, as far as they are there; looks through the directory once.
-  public func entries(named names: Set<String>) throws(ZipError) -> [String: ZipEntry] {
+  package func entries(named names: Set<String>) throws(ZipError) -> [String: ZipEntry] {
     let isASCII = names.allSatisfy { $0.utf8.allSatisfy { $0 < 0x80 } }
     var wanted: Set<[UInt8]> = []
     // Hashing all bytes of a name at once is quicker than what a set of arrays does.
@@ -75,11 +75,11 @@ public struct ZipDirectory: Sendable {
   }
 
   /// What the directory says of all entries, one after the other.
-  public var listing: ZipListing { ZipListing(self) }
+  package var listing: ZipListing { ZipListing(self) }
 
   /// What the directory says of the entries whose names begin with one of `prefixes`, which are in ASCII: those that do
   /// not are passed over without a closer look.
-  public func listing(under prefixes: [String]) -> ZipListing { ZipListing(self, prefixes: prefixes) }
+  package func listing(under prefixes: [String]) -> ZipListing { ZipListing(self, prefixes: prefixes) }
 
   func located(_ entry: DirectoryEntry) throws(ZipError) -> ZipEntry {
     ZipEntry(entry, dataOffset: try ArchiveLayout(file, location).dataOffset(of: entry))

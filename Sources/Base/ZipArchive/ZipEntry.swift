@@ -1,7 +1,7 @@
 /// One entry of a ZIP archive, as the central directory has it.
-public struct ZipEntry: Sendable, Hashable {
+package struct ZipEntry: Sendable, Hashable {
   /// How the bytes are stored.
-  public enum Method: Sendable, Hashable {
+  package enum Method: Sendable, Hashable {
     case stored
     case deflate
     /// A method by its number that is listed here but not read.
@@ -11,28 +11,28 @@ public struct ZipEntry: Sendable, Hashable {
   /// The name, parts separated by `/`; a folder's ends in `/`. A name that isn't marked as UTF-8 is read as UTF-8
   /// where it comes from Unix and is valid, else as CP437. No part is empty or made of dots, no character is a
   /// control character; an old archive may hold one entry whose name is empty.
-  public let name: String
+  package let name: String
   /// How the bytes are stored.
-  public let method: Method
+  package let method: Method
   /// Whether a password is needed: listed here, never read.
-  public let isEncrypted: Bool
+  package let isEncrypted: Bool
   /// The length in the archive.
-  public let compressedSize: Int64
+  package let compressedSize: Int64
   /// The length when inflated, as declared.
-  public let size: Int64
+  package let size: Int64
   /// The CRC-32 of the inflated bytes, as declared.
-  public let crc32: UInt32
+  package let crc32: UInt32
   /// Where the entry's data begins in the file.
-  public let dataOffset: Int64
+  package let dataOffset: Int64
   /// Whether it was an executable file on the Unix system that the archive was made on.
-  public let isExecutable: Bool
+  package let isExecutable: Bool
 
   /// Why the entry can be listed but not read, if so.
   let refusal: ZipError.Reason?
 
   /// Whether the contents can be read: they are not encrypted, nor compressed by a method that isn't known here.
-  public var isReadable: Bool { refusal == nil }
+  package var isReadable: Bool { refusal == nil }
 
   /// Whether this is a folder.
-  public var isFolder: Bool { name.utf8.last == UInt8(ascii: "/") }
+  package var isFolder: Bool { name.utf8.last == UInt8(ascii: "/") }
 }

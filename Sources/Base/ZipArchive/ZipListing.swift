@@ -1,16 +1,16 @@
 /// Goes through the directory of an archive that was checked, in constant memory.
-public struct ZipListing {
+package struct ZipListing {
   /// An entry, as the directory has it: without a look at where its bytes are.
-  public struct Line: Sendable, Hashable {
+  package struct Line: Sendable, Hashable {
     /// The name, as ``ZipEntry/name``.
-    public let name: String
+    package let name: String
     /// The length when inflated.
-    public let size: Int64
+    package let size: Int64
     /// The CRC-32 of the inflated bytes.
-    public let crc32: UInt32
+    package let crc32: UInt32
 
     /// Whether this is a folder.
-    public var isFolder: Bool { name.utf8.last == UInt8(ascii: "/") }
+    package var isFolder: Bool { name.utf8.last == UInt8(ascii: "/") }
   }
 
   private let directory: ZipDirectory
@@ -27,14 +27,14 @@ public struct ZipListing {
   }
 
   /// The next entry in the directory's order; `nil` behind the last.
-  public mutating func next() throws(ZipError) -> Line? {
+  package mutating func next() throws(ZipError) -> Line? {
     guard let entry = try nextHeader() else { return nil }
     return Line(
       name: entry.name, size: Int64(clamping: entry.numbers.size), crc32: entry.header.common.crc32)
   }
 
   /// The next entry, and where its bytes are.
-  public mutating func nextEntry() throws(ZipError) -> ZipEntry? {
+  package mutating func nextEntry() throws(ZipError) -> ZipEntry? {
     guard let entry = try nextHeader() else { return nil }
     return try directory.located(entry)
   }

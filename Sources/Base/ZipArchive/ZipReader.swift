@@ -1,4 +1,4 @@
-public import SystemIO
+package import SystemIO
 
 /// Reads a ZIP archive whose entries are all held in memory, from where they are found at once.
 ///
@@ -7,16 +7,16 @@ public import SystemIO
 ///
 /// Opening takes memory in proportion to the names that are really there, reading takes a fixed amount; nothing
 /// is ever allocated because an archive says that it needs it.
-public final class ZipReader: Sendable {
+package final class ZipReader: Sendable {
   /// The entries, in the directory's order.
-  public let entries: [ZipEntry]
+  package let entries: [ZipEntry]
   /// The file that is read.
-  public let file: File
+  package let file: File
 
   private let indices: [String: Int]
 
   /// Opens the archive in `file` and checks its structure.
-  public init(
+  package init(
     _ file: File, limits: ZipLimits = .default, profile: ZipProfile = .lenient
   ) throws(ZipError) {
     self.file = file
@@ -30,7 +30,7 @@ public final class ZipReader: Sendable {
   }
 
   /// The entry of that exact name.
-  public func entry(named name: String) -> ZipEntry? {
+  package func entry(named name: String) -> ZipEntry? {
     guard let index = indices[name], entries[index].name.utf8.elementsEqual(name.utf8) else { return nil }
     return entries[index]
   }
@@ -38,13 +38,13 @@ public final class ZipReader: Sendable {
   /// Inflates `entry` piece by piece into `sink`, checking size, limits and CRC on the way; when it returns, every
   /// byte was right. The pieces are valid only during the call of `sink`.
   /// - Throws: A ``ZipError``, or what `sink` throws, as it is.
-  public func read(_ entry: ZipEntry, into sink: (UnsafeRawBufferPointer) throws -> Void) throws {
+  package func read(_ entry: ZipEntry, into sink: (UnsafeRawBufferPointer) throws -> Void) throws {
     let stream = try EntryStream(file, entry)
     while let piece = try stream.next() { try sink(piece) }
   }
 
   /// The whole of a small entry; refuses one that is larger than `limit` bytes.
-  public func contents(of entry: ZipEntry, upTo limit: Int) throws(ZipError) -> [UInt8] {
+  package func contents(of entry: ZipEntry, upTo limit: Int) throws(ZipError) -> [UInt8] {
     guard entry.size <= Int64(limit) else { throw ZipError(.larger(than: limit), entry: entry.name) }
     let stream = try EntryStream(file, entry)
     var bytes: [UInt8] = []
@@ -53,7 +53,7 @@ public final class ZipReader: Sendable {
   }
 
   /// Inflates and checks every entry, keeping nothing.
-  public func verify() throws(ZipError) {
+  package func verify() throws(ZipError) {
     for entry in entries {
       let stream = try EntryStream(file, entry)
       while try stream.next() != nil {}

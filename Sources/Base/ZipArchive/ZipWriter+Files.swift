@@ -16,7 +16,7 @@ extension ZipWriter {
   ///   - files: The entries' names and the paths of the regular files that they are made from. Links aren't
   ///     followed.
   ///   - executables: The names of those that are marked as executable.
-  public func addFiles(
+  package func addFiles(
     _ files: [(name: String, path: String)], executables: Set<String> = []
   ) throws(ZipError) {
     var batch: [(name: String, source: EntrySource)] = []

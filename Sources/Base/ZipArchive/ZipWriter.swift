@@ -1,4 +1,4 @@
-public import SystemIO
+package import SystemIO
 
 /// Writes a ZIP archive in one pass, entry by entry: deflated where that makes it smaller, ZIP64 where needed,
 /// reproducible (the same entries give the same bytes). Not for use from two threads at once.
@@ -6,7 +6,7 @@ public import SystemIO
 /// What it writes, ``ZipReader`` takes: a name or a size that the reader refuses is refused here, by the same
 /// rules. After an error the entry isn't in the archive, which goes on without it. The file is an archive only
 /// once ``finish()`` returned.
-public final class ZipWriter {
+package final class ZipWriter {
   /// The sizes and counts from which on ZIP64's wider fields are used.
   struct Thresholds {
     var size: Int64 = 0xFFFF_FFFF
@@ -30,7 +30,7 @@ public final class ZipWriter {
   ///   - level: zlib's, 0 (stored) to 9.
   ///   - limits: What the reader of the archive takes.
   ///   - profile: How strictly the reader checks it.
-  public convenience init(
+  package convenience init(
     _ file: File, level: Int32 = 6, limits: ZipLimits = .default, profile: ZipProfile = .lenient
   ) {
     self.init(file, level: level, limits: limits, profile: profile, thresholds: Thresholds())
@@ -50,20 +50,20 @@ public final class ZipWriter {
 
   /// Appends an entry that holds what `source`, a regular file, holds. Takes a fixed amount of memory.
   /// - Parameter name: Parts separated by `/`. Only an empty source makes a folder, whose name ends in `/`.
-  public func add(_ name: String, contentsOf source: File) throws(ZipError) {
+  package func add(_ name: String, contentsOf source: File) throws(ZipError) {
     try naming(name) { () throws(ZipError) in try add(name, EntrySource(source)) }
   }
 
   /// Appends an entry that holds `bytes`.
   /// - Parameter name: Parts separated by `/`. A folder's ends in `/` and it holds no bytes.
-  public func add(_ name: String, bytes: [UInt8]) throws(ZipError) {
+  package func add(_ name: String, bytes: [UInt8]) throws(ZipError) {
     try naming(name) { () throws(ZipError) in try add(name, EntrySource(bytes)) }
   }
 
   /// Writes the central directory; nothing may be added afterwards.
   /// - Returns: the archive's length in bytes.
   @discardableResult
-  public func finish() throws(ZipError) -> Int64 {
+  package func finish() throws(ZipError) -> Int64 {
     guard !isFinished else { throw ZipError(.finished) }
     let tail = directory + endRecords()
     let length = end + Int64(tail.count)

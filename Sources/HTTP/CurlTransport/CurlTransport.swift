@@ -1,31 +1,31 @@
 #if canImport(CCurl)
-  public import HTTPTransport
-  public import HTTPTypes
+  package import HTTPTransport
+  package import HTTPTypes
   import Synchronization
 
   /// Sends requests by libcurl, all of them on one thread, which exists only while something is under way.
   ///
   /// Connections are kept and used again. TLS 1.2 is the least, and certificates are verified. Proxies are taken
   /// from the environment (`https_proxy`, `no_proxy`, …) as libcurl does, but never for this machine itself.
-  public final class CurlTransport: Transport {
+  package final class CurlTransport: Transport {
     /// What may be set.
-    public struct Configuration: Sendable, Hashable {
+    package struct Configuration: Sendable, Hashable {
       /// How many connections are kept open for later requests.
-      public var keptConnections = 8
+      package var keptConnections = 8
 
       /// The defaults above.
-      public init() {}
+      package init() {}
     }
 
     private let loop: TransferLoop
 
     /// A transport with connections of its own.
-    public init(configuration: Configuration = .init()) {
+    package init(configuration: Configuration = .init()) {
       loop = TransferLoop(keptConnections: configuration.keptConnections)
     }
 
     /// Sends `request` as the protocol says.
-    public func send(
+    package func send(
       _ request: HTTPRequest, body: TransportBody, destination: TransportDestination,
       timeouts: TransportTimeouts, events: (@Sendable (TransportEvent) -> Void)?
     ) async throws(TransportError) -> TransportResponse {

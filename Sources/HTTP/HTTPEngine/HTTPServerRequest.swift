@@ -8,13 +8,11 @@ import SystemIO
 /// looks at.
 public struct HTTPServerRequest: Sendable {
   private enum Head: Sendable {
-    case received(ReceivedHead, on: Connection)
+    case received(ReceivedHead, Exchange)
     case given(GivenHead)
   }
 
   private let head: Head
-  /// Whom a trusted proxy brings the request from; `nil` where it came without one.
-  private let forwardedPeer: String?
   /// The body; empty where the request has none.
   public let body: HTTPRequestBody
 
@@ -30,13 +28,11 @@ public struct HTTPServerRequest: Sendable {
       GivenHead(
         method: method, path: path, query: query, authority: authority, headerFields: headerFields,
         peer: peer, id: id, onInterim: onInterim))
-    forwardedPeer = nil
     self.body = body
   }
 
-  init(_ head: ReceivedHead, on connection: Connection, forwardedPeer: String?, body: HTTPRequestBody) {
-    self.head = .received(head, on: connection)
-    self.forwardedPeer = forwardedPeer
+  init(_ head: ReceivedHead, _ exchange: Exchange, body: HTTPRequestBody) {
+    self.head = .received(head, exchange)
     self.body = body
   }
 
@@ -84,7 +80,7 @@ public struct HTTPServerRequest: Sendable {
   /// whom it names, with a port only if it does so: an address, `unknown`, or a name like `_hidden`.
   public var peer: String {
     switch head {
-    case .received(let head, _): forwardedPeer ?? head.peer.description
+    case .received(let head, let exchange): exchange.forwardedPeer ?? head.peer.description
     case .given(let head): head.peer
     }
   }
@@ -108,8 +104,7 @@ public struct HTTPServerRequest: Sendable {
   @discardableResult
   public func sendInterim(_ status: HTTPResponse.Status, _ fields: HTTPFields = [:]) async -> Bool {
     switch head {
-    case .received(let head, let connection):
-      await connection.sendInterim(status, fields, number: head.number)
+    case .received(_, let exchange): await exchange.sendInterim(status, fields)
     case .given(let head): await head.onInterim(status, fields)
     }
   }
@@ -118,11 +113,11 @@ public struct HTTPServerRequest: Sendable {
   /// the body gets ``HTTPBodyError/disconnected``. It does nothing once the exchange has ended, and keeps no part of the
   /// request in memory.
   public var abort: @Sendable () -> Void {
-    guard case .received(let head, let connection) = head else { return {} }
-    let (loop, number) = (connection.loop, head.number)
-    return { [weak connection] in
-      guard let connection else { return }
-      loop.execute { connection.abort(request: number) }
+    guard case .received(_, let exchange) = head else { return {} }
+    let loop = exchange.loop
+    return { [weak exchange] in
+      guard let exchange else { return }
+      loop.execute { exchange.connection.abort(exchange) }
     }
   }
 

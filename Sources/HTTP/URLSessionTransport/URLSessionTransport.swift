@@ -1,5 +1,5 @@
-public import HTTPTransport
-public import HTTPTypes
+package import HTTPTransport
+package import HTTPTypes
 import Synchronization
 
 #if canImport(FoundationNetworking)
@@ -14,12 +14,12 @@ import Synchronization
 /// Two things differ from the contract, since `URLSession` does not tell them: fields that came several times are
 /// one, joined by commas; and ``TransportTimeouts/connect`` has no part of its own, the time for the connection
 /// counts as idle.
-public final class URLSessionTransport: Transport {
+package final class URLSessionTransport: Transport {
   private let session: URLSession
   private let exchanges: Exchanges
 
   /// A transport with connections of its own.
-  public init() {
+  package init() {
     let configuration = URLSessionConfiguration.ephemeral
     configuration.urlCache = nil
     configuration.urlCredentialStorage = nil
@@ -38,7 +38,7 @@ public final class URLSessionTransport: Transport {
   deinit { session.finishTasksAndInvalidate() }
 
   /// Sends `request` as the protocol says.
-  public func send(
+  package func send(
     _ request: HTTPRequest, body: TransportBody, destination: TransportDestination,
     timeouts: TransportTimeouts,
     events: (@Sendable (TransportEvent) -> Void)?

@@ -1,16 +1,16 @@
 import Logging
-public import SnapshotFormat
-public import SnapshotStore
+package import SnapshotFormat
+package import SnapshotStore
 import SystemIO
 
 extension FileBundleStore {
   /// Removes a bundle and its record for good, leaving an empty file as the tombstone.
-  public func delete(_ id: SnapshotID) async throws(StoreError) {
+  package func delete(_ id: SnapshotID) async throws(StoreError) {
     _ = try await delete(id) { () throws(StoreError) in true }
   }
 
   /// Removes a bundle and its record for good if the record is as `condition` wants it.
-  public func delete(
+  package func delete(
     _ id: SnapshotID, if condition: @escaping @Sendable (SnapshotRecord) -> Bool
   ) async throws(StoreError) -> Bool {
     try await delete(id) { [layout] () throws(StoreError) in condition(try layout.storedRecord(id)) }
@@ -61,7 +61,7 @@ extension FileBundleStore {
 
   /// Takes a bundle out of use by giving it another name: one step, which says all.
   @discardableResult
-  public func setAside(_ id: SnapshotID) async throws(StoreError) -> SnapshotRecord {
+  package func setAside(_ id: SnapshotID) async throws(StoreError) -> SnapshotRecord {
     let (bundle, damaged) = (layout.path(.bundle, of: id), layout.path(.damaged, of: id))
     return try await committer.perform(in: layout.folder(of: id)) { [self] () throws(StoreError) in
       let record = try layout.storedRecord(id)
@@ -84,7 +84,7 @@ extension FileBundleStore {
 
   /// Changes what may change of a record: the new one is written and flushed beside it, and then takes its place.
   @discardableResult
-  public func change(_ change: RecordChange, of id: SnapshotID) async throws(StoreError) -> SnapshotRecord {
+  package func change(_ change: RecordChange, of id: SnapshotID) async throws(StoreError) -> SnapshotRecord {
     while true {
       let staged = "\(layout.uploads)/\(SnapshotID()).json"
       let outcome: Result<SnapshotRecord?, StoreError>

@@ -1,40 +1,40 @@
-public import Foundation
-public import SnapshotFormat
-public import SnapshotStore
-public import SystemIO
+import Foundation
+package import SnapshotFormat
+package import SnapshotStore
+package import SystemIO
 
 extension FileBundleStore {
   /// Where a store keeps its files, and how much it takes on at once.
-  public struct Configuration: Sendable {
+  package struct Configuration: Sendable {
     /// The storage folder.
-    public var path: String
+    package var path: String
     /// What a bundle must pass before it is published.
-    public var validator: UploadValidator
+    package var validator: UploadValidator
     /// How many bytes of the disk are left free: an upload that would use them is refused as
     /// ``StoreError/outOfSpace``.
-    public var reserve: Int64
+    package var reserve: Int64
     /// How many bytes of bundles are kept at most, with what is on its way in: more is refused as
     /// ``StoreError/quotaExceeded(limit:)``. `nil` is without a limit.
-    public var quota: Int64?
+    package var quota: Int64?
     /// How many long uploads are written and hashed at once, at least 1.
     ///
     /// Hashing keeps a processor busy: with more of them than there are processors, whatever is short waits longer for
     /// one, and nothing is quicker.
-    public var writers: Int
+    package var writers: Int
     /// How many files are flushed at once, at least 1.
-    public var flushers: Int
+    package var flushers: Int
     /// Whether uploads that end together share one flush of the whole volume, where that can be relied upon, rather
     /// than waiting for one of each file. Worth switching off where others write a lot to the same volume.
-    public var sharesFlushes: Bool
+    package var sharesFlushes: Bool
     /// How much uploads that may be resumed take on.
-    public var uploads = UploadLimits()
+    package var uploads = UploadLimits()
     /// Told how long every round of flushes took, on a thread of the store's.
-    public var onFlush: @Sendable (Duration) -> Void = { _ in }
+    package var onFlush: @Sendable (Duration) -> Void = { _ in }
     /// Told of every record whose checksums were looked at after the answer: for the catalogue.
-    public var onVerification: @Sendable (SnapshotRecord) async -> Void
+    package var onVerification: @Sendable (SnapshotRecord) async -> Void
 
     /// Settings for the storage at `path`.
-    public init(
+    package init(
       path: String, validator: UploadValidator = UploadValidator(), reserve: Int64 = 64 << 20,
       quota: Int64? = nil, writers: Int = ProcessInfo.processInfo.activeProcessorCount,
       flushers: Int = 16, sharesFlushes: Bool = true,
@@ -52,14 +52,14 @@ extension FileBundleStore {
   }
 
   /// Why a storage folder can't be used.
-  public enum OpeningError: Error, Sendable, CustomStringConvertible {
+  package enum OpeningError: Error, Sendable, CustomStringConvertible {
     /// Another server uses it.
     case inUse(path: String)
     /// The disk or the system failed.
     case system(SystemError)
 
     /// One sentence.
-    public var description: String {
+    package var description: String {
       switch self {
       case .inUse(let path):
         "The storage \(path) is in use by another server; two can't share one. Stop it, or choose another folder."

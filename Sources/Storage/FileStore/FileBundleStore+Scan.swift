@@ -1,12 +1,12 @@
 import Foundation
 import Logging
-public import SnapshotFormat
-public import SnapshotStore
+package import SnapshotFormat
+package import SnapshotStore
 import SystemIO
 
 extension FileBundleStore {
   /// The ids of the bundles in one part of all.
-  public func ids(in shard: SnapshotShard) async throws(StoreError) -> [SnapshotID] {
+  package func ids(in shard: SnapshotShard) async throws(StoreError) -> [SnapshotID] {
     try await scanner.perform { [layout] () throws(StoreError) in
       let folder = "\(layout.bundles)/\(shard.digits)"
       do throws(SystemError) {
@@ -20,7 +20,7 @@ extension FileBundleStore {
 
   /// The records of those of `ids` that are there, each with its identifiers. One that can't be read is left out and
   /// logged.
-  public func records(_ ids: [SnapshotID]) async throws(StoreError) -> [SnapshotRecord] {
+  package func records(_ ids: [SnapshotID]) async throws(StoreError) -> [SnapshotRecord] {
     await scanner.perform { [self] in
       ids.compactMap { id in
         recordIfReadable(id) { record in
@@ -31,7 +31,7 @@ extension FileBundleStore {
   }
 
   /// What rules ask for of the records of those of `ids` that are there. One that can't be read is left out and logged.
-  public func summaries(_ ids: [SnapshotID]) async throws(StoreError) -> [RetentionSummary] {
+  package func summaries(_ ids: [SnapshotID]) async throws(StoreError) -> [RetentionSummary] {
     await keeper.perform { [self] in
       ids.compactMap { id in recordIfReadable(id) { _ in }.map(RetentionSummary.init) }
     }

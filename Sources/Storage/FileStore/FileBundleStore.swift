@@ -1,8 +1,8 @@
 import Dispatch
 import Foundation
-public import Logging
-public import SnapshotFormat
-public import SnapshotStore
+package import Logging
+package import SnapshotFormat
+package import SnapshotStore
 import Synchronization
 import SystemIO
 
@@ -26,7 +26,7 @@ import SystemIO
 /// Where only the structure was checked before the answer, the checksums are checked afterwards, in slices and the
 /// shortest check first; what was not reached is taken up after the next start. A bundle that is found damaged is set
 /// aside at once.
-public final class FileBundleStore: BundleStore {
+package final class FileBundleStore: BundleStore {
   let configuration: Configuration
   let layout: StorageLayout
   let faults: FaultInjection
@@ -67,7 +67,7 @@ public final class FileBundleStore: BundleStore {
   /// Takes the storage folder for itself, making it when it is missing, and puts right what a crash left.
   ///
   /// Everything is made for the server's own user alone (0700, 0600).
-  public static func open(
+  package static func open(
     _ configuration: Configuration, logger: Logger
   ) async throws(OpeningError) -> FileBundleStore {
     try await open(configuration, logger: logger, faults: FaultInjection())
@@ -144,7 +144,7 @@ public final class FileBundleStore: BundleStore {
   /// Finishes the commits that wait, stops looking at checksums, and frees the folder for another server.
   ///
   /// Uploads that are still arriving can't be committed any more; nothing may be asked of the store afterwards.
-  public func close() async {
+  package func close() async {
     let task = settling.withLock { $0.take() }
     task?.cancel()
     await task?.value
@@ -158,15 +158,15 @@ public final class FileBundleStore: BundleStore {
   }
 
   /// How much waits, by what for: flushes of the disk, changes of names, checksums to look at.
-  public var waiting: [String: Int] {
+  package var waiting: [String: Int] {
     ["flush": flusher.waiting, "commit": committer.waiting, "verification": lateChecks.waiting]
   }
 
   /// How much is kept.
-  public var usage: StoreUsage { quotaTracker.kept }
+  package var usage: StoreUsage { quotaTracker.kept }
 
   /// Begins to take a bundle in.
-  public func beginUpload(expecting length: Int64?) async throws(StoreError) -> any BundleUpload {
+  package func beginUpload(expecting length: Int64?) async throws(StoreError) -> any BundleUpload {
     try committer.requireOpen()
     let isShort = length.map { $0 <= Self.shortLength } ?? false
     let writer = (isShort ? shortWriters : writers).next
@@ -188,13 +188,13 @@ public final class FileBundleStore: BundleStore {
   }
 
   /// The record of a bundle.
-  public func record(_ id: SnapshotID) async throws(StoreError) -> SnapshotRecord {
+  package func record(_ id: SnapshotID) async throws(StoreError) -> SnapshotRecord {
     if let record = layout.recentRecord(id) { return record }
     return try await readers.next.perform { [layout] () throws(StoreError) in try layout.record(id) }
   }
 
   /// A bundle, open for reading.
-  public func open(_ id: SnapshotID) async throws(StoreError) -> StoredBundle {
+  package func open(_ id: SnapshotID) async throws(StoreError) -> StoredBundle {
     if let bundle = layout.openRecent(id) { return bundle }
     return try await readers.next.perform { [self] () throws(StoreError) in
       do throws(StoreError) {
@@ -207,7 +207,7 @@ public final class FileBundleStore: BundleStore {
   }
 
   /// A bundle, open for reading, with its record as the file has it.
-  public func openAnew(_ id: SnapshotID) async throws(StoreError) -> StoredBundle {
+  package func openAnew(_ id: SnapshotID) async throws(StoreError) -> StoredBundle {
     try await keeper.perform { [layout] () throws(StoreError) in
       do throws(StoreError) {
         return try layout.open(id, anew: true)

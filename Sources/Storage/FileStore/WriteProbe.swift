@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-public import SnapshotStore
+package import SnapshotStore
 import Synchronization
 import SystemIO
 
@@ -93,7 +93,7 @@ extension Duration {
 
 extension FileBundleStore {
   /// Why no bundle can be taken in at the moment.
-  public func fault() async -> StorageFault? { await writeProbe.fault() }
+  package func fault() async -> StorageFault? { await writeProbe.fault() }
 
   /// Writes a file in `uploads/`, flushes it and removes it.
   static func makeWriteProbe(

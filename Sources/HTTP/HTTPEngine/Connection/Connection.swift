@@ -1,6 +1,4 @@
-import HTTPTypes
 import Logging
-import Synchronization
 import SystemIO
 
 /// One client's connection: decides, on what has come and what could be sent, what to do next.
@@ -10,7 +8,7 @@ import SystemIO
 ///
 /// - Invariant: everything here is touched on its loop's thread alone. That is what makes `@unchecked Sendable` true.
 final class Connection: @unchecked Sendable {
-  enum Phase {
+  private enum Phase {
     /// Between requests, or while a head is coming in.
     case head
     /// From a head's last byte to the response's.
@@ -24,42 +22,33 @@ final class Connection: @unchecked Sendable {
 
   let loop: EventLoop
   let socket: Socket
-  let peer: SocketAddress
-  /// Whose connection it counts as; `nil` for a trusted proxy's, whose requests count as their clients'.
+  /// The address that it counts as; `nil` for a trusted proxy's, whose requests count as their clients'.
   let client: IPAddress?
   /// Whether the connection counts against the limits; the others are told 503.
   let isAdmitted: Bool
+  let input: ConnectionInput
+  let output: ConnectionOutput
+  private let peer: SocketAddress
 
-  var phase = Phase.head
-  /// What came and is not used yet: part of a head, the beginning of a body, or the next requests.
-  var input = ByteQueue()
-  var inputHasEnded = false
-  /// Has judged the part of a head that stands in `input`; `nil` where nothing of one has come.
-  var parser: RequestParser?
-  var requestCount = 0
+  private var phase = Phase.head
+  private var requestCount = 0
   /// The loop's round in which requests were last begun, and how many of them.
-  var round: UInt64 = 0
-  var begunInRound = 0
+  private var round: UInt64 = 0
+  private var begunInRound = 0
   /// Whether the connection could go on, but lets others have their turn first.
-  var awaitsTurn = false
+  private var awaitsTurn = false
 
-  var output = OutputQueue()
-  var isBlocked = false
-  var closesAfterResponse = false
-  /// The request that runs and its response.
-  var exchange = Exchange()
-  /// The response, while it waits for interim answers that the client has not taken yet.
-  var held: HTTPServerResponse?
-  /// Whether a request that has just begun is being answered: whoever began it goes on with the next one.
-  var isAnswering = false
-  /// Its body; `nil` where it has none.
-  var body: IncomingBody?
-  var task: Task<Void, Never>?
+  /// The request that runs and its response; `nil` between requests.
+  private var exchange: Exchange?
+  /// Whether a request that has just begun is being declined: the caller goes on with the next one.
+  private var isDeclining = false
 
   private var readDeadline = DeadlineTable.none
-  private var writeDeadline = DeadlineTable.none
+  /// What the poller looks for. While a request runs it may go on looking for bytes: only if some come is it told to
+  /// stop, which saves two system calls per request.
+  private var interest: Poller.Interest = []
 
-  var limits: HTTPLimits { loop.context.limits }
+  private var limits: HTTPLimits { loop.context.limits }
 
   init(socket: Socket, peer: SocketAddress, client: IPAddress?, isAdmitted: Bool, loop: EventLoop) {
     self.socket = socket
@@ -67,6 +56,8 @@ final class Connection: @unchecked Sendable {
     self.client = client
     self.isAdmitted = isAdmitted
     self.loop = loop
+    input = ConnectionInput(socket: socket, peer: peer, loop: loop)
+    output = ConnectionOutput(socket: socket, loop: loop)
   }
 
   func start() {
@@ -80,7 +71,7 @@ final class Connection: @unchecked Sendable {
     switch phase {
     // What has come before comes first.
     case .head: if awaitsTurn { setInterest(reading: false) } else { readHead() }
-    case .request: if let body, body.wantsBytes { body.receive() } else { watchClient() }
+    case .request: if let body = exchange?.body, body.wantsBytes { body.receive() } else { watchClient() }
     case .draining: drainBody()
     case .lingering: dropInput()
     case .closed: break
@@ -89,8 +80,8 @@ final class Connection: @unchecked Sendable {
 
   func becameWritable() {
     // Who waits to send has its turn in order, however often the poller tells.
-    guard isBlocked, !awaitsTurn else { return }
-    if loop.turns.hasSenders || loop.turns.sendingLeft <= 0 { awaitTurn() } else { flush() }
+    guard output.isBlocked, !awaitsTurn else { return }
+    if loop.turns.hasSenders || loop.turns.sendingLeft <= 0 { awaitTurn() } else { exchange?.send() }
   }
 
   /// Others had theirs: the connection goes on where it stopped.
@@ -98,7 +89,7 @@ final class Connection: @unchecked Sendable {
     awaitsTurn = false
     switch phase {
     case .head: waitForRequest()
-    case .request: if !output.isEmpty { flush() }
+    case .request: if !output.isEmpty { exchange?.send() }
     case .draining, .lingering, .closed: break
     }
   }
@@ -111,12 +102,13 @@ final class Connection: @unchecked Sendable {
   }
 
   func deadlinePassed() {
-    if writeDeadline <= loop.now, !renewWriteDeadline() { return close() }
+    if output.deadline <= loop.now, !output.renewDeadline() { return close() }
     guard readDeadline <= loop.now else { return updateDeadline() }
     readDeadline = DeadlineTable.none
+    updateDeadline()
     switch phase {
     case .head: if input.isEmpty { closeUnlessRequested() } else { refuse(.headTooSlow) }
-    case .request: body?.deadlinePassed()
+    case .request: exchange?.body?.deadlinePassed()
     case .draining, .lingering: close()
     case .closed: break
     }
@@ -137,10 +129,8 @@ final class Connection: @unchecked Sendable {
   /// What the client does while nothing is expected of it: it may send the next request, end its side, or be gone.
   private func watchClient() {
     do {
-      let count = try socket.peek(into: UnsafeMutableRawBufferPointer(rebasing: loop.scratch[..<1]))
-      if count == 0 { inputHasEnded = true }
-      // Whatever it is, it can wait: level-triggered readiness would tell of it without end.
-      if count != nil { setInterest(reading: false) }
+      // Whatever it is, it can wait: level-triggered readiness would report it without end.
+      if try input.peek() { setInterest(reading: false) }
     } catch {
       close()
     }
@@ -153,21 +143,16 @@ final class Connection: @unchecked Sendable {
     updateDeadline()
   }
 
-  func setWriteDeadline(_ deadline: UInt64) {
-    writeDeadline = deadline
-    updateDeadline()
-  }
-
   private func updateDeadline() {
     guard phase != .closed else { return }
-    loop.setDeadline(min(readDeadline, writeDeadline), for: socket.descriptor)
+    loop.setDeadline(min(readDeadline, output.deadline), for: socket.descriptor)
   }
 
   /// Registers what the connection waits for; cheap where nothing changes.
   func setInterest(reading: Bool) {
     guard phase != .closed else { return }
-    var interest: Poller.Interest = reading && !inputHasEnded ? .read : []
-    if isBlocked { interest.insert(.write) }
+    var interest: Poller.Interest = reading && !input.hasEnded ? .read : []
+    if output.isBlocked { interest.insert(.write) }
     guard interest != self.interest else { return }
     self.interest = interest
     do {
@@ -178,20 +163,132 @@ final class Connection: @unchecked Sendable {
     }
   }
 
-  /// What the poller looks for. While a request runs it may go on looking for bytes: only if some come is it told to
-  /// stop, which saves two system calls per request.
-  private var interest: Poller.Interest = []
+  /// Registers whether the connection waits for the client to take more.
+  func updateWriting() {
+    guard output.isBlocked || interest.contains(.write) else { return }
+    updateDeadline()
+    setInterest(reading: interest.contains(.read))
+  }
 
-  /// Registers the change of `isBlocked`.
-  func updateWriteInterest() { setInterest(reading: interest.contains(.read)) }
+  // MARK: Requests
+
+  /// Begins to wait for a request, some of which may have come already.
+  private func waitForRequest() {
+    phase = .head
+    // Requests that came together and are declined are answered in a loop, not in a deep stack.
+    if !isDeclining { beginRequests() }
+  }
+
+  /// Begins with the requests that have come, until one has a task, and waits for the next one.
+  private func beginRequests() {
+    while phase == .head, !input.isEmpty {
+      if round == loop.round, begunInRound >= limits.pipelinedRequests { return awaitTurn() }
+      switch input.nextHead() {
+      case .complete(let head, let received): begin(head, received)
+      case .refused(let refusal): refuse(refusal)
+      case .incomplete, .ended:
+        // A client that has ended its side gets answers to what it sent before.
+        if input.hasEnded { return close() }
+        setReadDeadline(loop.now + limits.headTime.milliseconds)
+        return setInterest(reading: true)
+      }
+    }
+    guard phase == .head else { return }
+    if input.hasEnded || loop.isStopping {
+      close()
+    } else {
+      setReadDeadline(loop.now + loop.context.idleMilliseconds)
+      setInterest(reading: true)
+    }
+  }
+
+  /// Reads what has come of a head, and begins with the request once all of it is there.
+  private func readHead() {
+    let isBeginning = input.isEmpty
+    switch input.readHead() {
+    case .complete(let head, let received):
+      begin(head, received)
+      beginRequests()
+    case .incomplete: if isBeginning { setReadDeadline(loop.now + limits.headTime.milliseconds) }
+    case .refused(let refusal): refuse(refusal)
+    // The end between two requests, or within a head: there is nothing to answer.
+    case .ended: close()
+    case nil: break
+    }
+  }
+
+  private func begin(_ head: RequestHead, _ received: ReceivedHead) {
+    phase = .request
+    requestCount += 1
+    if round != loop.round { (round, begunInRound) = (loop.round, 0) }
+    begunInRound += 1
+    let isLast = !head.keepsAlive || requestCount >= limits.requestsPerConnection || loop.isStopping
+    let exchange = Exchange((head, received), on: self, closes: isLast)
+    self.exchange = exchange
+    setReadDeadline(DeadlineTable.none)
+
+    if head.hasUnknownExpectation { return exchange.refuse(.expectationFailed) }
+    if case .length(let length) = head.framing, length > limits.bodyBytes {
+      return exchange.refuse(.bodyTooLarge(limit: limits.bodyBytes))
+    }
+    if client == nil, !exchange.admitForwarded(received, from: peer) {
+      isDeclining = true
+      exchange.decline(.tooManyRequests)
+      isDeclining = false
+      return
+    }
+    exchange.start(
+      HTTPServerRequest(received, exchange, body: exchange.body?.forHandler(head.framing) ?? .empty))
+  }
+
+  /// Answers what is no request, in the engine's own name, and closes.
+  private func refuse(_ refusal: Refusal) {
+    phase = .request
+    let exchange = Exchange(nil, on: self, closes: true)
+    self.exchange = exchange
+    exchange.refuse(refusal)
+  }
 
   // MARK: Ending
 
+  /// The whole response to the request is sent: the connection goes on, or ends.
+  func responseIsSent() {
+    guard let exchange else { return }
+    if exchange.closesAfterResponse { return finishAndClose() }
+    if let body = exchange.body, !body.reader.isComplete {
+      // From here on the rest is nobody's.
+      body.end()
+      phase = .draining
+      setReadDeadline(loop.now + limits.lingerTime.milliseconds)
+      setInterest(reading: true)
+      return drainBody()
+    }
+    endExchange(isComplete: true)
+    waitForRequest()
+  }
+
+  /// Reads and drops what is left of a body, once the response is out.
+  private func drainBody() {
+    // None is left where the connection was closed meanwhile.
+    guard let body = exchange?.body else { return }
+    do throws(HTTPBodyError) {
+      try body.drop()
+    } catch {
+      return finishAndClose()
+    }
+    if body.reader.isComplete {
+      endExchange(isComplete: true)
+      waitForRequest()
+    } else if !body.isSmall {
+      finishAndClose()
+    }
+  }
+
   /// Closes when everything is sent: at once where the client has said all, else after it had time to read.
-  func finishAndClose() {
+  private func finishAndClose() {
     let clientMaySend =
-      !inputHasEnded
-      && (exchange.head == nil || !input.isEmpty || body.map { !$0.reader.isComplete } ?? false)
+      !input.hasEnded
+      && (exchange?.head == nil || !input.isEmpty || exchange?.body?.reader.isComplete == false)
     endExchange(isComplete: true)
     guard clientMaySend else { return close() }
     do {
@@ -200,7 +297,7 @@ final class Connection: @unchecked Sendable {
       return close()
     }
     phase = .lingering
-    input.removeFirst(input.count)
+    input.removeAll()
     setReadDeadline(loop.now + limits.lingerTime.milliseconds)
     setInterest(reading: true)
   }
@@ -209,7 +306,7 @@ final class Connection: @unchecked Sendable {
     do {
       // A bounded number of times, so that a fast sender leaves time for others.
       for _ in 0..<4 {
-        guard let count = try socket.receive(into: loop.scratch) else { return }
+        guard let count = try input.receive(into: loop.scratch) else { return }
         if count == 0 { return close() }
       }
     } catch {
@@ -224,96 +321,23 @@ final class Connection: @unchecked Sendable {
     phase = .closed
     loop.remove(self)
     socket.close()
-    output.removeAll()
-    resumeWriters(with: .failure(HTTPBodyError.disconnected))
+    output.discard()
   }
 
-  /// The request is over: whoever holds its body gets no more of it, and the exchange is told of.
-  func endExchange(isComplete: Bool) {
-    exchange.bytesReceived += body?.reader.received ?? 0
-    // A body that broke off tells its handler, which may want to keep what came; otherwise nothing else would.
-    let bodyTells = body.map { !$0.reader.isComplete } ?? false
-    body?.end(isAnswered: isComplete)
-    body = nil
-    if !isComplete, !bodyTells { task?.cancel() }
-    task = nil
-    if exchange.isReported { report(isComplete: isComplete) }
-    if let counted = exchange.counted { loop.context.budget.endRequest(of: counted) }
-    if held != nil { held = nil }
-    exchange = Exchange()
+  /// Like ``close()``, but what the system has not sent yet is discarded.
+  func reset() {
+    do { try socket.resetOnClose() } catch { loop.context.logger.debug("connection: \(error)") }
+    close()
   }
 
-  private func report(isComplete: Bool) {
-    loop.context.report(
-      HTTPExchange(
-        status: exchange.status, bytesReceived: exchange.bytesReceived, bytesSent: exchange.bytesSent,
-        duration: .nanoseconds(Int64(SystemClock.monotonicNanoseconds - exchange.began)),
-        isComplete: isComplete, note: exchange.head?.note.withLock { $0 }, head: exchange.head,
-        number: exchange.number, forwardedPeer: exchange.forwardedPeer, address: peer))
+  /// Ends `exchange` and the connection, if its response is not sent yet; what is unsent is discarded.
+  func abort(_ exchange: Exchange) {
+    if phase == .request, exchange === self.exchange { reset() }
   }
 
-  // MARK: Waiting for room
-
-  private var writers: [CheckedContinuation<Void, any Error>] = []
-
-  /// Whoever writes a stream, or interim answers, waits here until everything before is sent.
-  func waitForRoom(_ continuation: CheckedContinuation<Void, any Error>) {
-    if phase == .closed {
-      continuation.resume(throwing: HTTPBodyError.disconnected)
-    } else if output.isEmpty {
-      continuation.resume()
-    } else {
-      writers.append(continuation)
-    }
-  }
-
-  func resumeWriters(with result: Result<Void, any Error>) {
-    guard !writers.isEmpty else { return }
-    let waiting = writers
-    writers = []
-    for writer in waiting { writer.resume(with: result) }
-  }
-}
-
-extension Connection {
-  /// One request and its response, while they last.
-  struct Exchange {
-    /// `nil` where the head was refused: then nobody knows where the request ends.
-    var head: ReceivedHead?
-    var number: UInt64 = 0
-    /// Whom a trusted proxy brings the request from, and whose it counts as where that is known.
-    var forwardedPeer: String?
-    var counted: IPAddress?
-    /// What the request is called.
-    var id: String { head?.id ?? ReceivedHead.text(ofNumber: number) }
-    var isHEAD = false
-    var minorVersion = 1
-    /// Whether the client waits for `100 Continue`.
-    var awaitsContinue = false
-    var status = 0
-    var bytesReceived: Int64 = 0
-    var bytesSent: Int64 = 0
-    /// Nanoseconds on the monotonic clock; only where the exchange is reported.
-    var began: UInt64 = 0
-    var isReported = false
-    var framing = ResponseHead.Framing.none
-    /// Whether the client takes the response fast enough, while it is waited for.
-    var progress = ProgressFloor()
-    /// Whether all of the response is in the queue.
-    var isQueued = false
-    /// Whether the client can't be told anything any more, while what it sent is still read.
-    var isUnheard = false
-
-    /// A request begins; nothing is here of one before.
-    mutating func begin(_ facts: RequestHead, _ head: ReceivedHead, isReported: Bool) {
-      self.head = head
-      number = head.number
-      bytesReceived = Int64(head.length)
-      isHEAD = head.method == .head
-      minorVersion = facts.minorVersion
-      awaitsContinue = facts.expectsContinue
-      self.isReported = isReported
-      if isReported { began = SystemClock.monotonicNanoseconds }
-    }
+  private func endExchange(isComplete: Bool) {
+    let ended = exchange
+    exchange = nil
+    ended?.end(isComplete: isComplete, peer: peer)
   }
 }

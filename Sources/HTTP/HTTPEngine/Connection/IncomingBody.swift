@@ -8,9 +8,10 @@ import SystemIO
 /// - Invariant: everything but ``next()`` and `trailers` is touched on the connection's loop alone. That is what makes
 ///   `@unchecked Sendable` true.
 final class IncomingBody: @unchecked Sendable {
-  private unowned let connection: Connection
+  private let exchange: Exchange
   private let loop: EventLoop
-  var reader: BodyReader
+  private let input: ConnectionInput
+  private(set) var reader: BodyReader
   private var rate: RateFloor
   private var filling: IOBuffer?
   private var failure: HTTPBodyError?
@@ -23,11 +24,12 @@ final class IncomingBody: @unchecked Sendable {
   /// Bodies and rests of this size get a buffer of their own rather than a large one.
   private static let smallSize = 16 * 1024
 
-  init(_ framing: RequestHead.Framing, connection: Connection) {
-    self.connection = connection
-    loop = connection.loop
-    reader = BodyReader(framing, limits: connection.limits)
-    rate = RateFloor(limits: connection.limits)
+  init(_ framing: RequestHead.Framing, of exchange: Exchange) {
+    self.exchange = exchange
+    loop = exchange.loop
+    input = exchange.connection.input
+    reader = BodyReader(framing, limits: loop.context.limits)
+    rate = RateFloor(limits: loop.context.limits)
   }
 
   func forHandler(_ framing: RequestHead.Framing) -> HTTPRequestBody {
@@ -43,22 +45,44 @@ final class IncomingBody: @unchecked Sendable {
   }
 
   /// Whether the rest is so small that dropping it costs less than a new connection, or may be for all that is known.
-  var isSmall: Bool { reader.remaining ?? reader.received <= connection.limits.drainBytes }
+  var isSmall: Bool { reader.remaining ?? reader.received <= loop.context.limits.drainBytes }
 
   /// Whether the rest is to be dropped so that the connection can be kept.
-  var isWorthDraining: Bool { failure == nil && !connection.exchange.awaitsContinue && isSmall }
+  var isWorthDraining: Bool { failure == nil && !exchange.awaitsContinue && isSmall }
 
   /// Reads and drops what has come of a chunked body that its handler left, so that one whose coding is broken is
   /// refused, whether or not anybody wanted it.
   /// - Returns: whether the coding is sound so far.
   func judgeUnread() -> Bool {
-    guard failure == nil, reader.remaining == nil, !connection.exchange.awaitsContinue else { return true }
+    guard failure == nil, reader.remaining == nil, !exchange.awaitsContinue else { return true }
     do throws(HTTPBodyError) {
-      try connection.dropInput(of: self)
+      try drop()
     } catch {
       fail(error)
     }
     return failure != .malformed
+  }
+
+  /// Reads and drops what has come of a body that nobody wants, as long as that may cost less than a new connection.
+  func drop() throws(HTTPBodyError) {
+    while !reader.isComplete, isSmall {
+      if input.isEmpty {
+        let room = UnsafeMutableRawBufferPointer(
+          rebasing: loop.scratch[..<reader.take(atMost: loop.scratch.count)])
+        let count: Int
+        do throws(SystemError) {
+          guard let received = try input.receive(into: room) else { return }
+          count = received
+        } catch {
+          throw .disconnected
+        }
+        guard count > 0 else { throw .disconnected }
+        input.append(room[..<count])
+      }
+      try input.consume { (bytes) throws(HTTPBodyError) in
+        try reader.read(bytes, into: loop.scratch).consumed
+      }
+    }
   }
 
   // MARK: The handler's side
@@ -90,7 +114,7 @@ final class IncomingBody: @unchecked Sendable {
     if isOver { return deliver() }
     if !wasAskedFor {
       wasAskedFor = true
-      connection.sendContinueIfAwaited()
+      exchange.sendContinueIfAwaited()
     }
     // What lies in the kernel already is taken now, and behind a full piece the next one: a round through the poller
     // is saved.
@@ -143,9 +167,9 @@ final class IncomingBody: @unchecked Sendable {
   private func updateWaiting() {
     guard !isOver else { return }
     if wantsBytes { rate.resume(at: loop.now) } else { rate.pause(at: loop.now) }
-    connection.setReadDeadline(rate.deadline ?? DeadlineTable.none)
+    exchange.connection.setReadDeadline(rate.deadline ?? DeadlineTable.none)
     // Not wanting bytes is not told to the poller before some come: mostly none do.
-    if wantsBytes { connection.setInterest(reading: true) }
+    if wantsBytes { exchange.connection.setInterest(reading: true) }
   }
 
   // MARK: The socket's side
@@ -154,7 +178,7 @@ final class IncomingBody: @unchecked Sendable {
   func receive() {
     do throws(HTTPBodyError) {
       try takeInput()
-      if wantsBytes, connection.input.isEmpty { try takeFromSocket() }
+      if wantsBytes, input.isEmpty { try takeFromSocket() }
     } catch {
       fail(error)
     }
@@ -162,17 +186,17 @@ final class IncomingBody: @unchecked Sendable {
   }
 
   private func takeInput() throws(HTTPBodyError) {
-    while wantsBytes, !connection.input.isEmpty {
+    while wantsBytes, !input.isEmpty {
       let buffer = bufferToFill()
-      var consumed = 0
-      try connection.input.withUnsafeBytes { (input) throws(HTTPBodyError) in
-        _ = try buffer.fill { (room) throws(HTTPBodyError) in
-          let result = try reader.read(input, into: room)
+      let consumed = try input.consume { (bytes) throws(HTTPBodyError) in
+        var consumed = 0
+        try buffer.fill { (room) throws(HTTPBodyError) in
+          let result = try reader.read(bytes, into: room)
           consumed = result.consumed
           return result.produced
         }
+        return consumed
       }
-      connection.input.removeFirst(consumed)
       rate.count(consumed)
     }
   }
@@ -185,20 +209,17 @@ final class IncomingBody: @unchecked Sendable {
       let room = UnsafeMutableRawBufferPointer(rebasing: room[..<reader.take(atMost: room.count)])
       let count: Int
       do throws(SystemError) {
-        guard let received = try connection.socket.receive(into: room) else { return 0 }
+        guard let received = try input.receive(into: room) else { return 0 }
         count = received
       } catch {
         throw .disconnected
       }
-      if count == 0 {
-        connection.inputHasEnded = true
-        throw .disconnected
-      }
+      guard count > 0 else { throw .disconnected }
       rate.count(count)
       // Data only ever moves to the front, so the coding is taken off in place.
       let received = UnsafeRawBufferPointer(rebasing: room[..<count])
       let (consumed, produced) = try reader.read(received, into: room)
-      if consumed < count { connection.input.append(UnsafeRawBufferPointer(rebasing: received[consumed...])) }
+      if consumed < count { input.append(received[consumed...]) }
       return produced
     }
   }
@@ -219,8 +240,7 @@ final class IncomingBody: @unchecked Sendable {
   private func fail(_ error: HTTPBodyError) {
     guard failure == nil else { return }
     failure = error
-    connection.closesAfterResponse = true
-    connection.setInterest(reading: false)
+    exchange.bodyFailed()
   }
 
   func deadlinePassed() {

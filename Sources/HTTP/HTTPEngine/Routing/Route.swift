@@ -14,28 +14,13 @@ public struct Route: Sendable {
   public let method: HTTPRequest.Method
   /// The template, as it was written.
   public let template: String
-  let answer: @Sendable (RoutedRequest) throws -> HTTPAnswer
+  let action: Action
 
   /// Answers `method` under `template`.
   public init(_ method: HTTPRequest.Method, _ template: String, _ action: @escaping Action) {
-    self.init(method, template, answer: { routed in .later { try await action(routed) } })
-  }
-
-  private init(
-    _ method: HTTPRequest.Method, _ template: String,
-    answer: @escaping @Sendable (RoutedRequest) throws -> HTTPAnswer
-  ) {
     self.method = method
     self.template = template
-    self.answer = answer
-  }
-
-  /// Answers `method` under `template` at once, as far as that needs no waiting (``HTTPAnswer``).
-  public static func immediate(
-    _ method: HTTPRequest.Method, _ template: String,
-    _ answer: @escaping @Sendable (RoutedRequest) throws -> HTTPAnswer
-  ) -> Route {
-    Route(method, template, answer: answer)
+    self.action = action
   }
 }
 

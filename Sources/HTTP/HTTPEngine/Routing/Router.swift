@@ -30,14 +30,9 @@ public struct Router: HTTPHandler {
 
   /// Answers with the route that fits, or throws the ``HTTPProblem`` that says why there is none.
   public func respond(to request: HTTPServerRequest) async throws -> HTTPServerResponse {
-    try await answer(to: request).response
-  }
-
-  /// Answers like ``respond(to:)``, at once where the route does.
-  public func answer(to request: HTTPServerRequest) throws -> HTTPAnswer {
     let (method, path) = (request.method, request.path)
     guard methods.contains(method) else { throw HTTPProblem.unknownMethod(method) }
-    if method == .options, path == "*" { return .now(options(Self.allow(routes))) }
+    if method == .options, path == "*" { return options(Self.allow(routes)) }
     guard let match = try tree.match(path: path) ?? tree.match(Self.decodedSegments(of: path)) else {
       throw HTTPProblem.noSuchPath()
     }
@@ -49,9 +44,9 @@ public struct Router: HTTPHandler {
       guard method == .options else {
         throw HTTPProblem.methodNotAllowed(method, allowed: allow)
       }
-      return .now(options(allow))
+      return options(allow)
     }
-    return try route.answer(
+    return try await route.action(
       RoutedRequest(
         request: request, template: route.template, values: match.values, remainder: match.remainder))
   }

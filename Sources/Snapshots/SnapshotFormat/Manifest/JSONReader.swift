@@ -1,9 +1,9 @@
-public import JSONText
+import JSONText
 
 /// Reads JSON token by token out of pieces that it asks for as it needs them: a ``JSONTokenizer`` with its source.
-public struct JSONReader {
+struct JSONReader {
   /// Why nothing more is read.
-  public enum Stop: Error {
+  enum Stop: Error {
     /// It is no JSON that can be read.
     case malformed(JSONFailure)
     /// The pieces could not be had.
@@ -11,12 +11,12 @@ public struct JSONReader {
   }
 
   /// The token's text, range and depth.
-  public private(set) var tokenizer: JSONTokenizer
+  private(set) var tokenizer: JSONTokenizer
 
   private let source: () throws(BundleError) -> [UInt8]?
 
   /// Begins to read what `source` gives, piece by piece up to `nil`.
-  public init(
+  init(
     _ configuration: JSONTokenizer.Configuration = JSONTokenizer.Configuration(),
     source: @escaping () throws(BundleError) -> [UInt8]?
   ) {
@@ -25,7 +25,7 @@ public struct JSONReader {
   }
 
   /// The next token; `nil` at the end of a whole document.
-  public mutating func next() throws(Stop) -> JSONTokenizer.Token? {
+  mutating func next() throws(Stop) -> JSONTokenizer.Token? {
     while true {
       do throws(JSONFailure) {
         if let token = try tokenizer.next() { return token }

@@ -1,7 +1,7 @@
 import Foundation
 import Logging
 import SnapshotFormat
-public import SnapshotStore
+package import SnapshotStore
 import Synchronization
 import SystemIO
 
@@ -10,7 +10,7 @@ extension FileBundleStore {
   ///
   /// Before the bundle gets its name, the state file says which bytes are about to be published: if they are gone after a
   /// crash, they were published.
-  public func commitUpload(
+  package func commitUpload(
     _ id: UploadID, as attachment: Attachment
   ) async throws(UploadError) -> UploadSession {
     let upload = try uploads[id]

@@ -1,24 +1,24 @@
 import Dispatch
 import Foundation
 import Logging
-public import SnapshotStore
+package import SnapshotStore
 import Synchronization
 import SystemIO
 
 extension FileBundleStore: UploadStore {
   /// How much uploads take on.
-  public var uploadLimits: UploadLimits { configuration.uploads }
+  package var uploadLimits: UploadLimits { configuration.uploads }
 
   /// How far an upload is.
-  public func uploadSession(_ id: UploadID) async throws(UploadError) -> UploadSession {
+  package func uploadSession(_ id: UploadID) async throws(UploadError) -> UploadSession {
     try uploads[id].session
   }
 
   /// All uploads.
-  public func uploadSessions() async -> [UploadSession] { uploads.sessions }
+  package func uploadSessions() async -> [UploadSession] { uploads.sessions }
 
   /// Opens an upload.
-  public func createUpload(_ terms: UploadTerms) async throws(UploadError) -> UploadSession {
+  package func createUpload(_ terms: UploadTerms) async throws(UploadError) -> UploadSession {
     try UploadError.storing { () throws(StoreError) in try committer.requireOpen() }
     try terms.requireFit(uploadLimits)
     let session: UploadSession
@@ -46,7 +46,7 @@ extension FileBundleStore: UploadStore {
   }
 
   /// Lets a request append.
-  public func beginAppending(
+  package func beginAppending(
     _ request: AppendRequest, bytes: Int64?, to id: UploadID
   ) async throws(UploadError) -> any UploadAppending {
     let upload = try uploads[id]
@@ -75,7 +75,7 @@ extension FileBundleStore: UploadStore {
   }
 
   /// Forgets an upload.
-  public func removeUpload(_ id: UploadID) async throws(UploadError) {
+  package func removeUpload(_ id: UploadID) async throws(UploadError) {
     let upload = try uploads[id]
     try await UploadError.storing { () async throws(StoreError) in
       try await remover.perform { [self] () throws(StoreError) in

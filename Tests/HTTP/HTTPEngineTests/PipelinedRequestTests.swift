@@ -3,32 +3,27 @@ import HTTPTypes
 import TestSupport
 import Testing
 
-/// Answers that need no task, alone and among others.
-@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct ImmediateAnswerTests {
+/// Requests that come together, in pieces, or one after the other over one connection.
+@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct PipelinedRequestTests {
   private struct Unexpected: Error {}
 
   private static let path = PathParameter("path") { $0 }
   private static let router = Router([
-    .immediate(.get, "/now/{path}") { .now(text(try $0.value(of: path))) },
-    .immediate(.post, "/now/{path}") { .now(text(try $0.value(of: path))) },
-    .immediate(.get, "/either/{path}") { routed in
+    Route(.get, "/text/{path}") { text(try $0.value(of: path)) },
+    Route(.post, "/text/{path}") { text(try $0.value(of: path)) },
+    Route(.get, "/either/{path}") { routed in
       let name = try routed.value(of: path)
-      if name.hasSuffix("0") { return .now(text(name)) }
-      return .later {
-        await Task.yield()
-        return text(name)
-      }
+      if !name.hasSuffix("0") { await Task.yield() }
+      return text(name)
     },
-    .immediate(.get, "/stream") { _ in
+    Route(.get, "/stream") { _ in
       let pieces = Pieces(["one, ", "two, ", "three"])
-      return .now(
-        HTTPServerResponse(
-          status: .ok, headerFields: [.contentType: "text/plain"], body: .stream { pieces.next() }))
+      return HTTPServerResponse(
+        status: .ok, headerFields: [.contentType: "text/plain"], body: .stream { pieces.next() })
     },
-    .immediate(.get, "/problem") { _ in throw HTTPProblem.badRequest("no") },
-    .immediate(.get, "/failure") { _ in throw Unexpected() },
-    .immediate(.get, "/large") { _ in .now(text(String(repeating: "x", count: 4 << 20))) },
-    Route(.get, "/later/{path}") { text(try $0.value(of: path)) },
+    Route(.get, "/problem") { _ in throw HTTPProblem.badRequest("no") },
+    Route(.get, "/failure") { _ in throw Unexpected() },
+    Route(.get, "/large") { _ in text(String(repeating: "x", count: 4 << 20)) },
   ])
 
   /// Pieces of a stream, each given once.
@@ -58,9 +53,11 @@ import Testing
     }
   }
 
-  @Test func `requests that came together are answered in order, with and without a task`() async throws {
+  @Test func `requests that came together are answered in order, whether or not their handlers wait`()
+    async throws
+  {
     try await withRouter { client in
-      let paths = (0..<900).map { ["/now/\($0)", "/either/\($0)", "/later/\($0)"][$0 / 7 % 3] }
+      let paths = (0..<900).map { ["/text/\($0)", "/either/\($0)"][$0 / 7 % 2] }
       try client.send(paths.map { "GET \($0) HTTP/1.1\r\nHost: a\r\n\r\n" }.joined())
       for index in paths.indices { #expect(try client.receiveResponse().text == "\(index)") }
     }
@@ -69,7 +66,7 @@ import Testing
   @Test func `as many requests as one read takes are answered in one turn`() async throws {
     let count = 5000
     try await withRouter(configure: { $0.limits.pipelinedRequests = .max }) { client in
-      let request = "GET /now/a HTTP/1.1\r\nHost: a\r\n\r\n"
+      let request = "GET /text/a HTTP/1.1\r\nHost: a\r\n\r\n"
       try client.send(String(repeating: request, count: count))
       client.endSending()
       for _ in 0..<count { #expect(try client.receiveResponse().text == "a") }
@@ -80,17 +77,17 @@ import Testing
   @Test func `a head in pieces is answered when it is whole`() async throws {
     try await withRouter { client in
       for piece in [
-        "GET /now/a HT", "TP/1.1\r\nHost: a\r", "\n\r\nGET /now/b HTTP/1.1\r\nHost: a\r\n\r\nGET /n",
+        "GET /text/a HT", "TP/1.1\r\nHost: a\r", "\n\r\nGET /text/b HTTP/1.1\r\nHost: a\r\n\r\nGET /t",
       ] {
         try client.send(piece)
       }
       for text in ["a", "b"] { #expect(try client.receiveResponse().text == text) }
-      try client.send("ow/c HTTP/1.1\r\nHost: a\r\n\r\n")
+      try client.send("ext/c HTTP/1.1\r\nHost: a\r\n\r\n")
       #expect(try client.receiveResponse().text == "c")
     }
   }
 
-  @Test func `a stream that is answered at once is sent piece by piece, and not to HEAD`() async throws {
+  @Test func `a stream is sent piece by piece, and not to HEAD`() async throws {
     try await withRouter { client in
       try client.send("HEAD /stream HTTP/1.1\r\nHost: a\r\n\r\nGET /stream HTTP/1.1\r\nHost: a\r\n\r\n")
       #expect(try client.receiveResponse(toHEAD: true).status == 200)
@@ -100,7 +97,7 @@ import Testing
 
   @Test func `what is thrown becomes its status, and the connection goes on`() async throws {
     try await withRouter { client in
-      for (path, status) in [("/problem", 400), ("/failure", 500), ("/nowhere", 404), ("/now/a", 200)] {
+      for (path, status) in [("/problem", 400), ("/failure", 500), ("/nowhere", 404), ("/text/a", 200)] {
         try client.send("GET \(path) HTTP/1.1\r\nHost: a\r\n\r\n")
         #expect(try client.receiveResponse().status == status)
       }
@@ -110,10 +107,10 @@ import Testing
   @Test func `a small body that nobody read is dropped, and a broken one refused`() async throws {
     try await withRouter { client in
       try client.send(
-        "POST /now/a HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhelloGET /now/b HTTP/1.1\r\nHost: a\r\n\r\n"
+        "POST /text/a HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhelloGET /text/b HTTP/1.1\r\nHost: a\r\n\r\n"
       )
       for text in ["a", "b"] { #expect(try client.receiveResponse().text == text) }
-      try client.send("POST /now/a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n")
+      try client.send("POST /text/a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n")
       #expect(try client.receiveResponse().status == 400)
       #expect(client.isClosedByPeer())
     }
@@ -123,7 +120,7 @@ import Testing
     try await withServer(handler: Self.router) { _, port in
       try await RawHTTPClient.run {
         let client = try RawHTTPClient(port: port, receiveBuffer: 16 * 1024)
-        try client.send("GET /large HTTP/1.1\r\nHost: a\r\n\r\nGET /now/b HTTP/1.1\r\nHost: a\r\n\r\n")
+        try client.send("GET /large HTTP/1.1\r\nHost: a\r\n\r\nGET /text/b HTTP/1.1\r\nHost: a\r\n\r\n")
         #expect(try client.receiveResponse().body.count == 4 << 20)
         #expect(try client.receiveResponse().text == "b")
       }
@@ -132,7 +129,7 @@ import Testing
 
   @Test func `the last request that a connection may have is answered, and no further one`() async throws {
     try await withRouter(configure: { $0.limits.requestsPerConnection = 2 }) { client in
-      try client.send(String(repeating: "GET /now/a HTTP/1.1\r\nHost: a\r\n\r\n", count: 3))
+      try client.send(String(repeating: "GET /text/a HTTP/1.1\r\nHost: a\r\n\r\n", count: 3))
       for _ in 0..<2 { #expect(try client.receiveResponse().text == "a") }
       #expect(try client.receiveAll().isEmpty)
     }

@@ -1,0 +1,78 @@
+import HTTPTypes
+import Logging
+
+/// Has the handler answer one request, and writes the response to its exchange.
+struct HandlerTask {
+  let exchange: Exchange
+  let request: HTTPServerRequest
+
+  private var loop: EventLoop { exchange.loop }
+
+  /// Begins the task on the connection's loop.
+  func start() -> Task<Void, Never> {
+    loop.beginTask()
+    return Task(executorPreference: loop) {
+      await run()
+      loop.endTask()
+    }
+  }
+
+  /// Waits for the response and has it sent.
+  private func run() async {
+    let response: HTTPServerResponse?
+    do {
+      response = try await loop.context.handler.respond(to: request)
+    } catch {
+      response = self.response(to: error)
+    }
+    let exchange = exchange
+    guard let response else {
+      loop.execute { exchange.connection.close() }
+      return
+    }
+    if case .stream(let next) = response.body, response.hasBody(inAnswerTo: request.method) {
+      await stream(response, next)
+    } else if loop.isCurrent {
+      exchange.write(response)
+    } else {
+      loop.execute { exchange.write(response) }
+    }
+  }
+
+  /// The problem that a failure is answered with; `nil` where there is no client to answer.
+  private func response(to error: any Error) -> HTTPServerResponse? {
+    let problem: HTTPProblem
+    switch error {
+    case let error as HTTPProblem: problem = error
+    case HTTPBodyError.tooLarge(let limit): problem = Refusal.bodyTooLarge(limit: limit).problem
+    case HTTPBodyError.tooSlow: problem = Refusal.bodyTooSlow.problem
+    case HTTPBodyError.malformed: problem = Refusal.brokenCoding.problem
+    case HTTPBodyError.disconnected: return nil
+    default:
+      loop.context.logger.error(
+        "handler failed",
+        metadata: ["id": "\(request.id)", "error": "\(String(describing: error).escapedForLog)"])
+      problem = Refusal.internalError.problem
+    }
+    return problem.response(requestID: request.id)
+  }
+
+  private func stream(
+    _ response: HTTPServerResponse, _ next: @Sendable () async throws -> [UInt8]?
+  ) async {
+    let exchange = exchange
+    do {
+      try await exchange.perform { exchange.write(response) }
+      while let piece = try await next() {
+        if !piece.isEmpty { try await exchange.perform { exchange.writeStreamed(piece) } }
+      }
+      loop.execute { if exchange.isOpen { exchange.endStream() } }
+    } catch {
+      if !(error is HTTPBodyError) {
+        loop.context.logger.error("stream failed", metadata: ["error": "\("\(error)".escapedForLog)"])
+      }
+      // The status is out: only a connection that ends early can still show the failure.
+      loop.execute { if exchange.isOpen { exchange.breakStream() } }
+    }
+  }
+}
