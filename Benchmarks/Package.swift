@@ -11,7 +11,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-    // What the engine is held against: nothing of the product depends on it.
+    // The peers in the comparison. No product depends on them.
     .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1"),
     .package(url: "https://github.com/swhitty/FlyingFox", exact: "0.27.1"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
@@ -29,7 +29,7 @@ let package = Package(
         .product(name: "SnapshotFormat", package: "data-snapshots"),
       ]),
 
-    // The servers that are compared, beside nginx and `snapshot serve`.
+    // The servers in the comparison, besides nginx and `snapshot serve`.
     .executableTarget(
       name: "EngineServer",
       dependencies: [
@@ -49,7 +49,7 @@ let package = Package(
     .executableTarget(
       name: "FlyingFoxPeer", dependencies: [.product(name: "FlyingFox", package: "FlyingFox")]),
 
-    // What compares them.
+    // The benchmark.
     .target(name: "CBenchmark"),
     .target(name: "CFlushCounter"),
     .executableTarget(

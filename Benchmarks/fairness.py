@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Measures how long an upload of 1 KB takes while the server checks bundles that inflate to a lot.
+"""Measures the time of an upload of 1 KB while the server checks bundles that inflate to a large size.
 
     swift build -c release --product snapshot
     python3 Benchmarks/fairness.py .build/release/snapshot [--large 8] [--seconds 10]
 
-For each kind of large bundle it starts a server of its own on loopback, uploads small bundles one after the other
-without a digest (so that each is checked before its answer), first alone and then while eight clients send large
-bundles again and again, and prints the percentiles and their ratio.
+For each kind of large bundle it starts a server on loopback. It uploads small bundles one after the other without a
+digest, so that each is checked before its response: first alone, then while eight clients repeatedly send large
+bundles. It prints the percentiles of both and their ratio.
 """
 import argparse, hashlib, http.client, json, multiprocessing, os, random, struct, subprocess, tempfile, time, uuid, zlib
 
@@ -14,7 +14,7 @@ MIB = 1 << 20
 
 
 class Entry:
-    """A file of a bundle: its bytes as the archive holds them, made once however often they are in it."""
+    """A file of a bundle, as stored in the archive. It can be in a bundle several times, and is compressed only once."""
 
     def __init__(self, data, deflates=True):
         self.size, self.crc, self.sha256 = len(data), zlib.crc32(data), hashlib.sha256(data).hexdigest()
@@ -24,7 +24,7 @@ class Entry:
 
 
 def bundle(entries):
-    """A snapshot bundle whose recordings are `entries`."""
+    """Returns a snapshot bundle with `entries` as its recordings."""
     time_text, snapshot = "2026-01-01T00:00:00Z", str(uuid.uuid4())
     named = [("recordings/r%d" % index, entry) for index, entry in enumerate(entries)]
     manifest = json.dumps({
@@ -100,7 +100,7 @@ def measure(snapshot, name, make, options):
         try:
             port = int(server.stdout.readline().rsplit(":", 1)[1])
             idle = small_uploads(port, options.seconds)
-            # Processes of their own: threads would wait for this one's interpreter, not for the server.
+            # Separate processes, because threads would wait for this interpreter and not for the server.
             answers, stopping = multiprocessing.Queue(), multiprocessing.Event()
             senders = [multiprocessing.Process(target=send, args=(port, large, answers, stopping), daemon=True)
                        for _ in range(options.large)]

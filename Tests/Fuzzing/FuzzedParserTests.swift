@@ -1,12 +1,12 @@
 import Foundation
 import Testing
 
-/// Replays what libFuzzer begins with and what it has found: each file is an input that once was worth a look.
+/// Replays the seeds of libFuzzer and the inputs that it has found to fail.
 @Suite struct FuzzedParserTests {
   @Test(arguments: FuzzedParser.allCases)
   func `what is kept breaks no parser`(parser: FuzzedParser) throws {
     let inputs = try Self.inputs(of: parser)
-    #expect(inputs.contains { $0.path.contains("/Seeds/") }, "there is nothing to begin with")
+    #expect(inputs.contains { $0.path.contains("/Seeds/") }, "there are no seeds")
     for input in inputs {
       do {
         try parser.check(Array(try Data(contentsOf: input)))

@@ -1,13 +1,13 @@
-// Tells ThreadSanitizer of the moments at which a contended `Synchronization.Mutex` is locked and unlocked.
+// Informs ThreadSanitizer when a contended `Synchronization.Mutex` is locked and unlocked.
 //
-// On Linux the fast path of a `Mutex` is inlined into the code that uses it, and so instrumented with it. The slow path
-// is not: it lies in libswiftSynchronization.so, which is built without ThreadSanitizer, and there the kernel itself
-// hands the lock over. Of a contended lock only the fast half is seen then, and everything that the lock protects is
-// reported as a race, in a program of ten correct lines as well.
+// On Linux the fast path of a `Mutex` is inlined into the code that uses it, and therefore instrumented. The slow path
+// is in libswiftSynchronization.so, which is built without ThreadSanitizer and lets the kernel pass the lock on.
+// ThreadSanitizer does not see this part, and reports every access protected by a contended lock as a race, even in a
+// correct program of ten lines.
 //
-// This object is linked into the programs of a ThreadSanitizer build, and nowhere else. Its functions take the places
-// of the three slow ones, call them, and announce what they did. Nothing is suppressed: an access without the lock has
-// no part in what is announced, and is reported as before (`Races.swift` shows that, each time before the tests run).
+// This object is linked only into the programs of a ThreadSanitizer build. Its functions replace the three slow ones,
+// call them, and inform ThreadSanitizer. No report is suppressed: an access without the lock is still reported, which
+// `Races.swift` verifies each time before the tests run.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -38,7 +38,7 @@ static UnlockFunction *originalUnlock;
 static void *find(const char *name) {
   void *function = dlsym(RTLD_NEXT, name);
   if (!function) {
-    fprintf(stderr, "This Swift's mutex has no %s: %s needs a look\n", name, __FILE__);
+    fprintf(stderr, "This Swift's mutex has no %s: update %s\n", name, __FILE__);
     abort();
   }
   return function;

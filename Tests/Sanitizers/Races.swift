@@ -1,8 +1,9 @@
 import Foundation
 import Synchronization
 
-/// Four threads count, to show what ThreadSanitizer sees: with the lock `held` by all nothing may be reported; with one
-/// thread `beside` the lock, or all of them `unlocked`, a race has to be.
+/// Increments a counter in four threads to verify the reports of ThreadSanitizer. With `held`, all threads lock the
+/// mutex and there must be no report. With `beside`, one thread does not, and with `unlocked` none does; both must be
+/// reported.
 final class Counter: Sendable {
   let lock = Mutex(0)
   let begun = Atomic(0)
@@ -13,7 +14,7 @@ final class Counter: Sendable {
     for number in 0..<4 {
       Thread.detachNewThread { [self] in
         let isLocking = kind == "held" || kind == "beside" && number > 0
-        // Relaxed, so that it orders nothing.
+        // Relaxed, so that it does not order the accesses.
         begun.add(1, ordering: .relaxed)
         while begun.load(ordering: .relaxed) < 4 {}
         for _ in 0..<20_000 {

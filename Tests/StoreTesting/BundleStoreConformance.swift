@@ -7,13 +7,13 @@ import SystemIO
 import TestSupport
 import Testing
 
-/// The stores that must obey the same rules.
+/// The bundle stores that the conformance tests run with.
 package enum StoreKind: CaseIterable, Sendable {
   case memory, files
 
   /// Runs `body` with an empty store.
   package func withStore(
-    validator: UploadValidator = .samples, _ body: (any BundleStore) async throws -> Void
+    validator: UploadValidator = .samples, _ body: (any AnyUploadStore) async throws -> Void
   )
     async throws
   {
@@ -32,14 +32,14 @@ package enum StoreKind: CaseIterable, Sendable {
 }
 
 extension Logger {
-  /// A logger that nobody hears.
+  /// A logger that discards its messages.
   package static let quiet = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
 }
 
-/// The rules of ``BundleStore``, for every store alike.
+/// The guarantees of ``BundleStore``, tested with every store.
 @Suite struct BundleStoreConformance {
   @Test(arguments: StoreKind.allCases, [1, 7, 1 << 16])
-  func `what was committed is read back as it came`(kind: StoreKind, pieceSize: Int) async throws {
+  func `a committed bundle is read back unchanged`(kind: StoreKind, pieceSize: Int) async throws {
     try await kind.withStore { store async throws in
       let sample = SampleBundle(filling: "hello", count: pieceSize == 1 ? 10 : 200_000)
       let attachment = Attachment(
@@ -65,7 +65,7 @@ extension Logger {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `without an id the manifest's is used`(kind: StoreKind) async throws {
+  func `without an id, the manifest's id is used`(kind: StoreKind) async throws {
     try await kind.withStore { store async throws in
       let sample = SampleBundle()
       let publication = try await store.upload(sample.bytes, as: Attachment(report: .sample))
@@ -74,18 +74,74 @@ extension Logger {
     }
   }
 
+  @Test(arguments: StoreKind.allCases, ["published", "set aside", "deleted"])
+  func `without an id, an id that is taken is replaced by a new one`(kind: StoreKind, state: String)
+    async throws
+  {
+    try await kind.withStore { store async throws in
+      let sample = SampleBundle()
+      try await store.upload(sample)
+      switch state {
+      case "set aside": try await store.setAside(sample.id)
+      case "deleted": try await store.delete(sample.id)
+      default: break
+      }
+      let report = try ReportID(validating: "BUG-124")
+      let attachments = [
+        Attachment(report: .sample), Attachment(report: .sample, expected: sample.sha256),
+        Attachment(report: .sample, createOnly: true), Attachment(report: report),
+      ]
+      for attachment in attachments {
+        let publication = try await store.upload(sample.bytes, as: attachment)
+        guard case .created(let record) = publication else {
+          Issue.record("answered as a repetition")
+          return
+        }
+        #expect(record.id != sample.id && record.manifestID == sample.id)
+        #expect(try await store.record(record.id).manifestID == sample.id)
+        #expect(try await store.open(record.id).contents == sample.bytes)
+      }
+      let other = SampleBundle(id: sample.id, filling: "other")
+      let record = try await store.upload(other.bytes, as: Attachment(report: .sample)).record
+      #expect(record.id != sample.id && record.manifestID == sample.id)
+      let first = await failure {
+        let record = try await store.record(sample.id)
+        #expect(record.manifestID == nil)
+      }
+      #expect(first == (state == "deleted" ? "deleted" : nil))
+    }
+  }
+
   @Test(arguments: StoreKind.allCases)
-  func `a chosen id wins over the manifest's`(kind: StoreKind) async throws {
+  func `of uploads at once without an id, exactly one gets the manifest's`(kind: StoreKind) async throws {
+    try await kind.withStore { store async throws in
+      let sample = SampleBundle(count: 1000)
+      let records = try await withThrowingTaskGroup(of: SnapshotRecord.self) { group in
+        for _ in 0..<12 {
+          group.addTask { try await store.upload(sample.bytes, as: Attachment(report: .sample)).record }
+        }
+        return try await group.reduce(into: []) { $0.append($1) }
+      }
+      #expect(Set(records.map(\.id)).count == 12)
+      #expect(records.filter { $0.id == sample.id && $0.manifestID == nil }.count == 1)
+      #expect(records.filter { $0.manifestID == sample.id }.count == 11)
+      #expect(try await store.allRecords().count == 12)
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `an id chosen by the sender takes precedence over the manifest's`(kind: StoreKind) async throws {
     try await kind.withStore { store async throws in
       let (sample, chosen) = (SampleBundle(), SnapshotID())
       let publication = try await store.upload(sample.bytes, as: Attachment(report: .sample, id: chosen))
       #expect(publication.record.id == chosen)
+      #expect(publication.record.manifestID == sample.id)
       #expect(await failure { _ = try await store.record(sample.id) } == "notFound")
     }
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `a record says which token it was attached with`(kind: StoreKind) async throws {
+  func `a record contains the id of the token that attached the bundle`(kind: StoreKind) async throws {
     try await kind.withStore { store async throws in
       let (sample, other) = (SampleBundle(), SampleBundle())
       try await store.upload(sample.bytes, as: Attachment(report: .sample, attachedBy: "0123456789ab"))
@@ -98,7 +154,7 @@ extension Logger {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `a bundle of another application than may be is refused`(kind: StoreKind) async throws {
+  func `a bundle of an application that is not allowed is refused`(kind: StoreKind) async throws {
     try await kind.withStore { store async throws in
       let sample = SampleBundle()
       for applications in [[], ["com.example"], ["com.example.newsletter"]] as [Set<String>] {
@@ -113,7 +169,9 @@ extension Logger {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `the same bytes for the same report are there already`(kind: StoreKind) async throws {
+  func `uploading the same bytes for the same report returns the existing record`(kind: StoreKind)
+    async throws
+  {
     try await kind.withStore { store async throws in
       let sample = SampleBundle()
       let first = try await store.upload(sample)
@@ -123,7 +181,7 @@ extension Logger {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `a taken id is refused to other bytes and to another report`(kind: StoreKind) async throws {
+  func `a taken id is refused for other bytes and for another report`(kind: StoreKind) async throws {
     try await kind.withStore { store async throws in
       let sample = SampleBundle()
       try await store.upload(sample)
@@ -165,7 +223,7 @@ extension Logger {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `an open bundle stays readable while it is deleted`(kind: StoreKind) async throws {
+  func `an open bundle remains readable while it is deleted`(kind: StoreKind) async throws {
     try await kind.withStore { store async throws in
       let sample = SampleBundle(count: 1000)
       try await store.upload(sample)
@@ -176,7 +234,7 @@ extension Logger {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `a wrong digest is named and nothing is kept`(kind: StoreKind) async throws {
+  func `a wrong digest is reported, and nothing is stored`(kind: StoreKind) async throws {
     try await kind.withStore { store async throws in
       let (sample, other) = (SampleBundle(), SampleBundle())
       do {
@@ -196,7 +254,7 @@ extension Logger {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `what is no bundle is refused and nothing is kept`(kind: StoreKind) async throws {
+  func `bytes that are not a bundle are refused, and nothing is stored`(kind: StoreKind) async throws {
     try await kind.withStore { store async throws in
       let sample = SampleBundle(.broken)
       #expect(await failure { try await store.upload(sample, expected: true) } == "invalid")
@@ -206,7 +264,7 @@ extension Logger {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `without a digest everything is checked before the answer`(kind: StoreKind) async throws {
+  func `without a digest, everything is checked before the answer`(kind: StoreKind) async throws {
     try await kind.withStore { store async throws in
       #expect(await failure { try await store.upload(SampleBundle(.damaged)) } == "invalid")
       #expect(try await store.upload(SampleBundle()).record.verified == .intact)
@@ -215,7 +273,7 @@ extension Logger {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `a small bundle is checked whole before the answer`(kind: StoreKind) async throws {
+  func `a small bundle is checked completely before the answer`(kind: StoreKind) async throws {
     for (spare, verified) in [(-1, SnapshotRecord.Verification.pending), (0, .intact), (1, .intact)] {
       let sample = SampleBundle()
       var validator = UploadValidator.samples
@@ -237,7 +295,7 @@ extension Logger {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `a disk that fails while a bundle is checked is not the bundle's fault`(kind: StoreKind) async throws {
+  func `a disk failure during the check does not count as an invalid bundle`(kind: StoreKind) async throws {
     var validator = UploadValidator.samples
     validator.validate = { _, _ throws(BundleError) in
       throw .system(SystemError(operation: "pread", code: POSIXErrorCode.EIO.rawValue))
@@ -248,7 +306,7 @@ extension Logger {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `a discarded upload leaves nothing and takes nothing more`(kind: StoreKind) async throws {
+  func `a discarded upload leaves nothing behind and accepts no more bytes`(kind: StoreKind) async throws {
     try await kind.withStore { store async throws in
       let sample = SampleBundle()
       let upload = try await store.beginUpload()
@@ -264,7 +322,8 @@ extension Logger {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `an upload is committed once, and discarding it afterwards is harmless`(kind: StoreKind) async throws {
+  func `an upload is committed once, and discarding it afterwards has no effect`(kind: StoreKind) async throws
+  {
     try await kind.withStore { store async throws in
       let sample = SampleBundle()
       let upload = try await store.beginUpload()
@@ -277,7 +336,9 @@ extension Logger {
   }
 
   @Test(arguments: StoreKind.allCases, SnapshotRecord.Verification.allCases)
-  func `a verification is kept`(kind: StoreKind, verification: SnapshotRecord.Verification) async throws {
+  func `the result of a verification is stored`(kind: StoreKind, verification: SnapshotRecord.Verification)
+    async throws
+  {
     try await kind.withStore { store async throws in
       var record = try await store.upload(SampleBundle()).record
       try await store.change(RecordChange(verified: verification), of: record.id)
@@ -292,7 +353,9 @@ extension Logger {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `uploads that race for an id with other bytes have one winner`(kind: StoreKind) async throws {
+  func `of uploads that race for an id with different bytes, exactly one succeeds`(kind: StoreKind)
+    async throws
+  {
     try await kind.withStore { store async throws in
       let id = SnapshotID()
       let samples = (0..<16).map { SampleBundle(id: id, filling: "\($0)", count: 10_000) }
@@ -313,7 +376,7 @@ extension Logger {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `uploads that race for an id with the same bytes all end well, one as the first`(
+  func `of uploads that race for an id with the same bytes, all succeed and one is the first`(
     kind: StoreKind
   ) async throws {
     try await kind.withStore { store async throws in
@@ -328,7 +391,7 @@ extension Logger {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `64 uploads at once are all there`(kind: StoreKind) async throws {
+  func `64 concurrent uploads are all stored`(kind: StoreKind) async throws {
     try await kind.withStore { store async throws in
       let samples = (0..<64).map { SampleBundle(filling: "\($0)", count: $0 * 5000) }
       try await withThrowingTaskGroup { group in

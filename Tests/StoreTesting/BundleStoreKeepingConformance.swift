@@ -4,12 +4,14 @@ import SnapshotStore
 import SystemIO
 import Testing
 
-/// The rules of ``BundleStore`` on what is changed, let go and set aside, for every store alike.
+/// The guarantees of ``BundleStore`` for changes, deletions and bundles that are set aside, tested with every store.
 @Suite struct BundleStoreKeepingConformance {
   private static let end = Date(timeIntervalSince1970: 1_900_000_000.123)
 
   @Test(arguments: StoreKind.allCases)
-  func `a pin and an end are kept and taken away, and nothing else is changed`(kind: StoreKind) async throws {
+  func `a pin and an expiration are stored and removed, and nothing else changes`(kind: StoreKind)
+    async throws
+  {
     try await kind.withStore { store async throws in
       var record = try await store.upload(SampleBundle()).record
       func change(_ change: RecordChange) async throws {
@@ -30,7 +32,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `an end that comes with the upload is kept`(kind: StoreKind) async throws {
+  func `an expiration that is sent with the upload is stored`(kind: StoreKind) async throws {
     try await kind.withStore { store async throws in
       let sample = SampleBundle()
       let attachment = Attachment(
@@ -41,7 +43,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `changes at the same time are all made`(kind: StoreKind) async throws {
+  func `concurrent changes are all applied`(kind: StoreKind) async throws {
     try await kind.withStore { store async throws in
       let sample = SampleBundle()
       try await store.upload(sample, expected: true)
@@ -64,7 +66,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `what is deleted on a condition goes only where it holds`(kind: StoreKind) async throws {
+  func `a conditional deletion deletes only if the condition holds`(kind: StoreKind) async throws {
     try await kind.withStore { store async throws in
       let sample = SampleBundle()
       try await store.upload(sample)
@@ -80,7 +82,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `what is set aside has a record and no bundle`(kind: StoreKind) async throws {
+  func `a bundle that is set aside has a record but can't be opened`(kind: StoreKind) async throws {
     try await kind.withStore { store async throws in
       let sample = SampleBundle()
       var record = try await store.upload(sample).record
@@ -104,7 +106,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `the same bytes again put right what was set aside`(kind: StoreKind) async throws {
+  func `uploading the same bytes again repairs a bundle that is set aside`(kind: StoreKind) async throws {
     try await kind.withStore { store async throws in
       let sample = SampleBundle()
       try await store.upload(sample)
@@ -121,7 +123,9 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `what was set aside is put right only by bytes that were checked whole`(kind: StoreKind) async throws {
+  func `a bundle that is set aside is repaired only by bytes that were checked completely`(kind: StoreKind)
+    async throws
+  {
     try await kind.withStore { store async throws in
       let sample = SampleBundle(.damaged)
       let record = try await store.upload(sample, expected: true).record

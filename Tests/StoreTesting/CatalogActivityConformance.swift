@@ -3,7 +3,7 @@ import SnapshotFormat
 import SnapshotStore
 import Testing
 
-/// What every ``Catalog`` tells of how much arrived on which day.
+/// The counts per day, tested for every ``Catalog``.
 @Suite struct CatalogActivityConformance {
   private static let day: TimeInterval = 86_400
 

@@ -3,12 +3,12 @@ import SnapshotFormat
 import SnapshotStore
 import Testing
 
-/// The rules of ``Catalog``, for every catalogue alike.
+/// The rules of ``Catalog``, tested for every catalogue.
 @Suite struct CatalogConformance {
   @Test(arguments: CatalogKind.allCases)
   func `pages are newest first and join without gap or overlap`(kind: CatalogKind) async throws {
     try await kind.withCatalog { catalog in
-      // Times repeat, so that the id has to decide, and arrive in no order.
+      // Several records have the same time, so that the id decides, and they are inserted in random order.
       let records = try (0..<50).map { try record(at: Double($0 / 3)) }
       for record in records.shuffled() { try await catalog.insert(record) }
       try await catalog.insert(try record(at: 7, report: "BUG-9"))

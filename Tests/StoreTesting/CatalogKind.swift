@@ -4,11 +4,11 @@ package import SnapshotFormat
 package import SnapshotStore
 import TestSupport
 
-/// The catalogues that must obey the same rules.
+/// The catalogues that must follow the same rules.
 package enum CatalogKind: CaseIterable, Sendable {
   case memory, sqlite
 
-  /// Runs `body` with an empty, complete catalogue.
+  /// Calls `body` with an empty, complete catalogue.
   package func withCatalog(_ body: (any Catalog) async throws -> Void) async throws {
     switch self {
     case .memory:
@@ -26,7 +26,7 @@ package enum CatalogKind: CaseIterable, Sendable {
   }
 }
 
-/// A record to be found, with what a test says of it.
+/// Creates a record with the given properties.
 package func record(
   at time: TimeInterval = 1_800_000_000, report: String = "BUG-123", id: SnapshotID = SnapshotID(),
   identifiers: [String]? = nil, _ change: (inout SnapshotRecord) -> Void = { _ in }
@@ -40,7 +40,7 @@ package func record(
 }
 
 extension SnapshotRecord {
-  /// As a list shows it.
+  /// The record as it is listed.
   package var listed: SnapshotRecord {
     var listed = self
     listed.identifiers = nil

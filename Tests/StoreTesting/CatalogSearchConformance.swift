@@ -3,9 +3,9 @@ import SnapshotFormat
 import SnapshotStore
 import Testing
 
-/// What every catalogue finds, alike.
+/// The search, tested for every ``Catalog``.
 @Suite struct CatalogSearchConformance {
-  /// The ids of what `query` finds, as letters: `a` for the first of `records`.
+  /// The ids of the found records as letters: `a` for the first of `records`.
   private func found(
     _ change: (inout CatalogQuery) throws -> Void, in catalog: any Catalog, _ records: [SnapshotRecord]
   ) async throws -> String {
@@ -22,7 +22,7 @@ import Testing
     kind: CatalogKind
   ) async throws {
     let limit = SearchLimits.words
-    // Every one of them twice, which changes nothing.
+    // Each identifier occurs twice, which must not make a difference.
     let identifiers = (0..<limit + 100).flatMap { ["word\($0)", "word\($0)"] }
     let records = try [record(at: 1, report: "BUG-1", identifiers: identifiers)]
     try await kind.withCatalog { catalog in
@@ -173,7 +173,7 @@ import Testing
     }
   }
 
-  /// Whatever is combined, pages join to what a look at every record finds.
+  /// For every combination of conditions, the pages contain exactly the records that a check of each record finds.
   @Test(arguments: CatalogKind.allCases)
   func `pages of any search join without gap or overlap while others arrive`(kind: CatalogKind) async throws {
     var random = SystemRandomNumberGenerator()
@@ -360,6 +360,30 @@ import Testing
       try await catalog.complete(generation: state.generation)
       #expect(try await catalog.state().extent == .everything)
       #expect(try await catalog.page(CatalogQuery(), PageRequest()).records == [removed.listed])
+    }
+  }
+
+  @Test(arguments: CatalogKind.allCases)
+  func `a record is found by the UUID of its manifest, and by its own beside it`(kind: CatalogKind)
+    async throws
+  {
+    let other = SnapshotID()
+    let records = try [record(at: 1), record(at: 2) { $0.manifestID = other }]
+    try await kind.withCatalog { catalog in
+      try await catalog.insert(records)
+      for id in [other, records[1].id] {
+        #expect(try await found({ $0.text = "\(id)" }, in: catalog, records) == "b")
+        #expect(try await found({ $0.text = "\(id)".uppercased() }, in: catalog, records) == "b")
+      }
+      #expect(try await found({ $0.text = "\(SnapshotID())" }, in: catalog, records) == "")
+      #expect(
+        try await catalog.page(CatalogQuery(), PageRequest(limit: 2)).records.map(\.manifestID) == [
+          other, nil,
+        ])
+      var changed = records[1]
+      changed.manifestID = nil
+      try await catalog.insert(changed)
+      #expect(try await found({ $0.text = "\(other)" }, in: catalog, records) == "")
     }
   }
 }

@@ -2,7 +2,7 @@ package import SnapshotFormat
 package import SnapshotStore
 import Synchronization
 
-/// A catalogue in memory, for tests: it obeys every rule, but what it holds goes with the process.
+/// A catalogue in memory, for tests. It follows every rule, but loses its records when the process ends.
 package final class InMemoryCatalog: Catalog {
   fileprivate struct Entry {
     var record: SnapshotRecord
@@ -12,8 +12,8 @@ package final class InMemoryCatalog: Catalog {
 
   fileprivate struct State {
     var entries: [SnapshotID: Entry] = [:]
-    /// The places of the records that have each term, and under `nil` those of all, oldest first: what arrives goes to
-    /// the end.
+    /// The positions of the records with each term, and with the key `nil` those of all records, oldest first: new
+    /// records are usually appended.
     var places: [String?: [Cursor]] = [:]
     var removed: Set<SnapshotID> = []
     var isComplete = false
@@ -22,7 +22,7 @@ package final class InMemoryCatalog: Catalog {
 
   private let entries = Mutex(State())
 
-  /// An empty catalogue.
+  /// Creates an empty catalogue.
   package init() {}
 
   /// Adds records, or replaces those with the same ids.
@@ -30,7 +30,7 @@ package final class InMemoryCatalog: Catalog {
     entries.withLock { state in for record in records { state.insert(record) } }
   }
 
-  /// Removes a record for good, if it is there.
+  /// Removes a record permanently, if it exists.
   package func remove(_ id: SnapshotID) async throws(CatalogError) {
     entries.withLock { state in
       state.removed.insert(id)
@@ -38,7 +38,7 @@ package final class InMemoryCatalog: Catalog {
     }
   }
 
-  /// One page of the records that `query` finds, newest first.
+  /// Returns one page of the records that match `query`, newest first.
   package func page(_ query: CatalogQuery, _ request: PageRequest) async throws(CatalogError) -> Page {
     entries.withLock { state in
       var builder = PageBuilder(request)
@@ -54,7 +54,7 @@ package final class InMemoryCatalog: Catalog {
     }
   }
 
-  /// How many records `query` finds.
+  /// Counts the records that match `query`.
   package func total(_ query: CatalogQuery) async throws(CatalogError) -> CatalogTotal {
     entries.withLock { state in
       if query == CatalogQuery() { return CatalogTotal(count: state.entries.count) }
@@ -67,7 +67,7 @@ package final class InMemoryCatalog: Catalog {
     }
   }
 
-  /// How much arrived on each of `days`, of the records that `query` finds.
+  /// Counts the records and bytes received on each of `days` that match `query`.
   package func activity(
     _ query: CatalogQuery, days: ClosedRange<Int>
   ) async throws(CatalogError) -> CatalogActivity {
@@ -82,24 +82,24 @@ package final class InMemoryCatalog: Catalog {
     }
   }
 
-  /// Nothing until it has been completed: it starts empty with every process.
+  /// Returns the state. The extent is `nothing` until the catalogue is completed, because it is empty in every process.
   package func state() async throws(CatalogError) -> CatalogState {
     entries.withLock {
       CatalogState(extent: $0.isComplete ? .everything : .nothing, generation: $0.generation)
     }
   }
 
-  /// Takes note that it knows everything. Its lists are answered before, too.
+  /// Marks the catalogue as complete. Lists are also served before.
   package func complete(generation: Int) async throws(CatalogError) {
     entries.withLock { state in if state.generation == generation { state.isComplete = true } }
   }
 
-  /// Starts anew, with nothing.
+  /// Removes all records, and starts a new generation.
   package func clear() async throws(CatalogError) {
     entries.withLock { $0 = State(generation: $0.generation + 1) }
   }
 
-  /// The ids that it has in one part of all.
+  /// Returns the ids of one shard that the catalogue contains.
   package func ids(in shard: SnapshotShard) async throws(CatalogError) -> [SnapshotID] {
     entries.withLock { $0.entries.keys.filter { SnapshotShard(of: $0) == shard } }
   }
@@ -126,7 +126,7 @@ extension InMemoryCatalog.State {
     }
   }
 
-  /// Takes an entry out of both tables.
+  /// Removes an entry from both tables.
   fileprivate mutating func forget(_ entry: InMemoryCatalog.Entry) {
     entries[entry.record.id] = nil
     for list in Self.lists(of: entry) {
@@ -139,7 +139,8 @@ extension InMemoryCatalog.State {
 
   private static func lists(of entry: InMemoryCatalog.Entry) -> [String?] { [nil] + entry.terms.map { $0 } }
 
-  /// Visits what `query` finds, newest first, until `visit` says no: along the shortest list of a term.
+  /// Visits the records that match `query`, newest first, until `visit` returns `false`. Uses the shortest list of a
+  /// term.
   fileprivate func visit(
     _ query: CatalogQuery, olderThan cursor: Cursor?, _ visit: (SnapshotRecord) -> Bool
   ) {
@@ -163,7 +164,7 @@ extension InMemoryCatalog.State {
 }
 
 extension [Cursor] {
-  /// The first index whose element is not less than `place`, in an ascending array: binary search.
+  /// Returns the first index whose element is not less than `place`, in an ascending array (binary search).
   fileprivate func firstIndex(notBefore place: Cursor) -> Int {
     var (low, high) = (0, count)
     while low < high {

@@ -3,14 +3,23 @@ import Foundation
 import Synchronization
 import SystemIO
 
-/// An upload that lies in memory.
+/// A resumable upload in memory.
 struct InMemoryResumable {
   var session: UploadSession
   var bytes: [UInt8] = []
 }
 
 extension InMemoryStore: UploadStore {
-  /// Opens an upload.
+  /// Begins a transient upload.
+  package func beginTransientUpload(
+    _ terms: UploadTerms, limit: Int64, expecting length: Int64?
+  ) async throws(UploadError) -> any TransientUpload {
+    let (session, append) = try UploadSession.transient(
+      terms, limit: limit, limits: uploadLimits, at: validator.now())
+    return InMemoryTransientUpload(session, append, in: self)
+  }
+
+  /// Creates an upload.
   package func createUpload(_ terms: UploadTerms) async throws(UploadError) -> UploadSession {
     try uploads.withLock { uploads throws(UploadError) in
       let upload = try open(terms, among: uploads)
@@ -38,7 +47,7 @@ extension InMemoryStore: UploadStore {
     return InMemoryResumable(session: session, bytes: parts.flatMap(\.bytes))
   }
 
-  /// How far an upload is.
+  /// The session of an upload.
   package func uploadSession(_ id: UploadID) async throws(UploadError) -> UploadSession {
     try require(id).session
   }
@@ -46,7 +55,7 @@ extension InMemoryStore: UploadStore {
   /// All uploads.
   package func uploadSessions() async -> [UploadSession] { uploads.withLock { $0.values.map(\.session) } }
 
-  /// Lets a request append.
+  /// Begins a request that appends to an upload.
   package func beginAppending(
     _ request: AppendRequest, bytes: Int64?, to id: UploadID
   ) async throws(UploadError) -> any UploadAppending {
@@ -78,7 +87,7 @@ extension InMemoryStore: UploadStore {
     }
   }
 
-  /// Forgets an upload.
+  /// Removes an upload.
   package func removeUpload(_ id: UploadID) async throws(UploadError) {
     guard uploads.withLock({ $0.removeValue(forKey: id) }) != nil else { throw .unknown }
   }
@@ -99,16 +108,16 @@ extension InMemoryStore: UploadStore {
   }
 }
 
-/// Bytes on their way into an upload that lies in memory.
+/// A request that appends to an upload in memory.
 private final class InMemoryAppending: UploadAppending {
   private struct State {
-    /// Ahead of the one that is kept by what the request said of the length.
+    /// Like the stored session, but with the length that the request stated.
     var session: UploadSession
     var append: UploadAppend
-    /// What has come and is not kept yet.
+    /// Bytes that were received and are not stored in the upload yet.
     var bytes: [UInt8] = []
 
-    /// Hands over the bytes before `offset`.
+    /// Stores the bytes before `offset` in the upload.
     mutating func settle(upTo offset: Int64, in upload: inout InMemoryResumable, at now: Date) {
       let count = Int(max(offset - session.offset, 0))
       upload.bytes += bytes.prefix(count)
@@ -157,6 +166,64 @@ private final class InMemoryAppending: UploadAppending {
         state.settle(upTo: offset(state.append), in: &upload, at: store.validator.now())
         return upload.session
       }
+    }
+  }
+}
+
+/// A transient upload in memory.
+private final class InMemoryTransientUpload: TransientUpload {
+  private struct State {
+    /// `nil` once the upload has ended.
+    var session: UploadSession?
+    var append: UploadAppend
+    var bytes: [UInt8] = []
+
+    mutating func finish(at now: Date) throws(UploadError) -> UploadSession {
+      guard var session else { throw .store(.notFound) }
+      session.advance(to: append.end, at: now)
+      try session.finish(append, at: now)
+      self.session = session
+      return session
+    }
+  }
+
+  private let store: InMemoryStore
+  private let state: Mutex<State>
+
+  init(_ session: UploadSession, _ append: UploadAppend, in store: InMemoryStore) {
+    self.store = store
+    state = Mutex(State(session: session, append: append))
+  }
+
+  func write(_ bytes: IOBuffer) async throws(UploadError) {
+    try state.withLock { state throws(UploadError) in
+      guard state.session != nil else { throw .store(.notFound) }
+      try state.append.receive(bytes.count)
+      state.bytes += bytes.bytes
+    }
+  }
+
+  func checkpoint() async throws(UploadError) -> Int64 { 0 }
+
+  func end(_ ending: UploadEnding) async throws(UploadError) -> UploadSession {
+    let now = store.validator.now()
+    return try state.withLock { state throws(UploadError) in
+      if ending == .finished { return try state.finish(at: now) }
+      guard let session = state.session.take() else { throw .store(.notFound) }
+      state.bytes = []
+      return session
+    }
+  }
+
+  func commit(_ attachment: Attachment) async throws(StoreError) -> Publication {
+    let now = store.validator.now()
+    let bytes = try state.withLock { state throws(StoreError) in
+      defer { (state.session, state.bytes) = (nil, []) }
+      do throws(UploadError) { _ = try state.finish(at: now) } catch { throw .notFound }
+      return state.bytes
+    }
+    return try await store.queue.perform { [store] () throws(StoreError) in
+      try store.publish(bytes, as: attachment)
     }
   }
 }

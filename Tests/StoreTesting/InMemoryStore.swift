@@ -5,9 +5,9 @@ package import SnapshotStore
 import Synchronization
 import SystemIO
 
-/// A store for tests: it obeys every rule but one, for what it holds goes with the process.
+/// A store for tests. It gives all guarantees but durability: its contents are lost with the process.
 ///
-/// A bundle's bytes lie in a file without a name, so that they can be sent like those of any other store.
+/// A bundle's bytes are in a file without a name, so that they can be sent like those of any other store.
 package final class InMemoryStore: BundleStore {
   private enum Entry {
     case published(StoredBundle)
@@ -17,20 +17,15 @@ package final class InMemoryStore: BundleStore {
 
   let validator: UploadValidator
   private let entries = Mutex<[SnapshotID: Entry]>([:])
-  /// How much uploads that may be resumed take on.
+  /// The limits of resumable uploads.
   package let uploadLimits: UploadLimits
   let uploads = Mutex<[UploadID: InMemoryResumable]>([:])
   let queue = DispatchQueue(label: "in-memory-store")
 
-  /// An empty store.
+  /// Creates an empty store.
   package init(validator: UploadValidator = UploadValidator(), uploadLimits: UploadLimits = UploadLimits()) {
     self.validator = validator
     self.uploadLimits = uploadLimits
-  }
-
-  /// Begins to take a bundle in.
-  package func beginUpload(expecting length: Int64?) async throws(StoreError) -> any BundleUpload {
-    InMemoryUpload(store: self)
   }
 
   /// The record of a bundle.
@@ -38,7 +33,7 @@ package final class InMemoryStore: BundleStore {
     try entries.withLock { entries throws(StoreError) in try Self.record(entries[id]) }
   }
 
-  /// A bundle, open for reading.
+  /// Opens a bundle for reading.
   package func open(_ id: SnapshotID) async throws(StoreError) -> StoredBundle {
     try entries.withLock { entries throws(StoreError) in
       guard case .published(let bundle) = entries[id] else {
@@ -49,10 +44,10 @@ package final class InMemoryStore: BundleStore {
     }
   }
 
-  /// Removes a bundle for good.
+  /// Removes a bundle permanently.
   package func delete(_ id: SnapshotID) async throws(StoreError) { _ = try await delete(id) { _ in true } }
 
-  /// Removes a bundle for good if its record is as `condition` wants it.
+  /// Removes a bundle permanently if its record satisfies `condition`.
   package func delete(
     _ id: SnapshotID, if condition: @escaping @Sendable (SnapshotRecord) -> Bool
   ) async throws(StoreError) -> Bool {
@@ -63,7 +58,7 @@ package final class InMemoryStore: BundleStore {
     }
   }
 
-  /// Changes what may change of a record.
+  /// Changes a record.
   @discardableResult
   package func change(_ change: RecordChange, of id: SnapshotID) async throws(StoreError) -> SnapshotRecord {
     try entries.withLock { entries throws(StoreError) in
@@ -87,7 +82,7 @@ package final class InMemoryStore: BundleStore {
     }
   }
 
-  /// The ids of the bundles in one part of all.
+  /// The ids of all bundles in one shard.
   package func ids(in shard: SnapshotShard) async throws(StoreError) -> [SnapshotID] {
     entries.withLock { entries in
       entries.compactMap { id, entry in
@@ -96,7 +91,7 @@ package final class InMemoryStore: BundleStore {
     }
   }
 
-  /// The records of those of `ids` that are there.
+  /// The records of those of `ids` that exist.
   package func records(_ ids: [SnapshotID]) async throws(StoreError) -> [SnapshotRecord] {
     entries.withLock { entries in
       ids.compactMap { entries[$0].flatMap(Self.readable) }
@@ -109,7 +104,7 @@ package final class InMemoryStore: BundleStore {
     return record
   }
 
-  /// `nil` for what is deleted.
+  /// `nil` for a deleted bundle.
   private static func readable(_ entry: Entry) -> SnapshotRecord? {
     switch entry {
     case .published(let bundle): return bundle.record
@@ -121,13 +116,14 @@ package final class InMemoryStore: BundleStore {
     }
   }
 
-  /// Gives `bytes` a file without a name, checks them, and publishes them.
+  /// Writes `bytes` to a file without a name, checks them, and publishes them.
   func publish(_ bytes: [UInt8], as attachment: Attachment) throws(StoreError) -> Publication {
     let place = FileManager.default.temporaryDirectory.appending(path: "in-memory-store-\(UUID().uuidString)")
     let admitted = Result { () throws(StoreError) in try admit(bytes, at: place, as: attachment) }
     do { try Folder.removeIfPresent(place.path) } catch { throw StoreError(error) }
-    let (file, record) = try admitted.get()
+    let (file, made) = try admitted.get()
     return try entries.withLock { entries throws(StoreError) in
+      let record = attachment.id == nil && entries[made.id] != nil ? made.renamed() : made
       switch entries[record.id] {
       case .published(let existing):
         try attachment.requireRepeat(of: existing.record, sha256: record.sha256)
@@ -168,7 +164,7 @@ extension InMemoryStore {
     let size = Int64(bytes.count)
     var depth = validator.depth(for: attachment, size: size)
     var summary = try validator.check(place, depth)
-    if depth == .structure, isSetAside(attachment.id ?? summary.manifest.id) {
+    if depth == .structure, let id = attachment.id, isSetAside(id) {
       depth = .full
       summary = try validator.check(place, depth)
     }
@@ -184,29 +180,4 @@ extension StoredBundle {
     change.apply(to: &record)
     return StoredBundle(record: record, file: file)
   }
-}
-
-private final class InMemoryUpload: BundleUpload {
-  private let store: InMemoryStore
-  /// What arrived; `nil` once the upload has ended.
-  private let arrived = Mutex<[UInt8]?>([])
-
-  init(store: InMemoryStore) { self.store = store }
-
-  func append(_ bytes: IOBuffer) async throws(StoreError) {
-    let isOpen = arrived.withLock { arrived in
-      arrived?.append(contentsOf: bytes.bytes)
-      return arrived != nil
-    }
-    guard isOpen else { throw .notFound }
-  }
-
-  func commit(_ attachment: Attachment) async throws(StoreError) -> Publication {
-    guard let bytes = arrived.withLock({ $0.take() }) else { throw .notFound }
-    return try await store.queue.perform { [store] () throws(StoreError) in
-      try store.publish(bytes, as: attachment)
-    }
-  }
-
-  func discard() async { arrived.withLock { $0 = nil } }
 }

@@ -1,15 +1,15 @@
 package import Foundation
 package import SnapshotFormat
 package import SnapshotStore
-import SystemIO
+package import SystemIO
 
-/// Bytes that stand for a bundle: the id of its manifest, what a validator is to find, and a filling.
+/// The bytes of a sample bundle: the id of its manifest, the result of its validation, and filling bytes.
 package struct SampleBundle: Sendable, Hashable {
   package enum Quality: String, CaseIterable {
     case intact
-    /// Refused by every look.
+    /// Refused at every depth of validation.
     case broken
-    /// Refused by a full look only.
+    /// Refused only by a full validation.
     case damaged
   }
 
@@ -25,7 +25,7 @@ package struct SampleBundle: Sendable, Hashable {
 
   package var sha256: ContentDigest { .of(bytes) }
 
-  /// The manifest that ``validate(_:_:)`` finds in every sample.
+  /// The manifest of every sample.
   package static func manifest(_ id: SnapshotID) -> Manifest {
     Manifest(
       id: id, createdAt: Date(timeIntervalSince1970: 1_790_000_000.123),
@@ -34,7 +34,7 @@ package struct SampleBundle: Sendable, Hashable {
       modules: [Module(name: "News", files: ["news/feed"])])
   }
 
-  /// Reads a sample as a validator reads a bundle.
+  /// Validates a sample like a validator of bundles.
   package static func validate(_ zip: URL, _ depth: SnapshotBundle.Depth) throws(BundleError) -> BundleCheck {
     let head: [UInt8]
     do { head = try File(zip.path).read(upTo: 64, at: 0) } catch { throw .system(error) }
@@ -52,19 +52,29 @@ package struct SampleBundle: Sendable, Hashable {
 }
 
 extension UploadValidator {
-  /// The rules, with samples for bundles and a clock that stands still.
+  /// A validator for samples, with a constant clock.
   package static let samples = UploadValidator(
     wholeUpTo: 0, validate: SampleBundle.validate, now: { Date(timeIntervalSince1970: 1_800_000_000.4567) })
 }
 
 extension ReportID {
-  /// The report that most samples are attached to.
+  /// The report of most samples.
   package static let sample: ReportID = {
     do { return try ReportID(validating: "BUG-123") } catch { preconditionFailure("\(error)") }
   }()
 }
 
-extension BundleStore {
+extension UploadStore {
+  /// Begins an upload that consists of a single request.
+  package func beginUpload(expecting length: Int64? = nil) async throws -> any TransientUpload {
+    do {
+      return try await beginTransientUpload(
+        UploadTerms(.whole(.sample), dialect: "test"), limit: .max, expecting: length)
+    } catch UploadError.store(let error) {
+      throw error
+    }
+  }
+
   /// Uploads `bytes` in pieces of `pieceSize`.
   @discardableResult
   package func upload(_ bytes: [UInt8], as attachment: Attachment, pieceSize: Int = 1 << 16) async throws
@@ -77,7 +87,7 @@ extension BundleStore {
     return try await upload.commit(attachment)
   }
 
-  /// Uploads a sample under its own id.
+  /// Uploads a sample with its own id.
   @discardableResult
   package func upload(_ sample: SampleBundle, expected: Bool = false, createOnly: Bool = false) async throws
     -> Publication
@@ -90,13 +100,13 @@ extension BundleStore {
 }
 
 extension StoredBundle {
-  /// All of its bytes.
+  /// All bytes of the bundle.
   package var contents: [UInt8] {
     get throws { try file.read(upTo: Int(file.size), at: 0) }
   }
 }
 
-/// What a call threw, as a word to compare: `nil` where it threw nothing.
+/// The error of a call as a word to compare; `nil` if it did not throw.
 package func failure(_ body: () async throws -> Void) async -> String? {
   do {
     try await body()
@@ -105,5 +115,12 @@ package func failure(_ body: () async throws -> Void) async -> String? {
     return error.word
   } catch {
     return "\(error)"
+  }
+}
+
+extension TransientUpload {
+  /// Appends bytes. Throws the error of the store.
+  package func append(_ bytes: IOBuffer) async throws {
+    do { try await write(bytes) } catch UploadError.store(let error) { throw error }
   }
 }

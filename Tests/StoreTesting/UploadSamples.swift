@@ -15,7 +15,7 @@ extension Attachment {
 }
 
 extension UploadTerms {
-  /// An upload of a sample, of known length unless told otherwise.
+  /// The terms of an upload of a sample, with a known length by default.
   package static func of(_ sample: SampleBundle, deferred: Bool = false, owner: String? = nil) -> UploadTerms
   {
     UploadTerms(
@@ -24,7 +24,7 @@ extension UploadTerms {
 }
 
 extension UploadStore {
-  /// Appends `bytes` where the upload ends, in pieces.
+  /// Appends `bytes` at the end of the upload, in pieces.
   @discardableResult
   package func append(
     _ bytes: some Collection<UInt8>, to id: UploadID, at offset: Int64? = nil, length: Int64? = nil,
@@ -86,7 +86,7 @@ extension StoreError {
   }
 }
 
-/// What was thrown, as a word to compare: `nil` for nothing.
+/// The error that a call threw, as a word to compare; `nil` if it threw nothing.
 package func failureWord(_ body: () throws -> Void) -> String? {
   do {
     try body()
@@ -98,7 +98,7 @@ package func failureWord(_ body: () throws -> Void) -> String? {
   }
 }
 
-/// What was thrown, as a word to compare: `nil` for nothing.
+/// The error that a call threw, as a word to compare; `nil` if it threw nothing.
 package func uploadFailure(_ body: () async throws -> Void) async -> String? {
   do {
     try await body()

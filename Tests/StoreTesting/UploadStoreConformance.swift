@@ -8,11 +8,11 @@ import SystemIO
 import TestSupport
 import Testing
 
-/// A store of bundles that takes uploads too.
+/// A store of bundles that also accepts uploads.
 package typealias AnyUploadStore = BundleStore & UploadStore
 
 extension StoreKind {
-  /// Runs `body` with an empty store that takes uploads.
+  /// Runs `body` with an empty store that accepts uploads.
   package func withUploadStore(
     _ configure: (inout UploadLimits) -> Void = { _ in }, clock: TestClock = TestClock(),
     _ body: (any AnyUploadStore) async throws -> Void
@@ -36,7 +36,7 @@ extension StoreKind {
   }
 }
 
-/// A clock that goes when it is told to.
+/// A clock that only tests advance.
 package final class TestClock: Sendable {
   private let time = Mutex(Date(timeIntervalSince1970: 1_800_000_000))
 
@@ -45,10 +45,10 @@ package final class TestClock: Sendable {
   package func advance(by seconds: TimeInterval) { time.withLock { $0 += seconds } }
 }
 
-/// The rules of ``UploadStore``, for every store alike.
+/// The guarantees of ``UploadStore``, tested with every store.
 @Suite struct UploadStoreConformance {
   @Test(arguments: StoreKind.allCases, [1, 1000, 1 << 16])
-  func `an upload in several requests is published as it came`(kind: StoreKind, pieceSize: Int) async throws {
+  func `an upload in several requests is published unchanged`(kind: StoreKind, pieceSize: Int) async throws {
     try await kind.withUploadStore { store async throws in
       let sample = SampleBundle(count: pieceSize == 1 ? 50 : 200_000)
       let created = try await store.createUpload(.of(sample))
@@ -66,7 +66,7 @@ package final class TestClock: Sendable {
       #expect(try await store.open(sample.id).contents == sample.bytes)
       #expect(try await store.record(sample.id).sha256 == sample.sha256)
       #expect(try await store.uploadSession(created.id) == ended)
-      // Once more changes nothing.
+      // Publishing it again changes nothing.
       #expect(try await store.commitUpload(created.id, as: .of(sample)) == ended)
       #expect(try await store.append([], to: created.id) == ended)
       #expect(await uploadFailure { try await store.append([1], to: created.id) } == "completed")
@@ -74,7 +74,7 @@ package final class TestClock: Sendable {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `what came before a body broke off counts`(kind: StoreKind) async throws {
+  func `bytes that arrived before the body broke off count`(kind: StoreKind) async throws {
     try await kind.withUploadStore { store async throws in
       let sample = SampleBundle(count: 1000)
       let id = try await store.createUpload(.of(sample)).id
@@ -88,7 +88,7 @@ package final class TestClock: Sendable {
   }
 
   @Test(arguments: StoreKind.allCases, [UploadEnding.broken, .discarded])
-  func `bytes that had to come whole do not count where they do not`(
+  func `an incomplete body with a digest does not count`(
     kind: StoreKind, ending: UploadEnding
   ) async throws {
     try await kind.withUploadStore { store async throws in
@@ -106,7 +106,9 @@ package final class TestClock: Sendable {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `bytes that are discarded go as far as nobody was told of them`(kind: StoreKind) async throws {
+  func `discarding a request removes its bytes except those already acknowledged`(kind: StoreKind)
+    async throws
+  {
     try await kind.withUploadStore { store async throws in
       let sample = SampleBundle(count: 1000)
       let id = try await store.createUpload(.of(sample)).id
@@ -122,7 +124,7 @@ package final class TestClock: Sendable {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `more than was said, and more than may be, is not stored`(kind: StoreKind) async throws {
+  func `bytes beyond the stated length or the limit are not stored`(kind: StoreKind) async throws {
     try await kind.withUploadStore {
       $0.length = 1000
     } _: { store async throws in
@@ -151,7 +153,9 @@ package final class TestClock: Sendable {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `what is no bundle is refused once and for all, and its bytes go`(kind: StoreKind) async throws {
+  func `an upload that is not a bundle is refused permanently, and its bytes are removed`(kind: StoreKind)
+    async throws
+  {
     try await kind.withUploadStore { store async throws in
       for (quality, expected, reason) in [
         (SampleBundle.Quality.broken, false, UploadRefusal.Reason.invalid), (.intact, true, .digestMismatch),
@@ -170,7 +174,7 @@ package final class TestClock: Sendable {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `a UUID that is taken ends an upload as it ends any`(kind: StoreKind) async throws {
+  func `an upload whose UUID is taken ends with the same refusal as any`(kind: StoreKind) async throws {
     try await kind.withUploadStore { store async throws in
       let sample = SampleBundle()
       try await store.upload(sample)
@@ -194,7 +198,7 @@ package final class TestClock: Sendable {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `parts are joined in the order asked for, and serve again`(kind: StoreKind) async throws {
+  func `parts are joined in the requested order, and can be used again`(kind: StoreKind) async throws {
     try await kind.withUploadStore { store async throws in
       let sample = SampleBundle(count: 3000)
       var parts: [UploadID] = []
@@ -241,7 +245,9 @@ package final class TestClock: Sendable {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `no more are open than may be, and the oldest that ended are forgotten`(kind: StoreKind) async throws {
+  func `the number of open uploads is limited, and the oldest ended uploads are removed`(kind: StoreKind)
+    async throws
+  {
     let clock = TestClock()
     try await kind.withUploadStore(
       {
@@ -272,7 +278,7 @@ package final class TestClock: Sendable {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `no more are open from one address than may be`(kind: StoreKind) async throws {
+  func `the number of open uploads from one address is limited`(kind: StoreKind) async throws {
     try await kind.withUploadStore({ $0.openPerAddress = 2 }) { store async throws in
       func open(_ owner: String, _ address: String) async throws -> UploadID {
         var terms = UploadTerms.of(SampleBundle(), owner: owner)
@@ -288,8 +294,54 @@ package final class TestClock: Sendable {
     }
   }
 
+  @Test(arguments: StoreKind.allCases)
+  func `a transient upload has no stored session and counts against no limit`(kind: StoreKind) async throws {
+    try await kind.withUploadStore {
+      ($0.open, $0.openPerOwner, $0.openPerAddress) = (1, 1, 1)
+    } _: { store async throws in
+      let open = try await store.createUpload(.of(SampleBundle()))
+      let uploads = [try await store.beginUpload(), try await store.beginUpload()]
+      #expect(await store.uploadSessions() == [open])
+      for upload in uploads {
+        let sample = SampleBundle(count: 50_000)
+        try await upload.append(IOBuffer(sample.bytes))
+        #expect(try await upload.checkpoint() == 0)
+        #expect(try await upload.end(.finished).isDue)
+        _ = try await upload.commit(.of(sample, expected: sample.sha256))
+        #expect(try await store.open(sample.id).contents == sample.bytes)
+      }
+      #expect(await store.uploadSessions() == [open])
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases, [-1, 0])
+  func `a transient upload accepts no more than its own limit and the general one`(
+    kind: StoreKind, spare: Int
+  ) async throws {
+    let sample = SampleBundle(count: 50_000)
+    let size = Int64(sample.bytes.count + spare)
+    for (limit, most) in [(size, Int64.max), (.max, size)] {
+      try await kind.withUploadStore {
+        $0.length = most
+      } _: { store async throws in
+        let terms = UploadTerms(.whole(.of(sample)), dialect: "test")
+        let upload = try await store.beginTransientUpload(terms, limit: limit, expecting: nil)
+        let word = await uploadFailure {
+          for start in stride(from: 0, to: sample.bytes.count, by: 10_000) {
+            try await upload.write(
+              IOBuffer(sample.bytes[start..<min(start + 10_000, sample.bytes.count)]))
+          }
+          _ = try await upload.commit(.of(sample))
+        }
+        #expect(word == (spare < 0 ? "tooLarge" : nil))
+        await upload.discard()
+        #expect(await failure { _ = try await store.record(sample.id) } == (spare < 0 ? "notFound" : nil))
+      }
+    }
+  }
+
   @Test(arguments: StoreKind.allCases, [0, 1])
-  func `terms are kept to their limit`(kind: StoreKind, excess: Int) async throws {
+  func `terms longer than the limit are refused`(kind: StoreKind, excess: Int) async throws {
     let terms = UploadTerms(.partial, dialect: "test", note: String(repeating: "n", count: 500))
     let size = try SnapshotJSON.encode(terms).count
     try await kind.withUploadStore {
@@ -300,6 +352,31 @@ package final class TestClock: Sendable {
         #expect(try await store.uploadSession(id).terms == terms)
       }
       #expect(word == (excess == 0 ? nil : "termsTooLong"))
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `an upload without a UUID gets the manifest's if that is free`(kind: StoreKind) async throws {
+    try await kind.withUploadStore { store async throws in
+      let sample = SampleBundle(count: 1000)
+      let attachment = Attachment(report: .sample)
+      let terms = UploadTerms(.whole(attachment), length: Int64(sample.bytes.count), dialect: "test")
+      var published: [SnapshotID] = []
+      for round in 0..<3 {
+        if round == 2 { try await store.delete(sample.id) }
+        let id = try await store.createUpload(terms).id
+        try await store.append(sample.bytes, to: id)
+        let ended = try await store.commitUpload(id, as: attachment)
+        guard case .published(let snapshot, isNew: true) = ended.outcome else {
+          Issue.record("\(String(describing: ended.outcome))")
+          return
+        }
+        #expect(try await store.commitUpload(id, as: attachment) == ended)
+        published.append(snapshot)
+      }
+      #expect(published[0] == sample.id)
+      #expect(Set(published).count == 3)
+      for id in published[1...] { #expect(try await store.record(id).manifestID == sample.id) }
     }
   }
 }

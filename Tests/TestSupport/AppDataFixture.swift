@@ -1,15 +1,15 @@
 public import Foundation
 
-/// An `.xcappdata` bundle as Xcode saves one, and a container that it can be copied into.
+/// An `.xcappdata` bundle as Xcode saves it, and a container to copy it into.
 public struct AppDataFixture: Sendable {
-  /// Where both lie.
+  /// The folder of both.
   public let folder: TemporaryFolder
   /// The bundle.
   public var bundle: URL { folder.file("Fixture.xcappdata") }
-  /// The container, which is not there at first.
+  /// The container. It does not exist at first.
   public var container: URL { folder.file("container") }
 
-  /// Makes a bundle with `files`, by their paths in the container, and with empty `folders`.
+  /// Creates a bundle with `files`, by their paths in the container, and with empty `folders`.
   public init(
     _ files: [String: String], folders: [String] = [], information: String? = nil,
     in folder: TemporaryFolder? = nil
@@ -26,7 +26,7 @@ public struct AppDataFixture: Sendable {
     }
   }
 
-  /// The information that Xcode writes for an app of that identifier.
+  /// The information that Xcode writes for an app with the identifier.
   public static func information(_ identifier: String) -> String {
     """
     <?xml version="1.0" encoding="UTF-8"?>
@@ -39,26 +39,26 @@ public struct AppDataFixture: Sendable {
     """
   }
 
-  /// Where a path of the container lies in the bundle.
+  /// The location of a container's path in the bundle.
   public func source(_ path: String) -> URL { bundle.appending(path: "AppData/" + path) }
 
-  /// Writes a file of the bundle.
+  /// Writes a file into the bundle.
   @discardableResult
   public func write(_ text: String, to path: String) throws -> URL {
     try folder.write(Data(text.utf8), to: "Fixture.xcappdata/AppData/" + path)
   }
 
-  /// What lies in the container under a path; `nil` where nothing does.
+  /// The text of a file in the container; `nil` if there is none.
   public func text(_ path: String) throws -> String? {
     let url = container.appending(path: path)
     guard FileManager.default.fileExists(atPath: url.path) else { return nil }
     return String(decoding: try Data(contentsOf: url), as: UTF8.self)
   }
 
-  /// All paths below the container, sorted; none where it is not there.
+  /// All paths below the container, sorted; empty if it does not exist.
   public func paths() throws -> [String] { try Self.paths(container) }
 
-  /// All paths below a folder, sorted, links not followed; none where it is not there.
+  /// All paths below a folder, sorted; empty if it does not exist. Symbolic links are not followed.
   public static func paths(_ folder: URL) throws -> [String] {
     guard FileManager.default.fileExists(atPath: folder.path) else { return [] }
     return try FileManager.default.subpathsOfDirectory(atPath: folder.path).sorted()

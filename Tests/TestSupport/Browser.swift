@@ -1,8 +1,8 @@
 public import Foundation
 
-/// A headless Chromium, driven by WebDriver (W3C).
+/// A headless Chromium, controlled with WebDriver (W3C).
 public struct Browser: Sendable {
-  /// Whether a browser and its driver are on PATH.
+  /// Whether Chromium and its driver are in PATH.
   public static var isInstalled: Bool { Tool.find("chromedriver") != nil && Tool.find("chromium") != nil }
 
   private static let elementKey = "element-6066-11e4-a52e-4f735466cecf"
@@ -11,14 +11,14 @@ public struct Browser: Sendable {
   private let port: UInt16
   private let session: String
 
-  /// Starts a driver on a port that it chooses, and a browser with it, which runs scripts if `hasScripts`.
+  /// Starts a driver on a free port, and a browser, which runs scripts if `hasScripts` is set.
   public init(width: Int = 1280, height: Int = 900, hasScripts: Bool = true) async throws {
     driver = try await Self.startDriver()
     port = UInt16(driver.firstLine) ?? 0
     let arguments = [
       "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
       "--window-size=\(width),\(height)",
-      // What scrolls smoothly is not where it is clicked.
+      // While the page scrolls smoothly, a click misses its target.
       "--force-prefers-reduced-motion",
     ]
     let scripts = ["profile.managed_default_content_settings.javascript": hasScripts ? 1 : 2]
@@ -31,7 +31,7 @@ public struct Browser: Sendable {
       throw Failure(description: "no session: \(answer)")
     }
     self.session = session
-    // No window is as narrow as a phone.
+    // A window cannot be as narrow as a phone.
     let screen: [String: Any] = [
       "width": width, "height": height, "screenWidth": width, "screenHeight": height, "deviceScaleFactor": 1,
       "mobile": width < 500,
@@ -39,10 +39,10 @@ public struct Browser: Sendable {
     try await command("Emulation.setDeviceMetricsOverride", screen)
   }
 
-  /// Starts the driver, again where that fails: it takes a free port for IPv4 and then wants the same for IPv6, which
-  /// somebody else may have by then.
+  /// Starts the driver, and tries again if that fails: it selects a free port for IPv4 and then needs the same port for
+  /// IPv6, which another process can have taken.
   private static func startDriver(attempts: Int = 5) async throws -> RunningProgram {
-    // The driver is the process; what it says is cut to the port, which is all that is waited for.
+    // `exec` makes the driver the process. Its output is reduced to the port.
     let script =
       #"exec chromedriver --port=0 > >(sed -u -n 's/.*started successfully on port \([0-9]*\).*/\1/p')"#
     do {
@@ -53,39 +53,40 @@ public struct Browser: Sendable {
     }
   }
 
-  /// What the driver says is wrong.
+  /// An error of the driver.
   public struct Failure: Error, CustomStringConvertible {
-    /// Its words.
+    /// The message of the driver.
     public let description: String
   }
 
   /// Closes the browser, and ends the driver.
   public func quit() async throws {
     _ = try await call("DELETE", "")
-    // It was started by a thread that blocks the gentler signals, and blocks them too; its end is not waited for,
-    // because helpers of the browser may outlive it for a moment.
+    // The driver was started by a thread that blocks gentler signals, and inherits the mask. Its end is not awaited,
+    // because helper processes of the browser can exist a little longer.
     kill(driver.identifier, SIGKILL)
   }
 
-  /// Opens a page, and waits until it is there.
+  /// Opens a page, and waits until it is loaded.
   public func open(_ url: URL) async throws {
     _ = try await call("POST", "/url", ["url": url.absoluteString])
   }
 
-  /// The address of the page that is open.
+  /// The address of the open page.
   public var url: String { get async throws { try await call("GET", "/url") as? String ?? "" } }
 
-  /// The page as HTML.
+  /// The HTML of the page.
   public var source: String { get async throws { try await call("GET", "/source") as? String ?? "" } }
 
-  /// Clicks the element that a CSS selector finds.
+  /// Clicks the element that matches a CSS selector.
   public func click(_ selector: String) async throws {
     _ = try await call("POST", "/element/\(try await element(selector))/click", [:])
   }
 
-  /// Clicks a link, or what sends a form, and waits for the page that comes of it.
+  /// Clicks a link or a submit button, and waits for the next page.
   ///
-  /// The driver may be done with a click before the browser has begun to leave the page, which would be read once more.
+  /// The driver can report the end of the click before the browser leaves the page, so the old page could be read
+  /// again.
   public func follow(_ selector: String) async throws {
     let left = try await element(selector)
     _ = try await call("POST", "/element/\(left)/click", [:])
@@ -96,18 +97,18 @@ public struct Browser: Sendable {
       } catch let failure as Failure where failure.description.contains("stale element reference") {
         return
       } catch let failure as Failure where failure.description.contains("does not belong to the document") {
-        // Just between the two pages.
+        // The browser is between the two pages.
       }
     }
-    throw Failure(description: "no page comes of \(selector)")
+    throw Failure(description: "no page follows after \(selector)")
   }
 
-  /// Types into an element.
+  /// Types text into an element.
   public func type(_ text: String, into selector: String) async throws {
     _ = try await call("POST", "/element/\(try await element(selector))/value", ["text": text])
   }
 
-  /// The text of an element, as it is seen.
+  /// The visible text of an element.
   public func text(_ selector: String) async throws -> String {
     try await call("GET", "/element/\(try await element(selector))/text") as? String ?? ""
   }
@@ -119,8 +120,8 @@ public struct Browser: Sendable {
       const look = () => { if (\(condition)) done(true); else setTimeout(look, 25); };
       look();
       """
-    // A page that another one takes the place of meanwhile ends the wait, as a timeout at times, long before its time:
-    // then it begins anew there.
+    // If the page is replaced meanwhile, the call fails, sometimes with an early timeout. The wait then starts again in
+    // the new page.
     let deadline = ContinuousClock.now + .seconds(60)
     while true {
       do {
@@ -134,26 +135,26 @@ public struct Browser: Sendable {
     }
   }
 
-  /// What a JavaScript expression gives, as text.
+  /// The value of a JavaScript expression as text.
   public func evaluate(_ expression: String) async throws -> String {
     let value = try await call(
       "POST", "/execute/sync", ["script": "return String(\(expression))", "args": [String]()])
     return value as? String ?? ""
   }
 
-  /// A picture of what is seen, as PNG.
+  /// A screenshot as PNG.
   public func screenshot() async throws -> Data {
     let text = try await call("GET", "/screenshot") as? String ?? ""
     return Data(base64Encoded: text) ?? Data()
   }
 
-  /// Whether an element is there.
+  /// Whether an element exists.
   public func has(_ selector: String) async throws -> Bool {
     let found = try await call("POST", "/elements", ["using": "css selector", "value": selector])
     return (found as? [Any])?.isEmpty == false
   }
 
-  /// Sends a command of Chromium's own protocol.
+  /// Sends a command of Chromium's DevTools protocol.
   public func command(_ name: String, _ parameters: [String: Any]) async throws {
     _ = try await call("POST", "/goog/cdp/execute", ["cmd": name, "params": parameters])
   }

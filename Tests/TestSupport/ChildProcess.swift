@@ -2,31 +2,31 @@ import CPlatform
 public import Foundation
 import Synchronization
 
-/// A program that was started; it is killed at the latest with the last reference.
+/// A child process. It is killed when the last reference is released, if it is still running.
 ///
-/// It inherits no descriptor but its three streams, and no signal that is blocked or passed over. (Foundation's
-/// `Process` reads beyond a buffer on Linux where more than a thousand descriptors are open, as in a run of many tests.)
+/// It inherits only its three streams and no blocked or ignored signals. (Foundation's `Process` on Linux reads past a
+/// buffer if more than a thousand descriptors are open, as in a run of many tests.)
 public final class ChildProcess: Sendable {
-  /// The process's identifier.
+  /// The process id.
   public let identifier: pid_t
 
   private let end: End
 
-  /// Why a program was not started.
+  /// A program could not be started.
   public struct Failure: Error {
-    /// The program that was asked for.
+    /// The program.
     public let program: String
-    /// What the system says of it.
+    /// The error code of the system.
     public let code: POSIXErrorCode?
   }
 
-  /// The end, which comes once.
+  /// The end of the process, for several waiting tasks.
   private final class End: Sendable {
     let state = Mutex<(status: Int32?, waiting: [CheckedContinuation<Int32, Never>])>((nil, []))
 
-    /// Waits for the process's end.
+    /// Waits for the end of the process.
     func await(_ identifier: pid_t) {
-      // The identifier stays the process's own until it is taken from the system, while nobody sends a signal.
+      // The process id remains reserved until the status is collected, so that no signal can reach another process.
       var information = siginfo_t()
       while unsafe waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
       let (status, waiting) = state.withLock { state in
@@ -41,13 +41,13 @@ public final class ChildProcess: Sendable {
     }
   }
 
-  /// Starts `program` (a path, or a name on PATH).
+  /// Starts `program` (a path, or a name in PATH).
   /// - Parameters:
-  ///   - environment: added to this process's own.
-  ///   - folder: where it works; here if `nil`.
-  ///   - input: what it reads on stdin; like the next two, nothing (`/dev/null`) if `nil`.
-  ///   - output: where its stdout goes.
-  ///   - errors: where its stderr goes.
+  ///   - environment: variables that are added to the environment of this process.
+  ///   - folder: the working directory; `nil` for the current one.
+  ///   - input: stdin. `nil` is `/dev/null`, also for the next two parameters.
+  ///   - output: stdout.
+  ///   - errors: stderr.
   public init(
     _ program: String, _ arguments: [String], environment: [String: String] = [:], folder: URL? = nil,
     input: FileHandle? = nil, output: FileHandle? = nil, errors: FileHandle? = nil
@@ -64,24 +64,24 @@ public final class ChildProcess: Sendable {
     guard code == 0 else { throw Failure(program: program, code: POSIXErrorCode(rawValue: code)) }
     identifier = started
     end = End()
-    // A thread of its own: Dispatch has not enough of them for all programs of the tests that run at once.
+    // A separate thread, because Dispatch has too few for the programs of all concurrent tests.
     Thread { [end, identifier] in end.await(identifier) }.start()
   }
 
   deinit { signal(SIGKILL) }
 
-  /// Whether it has not ended yet.
+  /// Whether the process is still running.
   public var isRunning: Bool { end.state.withLock { $0.status == nil } }
 
-  /// Sends it `signal`, unless it has ended.
+  /// Sends `signal`, unless the process has ended.
   public func signal(_ signal: Int32) {
     end.state.withLock { state in
       if state.status == nil { kill(identifier, signal) }
     }
   }
 
-  /// Waits for its end.
-  /// - Returns: the exit status; a signal's number for a program that a signal ended.
+  /// Waits for the end of the process.
+  /// - Returns: the exit status, or the number of the signal that ended the process.
   public func waitForEnd() async -> Int32 {
     await withCheckedContinuation { continuation in
       let status = end.state.withLock { state in
@@ -102,7 +102,7 @@ extension ChildProcess {
     private typealias Attributes = posix_spawnattr_t
   #endif
 
-  /// Runs `body` with what is said about a start: the three streams, the folder, and a state of signals of its own.
+  /// Calls `body` with the options of a start: the three streams, the working directory, and the default signal state.
   private static func withOptions(
     _ streams: [FileHandle?], _ folder: URL?,
     _ body: (UnsafePointer<Actions>, UnsafePointer<Attributes>) -> Int32

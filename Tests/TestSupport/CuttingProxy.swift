@@ -8,23 +8,23 @@ import SystemIO
   import Glibc
 #endif
 
-/// A proxy on the loopback address that hands bytes on, and breaks connections where a test says. Whoever connected sees
-/// a reset, the server an end; what came before was handed on.
+/// A proxy on the loopback address that forwards bytes and cuts connections as a test specifies. After a cut the client
+/// sees a reset and the server an end; earlier bytes have been forwarded.
 ///
-/// It stops listening when the last reference goes.
+/// It stops listening when the last reference is released.
 public final class CuttingProxy: Sendable {
-  /// Where connections are cut.
+  /// The position at which connections are cut.
   public enum Cut: Sendable, Hashable, CustomStringConvertible {
     /// None.
     case never
-    /// Every one, after so many bytes towards the server.
+    /// Every connection, after this number of bytes to the server.
     case eachAfterSending(Int)
-    /// One: that on which the so-maniest byte of all goes towards the server, or would have been the next.
+    /// One connection, after this number of bytes to the server on all connections together.
     case onceAfterSending(Int)
-    /// One: that on which the so-maniest byte of all comes from the server, or would have been the next.
+    /// One connection, after this number of bytes from the server on all connections together.
     case onceAfterReceiving(Int)
 
-    /// Its words.
+    /// A description for test results.
     public var description: String {
       switch self {
       case .never: "never"
@@ -35,12 +35,12 @@ public final class CuttingProxy: Sendable {
     }
   }
 
-  /// The port that the system chose.
+  /// The port, chosen by the system.
   public let port: UInt16
   private let listener: ListeningSocket
   private let state: State
 
-  /// Starts listening for connections to `server`, a port of the loopback address.
+  /// Starts to listen, and forwards connections to `server`, a port of the loopback address.
   public init(to server: UInt16, _ cut: Cut) throws {
     listener = try ListeningSocket()
     port = listener.port
@@ -73,12 +73,12 @@ public final class CuttingProxy: Sendable {
 
   /// `http://127.0.0.1:port`.
   public var url: URL { URL(string: "http://127.0.0.1:\(port)") ?? URL(filePath: "/") }
-  /// How many connections were cut.
+  /// The number of cut connections.
   public var count: Int { state.value.withLock { $0.cuts } }
-  /// How many bytes went towards the server.
+  /// The number of bytes forwarded to the server.
   public var sentBytes: Int { state.value.withLock { $0.sentBytes } }
 
-  /// Hands further connections on to `server`, and cuts them so.
+  /// Forwards new connections to `server`, and cuts them at `cut`.
   public func change(to server: UInt16, _ cut: Cut) {
     state.value.withLock { value in
       value.server = server
@@ -86,7 +86,7 @@ public final class CuttingProxy: Sendable {
     }
   }
 
-  /// What becomes of connections.
+  /// The state shared by the connections.
   private final class State: Sendable {
     struct Value: Sendable {
       var server: UInt16
@@ -95,7 +95,7 @@ public final class CuttingProxy: Sendable {
       var cuts = 0
       var sentBytes = 0
 
-      /// How many bytes may pass on a new connection, to the server and from it.
+      /// The numbers of bytes that a new connection can forward, to the server and from it.
       var budgets: (up: Budget, down: Budget) {
         switch cut {
         case .never: (Budget(nil), Budget(nil))
@@ -134,13 +134,13 @@ public final class CuttingProxy: Sendable {
     return nil
   }
 
-  /// How many bytes may pass before the cut; of several connections, those of all together.
+  /// The number of bytes that can pass before the cut; connections can share it.
   private final class Budget: Sendable {
     private let left: Mutex<Int?>
 
     init(_ count: Int?) { left = Mutex(count) }
 
-    /// The bytes of all connections together.
+    /// Creates a budget that all connections share.
     convenience init(of cut: Cut) {
       switch cut {
       case .never, .eachAfterSending: self.init(nil)
@@ -148,7 +148,8 @@ public final class CuttingProxy: Sendable {
       }
     }
 
-    /// Takes up to `count` bytes; answers how many may pass, and whether the cut comes after them. It comes once.
+    /// Consumes up to `count` bytes. Returns how many can pass, and whether the cut follows them, which happens only
+    /// once.
     func take(_ count: Int) -> (passing: Int, isCut: Bool) {
       left.withLock { left in
         guard let rest = left else { return (count, false) }
@@ -162,7 +163,7 @@ public final class CuttingProxy: Sendable {
     }
   }
 
-  /// The two ends of a connection, for two threads.
+  /// The two ends of a connection, used by two threads.
   private final class Pair: Sendable {
     private let client: Int32
     private let server: Int32
@@ -189,7 +190,7 @@ public final class CuttingProxy: Sendable {
         }
         if isCut || !isSent { break }
       }
-      // The other thread wakes and ends, too; a half of a connection is of no use to a test.
+      // The other thread wakes up and ends too. A half-closed connection is of no use to a test.
       shutdown(client, Int32(SHUT_RD))
       shutdown(server, Int32(SHUT_RDWR))
       let (isLast, isCut) = state.withLock { state in
@@ -223,7 +224,7 @@ public final class CuttingProxy: Sendable {
   }
 }
 
-// Methods of the same names hide the functions.
+// Methods with the same names hide the functions.
 private func makeConnection(
   _ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t
 ) -> Int32 { connect(descriptor, address, length) }

@@ -1,19 +1,19 @@
 import Foundation
 
-/// Holds an article to show just the lines that a test compiles and runs.
+/// Checks that an article shows exactly the lines that a test compiles and runs.
 public enum DocumentedExample {
-  /// Why an article and the code are not in step.
+  /// An article and the code differ.
   public struct Mismatch: Error, CustomStringConvertible {
-    /// What is wrong, and the lines that the article should show.
+    /// The difference, and the lines that the article should show.
     public let description: String
   }
 
-  /// Demands that the lines of `code` between `// example: MARKER begin` and `// example: MARKER end`, unindented,
-  /// stand as a `swift` block in `article`.
+  /// Throws unless the lines of `code` between `// example: MARKER begin` and `// example: MARKER end`, without their
+  /// indentation, are a `swift` block in `article`.
   /// - Parameters:
-  ///   - article: a path from the top of the package, such as `README.md`.
-  ///   - code: the file that holds the lines: `#filePath`.
-  ///   - marker: which example of the file it is.
+  ///   - article: a path relative to the package, such as `README.md`.
+  ///   - code: the file with the lines: `#filePath`.
+  ///   - marker: the name of the example.
   public static func check(article: String, code: String, marker: String) throws {
     let lines = try example(marker, in: URL(filePath: code))
     let text = try String(

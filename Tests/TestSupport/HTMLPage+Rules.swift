@@ -1,11 +1,11 @@
 extension HTMLPage {
-  /// What a strict content security policy, or somebody who hears the page or uses no mouse, would stumble over.
+  /// Violations of a strict content security policy, and obstacles for users of a screen reader or a keyboard.
   public var violations: [String] { policyViolations + referenceViolations + structureViolations }
 
-  /// The elements of that name.
+  /// The elements with the name.
   public func all(_ name: String) -> [Element] { elements.filter { $0.name == name } }
 
-  /// What would need `unsafe-inline`, or comes from elsewhere.
+  /// Markup that requires `unsafe-inline`, and resources from other servers.
   private var policyViolations: [String] {
     elements.flatMap { element -> [String] in
       var found = element.attributes.keys.filter { $0 == "style" || $0.lowercased().hasPrefix("on") }
@@ -14,7 +14,7 @@ extension HTMLPage {
         found.append("there is <\(element.name)>")
       }
       if element.name == "script", element.attributes["src"] == nil || !element.text.isEmpty {
-        found.append("a script stands in the page")
+        found.append("there is an inline script")
       }
       for name in ["src", "action"] {
         if let value = element.attributes[name], !value.hasPrefix("/") || value.hasPrefix("//") {
@@ -33,7 +33,7 @@ extension HTMLPage {
     }
   }
 
-  /// What names an element that is not there, or there twice.
+  /// References to ids that do not exist, and duplicate ids.
   private var referenceViolations: [String] {
     let ids = elements.compactMap { $0.attributes["id"] }
     var found = Dictionary(grouping: ids) { $0 }.filter { $0.value.count > 1 }.map {
@@ -42,17 +42,17 @@ extension HTMLPage {
     for element in elements {
       for name in ["for", "aria-labelledby", "aria-describedby"] {
         for id in element.attributes[name]?.split(separator: " ") ?? [] where !ids.contains(String(id)) {
-          found.append("\(name) names \(id), which is not there")
+          found.append("\(name) names \(id), which does not exist")
         }
       }
       if let href = element.attributes["href"], href.hasPrefix("#"), !ids.contains(String(href.dropFirst())) {
-        found.append("a link to \(href), which is not there")
+        found.append("a link to \(href), which does not exist")
       }
     }
     return found
   }
 
-  /// What has no name or no place for those who do not see it.
+  /// Elements without an accessible name or structure.
   private var structureViolations: [String] {
     var found: [String] = []
     for name in ["html", "main", "h1"] where all(name).count != 1 {

@@ -1,30 +1,30 @@
-/// A page's HTML, read more strictly than browsers do: every element is closed in its order, every attribute is quoted,
-/// and no `<` stands anywhere else. So a text that became markup is no page.
+/// A page's HTML, parsed more strictly than by browsers: elements are closed in order, every attribute is quoted, and
+/// `<` occurs nowhere else. Unescaped text that becomes markup therefore makes the page invalid.
 public struct HTMLPage: Sendable {
   /// An element.
   public struct Element: Sendable {
-    /// Its name, as it is written.
+    /// The name as written.
     public let name: String
-    /// Its attributes, not decoded; one without a value has an empty one.
+    /// The attributes, not decoded. An attribute without a value has an empty one.
     public let attributes: [String: String]
-    /// The text in it and in what it holds, not decoded.
+    /// The text of the element and its descendants, not decoded.
     public fileprivate(set) var text = ""
-    /// The names of the elements that it is in, the outermost first.
+    /// The names of the enclosing elements, outermost first.
     public let ancestors: [String]
   }
 
-  /// What is wrong with a page.
+  /// An error in a page.
   public struct Failure: Error, CustomStringConvertible {
-    /// One sentence.
+    /// A sentence that describes the error.
     public let description: String
   }
 
-  /// All elements, in their order.
+  /// All elements in document order.
   public private(set) var elements: [Element] = []
 
   private static let void: Set<String> = ["meta", "link", "input", "img", "br"]
 
-  /// Reads a page.
+  /// Parses a page.
   public init(_ bytes: some Sequence<UInt8>) throws(Failure) {
     guard let text = String(validating: Array(bytes), as: UTF8.self) else {
       throw Failure(description: "not UTF-8")
@@ -80,7 +80,7 @@ public struct HTMLPage: Sendable {
       }
       let attribute = word(&rest)
       guard hadSpace, !attribute.isEmpty else {
-        throw Failure(description: "‘<\(name)’ goes on with ‘\(String(rest.prefix(40)))’")
+        throw Failure(description: "‘<\(name)’ continues with ‘\(String(rest.prefix(40)))’")
       }
       var value = ""
       if take("=\"", &rest) {

@@ -1,8 +1,8 @@
 public import Foundation
 
-/// The folder that holds `Package.swift`, wherever below it a source file lies.
+/// Finds the folder of `Package.swift` above a source file.
 public enum PackageFolder {
-  /// The folder above `file`.
+  /// The nearest folder above `file` that contains `Package.swift`.
   public static func url(above file: String = #filePath) -> URL {
     var folder = URL(filePath: file).deletingLastPathComponent()
     while folder.path.count > 1,

@@ -7,28 +7,28 @@ import SystemIO
   import Glibc
 #endif
 
-/// A TCP client that sends exactly the bytes it is given and reads whatever comes; every wait ends after a few
-/// seconds. Blocks its thread: call it through ``RawHTTPClient/run(_:)`` in asynchronous tests.
+/// A TCP client that sends exactly the given bytes and receives any bytes. Every wait has a timeout. It blocks the
+/// calling thread: in asynchronous tests call it through ``RawHTTPClient/run(_:)``.
 public final class RawHTTPClient: Sendable {
-  /// Why a call failed.
+  /// The error of a failed call.
   public struct Failure: Error, CustomStringConvertible {
-    /// What happened.
+    /// A description of the error.
     public let description: String
   }
 
-  /// One response, taken apart.
+  /// A parsed response.
   public struct Response: Sendable {
     /// The status line and the fields, without the empty line.
     public var head: String
-    /// The body, its coding taken off.
+    /// The body, decoded if it was chunked.
     public var body: [UInt8]
 
-    /// The status.
+    /// The status code.
     public var status: Int { Int(head.split(separator: " ").dropFirst().first ?? "") ?? 0 }
     /// The body as text.
     public var text: String { String(decoding: body, as: UTF8.self) }
 
-    /// The value of a field; `nil` where it is missing.
+    /// The value of a field; `nil` if it is missing.
     public func field(_ name: String) -> String? {
       for line in head.split(separator: "\r\n").dropFirst() {
         let parts = line.split(separator: ":", maxSplits: 1)
@@ -44,7 +44,7 @@ public final class RawHTTPClient: Sendable {
   private var descriptor: Int32 { owned.number }
 
   /// Connects to a port of the IPv4 loopback address.
-  /// - Parameter receiveBuffer: the size of the kernel's receive buffer in bytes, for a reader that soon is full.
+  /// - Parameter receiveBuffer: the size of the kernel's receive buffer in bytes. A small one is full early.
   public init(port: UInt16, timeoutSeconds: Int = 60, receiveBuffer: Int32? = nil) throws {
     owned = try Descriptor("socket") { socket(AF_INET, Self.streamKind, 0) }
     let descriptor = owned.number
@@ -66,8 +66,8 @@ public final class RawHTTPClient: Sendable {
     guard result == 0 else { throw Failure(description: "connect: errno \(errno)") }
   }
 
-  /// Runs blocking work away from the cooperative pool, but within the caller's task: what fails in it is a failure of the
-  /// caller's test.
+  /// Runs blocking work outside the cooperative thread pool, but in the caller's task, so that failed expectations
+  /// belong to the caller's test.
   public static func run<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws
     -> Result
   {
@@ -106,13 +106,13 @@ public final class RawHTTPClient: Sendable {
     }
   }
 
-  /// What is sent where it doesn't matter.
+  /// Bytes to send if their value does not matter.
   public static let filler = [UInt8](repeating: 0x61, count: 64 * 1024)
 
-  /// Sends what goes without waiting, and answers how much that was; stops at `limit`.
+  /// Sends as much as possible without blocking, at most `limit` bytes, and returns the number of bytes sent.
   /// - Parameters:
-  ///   - block: what is sent over and over.
-  ///   - start: how much of that was sent before.
+  ///   - block: the bytes to send repeatedly.
+  ///   - start: the number of bytes sent before.
   public func sendWithoutWaiting(
     _ block: [UInt8] = RawHTTPClient.filler, from start: Int = 0, upTo limit: Int
   ) -> Int {
@@ -126,8 +126,8 @@ public final class RawHTTPClient: Sendable {
     return sent
   }
 
-  /// Sends until for half a second nothing more goes, and answers how much that was; stops at `limit`.
-  /// - Parameter block: what is sent over and over.
+  /// Sends until no byte was accepted for half a second, at most `limit` bytes, and returns the number of bytes sent.
+  /// - Parameter block: the bytes to send repeatedly.
   public func sendUntilStuck(_ block: [UInt8] = RawHTTPClient.filler, upTo limit: Int) -> Int {
     var sent = 0
     while sent < limit {
@@ -138,14 +138,14 @@ public final class RawHTTPClient: Sendable {
     return sent
   }
 
-  /// Says that nothing more will be sent.
+  /// Closes the sending side.
   public func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
-  /// Ends the connection with a reset.
+  /// Resets the connection.
   public func reset() {
     var option = linger(l_onoff: 1, l_linger: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout.size(ofValue: option)))
-    // The descriptor stays ours until the end, so that its number can't be another's meanwhile.
+    // The descriptor remains open until the end, so that its number is not reused.
     let other = socket(AF_INET, Self.streamKind, 0)
     guard other >= 0 else { return }
     dup2(other, descriptor)
@@ -160,7 +160,7 @@ public final class RawHTTPClient: Sendable {
     #endif
   }
 
-  /// What comes next, at most `count` bytes; empty at the end.
+  /// Receives the next bytes, at most `count`; empty at the end.
   public func receive(upTo count: Int = 64 * 1024) throws -> [UInt8] {
     var failure: Int32?
     let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
@@ -176,7 +176,7 @@ public final class RawHTTPClient: Sendable {
     return bytes
   }
 
-  /// Everything until the other end closes.
+  /// Receives everything until the peer closes.
   public func receiveAll() throws -> [UInt8] {
     var all: [UInt8] = []
     while true {
@@ -186,8 +186,8 @@ public final class RawHTTPClient: Sendable {
     }
   }
 
-  /// One response, not a byte more.
-  /// - Parameter toHEAD: the request was `HEAD`, so no body follows.
+  /// Receives exactly one response.
+  /// - Parameter toHEAD: whether the request was `HEAD`, so that there is no body.
   public func receiveResponse(toHEAD: Bool = false) throws -> Response {
     var head: [UInt8] = []
     while !head.suffix(4).elementsEqual("\r\n\r\n".utf8) { head += try receiveExactly(1) }
@@ -200,7 +200,7 @@ public final class RawHTTPClient: Sendable {
         var line: [UInt8] = []
         while !line.suffix(2).elementsEqual("\r\n".utf8) { line += try receiveExactly(1) }
         guard let size = Int(String(decoding: line.dropLast(2), as: UTF8.self), radix: 16) else {
-          throw Failure(description: "a broken chunk")
+          throw Failure(description: "a malformed chunk")
         }
         response.body += try receiveExactly(size)
         _ = try receiveExactly(2)
@@ -215,7 +215,7 @@ public final class RawHTTPClient: Sendable {
     return response
   }
 
-  /// Exactly `count` bytes.
+  /// Receives exactly `count` bytes.
   public func receiveExactly(_ count: Int) throws -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(count)
@@ -229,7 +229,7 @@ public final class RawHTTPClient: Sendable {
     return bytes
   }
 
-  /// Whether the other end has closed, waiting for it; bytes before that are dropped.
+  /// Waits until the peer closes, and drops bytes before that. Returns `false` if it does not close in time.
   public func isClosedByPeer() -> Bool {
     do {
       _ = try receiveAll()

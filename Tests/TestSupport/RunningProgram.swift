@@ -1,16 +1,16 @@
 public import Foundation
 
-/// A program that goes on while a test does, such as a server; killed at the latest with the last reference.
+/// A program that runs during a test, such as a server. It is killed when the last reference is released.
 public final class RunningProgram: Sendable {
-  /// The first line that it wrote to stdout.
+  /// The first line that the program wrote to stdout.
   public let firstLine: String
-  /// The process's identifier.
+  /// The process id.
   public var identifier: Int32 { process.identifier }
 
   private let process: ChildProcess
   private let scratch: TemporaryFolder
 
-  /// Starts `program` and waits for its first line on stdout; throws if it ends without one.
+  /// Starts `program`, and waits for its first line on stdout. Throws if it ends without one.
   public init(
     _ program: String, _ arguments: [String], environment: [String: String] = [:], folder: URL? = nil
   ) async throws {
@@ -23,8 +23,8 @@ public final class RunningProgram: Sendable {
     try pipe.fileHandleForWriting.close()
     let output = pipe.fileHandleForReading
     let line: String? = await withCheckedContinuation { continuation in
-      // What comes after the first line is read too, so that the program is never held up. Dispatch has not threads
-      // enough for the tests' programs beside their servers' event loops.
+      // Later output is read too, so that the program never blocks. Dispatch has too few threads for the tests'
+      // programs besides the event loops of their servers.
       Thread {
         var bytes = Data()
         var isFirst = true
@@ -50,11 +50,11 @@ public final class RunningProgram: Sendable {
 
   /// The program ended before it wrote a line.
   public struct Failure: Error {
-    /// What it wrote to stderr.
+    /// The output to stderr.
     public let errors: String
   }
 
-  /// Sends `signal` and waits for the end.
+  /// Sends `signal`, and waits for the end.
   /// - Returns: the exit status.
   @discardableResult
   public func stop(_ signal: Int32 = SIGTERM) async -> Int32 {
@@ -62,10 +62,10 @@ public final class RunningProgram: Sendable {
     return await end()
   }
 
-  /// Waits for the end.
+  /// Waits for the end, and returns the exit status.
   public func end() async -> Int32 { await process.waitForEnd() }
 
-  /// What it has written to stderr so far.
+  /// The output to stderr so far.
   public var errors: String {
     get throws { String(decoding: try Data(contentsOf: scratch.file("err")), as: UTF8.self) }
   }

@@ -4,20 +4,20 @@
   import Glibc
 #endif
 
-/// A sanitizer that the tests are built with, and that costs them several times the time and the memory.
+/// The sanitizer that the tests are built with, if any. It multiplies their time and memory.
 public enum Sanitizer {
-  /// Whether there is one.
+  /// Whether the tests are built with a sanitizer.
   public static let isActive: Bool = {
     guard let program = dlopen(nil, RTLD_NOW) else { return false }
     defer { dlclose(program) }
     return dlsym(program, "__asan_init") != nil || dlsym(program, "__tsan_init") != nil
   }()
 
-  /// How many times as long as without one a test may take.
+  /// The factor for the time limits of tests.
   public static let slowness = isActive ? 10 : 1
 }
 
 extension Duration {
-  /// A limit that a test has to keep: this, or more under a sanitizer.
+  /// A time limit for a test, multiplied if a sanitizer is active.
   public var patient: Duration { self * Sanitizer.slowness }
 }

@@ -7,7 +7,7 @@ import SystemIO
   import Glibc
 #endif
 
-/// One accepted connection, for one script and its thread.
+/// An accepted connection, used by one script on one thread.
 public final class ScriptedConnection {
   private var descriptor: Int32
   private let log: RequestLog
@@ -16,7 +16,7 @@ public final class ScriptedConnection {
   init(_ descriptor: Int32, log: RequestLog) {
     self.descriptor = descriptor
     self.log = log
-    // No test waits that long, not even under a sanitizer on a busy machine; a script that would hang ends instead.
+    // Longer than any test, even with a sanitizer on a busy machine. It ends a script that would hang.
     var timeout = timeval(tv_sec: 300, tv_usec: 0)
     let length = socklen_t(MemoryLayout<timeval>.size)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, length)
@@ -27,7 +27,7 @@ public final class ScriptedConnection {
     #endif
   }
 
-  /// Reads a request's head.
+  /// Reads the head of a request.
   @discardableResult
   public func readHead() throws -> ScriptedRequest {
     while true {
@@ -50,7 +50,7 @@ public final class ScriptedConnection {
     }
   }
 
-  /// Reads `count` bytes, and gives each piece to `body`.
+  /// Reads `count` bytes, and calls `body` with each piece.
   public func readBody(_ count: Int, _ body: ([UInt8]) throws -> Void) throws {
     var rest = count
     while rest > 0 {
@@ -65,7 +65,7 @@ public final class ScriptedConnection {
     }
   }
 
-  /// Reads a whole request: its head, and a body whose length is declared. Answers `Expect: 100-continue`.
+  /// Reads a complete request: its head, and a body with a declared length. Answers `Expect: 100-continue`.
   @discardableResult
   public func readRequest() throws -> (head: ScriptedRequest, body: Data) {
     let head = try readHead()
@@ -75,7 +75,7 @@ public final class ScriptedConnection {
     return (head, body)
   }
 
-  /// Writes a whole response that ends the connection.
+  /// Writes a complete response that ends the connection.
   public func respond(_ status: String, _ fields: [String] = [], body: some Sequence<UInt8> = [UInt8]())
     throws
   {
@@ -103,16 +103,16 @@ public final class ScriptedConnection {
     }
   }
 
-  /// Reads and drops everything until the peer closes.
+  /// Reads and drops bytes until the peer closes.
   public func waitForClose() throws { while try receive() != nil {} }
 
-  /// Says that nothing more will be written, and reads until the peer closes: a close that loses nothing.
+  /// Closes the sending side, and reads until the peer closes, so that no byte is lost.
   public func linger() throws {
     shutdown(descriptor, Int32(SHUT_WR))
     try waitForClose()
   }
 
-  /// Closes with a reset, so that the peer's next read or write fails.
+  /// Resets the connection, so that the peer's next read or write fails.
   public func reset() {
     var option = makeLinger()
     setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout.size(ofValue: option)))
@@ -125,7 +125,7 @@ public final class ScriptedConnection {
     descriptor = -1
   }
 
-  /// Some bytes; `nil` at the end.
+  /// Receives some bytes; `nil` at the end.
   private func receive() throws -> [UInt8]? {
     let piece = [UInt8](unsafeUninitializedCapacity: 64 * 1024) { buffer, filled in
       filled = max(0, recv(descriptor, buffer.baseAddress, buffer.count, 0))
@@ -134,5 +134,5 @@ public final class ScriptedConnection {
   }
 }
 
-// The method of the same name hides the type.
+// The method with the same name hides the type.
 private func makeLinger() -> linger { linger(l_onoff: 1, l_linger: 0) }

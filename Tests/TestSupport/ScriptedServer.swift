@@ -8,15 +8,15 @@ import SystemIO
   import Glibc
 #endif
 
-/// A server on the loopback address whose connections do byte by byte what a test says.
+/// A server on the loopback address whose connections behave byte by byte as a test specifies.
 ///
-/// Connection number n runs script number n on a thread of its own; the last script serves all further ones. It
-/// stops listening when the last reference goes.
+/// Connection n runs script n on a thread of its own; the last script serves all further connections. The server stops
+/// listening when the last reference is released.
 public final class ScriptedServer: Sendable {
-  /// What one connection does; it is closed when the script returns or throws.
+  /// The behaviour of a connection, which is closed when the script returns or throws.
   public typealias Script = @Sendable (ScriptedConnection) throws -> Void
 
-  /// The port that the system chose.
+  /// The port, chosen by the system.
   public let port: UInt16
   private let listener: ListeningSocket
   private let log = RequestLog()
@@ -42,7 +42,7 @@ public final class ScriptedServer: Sendable {
         next += 1
         Thread.detachNewThread {
           let connection = ScriptedConnection(descriptor, log: log)
-          // A script whose peer went away ends here; what the peer saw is what the test looks at.
+          // A script fails here if its peer has gone. The test checks the peer's result.
           do { try script(connection) } catch {}
           connection.close()
         }
@@ -56,10 +56,11 @@ public final class ScriptedServer: Sendable {
   public var url: URL { URL(string: "http://127.0.0.1:\(port)") ?? URL(filePath: "/") }
   /// `127.0.0.1:port`.
   public var authority: String { "127.0.0.1:\(port)" }
-  /// The heads of all requests that were read, in the order of their arrival.
+  /// The heads of all requests in the order of arrival.
   public var requests: [ScriptedRequest] { log.requests }
 
-  /// A port on which nobody listens as long as this process runs: its socket stays, so that no other test gets it.
+  /// A port that refuses connections. Its socket stays open as long as this process runs, so that no other test gets
+  /// it.
   public static func unusedPort() throws -> UInt16 {
     let bound = try ListeningSocket.bound(isListening: false)
     _ = bound.socket.release()
@@ -67,8 +68,8 @@ public final class ScriptedServer: Sendable {
   }
 }
 
-/// A socket that listens at a port of the loopback address. It is closed when neither its server nor the thread that
-/// accepts for it needs it any more, so that neither can reach a stranger's socket by its number.
+/// A socket that listens on a port of the loopback address. It is closed when neither its server nor the accepting
+/// thread uses it, so that its number is not reused too early.
 final class ListeningSocket: Sendable {
   let port: UInt16
   private let owned: Descriptor
@@ -80,10 +81,10 @@ final class ListeningSocket: Sendable {
     owned = bound.socket
   }
 
-  /// Ends the wait of the thread that accepts.
+  /// Wakes up the accepting thread.
   func stop() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
-  /// A socket and the port that it was given.
+  /// A socket, and the port that it is bound to.
   struct Bound: ~Copyable {
     let socket: Descriptor
     let port: UInt16
@@ -112,35 +113,35 @@ final class ListeningSocket: Sendable {
   }
 }
 
-/// What a script could not do.
+/// The error of a script.
 public struct ScriptedError: Error, CustomStringConvertible {
-  /// Why.
+  /// The reason.
   public let description: String
 
   init(_ description: String) { self.description = description }
 }
 
-/// A request's head as it came.
+/// The received head of a request.
 public struct ScriptedRequest: Sendable, Hashable {
   /// The request line.
   public let line: String
-  /// The fields in their order, names in lower case.
+  /// The fields in order, with names in lower case.
   public let fields: [Field]
 
-  /// One field.
+  /// A field.
   public struct Field: Sendable, Hashable {
-    /// In lower case.
+    /// The name in lower case.
     public let name: String
-    /// Without white space around it.
+    /// The value without surrounding white space.
     public let value: String
   }
 
   /// The method.
   public var method: String { String(line.prefix { $0 != " " }) }
-  /// The target, as it stands in the request line.
+  /// The target in the request line.
   public var target: String { String(line.split(separator: " ").dropFirst().first ?? "") }
 
-  /// The value of the only field of that name (in lower case); `nil` where there is none or more than one.
+  /// The value of the only field with the name (in lower case); `nil` if there is none or more than one.
   public subscript(name: String) -> String? {
     let values = fields.filter { $0.name == name }
     return values.count == 1 ? values[0].value : nil

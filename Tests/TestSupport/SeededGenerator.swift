@@ -1,11 +1,11 @@
-/// Random numbers that come again (SplitMix64).
+/// Reproducible random numbers (SplitMix64).
 public struct SeededGenerator: RandomNumberGenerator {
   private var state: UInt64
 
-  /// The numbers of that seed.
+  /// Creates the sequence for a seed.
   public init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 &+ 1 }
 
-  /// The next one.
+  /// The next number.
   public mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
     var word = state

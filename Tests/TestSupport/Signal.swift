@@ -1,14 +1,14 @@
-/// Something that happens once, for tasks to wait for.
+/// An event that happens at most once, and that tasks can wait for.
 public final class Signal: Sendable {
   private let stream: AsyncStream<Void>
   private let continuation: AsyncStream<Void>.Continuation
 
-  /// A signal that was not given yet.
+  /// Creates a signal that was not fired.
   public init() { (stream, continuation) = AsyncStream.makeStream() }
 
-  /// Gives the signal; again does nothing more.
+  /// Fires the signal. Later calls have no effect.
   public func fire() { continuation.finish() }
 
-  /// Waits for the signal, or for the end of the task.
+  /// Waits until the signal is fired or the task is cancelled.
   public func wait() async { for await _ in stream {} }
 }

@@ -1,18 +1,18 @@
 public import Foundation
 import SystemIO
 
-/// A real disk of one megabyte, which a test fills up.
+/// A real file system of one megabyte, which a test can fill.
 ///
-/// It is mounted in a namespace of its own, so that neither a right nor anybody's leave is needed, and nothing of it
-/// stays: a process holds it, and with that it goes. Others reach it through that process's view of the file system.
+/// It is mounted in a separate namespace, so that no privilege is required and it disappears with the process that
+/// holds it. Other processes reach it through `/proc` of that process.
 public final class SmallDisk: Sendable {
-  /// A folder of the disk, empty at first.
+  /// A folder on the disk, empty at first.
   public let url: URL
 
   private let mountPoint: TemporaryFolder
   private let holder: RunningProgram
 
-  /// Whether this machine lets one be made: it takes Linux, `unshare`, and namespaces that the user may make.
+  /// Whether this machine supports it: it requires Linux, `unshare`, and user namespaces.
   public static var isPossible: Bool {
     get async {
       do {
@@ -23,10 +23,10 @@ public final class SmallDisk: Sendable {
     }
   }
 
-  /// What a test says that is passed over where ``isPossible`` does not hold.
+  /// The reason for skipping a test if ``isPossible`` is `false`.
   public static let requirement = "needs Linux, unshare, and user namespaces"
 
-  /// Makes an empty disk.
+  /// Creates an empty disk.
   public init() async throws {
     mountPoint = try TemporaryFolder()
     let script = #"mount -t tmpfs -o size=1m,mode=700 tmpfs "$0" && echo mounted && exec sleep 600"#
@@ -36,22 +36,22 @@ public final class SmallDisk: Sendable {
     try Folder.create(url.path)
   }
 
-  /// A place on the disk.
+  /// The location of a file on the disk.
   public func file(_ name: String) -> URL { url.appending(path: name) }
 
-  /// The bytes that are free.
+  /// The number of free bytes.
   public var available: Int64 { get throws { try Folder.availableBytes(url.path) } }
 
-  /// Lets something else on the disk take all of it but `bytes`, which may be more or less than it took before.
+  /// Fills the disk so that `bytes` remain free. Replaces an earlier filling.
   public func fill(leaving bytes: Int64 = 0) throws {
     try empty()
     let count = max(0, try available - bytes)
     try Data(repeating: 0xF1, count: Int(count)).write(to: filler)
   }
 
-  /// Gives back what ``fill(leaving:)`` took.
+  /// Removes the filling of ``fill(leaving:)``.
   public func empty() throws { try Folder.removeIfPresent(filler.path) }
 
-  /// Beside the folder that a test looks at.
+  /// The filling is beside the folder that a test uses.
   private var filler: URL { url.deletingLastPathComponent().appending(path: "filler") }
 }

@@ -1,23 +1,23 @@
 public import Foundation
 import SystemIO
 
-/// A folder of a test's own, gone when the last reference goes.
+/// A folder for a test, which is removed when the last reference is released.
 public final class TemporaryFolder: Sendable {
-  /// Where it is.
+  /// The location of the folder.
   public let url: URL
 
-  /// Makes an empty folder, where temporary files are kept unless another place is named.
+  /// Creates an empty folder in `parent`, by default the system's folder for temporary files.
   public init(in parent: URL = FileManager.default.temporaryDirectory) throws {
     url = parent.appending(path: "snapshot-test-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
   }
 
   deinit {
-    do { try Folder.removeTree(url.path) } catch { print("left behind: \(error)") }
+    do { try Folder.removeTree(url.path) } catch { print("cannot remove the folder: \(error)") }
   }
 
-  /// Makes an empty folder in memory where that has room for so many bytes, else where temporary files are kept: for
-  /// thousands of files, which ext4 is slow to make after as many were removed.
+  /// Creates an empty folder in memory if that has room for `bytes`, or else in the folder for temporary files. It is
+  /// meant for thousands of files: ext4 creates files slowly after many were removed.
   public static func forManyFiles(bytes: Int64) throws -> TemporaryFolder {
     let memory = "/dev/shm"
     guard Folder.isFolder(memory), try Folder.availableBytes(memory) > bytes else {
@@ -26,13 +26,13 @@ public final class TemporaryFolder: Sendable {
     return try TemporaryFolder(in: URL(filePath: memory))
   }
 
-  /// The folder's path.
+  /// The path of the folder.
   public var path: String { url.path }
 
-  /// A place in the folder.
+  /// The location of a file in the folder.
   public func file(_ name: String) -> URL { url.appending(path: name) }
 
-  /// Writes `data` to a file of that name, making folders on the way.
+  /// Writes `data` to a file, and creates its folders if necessary.
   @discardableResult
   public func write(_ data: Data, to name: String) throws -> URL {
     let file = file(name)

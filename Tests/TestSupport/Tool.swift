@@ -1,36 +1,36 @@
 public import Foundation
 
-/// Runs programs as a person would at a prompt.
+/// Runs programs like a user at a shell prompt.
 public enum Tool {
-  /// How a program ended, and what it said.
+  /// The result of a program.
   public struct Outcome: Sendable {
-    /// The exit status; a signal's number for a program that a signal ended.
+    /// The exit status, or the number of the signal that ended the program.
     public let status: Int32
-    /// What it wrote to stdout.
+    /// The output to stdout.
     public let output: Data
-    /// What it wrote to stderr, as text.
+    /// The output to stderr, as text.
     public let errors: String
-    /// What it wrote to stdout, as text.
+    /// The output to stdout, as text.
     public var text: String { String(decoding: output, as: UTF8.self) }
     /// The lines of stdout.
     public var lines: [String] { text.split(separator: "\n").map(String.init) }
   }
 
-  /// The path of the installed program `name`, or `nil`.
+  /// The path of the installed program `name`; `nil` if there is none.
   public static func find(_ name: String) -> String? {
     let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
     return folders.map { "\($0)/\(name)" }.first { FileManager.default.isExecutableFile(atPath: $0) }
   }
 
-  /// The folder that the built products lie in.
+  /// The folder of the built products.
   public static var products: URL {
     URL(filePath: ProcessInfo.processInfo.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
   }
 
-  /// Runs `program` (a path, or a name on PATH) to its end.
+  /// Runs `program` (a path, or a name in PATH) and waits for its end.
   /// - Parameters:
-  ///   - environment: added to this process's own.
-  ///   - input: what it reads on stdin; nothing if `nil`.
+  ///   - environment: variables that are added to the environment of this process.
+  ///   - input: the data for stdin; empty if `nil`.
   public static func run(
     _ program: String, _ arguments: [String], environment: [String: String] = [:], input: Data? = nil,
     folder: URL? = nil

@@ -1,6 +1,6 @@
 import Foundation
 
-/// One run: what it works with, and what has come of it so far.
+/// A run of the benchmark: its inputs, and the results so far.
 struct Bench {
   let options: Options
   var report: Report
@@ -13,7 +13,7 @@ struct Bench {
 
   var effort: Options.Effort { options.effort }
 
-  /// Says on stderr how far it is.
+  /// Writes a progress message to stderr.
   func note(_ text: String) { FileHandle.standardError.write(Data("\(text)\n".utf8)) }
 
   mutating func perform(_ suite: Suite) {
@@ -39,7 +39,7 @@ struct Bench {
     note("\(what): \(error)")
   }
 
-  /// A bundle of about `size` bytes, made when it is first wanted.
+  /// Returns the bundle `name` of about `size` bytes, and packs it at the first request.
   mutating func bundle(_ name: String, _ size: Int) throws -> BundleFile {
     if let bundle = bundles[name] { return bundle }
     let bundle = try BundleFile(name, size: size, in: options.work, options.tools)
@@ -51,7 +51,7 @@ struct Bench {
     try Server(contestant, options.tools, in: options.work, environment: environment)
   }
 
-  /// Starts those that can be started.
+  /// Starts the contestants, and returns those that started.
   mutating func start(_ contestants: [Contestant]) -> [Server] {
     contestants.compactMap { contestant in
       do { return try start(contestant) } catch {
@@ -61,7 +61,7 @@ struct Bench {
     }
   }
 
-  /// Has `servers` take turns, A B A B, so that all see the same machine, and answers with the medians.
+  /// Measures `servers` in turns (A B A B), so that all run under the same conditions, and returns the medians.
   mutating func race(
     _ what: String, _ servers: [Server], rounds: Int? = nil, _ body: (Server) throws -> [Metric: Double]
   ) -> [Contestant: [Metric: Double]] {
@@ -99,7 +99,7 @@ struct Bench {
   }
 }
 
-/// What can be measured by itself.
+/// The parts of the benchmark that can be run separately.
 enum Suite: String, CaseIterable {
   case requests, downloads, uploads, mixed, slow, durable, memory, start, zip
 }

@@ -1,12 +1,12 @@
 import Foundation
 
-/// Holds the server against its peers, on the same work and in the same run, and prints the ratios.
+/// Compares the server with its peers, with the same work in the same run, and prints the ratios.
 @main
 struct Benchmark {
   static func main() {
     do {
       var options = try Options(Array(CommandLine.arguments.dropFirst()))
-      // Of its own: nothing that a broken run left is met, and nothing of anybody else's is removed.
+      // A folder of its own, so that files of an interrupted or a concurrent run are neither used nor removed.
       options.work += "/run-\(getpid())"
       raiseDescriptorLimit()
       signal(SIGPIPE, SIG_IGN)
@@ -29,10 +29,12 @@ struct Benchmark {
   }
 
   private static func clean(_ folder: String) {
-    do { try FileManager.default.removeItem(atPath: folder) } catch { print("left behind: \(error)") }
+    do { try FileManager.default.removeItem(atPath: folder) } catch {
+      print("cannot remove the folder: \(error)")
+    }
   }
 
-  /// A thousand connections at either end.
+  /// Allows descriptors for the connections of both sides.
   private static func raiseDescriptorLimit() {
     var limit = rlimit()
     getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)

@@ -1,11 +1,11 @@
 import Glibc
 
-/// Why something could not be measured.
+/// The reason why something could not be measured.
 struct Failure: Error, CustomStringConvertible {
   let description: String
 
   init(_ description: String) { self.description = description }
 
-  /// The words for `errno`.
+  /// The message for `errno`.
   static var lastError: String { String(cString: strerror(errno)) }
 }

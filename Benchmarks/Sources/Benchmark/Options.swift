@@ -1,8 +1,8 @@
 import Foundation
 
-/// What the command line says.
+/// The command-line options.
 struct Options {
-  /// How long, and how often, each figure is taken.
+  /// The duration and number of the measurements.
   struct Effort {
     var rounds = 5
     var seconds = 0.8
@@ -11,14 +11,14 @@ struct Options {
   }
 
   var tools: Tools
-  /// A folder on the disk that uploads go to; what is made there is removed.
+  /// A folder on the disk for uploads. Files created in it are removed.
   var work = ".benchmark"
   var effort = Effort()
-  /// Where the report goes as JSON.
+  /// The path of the JSON report.
   var json: String?
-  /// Only work whose name begins so.
+  /// The parts of the benchmark to run; all if empty.
   var only: [String] = []
-  /// Which slow clients there are.
+  /// The kinds of slow clients.
   var slow = SlowClient.Kind.allCases
 
   static let usage = """
@@ -26,11 +26,11 @@ struct Options {
                      [--slow KIND]…
       --peers     the folder of EngineServer, HummingbirdPeer and FlyingFoxPeer
       --snapshot  the release build of snapshot
-      --work      where files are made, and removed again, on the disk that is to be measured
-      --json      the report as JSON too
-      --quick     one short round of everything: to see whether it works, not to judge by
-      --only      one of: \(Suite.allCases.map(\.rawValue).joined(separator: " "))
-      --slow      what slow clients do; all at once if it isn't said, one or more of:
+      --work      a folder on the disk to measure; files created in it are removed
+      --json      also write the report to this file as JSON
+      --quick     a single short round, to check that the benchmark works
+      --only      run only this part; can be repeated: \(Suite.allCases.map(\.rawValue).joined(separator: " "))
+      --slow      the kinds of slow clients (default: all); one or more of:
                   \(SlowClient.Kind.allCases.map(\.rawValue).joined(separator: " "))
 
     """
@@ -42,7 +42,7 @@ struct Options {
     var slow: [SlowClient.Kind] = []
     while let word = rest.popFirst() {
       func value() throws -> String {
-        guard let value = rest.popFirst() else { throw Failure("\(word) lacks its value\n\(Self.usage)") }
+        guard let value = rest.popFirst() else { throw Failure("\(word) requires a value\n\(Self.usage)") }
         return value
       }
       switch word {
@@ -55,10 +55,10 @@ struct Options {
       case "--slow":
         let name = try value()
         guard let kind = SlowClient.Kind(rawValue: name) else {
-          throw Failure("nobody is slow at \(name)\n\(Self.usage)")
+          throw Failure("there is no kind of slow client \(name)\n\(Self.usage)")
         }
         slow.append(kind)
-      default: throw Failure("what is \(word)?\n\(Self.usage)")
+      default: throw Failure("unknown option \(word)\n\(Self.usage)")
       }
     }
     guard let peers, let snapshot else { throw Failure(Self.usage) }
@@ -67,7 +67,7 @@ struct Options {
     work = URL(filePath: work).standardizedFileURL.path
   }
 
-  /// Debian has it where only root's path looks.
+  /// The path of nginx. Debian installs it in a folder that is only in root's PATH.
   private static var nginx: String {
     FileManager.default.isExecutableFile(atPath: "/usr/sbin/nginx") ? "/usr/sbin/nginx" : "nginx"
   }

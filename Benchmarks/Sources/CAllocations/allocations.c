@@ -3,7 +3,7 @@
 #include <stddef.h>
 
 #if defined(__GLIBC__)
-// The functions of the C library call these of ours, which count and go on to what the library itself uses.
+// These functions replace those of the C library. They count the calls and forward them to the library's own.
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *block, size_t size);

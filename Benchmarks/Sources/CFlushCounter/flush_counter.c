@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Eight bytes that the one who asked maps too. */
+/* A counter of eight bytes that the benchmark maps too. */
 static _Atomic long *count;
 
 __attribute__((constructor)) static void open_count(void) {

@@ -3,31 +3,32 @@ import SQLiteCatalog
 import SnapshotFormat
 import SnapshotStore
 
-/// Fills a catalogue with made-up records and searches it: how many records a second are indexed, how long pages take,
-/// and how much memory that needs. Fails where a target is missed.
+/// Fills a catalogue with generated records and searches it. Measures the records indexed per second, the time for a
+/// page, and the memory. Fails if a target is missed.
 ///
 ///     CatalogBenchmark [--records 1000000] [--folder DIR] [--json FILE]
 @main
 struct CatalogBenchmark {
-  /// At least so many records a second are indexed.
+  /// The target for the number of records indexed per second.
   static let wantedRate = 20_000.0
-  /// A page, or what arrived on each day, is there within so many milliseconds, at the median.
+  /// The target for the median time of a page, and of the counts per day, in milliseconds.
   static let wantedPage = 20.0
   static let pagesEach = 40
 
   struct Report: Encodable {
     var records = 0
     var recordsPerSecond = 0.0
-    /// All cores' time for a record, which other processes hardly change.
+    /// The processor time of all cores for a record. Other processes hardly affect it.
     var microsecondsOfCPU = 0.0
     var megabytesOnDisk = 0.0
     var residentMegabytes: [String: Double] = [:]
-    /// Milliseconds: median, 99th percentile.
+    /// Milliseconds for a page: median, 99th percentile.
     var pages: [String: [Double]] = [:]
     var totals: [String: Double] = [:]
-    /// Milliseconds for what arrived on each day of the last year: median, 99th percentile.
+    /// Milliseconds for the counts per day of the last year: median, 99th percentile.
     var days: [String: [Double]] = [:]
-    /// Milliseconds of all cores for a page, and for what arrived on each day, which other processes hardly change.
+    /// Milliseconds of processor time of all cores for a page and for the counts per day. Other processes hardly affect
+    /// it.
     var cpu: [String: [Double]] = [:]
   }
 
@@ -39,13 +40,15 @@ struct CatalogBenchmark {
       case "--records": count = Int(value) ?? count
       case "--folder": folder = value
       case "--json": json = value
-      default: print("what is \(word)?")
+      default: print("unknown option \(word)")
       }
     }
     folder += "/catalog-\(getpid())"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer {
-      do { try FileManager.default.removeItem(atPath: folder) } catch { print("left behind: \(error)") }
+      do { try FileManager.default.removeItem(atPath: folder) } catch {
+        print("cannot remove the folder: \(error)")
+      }
     }
     var report = Report()
     report.records = count
@@ -64,9 +67,9 @@ struct CatalogBenchmark {
     }
   }
 
-  /// Some thousand records are made, and then indexed; only the latter is counted. They come as a server has them that
-  /// makes its catalogue anew: in the order of their ids, each batch sorted by time, and one batch is looked at while
-  /// another is written.
+  /// Generates some thousand records at a time and indexes them. Only the indexing is measured. The order is that of a
+  /// server that rebuilds its catalogue: by id, with each batch sorted by time. One batch is prepared while another is
+  /// written.
   private static func fill(_ catalog: SQLiteCatalog, _ count: Int, _ report: inout Report) async throws {
     let generator = Generator()
     let order = generator.order(count)
@@ -149,13 +152,13 @@ struct CatalogBenchmark {
     report.residentMegabytes["searched"] = resident()
   }
 
-  /// Of what is sorted by this: the median and the 99th percentile.
+  /// Sorts `times`, and returns the median and the 99th percentile.
   private static func median(_ times: inout [Double]) -> [Double] {
     times.sort()
     return [times[times.count / 2], times[times.count * 99 / 100]]
   }
 
-  /// The day on which the last record arrives.
+  /// The day on which the last record is received.
   private static func lastDay(_ count: Int) -> Int { (1_700_000_000 + count * 40) / 86_400 }
 
   private static func searches(_ count: Int) throws -> [(String, CatalogQuery)] {
@@ -216,7 +219,7 @@ struct CatalogBenchmark {
     Double((try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0) / 1e6
   }
 
-  /// The memory of this process, in MB.
+  /// The resident memory of this process in MB.
   private static func resident() -> Double {
     do {
       let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)

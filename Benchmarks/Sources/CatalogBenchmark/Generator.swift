@@ -1,7 +1,7 @@
 import Foundation
 import SnapshotFormat
 
-/// Makes records as a team's apps would leave them: the same ones for the same number, so that runs compare.
+/// Generates records like those of a team's apps. The same number gives the same record, so that runs are comparable.
 struct Generator {
   private static let applications = (0..<12).map { "com.example.app\($0)" }
   private static let modules = ["News", "Profile", "Payments", "Search", "Map", "Settings", "Chat", "Feed"]
@@ -11,7 +11,7 @@ struct Generator {
     twice picture upside down wrong currency price missing total rounding slow scroll keyboard covers button
     """.split(separator: " ")
 
-  /// The numbers of the first `count` records, in the order of their ids.
+  /// Returns the numbers of the first `count` records, in the order of their ids.
   func order(_ count: Int) -> [UInt32] {
     (0..<UInt32(count)).map { (number: $0, beginning: Self.beginning(of: id(Int($0)))) }
       .sorted { $0.beginning < $1.beginning }.map(\.number)
@@ -26,11 +26,11 @@ struct Generator {
     return SnapshotID(UUID(uuid: random.bytes()))
   }
 
-  /// A record: the `index`th to arrive.
+  /// Returns the record with the given index in the order of receipt.
   func record(_ index: Int) throws -> SnapshotRecord {
     var random = Random(seed: UInt64(index))
     let id = SnapshotID(UUID(uuid: random.bytes()))
-    // One or two a minute, later ones of later versions.
+    // One or two per minute. Later records have later versions.
     let received = Date(
       timeIntervalSince1970: 1_700_000_000 + Double(index) * 40 + Double(random.next(40_000)) / 1000)
     let major = 1 + index / 250_000

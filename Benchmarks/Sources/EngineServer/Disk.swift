@@ -16,7 +16,7 @@ final class Disk: Sendable {
 
   func path(of name: String) -> String { "\(folder)/files/\(name)" }
 
-  /// `nil` where opening it might have to wait.
+  /// Returns a cached file; `nil` if opening it can block.
   func open(cached path: String) -> (file: File, size: Int64)? { files.file(cached: path) }
 
   func open(_ path: String) async throws -> (file: File, size: Int64) {
@@ -26,8 +26,8 @@ final class Disk: Sendable {
     }
   }
 
-  /// As `snapshot serve` does, and as nginx does with more: the little that comes is gathered before it is written, so
-  /// that an upload that breaks off makes no file.
+  /// Writes a body to a file. Like `snapshot serve`, and nginx with a larger buffer, it collects the first bytes before
+  /// it writes, so that a broken upload creates no file.
   func receive(_ body: HTTPRequestBody, as name: String) async throws {
     let queue = next
     var file: File?
@@ -40,7 +40,7 @@ final class Disk: Sendable {
       }
       let (opened, place, beginning) = (file, offset, gathered)
       gathered = []
-      // The file is made together with its first write: one way to the queue and back less.
+      // The file is created with its first write, which saves a change to the queue and back.
       file = try await perform(on: queue) { [folder] in
         let file = try opened ?? File("\(folder)/uploads/\(name)", .create(mode: 0o600))
         if !beginning.isEmpty { try file.write(beginning, at: place) }

@@ -4,8 +4,8 @@ import HTTPTypes
 import Logging
 import SystemIO
 
-/// `HTTPEngine` alone, doing what its peers do: a small answer from memory, files with ranges, and bodies into
-/// files without hashing or flushing.
+/// A server with only `HTTPEngine` and the same work as its peers: a small response from memory, files with ranges, and
+/// uploads to files without hashing or synchronizing.
 ///
 ///     EngineServer PORT FOLDER
 @main
@@ -39,7 +39,7 @@ struct EngineServer {
     let quiet = Logger(label: "engine") { _ in SwiftLogNoOpLogHandler() }
     let server = HTTPServer(configuration: configuration, handler: router, logger: quiet)
     _ = try await server.start()
-    // As `snapshot serve` does.
+    // Like `snapshot serve`.
     ProgramCode.releasePages()
     try await server.run()
   }

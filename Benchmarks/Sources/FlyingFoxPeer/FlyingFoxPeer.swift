@@ -2,7 +2,7 @@ import FlyingFox
 import FlyingSocks
 import Foundation
 
-/// FlyingFox, as its documentation uses it.
+/// A server with FlyingFox, used as in its documentation.
 ///
 ///     FlyingFoxPeer PORT FOLDER
 @main

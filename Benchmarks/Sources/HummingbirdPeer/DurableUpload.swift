@@ -3,8 +3,8 @@ import Foundation
 import NIOCore
 import NIOPosix
 
-/// What a careful user of Hummingbird would write to take a body in for good: hashed while it arrives, flushed,
-/// renamed, the folder flushed. Blocking work is done on NIO's thread pool, one piece at a time.
+/// A durable upload as a careful user of Hummingbird would write it: the body is hashed while it arrives, synchronized
+/// and renamed, and the folder is synchronized. Blocking work runs on NIO's thread pool, one piece at a time.
 final class DurableUpload: @unchecked Sendable {
   private let folder: String
   private let name: String

@@ -4,7 +4,7 @@ import Logging
 import NIOCore
 import NIOPosix
 
-/// Hummingbird, as its documentation uses it.
+/// A server with Hummingbird, used as in its documentation.
 ///
 ///     HummingbirdPeer PORT FOLDER
 @main
@@ -41,7 +41,7 @@ struct HummingbirdPeer {
     }
     let application = Application(
       router: router, configuration: .init(address: .hostname("127.0.0.1", port: port)),
-      // One loop for the one core that every server gets.
+      // One event loop for the one core that every server gets.
       eventLoopGroupProvider: .shared(MultiThreadedEventLoopGroup(numberOfThreads: 1)), logger: logger)
     try await application.runService()
   }

@@ -3,17 +3,19 @@ import DataSnapshots
 import Foundation
 import Synchronization
 
-/// What `SnapshotMode.process` costs the app, held against the same operation without it.
+/// Compares an operation with and without `SnapshotMode.process`, to measure its cost for the app.
 ///
 ///     swift run -c release --package-path Benchmarks Overhead
 ///
-/// Exits with 1 where a target is missed.
+/// Exits with status 1 if a target is missed.
 @main
 struct Overhead {
   static func main() throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "overhead-\(UUID().uuidString)")
     defer {
-      do { try FileManager.default.removeItem(at: folder) } catch { print("left behind: \(error)") }
+      do { try FileManager.default.removeItem(at: folder) } catch {
+        print("cannot remove the folder: \(error)")
+      }
     }
     var verdict = Verdict()
     try disabled(folder.appending(path: "disabled"), &verdict)
@@ -31,7 +33,7 @@ struct Overhead {
     let calls = 2_000_000
     var alone: [Double] = []
     var through: [Double] = []
-    // A B A B, so that both see the same machine.
+    // A B A B, so that both run under the same conditions.
     for _ in 0..<9 {
       alone.append(nanoseconds(calls) { consume(operation(data)) })
       through.append(
@@ -51,7 +53,7 @@ struct Overhead {
   // MARK: - Recording
 
   private static let size = 100_000
-  /// Each is kept, so that what was timed can be counted: 100 MB on the disk, twice, one after the other.
+  /// Each recording is kept, so that their number can be checked: 100 MB on the disk, in each of two runs.
   private static let calls = 1000
 
   private static func recording(_ folder: URL, _ verdict: inout Verdict) throws {
@@ -63,7 +65,7 @@ struct Overhead {
       configuration.waitingBytes = 1 << 30
       configuration.policy.retention = .history(limit: calls)
       configuration.onEvent = { events.append($0) }
-      // Runs where it is written: nothing reaches the disk while the gate is closed.
+      // Runs before the file is written: nothing reaches the disk while the gate is closed.
       configuration.redaction = [
         .custom(named: "gate") { data, _ in
           gate.wait()
@@ -86,7 +88,7 @@ struct Overhead {
     }
   }
 
-  /// How long each call took, and copying the same bytes once.
+  /// Returns the duration of each call, and of copying the same bytes once.
   private static func time(_ mode: SnapshotMode) -> (copies: [Double], records: [Double]) {
     let target = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 16)
     defer { target.deallocate() }
@@ -101,7 +103,7 @@ struct Overhead {
     return (copies, records)
   }
 
-  /// What is wrong with what lies in the folder: every call's bytes must be there, and nothing else.
+  /// Describes an error in the contents of the folder: it must contain the bytes of every call, and nothing else.
   private static func problem(in storage: URL, _ events: Events) throws -> String? {
     if let event = events.all.first { return "\(events.all.count) events, the first: \(event)" }
     let recordings = storage.appending(path: "recordings")
@@ -136,7 +138,7 @@ struct Overhead {
   }
 }
 
-/// Holds up whoever comes, until it is opened.
+/// Blocks all callers until it is opened.
 final class Gate: Sendable {
   private let isOpen: Mutex<Bool>
   private let semaphore = DispatchSemaphore(value: 0)
@@ -155,14 +157,14 @@ final class Gate: Sendable {
   }
 }
 
-/// What the mode told.
+/// Collects the mode's events.
 final class Events: Sendable {
   private let events = Mutex<[SnapshotMode.Event]>([])
   var all: [SnapshotMode.Event] { events.withLock { $0 } }
   func append(_ event: SnapshotMode.Event) { events.withLock { $0.append(event) } }
 }
 
-/// What was measured against what is wanted.
+/// The comparison of the results with the targets.
 struct Verdict {
   private(set) var isGood = true
 

@@ -5,15 +5,15 @@ import SystemIO
 
 /// An unpacked snapshot that is being replayed.
 final class ActiveSnapshot: Sendable {
-  /// The name of the folder, of its own for every activation.
+  /// The name of the unpacked folder, unique for each activation. It differs from the manifest's UUID.
   let id: SnapshotID
   let manifest: Manifest
   let folder: String
-  /// The calls under each identifier, in their order.
+  /// The calls of each identifier, in the order in which they were recorded.
   private let recordings: [String: [Manifest.Recording]]
   private let removal: Mutex<(@Sendable () -> Void)?> = Mutex(nil)
 
-  /// The snapshot that lies unpacked in `folder`.
+  /// Creates a snapshot from the files unpacked in `folder`.
   init(id: SnapshotID, manifest: Manifest, folder: String) {
     self.id = id
     self.manifest = manifest
@@ -23,18 +23,18 @@ final class ActiveSnapshot: Sendable {
   }
 
   deinit {
-    // Calls that began before the snapshot was replaced hold on to it, and read from it to their end.
+    // Calls that began before the snapshot was replaced hold a reference to it, and read its files until they end.
     removal.withLock { $0 }?()
   }
 
-  /// Says what is to be done with the folder when nobody reads from it any more.
+  /// Sets the action that removes the folder. It runs when the last reader has released this object.
   func retire(_ remove: @escaping @Sendable () -> Void) { removal.withLock { $0 = remove } }
 
-  /// Every identifier, in no order.
+  /// All identifiers, in no particular order.
   var identifiers: [String] { Array(recordings.keys) }
 
-  /// The bytes of the call that is next in `session`, checked against the manifest. The identifier is looked for as it
-  /// is, and then as rules of redaction leave it.
+  /// Returns the bytes of the next call of `identifier` in `session`, after checking their size and digest against the
+  /// manifest. Looks up the identifier unchanged first, then as the redaction rules rewrite it.
   func data(
     for identifier: String, redactor: Redactor, in session: ReplaySession
   ) throws(ReplayProblem) -> Data {
@@ -46,7 +46,7 @@ final class ActiveSnapshot: Sendable {
       let file = try File(folder + "/" + recording.path)
       let size = try file.size
       guard size == recording.size else {
-        throw ReplayProblem.unreadable("it has \(size) bytes where \(recording.size) were recorded")
+        throw ReplayProblem.unreadable("it has \(size) bytes, but \(recording.size) were recorded")
       }
       data = Data(try file.read(upTo: Int(size), at: 0))
     } catch let error as ReplayProblem {
@@ -55,7 +55,7 @@ final class ActiveSnapshot: Sendable {
       throw .unreadable("\(error)")
     }
     guard ContentDigest.of(data) == recording.sha256 else {
-      throw .unreadable("its bytes are not those that were recorded: the digest differs")
+      throw .unreadable("its SHA-256 digest differs from the recorded one")
     }
     return data
   }

@@ -1,16 +1,16 @@
-/// The names that attachments may have: such as every disk takes and no disk confuses.
+/// The rules for attachment names, which are valid and distinct on every file system.
 enum AttachmentName {
   static let longest = 100
 
-  /// Whether `name` has 1 to 100 ASCII letters, digits, and any of ` ._-+=,()@`, with no space or dot at its ends, and
-  /// is not taken by Windows.
+  /// Returns whether `name` has 1 to 100 ASCII letters, digits and characters of ` ._-+=,()@`, does not begin or end
+  /// with a space or dot, and is not a reserved device name of Windows.
   static func isValid(_ name: String) -> Bool {
     let bytes = Array(name.utf8)
     guard (1...longest).contains(bytes.count), let first = bytes.first, let last = bytes.last else {
       return false
     }
     var stem = name.prefix { $0 != "." }.lowercased()
-    // Windows takes `con .txt` for `con` as well.
+    // Windows also treats `con .txt` as `con`.
     while stem.last == " " { stem.removeLast() }
     let isTaken =
       ["con", "prn", "aux", "nul"].contains(stem)

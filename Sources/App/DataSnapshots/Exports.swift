@@ -1,2 +1,2 @@
-// Whoever uses this library names reports and snapshots too (`ReportID`, `SnapshotID`, `Manifest`): one import does.
+// The public API uses `ReportID`, `SnapshotID` and `Manifest`, so that apps need them without a second import.
 @_exported public import SnapshotFormat

@@ -8,7 +8,8 @@ public import SnapshotFormat
 #endif
 
 extension Manifest.Application {
-  /// The running app: from its bundle, or the name of the process where there is none.
+  /// The running app, described by its main bundle. A process without a bundle uses its name as the identifier, and 0
+  /// as version and build.
   public static var current: Manifest.Application {
     let information = Bundle.main.infoDictionary ?? [:]
     return Manifest.Application(
@@ -19,7 +20,7 @@ extension Manifest.Application {
 }
 
 extension Manifest.Device {
-  /// The device that the app runs on.
+  /// The device on which the app runs.
   public static var current: Manifest.Device {
     let version = ProcessInfo.processInfo.operatingSystemVersion
     return Manifest.Device(
@@ -28,7 +29,7 @@ extension Manifest.Device {
       locale: Locale.current.identifier)
   }
 
-  /// What `uname` calls the machine, such as `iPhone17,1` or `x86_64`.
+  /// The machine name that `uname` returns, such as `iPhone17,1` or `x86_64`.
   private static var hardware: String {
     var names = utsname()
     guard unsafe uname(&names) == 0 else { return "unknown" }

@@ -1,50 +1,51 @@
 public import SnapshotFormat
 
-/// What is recorded of each module, and what is missing.
+/// A report of recorded and missing identifiers for each module.
 public struct ModuleReport: Sendable, Hashable, CustomStringConvertible {
-  /// A module's part of the report.
+  /// The identifiers of one module.
   public struct Entry: Sendable, Hashable {
     /// The module's name.
     public let name: String
-    /// The identifiers that are recorded, in the order of registration.
+    /// The recorded identifiers, in the order of registration.
     public let present: [String]
-    /// The identifiers that are not, in the order of registration.
+    /// The identifiers without a recording, in the order of registration.
     public let missing: [String]
 
-    /// Whether nothing is missing.
+    /// Whether all identifiers of the module are recorded.
     public var isComplete: Bool { missing.isEmpty }
   }
 
-  /// An identifier that was to be replayed, and was not there.
+  /// An identifier that was to be replayed, but has no recording.
   public struct Miss: Sendable, Hashable {
     /// The identifier.
     public let identifier: String
-    /// Up to three recorded identifiers that differ in a few characters only, the nearest first.
+    /// Up to three recorded identifiers that differ in a few characters only, nearest first.
     public let nearest: [String]
   }
 
-  /// What is done with data that passes.
+  /// The current state of the ``SnapshotMode``.
   public let state: SnapshotMode.State
-  /// The snapshot that is replayed, where one is.
+  /// The UUID of the replayed snapshot, or `nil` if none is replayed.
   public let snapshot: SnapshotID?
   /// The modules, in the order of registration.
   public let modules: [Entry]
-  /// How many identifiers are recorded in all.
+  /// The number of different identifiers recorded.
   public let recordingCount: Int
-  /// How many recordings that are, each call of a history counted.
+  /// The number of recordings. Each call of a history counts.
   public let callCount: Int
-  /// What is recorded and is registered with no module, sorted.
+  /// The recorded identifiers that belong to no module, sorted.
   public let unassigned: [String]
-  /// What was to be replayed and was not there, since replaying began: the first hundred, in their order.
+  /// The identifiers that were to be replayed but had no recording, since replaying began: the first 100, in the order
+  /// of the calls.
   public let misses: [Miss]
-  /// The names of what is attached, sorted.
+  /// The names of the attachments, sorted.
   public let attachments: [String]
-  /// The names of the rules of redaction that ran over the recordings.
+  /// The names of the redaction rules that were applied to the recordings.
   public let redactions: [String]
-  /// Whether recording pauses because the disk is full.
+  /// Whether recording is paused because the disk is full.
   public let isPaused: Bool
 
-  /// What a report is made of.
+  /// The values from which a report is made.
   struct Contents {
     var snapshot: SnapshotID?
     var identifiers: [String] = []
@@ -55,7 +56,8 @@ public struct ModuleReport: Sendable, Hashable, CustomStringConvertible {
     var isPaused = false
   }
 
-  /// Compares `modules` with the identifiers that are recorded, under a name of which `recordedName` tells.
+  /// Compares `modules` with the recorded identifiers. `recordedName` returns the name under which an identifier is
+  /// recorded after redaction.
   init(
     state: SnapshotMode.State, modules: [Module], _ contents: Contents, as recordedName: (String) -> String
   ) {
@@ -80,7 +82,7 @@ public struct ModuleReport: Sendable, Hashable, CustomStringConvertible {
     isPaused = contents.isPaused
   }
 
-  /// A table of plain text for people.
+  /// A plain-text table of the report.
   ///
   ///     State: recording. Recordings: 3.
   ///
@@ -104,7 +106,7 @@ public struct ModuleReport: Sendable, Hashable, CustomStringConvertible {
       sections.append(Self.table([["Module", "Recorded", "Missing"]] + rows))
     }
     var lines: [String] = []
-    if isPaused { lines.append("Recording pauses: the disk is full.") }
+    if isPaused { lines.append("Recording is paused: the disk is full.") }
     if !unassigned.isEmpty { lines.append("In no module: \(unassigned.joined(separator: ", "))") }
     if !attachments.isEmpty { lines.append("Attached: \(attachments.joined(separator: ", "))") }
     lines += misses.map { miss in

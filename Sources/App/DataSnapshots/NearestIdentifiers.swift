@@ -1,14 +1,16 @@
-/// Finds what somebody may have meant who named an identifier that is not recorded.
-enum NearestIdentifiers {
-  /// The most that are answered.
+/// Finds the recorded identifiers that are most similar to one that is not recorded, as hints for misspelled
+/// identifiers.
+package enum NearestIdentifiers {
+  /// The maximum number of results.
   static let most = 3
-  /// The most identifiers that are looked at, and of each the most bytes that are compared: what bounds the cost.
+  /// The limits of the work: the maximum number of candidates, and the number of bytes compared of each.
   static let mostCandidates = 5_000
   static let longest = 200
 
-  /// The identifiers among `recorded` that take the fewest insertions, removals and replacements of single bytes, upper
-  /// and lower case being the same: up to a quarter of the length and at least 2.
-  static func find(_ identifier: String, among recorded: [String]) -> [String] {
+  /// Returns the identifiers in `recorded` with the smallest edit distance to `identifier`, nearest first. The distance
+  /// counts insertions, removals and replacements of single bytes, ignoring ASCII case. It is at most a quarter of the
+  /// length, but never less than 2 or more than 8.
+  package static func find(_ identifier: String, among recorded: [String]) -> [String] {
     let wanted = Array(identifier.utf8.prefix(longest))
     let limit = max(2, min(8, wanted.count / 4))
     return recorded.prefix(mostCandidates).compactMap { candidate -> (name: String, distance: Int)? in
@@ -19,7 +21,8 @@ enum NearestIdentifiers {
     .prefix(most).map(\.name)
   }
 
-  /// The Levenshtein distance, if it is no more than `limit`: only the cells so near to the diagonal are computed.
+  /// Returns the Levenshtein distance, or `nil` if it exceeds `limit`. Computes only cells within `limit` of the
+  /// diagonal.
   static func distance(_ first: [UInt8], _ second: [UInt8], upTo limit: Int) -> Int? {
     guard abs(first.count - second.count) <= limit else { return nil }
     guard !second.isEmpty else { return first.count }

@@ -1,24 +1,25 @@
 import Foundation
 import SnapshotFormat
 
-/// What is recorded, from memory: for each identifier its calls, and which recording is the oldest of all.
+/// An in-memory index of the recordings: the calls of each identifier, and the order of age.
 struct RecordingIndex {
   private struct Slot {
     let recording: Storage.Recording
-    /// Grows with each recording that is put here.
+    /// The number of the write. Each one is greater than the last.
     let number: UInt64
   }
 
   private var slots: [RecordingName: Slot] = [:]
   private var calls: [String: [RecordingName]] = [:]
-  /// The oldest first; some are gone from `slots`, or stand there under another number.
+  /// The recordings, oldest first. Entries whose recording was removed, or written again under another number, are
+  /// stale and skipped.
   private var order: [(name: RecordingName, number: UInt64)] = []
   private var head = 0
   private var lastNumber: UInt64 = 0
-  /// The bytes of all recordings.
+  /// The total size of all recordings, in bytes.
   private(set) var bytes: Int64 = 0
 
-  /// What was found in the folder.
+  /// Creates an index of the recordings found in the folder.
   init(_ recordings: [Storage.Recording]) {
     for recording in recordings.sorted(by: { $0.recordedAt < $1.recordedAt }) { put(recording) }
     for stem in calls.keys { calls[stem]?.sort { ($0.call ?? 0) < ($1.call ?? 0) } }
@@ -26,22 +27,22 @@ struct RecordingIndex {
 
   var count: Int { slots.count }
 
-  /// Every identifier, in no order.
+  /// All identifiers, in no particular order.
   var identifiers: [String] {
     calls.values.compactMap { $0.first.flatMap { slots[$0]?.recording.identifier } }
   }
 
-  /// The calls under the identifier that `name` is made of, in their order.
+  /// Returns the calls of the identifier that `name` is made from, in order.
   func calls(of name: RecordingName) -> [RecordingName] { calls[name.stem] ?? [] }
 
-  /// The name for the next call.
+  /// Returns the name of the next call.
   func nextCall(of name: RecordingName) -> RecordingName {
     RecordingName(name, call: (calls(of: name).last?.call ?? 0) + 1)
   }
 
   func size(of name: RecordingName) -> Int64 { slots[name]?.recording.size ?? 0 }
 
-  /// The recording that has been here longest.
+  /// The recording that was written least recently, or `nil` if there are none.
   var oldest: Storage.Recording? {
     mutating get {
       while head < order.count {
@@ -53,12 +54,12 @@ struct RecordingIndex {
     }
   }
 
-  /// Whether these recordings are here, and no others.
+  /// Returns whether the index has exactly these recordings.
   func holds(_ recordings: [Storage.Recording]) -> Bool {
     recordings.count == count && recordings.allSatisfy { slots[$0.name]?.recording.size == $0.size }
   }
 
-  /// Adds a recording, or replaces the one of the same name.
+  /// Adds a recording, or replaces the one with the same name.
   mutating func put(_ recording: Storage.Recording) {
     lastNumber += 1
     bytes += recording.size - size(of: recording.name)
@@ -72,7 +73,7 @@ struct RecordingIndex {
     }
   }
 
-  /// Forgets a recording.
+  /// Removes a recording from the index.
   mutating func remove(_ name: RecordingName) {
     guard let slot = slots.removeValue(forKey: name) else { return }
     bytes -= slot.recording.size

@@ -2,14 +2,14 @@ import Foundation
 import SnapshotFormat
 import SystemIO
 
-/// `redactions.json`: which rules ran over what is recorded, across launches.
+/// `redactions.json`: the rules that were applied to the recordings, kept across launches.
 struct RedactionNotes: Codable, Equatable {
-  /// The rules that were set when the last recording was written.
+  /// The names of the rules configured when the last recording was written.
   var configured: [String] = []
-  /// Those of them that ran over something.
+  /// The names of the configured rules that were applied to at least one recording or attachment.
   var ran: [String] = []
 
-  /// The notes of the last launch; none where nothing was recorded.
+  /// Returns the notes of the last launch. Returns empty notes if nothing was recorded.
   static func restored(from storage: Storage) throws -> RedactionNotes {
     do {
       let json = try File(storage.redactions).read(upTo: 1 << 20, at: 0)
@@ -19,7 +19,7 @@ struct RedactionNotes: Codable, Equatable {
     }
   }
 
-  /// Replaces the file, durably.
+  /// Replaces the file durably.
   func save(in storage: Storage) throws {
     let json = Array(try SnapshotJSON.encode(self))
     do {
@@ -30,7 +30,7 @@ struct RedactionNotes: Codable, Equatable {
     }
   }
 
-  /// Notes that `names` run, in the order of `configured`.
+  /// Notes that the rules called `names` were applied. Keeps only rules in `configured`, in that order.
   mutating func note(_ names: [String], of configured: [String]) {
     let all = Set(ran).union(names)
     self.configured = configured

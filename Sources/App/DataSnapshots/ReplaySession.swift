@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What is remembered from the moment on that replaying begins: how far each history is, and what was not there.
+/// The state of replaying since it began: the position in each history, and the missed identifiers.
 final class ReplaySession: Sendable {
   private struct Memory {
     var positions: [String: Int] = [:]
@@ -8,11 +8,12 @@ final class ReplaySession: Sendable {
     var missed: Set<String> = []
   }
 
-  /// The most missed identifiers that are remembered; the work of finding the nearest is done for these alone.
+  /// The maximum number of missed identifiers remembered. The nearest identifiers are searched only for these.
   static let mostMisses = 100
   private let memory = Mutex(Memory())
 
-  /// Which of `count` calls comes next under `identifier`; past the end the last one.
+  /// Returns the index, below `count`, of the next call of `identifier`. After the last call, returns the last index
+  /// again.
   func next(_ identifier: String, of count: Int) -> Int {
     guard count > 1 else { return 0 }
     return memory.withLock { memory in
@@ -22,7 +23,7 @@ final class ReplaySession: Sendable {
     }
   }
 
-  /// The recorded identifiers that are nearest to one that is missing.
+  /// Returns the recorded identifiers that are nearest to `identifier`, which has no recording. Remembers it as missed.
   func nearest(to identifier: String, among recorded: () -> [String]) -> [String] {
     let known: ModuleReport.Miss?? = memory.withLock { memory in
       if memory.missed.contains(identifier) { return memory.misses.first { $0.identifier == identifier } }
@@ -40,6 +41,6 @@ final class ReplaySession: Sendable {
     return miss.nearest
   }
 
-  /// What was not there, in the order in which it was asked for.
+  /// The identifiers without a recording, in the order in which they were first requested.
   var misses: [ModuleReport.Miss] { memory.withLock { $0.misses } }
 }

@@ -2,67 +2,71 @@ public import Foundation
 public import SnapshotFormat
 
 extension SnapshotMode {
-  /// What an app may choose.
+  /// The settings of a ``SnapshotMode``.
   public struct Configuration: Sendable {
-    /// The app, as it stands in the manifests.
+    /// The app, as described in manifests.
     public var application = Manifest.Application.current
-    /// The device, as it stands in the manifests.
+    /// The device, as described in manifests.
     public var device = Manifest.Device.current
-    /// How identifiers are recorded and replayed.
+    /// How identifiers are recorded and replayed, unless ``policies`` has a more specific policy.
     public var policy = Policy()
-    /// How single identifiers are recorded and replayed instead; a key that ends in `*` stands for all identifiers that
-    /// begin so. The longest key that fits counts.
+    /// Policies of single identifiers, which override ``policy``. A key that ends in `*` matches all identifiers that
+    /// begin with the rest of the key. An exact key takes precedence, then the longest match.
     public var policies: [String: Policy] = [:]
-    /// What is removed from recordings, attachments and identifiers before they reach the disk: rules in the order in
-    /// which they run. A rule that is new since the last launch runs over what is there already.
+    /// Rules that remove data from recordings, attachments and identifiers before they are written to the disk, in the
+    /// order in which they are applied. A rule that is new since the last launch is also applied to existing
+    /// recordings.
     public var redaction: [RedactionRule] = []
-    /// How much is kept.
+    /// How much data is kept.
     public var limits = Limits()
-    /// The most bytes that wait to be written; what the disk can't follow is dropped and told.
+    /// The maximum number of bytes waiting to be written. If the disk is too slow, further data is dropped and an event
+    /// is sent.
     public var waitingBytes = 64 << 20
-    /// Where a state is looked for that this launch is forced into.
+    /// The launch arguments and environment, which can force a state for this launch.
     public var launch = Launch.current
-    /// What time it is.
+    /// Returns the current time.
     public var clock: @Sendable () -> Date = { Date() }
-    /// Is told what went wrong, on whatever thread it did, and may be called often. It may change the state, but may
-    /// not wait for the ``SnapshotMode`` (`flush`, `report`), which would wait for it.
+    /// Called with each problem, on the thread where it occurs. It can be called often. It can change the state, but
+    /// must not wait for the ``SnapshotMode`` (`flush`, `report`): that would deadlock.
     public var onEvent: @Sendable (Event) -> Void = { _ in }
 
-    /// The running app on this device, the latest of everything, and nobody told.
+    /// Creates a configuration for the running app and device, which keeps the latest recording of each identifier and
+    /// ignores events.
     public init() {}
   }
 
-  /// How the app was launched: by UI tests and from a scheme it can be forced into a state.
+  /// The launch arguments and environment, with which UI tests and Xcode schemes can force a state.
   ///
   ///     app.launchArguments += ["-DataSnapshotsState", "replaying"]     // or
   ///     DATA_SNAPSHOTS_STATE=replaying ./app
   ///
-  /// A forced state wins over the stored one for the whole launch, whatever the app sets, and is not stored. An
-  /// argument wins over the environment. A word that is no state is told as an event, and forces nothing.
+  /// A forced state overrides the stored one for the whole launch, even if the app sets another, and is not stored. An
+  /// argument takes precedence over the environment. A word that is not a state is reported as an event and forces
+  /// nothing.
   public struct Launch: Sendable, Hashable {
-    /// The argument that stands before the state.
+    /// The argument that precedes the state.
     public static let argument = "-DataSnapshotsState"
-    /// The variable that holds the state.
+    /// The environment variable that contains the state.
     public static let variable = "DATA_SNAPSHOTS_STATE"
 
-    /// The arguments.
+    /// The launch arguments.
     public var arguments: [String]
-    /// The environment.
+    /// The environment variables.
     public var environment: [String: String]
 
-    /// Describes a launch.
+    /// Creates a description of a launch.
     public init(arguments: [String] = [], environment: [String: String] = [:]) {
       self.arguments = arguments
       self.environment = environment
     }
 
-    /// How the running process was launched.
+    /// The arguments and environment of the running process.
     public static var current: Launch {
       Launch(
         arguments: ProcessInfo.processInfo.arguments, environment: ProcessInfo.processInfo.environment)
     }
 
-    /// What the launch says, state or not; `nil` where it says nothing.
+    /// The word that is to be the state, valid or not. `nil` if the launch specifies none.
     var word: String? {
       if let index = arguments.lastIndex(of: Self.argument) {
         return arguments.dropFirst(index + 1).first ?? ""

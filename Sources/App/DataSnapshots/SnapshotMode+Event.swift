@@ -1,41 +1,42 @@
 extension SnapshotMode {
-  /// Something that went wrong while the app went on.
+  /// A problem that occurred while the app continued.
   public struct Event: Sendable, Hashable, CustomStringConvertible {
-    /// What it was about.
+    /// The kinds of problems.
     public enum Kind: String, Sendable, CaseIterable {
-      /// Data was not kept: it or its identifier is over a limit, or too much is waiting for the disk.
+      /// Data was not recorded: it or its identifier exceeds a limit, or too much data is waiting to be written.
       case recordingRefused
-      /// Data was not kept because a rule of redaction could not be applied to it.
+      /// Data was not recorded because a redaction rule could not be applied to it.
       case redactionFailed
-      /// The disk is full: nothing is kept until there is room. Told once.
+      /// The disk is full. Nothing is recorded until it has free space. Sent once per pause.
       case recordingPaused
-      /// There is room again, after a pause.
+      /// The disk has free space again, after a pause.
       case recordingResumed
       /// The oldest recordings were removed, to stay within ``SnapshotMode/Limits``.
       case recordingsRemoved
       /// Data could not be written.
       case recordingFailed
-      /// Nothing is recorded under an identifier; live data passed, or what the policy says.
+      /// An identifier has no recording. The policy determined the result, which is live data by default.
       case recordingMissing
-      /// What is recorded can't be read, or is not what was recorded; live data passed, or what the policy says.
+      /// A recording can't be read, or its bytes differ from those recorded. The policy determined the result, which is
+      /// live data by default.
       case replayFailed
-      /// The state could not be kept for the next launch.
+      /// The state could not be stored for the next launch.
       case stateNotSaved
-      /// The launch was to be forced into something that is no state.
+      /// The launch arguments or environment specify a word that is not a state.
       case stateNotForced
-      /// The state or the active snapshot of the last launch can't be read; the state is `disabled`.
+      /// The state or the active snapshot of the last launch can't be read. The state is `disabled`.
       case stateNotRestored
-      /// What an interrupted launch left behind, or a stray file among the recordings, is still there.
+      /// Files of an interrupted launch could not be removed, or a file among the recordings is not a recording.
       case leftover
     }
 
-    /// What it was about.
+    /// The kind of problem.
     public let kind: Kind
-    /// The identifier that was passed, where one was.
+    /// The identifier that was passed, if any.
     public let identifier: String?
-    /// What was wrong, for people.
+    /// A description of the problem, for people.
     public let reason: String
-    /// Of ``Kind/recordingMissing``: up to three recorded identifiers that differ in a few characters only.
+    /// For ``Kind/recordingMissing``, up to three recorded identifiers that differ in a few characters only.
     public let nearest: [String]
 
     init(_ kind: Kind, identifier: String? = nil, _ reason: String, nearest: [String] = []) {
@@ -45,25 +46,26 @@ extension SnapshotMode {
       self.reason = reason
     }
 
-    /// One line.
+    /// The kind, identifier and reason on one line.
     public var description: String {
       identifier.map { "\(kind) ‘\($0.prefix(200))’: \(reason)" } ?? "\(kind): \(reason)"
     }
   }
 }
 
-/// Why data could not be replayed.
+/// The reason why data could not be replayed.
 enum ReplayProblem: Error {
   case missing
   case unreadable(String)
 
-  /// What is told; `nearest` is asked for where nothing was found.
+  /// Returns the event that reports the problem. Calls `nearest` only if there is no recording.
   func event(_ identifier: String, nearest: () -> [String]) -> SnapshotMode.Event {
     switch self {
     case .missing:
       let nearest = nearest()
       let hint =
-        nearest.isEmpty ? "" : "; is it \(nearest.map { "‘\($0.prefix(200))’" }.joined(separator: " or "))?"
+        nearest.isEmpty
+        ? "" : "; did you mean \(nearest.map { "‘\($0.prefix(200))’" }.joined(separator: " or "))?"
       return .init(
         .recordingMissing, identifier: identifier, "nothing is recorded under this identifier\(hint)",
         nearest: nearest)

@@ -3,62 +3,63 @@ public import Foundation
 extension SnapshotMode {
   /// How an identifier is recorded and replayed.
   public struct Policy: Sendable {
-    /// What is kept when an identifier comes again.
+    /// How many calls of an identifier are kept.
     public enum Retention: Sendable, Hashable {
-      /// The latest call alone.
+      /// Only the latest call.
       case latest
-      /// The latest `limit` calls (at least one), which are replayed in the order in which they came. Past the end the
-      /// last one is repeated. Replaying begins with the first one at each launch, each time that the state becomes
-      /// ``SnapshotMode/State/replaying``, each time that a snapshot is activated, and with ``SnapshotMode/rewind()``.
+      /// The latest `limit` calls, at least one. They are replayed in the order in which they were recorded, and the
+      /// last one is repeated after the end. Replaying starts with the first call at each launch, each time the state
+      /// becomes ``SnapshotMode/State/replaying``, each time a snapshot is activated, and after
+      /// ``SnapshotMode/rewind()``.
       case history(limit: Int)
     }
 
-    /// What takes the place of a recording that is not there, or can't be read.
+    /// The result of a replayed call whose recording is missing or can't be read.
     public enum Missing: Sendable {
-      /// Live data: what `process` was given, or what its work answers.
+      /// Live data: the argument of `process`, or the result of its work.
       case passthrough
-      /// The handler is called, on the thread that replays, with the event that ``Configuration/onEvent`` is told too.
-      /// Where it returns, forms of `process` that may throw throw ``SnapshotMode/MissingRecording``; the one that
-      /// may not lets live data pass.
+      /// Calls the handler on the replaying thread, with the event that ``Configuration/onEvent`` also receives. After
+      /// the handler returns, the throwing forms of `process` throw ``SnapshotMode/MissingRecording``. The form that
+      /// doesn't throw returns live data.
       case fail(@Sendable (Event) -> Void)
-      /// No bytes at all.
+      /// Empty data.
       case emptyData
     }
 
-    /// What is kept when an identifier comes again.
+    /// How many calls are kept.
     public var retention: Retention
-    /// What takes the place of a recording that is not there.
+    /// The result if a recording is missing or can't be read.
     public var missing: Missing
 
-    /// Describes a policy.
+    /// Creates a policy.
     public init(retention: Retention = .latest, missing: Missing = .passthrough) {
       self.retention = retention
       self.missing = missing
     }
   }
 
-  /// Nothing is recorded under an identifier whose policy says that this must not be.
+  /// The error thrown if an identifier whose policy is ``Policy/Missing/fail(_:)`` has no usable recording.
   public struct MissingRecording: Error, Sendable, CustomStringConvertible {
-    /// What was told to ``Configuration/onEvent``.
+    /// The event that was sent to ``Configuration/onEvent``.
     public let event: Event
-    /// One line.
+    /// The event's description, on one line.
     public var description: String { event.description }
   }
 
-  /// How much is kept. What is over a limit makes room, the oldest first; an event says so.
+  /// How much data is kept. When a limit is exceeded, the oldest recordings are removed and an event is sent.
   public struct Limits: Sendable, Hashable {
-    /// The most bytes of all recordings.
+    /// The maximum size of all recordings, in bytes.
     public var totalBytes: Int64 = 512 << 20
-    /// The most bytes of one recording or attachment; a larger one is not kept at all.
+    /// The maximum size of one recording or attachment, in bytes. Larger data is not recorded.
     public var recordingBytes = 64 << 20
-    /// The most recordings, each call of a history counted.
+    /// The maximum number of recordings. Each call of a history counts.
     public var recordings = 20_000
-    /// How long a recording is kept, in seconds.
+    /// The maximum age of a recording, in seconds.
     public var age: TimeInterval = 30 * 24 * 60 * 60
-    /// The most attachments.
+    /// The maximum number of attachments.
     public var attachments = 64
 
-    /// The limits above.
+    /// Creates limits with the default values.
     public init() {}
   }
 }

@@ -2,19 +2,19 @@ import Foundation
 import SnapshotFormat
 import SystemIO
 
-/// What lies where in the folder of a ``SnapshotMode``.
+/// The layout of a ``SnapshotMode``'s folder.
 ///
-///     mode.json                 the state, and which snapshot is active
-///     recordings/<name>         the latest data under an identifier; its time is when it was recorded
-///     recordings/<name>@<n>     the same for the call with the number n, where a history is kept
-///     identifiers/<name>        the identifiers that are too long for a name to spell
-///     attachments/<name>        what goes along with the recordings
-///     redactions.json           which rules ran over what is here
-///     recording.staged          a recording or an attachment on its way
+///     mode.json                 the state and the UUID of the active snapshot's folder
+///     recordings/<name>         the latest data of an identifier; the modification time is the recording time
+///     recordings/<name>@<n>     the data of call number n, if a history is kept
+///     identifiers/<name>        an identifier that is too long to be encoded in a file name
+///     attachments/<name>        an attachment
+///     redactions.json           the redaction rules that were applied to the files
+///     recording.staged          a recording or attachment that is being written
 ///     snapshots/<uuid>/         the active snapshot, unpacked
-///     frozen/<uuid>/            recordings that are being made into a snapshot
+///     frozen/<uuid>/            links to recordings that are being packed
 ///
-/// There is no index that could disagree with the recordings: their names spell their identifiers.
+/// There is no index on the disk that could contradict the recordings: file names encode the identifiers.
 struct Storage: Sendable {
   let folder: String
 
@@ -27,7 +27,7 @@ struct Storage: Sendable {
   var snapshots: String { folder + "/snapshots" }
   var frozen: String { folder + "/frozen" }
 
-  /// A recording as it lies in the folder.
+  /// A recording found in the folder.
   struct Recording {
     let identifier: String
     let name: RecordingName
@@ -35,8 +35,8 @@ struct Storage: Sendable {
     let recordedAt: Date
   }
 
-  /// Writes `data` as the recording `name` of `identifier`: beside its place, then renamed over what is there.
-  /// - Returns: whether the folders were missing, and were made.
+  /// Writes `data` as the recording `name` of `identifier` to a staged file, then renames it over the existing file.
+  /// - Returns: whether the folders were missing and had to be created.
   func write(
     _ data: Data, as identifier: String, _ name: RecordingName, at time: Date
   ) throws(SystemError) -> Bool {
@@ -44,7 +44,7 @@ struct Storage: Sendable {
       try writeIntoFolders(data, identifier, name, time)
       return false
     } catch  where error.isNotFound {
-      // The first recording; or somebody removed the folders.
+      // This is the first recording, or the folders were removed by others.
       try Folder.create(recordings)
       try Folder.create(identifiers)
       try writeIntoFolders(data, identifier, name, time)
@@ -56,7 +56,7 @@ struct Storage: Sendable {
     _ data: Data, _ identifier: String, _ name: RecordingName, _ time: Date
   ) throws(SystemError) {
     if name.identifier == nil, !Folder.isRegularFile(identifiers + "/\(name.stem)") {
-      // First, so that no recording is ever without its identifier.
+      // Written first, so that a recording always has its identifier.
       try DurableFile.replace(identifiers + "/\(name.stem)", with: Array(identifier.utf8))
     }
     try put(data, at: recordings + "/\(name)", time)
@@ -65,7 +65,7 @@ struct Storage: Sendable {
   /// Writes `data` as the attachment `name`.
   func write(_ data: Data, asAttachment name: String, at time: Date) throws(SystemError) {
     try Folder.create(attachments)
-    // On a disk that tells no upper case from lower, a name replaces the one that differs in this alone.
+    // On a case-insensitive file system a name replaces one that differs only in case. This does the same everywhere.
     for other in try Folder.entries(attachments)
     where other.lowercased() == name.lowercased() && other != name {
       try Folder.removeIfPresent(attachments + "/" + other)
@@ -84,13 +84,13 @@ struct Storage: Sendable {
       try file.synchronize()
       try Folder.replace(path, with: staged)
     } catch {
-      // The first failure is the one to tell; what is left over goes with the next recording.
+      // The first error is thrown. The next recording removes the staged file.
       do { try Folder.removeIfPresent(staged) } catch {}
       throw error
     }
   }
 
-  /// The bytes of the recording `name`; `nil` where there is none.
+  /// Returns the bytes of the recording `name`, or `nil` if there is none.
   func read(_ name: RecordingName) throws(SystemError) -> Data? {
     do {
       let file = try File(recordings + "/\(name)")
@@ -100,13 +100,13 @@ struct Storage: Sendable {
     }
   }
 
-  /// Removes the recording `name`; with `isLast` the note of its identifier too.
+  /// Removes the recording `name`. If `isLast`, also removes the file with its long identifier.
   func remove(_ name: RecordingName, isLast: Bool) throws(SystemError) {
     try Folder.removeIfPresent(recordings + "/\(name)")
     if isLast, name.identifier == nil { try Folder.removeIfPresent(identifiers + "/\(name.stem)") }
   }
 
-  /// The names in `attachments`, sorted.
+  /// Returns the attachments' names, sorted.
   func listAttachments() throws(SystemError) -> [String] {
     do {
       return try Folder.entries(attachments).filter {
@@ -117,7 +117,8 @@ struct Storage: Sendable {
     }
   }
 
-  /// Everything that is recorded, by identifier and call; `stray` is told the names of files that are no recordings.
+  /// Returns all recordings, sorted by identifier and call. Calls `stray` with the name of each file that is not a
+  /// recording.
   func list(stray: (String) -> Void) throws(SystemError) -> [Recording] {
     var found: [Recording] = []
     do {
@@ -152,7 +153,7 @@ struct Storage: Sendable {
     return RecordingName(identifier).description == name.stem ? identifier : nil
   }
 
-  /// Removes every recording and every attachment.
+  /// Removes all recordings and attachments.
   func removeRecordings() throws(SystemError) {
     try Folder.removeTree(recordings)
     try Folder.removeTree(identifiers)

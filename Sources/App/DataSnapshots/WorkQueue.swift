@@ -1,7 +1,7 @@
 import Dispatch
 import SystemIO
 
-/// One thread's worth of work that blocks, in order, off the threads that run Swift's tasks.
+/// A serial queue for blocking work, which keeps it off the threads that run Swift tasks.
 struct WorkQueue: Sendable {
   private let queue: DispatchQueue
   private let key = DispatchSpecificKey<Bool>()
@@ -11,18 +11,18 @@ struct WorkQueue: Sendable {
     queue.setSpecific(key: key, value: true)
   }
 
-  /// Whether the calling code runs here.
+  /// Whether the calling code runs on this queue.
   var isCurrent: Bool { DispatchQueue.getSpecific(key: key) ?? false }
 
-  /// Runs `body` after everything that was handed over before.
+  /// Runs `body` after all work added before.
   func async(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }
 
-  /// Runs `body` after everything that was handed over before, and waits for it, blocking.
+  /// Runs `body` after all work added before. Blocks the calling thread until it has finished.
   func sync<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
     try queue.sync { Result { () throws(Failure) in try body() } }.get()
   }
 
-  /// Runs `body` after everything that was handed over before, and waits for it.
+  /// Runs `body` after all work added before, and suspends until it has finished.
   func run<Value: Sendable, Failure: Error>(
     _ body: @escaping @Sendable () throws(Failure) -> Value
   ) async throws(Failure) -> Value {

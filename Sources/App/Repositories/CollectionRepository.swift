@@ -1,24 +1,24 @@
 public import Foundation
 
-/// Many models by their ids: read, changed and observed from any thread.
+/// A thread-safe collection of models with unique ids, which can be read, changed and observed.
 ///
 ///     let trips = try CollectionRepository<Trip>(
 ///       storage: InMemoryStorageWithFilePersistence(file: folder.appending(path: "trips.json")))
 ///     try trips.insert(Trip(id: 7, name: "Coast"))
 ///     try trips.update(7) { copy in copy.name = "West coast" }
 ///
-/// Models stand in the order in which they were inserted, in memory, in the file and to observers; a change keeps
-/// its model's place. Everything that ``SingleRepository`` promises holds here for the collection as a whole.
-/// A commit takes time in proportion to the number of models: good for tens of thousands, not for millions.
+/// Models keep their insertion order in memory, in the file and for observers; a changed model keeps its position. All
+/// guarantees of ``SingleRepository`` hold for the collection as a whole. A commit takes time in proportion to the
+/// number of models: the collection suits tens of thousands of models, not millions.
 public final class CollectionRepository<Model: Identifiable & Sendable>: Sendable where Model.ID: Sendable {
   private let core: RepositoryCore<ModelTable<Model>>
   private let storage: any RepositoryStorage<[Model]>
 
-  /// Goes on with what is in `storage`, or begins empty. A file in which two models have one id counts as corrupt.
+  /// Loads the models from `storage`, or starts empty if it contains none. A file with duplicate ids counts as corrupt.
   ///
-  /// What is loaded is not judged by the validators; ``validateUserData()`` tells.
-  /// - Throws: ``RepositoryError/Code/unreadable`` where a file is there and can't be read (never for one that is
-  ///   corrupt, older or newer). The file is not touched then: try again later.
+  /// The validators do not check the loaded models; call ``validateUserData()`` to check them.
+  /// - Throws: ``RepositoryError/Code/unreadable`` if a file exists and can't be read (never because it is corrupt, or
+  ///   of an older or newer schema). The file is unchanged; try again later.
   public init(
     storage: some RepositoryStorage<[Model]>, validators: [Validator<[Model]>] = []
   ) throws(RepositoryError) {
@@ -30,7 +30,7 @@ public final class CollectionRepository<Model: Identifiable & Sendable>: Sendabl
     }
   }
 
-  /// Begins empty, in memory alone; `Model` needs no `Codable`.
+  /// Starts empty and keeps the models in memory only; `Model` does not need to be `Codable`.
   public init(storage: InMemoryStorage<[Model]> = InMemoryStorage(), validators: [Validator<[Model]>] = []) {
     self.storage = storage
     core = RepositoryCore(ModelTable(), validators: validators.map(Self.onTable)) { _ in }
@@ -41,40 +41,42 @@ public final class CollectionRepository<Model: Identifiable & Sendable>: Sendabl
   /// All models, in their order.
   public var all: [Model] { core.value.models }
 
-  /// How many there are.
+  /// The number of models.
   public var count: Int { core.value.models.count }
 
-  /// The model with this id.
+  /// Returns the model with this id, or `nil` if there is none.
   public func find(_ id: Model.ID) -> Model? { core.value[id] }
 
-  /// The models for which `isWanted` holds, in their order.
+  /// Returns the models for which `isWanted` is true, in collection order.
   public func find(where isWanted: (Model) throws -> Bool) rethrows -> [Model] { try all.filter(isWanted) }
 
-  /// All models as they are, then as each later commit left them; see ``SingleRepository/values`` for what holds.
+  /// All models now, and again after each commit; ``SingleRepository/values`` describes the guarantees.
   public var values: AsyncStream<[Model]> { core.values(\.models) }
 
   // MARK: - Changing
 
-  /// Adds models at the end, all or none.
-  /// - Throws: ``RepositoryError/Code/duplicateID`` where an id is taken; else as `update(_:_:)` of the whole collection.
+  /// Appends models, all or none.
+  /// - Throws: ``RepositoryError/Code/duplicateID`` if an id already exists; otherwise the errors of `update(_:_:)` of
+  ///   the whole collection.
   public func insert(_ models: Model..., action: String = #function) throws {
     try insert(contentsOf: models, action: action)
   }
 
-  /// Adds models at the end, all or none.
-  /// - Throws: ``RepositoryError/Code/duplicateID`` where an id is taken; else as `update(_:_:)` of the whole collection.
+  /// Appends models, all or none.
+  /// - Throws: ``RepositoryError/Code/duplicateID`` if an id already exists; otherwise the errors of `update(_:_:)` of
+  ///   the whole collection.
   public func insert(contentsOf models: some Sequence<Model>, action: String = #function) throws {
     try commit(action) { table in for model in models { try table.insert(model) } }
   }
 
-  /// Puts models in the places of those with the same ids; what is new comes at the end.
+  /// Replaces the models with the same ids, and appends the models whose ids are new.
   public func put(_ models: Model..., action: String = #function) throws {
     try commit(action) { table in for model in models { table.put(model) } }
   }
 
-  /// Changes a copy of one model; if no validator objects, it takes the model's place.
-  /// - Throws: ``RepositoryError/Code/notFound`` where no model has this id, ``RepositoryError/Code/idChanged`` where
-  ///   the change gave it another; else as `update(_:_:)` of the whole collection.
+  /// Changes a copy of one model; if no validator rejects it, the copy replaces the model.
+  /// - Throws: ``RepositoryError/Code/notFound`` if no model has this id, ``RepositoryError/Code/idChanged`` if the
+  ///   closure changed the id; otherwise the errors of `update(_:_:)` of the whole collection.
   @discardableResult
   public func update<Result>(
     _ id: Model.ID, action: String = #function, _ change: (inout Model) throws -> Result
@@ -88,13 +90,14 @@ public final class CollectionRepository<Model: Identifiable & Sendable>: Sendabl
     }
   }
 
-  /// Changes a copy of the whole collection, its order included, in one commit.
+  /// Changes a copy of the whole collection, including its order, in one commit. If this method throws, nothing has
+  /// changed.
   /// - Parameters:
-  ///   - action: what is being done, for the error; without it the name of the calling function.
-  ///   - change: changes the copy. What it throws is thrown on, and the copy discarded.
-  /// - Throws: ``RepositoryError/Code/duplicateID`` where two models have one id afterwards; ``ValidationError`` where
-  ///   a validator objects; another ``RepositoryError`` where the storage can't keep it, or the call is inside
-  ///   another update; what `change` throws. Nothing has changed then.
+  ///   - action: names the operation in errors; the calling function's name by default.
+  ///   - change: changes the copy. If it throws, the copy is discarded and the error is rethrown.
+  /// - Throws: ``RepositoryError/Code/duplicateID`` if two models have the same id afterwards; ``ValidationError`` if a
+  ///   validator rejects the change; another ``RepositoryError`` if the storage can't save it, or if the call is inside
+  ///   another update; any error of `change`.
   @discardableResult
   public func update<Result>(
     _ action: String = #function, _ change: (inout [Model]) throws -> Result
@@ -108,7 +111,7 @@ public final class CollectionRepository<Model: Identifiable & Sendable>: Sendabl
   }
 
   /// Removes the model with this id.
-  /// - Returns: what was removed; `nil` where no model has the id, which is no error.
+  /// - Returns: the removed model; `nil` if no model has the id, which is not an error.
   @discardableResult
   public func remove(_ id: Model.ID, action: String = #function) throws -> Model? {
     try commit(action) { table in table.remove(id) }
@@ -125,10 +128,10 @@ public final class CollectionRepository<Model: Identifiable & Sendable>: Sendabl
 
   // MARK: - Validation
 
-  /// Lets `validator` look at every later change.
+  /// Adds a validator that checks every later change.
   public func register(_ validator: Validator<[Model]>) { core.register(Self.onTable(validator)) }
 
-  /// What the validators say about the models as they are; empty where all is fine.
+  /// Returns the validators' problems with the current models; empty if all are valid.
   public func validateUserData() -> [ValidationProblem] { core.validation(of: core.value).problems }
 
   private static func onTable(_ validator: Validator<[Model]>) -> Validator<ModelTable<Model>> {
@@ -137,10 +140,11 @@ public final class CollectionRepository<Model: Identifiable & Sendable>: Sendabl
 
   // MARK: -
 
-  /// All models for a bug report: JSON where `Model` is `Encodable`, else a description of all their parts.
+  /// Returns all models for a bug report: JSON if `Model` is `Encodable`, otherwise a description of all their
+  /// properties.
   public func makeSnapshot() -> Data { reportData(of: all) }
 
-  /// Waits until everything that was committed before is where the storage keeps it.
-  /// - Throws: ``RepositoryError`` where that can't be done now; memory goes on, and the storage tries again.
+  /// Waits until the storage has stored every earlier commit.
+  /// - Throws: ``RepositoryError`` if that is not possible now. The models stay in memory, and the storage tries again.
   public func flush() async throws(RepositoryError) { try await storage.flush() }
 }

@@ -1,4 +1,4 @@
-/// Models in their order, each id once.
+/// An ordered list of models with unique ids.
 struct ModelTable<Model: Identifiable & Sendable>: Sendable where Model.ID: Sendable {
   private(set) var models: [Model] = []
   private var positions: [Model.ID: Int] = [:]
@@ -13,7 +13,7 @@ struct ModelTable<Model: Identifiable & Sendable>: Sendable where Model.ID: Send
 
   mutating func insert(_ model: Model) throws(RepositoryError) {
     guard positions[model.id] == nil else {
-      throw RepositoryError(.duplicateID, "there is a model with the id \(model.id) already")
+      throw RepositoryError(.duplicateID, "a model with the id \(model.id) already exists")
     }
     put(model)
   }

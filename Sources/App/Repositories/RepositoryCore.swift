@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// What both kinds of repository are made of: one value, commits one after the other, observers.
+/// The common part of both kinds of repository: one value, serialized commits, and observers.
 final class RepositoryCore<Value: Sendable>: Sendable {
   private struct Observer {
     let show: @Sendable (Value) -> Void
@@ -16,9 +16,9 @@ final class RepositoryCore<Value: Sendable>: Sendable {
     var nextObserver = 0
   }
 
-  /// Held for moments, so that no reader ever waits for a change, a validator or the disk.
+  /// Held only briefly, so that readers never wait for a change, a validator or the disk.
   private let state: Mutex<State>
-  /// Held during a whole change. Recursive only in order to notice a change inside a change.
+  /// Held during a whole change. It is recursive only so that a nested change can be detected.
   private let commits = NSRecursiveLock()
   private let save: @Sendable (Value) throws(RepositoryError) -> Void
 
@@ -38,8 +38,8 @@ final class RepositoryCore<Value: Sendable>: Sendable {
 
   func register(_ validator: Validator<Value>) { state.withLock { $0.validators.append(validator) } }
 
-  /// Changes a copy, has it looked at, saves it, and only then shows it.
-  /// - Parameter rejected: gives the snapshot of a value that was refused.
+  /// Changes a copy, validates it, saves it, and only then publishes it to readers and observers.
+  /// - Parameter rejected: makes the snapshot of a rejected value.
   func update<Result>(
     _ action: String, _ change: (inout Value) throws -> Result,
     rejected: @escaping @Sendable (Value) -> Data
@@ -67,24 +67,24 @@ final class RepositoryCore<Value: Sendable>: Sendable {
   }
 
   private func show(_ value: Value) {
-    // The old value goes outside of the lock: nobody knows what its end sets off.
+    // The old value is released outside the lock, because its deinitialization can run arbitrary code.
     _ = state.withLock { state in
       let old = state.value
       state.value = value
-      // Inside of it, so that every observer sees the commits in their order.
+      // Observers are called inside the lock, so that each of them receives the commits in order.
       for observer in state.observers.values { observer.show(value) }
       return old
     }
   }
 
-  /// What the registered validators say, in one pass over all of them.
+  /// Runs all registered validators in one pass.
   func validation(of value: Value) -> Validation {
     var validation = Validation()
     for validator in state.withLock({ $0.validators }) { validator.check(value, &validation) }
     return validation
   }
 
-  /// What `part` gives of the current value, and of each that is committed later.
+  /// A stream of `part` of the current value, and of each value committed later.
   func values<Part: Sendable>(_ part: @escaping @Sendable (Value) -> Part) -> AsyncStream<Part> {
     let (stream, continuation) = AsyncStream.makeStream(of: Part.self, bufferingPolicy: .bufferingNewest(1))
     let observer = Observer(show: { continuation.yield(part($0)) }, finish: { continuation.finish() })
@@ -103,14 +103,15 @@ final class RepositoryCore<Value: Sendable>: Sendable {
   }
 }
 
-/// A value as bytes for a bug report: JSON where its type can be encoded, else a description of all its parts.
+/// Encodes a value for a bug report: as JSON if its type is `Encodable`, otherwise as a description of all its
+/// properties.
 func reportData<Value>(of value: Value) -> Data {
-  // A cast, because most repositories in memory hold types that need no `Codable`, and some have it all the same.
+  // A cast, because `Value` does not have to be `Encodable`, but often is.
   if let encodable = value as? any Encodable {
     do {
       return try StoredJSON.makeEncoder(pretty: true).encode(encodable)
     } catch {
-      // What JSON can't hold, such as a number that is none, is just what such a report may be about: described below.
+      // The report can be about a value that JSON can't represent, such as a number that is NaN. It is described below.
     }
   }
   var text = ""

@@ -1,48 +1,48 @@
-/// Why a repository could not do what it was asked. Nothing has changed then, in memory or on the disk.
+/// The reason why a repository operation failed. Nothing has changed, in memory or on disk.
 public struct RepositoryError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// What kind of failure it was.
+  /// The kind of failure.
   public enum Code: String, Sendable, CaseIterable {
-    /// The file is there, but the system does not let it be read: a device that is locked, a wrong permission, a
-    /// broken disk. The file is as it was; the same call may succeed later.
+    /// The file exists, but can't be read: the device is locked, a permission is missing, or the disk is broken. The
+    /// file is unchanged; the same call can succeed later.
     case unreadable
-    /// No room: the disk, the quota or the largest size of a file is used up.
+    /// The disk, the quota or the maximum file size is exhausted.
     case outOfSpace
     /// The file can't be written for another reason.
     case notWritten
-    /// The value can't be made into JSON, or not within ``FileLimits/bytes``.
+    /// The value can't be encoded as JSON, or its JSON exceeds ``FileLimits/bytes``.
     case notEncodable
-    /// A model with the same id is there already.
+    /// A model with the same id already exists.
     case duplicateID
     /// No model has the id.
     case notFound
-    /// A change gave a model another id; remove the one and insert the other instead.
+    /// A change gave a model another id. Remove the model and insert it with the new id instead.
     case idChanged
     /// `update` was called from inside an `update` of the same repository.
     case nestedUpdate
-    /// A key or a value is longer, or there are more of them, than ``CriticalValues/Limits`` allow.
+    /// A key or a value is too long, or there are too many values: see ``CriticalValues/Limits``.
     case overLimit
   }
 
-  /// What kind of failure it was.
+  /// The kind of failure.
   public let code: Code
-  /// What was wrong, for people and logs.
+  /// A description of the failure for people and logs.
   public let reason: String
 
-  /// Names a failure; for storages of your own.
+  /// Creates an error; for your own storage types.
   public init(_ code: Code, _ reason: String) {
     self.code = code
     self.reason = reason
   }
 
-  /// One line.
+  /// The code and the reason in one line.
   public var description: String { "\(code): \(reason)" }
 }
 
-/// How large a repository's file may be.
+/// Limits for a repository's files.
 public enum FileLimits {
-  /// The most bytes of a file: 256 MiB. A larger value is not written (``RepositoryError/Code/notEncodable``), and
-  /// a larger file not read but set aside.
+  /// The maximum size of a file: 256 MiB. A larger value is not written (``RepositoryError/Code/notEncodable``), and a
+  /// larger file is set aside as corrupt.
   public static let bytes = 256 << 20
-  /// The most files that are set aside as corrupt beside one file; the last one makes room for the next.
+  /// The maximum number of corrupt files that are kept beside one file. At the limit, the last one is replaced.
   public static let corruptFiles = 10
 }

@@ -1,30 +1,30 @@
 public import Foundation
 
-/// Something that an app should hear of while it goes on.
+/// An event in a repository's storage that the app should know about.
 public struct RepositoryEvent: Sendable, Hashable, CustomStringConvertible {
-  /// What happened.
+  /// The kind of event.
   public enum Kind: String, Sendable, CaseIterable {
-    /// The file can't be written just now. Told once, however often it is tried, until ``savedAgain``.
+    /// The file can't be written now. Reported once for a series of failures, until ``savedAgain``.
     case notSaved
-    /// The file can be written again, and holds what was committed last.
+    /// The file can be written again, and contains the last committed value.
     case savedAgain
-    /// A file of an older schema was brought up to date.
+    /// A file of an older schema was migrated.
     case migrated
-    /// A file of a newer schema, or an older one whose place was needed, was set aside unread.
+    /// A file of a newer schema, or an older one that a newer file replaced, was set aside.
     case setAside
-    /// A file that had been set aside is in its place again.
+    /// A file that had been set aside was moved back.
     case cameBack
-    /// A file that makes no sense was set aside; its reason lies beside it.
+    /// A corrupt file was set aside; a file beside it contains the reason.
     case corrupt
-    /// A copy of the critical values was lost or damaged, and was made again from the other one.
+    /// A copy of the critical values was lost or damaged, and was restored from the other copy.
     case healed
   }
 
-  /// What happened.
+  /// The kind of event.
   public let kind: Kind
-  /// The file that it was about: of the repository, or under the name that it was set aside.
+  /// The file concerned: the repository's file, or the file that was set aside, under its new name.
   public let file: URL
-  /// What was the matter, for people and logs.
+  /// A description of the cause for people and logs.
   public let reason: String
 
   init(_ kind: Kind, _ path: String, _ reason: String) {
@@ -33,6 +33,6 @@ public struct RepositoryEvent: Sendable, Hashable, CustomStringConvertible {
     self.reason = reason
   }
 
-  /// One line.
+  /// The kind, the file's name and the reason in one line.
   public var description: String { "\(kind) \(file.lastPathComponent): \(reason)" }
 }

@@ -1,28 +1,28 @@
 public import Foundation
 
-/// One value of plain domain data: read, changed and observed from any thread.
+/// A thread-safe repository of one value, which can be read, changed and observed.
 ///
 ///     let profile = try SingleRepository(Profile(), storage: FileStorage(file: folder.appending(path: "profile.json")))
 ///     try profile.update { copy in copy.name = "Ada" }
 ///
-/// `Model` is best a struct; `Codable` is needed only where a file is. **What holds:**
-/// - A read never waits for a change, a validator or the disk, and sees a whole value, never half a change.
-/// - Changes happen one after the other, each on the value that the one before it left: none is lost.
-/// - A change that is refused, or whose closure throws, leaves everything as it was, in memory and on the disk.
-/// - Where a commit lasts, and what a full disk means, is the storage's promise: see ``InMemoryStorage``,
+/// `Model` should be a struct; it needs to be `Codable` only if it is stored in a file. **Guarantees:**
+/// - A read never waits for a change, a validator or the disk, and returns a complete value, never a partial change.
+/// - Changes are serialized; each one starts from the result of the one before it, so that no change is lost.
+/// - A change that is rejected, or whose closure throws, changes nothing in memory or on disk.
+/// - The storage determines when a commit is durable and how a full disk is handled: see ``InMemoryStorage``,
 ///   ``FileStorage`` and ``InMemoryStorageWithFilePersistence``.
 ///
-/// One repository at a time uses a file.
+/// Only one repository at a time can use a file.
 public final class SingleRepository<Model: Sendable>: Sendable {
   private let core: RepositoryCore<Model>
   private let storage: any RepositoryStorage<Model>
 
-  /// Goes on with what is in `storage`, or begins with `initial` where there is nothing.
+  /// Loads the value from `storage`, or starts with `initial` if there is none.
   ///
-  /// What is loaded is not judged by the validators: rules may have become stricter since it was stored, and the app
-  /// has to start. ``validateUserData()`` tells.
-  /// - Throws: ``RepositoryError/Code/unreadable`` where a file is there and can't be read (never for one that is
-  ///   corrupt, older or newer). The file is not touched then: try again later.
+  /// The validators do not check the loaded value: rules can have become stricter since it was stored, and the app has
+  /// to start. Call ``validateUserData()`` to check it.
+  /// - Throws: ``RepositoryError/Code/unreadable`` if a file exists and can't be read (never because it is corrupt, or
+  ///   of an older or newer schema). The file is unchanged; try again later.
   public init(
     _ initial: Model, storage: some RepositoryStorage<Model>, validators: [Validator<Model>] = []
   ) throws(RepositoryError) {
@@ -33,7 +33,7 @@ public final class SingleRepository<Model: Sendable>: Sendable {
     }
   }
 
-  /// Begins with `initial`, in memory alone; `Model` needs no `Codable`.
+  /// Starts with `initial` and keeps the value in memory only; `Model` does not need to be `Codable`.
   public init(
     _ initial: Model, storage: InMemoryStorage<Model> = InMemoryStorage(), validators: [Validator<Model>] = []
   ) {
@@ -41,24 +41,25 @@ public final class SingleRepository<Model: Sendable>: Sendable {
     core = RepositoryCore(initial, validators: validators) { _ in }
   }
 
-  /// What was committed last.
+  /// The last committed value.
   public var value: Model { core.value }
 
-  /// The current value, then what each later commit made of it, for as long as the repository lives.
+  /// The current value, and the value after each later commit, until the repository is deinitialized.
   ///
-  /// Each use makes a sequence of its own, for one loop. It holds at most one value that was not fetched yet: a slow
-  /// observer misses some between, but always gets the newest, in the order of the commits, and never one that was
-  /// refused. A commit that changes nothing is shown as well.
+  /// Each access creates an independent sequence for one loop. The sequence buffers only the newest value: a slow
+  /// observer misses intermediate values, but always receives the latest one. Values arrive in commit order; rejected
+  /// values never do. A commit that changes nothing is delivered as well.
   public var values: AsyncStream<Model> { core.values { $0 } }
 
-  /// Changes a copy of the value; if no validator objects, the copy takes the value's place.
+  /// Changes a copy of the value; if no validator rejects it, the copy replaces the value. If this method throws,
+  /// nothing has changed.
   ///
-  /// The closure may read this repository (and sees the old value), but not update it.
+  /// The closure can read this repository, and gets the old value, but must not update it.
   /// - Parameters:
-  ///   - action: what is being done, for the error; without it the name of the calling function.
-  ///   - change: changes the copy. What it throws is thrown on, and the copy discarded.
-  /// - Throws: ``ValidationError`` where a validator objects; ``RepositoryError`` where the storage can't keep it, or
-  ///   the call is inside another update; what `change` throws. Nothing has changed then.
+  ///   - action: names the operation in errors; the calling function's name by default.
+  ///   - change: changes the copy. If it throws, the copy is discarded and the error is rethrown.
+  /// - Throws: ``ValidationError`` if a validator rejects the change; ``RepositoryError`` if the storage can't save it,
+  ///   or if the call is inside another update; any error of `change`.
   @discardableResult
   public func update<Result>(
     _ action: String = #function, _ change: (inout Model) throws -> Result
@@ -66,21 +67,21 @@ public final class SingleRepository<Model: Sendable>: Sendable {
     try core.update(action, change) { reportData(of: $0) }
   }
 
-  /// Lets `validator` look at every later change.
+  /// Adds a validator that checks every later change.
   public func register(_ validator: Validator<Model>) { core.register(validator) }
 
-  /// What the validators say about the current value; empty where it is fine.
+  /// Returns the validators' problems with the current value; empty if it is valid.
   public func validateUserData() -> [ValidationProblem] { validateUserData(value) }
 
-  /// What the validators would say about `candidate`, for a form that wants to know before it saves.
+  /// Returns the validators' problems with `candidate`, for a form that checks its input before it saves.
   public func validateUserData(_ candidate: Model) -> [ValidationProblem] {
     core.validation(of: candidate).problems
   }
 
-  /// The current value for a bug report: JSON where `Model` is `Encodable`, else a description of all its parts.
+  /// Returns the value for a bug report: JSON if `Model` is `Encodable`, otherwise a description of all its properties.
   public func makeSnapshot() -> Data { reportData(of: value) }
 
-  /// Waits until everything that was committed before is where the storage keeps it.
-  /// - Throws: ``RepositoryError`` where that can't be done now; memory goes on, and the storage tries again.
+  /// Waits until the storage has stored every earlier commit.
+  /// - Throws: ``RepositoryError`` if that is not possible now. The value stays in memory, and the storage tries again.
   public func flush() async throws(RepositoryError) { try await storage.flush() }
 }

@@ -1,23 +1,23 @@
-/// What the client takes at most, and gives at most.
+/// Limits on the data that the client sends and accepts.
 public struct ClientLimits: Sendable, Hashable {
-  /// The bytes of one answer in JSON.
+  /// The maximum size of a JSON response in bytes.
   public var answerBytes = 8 * 1024 * 1024
-  /// The bytes of a bundle that is fetched.
+  /// The maximum size of a downloaded bundle in bytes.
   public var bundleBytes: Int64 = 64 * 1024 * 1024 * 1024
-  /// The bytes of a token.
+  /// The maximum size of a token in bytes.
   public var tokenBytes = 4096
-  /// The bytes of a page's cursor.
+  /// The maximum size of a page cursor in bytes.
   public var cursorBytes = 4096
-  /// The records of one page that is asked for.
+  /// The number of records requested per page.
   public var pageLength = 100
-  /// The bytes of an entity tag, as it is sent; a download under a longer one can't be gone on with.
+  /// The maximum size of an entity tag in bytes. A download with a longer tag can't be resumed.
   public var entityTagBytes = 1024
-  /// The bytes of a file that says how far a download or an upload came.
+  /// The maximum size of a file with the state of a download or upload, in bytes.
   public var resumptionBytes: Int64 = 64 * 1024
 
-  /// The bytes of the address under which a server has an upload go on; one with a longer one can't be gone on with.
+  /// The maximum size of a resumable upload's address in bytes. An upload with a longer address can't be resumed.
   public var uploadAddressBytes = 2048
 
-  /// The defaults above.
+  /// Creates limits with the default values.
   public init() {}
 }

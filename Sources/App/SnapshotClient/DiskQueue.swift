@@ -2,11 +2,11 @@ import Dispatch
 import Synchronization
 import SystemIO
 
-/// Does what waits for the disk, away from the threads that tasks run on.
+/// Runs blocking disk operations on a dispatch queue, so that they do not block the threads of Swift tasks.
 struct DiskQueue: Sendable {
   private let queue = DispatchQueue(label: "snapshot.disk")
 
-  /// Runs `work`, which is told by its argument whether the task was cancelled meanwhile.
+  /// Runs `work`. Its argument returns whether the task has been cancelled.
   func run<Value: Sendable>(
     _ work: @escaping @Sendable (_ isCancelled: () -> Bool) throws(SnapshotClientError) -> Value
   ) async throws(SnapshotClientError) -> Value {

@@ -1,2 +1,2 @@
-// Whoever uses this library names reports and snapshots too (`ReportID`, `SnapshotID`, `Manifest`): one import does.
+// Clients of this library also need `ReportID`, `SnapshotID` and `Manifest`; the export makes one import sufficient.
 @_exported public import SnapshotFormat

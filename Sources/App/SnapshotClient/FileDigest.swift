@@ -1,13 +1,15 @@
 import Crypto
 import Foundation
+import HTTPSemantics
+import HTTPTypes
 import SnapshotFormat
 import SystemIO
 
-/// The digest of a file, read piece by piece.
+/// Computes the digest of a file in chunks.
 enum FileDigest {
   private static let pieceBytes = 1024 * 1024
 
-  /// Reads the regular file at `url`; stops with ``SnapshotClientError/Code/cancelled`` when asked to.
+  /// Reads the regular file at `url`. Throws ``SnapshotClientError/Code/cancelled`` when `isCancelled` returns true.
   static func compute(
     _ url: URL, isCancelled: () -> Bool
   ) throws(SnapshotClientError) -> ContentDigest {
@@ -29,5 +31,18 @@ enum FileDigest {
       throw SnapshotClientError(.file, error.description, cause: error)
     }
     throw SnapshotClientError(.cancelled)
+  }
+}
+
+extension ContentDigest {
+  /// The digest stated by `Repr-Digest` in `fields` (RFC 9530 §3). An invalid field counts as missing; the caller then
+  /// requests the digest from the snapshot's record.
+  init?(statedIn fields: HTTPFields) {
+    do {
+      guard let bytes = try DigestField(.reprDigest, in: fields)?.sha256 else { return nil }
+      self.init(bytes: bytes)
+    } catch {
+      return nil
+    }
   }
 }

@@ -5,10 +5,10 @@ import HTTPTypes
 import SnapshotFormat
 import SystemIO
 
-/// A download that is not whole yet: `<file>.partial`, and beside it in `<file>.partial.json` what it is a part
-/// of, so that another process can go on with it.
+/// An incomplete download. Its bytes are in `<file>.partial`; `<file>.partial.json` identifies their source, so that
+/// another process can resume the download.
 struct PartialDownload: Sendable {
-  /// Where to go on.
+  /// The state from which a download is resumed.
   struct Resumption: Sendable {
     var offset: Int64 = 0
     var entityTag: String?
@@ -23,14 +23,14 @@ struct PartialDownload: Sendable {
     var sha256: ContentDigest?
   }
 
-  /// The file that holds what has arrived.
+  /// The file that contains the received bytes.
   let url: URL
   private let file: URL
   private let noteURL: URL
   private let source: String
   private let limits: ClientLimits
 
-  /// A download of what `source` names to `file`.
+  /// A download of `source` to `file`.
   init(of source: String, to file: URL, limits: ClientLimits) {
     self.source = source
     self.file = file
@@ -39,7 +39,8 @@ struct PartialDownload: Sendable {
     noteURL = URL(filePath: file.path + ".partial.json")
   }
 
-  /// How far the download came; from the start where what lies there is of something else, or can't be told.
+  /// Returns the state of the download. It starts from the beginning if the stored bytes have another source or their
+  /// source is unknown.
   func resumption() throws(SnapshotClientError) -> Resumption {
     try mapped {
       guard let note = try readNote(), note.source == source, Folder.isRegularFile(url.path) else {
@@ -52,11 +53,11 @@ struct PartialDownload: Sendable {
     }
   }
 
-  /// Notes what the response is a part of, before any byte of it is written.
+  /// Stores the source of the response's bytes, before any of them are written.
   func begin(_ head: HTTPResponse) {
     guard head.status.code == 200 else { return }
     do {
-      // Only a strong validator says that the bytes are the same (RFC 9110 §13.1.5).
+      // Only a strong validator guarantees identical bytes (RFC 9110 §13.1.5).
       guard let tag = head.headerFields[.eTag], EntityTag(tag)?.isWeak == false,
         tag.utf8.count <= limits.entityTagBytes
       else {
@@ -67,13 +68,12 @@ struct PartialDownload: Sendable {
         sha256: ContentDigest(statedIn: head.headerFields))
       try SnapshotJSON.encode(note).write(to: noteURL, options: .atomic)
     } catch {
-      // The download goes on; what is lost is only that it could be resumed, and a note that is out of date is
-      // found out by its entity tag.
+      // The download continues, but can't be resumed later. An outdated note is detected by its entity tag.
     }
   }
 
-  /// Puts the file in place if its digest is `expected`.
-  /// - Returns: its size, or `nil` where the digest differs; then nothing of the download is left.
+  /// Moves the download to its final path if its digest is `expected`.
+  /// - Returns: the size in bytes; `nil` if the digest differs, in which case the partial download is removed.
   func finish(
     expecting expected: ContentDigest, isCancelled: () -> Bool
   ) throws(SnapshotClientError) -> Int64? {
@@ -92,7 +92,7 @@ struct PartialDownload: Sendable {
     }
   }
 
-  /// Removes all of it.
+  /// Removes the partial download.
   func discard() throws(SnapshotClientError) {
     try mapped {
       try Folder.removeIfPresent(noteURL.path)

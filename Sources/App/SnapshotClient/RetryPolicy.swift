@@ -1,32 +1,34 @@
+import Foundation
+import HTTPSemantics
 public import HTTPTransport
 public import HTTPTypes
 
-/// When a request is made again, and how long is waited before.
+/// Determines which requests are retried, and the delay before each retry.
 ///
-/// Repeated is what can't do anything twice (RFC 9110 §9.2.2), such as `GET`, `PUT` and `DELETE`, after a broken
-/// connection, a passed deadline or one of ``retriedStatuses``; any other method only where no connection was made.
+/// Idempotent methods (RFC 9110 §9.2.2), such as `GET`, `PUT` and `DELETE`, are retried after a broken connection, a
+/// timeout or one of ``retriedStatuses``. Other methods are retried only if no connection was made.
 public struct RetryPolicy: Sendable, Hashable {
-  /// How often a request is made in all, at least once. A download that got further starts to count anew.
+  /// The maximum number of attempts, at least 1. A download that makes progress starts counting again.
   public var attempts = 4
-  /// The longest wait before the second attempt, in seconds; each further one waits up to twice as long.
+  /// The maximum delay before the second attempt, in seconds. It doubles with each further attempt.
   public var base: Double = 0.25
-  /// The longest wait of the client's own choice, in seconds.
+  /// The maximum delay in seconds, unless the server asks for more.
   public var cap: Double = 20
-  /// The longest wait that a server may ask for by `Retry-After`, in seconds. A request that would have to wait
-  /// longer fails at once, and the error says how long.
+  /// The maximum delay that a server can request by `Retry-After`, in seconds. If a server requests more, the request
+  /// fails immediately, and the error contains the requested delay.
   public var retryAfterCap: Double = 120
 
-  /// Statuses that say «not now»: the request timed out (408), came too early (425) or too often (429), the
-  /// server is overloaded or in maintenance (503), or the proxy before it did not reach it (502, 504). 500 is none
-  /// of them: nothing says that it would pass.
+  /// Temporary statuses: the request timed out (408), came too early (425) or too often (429), the server is overloaded
+  /// or in maintenance (503), or a proxy did not reach it (502, 504). 500 is not included, because it does not indicate
+  /// a temporary failure.
   public static let retriedStatuses: Set<Int> = [408, 425, 429, 502, 503, 504]
 
-  /// The defaults above.
+  /// Creates a policy with the default values.
   public init() {}
 
-  /// How long to wait after attempt number `attempt`, the first being 1, in seconds; `random` is in 0..<1. Full
-  /// jitter: anything from nothing to the backed-off limit, on top of what the server asks for.
-  /// - Returns: `nil` where the server asks for longer than ``retryAfterCap``.
+  /// Returns the delay after attempt number `attempt`, starting at 1, in seconds; `random` is in 0..<1. It uses full
+  /// jitter: a random delay between zero and the exponential limit is added to the delay that the server requests.
+  /// - Returns: `nil` if the server requests more than ``retryAfterCap``.
   public func delay(afterAttempt attempt: Int, retryAfter: Double?, random: Double) -> Double? {
     if let retryAfter, retryAfter > retryAfterCap { return nil }
     let doublings = Double(max(0, min(attempt - 1, 60)))
@@ -35,7 +37,7 @@ public struct RetryPolicy: Sendable, Hashable {
     return (retryAfter ?? 0) + random * min(limit, cap)
   }
 
-  /// Whether a request with `method` may be made again after `error`.
+  /// Whether a request with `method` can be repeated after `error`.
   public func allowsRepeating(_ method: HTTPRequest.Method, after error: TransportError) -> Bool {
     switch error {
     case .connectionFailed: true
@@ -44,8 +46,49 @@ public struct RetryPolicy: Sendable, Hashable {
     }
   }
 
-  /// Whether a request with `method` may be made again after an answer with `status`.
+  /// Whether a request with `method` can be repeated after a response with `status`.
   public func allowsRepeating(_ method: HTTPRequest.Method, after status: HTTPResponse.Status) -> Bool {
     Self.retriedStatuses.contains(status.code) && method.isIdempotent
+  }
+}
+
+/// Counts the attempts of one operation, and waits between them.
+struct Retries {
+  private let policy: RetryPolicy
+  private let environment: ClientEnvironment
+  private var attempts = 0
+
+  init(_ policy: RetryPolicy, in environment: ClientEnvironment) {
+    self.policy = policy
+    self.environment = environment
+  }
+
+  /// Resets the number of attempts, because the operation has made progress.
+  mutating func startOver() { attempts = 0 }
+
+  /// Waits before the next attempt, or throws `error` if no further attempt is allowed.
+  mutating func pause(after error: SnapshotClientError, if isAllowed: Bool) async throws(SnapshotClientError)
+  {
+    attempts += 1
+    guard isAllowed, attempts < policy.attempts,
+      let delay = policy.delay(
+        afterAttempt: attempts, retryAfter: error.retryAfter, random: environment.random())
+    else { throw error }
+    do {
+      try await environment.sleep(.seconds(delay))
+      try Task.checkCancellation()
+    } catch {
+      throw SnapshotClientError(.cancelled, cause: error)
+    }
+  }
+}
+
+/// The field `Retry-After`: seconds, or a date (RFC 9110 §10.2.3).
+enum RetryAfter {
+  /// The seconds to wait from `now`, never negative; `nil` if `text` is neither form.
+  static func seconds(_ text: String, now: Date) -> Double? {
+    let text = text.trimmingCharacters(in: .whitespaces)
+    if !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) { return Double(text) }
+    return HTTPDate(text).map { max(0, Double($0.secondsSince1970) - now.timeIntervalSince1970) }
   }
 }

@@ -1,39 +1,39 @@
-import Foundation
+public import Foundation
 import HTTPSemantics
 import HTTPTransport
 import HTTPTypes
 
-/// Where a server's API is.
+/// The base address of a server's API.
 struct ServerAddress: Sendable, Hashable {
   private let scheme: String
   private let authority: Authority
   private let prefix: String
 
-  /// Takes an `http` or `https` URL with a host and perhaps a path under which the API stands; user information,
-  /// query and fragment are refused.
+  /// Creates an address from an `http` or `https` URL with a host, and optionally the path of the API. Throws if the
+  /// URL has user information, a query or a fragment.
   init(_ url: URL) throws(SnapshotClientError) {
     guard let parts = URLComponents(url: url, resolvingAgainstBaseURL: true),
       let scheme = parts.scheme?.lowercased(), scheme == "http" || scheme == "https"
     else { throw SnapshotClientError(.invalidServer, "its address does not start with http:// or https://") }
     guard parts.user == nil, parts.password == nil, parts.query == nil, parts.fragment == nil else {
-      throw SnapshotClientError(.invalidServer, "its address holds a user, a query or a fragment")
+      throw SnapshotClientError(.invalidServer, "its address contains a user, a query or a fragment")
     }
     let port = parts.port.map { ":\($0)" } ?? ""
     guard let host = parts.encodedHost, let authority = Authority(host + port) else {
-      throw SnapshotClientError(.invalidServer, "its address names no host")
+      throw SnapshotClientError(.invalidServer, "its address has no host")
     }
     self.scheme = scheme
     self.authority = authority
     prefix = String(parts.percentEncodedPath.reversed().drop { $0 == "/" }.reversed())
   }
 
-  /// Whether what is sent can be read on the way.
+  /// Whether requests are sent unencrypted to another machine.
   var isInsecure: Bool { scheme == "http" && !authority.isLoopback }
 
-  /// The address as people write it.
+  /// The address as text.
   var description: String { "\(scheme)://\(authority.text)\(prefix)" }
 
-  /// Whether `other` is the same server and path, however it is written.
+  /// Whether `other` is the same server and path. Different spellings of the host and all loopback hosts are equal.
   func isSame(as other: ServerAddress) -> Bool {
     let isOneHost =
       authority.host.lowercased() == other.authority.host.lowercased()
@@ -41,8 +41,8 @@ struct ServerAddress: Sendable, Hashable {
     return isOneHost && scheme == other.scheme && port == other.port && prefix == other.prefix
   }
 
-  /// The path and query that `location`, out of an answer to `request`, leads to on this server; `nil` where it leads
-  /// to another one, or can't be read. Scheme and port don't count: a server behind a proxy may know itself by others.
+  /// The path and query of `location`, a reference in a response to `request`; `nil` if it points to another host or is
+  /// invalid. Scheme and port are ignored, because a server behind a proxy can have different ones.
   func target(of location: String, from request: HTTPRequest, limit: Int) -> String? {
     guard !location.isEmpty, location.utf8.count <= limit,
       location.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
@@ -55,20 +55,20 @@ struct ServerAddress: Sendable, Hashable {
     else { return nil }
     var target = parts.percentEncodedPath
     guard target.first == "/" else { return nil }
-    // A proxy that puts the API under a path does not always look into the answers.
+    // A proxy that serves the API under a path does not always rewrite the responses.
     if target.hasPrefix("/v1/"), !target.hasPrefix(prefix + "/") { target = prefix + target }
     if let query = parts.percentEncodedQuery { target += "?" + query }
     return target
   }
 
-  /// A request for `target`, which came from the server.
+  /// A request for `target`, which the server provided.
   func request(_ method: HTTPRequest.Method, target: String) -> HTTPRequest {
     HTTPRequest(method: method, scheme: scheme, authority: authority.text, path: target)
   }
 
   private var port: UInt16 { authority.port ?? (scheme == "https" ? 443 : 80) }
 
-  /// A request for what stands under `path`, each part of which is percent-encoded here.
+  /// A request for the API's `path`; each component is percent-encoded here.
   func request(
     _ method: HTTPRequest.Method, _ path: [String], query: [(name: String, value: String)] = []
   ) -> HTTPRequest {
@@ -78,4 +78,50 @@ struct ServerAddress: Sendable, Hashable {
     if !pairs.isEmpty { target += "?" + pairs.joined(separator: "&") }
     return HTTPRequest(method: method, scheme: scheme, authority: authority.text, path: target)
   }
+}
+
+/// The sources of time and randomness.
+public struct ClientEnvironment: Sendable {
+  /// Returns the current time, to convert a `Retry-After` date into a delay.
+  public var now: @Sendable () -> Date
+  /// Waits, and throws if the task is cancelled.
+  public var sleep: @Sendable (Duration) async throws -> Void
+  /// Returns a random number from 0 up to, but not including, 1.
+  public var random: @Sendable () -> Double
+
+  /// Creates an environment; by default, with the system's clock and random numbers.
+  public init(
+    now: @escaping @Sendable () -> Date = { Date() },
+    sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) },
+    random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }
+  ) {
+    self.now = now
+    self.sleep = sleep
+    self.random = random
+  }
+}
+
+/// A bearer token (RFC 6750). Its text never appears in descriptions, dumps or mirrors.
+struct BearerToken: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  private let text: String
+
+  /// Creates a token from 1 to `limit` visible ASCII characters.
+  init(_ text: String, limit: Int) throws(SnapshotClientError) {
+    guard !text.isEmpty, text.utf8.count <= limit, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+      throw SnapshotClientError(
+        .invalidToken, "a token is 1 to \(limit) visible ASCII characters, without spaces or line breaks")
+    }
+    self.text = text
+  }
+
+  /// The `Authorization` field.
+  var field: HTTPField {
+    var field = HTTPField(name: .authorization, value: "Bearer \(text)")
+    field.indexingStrategy = .disallow
+    return field
+  }
+
+  var description: String { "(token)" }
+  var debugDescription: String { description }
+  var customMirror: Mirror { Mirror(self, children: [:]) }
 }

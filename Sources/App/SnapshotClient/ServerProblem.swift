@@ -1,18 +1,18 @@
 import Foundation
 
-/// What a server says of a request that it did not do (RFC 9457), made fit to be shown: texts hold no control
-/// characters and are cut after 1,000 characters.
+/// A server's description of a failed request (RFC 9457), prepared for display: control characters are replaced by
+/// spaces, and texts are truncated to 1,000 characters.
 public struct ServerProblem: Sendable, Hashable {
-  /// The URI that names the kind of problem and never changes.
+  /// The URI that identifies the type of problem; it never changes.
   public let type: String
-  /// The kind in a few words.
+  /// A short description of the type of problem.
   public let title: String
-  /// What is wrong this time, for people.
+  /// A description of this occurrence for people.
   public let detail: String?
-  /// What the server's logs call the request.
+  /// The id of the request in the server's logs.
   public let requestID: String?
 
-  /// Reads `application/problem+json`; `nil` where `body` is something else.
+  /// Decodes `application/problem+json`; returns `nil` if `body` is something else.
   init?(_ body: Data) {
     struct Fields: Decodable {
       var type: String?
@@ -29,7 +29,7 @@ public struct ServerProblem: Sendable, Hashable {
       detail = fields.detail.map(Self.shown)
       requestID = fields.requestID.map(Self.shown)
     } catch {
-      // A proxy's page, say. The status speaks for itself then.
+      // For example a proxy's error page; the status is reported instead.
       return nil
     }
   }

@@ -8,22 +8,23 @@ import SystemIO
 extension SnapshotAPIClient {
   /// Attaches the bundle at `bundle` to `report`.
   ///
-  /// The bundle's digest goes along, and the server keeps nothing that differs from it. Under an `id` of the
-  /// caller's choice the upload is repeated where it fails, which is safe: the same bytes again are taken as
-  /// done. Without one the server chooses, and the upload is repeated only where no connection was made.
+  /// Uploads the bundle with its digest; the server rejects bytes that differ from it. With an `id`, a failed upload is
+  /// repeated, which is safe: the server accepts the same bytes again. Without an `id`, the server chooses one, and the
+  /// upload is repeated only if no connection was made.
   ///
-  /// A bundle that is large enough for ``ResumptionPolicy`` is gone on with where it broke, with or without an `id`;
-  /// where the server does not offer that, it goes out as any other.
+  /// A bundle that meets ``ResumptionPolicy`` is uploaded resumably, with or without an `id`. If the server does not
+  /// support that, the bundle is sent in one request.
   /// - Parameters:
-  ///   - bundle: a zip file, read in pieces.
-  ///   - id: the snapshot's name, which the report can carry before the upload ends.
-  ///   - end: when the server is to let it go by itself; without one its rules alone say so.
-  ///   - state: a file of this upload's own, where what is needed to go on with it is kept as long as it is under way: a
-  ///     later call with the same bundle, report, `id` and `end`, in this process or another, sends only the rest. Its
-  ///     folder is there. Without it only this call itself goes on.
-  ///   - progress: told how far it is.
-  ///   - restarted: told why an upload that was begun, by this call or an earlier one, is sent again from its first byte.
-  /// - Returns: what the server knows of the bundle.
+  ///   - bundle: a zip file. It is read in chunks.
+  ///   - id: the snapshot's UUID, which the report can contain before the upload ends.
+  ///   - end: when the snapshot expires; `nil` leaves that to the server's rules.
+  ///   - state: a file for this upload only, in an existing folder. It stores the upload's state until the upload ends:
+  ///     a later call with the same bundle, report, `id` and `end`, in this process or another one, sends only the
+  ///     remaining bytes. Without it, only this call can resume the upload.
+  ///   - progress: called with the progress.
+  ///   - restarted: called with the reason when an upload, of this call or an earlier one, is restarted from the first
+  ///     byte.
+  /// - Returns: the snapshot's record on the server.
   @discardableResult
   public func attach(
     _ bundle: URL, to report: ReportID, as id: SnapshotID?, expires end: SnapshotEnd? = nil,
@@ -40,30 +41,97 @@ extension SnapshotAPIClient {
     return record
   }
 
-  /// Removes the state file of an upload: what is left would lead a later call to the same answer.
+  /// Attaches the bundle at `bundle` to `report` with the user's words beside it. The bundle is not changed: note and
+  /// fields become metadata of the server's record only.
+  ///
+  /// Bundle and words are sent as one form, which is composed in a temporary file. Such an upload can't be resumed.
+  /// - Parameters:
+  ///   - note: what the user wrote, as plain text of at most 32 KiB in UTF-8.
+  ///   - fields: further descriptions by name: at most 31, names of at most 128 bytes, values of at most 16 KiB. The names
+  ///     `note`, `snapshot` and `expires` are not permitted.
+  /// - Returns: the snapshot's record on the server.
+  @discardableResult
+  public func attach(
+    _ bundle: URL, to report: ReportID, as id: SnapshotID?, expires end: SnapshotEnd? = nil, note: String?,
+    fields: [String: String] = [:], progress: ProgressHandler? = nil
+  ) async throws(SnapshotClientError) -> SnapshotRecord {
+    for name in fields.keys { try Self.check(fieldName: name) }
+    var all = fields
+    if let note { all["note"] = note }
+    let (digest, form) = try await disk.run { [all] (isCancelled) throws(SnapshotClientError) in
+      let digest = try FileDigest.compute(bundle, isCancelled: isCancelled)
+      let form = try OutgoingForm(
+        bundle, digestField: DigestField(sha256: digest.bytes).fieldValue, fields: all,
+        isCancelled: isCancelled)
+      return (digest, form)
+    }
+    let outgoing = OutgoingBundle(file: bundle, digest: digest, report: report, id: id, end: end, state: nil)
+    var request = attachment(outgoing)
+    request.headerFields[.contentType] = form.contentType
+    let result: Result<TransportResponse, SnapshotClientError>
+    do throws(SnapshotClientError) {
+      result = .success(try await perform(request, body: .file(form.file), progress: progress))
+    } catch {
+      result = .failure(error)
+    }
+    form.remove()
+    return try record(in: result.get(), of: outgoing)
+  }
+
+  private static func check(fieldName name: String) throws(SnapshotClientError) {
+    guard !["note", "snapshot", "expires"].contains(name) else {
+      throw SnapshotClientError(.invalidRequest, "a field can't have the name ‘\(name)’")
+    }
+    let isPlain = name.utf8.allSatisfy {
+      $0 >= 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\")
+    }
+    guard isPlain else {
+      throw SnapshotClientError(
+        .invalidRequest, "the name of a field contains a quotation mark, a backslash or a control character")
+    }
+  }
+
+  /// The request that attaches `bundle`, without its body and the fields that describe it.
+  private func attachment(_ bundle: OutgoingBundle) -> HTTPRequest {
+    let snapshots = ["reports", bundle.report.description, "snapshots"]
+    var request =
+      if let id = bundle.id { address.request(.put, snapshots + [id.description]) } else {
+        address.request(.post, snapshots)
+      }
+    request.headerFields[.snapshotExpires] = bundle.end?.description
+    return request
+  }
+
+  /// The record in the server's response to `bundle`.
+  private func record(
+    in response: TransportResponse, of bundle: OutgoingBundle
+  ) throws(SnapshotClientError) -> SnapshotRecord {
+    let record = try decode(SnapshotRecord.self, from: response)
+    if let contradiction = bundle.contradiction(of: record) {
+      throw SnapshotClientError(.unexpectedAnswer, contradiction, status: response.head.status.code)
+    }
+    return record
+  }
+
+  /// Removes the state file of an upload that has ended.
   private func forget(_ state: URL?) async throws(SnapshotClientError) {
     guard let state else { return }
     try await disk.run { (_) throws(SnapshotClientError) in
       do {
         try Folder.removeIfPresent(state.path)
       } catch {
-        // The upload's own outcome is what the caller has to know; a later upload checks the state that is left.
+        // The result of the upload matters more. A later upload checks the state file before it uses it.
       }
     }
   }
 
-  /// Uploads `bundle`. Its state file, where it has one, is left to the caller after a success.
+  /// Uploads `bundle`. After a success, the caller must remove the state file, if there is one.
   func upload(
     _ bundle: OutgoingBundle, _ listener: UploadListener
   ) async throws(SnapshotClientError) -> SnapshotRecord {
-    let snapshots = ["reports", bundle.report.description, "snapshots"]
-    var request =
-      if let id = bundle.id { address.request(.put, snapshots + [id.description]) } else {
-        address.request(.post, snapshots)
-      }
+    var request = attachment(bundle)
     request.headerFields[.contentType] = "application/zip"
     request.headerFields[.reprDigest] = DigestField(sha256: bundle.digest.bytes).fieldValue
-    request.headerFields[.snapshotExpires] = bundle.end?.description
     let size = try await disk.run { (_) throws(SnapshotClientError) in
       do throws(SystemError) {
         return try File(bundle.file.resolvingSymlinksInPath().path).size

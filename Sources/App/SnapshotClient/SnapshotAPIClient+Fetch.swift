@@ -4,13 +4,14 @@ import HTTPTypes
 public import SnapshotFormat
 
 extension SnapshotAPIClient {
-  /// Fetches the bundle of the snapshot `id` into `file`.
+  /// Downloads the bundle of the snapshot `id` to `file`.
   ///
-  /// What arrives is kept in `<file>.partial` until it is whole and its digest is right; only then does it replace
-  /// `file`, in one step. A download that broke is gone on with where it broke, by this call or, if that gives
-  /// up, by the next one, in this process or another; if the server has other bytes by then it starts anew.
-  /// Not for two downloads to the same `file` at once: the digest would show it, and the later one fail.
-  /// - Parameter progress: told how much of the file is there.
+  /// The received bytes are stored in `<file>.partial` until the download is complete and its digest is verified; then
+  /// the partial file atomically replaces `file`. A broken download is resumed by this call or, after this call has
+  /// failed, by a later one, in this process or another one. If the bytes on the server have changed, it starts from
+  /// the beginning. Don't run two downloads to the same `file` at the same time: the digest would not match, and the
+  /// later one would fail.
+  /// - Parameter progress: called with the progress.
   @discardableResult
   public func fetch(
     _ id: SnapshotID, to file: URL, progress: ProgressHandler? = nil
@@ -18,8 +19,9 @@ extension SnapshotAPIClient {
     try await fetch(SnapshotReference(id), to: file, progress: progress)
   }
 
-  /// Fetches the bundle of the snapshot that `reference` means into `file`, like ``fetch(_:to:progress:)``; where it
-  /// is a link, by its right. The bundle is asked of this client's server, whatever server the reference names.
+  /// Downloads the bundle of the snapshot that `reference` identifies to `file`, as ``fetch(_:to:progress:)`` does. If
+  /// the reference is a link, its signature authorizes the download. The request is sent to this client's server, even
+  /// if the reference contains another one.
   @discardableResult
   public func fetch(
     _ reference: SnapshotReference, to file: URL, progress: ProgressHandler? = nil
@@ -64,12 +66,13 @@ extension SnapshotAPIClient {
         try partial.finish(expecting: digest, isCancelled: isCancelled)
       }
       if let size { return FetchedBundle(id: id, file: file, size: size, sha256: digest) }
-      // Parts of two downloads may not fit together; one that came whole leaves nothing to hope for.
+      // Parts of two downloads can be inconsistent, so the download starts again. A download in one part is not
+      // repeated.
       guard start.offset > 0 else { throw SnapshotClientError(.digestMismatch) }
     }
   }
 
-  /// Makes one attempt to get the rest of `partial`.
+  /// Makes one attempt to download the remaining bytes of `partial`.
   private func receive(
     _ request: HTTPRequest, into partial: PartialDownload, from start: PartialDownload.Resumption,
     progress: ProgressHandler?
@@ -91,4 +94,16 @@ extension SnapshotAPIClient {
       }
     }
   }
+}
+
+/// A downloaded bundle with a verified digest.
+public struct FetchedBundle: Sendable, Hashable {
+  /// The snapshot's UUID.
+  public let id: SnapshotID
+  /// The path of the zip file.
+  public let file: URL
+  /// The size in bytes.
+  public let size: Int64
+  /// The verified digest of the bytes.
+  public let sha256: ContentDigest
 }

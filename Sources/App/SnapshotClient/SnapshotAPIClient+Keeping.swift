@@ -1,32 +1,32 @@
-import Foundation
+public import Foundation
 import HTTPTransport
 import HTTPTypes
 public import SnapshotFormat
 
 extension SnapshotAPIClient {
-  /// One page of what goes by itself.
+  /// One page of the snapshots that are due to expire.
   public struct Expirations: Sendable, Hashable {
-    /// What goes, the oldest first.
+    /// The snapshots on this page, oldest first.
     public let expirations: [Expiration]
-    /// What to ask the next page with; `nil` on the last one.
+    /// The cursor of the next page; `nil` on the last page.
     public let next: String?
-    /// Whether the server lets so many go only when that is confirmed.
+    /// Whether the server requires a confirmation before it deletes this number of snapshots.
     public let needsConfirmation: Bool
   }
 
-  /// What the server let go.
+  /// The result of a deletion of expired snapshots.
   public struct Expired: Decodable, Sendable, Hashable {
-    /// What went, the oldest first.
+    /// The deleted snapshots, oldest first.
     public let expirations: [Expiration]
-    /// How many more are to go.
+    /// The number of expired snapshots that remain to be deleted.
     public let remaining: Int
   }
 
-  /// Says how long the snapshot `id` stays; what is `nil` is left as it is.
+  /// Changes how long the snapshot `id` is kept. An argument of `nil` leaves that property unchanged.
   /// - Parameters:
-  ///   - isPinned: whether it stays whatever the server's rules say.
-  ///   - end: when it goes by itself.
-  /// - Returns: what the server knows of it then.
+  ///   - isPinned: whether the snapshot is kept even if the server's rules would delete it.
+  ///   - end: when the snapshot expires.
+  /// - Returns: the changed record.
   @discardableResult
   public func change(
     _ id: SnapshotID, isPinned: Bool? = nil, end: SnapshotEnd? = nil
@@ -46,8 +46,8 @@ extension SnapshotAPIClient {
     return try decode(SnapshotRecord.self, from: try await perform(request, body: .bytes(body)))
   }
 
-  /// One page of what would go by the server's rules now, and why; nothing is changed.
-  /// - Parameter cursor: the former page's ``Expirations/next``; `nil` for the first page.
+  /// Returns one page of the snapshots that the server's rules would delete now, with the reasons. Nothing is deleted.
+  /// - Parameter cursor: ``Expirations/next`` of the previous page; `nil` for the first page.
   public func expirations(after cursor: String? = nil) async throws(SnapshotClientError) -> Expirations {
     let query = cursor.map { [(name: "cursor", value: $0)] } ?? []
     let response = try await perform(address.request(.get, ["expirations"], query: query))
@@ -61,28 +61,77 @@ extension SnapshotAPIClient {
       answer.next?.utf8.count ?? 0 <= configuration.limits.cursorBytes
     else {
       throw SnapshotClientError(
-        .unexpectedAnswer, "the next page it names can't be asked for", status: response.head.status.code)
+        .unexpectedAnswer, "its cursor of the next page is invalid", status: response.head.status.code)
     }
     return Expirations(
       expirations: answer.expirations, next: answer.next,
       needsConfirmation: answer.needsConfirmation ?? false)
   }
 
-  /// Has the server let go some of what is to go by its rules.
-  /// - Parameter isConfirmed: whether it may be more than a fifth of all snapshots, which the server refuses else.
+  /// Makes the server delete some of the snapshots that are due by its rules.
+  /// - Parameter isConfirmed: whether the server may delete more than a fifth of all snapshots. Otherwise it rejects
+  ///   that.
   public func expire(isConfirmed: Bool = false) async throws(SnapshotClientError) -> Expired {
     let query = isConfirmed ? [(name: "confirm", value: "true")] : []
     return try decode(
       Expired.self, from: try await perform(address.request(.post, ["expirations"], query: query)))
   }
 
-  /// Has the server begin to look at every bundle, unless it is at it.
+  /// Starts a verification of all bundles on the server, unless one is running.
   public func startScrub() async throws(SnapshotClientError) -> ScrubReport {
     try decode(ScrubReport.self, from: try await perform(address.request(.post, ["scrub"])))
   }
 
-  /// How far the look at every bundle has come.
+  /// Returns the progress of the verification of all bundles.
   public func scrubReport() async throws(SnapshotClientError) -> ScrubReport {
     try decode(ScrubReport.self, from: try await perform(address.request(.get, ["scrub"])))
+  }
+}
+
+/// The state of a server's catalog.
+public struct IndexingProgress: Decodable, Sendable, Hashable {
+  /// What the catalog is doing.
+  public enum Status: String, Decodable, Sendable {
+    /// The catalog is complete and answers queries.
+    case ready
+    /// The catalog is being rebuilt.
+    case indexing
+  }
+
+  /// What the catalog is doing.
+  public let status: Status
+  /// The completed fraction, from 0 to 1, while the catalog is being rebuilt.
+  public let share: Double?
+  /// The number of records in the catalog so far.
+  public let records: Int?
+}
+
+extension SnapshotAPIClient {
+  /// A URL that gives access to one bundle without a token for a limited time.
+  public struct Link: Sendable, Hashable, Codable {
+    /// The URL. It gives access to the bundle, so it must not be logged.
+    public let url: URL
+    /// When the link expires.
+    public let expiresAt: Date
+  }
+
+  /// Creates a link to the bundle of the snapshot `id` that is valid for `seconds`, at least 1; the server has a
+  /// maximum. A link can be revoked only by deleting the snapshot.
+  public func link(to id: SnapshotID, seconds: Int) async throws(SnapshotClientError) -> Link {
+    let response = try await perform(
+      address.request(
+        .post, ["snapshots", id.description, "links"], query: [("seconds", "\(seconds)")]))
+    let answer = try decode(LinkAnswer.self, from: response)
+    guard answer.link.hasPrefix("/v1/snapshots/\(id).zip?"), let url = URL(string: server + answer.link)
+    else {
+      throw SnapshotClientError(
+        .unexpectedAnswer, "it is not a link to the bundle", status: response.head.status.code)
+    }
+    return Link(url: url, expiresAt: answer.expiresAt)
+  }
+
+  private struct LinkAnswer: Decodable {
+    let link: String
+    let expiresAt: Date
   }
 }

@@ -8,50 +8,51 @@ extension SnapshotAPIClient {
   public struct Page: Sendable, Hashable {
     /// The page's records, newest first.
     public let records: [SnapshotRecord]
-    /// What to ask the next page with; `nil` on the last one.
+    /// The cursor of the next page; `nil` on the last page.
     public let next: String?
-    /// How many snapshots the filter finds, or as far as the server counted; `nil` unless it was asked.
+    /// The number of snapshots that match the filter, or the number at which the server stopped counting; `nil` unless
+    /// requested.
     public let total: Int?
-    /// Whether `total` is all of them.
+    /// Whether `total` is the exact number.
     public let totalIsExact: Bool
   }
 
-  /// What the server knows of the snapshot `id`.
+  /// Returns the record of the snapshot `id`.
   public func record(_ id: SnapshotID) async throws(SnapshotClientError) -> SnapshotRecord {
     let response = try await perform(address.request(.get, ["snapshots", id.description]))
     return try decode(SnapshotRecord.self, from: response)
   }
 
-  /// Deletes the snapshot `id`. One that is deleted already is taken as done where this call may have done it and
-  /// lost the answer; else it is ``SnapshotClientError/Code/gone``.
+  /// Deletes the snapshot `id`. If it is already deleted, this throws ``SnapshotClientError/Code/gone``, unless an
+  /// earlier attempt of this call could have deleted it.
   public func delete(_ id: SnapshotID) async throws(SnapshotClientError) {
     _ = try await perform(
       address.request(.delete, ["snapshots", id.description]), successWhenRepeated: [410])
   }
 
-  /// The snapshots that are attached to `report`, or all that the token may see, newest first, fetched page by
-  /// page as they are asked for.
+  /// The snapshots attached to `report`, or all snapshots to which the token gives access, newest first. Pages are
+  /// requested as they are needed.
   public func list(report: ReportID? = nil) -> SnapshotList { list(SnapshotFilter(report: report)) }
 
-  /// The snapshots that `filter` finds among those that the token may see, newest first, fetched page by page as they
-  /// are asked for.
+  /// The snapshots that match `filter` and to which the token gives access, newest first. Pages are requested as they
+  /// are needed.
   public func list(_ filter: SnapshotFilter) -> SnapshotList { SnapshotList(client: self, filter: filter) }
 
-  /// One page of ``list(report:)``.
+  /// Returns one page of ``list(report:)``.
   /// - Parameters:
-  ///   - limit: how many records at most; without it ``ClientLimits/pageLength``.
-  ///   - cursor: the former page's ``Page/next``; `nil` for the first page.
+  ///   - limit: the maximum number of records; ``ClientLimits/pageLength`` by default.
+  ///   - cursor: ``Page/next`` of the previous page; `nil` for the first page.
   public func page(
     of report: ReportID? = nil, limit: Int? = nil, after cursor: String? = nil
   ) async throws(SnapshotClientError) -> Page {
     try await page(SnapshotFilter(report: report), limit: limit, after: cursor)
   }
 
-  /// One page of ``list(_:)``.
+  /// Returns one page of ``list(_:)``.
   /// - Parameters:
-  ///   - limit: how many records at most; without it ``ClientLimits/pageLength``.
-  ///   - cursor: the former page's ``Page/next``; `nil` for the first page.
-  ///   - total: whether the server is to count what the filter finds.
+  ///   - limit: the maximum number of records; ``ClientLimits/pageLength`` by default.
+  ///   - cursor: ``Page/next`` of the previous page; `nil` for the first page.
+  ///   - total: whether the server counts the matches.
   public func page(
     _ filter: SnapshotFilter, limit: Int? = nil, after cursor: String? = nil, total: Bool = false
   ) async throws(SnapshotClientError) -> Page {
@@ -66,19 +67,19 @@ extension SnapshotAPIClient {
       answer.next?.utf8.count ?? 0 <= configuration.limits.cursorBytes
     else {
       throw SnapshotClientError(
-        .unexpectedAnswer, "the next page it names can't be asked for", status: response.head.status.code)
+        .unexpectedAnswer, "its cursor of the next page is invalid", status: response.head.status.code)
     }
     return Page(
       records: answer.snapshots, next: answer.next, total: answer.total,
       totalIsExact: answer.totalIsExact ?? false)
   }
 
-  /// Has the server make its catalogue anew; returns at once, see ``indexingProgress()``.
+  /// Starts to rebuild the server's catalog, and returns immediately; see ``indexingProgress()``.
   public func reindex() async throws(SnapshotClientError) -> IndexingProgress {
     try decode(IndexingProgress.self, from: await perform(address.request(.post, ["reindex"])))
   }
 
-  /// How far the server's catalogue is.
+  /// Returns the state of the server's catalog.
   public func indexingProgress() async throws(SnapshotClientError) -> IndexingProgress {
     try decode(IndexingProgress.self, from: await perform(address.request(.get, ["reindex"])))
   }

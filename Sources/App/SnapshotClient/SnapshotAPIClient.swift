@@ -9,35 +9,35 @@ import SnapshotFormat
   import URLSessionTransport
 #endif
 
-/// Talks to a snapshot server: attaches bundles to bug reports, fetches, lists and deletes them.
+/// A client of a snapshot server, which attaches bundles to bug reports, and fetches, lists and deletes them.
 ///
-/// Safe to be used from many tasks at once. Every call stops at once, back-off included, when its task is
-/// cancelled. Nothing of it ever prints or logs the token.
+/// It can be used from many tasks at once. When its task is cancelled, a call ends immediately, even while it waits for
+/// a retry. The token is never printed or logged.
 public struct SnapshotAPIClient: Sendable {
-  /// What may be set.
+  /// Options with default values.
   public struct Configuration: Sendable {
-    /// How long to wait for what.
+    /// The timeouts of requests.
     public var timeouts = TransportTimeouts()
-    /// What is tried again, and when.
+    /// The policy for retries.
     public var retries = RetryPolicy()
-    /// Which uploads can be gone on with, and in what pieces they go out.
+    /// The policy for resumable uploads.
     public var resumption = ResumptionPolicy()
-    /// What is taken and given at most.
+    /// The limits on sizes and counts.
     public var limits = ClientLimits()
-    /// Whether the token may go to another machine over plain `http`.
+    /// Whether the token can be sent to another machine over unencrypted `http`.
     public var allowsInsecureToken = false
-    /// What the client calls itself.
+    /// The value of the `User-Agent` field.
     public var userAgent = "data-snapshots/1"
-    /// Time and chance.
+    /// The sources of time and randomness.
     public var environment = ClientEnvironment()
 
-    /// The defaults above.
+    /// Creates a configuration with the default values.
     public init() {}
   }
 
-  /// Told how far a transfer is, on any thread, some ten times a second; to return quickly. Of an upload that can be gone
-  /// on with (``ResumptionPolicy``) it counts what the server says to have; of another one what was sent, and a repeat
-  /// starts over.
+  /// Called with the progress of a transfer, on any thread, about ten times a second. It must return quickly. For a
+  /// resumable upload (``ResumptionPolicy``), it receives the number of bytes that the server has stored; for other
+  /// uploads, the number of bytes sent, which starts again with each retry.
   public typealias ProgressHandler = @Sendable (TransportProgress) -> Void
 
   let address: ServerAddress
@@ -46,12 +46,12 @@ public struct SnapshotAPIClient: Sendable {
   let disk = DiskQueue()
   private let token: BearerToken?
 
-  /// A client of the server whose API stands under `server`, such as `https://snapshots.example.org`.
+  /// Creates a client for the API at `server`, such as `https://snapshots.example.org`.
   ///
-  /// Throws ``SnapshotClientError/Code/invalidServer`` for anything but an `http` or `https` URL with a host,
-  /// ``SnapshotClientError/Code/invalidToken`` for a token that is not visible ASCII, and
-  /// ``SnapshotClientError/Code/insecureToken`` where the token would go over plain `http` to another machine and
-  /// ``Configuration/allowsInsecureToken`` is off.
+  /// Throws ``SnapshotClientError/Code/invalidServer`` if `server` is not an `http` or `https` URL with a host,
+  /// ``SnapshotClientError/Code/invalidToken`` if the token is not visible ASCII, and
+  /// ``SnapshotClientError/Code/insecureToken`` if the token would be sent unencrypted to another machine and
+  /// ``Configuration/allowsInsecureToken`` is false.
   public init(
     server: URL, token: String? = nil, transport: any Transport = SnapshotAPIClient.makeDefaultTransport(),
     configuration: Configuration = .init()
@@ -60,7 +60,8 @@ public struct SnapshotAPIClient: Sendable {
     if let token {
       self.token = try BearerToken(token, limit: configuration.limits.tokenBytes)
       guard !address.isInsecure || configuration.allowsInsecureToken else {
-        throw SnapshotClientError(.insecureToken, "\(address.description) is another machine without TLS")
+        throw SnapshotClientError(
+          .insecureToken, "\(address.description) is not this machine and does not use TLS")
       }
     } else {
       self.token = nil
@@ -69,7 +70,7 @@ public struct SnapshotAPIClient: Sendable {
     self.configuration = configuration
   }
 
-  /// The platform's transport: libcurl on Linux, `URLSession` elsewhere.
+  /// Creates the platform's transport: libcurl on Linux, `URLSession` elsewhere.
   public static func makeDefaultTransport() -> any Transport {
     #if os(Linux)
       CurlTransport()
@@ -78,7 +79,7 @@ public struct SnapshotAPIClient: Sendable {
     #endif
   }
 
-  /// Makes a request once, with the fields that every request has.
+  /// Sends a request once, with the header fields common to all requests.
   func send(
     _ request: HTTPRequest, body: TransportBody = .none, destination: TransportDestination? = nil,
     events: (@Sendable (TransportEvent) -> Void)? = nil
@@ -99,8 +100,8 @@ public struct SnapshotAPIClient: Sendable {
     }
   }
 
-  /// Makes a request until it succeeds, or until the policy says that it is not to be repeated. A status of
-  /// `successWhenRepeated` is what a request gets that was done before, and its answer lost.
+  /// Sends a request until it succeeds, or until the policy does not allow a retry. A status in `successWhenRepeated`
+  /// counts as success after the first attempt, which can have succeeded although its response was lost.
   func perform(
     _ request: HTTPRequest, body: TransportBody = .none, progress: ProgressHandler? = nil,
     successWhenRepeated: Set<Int> = []
@@ -126,7 +127,7 @@ public struct SnapshotAPIClient: Sendable {
     }
   }
 
-  /// The same client for a caller that repeats what failed itself.
+  /// The same client without retries, for callers that retry themselves.
   func withoutRetries() -> Self {
     var client = self
     client.configuration.retries.attempts = 1
@@ -141,7 +142,7 @@ public struct SnapshotAPIClient: Sendable {
     }
   }
 
-  /// Reads an answer's JSON.
+  /// Decodes the JSON of a response.
   func decode<Value: Decodable>(
     _ type: Value.Type, from response: TransportResponse
   ) throws(SnapshotClientError) -> Value {
@@ -149,7 +150,7 @@ public struct SnapshotAPIClient: Sendable {
       return try SnapshotJSON.decode(type, from: response.body)
     } catch {
       throw SnapshotClientError(
-        .unexpectedAnswer, "it is not the JSON that was expected", status: response.head.status.code,
+        .unexpectedAnswer, "its JSON does not have the expected form", status: response.head.status.code,
         cause: error)
     }
   }

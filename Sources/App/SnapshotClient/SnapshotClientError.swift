@@ -1,28 +1,32 @@
-/// Why the client did not do what it was asked for.
+import Foundation
+import HTTPTransport
+import HTTPTypes
+
+/// A failure of the client.
 ///
-/// Its ``description`` is one sentence for people that says what to do about it; it never holds the token.
+/// Its ``description`` is a sentence for people that includes a remedy. It never contains the token.
 public struct SnapshotClientError: Error, Sendable, CustomStringConvertible {
-  /// The kinds there are; new ones may come.
+  /// The kind of failure. Later versions can add more.
   public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     /// The kind's name.
     public let rawValue: String
 
-    /// A kind by its name.
+    /// Creates a kind from its name.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// The kind's name.
     public var description: String { rawValue }
   }
 
-  /// The kind.
+  /// The kind of failure.
   public let code: Code
-  /// The status of the answer, where one came.
+  /// The status of the response, if there was one.
   public let status: Int?
-  /// What the server said, where it said something.
+  /// The server's description of the problem, if it sent one.
   public let problem: ServerProblem?
-  /// How long the server asks to wait, in seconds.
+  /// The delay that the server requests, in seconds.
   public let retryAfter: Double?
-  /// The error below this one.
+  /// The underlying error.
   public let cause: (any Error)?
   private let detail: String?
 
@@ -38,8 +42,9 @@ public struct SnapshotClientError: Error, Sendable, CustomStringConvertible {
     self.cause = cause
   }
 
-  /// One sentence: what went wrong, and what to do about it.
+  /// One sentence: the failure and its remedy.
   public var description: String {
+    let code = isForeign ? .unexpectedAnswer : code
     var sentence = code.summary
     if let detail = problem?.detail ?? problem?.title ?? detail {
       sentence += ": " + detail.trimmingSuffix { $0 == "." }
@@ -47,39 +52,45 @@ public struct SnapshotClientError: Error, Sendable, CustomStringConvertible {
       sentence += " (status \(status))"
     }
     if let mend = code.mend { sentence += "; " + mend }
-    // The server chose the number.
+    // The server chose the number, which can exceed `Int`.
     if let seconds = retryAfter.flatMap({ Int(exactly: $0.rounded(.up)) }) {
       sentence += "; it asks to wait \(seconds) s"
     }
     if let id = problem?.requestID { sentence += " (request \(id))" }
     return sentence + "."
   }
+
+  /// Whether another kind of server seems to have answered: a snapshot server explains each of these by a problem.
+  private var isForeign: Bool {
+    guard problem == nil, detail == nil, let status else { return false }
+    return [404, 405, 501].contains(status)
+  }
 }
 
 extension SnapshotClientError.Code {
-  /// The server's address is no usable URL.
+  /// The server's address is not a usable URL.
   public static let invalidServer = Self(rawValue: "invalidServer")
-  /// The token can't be sent as it is.
+  /// The token contains characters that can't be sent, or is too long.
   public static let invalidToken = Self(rawValue: "invalidToken")
-  /// The token would have been readable on the way.
+  /// The token would be sent unencrypted.
   public static let insecureToken = Self(rawValue: "insecureToken")
-  /// The request can't be sent as it is.
+  /// The request is invalid.
   public static let invalidRequest = Self(rawValue: "invalidRequest")
   /// No connection was made.
   public static let connectionFailed = Self(rawValue: "connectionFailed")
-  /// The server took too long.
+  /// The server did not respond in time.
   public static let timedOut = Self(rawValue: "timedOut")
   /// The connection broke.
   public static let interrupted = Self(rawValue: "interrupted")
   /// The task was cancelled.
   public static let cancelled = Self(rawValue: "cancelled")
-  /// A file of this machine can't be read or written.
+  /// A local file can't be read or written.
   public static let file = Self(rawValue: "file")
-  /// A bundle that waits to be uploaded is not what it was any more.
+  /// A queued bundle was changed or removed.
   public static let bundleDamaged = Self(rawValue: "bundleDamaged")
-  /// The bytes that came are not the ones that the server has.
+  /// The received bytes do not match the server's digest.
   public static let digestMismatch = Self(rawValue: "digestMismatch")
-  /// The server wants a token, or another one (401).
+  /// The token is missing or invalid (401).
   public static let unauthorized = Self(rawValue: "unauthorized")
   /// The token does not allow this (403).
   public static let forbidden = Self(rawValue: "forbidden")
@@ -87,54 +98,54 @@ extension SnapshotClientError.Code {
   public static let notFound = Self(rawValue: "notFound")
   /// The snapshot was deleted (410).
   public static let gone = Self(rawValue: "gone")
-  /// Another snapshot has that name already (409).
+  /// A different snapshot already has that UUID (409).
   public static let conflict = Self(rawValue: "conflict")
-  /// The bundle is larger than the server takes (413).
+  /// The bundle exceeds the server's limit (413).
   public static let bundleTooLarge = Self(rawValue: "bundleTooLarge")
-  /// The server refuses the request for another reason (other 4xx).
+  /// The server rejects the request for another reason (other 4xx).
   public static let refused = Self(rawValue: "refused")
   /// Too many requests (429).
   public static let rateLimited = Self(rawValue: "rateLimited")
-  /// The server can't answer now (502, 503, 504).
+  /// The server is temporarily unavailable (502, 503, 504).
   public static let unavailable = Self(rawValue: "unavailable")
-  /// The server has no room left (507).
+  /// The server has run out of space (507).
   public static let serverFull = Self(rawValue: "serverFull")
   /// The server failed (other 5xx).
   public static let serverFailed = Self(rawValue: "serverFailed")
-  /// What came is no answer of this API.
+  /// The response is not a valid response of this API.
   public static let unexpectedAnswer = Self(rawValue: "unexpectedAnswer")
 
   fileprivate var summary: String { Self.words[self]?.summary ?? rawValue }
   fileprivate var mend: String? { Self.words[self]?.mend }
 
   private static let words: [Self: (summary: String, mend: String?)] = [
-    .invalidServer: ("The server can't be used", "give it as https://host or https://host/path"),
+    .invalidServer: ("The server can't be used", "use https://host or https://host/path"),
     .invalidToken: ("The token can't be used", "check how it was copied"),
     .insecureToken: (
-      "The token would go to the server unprotected", "give the server's https address or allow it explicitly"
+      "The token would be sent unencrypted", "use the server's https address, or allow it explicitly"
     ),
     .invalidRequest: ("The request can't be sent", nil),
     .connectionFailed: ("The server can't be reached", "check its address and that it is running"),
-    .timedOut: ("The server took too long", "try again, or allow more time"),
+    .timedOut: ("The server did not respond in time", "try again, or allow more time"),
     .interrupted: ("The connection broke", "try again"),
     .cancelled: ("The transfer was cancelled", nil),
     .file: ("A file can't be read or written", nil),
-    .bundleDamaged: ("The bundle on this device was damaged or removed", "make another one"),
-    .digestMismatch: ("What arrived is not what the server has", "nothing was put in place, fetch it again"),
-    .unauthorized: ("The server does not know the token", "give one that it knows"),
-    .forbidden: ("The token does not allow this", "give one that does"),
-    .notFound: ("The server has nothing under that name", "check the name, and that the token may see it"),
+    .bundleDamaged: ("The bundle on this device was damaged or removed", "make a new one"),
+    .digestMismatch: ("The download does not match its digest", "the file was not replaced, fetch it again"),
+    .unauthorized: ("The server requires a valid token", "check the token"),
+    .forbidden: ("The token does not allow this", "use a token that does"),
+    .notFound: ("The snapshot or report was not found", "check its name, and the token's access to it"),
     .gone: ("The snapshot was deleted", nil),
-    .conflict: ("The server has something else under that name", "attach it under another one"),
+    .conflict: ("The server has a different snapshot with that UUID", "attach it with another UUID"),
     .bundleTooLarge: (
-      "The bundle is larger than the server takes", "record less, or raise the server's limit"
+      "The bundle is larger than the server accepts", "record less, or raise the server's limit"
     ),
-    .refused: ("The server refuses the request", nil),
-    .rateLimited: ("The server got too many requests", "try again later"),
-    .unavailable: ("The server can't answer now", "try again later"),
-    .serverFull: ("The server has no room left", "delete what is not needed any more"),
-    .serverFailed: ("The server failed", "its log says why"),
-    .unexpectedAnswer: ("That is no answer of a snapshot server", "check the server's address"),
+    .refused: ("The server rejected the request", nil),
+    .rateLimited: ("The server received too many requests", "try again later"),
+    .unavailable: ("The server is unavailable now", "try again later"),
+    .serverFull: ("The server has no room left", "delete snapshots that are not needed any more"),
+    .serverFailed: ("The server failed", "see its log"),
+    .unexpectedAnswer: ("The response is not that of a snapshot server", "check the server's address"),
   ]
 }
 
@@ -143,5 +154,56 @@ extension String {
     var text = Substring(self)
     while let last = text.last, isTrimmed(last) { text.removeLast() }
     return String(text)
+  }
+}
+
+/// The mapping of statuses and transport errors to the client's errors.
+extension SnapshotClientError {
+  /// Converts a transport error.
+  init(_ error: TransportError) {
+    switch error {
+    case .invalidRequest(let text): self.init(.invalidRequest, text, cause: error)
+    case .connectionFailed(let text): self.init(.connectionFailed, text, cause: error)
+    case .timedOut: self.init(.timedOut, cause: error)
+    case .interrupted(let text): self.init(.interrupted, text, cause: error)
+    case .unexpectedRange:
+      self.init(.unexpectedAnswer, "it contains a different part of the file than requested", cause: error)
+    case .responseTooLarge(let limit):
+      self.init(.unexpectedAnswer, "it is larger than \(limit) bytes", cause: error)
+    case .file(let text): self.init(.file, text, cause: error)
+    case .cancelled: self.init(.cancelled, cause: error)
+    }
+  }
+
+  /// Converts a response that is not a success. `now` is used to interpret a `Retry-After` date; `hint` is the detail
+  /// for a response without a problem description.
+  init(_ response: TransportResponse, now: Date, hint: String? = nil) {
+    let status = response.head.status.code
+    let retryAfter = response.head.headerFields[.retryAfter].flatMap { RetryAfter.seconds($0, now: now) }
+    guard !(300...399).contains(status) else {
+      self.init(.unexpectedAnswer, "the server redirects, and redirects are not followed", status: status)
+      return
+    }
+    self.init(
+      Self.code(for: status), hint, status: status, problem: ServerProblem(response.body),
+      retryAfter: retryAfter)
+  }
+
+  private static func code(for status: Int) -> Code {
+    switch status {
+    case 401, 407: .unauthorized
+    case 403: .forbidden
+    case 404: .notFound
+    case 408: .timedOut
+    case 409: .conflict
+    case 410: .gone
+    case 413: .bundleTooLarge
+    case 429: .rateLimited
+    case 400...499: .refused
+    case 502, 503, 504: .unavailable
+    case 507: .serverFull
+    case 500...599: .serverFailed
+    default: .unexpectedAnswer
+    }
   }
 }

@@ -1,55 +1,54 @@
 public import Foundation
 public import SnapshotFormat
 
-/// The snapshot that a person means by what they paste or click.
+/// A snapshot, identified by a text that a person pastes or clicks.
 ///
-/// Taken are a UUID, the address of a snapshot on a server (of its bundle, its record or its page), and a link that an
-/// app opens, `snapshots://activate/UUID`, with the server's address as its query `server` where that matters. White
-/// space anywhere, capitals, quotes and brackets around it, typographic dashes, and what mail programs put in
-/// unseen, make no difference.
+/// The text can be a UUID, the address of a snapshot on a server (of its bundle, record or page), or a link that an app
+/// opens: `snapshots://activate/UUID`, optionally with the server's address in the query parameter `server`. White
+/// space, invisible characters, letter case, surrounding quotes and brackets, and typographic dashes are ignored.
 public struct SnapshotReference: Sendable, Hashable {
-  /// The most UTF-8 bytes that a text may have.
+  /// The maximum length of a text in UTF-8 bytes.
   public static let maximumLength = 2048
 
-  /// The snapshot.
+  /// The snapshot's UUID.
   public let id: SnapshotID
-  /// The server that the text names: an `http` or `https` address without the API's path; `nil` where it names none.
+  /// The `http` or `https` address of the server, without the API's path; `nil` if the text contains no server.
   public let server: URL?
-  /// What makes the address a link that works without a token: its time and signature; `nil` for any other. Whoever
-  /// has it has the bundle, so it belongs into no log.
+  /// The expiry time and signature of a link that works without a token; `nil` if the text is not such a link. They
+  /// give access to the bundle, so they must not be logged.
   public let link: Link?
 
-  /// The part of a link that opens it.
+  /// The parameters that authorize a link.
   public struct Link: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
     let expires: String
     let signature: String
 
-    /// `(link)`: the signature never shows itself in print.
+    /// `(link)`, so that the signature is never printed.
     public var description: String { "(link)" }
-    /// Empty.
+    /// An empty mirror.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
   }
 
-  /// Why a text means no snapshot, in words for whoever gave it.
+  /// The reason why a text does not identify a snapshot.
   public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
-    /// There is nothing to read.
+    /// The text is empty.
     case empty
-    /// It is longer than ``SnapshotReference/maximumLength``.
+    /// The text is longer than ``SnapshotReference/maximumLength``.
     case tooLong
-    /// It is neither a UUID nor an address with one in its place.
+    /// The text is neither a UUID nor an address that contains one.
     case unreadable(String)
-    /// The link names a server by something else than an `http` or `https` address.
+    /// The link's server is not an `http` or `https` address.
     case malformedServer(String)
 
-    /// A sentence that says what is wrong, and what would be right.
+    /// A sentence that describes the problem and the expected form.
     public var description: String {
       switch self {
-      case .empty: "Nothing was given. \(Self.example)"
-      case .tooLong: "That is too long to be a UUID or an address. \(Self.example)"
+      case .empty: "The text is empty. \(Self.example)"
+      case .tooLong: "The text is too long to be a UUID or an address. \(Self.example)"
       case .unreadable(let text):
         "‘\(abridged(text))’ is neither a UUID nor the address of a snapshot. \(Self.example)"
       case .malformedServer(let text):
-        "The link names the server ‘\(abridged(text))’, which is no http or https address."
+        "The link names the server ‘\(abridged(text))’, which is not an http or https address."
       }
     }
 
@@ -58,7 +57,7 @@ public struct SnapshotReference: Sendable, Hashable {
     private func abridged(_ text: String) -> String { text.count > 100 ? text.prefix(100) + "…" : text }
   }
 
-  /// The snapshot `id`, on no server in particular unless one is given.
+  /// Creates a reference to the snapshot `id`, without a server by default.
   public init(_ id: SnapshotID, server: URL? = nil) { self.init(id, server: server, link: nil) }
 
   private init(_ id: SnapshotID, server: URL?, link: Link?) {
@@ -67,7 +66,7 @@ public struct SnapshotReference: Sendable, Hashable {
     self.link = link
   }
 
-  /// Reads what was pasted, or throws what is wrong with it.
+  /// Parses a text, for example from the clipboard.
   public init(_ text: String) throws(Refusal) {
     guard text.utf8.count <= Self.maximumLength else { throw .tooLong }
     let visible = String(String.UnicodeScalarView(text.unicodeScalars.filter(Self.isVisible)))
@@ -86,7 +85,7 @@ public struct SnapshotReference: Sendable, Hashable {
     }
   }
 
-  /// `https://host/prefix/v1/snapshots/UUID.zip` and its kin.
+  /// Parses `https://host/prefix/v1/snapshots/UUID.zip` and the similar addresses of records and pages.
   private init(address: URLComponents, _ text: String) throws(Refusal) {
     var path = address.percentEncodedPath.split(separator: "/").map(String.init)
     guard address.host?.isEmpty == false, address.user == nil, address.password == nil,
@@ -112,7 +111,7 @@ public struct SnapshotReference: Sendable, Hashable {
     return Link(expires: expires, signature: signature)
   }
 
-  /// `snapshots://activate/UUID?server=…`.
+  /// Parses `snapshots://activate/UUID?server=…`.
   private init(link: URLComponents, _ text: String) throws(Refusal) {
     let path = link.path.split(separator: "/")
     guard link.host?.lowercased() == "activate", path.count == 1, let id = Self.id(String(path[0])) else {
@@ -160,5 +159,16 @@ extension String {
     let head = drop(while: isTrimmed)
     guard let last = head.lastIndex(where: { !isTrimmed($0) }) else { return "" }
     return String(head[...last])
+  }
+}
+
+extension SnapshotAPIClient {
+  /// The address of the server's API as text.
+  public var server: String { address.description }
+
+  /// Whether `reference` is on this client's server, or has no server. All loopback hosts count as the same server.
+  public func serves(_ reference: SnapshotReference) -> Bool {
+    guard let server = reference.server else { return true }
+    do { return try ServerAddress(server).isSame(as: address) } catch { return false }
   }
 }

@@ -9,36 +9,40 @@ import SystemIO
 extension BetaSettings {
   // MARK: - Sending
 
-  /// Begins to make a snapshot of what is recorded, and to send it to the report that `text` names.
+  /// Starts to make a snapshot of the recordings and to send it to the report named `text`.
   ///
-  /// Its UUID stands in ``Overview/activity`` and in the list of recent snapshots as soon as it is made; the sending
-  /// itself can be followed in ``Overview/uploads``.
-  public func upload(toReport text: String) async throws(BetaSettingsError) {
+  /// The snapshot's UUID is in ``Overview/activity`` and in the list of recent snapshots as soon as the snapshot
+  /// exists; the progress of the upload is in ``Overview/uploads``.
+  /// - Parameter note: the tester's words, which are sent with the recordings; empty for none.
+  public func upload(toReport text: String, note: String = "") async throws(BetaSettingsError) {
     let report: ReportID
     do throws(ReportID.Refusal) {
       report = try ReportID(validating: text.trimmingCharacters(in: .whitespacesAndNewlines))
     } catch {
       throw .report(error)
     }
+    let limit = Manifest.Limits.default.noteLength
+    guard note.utf8.count <= limit else { throw .noteTooLong(limit: limit) }
+    let bug = BugReport(report: report, note: note.allSatisfy(\.isWhitespace) ? nil : note)
     let recorded = await mode.report()
     guard recorded.recordingCount > 0 || recorded.snapshot != nil else { throw .nothingRecorded }
     try begin("Making a snapshot for \(report)") { [self] _ in
-      let id = try await uploads.attach(report)
+      let id = try await uploads.attach(bug)
       let problem = await remember(
         RecentSnapshot(id: id, report: report, origin: .sent, date: configuration.clock()))
-      return Outcome("Snapshot made for \(report)", "It is on its way to \(client.server).\(problem)", id)
+      return Outcome("Snapshot made for \(report)", "It is being sent to \(client.server).\(problem)", id)
     }
   }
 
-  /// Tries the upload of `id` again at once.
+  /// Retries the upload of `id` immediately.
   public func retry(_ id: SnapshotID) async throws(BetaSettingsError) {
-    try await perform("Trying again") { [self] _ in
+    try await perform("Retrying the upload") { [self] _ in
       try await uploads.retry(id)
-      return Outcome("Trying again", "The upload will begin in a moment.", id)
+      return Outcome("Retrying the upload", "The upload starts in a moment.", id)
     }
   }
 
-  /// Gives the upload of `id` up, and removes it from this device.
+  /// Cancels the upload of `id`, and removes it from this device.
   public func remove(_ id: SnapshotID) async throws(BetaSettingsError) {
     try await perform("Removing an upload") { [self] _ in
       try await uploads.remove(id)
@@ -48,10 +52,10 @@ extension BetaSettings {
 
   // MARK: - Replaying
 
-  /// Begins to download the snapshot that `text` means, to check it whole, and to replay it.
+  /// Starts to download the snapshot that `text` refers to, to verify it completely, and to replay it.
   ///
-  /// Until all of that is done the app sees what it saw before, and so it does when it fails.
-  /// - Returns: the snapshot.
+  /// Until this is complete, and if it fails, the app keeps its current data.
+  /// - Returns: the snapshot's UUID.
   @discardableResult
   public func activate(_ text: String) throws(BetaSettingsError) -> SnapshotID {
     let reference: SnapshotReference
@@ -66,7 +70,7 @@ extension BetaSettings {
       step("Downloading from \(client.server) …", nil)
       let zip = try await disk.perform { [downloads] in
         try Folder.create(downloads.path)
-        // What broke off may go on; of one snapshot at a time.
+        // Keeps a partial download of this snapshot, so that it can be resumed, and removes those of other snapshots.
         for name in try Folder.entries(downloads.path) where !name.hasPrefix("\(id)") {
           try Folder.removeTree(downloads.path + "/" + name)
         }
@@ -76,12 +80,12 @@ extension BetaSettings {
         let total = progress.total ?? 0
         step(nil, total > 0 ? Double(progress.completed) / Double(total) : nil)
       }
-      step("Checking it …", nil)
+      step("Verifying the snapshot …", nil)
       let result: Result<Manifest, BundleError>
       do throws(BundleError) { result = .success(try await mode.activate(bundle: zip)) } catch {
         result = .failure(error)
       }
-      // What can't be removed goes with the next download.
+      // If removal fails, the next download of another snapshot removes the file.
       await disk.perform { do { try Folder.removeIfPresent(zip.path) } catch {} }
       let manifest = try result.get()
       let problem = await remember(
@@ -93,35 +97,36 @@ extension BetaSettings {
     return id
   }
 
-  /// Stops replaying the active snapshot and forgets it; live data passes again.
+  /// Stops replaying the active snapshot and removes it; the app uses live data again.
   public func deactivate() async throws(BetaSettingsError) {
     try await perform("Stopping the replay") { [self] _ in
       try await mode.deactivate()
-      return Outcome("Replay stopped", "The app works with live data again.", nil)
+      return Outcome("Replay stopped", "The app uses live data again.", nil)
     }
   }
 
   // MARK: - Clearing
 
-  /// Removes what is recorded on this device; the active snapshot and what is on its way stay.
+  /// Deletes the recordings on this device; the active snapshot and pending uploads are kept.
   public func clearRecordings() async throws(BetaSettingsError) {
     try await perform("Deleting the recordings") { [self] _ in
       try await mode.clear()
-      return Outcome("Recordings deleted", "Nothing is recorded on this device now.", nil)
+      return Outcome("Recordings deleted", "There are no recordings on this device now.", nil)
     }
   }
 
-  /// Empties the list of recent snapshots; the snapshots themselves stay where they are.
+  /// Clears the list of recent snapshots; the snapshots themselves are not deleted.
   public func clearRecent() async throws(BetaSettingsError) {
-    try await perform("Emptying the list") { [self] _ in
+    try await perform("Clearing the list") { [self] _ in
       try await disk.perform { [recent] in try recent.clear() }
-      return Outcome("List emptied", "No recent snapshots are listed any more.", nil)
+      return Outcome("List cleared", "The list of recent snapshots is empty.", nil)
     }
   }
 
   // MARK: -
 
-  /// Puts `snapshot` into the list; answers what to tell where that can't be kept for the next launch.
+  /// Adds `snapshot` to the list. Returns a sentence about the failure if the list can't be saved, otherwise an empty
+  /// text.
   private func remember(_ snapshot: RecentSnapshot) async -> String {
     await disk.perform { [recent] in
       do {

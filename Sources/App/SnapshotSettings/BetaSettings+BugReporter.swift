@@ -5,10 +5,10 @@ public import SnapshotClient
 import SnapshotFormat
 
 extension BetaSettings {
-  /// The settings of an app that records with `mode`, and sends with `reporter`.
+  /// Creates the settings of an app that records with `mode` and sends with `reporter`.
   /// - Parameters:
-  ///   - client: what fetches snapshots.
-  ///   - folder: a folder of the settings' own, not the reporter's.
+  ///   - client: fetches snapshots.
+  ///   - folder: a folder for the settings only, not shared with the reporter.
   public convenience init(
     mode: SnapshotMode, client: SnapshotAPIClient, reporter: BugReporter, folder: URL,
     configuration: Configuration = Configuration()
@@ -19,10 +19,10 @@ extension BetaSettings {
 }
 
 extension BetaSettings.Uploads {
-  /// What `reporter` has in its queue.
+  /// The uploads in the queue of `reporter`.
   public init(_ reporter: BugReporter) {
     self.init(
-      attach: { try await reporter.attach(report: $0) },
+      attach: { try await reporter.attach(report: $0.report, note: $0.note, fields: $0.fields) },
       list: { reporter.queue.items.reversed().map { BetaSettings.Upload($0) } },
       retry: { try reporter.queue.retryNow($0) },
       remove: { try await reporter.queue.remove($0) })
@@ -30,7 +30,7 @@ extension BetaSettings.Uploads {
 }
 
 extension BetaSettings.Upload {
-  /// What is shown of `upload`.
+  /// Converts a queued upload for display.
   init(_ upload: QueuedUpload) {
     self.init(
       id: upload.id, report: upload.report, size: upload.size, attachedAt: upload.attachedAt,
@@ -52,7 +52,7 @@ extension BetaSettings.Upload.State {
     case .uploading: self = .sending(Self.fraction(of: upload))
     case .done: self = .done
     case .failed(let failure): self = .failed(failure.description)
-    case .removed: self = .failed("It was removed.")
+    case .removed: self = .failed("The upload was removed.")
     }
   }
 
@@ -64,10 +64,10 @@ extension BetaSettings.Upload.State {
   private static func words(of wait: QueuedUpload.Wait, _ upload: QueuedUpload) -> String {
     let failure = upload.lastFailure.map { " Last time: \($0)" } ?? ""
     return switch wait {
-    case .turn: "others go first.\(failure)"
-    case .time: "it will be tried again by itself.\(failure)"
-    case .network: "there is no network that may be used.\(failure)"
-    case .token: "the server wants another token.\(failure)"
+    case .turn: "other uploads are sent first.\(failure)"
+    case .time: "it will be retried automatically.\(failure)"
+    case .network: "no permitted network is available.\(failure)"
+    case .token: "the server rejected the access token.\(failure)"
     }
   }
 }

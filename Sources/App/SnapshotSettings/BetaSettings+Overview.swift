@@ -2,50 +2,50 @@ public import DataSnapshots
 public import SnapshotFormat
 
 extension BetaSettings {
-  /// Everything that there is to show at one time.
+  /// The current state of everything that the settings show.
   public struct Overview: Sendable, Hashable {
-    /// The state, and what is recorded and missing of each module.
+    /// The state, and the recorded and missing files of each module.
     public var report: ModuleReport
-    /// The snapshot that is replayed, where one is active.
+    /// The active snapshot, if there is one.
     public var active: Manifest?
-    /// What was done last or goes on now.
+    /// The running operation, or the last one.
     public var activity: Activity?
-    /// The snapshots that were sent or activated here, the latest first.
+    /// The snapshots that were sent or activated on this device, newest first.
     public var recent: [RecentSnapshot]
-    /// What is on its way to the server, the latest first.
+    /// The pending and recent uploads, newest first.
     public var uploads: [Upload]
-    /// The address of the server that snapshots are fetched from.
+    /// The address of the server from which snapshots are fetched.
     public var server: String
 
-    /// Whether something goes on that will change what is shown by itself.
+    /// Whether an operation or upload is in progress, so that the overview will change.
     public var isBusy: Bool {
       activity?.phase == .running || uploads.contains { !$0.state.isFinal }
     }
   }
 
-  /// Something that was asked for: what it is, and how far.
+  /// An operation that the tester requested, and its progress.
   public struct Activity: Sendable, Hashable {
-    /// How far it is.
+    /// The phase of an operation.
     public enum Phase: Sendable, Hashable, CaseIterable {
-      /// It goes on.
+      /// It is running.
       case running
-      /// It is done.
+      /// It has completed.
       case done
-      /// It did not work; the message says why.
+      /// It failed; the message states the reason.
       case failed
-      /// It was stopped before its end.
+      /// It was cancelled.
       case cancelled
     }
 
-    /// A few words.
+    /// A short title.
     public var title: String
-    /// How far it is.
+    /// The current phase.
     public var phase: Phase
-    /// A sentence about what is happening, what came of it, or why it failed and what to do.
+    /// A sentence about the current step, the result, or the reason of a failure and its remedy.
     public var message = ""
-    /// The part that is done, 0 to 1, where it is known.
+    /// The completed fraction, 0 to 1; `nil` if it is unknown.
     public var fraction: Double?
-    /// The snapshot that it is about, where it is known.
+    /// The snapshot concerned; `nil` if it is not known yet.
     public var snapshot: SnapshotID?
   }
 }

@@ -2,7 +2,7 @@ import SnapshotClient
 import SnapshotFormat
 
 extension BetaSettings {
-  /// What came of something, for people.
+  /// The result of an operation, for display.
   struct Outcome: Sendable {
     let title: String
     let message: String
@@ -15,10 +15,10 @@ extension BetaSettings {
     }
   }
 
-  /// Tells how far something is: another message, or none, and the part that is done where it is known.
+  /// Reports progress: a new message, or `nil` to keep the current one, and the completed fraction if it is known.
   typealias Step = @Sendable (_ message: String?, _ fraction: Double?) -> Void
 
-  /// Begins `work` unless something else goes on; ``Overview/activity`` tells of it from now on.
+  /// Starts `work` unless another operation is running. ``Overview/activity`` describes it from now on.
   @discardableResult
   func begin(
     _ title: String, _ work: @escaping @Sendable (@escaping Step) async throws -> Outcome
@@ -43,7 +43,7 @@ extension BetaSettings {
     return try running.get()
   }
 
-  /// Does `work`, which takes a moment at most, and waits for its end.
+  /// Runs a short operation and waits until it ends.
   func perform(
     _ title: String, _ work: @escaping @Sendable (@escaping Step) async throws -> Outcome
   ) async throws(BetaSettingsError) {
@@ -60,7 +60,8 @@ extension BetaSettings {
       let wasCancelled =
         error is CancellationError || (error as? SnapshotClientError)?.code == .cancelled
       return wasCancelled
-        ? Activity(title: title, phase: .cancelled, message: "It was stopped; nothing has changed.")
+        ? Activity(
+          title: title, phase: .cancelled, message: "The operation was cancelled; nothing has changed.")
         : Activity(title: title, phase: .failed, message: "\(error)")
     }
   }

@@ -1,22 +1,23 @@
 public import Foundation
+public import SnapshotClient
 public import SnapshotFormat
 
 extension BetaSettings {
-  /// What the settings need of whatever sends snapshots to the server.
+  /// The operations that the settings need from the component that sends snapshots to the server.
   public struct Uploads: Sendable {
-    /// Makes a snapshot of what is recorded, for a report, and sees to it that it gets to the server; answers as soon
-    /// as its name is known.
-    public var attach: @Sendable (ReportID) async throws -> SnapshotID
-    /// What is on its way, and what became of the last ones, the latest first.
+    /// Makes a snapshot of the recordings for a report and schedules its upload. Returns as soon as the snapshot's UUID
+    /// is known.
+    public var attach: @Sendable (BugReport) async throws -> SnapshotID
+    /// Returns the pending and recent uploads, newest first.
     public var list: @Sendable () async -> [Upload]
-    /// Tries one again at once.
+    /// Retries an upload immediately.
     public var retry: @Sendable (SnapshotID) async throws -> Void
-    /// Gives one up, and removes it from the device.
+    /// Cancels an upload, and removes it from the device.
     public var remove: @Sendable (SnapshotID) async throws -> Void
 
-    /// Uploads by these functions.
+    /// Creates uploads with these functions.
     public init(
-      attach: @escaping @Sendable (ReportID) async throws -> SnapshotID,
+      attach: @escaping @Sendable (BugReport) async throws -> SnapshotID,
       list: @escaping @Sendable () async -> [Upload],
       retry: @escaping @Sendable (SnapshotID) async throws -> Void,
       remove: @escaping @Sendable (SnapshotID) async throws -> Void
@@ -28,20 +29,20 @@ extension BetaSettings {
     }
   }
 
-  /// A snapshot on its way to the server.
+  /// An upload of a snapshot to the server.
   public struct Upload: Sendable, Hashable, Identifiable {
-    /// How far it is.
+    /// The progress of an upload.
     public enum State: Sendable, Hashable {
-      /// Not yet begun, or to be tried again: for what it waits, in words.
+      /// Not started, or to be retried. The text states the reason.
       case waiting(String)
-      /// It is being sent; the part that is sent, 0 to 1, where it is known.
+      /// In progress. The fraction, 0 to 1, is `nil` if it is unknown.
       case sending(Double?)
-      /// The server has it.
+      /// The server has stored the snapshot.
       case done
-      /// The server will not have it: why, in words.
+      /// The upload failed permanently. The text states the reason.
       case failed(String)
 
-      /// Whether it will change no more by itself.
+      /// Whether the state will not change any more without an action of the tester.
       public var isFinal: Bool {
         switch self {
         case .waiting, .sending: false
@@ -50,20 +51,20 @@ extension BetaSettings {
       }
     }
 
-    /// The snapshot.
+    /// The snapshot's UUID.
     public var id: SnapshotID
-    /// The bug report that it is for.
+    /// The bug report to which it belongs.
     public var report: ReportID
-    /// Its length in bytes.
+    /// The size in bytes.
     public var size: Int64
-    /// When it was attached.
+    /// The time when the snapshot was attached.
     public var attachedAt: Date
-    /// How far it is.
+    /// The current state.
     public var state: State
-    /// Whether it makes sense to try again at once.
+    /// Whether the upload can be retried immediately.
     public var canRetry: Bool
 
-    /// Describes an upload.
+    /// Creates a description of an upload.
     public init(
       id: SnapshotID, report: ReportID, size: Int64, attachedAt: Date, state: State, canRetry: Bool
     ) {

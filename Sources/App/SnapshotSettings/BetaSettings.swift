@@ -5,22 +5,22 @@ public import SnapshotClient
 import SnapshotFormat
 import Synchronization
 
-/// What a tester may do with an app's snapshots, without any screen.
+/// A tester's operations on an app's snapshots, without a user interface.
 ///
-/// A page (``BetaSettingsServer``), a SwiftUI view (`BetaSettingsView`) and tests show the same ``overview()`` and
-/// call the same methods. What takes long, an upload or a download, goes on after the call that began it; how far it
-/// is and how it ended stands in ``Overview/activity``, in words.
+/// A web page (``BetaSettingsServer``), a SwiftUI view (`BetaSettingsView`) and tests display the same ``overview()``
+/// and call the same methods. Uploads and downloads continue after the method that starts them has returned;
+/// ``Overview/activity`` contains their progress and result as text.
 ///
-/// All methods may be called from any thread. One instance at a time uses a folder.
+/// All methods are thread-safe. Only one instance at a time can use a folder.
 public final class BetaSettings: Sendable {
-  /// What may be set.
+  /// Options with default values.
   public struct Configuration: Sendable {
-    /// How many snapshots the list of recent ones keeps, at least 1; the oldest leave first.
+    /// The maximum number of recent snapshots, at least 1. The oldest ones are removed first.
     public var recentCount = 20
-    /// What time it is.
+    /// Returns the current time.
     public var clock: @Sendable () -> Date = { Date() }
 
-    /// The defaults above.
+    /// Creates a configuration with the default values.
     public init() {}
   }
 
@@ -33,18 +33,18 @@ public final class BetaSettings: Sendable {
   let client: SnapshotAPIClient
   let uploads: Uploads
   let recent: RecentSnapshots
-  /// Where bundles that were fetched lie until they are active.
+  /// The folder of downloaded bundles that are not active yet.
   let downloads: URL
   let configuration: Configuration
   let disk = DispatchQueue(label: "beta-settings.disk", qos: .utility)
   private let core = Mutex(Core())
 
-  /// The settings of an app that records with `mode`.
+  /// Creates the settings of an app that records with `mode`.
   /// - Parameters:
-  ///   - client: what fetches snapshots.
-  ///   - uploads: what sends them.
-  ///   - folder: a folder of the settings' own, for the list of recent snapshots and for downloads; made when there is
-  ///     something to keep.
+  ///   - client: fetches snapshots.
+  ///   - uploads: sends snapshots.
+  ///   - folder: a folder for the settings only. It contains the list of recent snapshots and the downloads, and is
+  ///     created when it is needed.
   public init(
     mode: SnapshotMode, client: SnapshotAPIClient, uploads: Uploads, folder: URL,
     configuration: Configuration = Configuration()
@@ -62,23 +62,23 @@ public final class BetaSettings: Sendable {
     }
   }
 
-  /// Everything that there is to show, as it is now.
+  /// Returns the current state of everything that the settings show.
   public func overview() async -> Overview {
     Overview(
       report: await mode.report(), active: mode.activeManifest, activity: withCore { $0.activity },
       recent: recent.all, uploads: await uploads.list(), server: client.server)
   }
 
-  /// What is done with data that passes through the app; kept for the next launch.
+  /// Whether the app records, replays or does neither. The state is stored for the next launch.
   public var state: SnapshotMode.State {
     get { mode.state }
     set { mode.state = newValue }
   }
 
-  /// Waits until what goes on now has ended.
+  /// Waits until the running operation has ended.
   public func settle() async { await withCore { $0.task }?.value }
 
-  /// Stops what goes on now. A download that was stopped goes on where it was when it is asked for again.
+  /// Cancels the running operation. A cancelled download is resumed when the same snapshot is requested again.
   public func cancel() { withCore { $0.task }?.cancel() }
 
   func withCore<Value>(_ body: (inout Core) -> Value) -> Value { core.withLock { body(&$0) } }

@@ -1,29 +1,32 @@
 public import SnapshotClient
 public import SnapshotFormat
 
-/// Why something was not begun; a sentence for the person who asked for it.
+/// The reason why an operation was not started, as a sentence for the tester.
 public enum BetaSettingsError: Error, Sendable, CustomStringConvertible {
-  /// Something else goes on: its title.
+  /// Another operation, with this title, is running.
   case busy(String)
-  /// What was entered means no snapshot.
+  /// The text does not identify a snapshot.
   case reference(SnapshotReference.Refusal)
-  /// What was entered is no report's name.
+  /// The note has more than this number of bytes in UTF-8.
+  case noteTooLong(limit: Int)
+  /// The text is not a valid report id.
   case report(ReportID.Refusal)
-  /// The address names another server than the one that the app fetches from.
+  /// The address is on another server than the one from which the app fetches.
   case otherServer(named: String, own: String)
-  /// There is nothing to send.
+  /// There are no recordings to send.
   case nothingRecorded
 
-  /// What is wrong, and what to do about it.
+  /// A description of the problem and its remedy.
   public var description: String {
     switch self {
-    case .busy(let title): "‘\(title)’ still goes on. Wait for its end, or stop it."
+    case .busy(let title): "‘\(title)’ is still running. Wait until it ends, or stop it."
     case .reference(let refusal): refusal.description
+    case .noteTooLong(let limit): "The note is too long: it can have \(limit / 1024) KiB. Shorten it."
     case .report(let refusal): refusal.description
     case .otherServer(let named, let own):
-      "That snapshot lies on \(named), but this app fetches from \(own). Enter its UUID alone to look for it there."
+      "This snapshot is on \(named), but this app fetches from \(own). To look for it there, enter only its UUID."
     case .nothingRecorded:
-      "Nothing is recorded yet. Switch to recording, use the app until the bug shows, and come back."
+      "Nothing is recorded yet. Switch to Record, use the app until the bug occurs, and try again."
     }
   }
 }

@@ -4,31 +4,31 @@ public import HTTPEngine
 import HTTPTypes
 import SnapshotFormat
 
-/// The settings as a web page: what a ``BetaSettingsServer`` serves.
+/// An HTTP handler that serves the settings as a web page. ``BetaSettingsServer`` runs it.
 ///
-/// Whole without a script: forms, answered by a redirect or, where something entered is wrong, by the page with the
-/// reason beside the field. With a script what changes is kept up to date. Nothing comes from elsewhere, nothing is
-/// stored by the browser, and only who came by a link with a one-time token gets in.
+/// The page works without JavaScript: each form is answered by a redirect or, if its input is invalid, by the page with
+/// the reason beside the field. With JavaScript the page refreshes its contents. It loads nothing from other hosts,
+/// browsers do not cache it, and it is accessible only with a session that a one-time link starts.
 public struct BetaSettingsPage: HTTPHandler {
   private let settings: BetaSettings
   private let access = PageAccess()
   private let title: String
 
-  /// A page for `settings` under the headline `title`.
+  /// Creates a page for `settings` with `title` as its heading.
   public init(_ settings: BetaSettings, title: String = "Beta Settings") {
     self.settings = settings
     self.title = title
   }
 
-  /// A new token, which the query `token` of one link to `/` may carry; it lets one browser in, once.
+  /// Returns a new one-time token for the query parameter `token` of a link to `/`. It starts a session in one browser.
   public func makeToken() -> String { access.makeToken() }
 
-  /// Answers one request.
+  /// Responds to one request.
   public func respond(to request: HTTPServerRequest) async throws -> HTTPServerResponse {
     var response: HTTPServerResponse
     do {
       guard PageAccess.isForLoopback(request) else {
-        throw Refusal(.misdirectedRequest, "Wrong address", "Open this page as 127.0.0.1 or localhost.")
+        throw Refusal(.misdirectedRequest, "Wrong address", "Open this page at 127.0.0.1 or localhost.")
       }
       response = try await answer(request)
     } catch let refusal as Refusal {
@@ -41,7 +41,7 @@ public struct BetaSettingsPage: HTTPHandler {
     return response
   }
 
-  /// Why somebody gets a page with a sentence instead of what they asked for.
+  /// A request that is answered by an error page.
   struct Refusal: Error {
     let status: HTTPResponse.Status
     let title: String
@@ -72,7 +72,8 @@ public struct BetaSettingsPage: HTTPHandler {
       }
       guard PageAccess.isFromOwnPage(request) else {
         throw Refusal(
-          .forbidden, "That came from elsewhere", "Another page tried to use the settings. Nothing was done.")
+          .forbidden, "Request from another site",
+          "Another page tried to use the settings. Nothing was changed.")
       }
       return try await perform(action, PageForm(request))
     }
@@ -85,7 +86,8 @@ public struct BetaSettingsPage: HTTPHandler {
     } catch {
       let text = action.field.map { form[$0] } ?? ""
       let content = try await content(
-        mistake: PageContent.Mistake(action: action, text: text, reason: error.description))
+        mistake: PageContent.Mistake(
+          action: action, text: text, note: form["note"], reason: error.description))
       return document(content, status: .unprocessableContent)
     }
   }
@@ -96,11 +98,11 @@ public struct BetaSettingsPage: HTTPHandler {
 
   // MARK: - Access
 
-  /// Lets a browser in. It goes on to the page by itself, not by a redirect: the cookie is not sent along with one that
-  /// began on another site, such as a chat in which the link stood.
+  /// Starts a session. The response refreshes to the page instead of redirecting: a browser does not send the
+  /// `SameSite=Strict` cookie with a redirect that began on another site, such as a chat that contains the link.
   private func enter(with token: String, _ request: HTTPServerRequest) throws -> HTTPServerResponse {
     if access.admits(request) { return Self.seeOther("/") }
-    // Only what a person opens; no preview that fetches the link ahead.
+    // Only for a `GET` with a valid token. A `HEAD` request, for example of a link preview, must not use up the token.
     guard request.method == .get, let cookie = access.exchange(token) else { throw Self.noAccess }
     var response = html(PageContent.entrance(title: title), status: .ok)
     response.headerFields[.setCookie] = cookie
@@ -112,8 +114,8 @@ public struct BetaSettingsPage: HTTPHandler {
   }
 
   private static let noAccess = Refusal(
-    .forbidden, "This page is locked",
-    "A link opens it once, in one browser. Ask the app for a new link, and open that one.")
+    .forbidden, "This page is not accessible",
+    "Each link works once, in one browser. Get a new link from the app and open that one.")
 
   // MARK: - Answers
 
@@ -152,7 +154,7 @@ public struct BetaSettingsPage: HTTPHandler {
     ("X-Content-Type-Options", "nosniff"),
     ("Cross-Origin-Opener-Policy", "same-origin"),
     ("Cross-Origin-Resource-Policy", "same-origin"),
-    // Not ‘no-referrer’, under which browsers send forms with an ‘Origin’ of ‘null’.
+    // With `no-referrer`, browsers send forms with the `Origin` `null`.
     ("Referrer-Policy", "same-origin"),
   ].compactMap { name, value in HTTPField.Name(name).map { ($0, value) } }
 }

@@ -4,26 +4,26 @@ public import Logging
 import Synchronization
 import SystemIO
 
-/// Serves the page of ``BetaSettings`` on this machine's loopback, while it is wanted.
+/// Serves the page of ``BetaSettings`` on this machine's loopback interface.
 ///
 ///     let server = BetaSettingsServer(settings)
 ///     let link = try await server.start()   // open it, or show it
 ///     await server.stop()
 ///
-/// The page reaches a browser in a simulator and on the same machine as it is; from a device, forward a port that
-/// ``Configuration/port`` fixes. On a shared machine other users reach the port too, but get nothing without a link.
-/// One instance is for one start; all methods may be called from any thread.
+/// A simulator's browser and browsers on the same machine reach the page directly. To reach it on a device, set
+/// ``Configuration/port`` and forward that port. On a shared machine, other users can connect to the port, but get no
+/// access without a link. An instance can be started once; all methods are thread-safe.
 public final class BetaSettingsServer: Sendable {
-  /// What may be set.
+  /// Options with default values.
   public struct Configuration: Sendable {
-    /// The port; 0 takes a free one.
+    /// The port; 0 selects a free one.
     public var port: UInt16 = 0
-    /// The page's headline.
+    /// The page's heading.
     public var title = "Beta Settings"
-    /// Where requests are logged, without what is secret in them; nowhere unless set.
+    /// Logs requests without their secrets; discards log messages by default.
     public var logger = Logger(label: "beta-settings") { _ in SwiftLogNoOpLogHandler() }
 
-    /// The defaults above.
+    /// Creates a configuration with the default values.
     public init() {}
   }
 
@@ -31,7 +31,7 @@ public final class BetaSettingsServer: Sendable {
   private let server: HTTPServer
   private let port = Mutex<UInt16?>(nil)
 
-  /// A server that does not listen yet.
+  /// Creates a server that is not listening yet.
   public init(_ settings: BetaSettings, configuration: Configuration = Configuration()) {
     page = BetaSettingsPage(settings, title: configuration.title)
     var server = HTTPServer.Configuration(host: "127.0.0.1", port: configuration.port)
@@ -41,18 +41,18 @@ public final class BetaSettingsServer: Sendable {
     self.server = HTTPServer(configuration: server, handler: page, logger: configuration.logger)
   }
 
-  /// Listens, and answers the link that opens the page, in one browser, once.
-  /// - Throws: where the port can't be had.
+  /// Starts to listen, and returns a link that opens the page once, in one browser.
+  /// - Throws: if the server can't listen on the port.
   public func start() async throws(HTTPServerError) -> URL {
     let address = try await server.start()
     port.withLock { $0 = address.port }
     return link(address.port)
   }
 
-  /// Another such link; `nil` before the start.
+  /// Returns a new one-time link; `nil` before the start.
   public func makeLink() -> URL? { port.withLock { $0 }.map(link) }
 
-  /// Stops at once, and closes every connection.
+  /// Stops listening, and closes all connections within a second.
   public func stop() async { await server.shutdown(deadline: .seconds(1)) }
 
   private func link(_ port: UInt16) -> URL {

@@ -10,11 +10,12 @@
     private let settings: BetaSettings
     @State private var overview: BetaSettings.Overview?
     @State private var report = ""
+    @State private var note = ""
     @State private var snapshot = ""
     @State private var mistake: String?
     @State private var asksToClear = false
 
-    /// A view of `settings`, which reads them anew while it is shown.
+    /// Creates a view that refreshes while it is shown.
     public init(_ settings: BetaSettings) { self.settings = settings }
 
     /// The view.
@@ -35,7 +36,7 @@
       .navigationTitle("Beta Settings")
       .task { await follow() }
       .alert(
-        "That is not possible",
+        "This action failed",
         isPresented: Binding {
           mistake != nil
         } set: {
@@ -46,7 +47,7 @@
       } message: {
         Text(mistake ?? "")
       }
-      .confirmationDialog("Delete everything that is recorded?", isPresented: $asksToClear) {
+      .confirmationDialog("Delete all recordings?", isPresented: $asksToClear) {
         Button("Delete the recordings", role: .destructive) { act { try await settings.clearRecordings() } }
       }
     }
@@ -68,7 +69,7 @@
     }
 
     private func state(_ overview: BetaSettings.Overview) -> some View {
-      Section("What the app does with its data") {
+      Section("Data source") {
         Picker(
           "State",
           selection: Binding {
@@ -83,7 +84,7 @@
         if let active = overview.active {
           Text("\(active.application.identifier) \(active.application.version)")
           uuid(active.id)
-          Button("Stop replaying and forget it") { act { try await settings.deactivate() } }
+          Button("Stop replaying and remove it") { act { try await settings.deactivate() } }
         }
       }
     }
@@ -105,7 +106,14 @@
     private var entries: some View {
       Section("Send and open") {
         TextField("Bug report, such as BUG-123", text: $report)
-        Button("Upload now") { act { try await settings.upload(toReport: report) } }
+        TextField("What happened (optional)", text: $note, axis: .vertical)
+          .lineLimit(3...8)
+        Button("Upload") {
+          act {
+            try await settings.upload(toReport: report, note: note)
+            note = ""
+          }
+        }
         TextField("UUID or address of a snapshot", text: $snapshot)
         Button("Activate") { act { try settings.activate(snapshot) } }
       }
@@ -119,7 +127,7 @@
             Text(upload.report.description).font(.headline)
             Text(upload.state.words)
             uuid(upload.id)
-            if upload.canRetry { Button("Try again now") { act { try await settings.retry(upload.id) } } }
+            if upload.canRetry { Button("Retry now") { act { try await settings.retry(upload.id) } } }
             Button("Remove", role: .destructive) { act { try await settings.remove(upload.id) } }
           }
           .buttonStyle(.borderless)
@@ -137,7 +145,7 @@
           }
           .buttonStyle(.borderless)
         }
-        if !overview.recent.isEmpty { Button("Empty this list") { act { try await settings.clearRecent() } } }
+        if !overview.recent.isEmpty { Button("Clear this list") { act { try await settings.clearRecent() } } }
       }
     }
 
@@ -152,7 +160,7 @@
       }
     }
 
-    /// Reads the settings every second until the view goes away.
+    /// Refreshes the overview every second until the view disappears.
     private func follow() async {
       while !Task.isCancelled {
         overview = await settings.overview()

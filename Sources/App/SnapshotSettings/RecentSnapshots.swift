@@ -3,28 +3,28 @@ public import SnapshotFormat
 import Synchronization
 import SystemIO
 
-/// A snapshot that was sent or activated here.
+/// A snapshot that was sent or activated on this device.
 public struct RecentSnapshot: Sendable, Hashable, Codable, Identifiable {
-  /// How it came into the list.
+  /// How an entry came into the list.
   public enum Origin: String, Sendable, Hashable, Codable, CaseIterable {
-    /// It was made here, for a bug report.
+    /// It was made on this device, for a bug report.
     case sent
-    /// It was fetched, and replayed here.
+    /// It was fetched, and replayed on this device.
     case activated
   }
 
-  /// The snapshot.
+  /// The snapshot's UUID.
   public var id: SnapshotID
-  /// The bug report that it belongs to, where it is known.
+  /// The bug report to which it belongs, if known.
   public var report: ReportID?
-  /// The app that recorded it, where it is known.
+  /// The app that recorded it, if known.
   public var application: Manifest.Application?
-  /// How it came into the list.
+  /// How the entry came into the list.
   public var origin: Origin
-  /// When that was.
+  /// The time when it was sent or activated.
   public var date: Date
 
-  /// Describes an entry of the list.
+  /// Creates an entry.
   public init(
     id: SnapshotID, report: ReportID? = nil, application: Manifest.Application? = nil, origin: Origin,
     date: Date
@@ -37,18 +37,18 @@ public struct RecentSnapshot: Sendable, Hashable, Codable, Identifiable {
   }
 }
 
-/// The latest snapshots, each once, in a small file that is replaced in one step.
+/// The most recent snapshots, without duplicates, in a small file that is replaced atomically.
 final class RecentSnapshots: Sendable {
-  /// The most bytes that the file may have.
+  /// The maximum size of the file in bytes.
   static let fileLimit = 1 << 20
 
-  /// Why the file could not be read; the list begins anew then, and the file is replaced with the next entry.
+  /// Why the file could not be read. The list then starts empty, and the next entry replaces the file.
   let problem: String?
   private let file: URL
   private let limit: Int
   private let entries: Mutex<[RecentSnapshot]>
 
-  /// The list in `file`, empty where there is none; at most `limit` entries.
+  /// Reads the list from `file`, or starts empty if the file does not exist. The list has at most `limit` entries.
   init(file: URL, limit: Int) {
     self.file = file
     self.limit = max(1, limit)
@@ -57,10 +57,10 @@ final class RecentSnapshots: Sendable {
     self.problem = problem
   }
 
-  /// The latest first.
+  /// The entries, newest first.
   var all: [RecentSnapshot] { entries.withLock { $0 } }
 
-  /// Puts `entry` first, and writes the file; blocks. When it throws, the list holds the entry all the same.
+  /// Moves `entry` to the front, and writes the file; blocks. If writing fails, the list in memory still has the entry.
   func insert(_ entry: RecentSnapshot) throws {
     try save(
       entries.withLock { entries in
@@ -73,7 +73,7 @@ final class RecentSnapshots: Sendable {
       })
   }
 
-  /// Empties the list and the file; blocks.
+  /// Clears the list and the file; blocks.
   func clear() throws {
     entries.withLock { $0 = [] }
     try save([])
@@ -96,7 +96,7 @@ final class RecentSnapshots: Sendable {
     } catch let error as SystemError where error.isNotFound {
       return ([], nil)
     } catch {
-      return ([], "It begins anew. \(file.path): \(error)")
+      return ([], "The list is empty now. \(file.path): \(error)")
     }
   }
 }

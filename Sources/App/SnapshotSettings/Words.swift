@@ -1,7 +1,7 @@
 import DataSnapshots
 
 extension SnapshotMode.State {
-  /// The state in a word, as it stands on a switch.
+  /// The state as the label of a button.
   var label: String {
     switch self {
     case .disabled: "Off"
@@ -12,11 +12,11 @@ extension SnapshotMode.State {
 }
 
 extension BetaSettings.Upload.State {
-  /// The state in a sentence.
+  /// The state as a short sentence.
   var words: String {
     switch self {
-    case .waiting(let reason): "Waits: \(reason)"
-    case .sending: "Is being sent"
+    case .waiting(let reason): "Waiting: \(reason)"
+    case .sending: "Sending"
     case .done: "Sent"
     case .failed(let reason): "Not sent: \(reason)"
     }

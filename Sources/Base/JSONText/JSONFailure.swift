@@ -1,20 +1,20 @@
-/// What is wrong with a JSON document, and where.
+/// An error in a JSON document, and its position.
 package struct JSONFailure: Error, Hashable, Sendable, CustomStringConvertible {
-  /// What is wrong.
+  /// The kind of error.
   package enum Reason: Hashable, Sendable {
-    /// A byte has no place where it stands.
+    /// A byte is not allowed at its position.
     case unexpected
-    /// A text holds bytes that are no UTF-8.
+    /// A string contains bytes that are not UTF-8.
     case notUTF8
-    /// It ends before it is whole.
+    /// The document ends early.
     case incomplete
-    /// It is nested deeper than so many levels.
+    /// The document is nested deeper than this number of levels.
     case depth(Int)
   }
 
-  /// What is wrong.
+  /// The kind of error.
   package let reason: Reason
-  /// How many bytes stand before that.
+  /// The byte offset of the error.
   package let offset: Int
 
   init(_ reason: Reason, offset: Int) {
@@ -22,15 +22,15 @@ package struct JSONFailure: Error, Hashable, Sendable, CustomStringConvertible {
     self.offset = offset
   }
 
-  /// Whether it may be JSON, which is only nested too deep to be read.
+  /// Whether the document is nested too deeply to be read. It may still be valid JSON.
   package var isDepth: Bool { if case .depth = reason { true } else { false } }
 
-  /// What is wrong and where, without a full stop.
+  /// The error and its position, without a full stop.
   package var description: String {
     switch reason {
-    case .unexpected: "byte \(offset) has no place there"
-    case .notUTF8: "byte \(offset) is no UTF-8"
-    case .incomplete: "it ends after \(offset) bytes, and is not whole"
+    case .unexpected: "byte \(offset) is unexpected"
+    case .notUTF8: "byte \(offset) is not valid UTF-8"
+    case .incomplete: "it ends unexpectedly after \(offset) bytes"
     case .depth(let most): "at byte \(offset) it is nested deeper than \(most) levels"
     }
   }

@@ -1,11 +1,12 @@
-/// How far a number of JSON is read (RFC 8259 §6).
+/// The state of parsing a JSON number (RFC 8259 §6).
 struct JSONNumber: Equatable {
   private enum Part { case minus, zero, whole, point, fraction, exponent, sign, power }
 
   private var part: Part
   private let isLenient: Bool
 
-  /// Begins with a minus or a digit, else `nil`; where `isLenient`, zeros may lead.
+  /// Starts with the first byte; `nil` if it is neither a minus sign nor a digit. If `isLenient`, leading zeros are
+  /// allowed.
   init?(_ byte: UInt8, isLenient: Bool = false) {
     self.isLenient = isLenient
     switch byte {
@@ -16,7 +17,7 @@ struct JSONNumber: Equatable {
     }
   }
 
-  /// Whether it may end here.
+  /// Whether the bytes so far form a complete number.
   var isWhole: Bool {
     switch part {
     case .zero, .whole, .fraction, .power: true
@@ -24,7 +25,7 @@ struct JSONNumber: Equatable {
     }
   }
 
-  /// Takes the next byte; answers `false`, and is as before, where that is no part of the number.
+  /// Appends the next byte. Returns `false` and leaves the state unchanged if the number cannot contain it.
   mutating func take(_ byte: UInt8) -> Bool {
     switch (part, byte) {
     case (.minus, UInt8(ascii: "0")): part = isLenient ? .whole : .zero

@@ -1,23 +1,23 @@
-/// A place in a JSON document, spelled as `jq` reads it: `.items[3].title`, `.["a b"]`, and `.` for the whole document.
+/// A position in a JSON document, in the syntax of `jq`: `.items[3].title`, `.["a b"]`, and `.` for the whole document.
 public struct JSONPath: Hashable, Sendable, CustomStringConvertible {
-  /// One step down.
+  /// A step from a value to one of its children.
   public enum Step: Hashable, Sendable {
-    /// To the value of a key.
+    /// The value of a key in an object.
     case key(String)
-    /// To an element, counted from 0.
+    /// An element of an array; the first has index 0.
     case index(Int)
   }
 
-  /// The steps from the top.
+  /// The steps from the top-level value.
   public let steps: [Step]
 
-  /// The place that `steps` lead to from the top.
+  /// Creates a path from its steps, starting at the top-level value.
   public init(_ steps: [Step] = []) { self.steps = steps }
 
-  /// The place one step further down.
+  /// This path extended by one step.
   package func appending(_ step: Step) -> JSONPath { JSONPath(steps + [step]) }
 
-  /// The path as `jq` reads it.
+  /// The path in the syntax of `jq`.
   public var description: String {
     var text = ""
     for step in steps {

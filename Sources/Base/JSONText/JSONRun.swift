@@ -1,19 +1,19 @@
-/// Finds where runs of bytes end, as most of a JSON document is such.
+/// Finds the ends of runs of similar bytes, because most of a JSON document consists of such runs.
 package enum JSONRun {
   private static let ones: UInt64 = 0x0101_0101_0101_0101
 
-  /// Where the bytes from `start` on end that stand for themselves in a text: no quotes, backslashes or control
-  /// characters.
+  /// The end of the run of plain bytes that begins at `start`: bytes in a JSON string other than quotes, backslashes
+  /// and control characters.
   package static func plainEnd(_ bytes: [UInt8], from start: Int) -> Int {
     end(bytes, from: start, stops)
   }
 
-  /// The same, where the first byte outside ASCII ends them too.
+  /// Like ``plainEnd(_:from:)``, but the run also ends at the first byte outside ASCII.
   package static func asciiEnd(_ bytes: [UInt8], from start: Int) -> Int {
     end(bytes, from: start) { stops($0) | $0 & (ones * 0x80) }
   }
 
-  /// Where the white space that begins at `start` ends.
+  /// The end of the white space that begins at `start`.
   package static func spaceEnd(_ bytes: [UInt8], from start: Int) -> Int {
     var index = start
     while index < bytes.count {
@@ -24,7 +24,7 @@ package enum JSONRun {
     return index
   }
 
-  /// Looks at eight bytes together.
+  /// Examines eight bytes at a time.
   @inline(__always)
   private static func end(_ bytes: [UInt8], from start: Int, _ stops: (UInt64) -> UInt64) -> Int {
     unsafe bytes.withUnsafeBytes { bytes in
@@ -42,10 +42,11 @@ package enum JSONRun {
     }
   }
 
-  /// Of eight bytes, the first in the lowest place: the lowest set bit of the answer is in the first one that does not
-  /// stand for itself.
+  /// Finds bytes that are not plain among eight bytes, the first of which is the least significant. The lowest set bit
+  /// of the result is in the first such byte.
   private static func stops(_ word: UInt64) -> UInt64 {
-    // A byte that is less than what is taken from it borrows from the one above it, which is looked at no more.
+    // If a byte is less than the number subtracted from it, it borrows from the next higher byte. The result for that
+    // byte can be wrong, but it is not used.
     let quotes = word ^ (ones * 0x22)
     let backslashes = word ^ (ones * 0x5C)
     let marks =

@@ -1,16 +1,16 @@
-/// Writes text as strings of JSON (RFC 8259 §7).
+/// Writes text as JSON strings (RFC 8259 §7).
 ///
-/// Quotes, backslashes, and what is invisible or ends a line somewhere are escaped: control characters, separators of
-/// lines and paragraphs, marks of the writing direction, and the byte order mark. A string is safe to show on a terminal.
+/// Escapes quotes, backslashes, and characters that are invisible or can end a line: control characters, line and
+/// paragraph separators, bidirectional controls, and the byte order mark. The result is safe to print to a terminal.
 package enum JSONString {
-  /// Appends `text` with its quotes to `bytes`.
-  /// - Parameter escapesMarkup: Also escapes `<`, `>` and `&`, so that the string can't end a script element of HTML, and
-  ///   writes line ends and tabs in their short form.
+  /// Appends `text`, with quotes, to `bytes`.
+  /// - Parameter escapesMarkup: Whether to escape `<`, `>` and `&` too, so that the string cannot end an HTML script
+  ///   element. Line ends and tabs are then written in their short form.
   package static func append(_ text: String, to bytes: inout [UInt8], escapesMarkup: Bool = false) {
     bytes.append(UInt8(ascii: "\""))
     let start = bytes.count
     bytes.append(contentsOf: text.utf8)
-    // Nearly all text is plain ASCII, and stays as it is.
+    // Fast path: nearly all text is plain ASCII and needs no escapes.
     if !bytes[start...].allSatisfy({ isPlain($0) && !(escapesMarkup && isMarkup($0)) }) {
       bytes.removeSubrange(start...)
       for scalar in text.unicodeScalars { append(scalar, to: &bytes, escapesMarkup) }
@@ -18,7 +18,7 @@ package enum JSONString {
     bytes.append(UInt8(ascii: "\""))
   }
 
-  /// `text` with its quotes.
+  /// `text` as a JSON string, with quotes.
   package static func quoted(_ text: String) -> String {
     var bytes: [UInt8] = []
     append(text, to: &bytes)
@@ -47,7 +47,7 @@ package enum JSONString {
     }
   }
 
-  /// All that is escaped so is below U+10000.
+  /// Appends a `\u` escape. All characters that need one are below U+10000.
   private static func appendEscape(_ scalar: Unicode.Scalar, to bytes: inout [UInt8]) {
     let digits = String(scalar.value, radix: 16)
     bytes.append(contentsOf: "\\u\(String(repeating: "0", count: 4 - digits.count))\(digits)".utf8)

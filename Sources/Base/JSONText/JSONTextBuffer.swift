@@ -1,12 +1,12 @@
-/// The characters of one text or number, with its escapes read: as much of it as is kept.
+/// The decoded characters of one string or number, up to a maximum length.
 struct JSONTextBuffer: Sendable {
-  /// The most bytes that are kept.
+  /// The maximum number of bytes that are kept.
   private let limit: Int
-  /// What is kept. Half a surrogate pair is three bytes, which are no UTF-8.
+  /// The kept bytes. An unpaired surrogate is kept as three bytes, which are not valid UTF-8.
   private(set) var bytes: [UInt8] = []
-  /// How many bytes there would be without a limit.
+  /// The number of bytes without the limit.
   private(set) var length = 0
-  /// Whether the text is Unicode: half a surrogate pair is none.
+  /// Whether the text is valid Unicode, that is, without unpaired surrogates.
   private(set) var isUnicode = true
   private var highSurrogate: UInt32?
 
@@ -29,7 +29,7 @@ struct JSONTextBuffer: Sendable {
     length += more.count
   }
 
-  /// What one of the four digits behind `\u` stands for.
+  /// The value of a hexadecimal digit in a `\u` escape.
   static func hexadecimal(_ digit: UInt8) -> UInt8? {
     switch digit {
     case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
@@ -39,7 +39,7 @@ struct JSONTextBuffer: Sendable {
     }
   }
 
-  /// Appends what the four digits behind `\u` stand for: two such units may make one character.
+  /// Appends the UTF-16 code unit of a `\u` escape. Two surrogates in a row form one character.
   mutating func append(unit: UInt32) {
     if let high = highSurrogate, (0xDC00..<0xE000).contains(unit) {
       highSurrogate = nil
@@ -55,7 +55,7 @@ struct JSONTextBuffer: Sendable {
     }
   }
 
-  /// Keeps the first half of a surrogate pair whose second half did not come.
+  /// Appends a high surrogate that is not followed by a low one.
   mutating func endPair() {
     guard let half = highSurrogate else { return }
     highSurrogate = nil
@@ -71,5 +71,37 @@ struct JSONTextBuffer: Sendable {
     case 0x800..<0x10000: append([0xE0 | UInt8(value >> 12), tail(6), tail(0)])
     default: append([0xF0 | UInt8(value >> 18 & 7), tail(12), tail(6), tail(0)])
     }
+  }
+}
+
+/// Validates UTF-8 byte by byte (RFC 3629 §4).
+struct UTF8Validation: Sendable {
+  /// The number of missing bytes of the current character, and the range of the next one.
+  private var pending: UInt8 = 0
+  private var next: ClosedRange<UInt8> = 0x80...0xBF
+
+  /// Whether the last character is complete.
+  var isBetween: Bool { pending == 0 }
+
+  /// Processes the next byte and returns whether it is valid at its position.
+  mutating func take(_ byte: UInt8) -> Bool {
+    guard pending == 0 else {
+      guard next.contains(byte) else { return false }
+      pending -= 1
+      next = 0x80...0xBF
+      return true
+    }
+    switch byte {
+    case 0..<0x80: break
+    case 0xC2...0xDF: pending = 1
+    case 0xE0: (pending, next) = (2, 0xA0...0xBF)
+    case 0xED: (pending, next) = (2, 0x80...0x9F)
+    case 0xE1...0xEF: pending = 2
+    case 0xF0: (pending, next) = (3, 0x90...0xBF)
+    case 0xF4: (pending, next) = (3, 0x80...0x8F)
+    case 0xF1...0xF3: pending = 3
+    default: return false
+    }
+    return true
   }
 }

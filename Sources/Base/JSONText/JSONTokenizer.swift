@@ -1,43 +1,44 @@
-/// Reads JSON (RFC 8259, in UTF-8) token by token from bytes that come in pieces of any size: a value that is fed, and
-/// takes memory for its depth and for one text at a time, both within its ``Configuration``.
+/// Reads JSON (RFC 8259, in UTF-8) token by token from bytes that arrive in pieces of any size. It is a pure value
+/// without I/O. Its memory use is proportional to the nesting depth and to the length of one string; ``Configuration``
+/// limits both.
 ///
 ///     tokenizer.feed(piece)
 ///     while let token = try tokenizer.next() { … }
 ///
-/// Whether a key is there twice in one object is left to whoever reads. A byte order mark at the beginning is passed
-/// over (§8.1). Behind an error nothing more can be read.
+/// Duplicate keys of an object are not detected; the caller decides how to treat them. A byte order mark at the
+/// beginning is skipped (§8.1). After an error, nothing more can be read.
 package struct JSONTokenizer: Sendable {
-  /// How much is read and kept, and how.
+  /// Limits and options for reading.
   package struct Configuration: Sendable, Hashable {
-    /// The deepest nesting of objects and arrays; what is nested deeper is refused.
+    /// The maximum nesting of objects and arrays. Deeper nesting is an error.
     package var depth = 512
-    /// The most bytes of one text or number that are kept; the rest is read and counted.
+    /// The maximum number of bytes of one string or number that are kept. Further bytes are read and counted.
     package var textLength = Int.max
-    /// Whether texts are kept as they are spelled, without what their escapes stand for.
+    /// Whether strings are kept as written, with escape sequences not decoded.
     package var keepsEscapes = false
-    /// Whether it also reads what RFC 8259 does not allow and many programs write: several documents in a row (JSON
-    /// Lines), numbers with leading zeros, and escapes of any character, which stand for that character.
+    /// Whether to accept common input that RFC 8259 does not allow: several documents in a row (JSON Lines), numbers
+    /// with leading zeros, and escape sequences of any character, which stand for that character.
     package var isLenient = false
 
-    /// The values above.
+    /// Creates a configuration with the default values.
     package init() {}
   }
 
-  /// What stands in a document. Keys, strings and numbers are in ``text``.
+  /// The elements of a document. The contents of keys, strings and numbers are in ``text``.
   package enum Token: Sendable, Hashable {
     case beginObject, endObject, beginArray, endArray, key, string, number, boolean(Bool), null
   }
 
-  /// What may stand next, outside a text, number or word.
+  /// The tokens that are allowed next, outside a string, number or literal.
   private enum Expectation { case value, valueOrEnd, key, keyOrEnd, colon, separator, nothing }
 
-  /// What is begun and not read to its end.
+  /// The token that has begun but not ended.
   private enum Lexeme: Equatable {
     case none
     case mark(Int)
     case text
     case escape
-    /// Within `\u`: how many of its digits were read, and what they stand for.
+    /// Inside `\u`: the number of digits read and their value.
     case digits(count: Int, value: UInt32)
     case number(JSONNumber)
     case word(Word, matched: Int)
@@ -45,67 +46,67 @@ package struct JSONTokenizer: Sendable {
 
   private enum Word { case `true`, `false`, null }
 
-  /// The last key's or string's characters, its escapes read, or the last number as it is written: as much of it as
-  /// the configuration lets be kept. Half a surrogate pair stands there as three bytes, which are no UTF-8.
+  /// The decoded characters of the last key or string, or the last number as written, limited to the configured length.
+  /// An unpaired surrogate is kept as three bytes, which are not valid UTF-8.
   package var text: [UInt8] { characters.bytes }
-  /// How many bytes ``text`` would have without a limit.
+  /// The number of bytes that ``text`` would have without the limit.
   package var textLength: Int { characters.length }
-  /// Whether the last key or string is Unicode: half a surrogate pair is none.
+  /// Whether the last key or string is valid Unicode, that is, without unpaired surrogates.
   package var isUnicode: Bool { characters.isUnicode }
-  /// Where the last token stands, in bytes from the beginning.
+  /// The position of the last token, as byte offsets in the document.
   package private(set) var range = 0..<0
 
   private let configuration: Configuration
-  /// The bytes at hand.
+  /// The bytes that were fed last.
   package private(set) var piece: [UInt8] = []
-  /// Where the next byte stands in `piece`, and where `piece` stands in the document.
+  /// The offset of the next byte in `piece`, and the offset of `piece` in the document.
   private var position = 0
   private var base = 0
   private var isAtEnd = false
 
   private var expectation = Expectation.value
   private var lexeme = Lexeme.none
-  /// Whether each container that is open is an object.
+  /// The open containers; `true` for an object, `false` for an array.
   private var containers: [Bool] = []
   private var start = 0
   private var validation = UTF8Validation()
   private var characters: JSONTextBuffer
   private var isKey = false
 
-  /// Begins to read a document.
+  /// Creates a tokenizer at the beginning of a document.
   package init(_ configuration: Configuration = Configuration()) {
     self.configuration = configuration
     characters = JSONTextBuffer(limit: configuration.textLength)
   }
 
-  /// How many objects and arrays are open.
+  /// The number of open objects and arrays.
   package var depth: Int { containers.count }
 
-  /// How many bytes are read.
+  /// The number of bytes read.
   package var offset: Int { base + position }
 
-  /// Whether the document was read to its end, and was whole.
+  /// Whether all bytes were read and the document is complete.
   package var isComplete: Bool {
     isAtEnd && position == piece.count && isBetweenDocuments
   }
 
-  /// Whether all that was begun is read.
+  /// Whether no token, object or array is open and the document may end.
   private var isBetweenDocuments: Bool {
     let mayEnd = expectation == .nothing || configuration.isLenient && expectation == .value
     return mayEnd && lexeme == .none && containers.isEmpty
   }
 
-  /// Takes the next bytes, after ``next()`` has answered `nil` to those before.
+  /// Adds the next bytes. Call it after ``next()`` has returned `nil`.
   package mutating func feed(_ bytes: [UInt8]) {
     piece = position == piece.count ? bytes : piece[position...] + bytes
     base += position
     position = 0
   }
 
-  /// Says that no more bytes come.
+  /// Marks the end of the input: no more bytes follow.
   package mutating func finish() { isAtEnd = true }
 
-  /// The next token; `nil` where more bytes are needed, or, once all were fed, at the end of a whole document.
+  /// The next token. Returns `nil` if more bytes are needed, and after ``finish()`` at the end of a complete document.
   package mutating func next() throws(JSONFailure) -> Token? {
     while position < piece.count {
       if lexeme == .none {
@@ -121,13 +122,13 @@ package struct JSONTokenizer: Sendable {
     JSONFailure(reason, offset: offset)
   }
 
-  // MARK: Objects and arrays, and where what is in them begins and ends
+  // MARK: Objects, arrays, and the beginnings and ends of values
 
-  /// Reads the byte that stands next, where nothing is begun.
+  /// Reads the next byte outside any token.
   private mutating func begin(_ byte: UInt8) throws(JSONFailure) -> Token? {
     switch byte {
     case 0x20, 0x0A, 0x0D, 0x09:
-      // Documents that people read are spaces for a good part.
+      // Fast path: formatted documents contain long runs of spaces.
       repeat { position += 1 } while position < piece.count && piece[position] == 0x20
       return nil
     case UInt8(ascii: "\""): try beginText()
@@ -176,14 +177,14 @@ package struct JSONTokenizer: Sendable {
     return take(isObject ? .endObject : .endArray)
   }
 
-  /// Takes a token of one byte, or the last byte of one.
+  /// Consumes the only or last byte of a token.
   private mutating func take(_ token: Token) -> Token {
     position += 1
     range = start..<offset
     return token
   }
 
-  /// Notes that a value begins here, where one may.
+  /// Starts a value, or throws if no value is allowed here.
   private mutating func beginValue() throws(JSONFailure) {
     guard expectation == .value || expectation == .valueOrEnd else { throw failure(.unexpected) }
     start = offset
@@ -209,7 +210,7 @@ package struct JSONTokenizer: Sendable {
     position += 1
   }
 
-  /// Ends what only the end of all bytes ends.
+  /// Ends a number at the end of the input; only there is its end not marked by another byte.
   private mutating func end() throws(JSONFailure) -> Token? {
     if case .number(let number) = lexeme, number.isWhole {
       endValue()
@@ -220,9 +221,9 @@ package struct JSONTokenizer: Sendable {
     return nil
   }
 
-  // MARK: What is begun and goes on
+  // MARK: Tokens that have begun
 
-  /// Reads on in what is begun; answers the token where it ends.
+  /// Continues the token that has begun. Returns the token if it ends.
   private mutating func goOn() throws(JSONFailure) -> Token? {
     switch lexeme {
     case .none: return nil
@@ -284,7 +285,7 @@ package struct JSONTokenizer: Sendable {
     return take(token)
   }
 
-  // MARK: Texts and their escapes
+  // MARK: Strings and their escape sequences
 
   /// Reads up to the next quote or backslash.
   private mutating func goOnText() throws(JSONFailure) -> Token? {
@@ -349,7 +350,7 @@ package struct JSONTokenizer: Sendable {
     case UInt8(ascii: "t"): character = 0x09
     default:
       guard configuration.isLenient else { throw failure(.unexpected) }
-      // What is not ASCII is read as the text goes on.
+      // A character outside ASCII is read as part of the string.
       guard byte < 0x80 else {
         lexeme = .text
         return
@@ -366,9 +367,10 @@ package struct JSONTokenizer: Sendable {
     position += 1
   }
 
-  // MARK: Elements as a whole, for a reader that knows how most of them are spelled
+  // MARK: Whole elements, for readers with a fast path for their usual format
 
-  /// Where in ``piece`` the next element of the innermost array begins; `nil` where none does, or where no array is open.
+  /// The index in ``piece`` at which the next element of the innermost array begins. `nil` if no element begins there,
+  /// or if the innermost container is not an array.
   package var nextElement: Int? {
     guard lexeme == .none, containers.last == false, containers.count < configuration.depth else {
       return nil
@@ -383,8 +385,8 @@ package struct JSONTokenizer: Sendable {
     }
   }
 
-  /// Takes the element that ``nextElement`` found: an object that was read to `end`. ``text`` and what belongs to it stay
-  /// as they were.
+  /// Consumes the element at ``nextElement``, an object that the caller has read up to `end`. Does not change ``text``,
+  /// ``textLength`` and ``isUnicode``.
   package mutating func takeElement(from index: Int, to end: Int) {
     start = base + index
     position = end

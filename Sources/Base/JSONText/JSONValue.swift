@@ -8,12 +8,12 @@ public enum JSONValue: Hashable, Sendable {
   case array([JSONValue])
   case object([String: JSONValue])
 
-  /// The deepest nesting that is read: unknown values may not use up the stack.
+  /// The maximum nesting depth when decoding, so that unknown values cannot overflow the stack.
   public static let maximumDepth = 64
 }
 
 extension JSONValue: Codable {
-  /// Reads any JSON that is nested no deeper than ``maximumDepth`` below the top of its document.
+  /// Decodes any JSON that is nested at most ``maximumDepth`` levels below the top of its document.
   public init(from decoder: any Decoder) throws {
     guard decoder.codingPath.count <= Self.maximumDepth else {
       throw DecodingError.dataCorrupted(
@@ -22,13 +22,13 @@ extension JSONValue: Codable {
           debugDescription: "a value is nested deeper than \(Self.maximumDepth) levels"))
     }
     let container = try decoder.singleValueContainer()
-    // Each reading answers with a mismatch where another is right, so they are tried in turn.
+    // The type is not known in advance, so each type is tried in turn. A wrong type is reported as a mismatch.
     if container.decodeNil() {
       self = .null
     } else if let value = try container.decodeIfMatching(Bool.self) {
       self = .boolean(value)
     } else if let value = try container.decodeIfMatching(Double.self) {
-      // A number that is no Int64 fails in several ways, and is right as it is.
+      // Decoding a number that does not fit into an Int64 fails with various errors. It is then kept as a Double.
       self = (try? container.decode(Int64.self)).map(JSONValue.integer) ?? .number(value)
     } else if let value = try container.decodeIfMatching(String.self) {
       self = .string(value)
@@ -45,7 +45,7 @@ extension JSONValue: Codable {
     }
   }
 
-  /// Writes the value as it was read.
+  /// Encodes the value as plain JSON.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     switch self {
@@ -60,7 +60,7 @@ extension JSONValue: Codable {
   }
 }
 
-/// A key of any name.
+/// A coding key with any name.
 package struct JSONKey: CodingKey {
   package let stringValue: String
   package let intValue: Int? = nil
@@ -71,7 +71,7 @@ package struct JSONKey: CodingKey {
 }
 
 extension SingleValueDecodingContainer {
-  /// The value if it is a `type`; `nil` if it is something else.
+  /// The value if it has this type; `nil` if it has another type.
   fileprivate func decodeIfMatching<Value: Decodable>(_ type: Value.Type) throws -> Value? {
     do {
       return try decode(type)

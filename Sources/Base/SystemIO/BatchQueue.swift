@@ -1,23 +1,24 @@
 package import Dispatch
 import Synchronization
 
-/// Collects what many callers bring and does it in rounds, one after the other: what comes while a round runs waits, and
-/// is done together in the next.
+/// Collects items from many callers and processes them in batches, one batch at a time: items that are added while a
+/// batch is being processed wait and form the next batch.
 package final class BatchQueue<Item: Sendable>: Sendable {
   private struct State {
     var waiting: [Item] = []
     var isClosed = false
   }
 
-  /// The serial queue that the rounds run on, for other work that must not run beside them.
+  /// The serial queue that the batches run on. Use it for work that must not run concurrently with a batch.
   package let queue: DispatchQueue
   private let state = Mutex(State())
 
-  /// A queue with nothing to do.
+  /// Creates an empty queue.
   package init(_ label: String) { queue = DispatchQueue(label: label, qos: .userInitiated) }
 
-  /// Has `item` done by `work` together with all others that wait; every item of one object is done by the same work.
-  /// - Returns: `false`, and nothing happens, once it is closed.
+  /// Adds `item` to the next batch, which `work` processes together with all other waiting items. Pass the same `work`
+  /// in every call: only the closure of a batch's first item is called.
+  /// - Returns: `false` if the queue is closed. The item is then ignored.
   package func add(_ item: Item, _ work: @escaping @Sendable ([Item]) -> Void) -> Bool {
     state.withLock { state in
       guard !state.isClosed else { return false }
@@ -27,12 +28,12 @@ package final class BatchQueue<Item: Sendable>: Sendable {
     }
   }
 
-  /// How many items wait for the next round.
+  /// The number of items that wait for the next batch.
   package var waiting: Int { state.withLock { $0.waiting.count } }
 
   package var isClosed: Bool { state.withLock { $0.isClosed } }
 
-  /// Takes no more items; returns when those that were taken are done.
+  /// Rejects further items and returns when all accepted items are processed.
   package func close() async {
     state.withLock { $0.isClosed = true }
     await queue.perform {}

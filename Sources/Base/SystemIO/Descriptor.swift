@@ -4,29 +4,29 @@
   import Glibc
 #endif
 
-/// A file descriptor and the duty to close it, which is done exactly once: when the only owner lets it go.
+/// A file descriptor with a single owner. The end of the owner's lifetime closes it, exactly once.
 ///
-/// No other code calls `close`. A descriptor that is closed twice is somebody else's the second time: bytes meant for
-/// one client would reach another.
+/// No other code calls `close`. A second `close` of the same number could close a descriptor that was opened in
+/// between, and bytes meant for one client would reach another.
 package struct Descriptor: ~Copyable, Sendable {
-  /// The number, valid as long as this value lives.
+  /// The descriptor's number, valid during the lifetime of this value.
   package let number: Int32
 
-  /// Takes over the open descriptor that `call` answers; a negative answer is thrown as `operation`'s failure. Repeats
-  /// `call` while a signal interrupts it.
+  /// Takes ownership of the open descriptor that `call` returns. Throws the failure of `operation` if `call` returns a
+  /// negative number. Repeats `call` if a signal interrupts it.
   package init(
     _ operation: String, _ path: String? = nil, opening call: () -> Int32
   ) throws(SystemError) {
     number = try retryingInterrupts(operation, path, call)
   }
 
-  /// Takes over an open descriptor that nobody else closes.
+  /// Takes ownership of an open descriptor. No other code may close it.
   package init(taking number: Int32) {
     assert(number >= 0)
     self.number = number
   }
 
-  /// Hands the duty to close on to the caller.
+  /// Transfers ownership to the caller, who must close the descriptor.
   package consuming func release() -> Int32 {
     let number = number
     discard self
@@ -35,8 +35,9 @@ package struct Descriptor: ~Copyable, Sendable {
 
   deinit {
     let result = close(number)
-    // The descriptor is gone whatever else `close` answers. With this answer it was gone before: two owners closed it, and
-    // this one may have used a stranger's meanwhile. A debug build, and so every test, ends here.
-    assert(result == 0 || errno != EBADF, "descriptor \(number) was closed by somebody else")
+    // The descriptor is closed whatever else `close` returns. `EBADF` means that it was closed before: it had two
+    // owners, and this one may since have used an unrelated file or socket under the same number. A debug build, and so
+    // every test, stops here.
+    assert(result == 0 || errno != EBADF, "descriptor \(number) was closed by another owner")
   }
 }

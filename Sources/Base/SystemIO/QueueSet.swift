@@ -1,23 +1,25 @@
 public import Dispatch
 import Synchronization
 
-/// A few serial queues for blocking work: never more threads than queues, and none of a shared pool is held up.
+/// A fixed number of serial queues for blocking work. It uses at most one thread per queue and does not block threads
+/// of a shared pool.
 public final class QueueSet: Sendable {
   private let queues: [DispatchQueue]
   private let turn = Atomic(0)
 
-  /// So many queues, at least one, named `label` and a number each.
+  /// Creates `count` queues, at least one, named `label` followed by a number.
   public init(_ label: String, count: Int, qos: DispatchQoS = .userInitiated) {
     queues = (0..<max(count, 1)).map { DispatchQueue(label: "\(label).\($0)", qos: qos) }
   }
 
-  /// The queue whose turn it is.
+  /// The next queue in turn (round-robin).
   public var next: DispatchQueue {
     queues[turn.wrappingAdd(1, ordering: .relaxed).oldValue & Int.max % queues.count]
   }
 
-  /// Does `work` for every index below `count`, as many at once as there are queues and this thread. Blocks until all is
-  /// done, and takes part: it ends even where the process may have no thread more.
+  /// Calls `work` for every index below `count`, concurrently on the queues and on the calling thread. Blocks until all
+  /// calls have returned. Because the calling thread takes part, this completes even if the process cannot create
+  /// another thread.
   public func perform(_ count: Int, _ work: @escaping @Sendable (Int) -> Void) {
     let shared = SharedWork(count, work)
     for _ in 0..<max(min(count - 1, queues.count), 0) { next.async { shared.takePart() } }
@@ -26,7 +28,7 @@ public final class QueueSet: Sendable {
   }
 }
 
-/// Work that several threads take pieces of.
+/// Work items that several threads share.
 private final class SharedWork: Sendable {
   private let count: Int
   private let work: @Sendable (Int) -> Void
@@ -39,7 +41,7 @@ private final class SharedWork: Sendable {
     for _ in 0..<count { unfinished.enter() }
   }
 
-  /// Does whatever nobody else has taken.
+  /// Runs the items that no other thread has taken.
   func takePart() {
     while true {
       let index = taken.wrappingAdd(1, ordering: .relaxed).oldValue
@@ -49,6 +51,19 @@ private final class SharedWork: Sendable {
     }
   }
 
-  /// Returns when all of it is done; what was taken is being done by then.
+  /// Waits until all items are done. Call it after ``takePart()``: every item has then been taken.
   func wait() { unfinished.wait() }
+}
+
+extension DispatchQueue {
+  /// Runs blocking work on this queue without blocking the caller's executor. This is the only bridge from tasks to
+  /// Dispatch. Cancelling the task does not end the wait.
+  package func perform<Value: Sendable, Failure: Error>(
+    _ work: @escaping @Sendable () throws(Failure) -> Value
+  ) async throws(Failure) -> Value {
+    let result: Result<Value, Failure> = await withCheckedContinuation { continuation in
+      self.async { continuation.resume(returning: Result(catching: work)) }
+    }
+    return try result.get()
+  }
 }

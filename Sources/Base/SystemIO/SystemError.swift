@@ -4,29 +4,29 @@
   import Glibc
 #endif
 
-/// A system call that failed: which, on what, and why.
+/// A failed system call: its name, the path it was called with, and the error code.
 public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The call's name as in its manual page, such as `open`.
+  /// The name of the call as in its manual page, such as `open`.
   public let operation: String
-  /// The path that the call was about, where it was about one.
+  /// The path that the call was applied to, if any.
   public let path: String?
   /// The value of `errno`.
   public let code: Int32
 
-  /// Names a failure of `operation`; without `code` it is the calling thread's `errno`.
+  /// Creates an error for `operation`. Without `code`, it has the `errno` of the calling thread.
   public init(operation: String, path: String? = nil, code: Int32? = nil) {
     self.operation = operation
     self.path = path
     self.code = code ?? errno
   }
 
-  /// The file or folder is not there.
+  /// The file or folder does not exist.
   public var isNotFound: Bool { code == ENOENT }
-  /// Something stands under that name already.
+  /// The name already exists, or a folder is not empty.
   public var isAlreadyThere: Bool { code == EEXIST || code == ENOTEMPTY }
-  /// No room: the disk, the quota or the largest size of a file is used up.
+  /// The disk or the quota is full, or the file would exceed the maximum size.
   public var isOutOfSpace: Bool { code == ENOSPC || code == EDQUOT || code == EFBIG }
-  /// The file system can only be read.
+  /// The file system is read-only.
   public var isReadOnly: Bool { code == EROFS }
   /// The process or the system has no descriptor left.
   public var isOutOfDescriptors: Bool { code == EMFILE || code == ENFILE }
@@ -35,17 +35,17 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The call would have had to wait.
   public var isWouldBlock: Bool { code == EAGAIN || code == EWOULDBLOCK }
 
-  /// The file system has no such call for what it was asked about.
+  /// The file system does not support the call for this file.
   public var isUnsupported: Bool { [EBADF, EINVAL, ENOTSUP, EOPNOTSUPP].contains(code) }
 
-  /// The call, its subject and the system's words, for logs; never for a client of a server.
+  /// The call, the path and the system's error message. Meant for logs; do not send it to clients.
   public var description: String {
     let reason = String(cString: strerror(code))
     return path.map { "\(operation) \($0): \(reason)" } ?? "\(operation): \(reason)"
   }
 }
 
-/// Repeats `call` while a signal interrupts it; a negative result is thrown.
+/// Repeats `call` while a signal interrupts it. Throws if the result is negative.
 @discardableResult
 @inline(__always)
 func retryingInterrupts<Result: SignedInteger>(

@@ -1,9 +1,9 @@
 import SystemIO
 
-/// Walks over an archive's bytes in the order of the file and checks that every one before the directory belongs
-/// to exactly one entry, and that the local headers say what the directory says.
+/// Reads an archive in file order and checks that each byte before the directory belongs to exactly one entry, and that
+/// the local headers match the directory.
 ///
-/// Readers that go from front to back then see what readers see that go by the directory.
+/// This ensures that readers that read from front to back see the same entries as readers that use the directory.
 struct ArchiveLayout {
   private let file: File
   private let directory: DirectoryLocation
@@ -15,12 +15,12 @@ struct ArchiveLayout {
     self.profile = profile
   }
 
-  /// Checks all entries, which `entries` gives in the order in which they stand in the file.
+  /// Checks all entries. `entries` returns them in file order.
   func check(_ entries: inout EntrySequence, limits: ZipLimits) throws(ZipError) {
     var position = directory.base
     var upcoming = try entries.next()
     if profile == .lenient, position == 0, let first = upcoming {
-      // Leading bytes that the offsets count are as good as those that they don't.
+      // Leading bytes are accepted whether or not the archive's offsets count them.
       position = try start(of: first)
       try DirectoryLocation.checkLeadingBytes(file, position, limits)
     }
@@ -37,7 +37,7 @@ struct ArchiveLayout {
     guard position == directory.range.lowerBound else { throw ZipError(.unaccountedBytes(at: position)) }
   }
 
-  /// Where the data of one entry begins; that it shares no byte with another is left to ``check(_:)``.
+  /// The offset of the data of one entry. Does not check whether the entry overlaps others; ``check(_:limits:)`` does.
   func dataOffset(of entry: DirectoryEntry) throws(ZipError) -> Int64 {
     let dataOffset = try checkLocalHeader(of: entry, at: start(of: entry))
     let room = directory.range.lowerBound - dataOffset
@@ -54,9 +54,9 @@ struct ArchiveLayout {
     return directory.base + offset
   }
 
-  /// Where the entry's data and data descriptor end; `next` is where they have to.
+  /// The end of the entry's data and data descriptor. With a descriptor, this must be `next`.
   private func end(of entry: DirectoryEntry, dataOffset: Int64, next: Int64) throws(ZipError) -> Int64 {
-    // What is never read may be of any length.
+    // The data of an unreadable entry is never used, so its length is not checked.
     guard entry.refusal == nil else { return next }
     guard let length = Int64(exactly: entry.numbers.compressedSize), length <= next - dataOffset else {
       throw ZipError(.overlap, entry: entry.name)
@@ -69,7 +69,8 @@ struct ArchiveLayout {
     return next
   }
 
-  /// Whether `bytes` are a data descriptor (APPNOTE 4.3.9) in one of its four forms, with the directory's numbers.
+  /// Whether `bytes` are a data descriptor (APPNOTE 4.3.9), in one of its four forms, with the same numbers as the
+  /// directory.
   private func isDescriptor(_ bytes: [UInt8], of entry: DirectoryEntry) -> Bool {
     guard [12, 16, 20, 24].contains(bytes.count) else { return false }
     let isSigned = bytes.count == 16 || bytes.count == 24
@@ -82,7 +83,7 @@ struct ArchiveLayout {
       && size == entry.numbers.size
   }
 
-  /// Compares the local header at `start` with the directory's; answers where the data begins.
+  /// Compares the local header at `start` with the directory. Returns the offset of the data.
   private func checkLocalHeader(of entry: DirectoryEntry, at start: Int64) throws(ZipError) -> Int64 {
     let expected = LocalHeader.length + entry.rawName.count
     var bytes = try read(expected + 64, at: start, entry)
@@ -110,7 +111,7 @@ struct ArchiveLayout {
     guard let numbers = fields.widened(local) else {
       throw ZipError(.malformedExtraField, entry: entry.name)
     }
-    // Where a data descriptor follows, a number may be zero: it wasn't known yet.
+    // If a data descriptor follows, the local header can have zeros for numbers that were not known yet.
     let mayBeZero = central.flags & Flag.descriptor != 0
     try require(local.crc32 == central.crc32 || mayBeZero && local.crc32 == 0, .checksum)
     try require(numbers.size == entry.numbers.size || mayBeZero && numbers.size == 0, .size)

@@ -1,6 +1,6 @@
 import CZlib
 
-/// The CRC-32 of `bytes`, which may go on from the CRC-32 of what came before them.
+/// The CRC-32 of `bytes`. Pass the CRC-32 of the preceding bytes as `previous` to continue it.
 func checksum(of bytes: UnsafeRawBufferPointer, after previous: UInt32 = 0) -> UInt32 {
   UInt32(
     truncatingIfNeeded: crc32_z(

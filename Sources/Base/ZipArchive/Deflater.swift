@@ -1,17 +1,17 @@
 import CZlib
 
-/// Makes raw deflate streams (RFC 1951), one after the other.
+/// Creates raw deflate streams (RFC 1951), one after the other.
 final class Deflater {
-  /// How hard to look for repetitions.
+  /// How thoroughly to search for repetitions.
   enum Effort: Hashable {
-    /// zlib's level, 1 to 9.
+    /// A compression level of zlib, 1 to 9.
     case level(Int32)
-    /// Not at all: letters are only coded by their frequency. Makes at most eight bytes of one.
+    /// No search: only Huffman coding of single bytes. One compressed byte inflates to at most eight.
     case lettersOnly
   }
 
   private let effort: Effort
-  // zlib's state points back at the stream, which therefore must not move.
+  // zlib's state contains a pointer back to the stream, so the stream must not move.
   private let stream: UnsafeMutablePointer<z_stream>
   private let input: UnsafeMutableRawBufferPointer
   private let output: UnsafeMutableRawBufferPointer
@@ -28,7 +28,7 @@ final class Deflater {
     input = .allocate(byteCount: 1 << 18, alignment: 16)
     output = .allocate(byteCount: 1 << 16, alignment: 16)
     let size = Int32(MemoryLayout<z_stream>.size)
-    // Hash tables of memory level 8 stay in the second-level cache; those of 9 don't, which costs a fifth.
+    // The hash tables of memory level 8 fit into the L2 cache. Those of level 9 do not, which takes 20 % more time.
     let result = deflateInit2_(stream, level, Z_DEFLATED, -MAX_WBITS, 8, strategy, ZLIB_VERSION, size)
     guard result == Z_OK else { throw ZipError(.outOfMemory) }
   }
@@ -40,14 +40,15 @@ final class Deflater {
     output.deallocate()
   }
 
-  /// Deflates all of `source` into `sink`, as long as that is shorter than `source`.
+  /// Deflates `source` into `sink`, and stops if the result is not shorter than `source`.
   ///
-  /// Pieces always have the same lengths, whatever the source, so that the same bytes are deflated alike.
-  /// - Returns: the CRC-32 of the source, or `nil` where it doesn't shrink; `sink` has got a part of it then.
+  /// Reads all kinds of sources in pieces of the same length, so that the same bytes give the same result.
+  /// - Returns: The CRC-32 of the source, or `nil` if the result is not shorter. `sink` then contains a part of the
+  ///   result.
   func deflate(_ source: EntrySource, into sink: inout some EntrySink) throws(ZipError) -> UInt32? {
     guard deflateReset(stream) == Z_OK else { throw ZipError(.outOfMemory) }
-    // Level 6 is 8, 16, 128, 128. A more patient lazy match makes up for a shorter chain in size, and on JSON takes
-    // a tenth less time.
+    // zlib's level 6 is 8, 16, 128, 128. The higher limit for lazy matching compensates in size for the shorter hash
+    // chains, and JSON takes 10 % less time.
     if effort == .level(6) { deflateTune(stream, 8, 20, 128, 100) }
     var crc: UInt32 = 0
     var consumed: Int64 = 0
@@ -74,8 +75,8 @@ final class Deflater {
     return crc
   }
 
-  /// Copies all of `source` into `sink`.
-  /// - Returns: the CRC-32 of the source.
+  /// Copies `source` into `sink`.
+  /// - Returns: The CRC-32 of the source.
   func store(_ source: EntrySource, into sink: inout some EntrySink) throws(ZipError) -> UInt32 {
     var crc: UInt32 = 0
     var consumed: Int64 = 0

@@ -1,17 +1,18 @@
-/// An entry as the central directory has it, before its local header is looked at.
+/// An entry as described by the central directory. Its local header has not been read.
 struct DirectoryEntry {
   let name: String
   let rawName: [UInt8]
   let header: CentralHeader
   let numbers: ExtraFields.Numbers
   let unicodePath: ExtraFields.UnicodePath?
-  /// Why the entry can be listed but not read, if so.
+  /// The reason why the entry can be listed but not read; `nil` if it can be read.
   let refusal: ZipError.Reason?
 
-  /// Where the local header begins, counted from the archive's beginning.
+  /// The offset of the local header from the beginning of the archive.
   var offset: UInt64 { numbers.offset }
 
-  /// Reads the next entry of the directory and checks it by itself, unless it was checked before and is only listed.
+  /// Reads the next entry of the directory. Checks it on its own unless `isChecked` is true, which is for archives that
+  /// were checked before.
   init(
     _ window: inout FileWindow, limits: ZipLimits, profile: ZipProfile = .lenient, isChecked: Bool = false
   ) throws(ZipError) {
@@ -34,7 +35,7 @@ struct DirectoryEntry {
     self.numbers = numbers
     unicodePath = fields.unicodePath
     refusal = Self.refusal(common)
-    // What can't be read anyway is never written under its name: that is only shown.
+    // The name of an unreadable entry is only displayed; no file is written under it.
     name = refusal == nil ? decoded : EntryName.printable(decoded)
     guard !isChecked else { return }
     try check(limits, profile)
@@ -46,7 +47,7 @@ struct DirectoryEntry {
     if header.flags & Flag.patched != 0 || ![0, 8].contains(header.method) {
       return .unsupportedMethod(header.method)
     }
-    // The upper byte names the system that the archive was made on; 6.3 is the last version there is.
+    // The upper byte is the operating system of the writer. 6.3 is the latest version of the format.
     let version = UInt8(truncatingIfNeeded: header.versionNeeded)
     return version > 63 ? .unsupportedVersion(version) : nil
   }
@@ -55,21 +56,21 @@ struct DirectoryEntry {
     func require(_ condition: Bool, _ reason: @autoclosure () -> ZipError.Reason) throws(ZipError) {
       if !condition { throw ZipError(reason(), entry: name) }
     }
-    // An empty name leads nowhere; it is in old archives, and whoever unpacks can't write it.
+    // Old archives contain entries with an empty name. They are harmless, because no file can be written under it.
     if let problem = EntryName.problem(with: name), problem != .empty || profile == .strict {
       throw ZipError(.name(problem), entry: name)
     }
     try require(EntryName.parts(of: name).count <= limits.depth, .limit(.depth))
     try require(numbers.disk == 0, .severalParts)
     let mode = header.externalAttributes >> 16
-    // A file that came out of a pipe is an ordinary file with a pipe's mode.
+    // For input from a pipe, Info-ZIP writes an ordinary file with the mode of a pipe.
     try require([0, 0o010000, 0o040000, 0o100000].contains(mode & 0o170000), .specialFile)
     let isFolder = name.utf8.last == UInt8(ascii: "/")
-    // What is put into a folder gets the folder's group; nobody gets its rights.
+    // On a folder, set-group-ID only makes new files inherit the folder's group. It grants no rights.
     let isSharedFolder = isFolder && mode & 0o174000 == 0o040000 && profile == .lenient
     try require(mode & 0o6000 == 0 || isSharedFolder, .setUserID)
     try require(!isFolder || numbers.size == 0, .folderWithContents)
-    // What is never read may declare any size.
+    // The data of an unreadable entry is never used, so its sizes are not checked.
     guard refusal == nil else { return }
     try require(header.common.method != 0 || numbers.size == numbers.compressedSize, .storedSizesDiffer)
     if let limit = limits.exceeded(size: numbers.size, compressedSize: numbers.compressedSize) {

@@ -1,19 +1,19 @@
 import SystemIO
 
-/// Where the central directory of an archive lies, found from the file's end.
+/// The location of an archive's central directory, found from the end of the file.
 ///
-/// Readers look for the end record in different ways. So an archive is taken only where all of them must find
-/// the same: one end record reaches to the end of the file, none begins in its comment, and what it says of the
-/// directory is exactly so.
+/// Readers search for the end record in different ways. An archive is therefore accepted only if all of them find the
+/// same directory: exactly one end record reaches to the end of the file, no other one begins in its comment, and its
+/// fields match the directory exactly.
 struct DirectoryLocation {
-  /// The directory's bytes in the file.
+  /// The range of the directory in the file.
   var range: Range<Int64>
-  /// How many entries it is said to have.
+  /// The number of entries in the end record.
   var entries: UInt64
-  /// How many bytes stand before the archive; its offsets count from there.
+  /// The number of bytes before the archive. Its offsets are relative to this position.
   var base: Int64
 
-  /// Finds the directory of the archive in `file`, which is `size` bytes long.
+  /// Locates the directory of the archive in `file`, which has `size` bytes.
   init(_ file: File, size: Int64, limits: ZipLimits, profile: ZipProfile) throws(ZipError) {
     let tailLength = Int(min(size, Int64(EndRecord.length + 0xFFFF + Self.padding)))
     let tail = try Self.read(file, tailLength, at: size - Int64(tailLength))
@@ -34,15 +34,15 @@ struct DirectoryLocation {
     range = (start + base)..<end
     entries = record.entries
     guard base > 0 else { return }
-    // A reader that goes from the front to the back finds no archive at all.
+    // A reader that starts at the front would find no archive.
     if profile == .strict { throw ZipError(.unaccountedBytes(at: 0)) }
     try checkPrefix(file, directoryOffset: start, limits)
   }
 
-  /// How many bytes may follow the comment: transfers in text mode and in words append one.
+  /// The number of bytes that can follow the comment. Transfers in text mode or in 16-bit words append one.
   private static let padding = 1
 
-  /// The index in `tail`, the end of the file, of the one end record that reaches to the end.
+  /// The index in `tail`, the end of the file, of the only end record that reaches to the end.
   private static func endRecord(in tail: [UInt8]) throws(ZipError) -> Int {
     var found: [(index: Int, rest: Int)] = []
     var last = -1
@@ -63,7 +63,7 @@ struct DirectoryLocation {
     return end.index
   }
 
-  /// The ZIP64 end record before the plain one at `position`, and where it begins, if there is one.
+  /// The ZIP64 end record before the plain one at `position`, and its offset; `nil` if there is none.
   private static func zip64Record(
     _ file: File, before position: Int64, _ plain: EndRecord, _ profile: ZipProfile
   ) throws(ZipError) -> (EndRecord, Int64)? {
@@ -77,7 +77,7 @@ struct DirectoryLocation {
       let record = EndRecord(zip64: try read(file, EndRecord.length64, at: recordStart)),
       locator.offset <= UInt64(recordStart)
     else {
-      // The directory may end in bytes that look like a locator, where it reaches to the end record itself.
+      // If the directory ends directly before the end record, its last bytes can look like a locator by coincidence.
       let end = plain.directoryOffset + plain.directorySize
       if plain.needsZip64 || end != UInt64(position) || profile == .strict {
         throw ZipError(.endRecordsDisagree)
@@ -92,12 +92,13 @@ struct DirectoryLocation {
     return (record, recordStart)
   }
 
-  /// Takes what stands before the archive, and what its offsets don't count, only where no reader could take it for a
-  /// part of one.
+  /// Accepts bytes before the archive that its offsets do not count, provided that no reader can take them for a part
+  /// of an archive.
   private func checkPrefix(
     _ file: File, directoryOffset: Int64, _ limits: ZipLimits
   ) throws(ZipError) {
-    // Before it says how many bytes are too many: is this a prefix at all, or a wrong offset?
+    // Check first that there is a prefix, and not a wrong offset. Otherwise an error about the prefix's length would be
+    // misleading.
     guard entries > 0, try Self.signature(file, at: range.lowerBound) == Signature.centralHeader,
       try Self.signature(file, at: base) == Signature.localHeader,
       try Self.signature(file, at: directoryOffset) != Signature.centralHeader
@@ -105,7 +106,7 @@ struct DirectoryLocation {
     try Self.checkLeadingBytes(file, base, limits)
   }
 
-  /// Takes the `count` bytes before the first entry only if there is nothing in them that a record could begin with.
+  /// Accepts the `count` bytes before the first entry if no record can begin in them.
   static func checkLeadingBytes(_ file: File, _ count: Int64, _ limits: ZipLimits) throws(ZipError) {
     guard count <= limits.leadingBytes else { throw ZipError(.limit(.leadingBytes)) }
     var offset: Int64 = 0

@@ -1,8 +1,9 @@
 import Synchronization
+import SystemIO
 
-/// Turns sources into entries' data. May be used from many threads at once; the same source gives the same data.
+/// Compresses sources into the data of entries. Thread-safe. The same source always gives the same data.
 final class EntryEncoder: Sendable {
-  /// What an entry's headers say of its data.
+  /// The properties of the data that an entry's headers contain.
   struct Encoded: Sendable {
     var method: UInt16
     var crc32: UInt32
@@ -14,24 +15,25 @@ final class EntryEncoder: Sendable {
   private let limits: ZipLimits
   private let idle = Mutex(Idle())
 
-  /// Deflaters wait here for their next source: making one takes longer than deflating a small file.
+  /// Idle deflaters are reused: creating one takes longer than deflating a small file.
   ///
-  /// - Invariant: who takes one out is its only user until it is put back. That makes `@unchecked Sendable` true.
+  /// - Invariant: A thread that removes a deflater is its only user until it returns it. This makes `@unchecked
+  ///   Sendable` safe.
   private struct Idle: @unchecked Sendable {
     var deflaters: [Deflater] = []
   }
 
-  /// - Parameter level: zlib's, 0 (stored) to 9.
+  /// - Parameter level: The compression level of zlib, 0 (stored) to 9.
   init(level: Int32, limits: ZipLimits) {
     effort = level <= 0 ? nil : .level(min(level, 9))
-    // An entry up to this size, its two headers counted, can't be a 500th of itself: so all entries together keep
-    // the ratio that a reader wants of them together.
+    // Together with its two headers, an entry of up to this size takes at least 1/500 of its contents' size. If all
+    // larger entries satisfy the ratio limit on their own, the whole archive does too.
     var limits = limits
     limits.ratioThreshold = min(limits.ratioThreshold, 64 << 10)
     self.limits = limits
   }
 
-  /// Writes the data of `source` to `sink`: deflated where that makes it smaller, else as it is.
+  /// Writes the data of `source` to `sink`: deflated if that is smaller, otherwise stored.
   func encode(_ source: EntrySource, into sink: inout some EntrySink) throws(ZipError) -> Encoded {
     let deflater = try takeDeflater()
     defer { idle.withLock { $0.deflaters.append(deflater) } }
@@ -55,8 +57,88 @@ final class EntryEncoder: Sendable {
     return try Deflater(effort ?? .lettersOnly)
   }
 
-  /// A run of one pattern can shrink so much that a reader would take it for a bomb.
+  /// Repeated patterns can compress so well that a reader would reject the entry as a decompression bomb.
   private func isTooSmall(_ compressedSize: Int64, for source: EntrySource) -> Bool {
     limits.exceeded(size: UInt64(source.size), compressedSize: UInt64(compressedSize)) == .ratio
+  }
+}
+
+/// The destination of an entry's data.
+protocol EntrySink {
+  /// The number of bytes written.
+  var count: Int64 { get }
+  /// Appends `bytes`.
+  mutating func write(_ bytes: UnsafeRawBufferPointer) throws(ZipError)
+  /// Discards all bytes written so far.
+  mutating func reset()
+}
+
+/// Collects the data in memory.
+struct MemorySink: EntrySink {
+  private(set) var bytes: [UInt8] = []
+  var count: Int64 { Int64(bytes.count) }
+
+  mutating func write(_ bytes: UnsafeRawBufferPointer) { self.bytes.append(contentsOf: bytes) }
+  mutating func reset() { bytes.removeAll(keepingCapacity: true) }
+}
+
+/// Writes the data to its position in the archive.
+struct FileSink: EntrySink {
+  let file: File
+  let start: Int64
+  private(set) var count: Int64 = 0
+
+  init(_ file: File, at start: Int64) {
+    self.file = file
+    self.start = start
+  }
+
+  mutating func write(_ bytes: UnsafeRawBufferPointer) throws(ZipError) {
+    let (file, offset) = (file, start + count)
+    try mapSystemError { () throws(SystemError) in try file.write(bytes, at: offset) }
+    count += Int64(bytes.count)
+  }
+
+  mutating func reset() { count = 0 }
+}
+
+/// The source of an entry's contents.
+struct EntrySource {
+  /// The size in bytes. If a file grows later, only this many bytes are read.
+  let size: Int64
+  private let origin: Origin
+
+  private enum Origin {
+    case file(File)
+    case bytes([UInt8])
+  }
+
+  /// Reads the contents of `file`, which must be a regular file.
+  init(_ file: File) throws(ZipError) {
+    guard try mapSystemError({ () throws(SystemError) in try file.isRegular }) else {
+      throw ZipError(.notARegularFile)
+    }
+    size = try mapSystemError { () throws(SystemError) in try file.size }
+    origin = .file(file)
+  }
+
+  init(_ bytes: [UInt8]) {
+    size = Int64(bytes.count)
+    origin = .bytes(bytes)
+  }
+
+  /// Fills `buffer` with the bytes at `offset`; with fewer if the source ends before.
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(ZipError)
+    -> UnsafeRawBufferPointer
+  {
+    let count = Int(min(Int64(buffer.count), size - offset))
+    let target = UnsafeMutableRawBufferPointer(rebasing: buffer[..<count])
+    switch origin {
+    case .bytes(let bytes): target.copyBytes(from: bytes[Int(offset)..<(Int(offset) + count)])
+    case .file(let file):
+      let read = try mapSystemError { () throws(SystemError) in try file.read(into: target, at: offset) }
+      guard read == count else { throw ZipError(.sourceChanged) }
+    }
+    return UnsafeRawBufferPointer(target)
   }
 }

@@ -1,20 +1,22 @@
-/// The two headers of an entry that is written.
+/// The local and central header of an entry to be written.
 struct EntryHeader {
-  /// Made on Unix by version 4.5 of the format, whose modes the external attributes are.
+  /// The “version made by” field: Unix, so that the external attributes contain a Unix mode, and version 4.5 of the
+  /// format.
   static let madeBy: UInt16 = 3 << 8 | 45
-  /// Midnight of 1 January 1980, the first that there is: the same entries give the same bytes whenever it is.
+  /// Midnight of 1 January 1980, the earliest time that the format can represent. A constant makes archives
+  /// reproducible.
   private static let time: UInt32 = 0x0021_0000
 
   let name: String
-  /// What is said of the data; to be set before the headers are written.
+  /// The properties of the data. Set them before writing the headers.
   var encoded: EntryEncoder.Encoded
-  /// Whether whoever unpacks it may run it.
+  /// Whether the file is executable after unpacking.
   var isExecutable = false
 
   private let offset: Int64
   private let threshold: Int64
 
-  /// - Parameter size: The length of the contents; as data they are never longer.
+  /// - Parameter size: The length of the contents in bytes. The data is never longer.
   init(_ name: String, offset: Int64, size: Int64, _ thresholds: ZipWriter.Thresholds) {
     self.name = name
     self.offset = offset
@@ -22,10 +24,10 @@ struct EntryHeader {
     encoded = .init(method: 0, crc32: 0, size: size, compressedSize: size)
   }
 
-  /// The local header's length, known before the data is.
+  /// The length of the local header. It does not depend on the data.
   var localLength: Int64 { Int64(LocalHeader.length + name.utf8.count + (isWide ? 20 : 0)) }
 
-  /// The local header. Its ZIP64 field has to hold both sizes (APPNOTE 4.5.3).
+  /// The local header. If it has a ZIP64 field, that must contain both sizes (APPNOTE 4.5.3).
   var local: [UInt8] {
     var bytes: [UInt8] = []
     bytes.append(littleEndian: Signature.localHeader)
@@ -45,7 +47,7 @@ struct EntryHeader {
     appendCommon(
       to: &bytes, encoded.size >= threshold, encoded.compressedSize >= threshold,
       extraLength: wide.isEmpty ? 0 : UInt16(4 + 8 * wide.count))
-    // No comment, the first disk, no internal attributes.
+    // No comment, the first disk, and no internal attributes.
     bytes.append(contentsOf: [0, 0, 0, 0, 0, 0])
     let attributes: UInt32 = isFolder ? 0o040755 << 16 | 0x10 : (isExecutable ? 0o100755 : 0o100644) << 16
     bytes.append(littleEndian: attributes)

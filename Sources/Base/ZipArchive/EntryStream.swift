@@ -1,20 +1,20 @@
 import SystemIO
 
-/// The contents of an entry, piece by piece, checked as they come.
+/// Reads the contents of an entry piece by piece and verifies them.
 final class EntryStream {
   private let file: File
   private let entry: ZipEntry
   private let inflater: Inflater?
   private let input: UnsafeMutableRawBufferPointer
   private let output: UnsafeMutableRawBufferPointer
-  /// The bytes of `input` that are read and not inflated yet.
+  /// The bytes of `input` that have not been inflated yet.
   private var pending = UnsafeRawBufferPointer(start: nil, count: 0)
   private var consumed: Int64 = 0
   private var produced: Int64 = 0
   private var checksum: UInt32 = 0
   private var isAtEnd = false
 
-  /// Begins to read `entry`; refuses one that can only be listed.
+  /// Starts reading `entry`. Throws if the entry can only be listed.
   init(_ file: File, _ entry: ZipEntry) throws(ZipError) {
     if let refusal = entry.refusal { throw ZipError(refusal, entry: entry.name) }
     self.file = file
@@ -31,7 +31,7 @@ final class EntryStream {
     output.deallocate()
   }
 
-  /// The next bytes, valid until the next call; `nil` once all came and were right.
+  /// The next bytes, valid until the next call; `nil` at the end, after size and checksum were verified.
   func next() throws(ZipError) -> UnsafeRawBufferPointer? {
     while !isAtEnd {
       let piece = if let inflater { try inflate(inflater) } else { try stored() }
@@ -62,13 +62,13 @@ final class EntryStream {
     }
     pending = UnsafeRawBufferPointer(rebasing: pending[step.consumed...])
     isAtEnd = step.isAtEnd
-    // The stream ends exactly where the entry does, not before and not after.
+    // The deflate stream must end exactly at the end of the entry's data.
     let isUsedUp = pending.isEmpty && consumed == entry.compressedSize
     if isAtEnd ? !isUsedUp : isUsedUp && step.produced == 0 { throw failure(.corruptData) }
     return UnsafeRawBufferPointer(rebasing: output[..<step.produced])
   }
 
-  /// Reads the next of the entry's bytes into `input`.
+  /// Reads the next bytes of the entry's data into `input`.
   private func fill() throws(ZipError) {
     let count = Int(min(Int64(input.count), entry.compressedSize - consumed))
     let target = UnsafeMutableRawBufferPointer(rebasing: input[..<count])

@@ -1,24 +1,25 @@
-/// The extra fields of a header, as far as they change how the entry is read (APPNOTE 4.5).
+/// The extra fields of a header that affect how the entry is read (APPNOTE 4.5).
 struct ExtraFields {
   /// The ZIP64 field's data (APPNOTE 4.5.3).
   private(set) var zip64: [UInt8]?
   /// The Unicode path field (APPNOTE 4.6.9).
   private(set) var unicodePath: UnicodePath?
-  /// What each field is, in their order.
+  /// The identifiers of all fields, in their order.
   private(set) var ids: [UInt16] = []
-  /// Whether no byte is left over behind the last field.
+  /// Whether no bytes remain after the last field.
   let isWhole: Bool
 
-  /// A name in UTF-8 that stands in for the header's.
+  /// A name in UTF-8 that replaces the name in the header.
   struct UnicodePath: Equatable {
     var version: UInt8
-    /// The CRC-32 of the header's name when the field was made.
+    /// The CRC-32 of the name in the header at the time when the field was written.
     var crc32: UInt32
     var name: [UInt8]
   }
 
-  /// Walks over the fields. Up to three bytes may be left over: some writers pad with them.
-  /// - Returns: `nil` where a field runs past the end, or stands twice and must not.
+  /// Parses the fields. Up to three bytes can remain, because some writers use them as padding.
+  /// - Returns: `nil` if a field extends past the end, or if a ZIP64 or Unicode path field occurs twice, or if a
+  ///   Unicode path field is too short.
   init?(_ bytes: ArraySlice<UInt8>) {
     let bytes = Array(bytes)
     var index = 0
@@ -43,7 +44,7 @@ struct ExtraFields {
     isWhole = index == bytes.count
   }
 
-  /// An entry's numbers, each as wide as ZIP64 makes it.
+  /// The numbers of an entry, with ZIP64 values applied.
   struct Numbers: Equatable {
     var size: UInt64
     var compressedSize: UInt64
@@ -51,18 +52,18 @@ struct ExtraFields {
     var disk: UInt32 = 0
   }
 
-  /// The numbers of a local header.
+  /// The numbers of a local header; `nil` if the ZIP64 field does not match it.
   func widened(_ header: CommonHeader) -> Numbers? {
     guard let wide = widened([header.size, header.compressedSize]) else { return nil }
     return Numbers(size: wide[0], compressedSize: wide[1])
   }
 
-  /// The numbers of a central header.
+  /// The numbers of a central header; `nil` if the ZIP64 field does not match it.
   func widened(_ header: CentralHeader) -> Numbers? {
     let narrow = [header.common.size, header.common.compressedSize, header.offset]
     guard header.disk == 0xFFFF else {
       var others = self
-      // Where the field holds all there is, the disk's number is the last of it. It must be the header's.
+      // If the field contains all four numbers, the last is the disk, which must then match the header.
       if let zip64, zip64.count == 28 {
         guard zip64.u32(24) == UInt32(header.disk) else { return nil }
         others.zip64?.removeLast(4)
@@ -71,7 +72,7 @@ struct ExtraFields {
       return Numbers(
         size: wide[0], compressedSize: wide[1], offset: wide[2], disk: UInt32(header.disk))
     }
-    // The disk's number is the last of the field, four bytes long.
+    // The disk is the last number in the field, with four bytes.
     guard var rest = zip64, rest.count >= 4 else { return nil }
     let disk = rest.u32(rest.count - 4)
     rest.removeLast(4)
@@ -81,9 +82,10 @@ struct ExtraFields {
     return Numbers(size: wide[0], compressedSize: wide[1], offset: wide[2], disk: disk)
   }
 
-  /// Replaces each number that is at its largest value by the ZIP64 field's next one.
+  /// Replaces each number that has the maximum value by the next number in the ZIP64 field.
   ///
-  /// The field holds exactly those numbers; or all of them, and then those that the header has too must be equal.
+  /// The field contains either exactly these numbers, or the first two or all numbers. In the second case, numbers that
+  /// the header contains as well must be equal.
   private func widened(_ narrow: [UInt32]) -> [UInt64]? {
     guard let zip64 else { return narrow.contains(.max) ? nil : narrow.map(UInt64.init) }
     let needed = narrow.count { $0 == .max }

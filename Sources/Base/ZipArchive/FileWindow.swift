@@ -1,10 +1,10 @@
 import SystemIO
 
-/// Reads a range of a file from front to back through a small buffer.
+/// Reads a range of a file sequentially through a small buffer.
 struct FileWindow {
   /// The offset of the next byte.
   private(set) var offset: Int64
-  /// Where the range ends.
+  /// The end of the range.
   let end: Int64
 
   private let file: File
@@ -12,7 +12,7 @@ struct FileWindow {
   private var buffer: [UInt8] = []
   private var used = 0
 
-  /// - Parameter piece: How many bytes are read at once.
+  /// - Parameter piece: The number of bytes to read at once.
   init(_ file: File, _ range: Range<Int64>, piece: Int = 1 << 16) {
     self.file = file
     self.piece = piece
@@ -20,14 +20,14 @@ struct FileWindow {
     end = range.upperBound
   }
 
-  /// The next `count` bytes, or `nil` where the range or the file ends before.
+  /// The next `count` bytes, or `nil` if the range or the file ends before.
   mutating func take(_ count: Int) throws(ZipError) -> [UInt8]? {
     try take(count) { Array($0[$1..<($1 + count)]) }
   }
 
-  /// What `read` makes of the next `count` bytes, which are not copied for it; `nil` where the range or the file ends
-  /// before.
-  /// - Parameter read: Gets bytes, and where the next ones begin in them.
+  /// Calls `read` with the next `count` bytes, without copying them, and returns its result; `nil` if the range or the
+  /// file ends before.
+  /// - Parameter read: Called with a buffer and the index in it at which the bytes begin.
   mutating func take<Value>(
     _ count: Int, _ read: ([UInt8], Int) -> Value
   ) throws(ZipError) -> Value? {
@@ -46,7 +46,7 @@ struct FileWindow {
     return read(buffer, used)
   }
 
-  /// Passes over `count` bytes; answers whether the range has them.
+  /// Skips `count` bytes. Returns `false` if the range has fewer.
   mutating func skip(_ count: Int) -> Bool {
     guard Int64(count) <= end - offset else { return false }
     offset += Int64(count)
@@ -55,7 +55,7 @@ struct FileWindow {
     return true
   }
 
-  /// Goes back to `start`, where it was before.
+  /// Moves back to the earlier offset `start`.
   mutating func goBack(to start: Int64) {
     used -= Int(offset - start)
     offset = start

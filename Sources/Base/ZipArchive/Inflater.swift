@@ -1,8 +1,8 @@
 import CZlib
 
-/// A raw deflate stream (RFC 1951) being inflated.
+/// Inflates a raw deflate stream (RFC 1951).
 final class Inflater {
-  // zlib's state points back at the stream, which therefore must not move.
+  // zlib's state contains a pointer back to the stream, so the stream must not move.
   private let stream: UnsafeMutablePointer<z_stream>
 
   init() throws(ZipError) {
@@ -17,8 +17,8 @@ final class Inflater {
     stream.deallocate()
   }
 
-  /// Inflates from `input` into `output` until one of them is used up or the stream ends.
-  /// - Returns: how much of each was used, and whether the stream has ended.
+  /// Inflates from `input` into `output` until either is exhausted or the stream ends.
+  /// - Returns: The number of bytes read from `input` and written to `output`, and whether the stream has ended.
   func inflate(
     _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
   ) throws(ZipError) -> (consumed: Int, produced: Int, isAtEnd: Bool) {

@@ -1,30 +1,31 @@
-/// The names of an archive as a tree of folders, to find those that would meet in one place when unpacked.
+/// The names of an archive as a tree of folders. It detects names that would refer to the same file after unpacking.
 ///
-/// Names meet where they differ only in case, in the composition of characters, or in the kind of their slashes:
-/// file systems differ in what they tell apart. Files without contents may meet, as long as their names do differ:
-/// whichever is left, nothing is lost or hidden. ``ZipProfile/strict`` lets none meet, and has more names meet. Takes some ten bytes of memory for each file and each folder, however
-/// long their names are.
+/// Two names conflict if they differ only in letter case, in Unicode normalization, or in the kind of slashes, because
+/// some file systems do not distinguish these. Empty files with different names may conflict, because nothing is lost
+/// if one replaces the other. ``ZipProfile/strict`` allows no conflicts and detects more of them. The index takes
+/// 10 to 20 bytes for each folder and each file, twice that for an empty file, independently of the length of names.
 struct NameIndex {
   private enum Kind: UInt8 {
     case impliedFolder, folder, file, emptyFile
   }
 
-  /// The hash that stands for the folder of all others.
+  /// The hash of the root folder.
   private static let root = 0
 
-  /// What is where: the hash of a place is that of its folder and its own folded name.
+  /// The kind of each file and folder. Its key is a hash of the parent folder's hash and the folded name.
   private var kinds = HashTable()
   private var folders = 0
   private let mostFolders: Int
   private let profile: ZipProfile
 
-  /// - Parameter mostFolders: How many folders there may be, whether they are entries or stand in names alone.
+  /// - Parameter mostFolders: The maximum number of folders, counting both entries and folders that occur only
+  ///   in the names of entries.
   init(mostFolders: Int, profile: ZipProfile = .lenient) {
     self.mostFolders = mostFolders
     self.profile = profile
   }
 
-  /// What keeps the name of an entry of that size from being inserted, if anything does.
+  /// The reason why an entry with this name and size cannot be inserted; `nil` if it can.
   func conflict(with name: String, size: UInt64) -> ZipError.Reason? {
     let isFolder = name.utf8.last == UInt8(ascii: "/")
     if !isFolder, size == 0, kinds.mark(of: Self.emptyFile(name)) != nil { return .duplicateName }
@@ -35,7 +36,7 @@ struct NameIndex {
       if kind == .file || kind == .emptyFile { return .fileAndFolder }
       place = self.place(of: part, in: place)
       guard let known = self.kind(at: place) else {
-        // This part is new, and so are those behind it.
+        // This component and all following ones are new.
         let added = parts.count - index - (isFolder ? 0 : 1)
         return folders + added > mostFolders ? .limit(.folders) : nil
       }
@@ -49,7 +50,7 @@ struct NameIndex {
     }
   }
 
-  /// Adds the name of an entry of that size, with which nothing may be in ``conflict(with:size:)``.
+  /// Inserts the name of an entry. ``conflict(with:size:)`` must have returned `nil` for it.
   mutating func insert(_ name: String, size: UInt64) {
     let isFolder = name.utf8.last == UInt8(ascii: "/")
     let parts = EntryName.parts(of: name)
@@ -70,7 +71,7 @@ struct NameIndex {
 
   private func kind(at place: Int) -> Kind? { kinds.mark(of: place).flatMap(Kind.init) }
 
-  /// Strings hash alike where they are canonically equivalent.
+  /// The key of the file or folder `part` in `folder`. Canonically equivalent strings have the same hash.
   private func place(of part: Substring, in folder: Int) -> Int {
     var hasher = Hasher()
     hasher.combine(folder)
@@ -78,11 +79,11 @@ struct NameIndex {
     return hasher.finalize()
   }
 
-  /// What stands for the name itself of a file without contents.
+  /// The key that records the exact name of an empty file.
   private static func emptyFile(_ name: String) -> Int { name.hashValue }
 
-  /// Full case folding: both mappings one after the other, since each of them alone leaves letters apart that
-  /// share the other (ß and ẞ, σ and ς). The dotless i stays itself, as in Unicode's own table.
+  /// Full case folding. It applies both mappings in turn, because neither alone unifies all letters (ß and ẞ, σ and ς).
+  /// The dotless i is not changed, as in Unicode's case folding table.
   static func fold(_ part: Substring) -> String {
     if part.utf8.allSatisfy({ $0 < 0x80 }) { return part.lowercased() }
     var folded = ""

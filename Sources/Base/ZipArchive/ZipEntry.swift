@@ -1,36 +1,38 @@
-/// One entry of a ZIP archive, as the central directory has it.
+/// An entry of a ZIP archive as described by the central directory.
 package struct ZipEntry: Sendable, Hashable {
-  /// How the bytes are stored.
+  /// How the contents are stored.
   package enum Method: Sendable, Hashable {
     case stored
     case deflate
-    /// A method by its number that is listed here but not read.
+    /// Another method, with its number. Such entries can be listed but not read.
     case unsupported(UInt16)
   }
 
-  /// The name, parts separated by `/`; a folder's ends in `/`. A name that isn't marked as UTF-8 is read as UTF-8
-  /// where it comes from Unix and is valid, else as CP437. No part is empty or made of dots, no character is a
-  /// control character; an old archive may hold one entry whose name is empty.
+  /// The name, with components separated by `/`. The name of a folder ends in `/`.
+  ///
+  /// A name that is not marked as UTF-8 is decoded as UTF-8 if it comes from Unix and is valid, and as CP437 otherwise.
+  /// No component is empty or consists only of dots and spaces, and there are no control characters. An old archive
+  /// can contain one entry with an empty name.
   package let name: String
-  /// How the bytes are stored.
+  /// How the contents are stored.
   package let method: Method
-  /// Whether a password is needed: listed here, never read.
+  /// Whether the contents are encrypted. Such entries can be listed but not read.
   package let isEncrypted: Bool
-  /// The length in the archive.
+  /// The compressed size in bytes.
   package let compressedSize: Int64
-  /// The length when inflated, as declared.
+  /// The declared uncompressed size in bytes.
   package let size: Int64
-  /// The CRC-32 of the inflated bytes, as declared.
+  /// The declared CRC-32 of the uncompressed contents.
   package let crc32: UInt32
-  /// Where the entry's data begins in the file.
+  /// The offset of the entry's data in the file.
   package let dataOffset: Int64
-  /// Whether it was an executable file on the Unix system that the archive was made on.
+  /// Whether the archive's writer marked the file as executable. Only for archives from Unix.
   package let isExecutable: Bool
 
-  /// Why the entry can be listed but not read, if so.
+  /// The reason why the entry can be listed but not read; `nil` if it can be read.
   let refusal: ZipError.Reason?
 
-  /// Whether the contents can be read: they are not encrypted, nor compressed by a method that isn't known here.
+  /// Whether the contents can be read: they are not encrypted, and the compression method is supported.
   package var isReadable: Bool { refusal == nil }
 
   /// Whether this is a folder.

@@ -1,41 +1,41 @@
-/// How much a ZIP reader takes before it refuses, and so how much a writer writes. Checked against what the
-/// directory declares before anything is inflated, and against what really comes out while inflating.
+/// The limits of a ZIP reader. A writer enforces them as well. Declared sizes are checked before inflating, and actual
+/// sizes while inflating.
 public struct ZipLimits: Sendable, Hashable {
-  /// The most entries.
+  /// The maximum number of entries.
   public var entries = 200_000
-  /// The longest name, in bytes as they stand in the archive.
+  /// The maximum length of a name, in bytes as stored in the archive.
   public var nameLength = 4096
-  /// The most parts of a name, each a folder in the next.
+  /// The maximum number of components in a name.
   public var depth = 128
-  /// The most folders, whether they are entries themselves or stand in the names of others alone.
+  /// The maximum number of folders, counting both entries and folders that occur only in the names of entries.
   public var folders = 200_000
-  /// The most bytes that one entry inflates to.
+  /// The maximum uncompressed size of one entry, in bytes.
   public var entrySize: Int64 = 4 << 30
-  /// The most bytes that all entries inflate to.
+  /// The maximum uncompressed size of all entries together, in bytes.
   public var totalSize: Int64 = 16 << 30
-  /// The most bytes that one compressed byte may inflate to, for entries over ``ratioThreshold``. JSON rarely
-  /// passes 50; deflate itself ends at 1032, which only bombs and runs of one pattern come near.
+  /// The maximum ratio of uncompressed to compressed size, for entries larger than ``ratioThreshold``. JSON rarely
+  /// exceeds 50. Deflate cannot exceed 1032; only decompression bombs and repeated patterns come close.
   public var ratio: Int64 = 500
-  /// The size up to which an entry's ratio doesn't matter.
+  /// The uncompressed size in bytes up to which the ratio of an entry is not checked.
   public var ratioThreshold: Int64 = 1 << 20
-  /// The size of all entries together up to which only each one's own ratio matters.
+  /// The uncompressed size in bytes of all entries up to which their common ratio is not checked.
   public var totalRatioThreshold: Int64 = 64 << 20
-  /// The most bytes before the archive, such as a program that unpacks it.
+  /// The maximum number of bytes before the archive, such as the program of a self-extracting archive.
   public var leadingBytes: Int64 = 1 << 20
 
-  /// The limits above.
+  /// Creates the default limits.
   public init() {}
 
-  /// The limits above.
+  /// The default limits.
   public static let `default` = ZipLimits()
 
-  /// The limit that an entry of these sizes is over, if any.
+  /// The limit that an entry with these sizes exceeds, or `nil`.
   func exceeded(size: UInt64, compressedSize: UInt64) -> ZipError.Limit? {
     if size > UInt64(clamping: entrySize) { return .entrySize }
     return isBomb(size, from: compressedSize, over: ratioThreshold) ? .ratio : nil
   }
 
-  /// The limit that all entries of an archive of that length are over together, if any.
+  /// The limit that all entries together exceed in an archive with `archiveSize` bytes, or `nil`.
   func exceeded(totalSize size: UInt64, archiveSize: Int64) -> ZipError.Limit? {
     if size > UInt64(clamping: totalSize) { return .totalSize }
     return isBomb(size, from: UInt64(clamping: archiveSize), over: totalRatioThreshold) ? .ratio : nil

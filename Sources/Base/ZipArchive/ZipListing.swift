@@ -1,12 +1,12 @@
-/// Goes through the directory of an archive that was checked, in constant memory.
+/// Iterates over the directory of a checked archive in constant memory.
 package struct ZipListing {
-  /// An entry, as the directory has it: without a look at where its bytes are.
+  /// An entry as described by the directory, without the offset of its data.
   package struct Line: Sendable, Hashable {
-    /// The name, as ``ZipEntry/name``.
+    /// The name, as in ``ZipEntry/name``.
     package let name: String
-    /// The length when inflated.
+    /// The uncompressed size in bytes.
     package let size: Int64
-    /// The CRC-32 of the inflated bytes.
+    /// The CRC-32 of the uncompressed contents.
     package let crc32: UInt32
 
     /// Whether this is a folder.
@@ -14,7 +14,7 @@ package struct ZipListing {
   }
 
   private let directory: ZipDirectory
-  /// What names begin with; `nil` for all.
+  /// The prefixes of the listed names; `nil` to list all.
   private let prefixes: [[UInt8]]?
   private var window: FileWindow
   private var rest: Int
@@ -26,14 +26,14 @@ package struct ZipListing {
     rest = directory.count
   }
 
-  /// The next entry in the directory's order; `nil` behind the last.
+  /// The next entry in directory order; `nil` at the end.
   package mutating func next() throws(ZipError) -> Line? {
     guard let entry = try nextHeader() else { return nil }
     return Line(
       name: entry.name, size: Int64(clamping: entry.numbers.size), crc32: entry.header.common.crc32)
   }
 
-  /// The next entry, and where its bytes are.
+  /// The next entry, with the offset of its data.
   package mutating func nextEntry() throws(ZipError) -> ZipEntry? {
     guard let entry = try nextHeader() else { return nil }
     return try directory.located(entry)
@@ -45,7 +45,8 @@ package struct ZipListing {
       guard let prefixes else {
         return try DirectoryEntry(&window, limits: directory.limits, isChecked: true)
       }
-      // What stands there in ASCII is in every encoding the same, unless a field gives another name.
+      // The prefixes are ASCII, which is the same in every encoding. Only an extra field can replace the name by
+      // another one.
       let entry = try directory.next(in: &window, isChecked: true) { name, hasExtra in
         hasExtra || prefixes.contains { name.starts(with: $0) }
       }

@@ -1,21 +1,20 @@
-/// Which archives a reader takes, and so which a writer writes.
+/// The set of archives that a reader accepts and a writer produces.
 public enum ZipProfile: Sendable, Hashable {
-  /// Any archive that can be read safely, whoever made it. Where readers differ, the reading that most of them share
-  /// is taken.
+  /// Any archive that can be read safely. Where readers differ, the interpretation of most of them is used.
   case lenient
-  /// Only archives that all readers read alike: the same names, each with the same contents, on every file system.
-  /// The documentation of `SnapshotFormat` gives the reason for each rule.
+  /// Only archives that all readers read identically: the same names with the same contents on every file system. The
+  /// documentation of `SnapshotFormat` explains each rule.
   case strict
 }
 
 extension ZipProfile {
-  /// What keeps `name` out of an archive, if anything does.
+  /// The reason why an archive cannot contain `name`; `nil` if it can.
   func problem(with name: String) -> ZipError.NameProblem? {
     EntryName.problem(with: name) ?? (self == .strict ? EntryName.strictProblem(with: name) : nil)
   }
 
-  /// Refuses the first of `names` that an archive can't hold, by itself or beside those before it. A ``ZipWriter`` would
-  /// refuse it as well, but only when it gets there.
+  /// Throws for the first name that an archive cannot contain, on its own or together with the names before it. A
+  /// ``ZipWriter`` rejects it as well, but only after writing the preceding entries.
   package func check(_ names: some Sequence<String>) throws(ZipError) {
     var index = NameIndex(mostFolders: .max, profile: self)
     for name in names {
@@ -27,12 +26,12 @@ extension ZipProfile {
 }
 
 extension DirectoryEntry {
-  /// Checks what ``ZipProfile/strict`` asks of the entry and of its extra fields in the directory.
+  /// Checks the rules of ``ZipProfile/strict`` for the entry and its extra fields in the directory.
   func checkStrictly(_ fields: ExtraFields) throws(ZipError) {
     func require(_ condition: Bool, _ reason: @autoclosure () -> ZipError.Reason) throws(ZipError) {
       if !condition { throw ZipError(reason(), entry: name) }
     }
-    // What can't be read can't be checked, and its length is a claim that nothing confirms.
+    // The contents of an unreadable entry cannot be checked, and its declared size cannot be verified.
     if let refusal { throw ZipError(refusal, entry: name) }
     try require(
       header.common.flags & Flag.utf8 != 0 || rawName.allSatisfy { $0 < 0x80 }, .name(.unmarkedUnicode))
@@ -40,11 +39,12 @@ extension DirectoryEntry {
     if let problem = EntryName.strictProblem(with: name) { throw ZipError(.name(problem), entry: name) }
 
     let isStored = header.common.method == 0
-    // Only a deflate stream says itself where it ends, before the descriptor has told its length.
+    // Only a deflate stream marks its own end. The end of stored data is unknown to a reader that reads from front to
+    // back, because the length follows in the descriptor.
     try require(!isStored || header.common.flags & Flag.descriptor == 0, .storedWithDescriptor)
 
     let isFolder = name.utf8.last == UInt8(ascii: "/")
-    // Java deflates the nothing that a folder holds: to two bytes.
+    // Java deflates the empty contents of a folder, to two bytes.
     try require(!isFolder || numbers.compressedSize <= (isStored ? 0 : 2), .folderWithContents)
     let attributes = header.externalAttributes
     try require(attributes & DOSAttribute.special == 0, .specialFile)
@@ -58,7 +58,7 @@ extension DirectoryEntry {
   }
 }
 
-/// The bits of the external attributes that are MS-DOS's and Windows' (APPNOTE 4.4.15).
+/// The bits of the external attributes that MS-DOS and Windows define (APPNOTE 4.4.15).
 private enum DOSAttribute {
   static let volumeLabel: UInt32 = 0x08
   static let folder: UInt32 = 0x10
@@ -69,7 +69,7 @@ private enum DOSAttribute {
 }
 
 extension ExtraFields {
-  /// The fields that change nothing about an entry's name, size or contents, or whose numbers are compared.
+  /// Fields that do not affect an entry's name, size or contents, or whose values are compared with the header.
   private static let known: Set<UInt16> = [
     0x0001,  // ZIP64
     0x000A,  // NTFS: times
@@ -82,7 +82,7 @@ extension ExtraFields {
     0xCAFE,  // Java: this is a JAR
   ]
 
-  /// Checks what ``ZipProfile/strict`` asks of the fields of a central header.
+  /// Checks the rules of ``ZipProfile/strict`` for the fields of a central header.
   fileprivate func checkStrictly(
     _ header: CentralHeader, _ rawName: [UInt8], entry: String
   ) throws(ZipError) {
@@ -93,7 +93,7 @@ extension ExtraFields {
     }
   }
 
-  /// Checks what ``ZipProfile/strict`` asks of the fields of a local header.
+  /// Checks the rules of ``ZipProfile/strict`` for the fields of a local header.
   func checkStrictly(_ header: CommonHeader, _ rawName: [UInt8], entry: String) throws(ZipError) {
     try checkStrictly(rawName, entry: entry)
     guard isReadInOneWay([header.size, header.compressedSize].map { $0 == .max }) else {
@@ -111,9 +111,9 @@ extension ExtraFields {
     }
   }
 
-  /// Whether the ZIP64 field gives the same numbers to readers that take those that they need one after the other, and
-  /// to readers that take each from its place: it holds no other number before one that is needed.
-  /// - Parameter isNeeded: Of the size, the compressed size, the offset and the disk, in that order.
+  /// Whether the ZIP64 field has the same meaning for readers that take the needed numbers in sequence and for readers
+  /// that take each number from its fixed position. This holds if no unneeded number precedes a needed one.
+  /// - Parameter isNeeded: Whether the size, the compressed size, the offset and the disk are needed, in this order.
   private func isReadInOneWay(_ isNeeded: [Bool]) -> Bool {
     guard let zip64 else { return true }
     let needed = isNeeded.indices.filter { isNeeded[$0] }

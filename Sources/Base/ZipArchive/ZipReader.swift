@@ -1,16 +1,14 @@
 package import SystemIO
 
-/// Reads a ZIP archive whose entries are all held in memory, from where they are found at once.
+/// Reads a ZIP archive and keeps all its entries in memory, so that they are found immediately. Thread-safe.
 ///
-/// Opening checks the whole structure, as ``ZipDirectory/init(checking:limits:)`` does. May be used from many threads at
-/// once.
-///
-/// Opening takes memory in proportion to the names that are really there, reading takes a fixed amount; nothing
-/// is ever allocated because an archive says that it needs it.
+/// Opening checks the whole structure, as ``ZipDirectory/init(checking:limits:profile:)`` does. It takes memory in
+/// proportion to the names that the archive contains; reading takes a fixed amount. A declared size never causes an
+/// allocation.
 package final class ZipReader: Sendable {
-  /// The entries, in the directory's order.
+  /// The entries in directory order.
   package let entries: [ZipEntry]
-  /// The file that is read.
+  /// The archive file.
   package let file: File
 
   private let indices: [String: Int]
@@ -25,25 +23,25 @@ package final class ZipReader: Sendable {
     var entries: [ZipEntry] = []
     while let entry = try listing.nextEntry() { entries.append(entry) }
     self.entries = entries
-    // Names that are canonically equivalent were refused as duplicates.
+    // Canonically equivalent names were rejected as duplicates, so keys are unique.
     indices = Dictionary(uniqueKeysWithValues: zip(entries.lazy.map(\.name), entries.indices))
   }
 
-  /// The entry of that exact name.
+  /// The entry with exactly this name, or `nil`.
   package func entry(named name: String) -> ZipEntry? {
     guard let index = indices[name], entries[index].name.utf8.elementsEqual(name.utf8) else { return nil }
     return entries[index]
   }
 
-  /// Inflates `entry` piece by piece into `sink`, checking size, limits and CRC on the way; when it returns, every
-  /// byte was right. The pieces are valid only during the call of `sink`.
-  /// - Throws: A ``ZipError``, or what `sink` throws, as it is.
+  /// Inflates `entry` piece by piece into `sink` and verifies size, limits and CRC. All bytes are verified when it
+  /// returns. The pieces are valid only during the call of `sink`.
+  /// - Throws: A ``ZipError``, or the error of `sink`.
   package func read(_ entry: ZipEntry, into sink: (UnsafeRawBufferPointer) throws -> Void) throws {
     let stream = try EntryStream(file, entry)
     while let piece = try stream.next() { try sink(piece) }
   }
 
-  /// The whole of a small entry; refuses one that is larger than `limit` bytes.
+  /// The contents of a small entry. Throws if the entry has more than `limit` bytes.
   package func contents(of entry: ZipEntry, upTo limit: Int) throws(ZipError) -> [UInt8] {
     guard entry.size <= Int64(limit) else { throw ZipError(.larger(than: limit), entry: entry.name) }
     let stream = try EntryStream(file, entry)
@@ -52,7 +50,7 @@ package final class ZipReader: Sendable {
     return bytes
   }
 
-  /// Inflates and checks every entry, keeping nothing.
+  /// Inflates and verifies all entries.
   package func verify() throws(ZipError) {
     for entry in entries {
       let stream = try EntryStream(file, entry)
@@ -62,7 +60,8 @@ package final class ZipReader: Sendable {
 }
 
 extension ZipEntry {
-  /// An entry that was checked, and where its data begins. Sizes of entries that can't be read may be any number.
+  /// Creates an entry from a checked directory entry and the offset of its data. The sizes of unreadable entries are
+  /// not verified.
   init(_ entry: DirectoryEntry, dataOffset: Int64) {
     name = entry.name
     method =
@@ -78,5 +77,41 @@ extension ZipEntry {
     self.dataOffset = dataOffset
     isExecutable = entry.header.isUnix && (entry.header.externalAttributes >> 16) & 0o170100 == 0o100100
     refusal = entry.refusal
+  }
+}
+
+/// The contents of an entry, inflated on demand. Not thread-safe.
+///
+/// Takes a fixed amount of memory, independently of the declared sizes. Never returns more bytes than declared, and
+/// reaches the end only if size and checksum are correct.
+package final class ZipContents {
+  private let stream: EntryStream
+  private let range: Range<Int64>
+  private let reachesEnd: Bool
+  private var position: Int64 = 0
+
+  /// Starts reading the contents of `entry` in the archive `file`, or only the bytes in `range`.
+  ///
+  /// Bytes before the range are inflated and discarded. If the range ends before the contents, the remaining bytes are
+  /// not read and the checksum is not verified. Throws if the entry can only be listed.
+  package init(_ file: File, _ entry: ZipEntry, range: Range<Int64>? = nil) throws(ZipError) {
+    stream = try EntryStream(file, entry)
+    self.range = range ?? 0..<entry.size
+    reachesEnd = self.range.upperBound >= entry.size
+  }
+
+  /// The next bytes, at least one; `nil` at the end. If this throws, bytes that it returned before may be wrong as
+  /// well.
+  package func next() throws(ZipError) -> [UInt8]? {
+    while reachesEnd || position < range.upperBound {
+      guard let piece = try stream.next() else { return nil }
+      let start = position
+      position += Int64(piece.count)
+      let wanted = range.clamped(to: start..<position)
+      if !wanted.isEmpty {
+        return Array(piece[Int(wanted.lowerBound - start)..<Int(wanted.upperBound - start)])
+      }
+    }
+    return nil
   }
 }

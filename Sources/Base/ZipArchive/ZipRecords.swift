@@ -1,4 +1,11 @@
-/// The records of a ZIP archive as they stand in the file (APPNOTE 4.3), without judging what they say.
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// The signatures of the records in a ZIP archive (APPNOTE 4.3). The types below represent these records and do not
+/// validate their contents.
 enum Signature {
   static let localHeader: UInt32 = 0x0403_4B50
   static let descriptor: UInt32 = 0x0807_4B50
@@ -17,17 +24,18 @@ enum Flag {
   static let utf8: UInt16 = 1 << 11
   static let maskedHeaders: UInt16 = 1 << 13
 
-  /// The bits that change how an entry is read; readers that go by the local header must see the same.
+  /// The bits that affect how an entry is read. They must be the same in the local header, because some readers use
+  /// only that.
   static let decisive = encrypted | descriptor | patched | stronglyEncrypted | utf8 | maskedHeaders
   static let anyEncryption = encrypted | stronglyEncrypted | maskedHeaders
 }
 
-/// What the central and the local header of an entry have in common.
+/// The fields that the central and the local header of an entry have in common.
 struct CommonHeader {
   var versionNeeded: UInt16
   var flags: UInt16
   var method: UInt16
-  /// DOS time in the lower, DOS date in the upper half.
+  /// DOS time in the lower half, DOS date in the upper half.
   var time: UInt32
   var crc32: UInt32
   var compressedSize: UInt32
@@ -37,7 +45,7 @@ struct CommonHeader {
 
   static let length = 26
 
-  /// Reads the ``length`` bytes at `index`.
+  /// Parses the ``length`` bytes at `index`.
   init(_ bytes: [UInt8], at index: Int) {
     versionNeeded = bytes.u16(index)
     flags = bytes.u16(index + 2)
@@ -51,7 +59,7 @@ struct CommonHeader {
   }
 }
 
-/// A local header's fixed part (APPNOTE 4.3.7).
+/// The fixed part of a local header (APPNOTE 4.3.7).
 struct LocalHeader {
   var common: CommonHeader
 
@@ -63,9 +71,9 @@ struct LocalHeader {
   }
 }
 
-/// A central header's fixed part (APPNOTE 4.3.12).
+/// The fixed part of a central header (APPNOTE 4.3.12).
 struct CentralHeader {
-  /// The system that the entry was made on, and what its names and attributes are.
+  /// The system on which the entry was made. It determines the meaning of names and attributes.
   var system: UInt8
   var common: CommonHeader
   var commentLength: UInt16
@@ -75,10 +83,10 @@ struct CentralHeader {
 
   static let length = 46
 
-  /// Made on Unix or Darwin, where names are bytes.
+  /// Whether the entry was made on Unix or Darwin, where names are bytes in any encoding.
   var isUnix: Bool { system == 3 || system == 19 }
 
-  /// Reads the ``length`` bytes at `index`, which must be there.
+  /// Parses the ``length`` bytes at `index`, which must exist.
   init?(_ bytes: [UInt8], at index: Int) {
     guard bytes.u32(index) == Signature.centralHeader else { return nil }
     system = bytes[index + 5]
@@ -89,14 +97,14 @@ struct CentralHeader {
     offset = bytes.u32(index + 42)
   }
 
-  /// Reads the one that stands next, if one does.
+  /// Reads the next header; `nil` if there is none.
   static func next(in window: inout FileWindow) throws(ZipError) -> CentralHeader? {
     guard let header = try window.take(length, { CentralHeader($0, at: $1) }) else { return nil }
     return header
   }
 }
 
-/// The end of central directory record (APPNOTE 4.3.16), or the ZIP64 one (4.3.14) in the same terms.
+/// The end of central directory record (APPNOTE 4.3.16), or the ZIP64 one (4.3.14) with the same fields.
 struct EndRecord {
   var disk: UInt32
   var directoryDisk: UInt32
@@ -108,7 +116,7 @@ struct EndRecord {
   static let length = 22
   static let length64 = 56
 
-  /// Reads the plain record at `index`, whose ``length`` bytes must be there.
+  /// Parses the plain record at `index`, whose ``length`` bytes must exist.
   init(_ bytes: [UInt8], at index: Int) {
     disk = UInt32(bytes.u16(index + 4))
     directoryDisk = UInt32(bytes.u16(index + 6))
@@ -118,7 +126,7 @@ struct EndRecord {
     directoryOffset = UInt64(bytes.u32(index + 16))
   }
 
-  /// Reads a ZIP64 record of version 1, which is as long as ``length64`` and says so.
+  /// Parses a ZIP64 record of version 1, which has exactly ``length64`` bytes.
   init?(zip64 bytes: [UInt8]) {
     guard bytes.count >= Self.length64, bytes.u32(0) == Signature.end64,
       bytes.u64(4) == UInt64(Self.length64 - 12)
@@ -131,13 +139,13 @@ struct EndRecord {
     directoryOffset = bytes.u64(48)
   }
 
-  /// Whether a field is at its largest value and so refers to the ZIP64 record.
+  /// Whether a field has the maximum value, which refers to the ZIP64 record.
   var needsZip64: Bool {
     disk == 0xFFFF || directoryDisk == 0xFFFF || entriesHere == 0xFFFF || entries == 0xFFFF
       || directorySize == 0xFFFF_FFFF || directoryOffset == 0xFFFF_FFFF
   }
 
-  /// Whether every field of this plain record equals the ZIP64 one's or refers to it.
+  /// Whether each field of this plain record is equal to that of the ZIP64 record or refers to it.
   func agrees(with other: EndRecord) -> Bool {
     (disk == other.disk || disk == 0xFFFF)
       && (directoryDisk == other.directoryDisk || directoryDisk == 0xFFFF)
@@ -148,7 +156,7 @@ struct EndRecord {
   }
 }
 
-/// Points to the ZIP64 end record (APPNOTE 4.3.15).
+/// The locator of the ZIP64 end record (APPNOTE 4.3.15).
 struct Locator64 {
   var disk: UInt32
   var offset: UInt64
@@ -161,5 +169,32 @@ struct Locator64 {
     disk = bytes.u32(4)
     offset = bytes.u64(8)
     disks = bytes.u32(16)
+  }
+}
+
+/// Numbers in the byte order of ZIP, little-endian (APPNOTE 4.4.1.1).
+extension [UInt8] {
+  /// The number in the two bytes at `index`, which must exist.
+  func u16(_ index: Int) -> UInt16 { UInt16(self[index]) | UInt16(self[index + 1]) << 8 }
+
+  /// The number in the four bytes at `index`, which must exist.
+  func u32(_ index: Int) -> UInt32 { UInt32(u16(index)) | UInt32(u16(index + 2)) << 16 }
+
+  /// The number in the eight bytes at `index`, which must exist.
+  func u64(_ index: Int) -> UInt64 { UInt64(u32(index)) | UInt64(u32(index + 4)) << 32 }
+
+  /// Appends `number` in little-endian order.
+  mutating func append<Number: FixedWidthInteger>(littleEndian number: Number) {
+    Swift.withUnsafeBytes(of: number.littleEndian) { append(contentsOf: $0) }
+  }
+
+  /// The first index of `byte` at or after `start`.
+  func index(of byte: UInt8, from start: Int) -> Int? {
+    withUnsafeBytes { bytes in
+      guard start < bytes.count, let base = bytes.baseAddress,
+        let found = memchr(base + start, Int32(byte), bytes.count - start)
+      else { return nil }
+      return UnsafeRawPointer(found) - base
+    }
   }
 }

@@ -1,13 +1,15 @@
+import Dispatch
+import Synchronization
 package import SystemIO
 
-/// Writes a ZIP archive in one pass, entry by entry: deflated where that makes it smaller, ZIP64 where needed,
-/// reproducible (the same entries give the same bytes). Not for use from two threads at once.
+/// Writes a ZIP archive sequentially, entry by entry. Entries are deflated if that makes them smaller; ZIP64 is used
+/// only if needed. The output is reproducible: the same entries give the same bytes. Not thread-safe.
 ///
-/// What it writes, ``ZipReader`` takes: a name or a size that the reader refuses is refused here, by the same
-/// rules. After an error the entry isn't in the archive, which goes on without it. The file is an archive only
-/// once ``finish()`` returned.
+/// ``ZipReader`` accepts every archive that it writes: names and sizes that the reader rejects are rejected here by the
+/// same rules. If adding an entry fails, the archive does not contain that entry and remains usable. The file is a
+/// valid archive only after ``finish()``.
 package final class ZipWriter {
-  /// The sizes and counts from which on ZIP64's wider fields are used.
+  /// The sizes and counts from which the wider fields of ZIP64 are used.
   struct Thresholds {
     var size: Int64 = 0xFFFF_FFFF
     var entries = 0xFFFF
@@ -25,11 +27,11 @@ package final class ZipWriter {
   private var end: Int64 = 0
   private var isFinished = false
 
-  /// Begins an archive at the start of `file`, which is empty and open for writing.
+  /// Starts an archive at the beginning of `file`, which must be empty and open for writing.
   /// - Parameters:
-  ///   - level: zlib's, 0 (stored) to 9.
-  ///   - limits: What the reader of the archive takes.
-  ///   - profile: How strictly the reader checks it.
+  ///   - level: The compression level of zlib, 0 (stored) to 9.
+  ///   - limits: The limits of the archive's reader.
+  ///   - profile: The profile of the archive's reader.
   package convenience init(
     _ file: File, level: Int32 = 6, limits: ZipLimits = .default, profile: ZipProfile = .lenient
   ) {
@@ -48,20 +50,22 @@ package final class ZipWriter {
     encoder = EntryEncoder(level: level, limits: limits)
   }
 
-  /// Appends an entry that holds what `source`, a regular file, holds. Takes a fixed amount of memory.
-  /// - Parameter name: Parts separated by `/`. Only an empty source makes a folder, whose name ends in `/`.
+  /// Appends an entry with the contents of `source`, a regular file. Takes a fixed amount of memory.
+  /// - Parameter name: The name, with components separated by `/`. A name that ends in `/` is a folder and needs an
+  ///   empty source.
   package func add(_ name: String, contentsOf source: File) throws(ZipError) {
     try naming(name) { () throws(ZipError) in try add(name, EntrySource(source)) }
   }
 
-  /// Appends an entry that holds `bytes`.
-  /// - Parameter name: Parts separated by `/`. A folder's ends in `/` and it holds no bytes.
+  /// Appends an entry with the contents `bytes`.
+  /// - Parameter name: The name, with components separated by `/`. A name that ends in `/` is a folder and needs empty
+  ///   contents.
   package func add(_ name: String, bytes: [UInt8]) throws(ZipError) {
     try naming(name) { () throws(ZipError) in try add(name, EntrySource(bytes)) }
   }
 
-  /// Writes the central directory; nothing may be added afterwards.
-  /// - Returns: the archive's length in bytes.
+  /// Writes the central directory. No entries can be added afterwards.
+  /// - Returns: The length of the archive in bytes.
   @discardableResult
   package func finish() throws(ZipError) -> Int64 {
     guard !isFinished else { throw ZipError(.finished) }
@@ -84,7 +88,7 @@ package final class ZipWriter {
     try append(header, data: [])
   }
 
-  /// Appends an entry whose data was made ahead.
+  /// Appends an entry whose data was encoded in advance.
   func add(
     _ name: String, _ encoded: EntryEncoder.Encoded, data: [UInt8], isExecutable: Bool
   ) throws(ZipError) {
@@ -95,7 +99,7 @@ package final class ZipWriter {
     try append(header, data: data)
   }
 
-  /// Writes the local header before its data, which is `data` or stands in its place already.
+  /// Writes the local header, followed by `data`; `data` is empty if the entry's data is already in the file.
   private func append(_ header: EntryHeader, data: [UInt8]) throws(ZipError) {
     let start = end
     try mapSystemError { () throws(SystemError) in try file.write(header.local + data, at: start) }
@@ -106,7 +110,7 @@ package final class ZipWriter {
     totalSize += header.encoded.size
   }
 
-  /// Refuses what a reader would refuse.
+  /// Throws for a name or size that a reader would reject.
   private func check(_ name: String, size: Int64) throws(ZipError) {
     guard !isFinished else { throw ZipError(.finished) }
     if let problem = profile.problem(with: name) { throw ZipError(.name(problem)) }
@@ -119,7 +123,7 @@ package final class ZipWriter {
     guard size <= limits.totalSize - totalSize else { throw ZipError(.limit(.totalSize)) }
   }
 
-  /// Names the entry in whatever `body` throws.
+  /// Adds the name of the entry to any error that `body` throws.
   func naming<Result>(
     _ name: String, _ body: () throws(ZipError) -> Result
   ) throws(ZipError) -> Result {
@@ -154,5 +158,79 @@ package final class ZipWriter {
     bytes.append(littleEndian: end >= thresholds.size ? .max : UInt32(end))
     bytes.append(littleEndian: UInt16(0))
     return bytes
+  }
+}
+
+extension ZipWriter {
+  /// The maximum number of files and bytes that are deflated in memory before they are written. Larger files are
+  /// deflated directly into the archive, one by one.
+  private static let batchFiles = 64
+  private static let batchSize: Int64 = 16 << 20
+
+  /// Appends one entry for each file, in this order. The result is identical to repeated ``add(_:contentsOf:)``, but
+  /// all processor cores are used. Blocks the calling thread.
+  ///
+  /// After an error, the archive contains the entries before the one named in the error, and no others.
+  /// - Parameters:
+  ///   - files: The names of the entries and the paths of their contents, which must be regular files. Links
+  ///     are not followed.
+  ///   - executables: The names of the entries to mark as executable.
+  package func addFiles(
+    _ files: [(name: String, path: String)], executables: Set<String> = []
+  ) throws(ZipError) {
+    var batch: [(name: String, source: EntrySource)] = []
+    var batchSize: Int64 = 0
+    for file in files {
+      let source: EntrySource
+      do throws(ZipError) {
+        source = try naming(file.name) { () throws(ZipError) in
+          try EntrySource(mapSystemError { () throws(SystemError) in try File(file.path) })
+        }
+      } catch {
+        try add(batch, executables)
+        throw error
+      }
+      if batch.count == Self.batchFiles || batchSize + source.size > Self.batchSize {
+        try add(batch, executables)
+        batch.removeAll()
+        batchSize = 0
+      }
+      batch.append((file.name, source))
+      batchSize += source.size
+    }
+    try add(batch, executables)
+  }
+
+  private typealias Made = Result<(encoded: EntryEncoder.Encoded, data: [UInt8]), ZipError>
+
+  /// Deflates the sources in parallel and appends them in order.
+  private func add(
+    _ batch: [(name: String, source: EntrySource)], _ executables: Set<String>
+  ) throws(ZipError) {
+    guard batch.count > 1 else {
+      for (name, source) in batch {
+        try naming(name) { () throws(ZipError) in
+          try add(name, source, isExecutable: executables.contains(name))
+        }
+      }
+      return
+    }
+    let made = Mutex([Made?](repeating: nil, count: batch.count))
+    let encoder = encoder
+    DispatchQueue.concurrentPerform(iterations: batch.count) { index in
+      let result = Made { () throws(ZipError) in
+        var sink = MemorySink()
+        let encoded = try encoder.encode(batch[index].source, into: &sink)
+        return (encoded, sink.bytes)
+      }
+      made.withLock { $0[index] = result }
+    }
+    for (file, made) in zip(batch, made.withLock { $0 }) {
+      guard let made else { continue }
+      try naming(file.name) { () throws(ZipError) in
+        let (encoded, data) = try made.get()
+        try add(file.name, encoded, data: data, isExecutable: executables.contains(file.name))
+      }
+    }
   }
 }

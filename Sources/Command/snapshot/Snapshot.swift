@@ -4,15 +4,15 @@ import SnapshotClient
 import Synchronization
 import SystemIO
 
-/// The command: where the parts of the product are put together.
+/// The command-line tool. It connects the parts of the product.
 @main
 struct Snapshot: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "snapshot",
-    abstract: "Keeps what users saw: records an app's data, attaches it to bug reports, replays it.",
+    abstract: "Records an app's data, attaches it to bug reports, and replays it.",
     discussion: """
-      Results go to stdout, everything else to stderr. Exit codes: 0 done, 1 failed, 2 refused input or \
-      verification failed, 64 wrong usage.
+      Results are written to stdout, everything else to stderr. Exit codes: 0 success, 1 failure, 2 the input was \
+      refused or did not verify, 64 wrong usage.
       """,
     version: version,
     subcommands: [
@@ -23,8 +23,8 @@ struct Snapshot: AsyncParsableCommand {
       ScrubCommand.self, ReindexCommand.self,
     ])
 
-  /// What `--version` prints where no command is named: `list` has a `--version` of its own, which would be taken for
-  /// this one wherever another of its arguments is wrong.
+  /// The text of `--version`, only if no subcommand is named. `list` has its own `--version` option, which
+  /// ArgumentParser would otherwise confuse with this flag if another argument is invalid.
   private static var version: String {
     let namesCommand = CommandLine.arguments.dropFirst().first.map { !$0.hasPrefix("-") } ?? false
     return namesCommand ? "" : ProductVersion.current
@@ -33,6 +33,7 @@ struct Snapshot: AsyncParsableCommand {
   static func main() async {
     StandardStreams.occupyClosed()
     do {
+      try UnknownCommand.check(CommandLine.arguments.dropFirst())
       var command = try parseAsRoot()
       if var asynchronous = command as? any AsyncParsableCommand {
         try await asynchronous.run()

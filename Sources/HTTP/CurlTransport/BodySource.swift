@@ -3,22 +3,22 @@
   import HTTPTransport
   import SystemIO
 
-  /// Gives out a request's body piece by piece.
+  /// Reads a request's body in pieces.
   struct BodySource {
     private enum Kind {
       case bytes(Data)
       case file(File)
     }
 
-    /// The length that is declared; `nil` where there is no body.
+    /// The declared length; `nil` if there is no body.
     let length: Int64?
-    /// How many bytes have been given out.
+    /// The number of bytes read so far.
     private(set) var offset: Int64 = 0
     private let kind: Kind
-    /// Where in the file the body begins.
+    /// The offset of the body's first byte in the file.
     private var start: Int64 = 0
 
-    /// Opens the file, where the body is one.
+    /// Opens the file if the body is in one.
     init(_ body: TransportBody) throws(TransportError) {
       switch body {
       case .none:
@@ -36,7 +36,7 @@
         let size: Int64
         do { size = try file.size } catch { throw .file(error.description) }
         guard range.lowerBound >= 0, range.upperBound <= size else {
-          throw .file("\(url.path) has \(size) bytes instead of \(range.upperBound) and more")
+          throw .file("\(url.path) has \(size) bytes, but the request needs \(range.upperBound)")
         }
         kind = .file(file)
         start = range.lowerBound
@@ -44,7 +44,7 @@
       }
     }
 
-    /// Fills `buffer` as far as the declared length goes; 0 at the end.
+    /// Fills `buffer`, at most up to the declared length. Returns the number of bytes, which is 0 at the end.
     mutating func read(into buffer: UnsafeMutableRawBufferPointer) throws(TransportError) -> Int {
       let wanted = Int(min(Int64(buffer.count), (length ?? 0) - offset))
       guard wanted > 0 else { return 0 }
@@ -64,7 +64,7 @@
       return wanted
     }
 
-    /// Goes on at `position`; `false` where there is no such place.
+    /// Continues at `position`. Returns `false` if it is outside the body.
     mutating func seek(to position: Int64) -> Bool {
       guard (0...(length ?? 0)).contains(position) else { return false }
       offset = position
@@ -73,7 +73,7 @@
 
     private static func open(_ url: URL) throws(TransportError) -> File {
       let path = url.resolvingSymlinksInPath().path
-      // Looked at first, since to open a pipe would wait for its other end.
+      // The type is checked before opening, because opening a pipe waits for its other end.
       guard Folder.isRegularFile(path) else { throw .file("\(url.path) is not a regular file") }
       do { return try File(path, .read) } catch { throw .file(error.description) }
     }

@@ -3,28 +3,28 @@
   package import HTTPTypes
   import Synchronization
 
-  /// Sends requests by libcurl, all of them on one thread, which exists only while something is under way.
+  /// Sends requests with libcurl. All transfers run on one thread, which exists only while there are transfers.
   ///
-  /// Connections are kept and used again. TLS 1.2 is the least, and certificates are verified. Proxies are taken
-  /// from the environment (`https_proxy`, `no_proxy`, …) as libcurl does, but never for this machine itself.
+  /// Connections are kept open and reused. TLS 1.2 is the minimum, and certificates are verified. Proxies are read from
+  /// the environment (`https_proxy`, `no_proxy`, …) as libcurl does, but are never used for loopback addresses.
   package final class CurlTransport: Transport {
-    /// What may be set.
+    /// The settings of a transport.
     package struct Configuration: Sendable, Hashable {
-      /// How many connections are kept open for later requests.
+      /// The maximum number of connections kept open for later requests.
       package var keptConnections = 8
 
-      /// The defaults above.
+      /// Creates a configuration with the default values.
       package init() {}
     }
 
     private let loop: TransferLoop
 
-    /// A transport with connections of its own.
+    /// Creates a transport with its own connections.
     package init(configuration: Configuration = .init()) {
       loop = TransferLoop(keptConnections: configuration.keptConnections)
     }
 
-    /// Sends `request` as the protocol says.
+    /// Sends `request` as ``Transport`` specifies.
     package func send(
       _ request: HTTPRequest, body: TransportBody, destination: TransportDestination,
       timeouts: TransportTimeouts, events: (@Sendable (TransportEvent) -> Void)?

@@ -4,13 +4,13 @@
   import HTTPTransport
   import HTTPTypes
 
-  /// One libcurl easy handle with every option set, and what it points at.
+  /// A libcurl easy handle with all its options, which owns the memory that they point to.
   final class EasyHandle {
     let pointer: UnsafeMutableRawPointer
     private let message: UnsafeMutablePointer<CChar>
     private let fields: UnsafeMutablePointer<curl_slist>?
 
-    /// A handle that calls `transfer` back, which has to outlive it.
+    /// Creates a handle that calls back `transfer`, which must outlive the handle.
     init(for transfer: Transfer, bodyLength: Int64?) throws(TransportError) {
       guard let pointer = curl_easy_init() else { throw .connectionFailed("libcurl has no handle left") }
       self.pointer = pointer
@@ -21,7 +21,7 @@
         setConnection(to: transfer.request, timeouts: transfer.timeouts),
         setMethod(of: transfer.request, bodyLength: bodyLength),
         setCallbacks(to: transfer)
-      else { throw .invalidRequest("libcurl refuses an option: \(String(cString: message))") }
+      else { throw .invalidRequest("libcurl rejects an option: \(String(cString: message))") }
     }
 
     deinit {
@@ -30,7 +30,7 @@
       message.deallocate()
     }
 
-    /// libcurl's words for what went wrong, or the code's.
+    /// Returns libcurl's message for the last error, or a general text for `code` if there is none.
     func message(for code: CURLcode) -> String {
       let own = String(cString: message)
       let text = own.isEmpty ? String(cString: curl_easy_strerror(code)) : own
@@ -49,15 +49,15 @@
         && set(CURLOPT_SSL_VERIFYPEER, 1)
         && set(CURLOPT_SSL_VERIFYHOST, 2)
         && set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-        // An empty name means no proxy, whatever the environment says.
+        // An empty name disables proxies, including those from the environment.
         && (!request.authority.isLoopback || set(CURLOPT_PROXY, ""))
         && snapshot_curl_set_pointer(pointer, CURLOPT_ERRORBUFFER, message) == CURLE_OK
         && snapshot_curl_set_fields(pointer, fields) == CURLE_OK
     }
 
     private func setMethod(of request: CheckedRequest, bodyLength: Int64?) -> Bool {
-      // libcurl repeats a request by itself when a kept connection turns out to be closed. Where a repetition
-      // might do something twice, a connection that was never used leaves no room for that.
+      // libcurl repeats a request automatically if a reused connection turns out to be closed. A new connection
+      // prevents this for requests that must not be executed twice.
       guard request.isRepeatable || set(CURLOPT_FRESH_CONNECT, 1) else { return false }
       let method = request.request.method
       let length = bodyLength ?? ([.post, .put, .patch].contains(method) ? 0 : nil)
@@ -81,15 +81,16 @@
       snapshot_curl_set_string(pointer, option, value) == CURLE_OK
     }
 
-    /// From how many bytes on a body waits for the server's `100 Continue`, so that a refusal comes first.
+    /// The size in bytes from which a body waits for `100 Continue`, so that the server can refuse it before it is
+    /// sent.
     private static let largeBody: Int64 = 1024 * 1024
 
     private static func makeList(of fields: HTTPFields, asksFirst: Bool) -> UnsafeMutablePointer<curl_slist>?
     {
-      // libcurl asks first before every upload; for a small one that costs more than it saves.
+      // libcurl sends `Expect` with every upload; for a small body the round trip costs more than it saves.
       var list = asksFirst ? nil : curl_slist_append(nil, "Expect:")
       for field in fields {
-        // "Name:" would remove a field, "Name;" sends one that is empty.
+        // libcurl removes a field for "Name:" and sends an empty one for "Name;".
         var line = Array(field.name.rawName.utf8)
         field.withUnsafeBytesOfValue { value in
           line += value.isEmpty ? [UInt8(ascii: ";")] : Array(": ".utf8)
@@ -102,5 +103,70 @@
       }
       return list
     }
+  }
+#endif
+
+#if canImport(CCurl)
+  import CCurl
+  import Glibc
+
+  extension EasyHandle {
+    /// Sets `transfer`'s methods as the callbacks of libcurl.
+    func setCallbacks(to transfer: Transfer) -> Bool {
+      let context = Unmanaged.passUnretained(transfer).toOpaque()
+      let pointed = [
+        CURLOPT_PREREQDATA, CURLOPT_HEADERDATA, CURLOPT_WRITEDATA, CURLOPT_READDATA, CURLOPT_SEEKDATA,
+      ]
+      .allSatisfy { snapshot_curl_set_pointer(pointer, $0, context) == CURLE_OK }
+      return pointed
+        && snapshot_curl_set_socket_function(pointer, prepareSocket) == CURLE_OK
+        && snapshot_curl_set_prerequest_function(pointer, prerequest) == CURLE_OK
+        && snapshot_curl_set_data_function(pointer, CURLOPT_HEADERFUNCTION, headLine) == CURLE_OK
+        && snapshot_curl_set_data_function(pointer, CURLOPT_WRITEFUNCTION, writeBody) == CURLE_OK
+        && snapshot_curl_set_data_function(pointer, CURLOPT_READFUNCTION, readBody) == CURLE_OK
+        && snapshot_curl_set_seek_function(pointer, seekBody) == CURLE_OK
+    }
+  }
+
+  private func transfer(_ context: UnsafeMutableRawPointer) -> Transfer {
+    Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+  }
+
+  /// Limits the unsent data in the socket's buffer. Otherwise progress would count bytes that are not sent yet, and a
+  /// slow connection would look idle while it sends megabytes from the buffer. Errors are ignored: the option is not
+  /// available everywhere.
+  private let prepareSocket: curl_sockopt_callback = { _, socket, purpose in
+    guard purpose == CURLSOCKTYPE_IPCXN else { return CURL_SOCKOPT_OK }
+    var unsent: Int32 = 128 * 1024
+    setsockopt(socket, Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, &unsent, socklen_t(MemoryLayout<Int32>.size))
+    return CURL_SOCKOPT_OK
+  }
+
+  private let prerequest: curl_prereq_callback = { context, _, _, _, _ in
+    guard let context else { return CURL_PREREQFUNC_ABORT }
+    transfer(context).connectionStands()
+    return CURL_PREREQFUNC_OK
+  }
+
+  private let headLine: curl_write_callback = { bytes, size, count, context in
+    guard let bytes, let context else { return 0 }
+    let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
+    return transfer(context).takeHeadLine(line) ? line.count : 0
+  }
+
+  private let writeBody: curl_write_callback = { bytes, size, count, context in
+    guard let bytes, let context else { return 0 }
+    let chunk = UnsafeRawBufferPointer(start: bytes, count: size * count)
+    return transfer(context).takeBody(chunk) ? chunk.count : 0
+  }
+
+  private let readBody: curl_write_callback = { buffer, size, count, context in
+    guard let buffer, let context else { return Int(CURL_READFUNC_ABORT) }
+    return transfer(context).fill(UnsafeMutableRawBufferPointer(start: buffer, count: size * count))
+  }
+
+  private let seekBody: curl_seek_callback = { context, offset, origin in
+    guard let context, origin == SEEK_SET else { return CURL_SEEKFUNC_FAIL }
+    return transfer(context).seek(to: Int64(offset)) ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL
   }
 #endif

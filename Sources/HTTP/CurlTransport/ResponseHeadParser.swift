@@ -2,17 +2,18 @@
   import HTTPTransport
   import HTTPTypes
 
-  /// Puts a response's head together from the lines that libcurl hands over one by one.
+  /// Assembles a response's head from the lines that libcurl passes one by one.
   ///
-  /// Any number of informational ones, then the final one; trailers are dropped: they come after the final head.
+  /// Accepts any number of informational heads, then the final one. Drops trailers, which come after the final head.
   struct ResponseHeadParser {
     private var status: HTTPResponse.Status?
     private var fields: [(name: HTTPField.Name, value: [UInt8])] = []
     private var size = 0
     private var isFinal = false
 
-    /// Takes one line with its end.
-    /// - Returns: a response's head once its empty line is here; after an informational one (1xx) another follows.
+    /// Processes one line, including its line end.
+    ///
+    /// - Returns: the head, after its empty line. After an informational head (1xx), another one follows.
     mutating func take(_ line: UnsafeRawBufferPointer) throws(TransportError) -> HTTPResponse? {
       size += line.count
       guard size <= TransportLimits.headBytes else {
@@ -29,7 +30,7 @@
         try takeField(text)
         return nil
       }
-      guard let status else { throw .interrupted("the answer is no HTTP") }
+      guard let status else { throw .interrupted("the response is not HTTP") }
       isFinal = status.kind != .informational
       defer { (self.status, fields) = (nil, []) }
       return HTTPResponse(
@@ -39,14 +40,14 @@
 
     private mutating func takeField(_ text: Slice<UnsafeRawBufferPointer>) throws(TransportError) {
       if text.first == 0x20 || text.first == 0x09, !fields.isEmpty {
-        // A folded line goes on with the last value (RFC 9112 §5.2).
+        // A folded line continues the last value (RFC 9112 §5.2).
         fields[fields.count - 1].value += [0x20] + Self.trimmed(text)
         return
       }
       guard
         let colon = text.firstIndex(of: UInt8(ascii: ":")),
         let name = HTTPField.Name(String(decoding: text[..<colon], as: UTF8.self))
-      else { throw .interrupted("the answer holds a line that is no field") }
+      else { throw .interrupted("the response has a line that is not a field") }
       fields.append((name, Self.trimmed(text[text.index(after: colon)...])))
     }
 

@@ -4,17 +4,17 @@
   import HTTPTypes
   import Synchronization
 
-  /// One request on its way through libcurl.
+  /// A request that libcurl is executing.
   ///
-  /// - Invariant: from its submission on everything but ``isCancelled`` belongs to the loop's queue, where libcurl
-  ///   calls back, too. That is what makes `@unchecked Sendable` true.
+  /// - Invariant: after submission, everything except ``isCancelled`` is accessed only on the loop's queue, where
+  ///   libcurl also calls back. This makes `@unchecked Sendable` correct.
   final class Transfer: @unchecked Sendable {
     typealias Outcome = Result<TransportResponse, TransportError>
 
     let request: CheckedRequest
     let timeouts: TransportTimeouts
     let isCancelled = Atomic<Bool>(false)
-    /// Set before submission, called once.
+    /// Called once, with the outcome. Set it before submission.
     var completion: ((Outcome) -> Void)?
 
     private let body: TransportBody
@@ -27,9 +27,9 @@
     private var receiver: ResponseReceiver?
     private var headParser = ResponseHeadParser()
     private var uploadMeter: ProgressMeter
-    /// Whether a connection stood and the request was about to be written.
+    /// Whether a connection was established and the request was about to be sent.
     private var hasBegun = false
-    /// What a callback stopped libcurl for.
+    /// The error with which a callback stopped libcurl.
     private var failure: TransportError?
 
     init(
@@ -44,7 +44,7 @@
       uploadMeter = ProgressMeter(uploadAnsweredTo: destination, events)
     }
 
-    /// Opens the files and makes the handle, which stays this object's.
+    /// Opens the files and creates the handle, which this object owns.
     func prepare() throws(TransportError) -> UnsafeMutableRawPointer {
       let source = try BodySource(body)
       self.source = source
@@ -55,7 +55,7 @@
       return handle.pointer
     }
 
-    /// Lets go of everything and answers.
+    /// Releases all resources and calls the completion.
     func complete(_ outcome: Outcome) {
       handle = nil
       source = nil
@@ -66,20 +66,20 @@
 
     // MARK: Deadlines
 
-    /// When ``reasonToStop(at:)`` has to be asked again.
+    /// When to call ``reasonToStop(at:)`` again.
     var deadline: ContinuousClock.Instant {
       let total = timeouts.total.map { started + .seconds($0) }
       let idle = hasBegun ? lastActivity + .seconds(timeouts.idle) : nil
       return [total, idle].compactMap(\.self).min() ?? .now + .seconds(60)
     }
 
-    /// Why the transfer must not go on, if it must not.
+    /// The reason to stop the transfer now, or `nil`.
     func reasonToStop(at now: ContinuousClock.Instant) -> TransportError? {
       if isCancelled.load(ordering: .acquiring) { return .cancelled }
       return deadline <= now ? .timedOut : nil
     }
 
-    // MARK: What libcurl calls back for
+    // MARK: Callbacks of libcurl
 
     func connectionStands() {
       hasBegun = true
@@ -88,7 +88,7 @@
 
     func fill(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
       lastActivity = .now
-      // A server that has said all it has to say wants no more of the body; libcurl would send on.
+      // After a complete response the server needs no more of the body, but libcurl would continue to send it.
       if receiver?.isComplete == true { return Int(CURL_READFUNC_ABORT) }
       return attempt(elseReturn: Int(CURL_READFUNC_ABORT)) { () throws(TransportError) in
         let count = try source?.read(into: buffer) ?? 0
@@ -97,8 +97,8 @@
       }
     }
 
-    /// Goes back to the start when libcurl repeats a request whose kept connection turned out to be closed. What would
-    /// send a part of an upload again is left to whoever asks first how much of it the server has.
+    /// Rewinds the body when libcurl repeats a request because a reused connection turned out to be closed. Refuses
+    /// this for parts of an upload: the client must first ask the server how many bytes it has.
     func seek(to offset: Int64) -> Bool {
       request.request.method.isIdempotent && source?.seek(to: offset) ?? false
     }
@@ -137,10 +137,11 @@
 
     // MARK: The end
 
-    /// What libcurl's result means.
+    /// Converts libcurl's result.
     func outcome(of code: CURLcode) -> Outcome {
       if let failure { return .failure(failure) }
-      // What breaks after a whole response, such as the rest of a refused upload, does not take it back.
+      // An error after a complete response, such as a failure to send the rest of a refused upload, does not invalidate
+      // the response.
       if code == CURLE_OK || receiver?.isComplete == true {
         do throws(TransportError) {
           guard let response = try receiver?.finish() else { throw .interrupted("no response") }

@@ -4,11 +4,11 @@
   import HTTPTransport
   import Synchronization
 
-  /// Drives transfers by one libcurl multi handle.
+  /// Executes transfers with one libcurl multi handle.
   ///
-  /// - Invariant: `active` and every transfer that was submitted belong to ``run()``, and ``run()`` is never
-  ///   scheduled twice at a time. The multi handle is used there alone, except for `curl_multi_wakeup`, which
-  ///   libcurl allows from any thread. That is what makes `@unchecked Sendable` true.
+  /// - Invariant: only ``run()`` accesses `active` and the submitted transfers, and it is never scheduled twice at the
+  ///   same time. Only ``run()`` uses the multi handle, except for `curl_multi_wakeup`, which libcurl allows from any
+  ///   thread. This makes `@unchecked Sendable` correct.
   final class TransferLoop: @unchecked Sendable {
     private struct Inbox {
       var arrivals: [Transfer] = []
@@ -20,7 +20,7 @@
     private let inbox = Mutex(Inbox())
     private var active: [UnsafeMutableRawPointer: Transfer] = [:]
 
-    /// Sets libcurl up once for the process.
+    /// Initializes libcurl once per process.
     private static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
     init(keptConnections: Int) {
@@ -32,7 +32,7 @@
       if let multi { curl_multi_cleanup(multi) }
     }
 
-    /// Takes a transfer over; it is completed on the loop's queue.
+    /// Adds a transfer and takes ownership of it. It completes on the loop's queue.
     func submit(_ transfer: Transfer) {
       let mustStart = inbox.withLock { inbox in
         inbox.arrivals.append(transfer)
@@ -42,12 +42,12 @@
       if mustStart { queue.async { self.run() } } else { wake() }
     }
 
-    /// Makes the loop look at its transfers again.
+    /// Makes the loop check its transfers immediately.
     func wake() {
       if let multi { curl_multi_wakeup(multi) }
     }
 
-    /// Runs until nothing is left to do.
+    /// Runs until there are no transfers.
     private func run() {
       while let arrivals = takeArrivals() {
         for transfer in arrivals { start(transfer) }
@@ -64,7 +64,7 @@
       }
     }
 
-    /// What was submitted meanwhile; `nil` ends the loop.
+    /// Returns the transfers submitted since the last call. Returns `nil` to end the loop.
     private func takeArrivals() -> [Transfer]? {
       inbox.withLock { inbox in
         guard !inbox.arrivals.isEmpty || !active.isEmpty else {
@@ -82,7 +82,7 @@
         guard let multi else { throw .connectionFailed("libcurl could not be set up") }
         let easy = try transfer.prepare()
         guard curl_multi_add_handle(multi, easy) == CURLM_OK else {
-          throw .connectionFailed("libcurl takes no further transfer")
+          throw .connectionFailed("libcurl accepts no further transfer")
         }
         active[easy] = transfer
       } catch {

@@ -1,35 +1,35 @@
 import HTTPTypes
 import SystemIO
 
-/// One request and what became of it, for access logs and metrics.
+/// A finished request and its response, for access logs and metrics.
 ///
-/// What is text is made when it is asked for, so that counting alone costs little.
+/// Texts are created on access, so that counting alone is cheap.
 public struct HTTPExchange: Sendable {
-  /// The status that was sent; 0 where the connection ended before any was.
+  /// The status of the response; 0 if the connection ended before a status was sent.
   public var status: Int
-  /// Bytes of the request's head, and of what was read of its body without its coding.
+  /// The number of bytes of the request's head, and of the decoded body that was read.
   public var bytesReceived: Int64
-  /// Bytes of the response that the system took, head and coding included.
+  /// The number of bytes of the response that were written to the socket, including head and transfer coding.
   public var bytesSent: Int64
-  /// From the head's last byte to the response's.
+  /// The time from the last byte of the request's head to the last byte of the response.
   public var duration: Duration
-  /// Whether the whole response was sent; `false` where the client went away or the server gave up.
+  /// Whether the whole response was sent. `false` if the client disconnected or the server aborted the exchange.
   public var isComplete: Bool
-  /// What the handler had to say: ``HTTPServerRequest/note``.
+  /// The value that the handler stored in ``HTTPServerRequest/note``.
   public var note: (any AnyObject & Sendable)?
 
-  /// `nil` where no head could be read.
+  /// The head, or `nil` if it could not be parsed.
   let head: ReceivedHead?
   let number: UInt64
   let forwardedPeer: String?
   let address: SocketAddress
 
-  /// The method, or `-` where no head could be read.
+  /// The method, or `-` if the head could not be parsed.
   public var method: String { head?.method.rawValue ?? "-" }
-  /// The path without its query, which may hold secrets; `-` where no head could be read.
+  /// The path without its query, which can contain secrets; `-` if the head could not be parsed.
   public var path: String { head?.path ?? "-" }
-  /// The request's id, as ``HTTPServerRequest/id`` says.
+  /// The request's id; see ``HTTPServerRequest/id``.
   public var requestID: String { head?.id ?? ReceivedHead.text(ofNumber: number) }
-  /// Who sent the request, as ``HTTPServerRequest/peer`` says.
+  /// The address of the client; see ``HTTPServerRequest/peer``.
   public var peer: String { forwardedPeer ?? address.description }
 }

@@ -1,21 +1,23 @@
+import HTTPSemantics
 public import HTTPTypes
+import JSONText
 
-/// An error that the client is told, as `application/problem+json` (RFC 9457).
+/// An error response in the format `application/problem+json` (RFC 9457).
 public struct HTTPProblem: Error, Sendable {
   /// The status.
   public var status: HTTPResponse.Status
-  /// An absolute URI that names the kind of problem and never changes.
+  /// An absolute URI that identifies the kind of problem. It never changes.
   public var type: String
-  /// The kind in a few words, the same every time.
+  /// A short title of the kind, which is the same in every response.
   public var title: String
-  /// What is wrong this time and what to do about it, for people.
+  /// What is wrong with this request and how to correct it, for people.
   public var detail: String
-  /// Fields to send along, such as `Allow` or `Retry-After`.
+  /// Additional fields of the response, such as `Allow` or `Retry-After`.
   public var headerFields: HTTPFields
-  /// Further members of the answer's object (RFC 9457 §3.2), which machines read; names of letters and `-`.
+  /// Additional members of the JSON object (RFC 9457 §3.2), for programs. Names consist of letters and `-`.
   public var numbers: KeyValuePairs<String, Int64> = [:]
 
-  /// Describes a problem.
+  /// Creates a problem from its parts.
   public init(
     status: HTTPResponse.Status, type: String, title: String, detail: String, headerFields: HTTPFields = [:]
   ) {
@@ -26,7 +28,7 @@ public struct HTTPProblem: Error, Sendable {
     self.headerFields = headerFields
   }
 
-  /// Describes a problem of a kind that this package names: its type is `urn:data-snapshots:problem:` and `kind`.
+  /// Creates a problem of this package. Its type is `urn:data-snapshots:problem:` followed by `kind`.
   public init(
     _ status: HTTPResponse.Status, kind: String, title: String, detail: String, headerFields: HTTPFields = [:]
   ) {
@@ -37,45 +39,75 @@ public struct HTTPProblem: Error, Sendable {
 }
 
 extension HTTPProblem {
-  /// 400: the request breaks a rule, which `detail` names.
+  /// 400: the request is malformed, as `detail` explains.
   public static func badRequest(_ detail: String) -> HTTPProblem {
     HTTPProblem(.badRequest, kind: "bad-request", title: "The request is malformed", detail: detail)
   }
 
-  /// 404: nothing answers under this path.
+  /// 404: no resource has this path.
   public static func noSuchPath() -> HTTPProblem {
     HTTPProblem(
-      .notFound, kind: "no-such-path", title: "There is nothing under this path",
-      detail: "No resource of this server has the path that was asked for.")
+      .notFound, kind: "no-such-path", title: "This path does not exist",
+      detail: "No resource of this server has the requested path.")
   }
 
-  /// 405: the path exists, and answers `allowed` only (RFC 9110 §15.5.6).
+  /// 405: the path exists, but only allows the methods `allowed` (RFC 9110 §15.5.6).
   public static func methodNotAllowed(_ method: HTTPRequest.Method, allowed: String) -> HTTPProblem {
     HTTPProblem(
-      .methodNotAllowed, kind: "method-not-allowed", title: "This resource does not answer this method",
-      detail: "\(method.rawValue) is not answered here; allowed are: \(allowed).",
+      .methodNotAllowed, kind: "method-not-allowed", title: "This resource does not support this method",
+      detail: "\(method.rawValue) is not allowed here. Allowed methods: \(allowed).",
       headerFields: [.allow: allowed])
   }
 
-  /// 501: no resource of this server knows `method` (RFC 9110 §15.6.2).
+  /// 501: no resource of this server supports `method` (RFC 9110 §15.6.2).
   public static func unknownMethod(_ method: HTTPRequest.Method) -> HTTPProblem {
     HTTPProblem(
-      .notImplemented, kind: "unknown-method", title: "This server does not know this method",
-      detail: "\(method.rawValue) is a method that no resource of this server answers.")
+      .notImplemented, kind: "unknown-method", title: "This server does not support this method",
+      detail: "\(method.rawValue) is not supported by any resource of this server.")
   }
 
-  /// 412: a condition that the request stated does not hold (RFC 9110 §15.5.13).
+  /// 412: a condition of the request is false (RFC 9110 §15.5.13).
   public static func preconditionFailed() -> HTTPProblem {
     HTTPProblem(
       .preconditionFailed, kind: "precondition-failed", title: "A precondition of the request does not hold",
-      detail: "What the request states in its If-… fields is not so; nothing was done.")
+      detail: "A condition in the If-… fields of the request is false. Nothing was changed.")
   }
 
-  /// 416: no byte of any range exists; `size` is how many there are (RFC 9110 §15.5.17).
+  /// 416: no byte of any range exists. `size` is the size of the content (RFC 9110 §15.5.17).
   public static func rangeNotSatisfiable(size: Int64) -> HTTPProblem {
     HTTPProblem(
-      .rangeNotSatisfiable, kind: "range-not-satisfiable", title: "The range lies outside of the content",
-      detail: "The content has \(size) bytes, and none of them is in the range that was asked for.",
+      .rangeNotSatisfiable, kind: "range-not-satisfiable", title: "The range is outside the content",
+      detail: "The content has \(size) bytes, and the requested range contains none of them.",
       headerFields: [.contentRange: "bytes */\(size)"])
+  }
+}
+
+extension HTTPProblem {
+  /// Returns the response for this problem: a JSON object with `type`, `title`, `status`, `detail`, `requestID` and
+  /// ``numbers``, as `application/problem+json`. The field `X-Request-Id` has the same id.
+  public func response(requestID: String) -> HTTPServerResponse {
+    var json: [UInt8] = []
+    func append(_ name: String, _ value: String) {
+      json.append(UInt8(ascii: json.isEmpty ? "{" : ","))
+      JSONString.append(name, to: &json)
+      json.append(UInt8(ascii: ":"))
+      json += value.utf8
+    }
+    func append(_ name: String, text: String) {
+      append(name, "")
+      JSONString.append(text, to: &json, escapesMarkup: true)
+    }
+    append("type", text: type)
+    append("title", text: title)
+    append("status", "\(status.code)")
+    append("detail", text: detail)
+    append("requestID", text: requestID)
+    for (name, number) in numbers { append(name, "\(number)") }
+    json += "}\n".utf8
+    var fields = headerFields
+    fields[.contentType] = "application/problem+json"
+    fields[.xRequestID] = requestID
+    fields[.xContentTypeOptions] = "nosniff"
+    return HTTPServerResponse(status: status, headerFields: fields, body: .bytes(json))
   }
 }

@@ -2,28 +2,29 @@ public import HTTPTypes
 import Synchronization
 public import SystemIO
 
-/// A request's body, piece by piece; iterated once.
+/// The body of a request, as a sequence of pieces. It can be iterated once.
 ///
-/// Asking for the first piece is what answers `Expect: 100-continue`. Pieces that nobody asks for stay with the
-/// sender: that is the back-pressure. A body that breaks off, comes too slowly or grows past the server's limit
-/// throws ``HTTPBodyError``; let it through, and the server answers with the status that fits.
+/// If the client sent `Expect: 100-continue`, requesting the first piece sends `100 Continue`. The server reads from
+/// the client only as fast as pieces are requested: this is the back-pressure. If the body is truncated, too slow or
+/// too large, iteration throws ``HTTPBodyError``. If the handler does not catch the error, the server sends the
+/// corresponding status.
 ///
-/// A reader whose task is cancelled never waits: it gets what has come, piece by piece, and a `CancellationError` where
-/// there is no more.
+/// In a cancelled task, iteration never waits: it returns the pieces already received, then throws `CancellationError`.
 public struct HTTPRequestBody: AsyncSequence, Sendable {
-  /// A piece: never an empty one.
+  /// A piece of the body, which is never empty.
   public typealias Element = IOBuffer
 
-  /// What the head says of the length; `nil` for a chunked body.
+  /// The length that the head declares; `nil` for a chunked body.
   public let declaredLength: Int64?
 
-  /// No body.
+  /// An empty body.
   public static let empty = HTTPRequestBody(declaredLength: 0) { nil }
 
   private let next: @Sendable () async throws -> IOBuffer?
   private let receivedTrailers: @Sendable () -> HTTPFields
 
-  /// A body whose pieces `next` gives until it gives `nil`, from when on `trailers` tells what came behind them.
+  /// Creates a body from `next`, which returns the pieces and then `nil`. After that, `trailers` returns the trailer
+  /// fields.
   public init(
     declaredLength: Int64?, trailers: @escaping @Sendable () -> HTTPFields = { [:] },
     next: @escaping @Sendable () async throws -> IOBuffer?
@@ -33,26 +34,27 @@ public struct HTTPRequestBody: AsyncSequence, Sendable {
     receivedTrailers = trailers
   }
 
-  /// The fields that came behind a chunked body, once its end was read; before that, none.
+  /// The trailer fields of a chunked body. Empty until the end of the body was read.
   ///
-  /// They are never merged into the head, and those that mean nothing there, or would have to be known before the body,
-  /// are left out: what frames, routes, authorizes or describes it (RFC 9110 §6.5.1). Which ones will come the field
-  /// `Trailer` of the head may tell.
+  /// They are never merged into the head. Fields that have no meaning in trailers, or must be known before the body,
+  /// are dropped: those for framing, routing, authorization and the content's description (RFC 9110 §6.5.1). The head's
+  /// field `Trailer` can announce them.
   public var trailers: HTTPFields { receivedTrailers() }
 
-  /// Iterates over the pieces.
+  /// Returns an iterator over the pieces.
   public func makeAsyncIterator() -> Iterator { Iterator(next: next) }
 
-  /// Iterates over the pieces.
+  /// An iterator over the pieces.
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate let next: @Sendable () async throws -> IOBuffer?
 
-    /// The next piece, never an empty one; `nil` at the end.
+    /// Returns the next piece, which is never empty, or `nil` at the end.
     public mutating func next() async throws -> IOBuffer? { try await next() }
   }
 
-  /// The same body under a lower limit: one byte more throws ``HTTPBodyError/tooLarge(limit:)``, before anything is
-  /// read (and before `100 Continue`) where the head tells the length. The server's own limit stays in force.
+  /// Returns the same body with a lower limit, in bytes. A larger body throws ``HTTPBodyError/tooLarge(limit:)``; if
+  /// the head declares the length, it does so before any byte is read and before `100 Continue`. The server's own limit
+  /// still applies.
   public func limited(to limit: Int64) -> HTTPRequestBody {
     if let declaredLength {
       guard declaredLength > limit else { return self }
@@ -66,7 +68,7 @@ public struct HTTPRequestBody: AsyncSequence, Sendable {
     }
   }
 
-  /// All of a body of at most `limit` bytes.
+  /// Returns the whole body. Throws ``HTTPBodyError/tooLarge(limit:)`` if it has more than `limit` bytes.
   public func collect(upTo limit: Int64) async throws -> [UInt8] {
     var bytes: [UInt8] = []
     for try await piece in limited(to: limit) {
@@ -80,4 +82,16 @@ public struct HTTPRequestBody: AsyncSequence, Sendable {
 
     func add(_ more: Int64) -> Int64 { count.add(more, ordering: .relaxed).newValue }
   }
+}
+
+/// The reason why a body could not be read to its end.
+public enum HTTPBodyError: Error, Sendable, Hashable {
+  /// The client disconnected, or the exchange is over.
+  case disconnected
+  /// The client was slower than the server's limits allow.
+  case tooSlow
+  /// The body is larger than the server's limit, in bytes.
+  case tooLarge(limit: Int64)
+  /// The chunked coding is malformed.
+  case malformed
 }

@@ -4,33 +4,33 @@ public import Logging
 import Synchronization
 public import SystemIO
 
-/// An HTTP/1.1 server (RFC 9110, RFC 9112, read strictly): one event loop per core, each with its own listening
-/// socket at the same address.
+/// An HTTP/1.1 server with strict parsing (RFC 9110, RFC 9112). It runs one event loop per core. Each loop has its own
+/// listening socket for the same address.
 public final class HTTPServer: Sendable {
-  /// Where and how to serve.
+  /// The settings of a server.
   public struct Configuration: Sendable {
     /// An IPv4 or IPv6 address, or `localhost`.
     public var host = "127.0.0.1"
-    /// The port; 0 takes a free one.
+    /// The port; 0 for any free port.
     public var port: UInt16 = 8080
-    /// How many event loops; at least 1.
+    /// The number of event loops; at least 1.
     public var eventLoops = Processors.count
-    /// What the server puts up with.
+    /// The limits for clients.
     public var limits = HTTPLimits()
-    /// The proxies that may say in `Forwarded` (RFC 7239) whom they bring a request from. Each must add its element
-    /// at the end of what it got, or in place of it; the last hop that isn't one of them counts as the client. From
-    /// everybody else the field is no more than a field.
+    /// The proxies whose `Forwarded` field (RFC 7239) is trusted to name the client. A trusted proxy must append its
+    /// element to the received field, or replace the field. The last hop that is not a trusted proxy counts as the
+    /// client. From other senders the field has no effect.
     public var trustedProxies: [AddressBlock] = []
-    /// The value of the field `Server`; none is sent without one.
+    /// The value of the field `Server`. If it is `nil`, the field is not sent.
     public var serverName: String?
-    /// How long ``HTTPServer/run()`` lets requests finish when its task is cancelled.
+    /// How long ``HTTPServer/run()`` waits for running requests when its task is cancelled.
     public var shutdownDeadline: Duration = .seconds(30)
-    /// Whether the logger is told of every exchange when it ends, at `info`.
+    /// Whether every finished exchange is logged, at level `info`.
     public var logsExchanges = true
-    /// Told of every exchange when it ends, on an event loop: it must not block.
+    /// Called with every finished exchange, on an event loop. It must not block.
     public var onResponse: (@Sendable (HTTPExchange) -> Void)?
 
-    /// The defaults.
+    /// Creates a configuration with the default values.
     public init(host: String = "127.0.0.1", port: UInt16 = 8080) {
       self.host = host
       self.port = port
@@ -49,14 +49,15 @@ public final class HTTPServer: Sendable {
   private let state = Mutex(State.new)
   private let ended = Signal()
 
-  /// A server that doesn't listen yet.
+  /// Creates a server. It does not listen yet.
   public init(configuration: Configuration, handler: any HTTPHandler, logger: Logger) {
     self.configuration = configuration
     self.handler = handler
     self.logger = logger
   }
 
-  /// Listens and serves, and answers where.
+  /// Starts to listen and serve, and returns the bound address.
+  ///
   /// - Throws: ``HTTPServerError``.
   @discardableResult
   public func start() async throws(HTTPServerError) -> SocketAddress {
@@ -88,16 +89,17 @@ public final class HTTPServer: Sendable {
     return bound
   }
 
-  /// How many connections are open.
+  /// The number of open connections.
   public var openConnections: Int {
     state.withLock {
       if case .running(_, let loops) = $0 { loops.first?.context.budget.connections ?? 0 } else { 0 }
     }
   }
 
-  /// Serves until ``shutdown(deadline:)`` is called or the calling task is cancelled, which begins a shutdown;
-  /// starts the server first where that hasn't been done.
-  /// - Throws: ``HTTPServerError`` where it can't listen.
+  /// Serves until ``shutdown(deadline:)`` is called or the calling task is cancelled. Cancellation starts a shutdown.
+  /// Starts the server if it was not started.
+  ///
+  /// - Throws: ``HTTPServerError`` if it can't listen.
   public func run() async throws(HTTPServerError) {
     if state.withLock({ if case .new = $0 { true } else { false } }) { try await start() }
     let deadline = configuration.shutdownDeadline
@@ -108,9 +110,9 @@ public final class HTTPServer: Sendable {
     }
   }
 
-  /// Stops accepting, closes idle connections, lets running requests finish within `deadline` and closes what is
-  /// left then, cancelling its handlers. Returns when no connection is open. Calling it again waits for the same
-  /// end, under the earlier deadline.
+  /// Stops accepting connections, closes idle ones and waits up to `deadline` for running requests. Then closes the
+  /// remaining connections and cancels their handlers. Returns when no connection is open. A second call waits for the
+  /// same end, with the earlier of the two deadlines.
   public func shutdown(deadline: Duration = .seconds(30)) async {
     let loops = state.withLock { state -> [EventLoop] in
       if case .running(_, let loops) = state { return loops }
@@ -121,4 +123,38 @@ public final class HTTPServer: Sendable {
     state.withLock { $0 = .stopped }
     ended.fire()
   }
+}
+
+/// The reason why a server can't start.
+public enum HTTPServerError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The configured host is neither an IP address nor `localhost`.
+  case invalidHost(String)
+  /// The configured server name is not a valid field value.
+  case invalidServerName(String)
+  /// Another process listens at this address.
+  case addressInUse(SocketAddress)
+  /// The system returned another error.
+  case cannotListen(SocketAddress, reason: String)
+  /// The server was started before.
+  case alreadyStarted
+
+  /// A description of the error for people.
+  public var description: String {
+    switch self {
+    case .invalidHost(let host): "“\(host)” is neither an IP address nor localhost."
+    case .invalidServerName(let name): "“\(name.escapedForLog)” can't be the value of the field Server."
+    case .addressInUse(let address):
+      "Another process is listening at \(address). Stop it, or choose another port (0 for any free port)."
+    case .cannotListen(let address, let reason): "The server can't listen at \(address): \(reason)."
+    case .alreadyStarted: "The server was started already."
+    }
+  }
+}
+
+/// Responds to requests.
+public protocol HTTPHandler: Sendable {
+  /// Responds to one request. Runs on the event loop of the request's connection, so it must not block: await work on
+  /// files, hashes and databases elsewhere. A thrown ``HTTPProblem`` is sent as problem+json. Any other error is logged
+  /// and becomes a 500 with only the request's id.
+  func respond(to request: HTTPServerRequest) async throws -> HTTPServerResponse
 }

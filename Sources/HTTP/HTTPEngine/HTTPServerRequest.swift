@@ -2,10 +2,9 @@ public import HTTPTypes
 import Synchronization
 import SystemIO
 
-/// One request as it came in: the head, and the body as it arrives.
+/// A received request: its head, and its body as it arrives.
 ///
-/// The parts of the head are made from the received bytes when they are asked for, so a handler pays for what it
-/// looks at.
+/// The parts of the head are parsed on access, so a handler pays only for the parts that it uses.
 public struct HTTPServerRequest: Sendable {
   private enum Head: Sendable {
     case received(ReceivedHead, Exchange)
@@ -13,11 +12,12 @@ public struct HTTPServerRequest: Sendable {
   }
 
   private let head: Head
-  /// The body; empty where the request has none.
+  /// The body; empty if the request has none.
   public let body: HTTPRequestBody
 
-  /// A request by its parts; handlers can be tested with it without a socket.
-  /// - Parameter onInterim: told of every interim answer; answers whether it went out.
+  /// Creates a request from its parts, to test handlers without a socket.
+  ///
+  /// - Parameter onInterim: called with each interim response; returns whether it was sent.
   public init(
     method: HTTPRequest.Method, path: String, query: String? = nil, authority: String = "localhost",
     headerFields: HTTPFields = [:], body: HTTPRequestBody = .empty, peer: String = "127.0.0.1:0",
@@ -44,7 +44,7 @@ public struct HTTPServerRequest: Sendable {
     }
   }
 
-  /// The path as it was sent, not decoded, always beginning with `/` (`*` only for `OPTIONS *`).
+  /// The path as sent, not decoded. It always starts with `/`, except for `OPTIONS *`, where it is `*`.
   public var path: String {
     switch head {
     case .received(let head, _): head.path
@@ -52,7 +52,7 @@ public struct HTTPServerRequest: Sendable {
     }
   }
 
-  /// What follows the first `?`, not decoded; `nil` where there is none.
+  /// The text after the first `?`, not decoded; `nil` if there is none.
   public var query: String? {
     switch head {
     case .received(let head, _): head.query
@@ -60,7 +60,7 @@ public struct HTTPServerRequest: Sendable {
     }
   }
 
-  /// The value of `Host`, or the authority of an absolute-form target; empty where an HTTP/1.0 request has neither.
+  /// The value of `Host`, or the authority of an absolute-form target. Empty if an HTTP/1.0 request has neither.
   public var authority: String {
     switch head {
     case .received(let head, _): head.authority
@@ -68,7 +68,7 @@ public struct HTTPServerRequest: Sendable {
     }
   }
 
-  /// The fields, without `Host` and those of the connection itself.
+  /// The fields, except `Host` and those that belong to the connection.
   public var headerFields: HTTPFields {
     switch head {
     case .received(let head, _): head.headerFields
@@ -76,8 +76,8 @@ public struct HTTPServerRequest: Sendable {
     }
   }
 
-  /// Who sent the request: the other end of the connection as `address:port`, or, where that is a trusted proxy,
-  /// whom it names, with a port only if it does so: an address, `unknown`, or a name like `_hidden`.
+  /// The client: the other end of the connection as `address:port`. If that is a trusted proxy, the client that the
+  /// proxy names, with a port only if the proxy states one: an address, `unknown`, or a name like `_hidden`.
   public var peer: String {
     switch head {
     case .received(let head, let exchange): exchange.forwardedPeer ?? head.peer.description
@@ -85,8 +85,9 @@ public struct HTTPServerRequest: Sendable {
     }
   }
 
-  /// Names this request in answers and logs: what the client says in `X-Request-Id`, if that is made of letters,
-  /// digits and `- _ . : = + / @ ~` and no longer than ``HTTPLimits/requestIDBytes``, or a name of the server's making.
+  /// The id of this request in responses and logs. This is the client's `X-Request-Id` if it consists of letters,
+  /// digits and `- _ . : = + / @ ~` and is not longer than ``HTTPLimits/requestIDBytes``. Otherwise the server creates
+  /// an id.
   public var id: String {
     switch head {
     case .received(let head, _): head.id
@@ -94,13 +95,14 @@ public struct HTTPServerRequest: Sendable {
     }
   }
 
-  /// Sends an interim answer (RFC 9110 §15.2), such as `103` or `104`, before the final one, and waits until the client
-  /// has taken it and all before it; a client that takes nothing is given up like one that takes no response.
+  /// Sends an interim response (RFC 9110 §15.2), such as `103` or `104`, before the final one. Waits until it and all
+  /// bytes before it were written to the socket. A client that does not read is disconnected, as for a final response.
   ///
-  /// None goes out to a client of HTTP/1.0, once the final answer has begun, or when the connection has ended. Fields
-  /// that are the server's to write are left out. `100 (Continue)` is answered when the body is asked for, and neither
-  /// it nor `101` can be sent here.
-  /// - Returns: whether it went out.
+  /// Sends nothing to a client with HTTP/1.0, after the final response has started, or after the connection has ended.
+  /// Drops fields that only the server sets. Can't send `100`, which the server sends when the body is requested, and
+  /// `101`.
+  ///
+  /// - Returns: whether the response was sent.
   @discardableResult
   public func sendInterim(_ status: HTTPResponse.Status, _ fields: HTTPFields = [:]) async -> Bool {
     switch head {
@@ -109,9 +111,9 @@ public struct HTTPServerRequest: Sendable {
     }
   }
 
-  /// Ends the exchange from any thread: the connection is reset, what is unsent is discarded, and a handler that waits for
-  /// the body gets ``HTTPBodyError/disconnected``. It does nothing once the exchange has ended, and keeps no part of the
-  /// request in memory.
+  /// Aborts the exchange, from any thread: resets the connection and discards unsent data. A handler that waits for the
+  /// body gets ``HTTPBodyError/disconnected``. Has no effect after the end of the exchange. The closure does not retain
+  /// the request.
   public var abort: @Sendable () -> Void {
     guard case .received(_, let exchange) = head else { return {} }
     let loop = exchange.loop
@@ -121,7 +123,7 @@ public struct HTTPServerRequest: Sendable {
     }
   }
 
-  /// What the handler has to say of the request to whoever is told of it in the end, as ``HTTPExchange/note``.
+  /// A value that the handler attaches to the request, for the receiver of ``HTTPExchange/note``.
   public var note: (any AnyObject & Sendable)? {
     get {
       switch head {
@@ -138,7 +140,7 @@ public struct HTTPServerRequest: Sendable {
   }
 }
 
-/// A request's head that was put together rather than received.
+/// A head that was created from its parts instead of being received.
 private final class GivenHead: Sendable {
   let method: HTTPRequest.Method
   let path: String

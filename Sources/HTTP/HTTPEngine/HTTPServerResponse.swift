@@ -1,8 +1,8 @@
 public import HTTPTypes
 public import SystemIO
 
-/// One answer. The server adds `Date`, `Content-Length` or chunked coding, and `Connection`, and leaves the body
-/// out for `HEAD`.
+/// A response. The server adds `Date`, `Content-Length` or chunked coding, and `Connection`, and omits the body for
+/// `HEAD`.
 public struct HTTPServerResponse: Sendable {
   /// The status.
   public var status: HTTPResponse.Status
@@ -11,19 +11,19 @@ public struct HTTPServerResponse: Sendable {
   /// The body.
   public var body: Body
 
-  /// What follows the head.
+  /// The content of a response.
   public enum Body: Sendable {
     /// Nothing.
     case empty
     /// Bytes in memory.
     case bytes([UInt8])
-    /// Parts one after the other, from memory and from files (by `sendfile`).
+    /// Parts in sequence, from memory and from files (sent with `sendfile`).
     case parts([Part])
-    /// Pieces as they are made, in chunked coding, until `nil`.
+    /// Pieces that are produced on demand, in chunked coding, until the closure returns `nil`.
     case stream(@Sendable () async throws -> [UInt8]?)
   }
 
-  /// One piece of a body whose length is known.
+  /// A part of a body with known length.
   public enum Part: Sendable {
     /// Bytes in memory.
     case bytes([UInt8])
@@ -31,7 +31,7 @@ public struct HTTPServerResponse: Sendable {
     case file(File, offset: Int64, count: Int64)
   }
 
-  /// An answer by its parts.
+  /// Creates a response from its parts.
   public init(status: HTTPResponse.Status, headerFields: HTTPFields = [:], body: Body = .empty) {
     self.status = status
     self.headerFields = headerFields

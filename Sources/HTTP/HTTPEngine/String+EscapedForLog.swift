@@ -1,5 +1,5 @@
 extension String {
-  /// Fit for one line of a log: control characters and what could pass for a line's end, escaped.
+  /// The text for one line of a log: control characters and Unicode line separators are escaped.
   var escapedForLog: String {
     func needsEscape(_ scalar: Unicode.Scalar) -> Bool {
       scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) || scalar.value == 0x2028

@@ -1,17 +1,18 @@
 public import HTTPTypes
 
-/// Which content codings the sender of a request takes, by its `Accept-Encoding` (RFC 9110 §12.5.3).
+/// The content codings that the sender of a request accepts, read from its `Accept-Encoding` (RFC 9110 §12.5.3).
 public struct AcceptedCodings: Sendable, Hashable {
-  /// What is named, in lower case, each with its weight in thousandths; empty where the field is missing or malformed.
+  /// The weight of each named coding in thousandths, keyed by its name in lower case. Empty if the field is missing or
+  /// malformed.
   private let weights: [String: Int]
 
-  /// Reads the field. One that breaks the grammar counts as not sent.
+  /// Reads the field. A malformed field counts as missing.
   public init(_ fields: HTTPFields) {
     weights = fields[.acceptEncoding].flatMap(Self.weights) ?? [:]
   }
 
-  /// Whether `coding`, in lower case, is wanted at least as much as the content as it is. A sender that names no coding
-  /// wants none, though it would have to put up with any.
+  /// Whether the sender prefers `coding`, in lower case, to unencoded content, or accepts both equally. A sender that
+  /// sends no `Accept-Encoding` accepts any coding, but gets none.
   public func prefers(_ coding: String) -> Bool {
     let weight = weight(of: coding) ?? 0
     return weight > 0 && weight >= self.weight(of: "identity") ?? 0
@@ -24,7 +25,7 @@ public struct AcceptedCodings: Sendable, Hashable {
     for element in text.split(separator: ",") {
       var scanner = FieldScanner(element)
       scanner.skipWhitespace()
-      // An empty element is to be put up with (RFC 9110 §5.6.1.2).
+      // Recipients must ignore empty list elements (RFC 9110 §5.6.1.2).
       if scanner.isAtEnd { continue }
       guard let coding = scanner.token()?.lowercased(), let parameters = scanner.parameters() else {
         return nil
@@ -39,7 +40,7 @@ public struct AcceptedCodings: Sendable, Hashable {
     return weights
   }
 
-  /// `0.8` as 800 (RFC 9110 §12.4.2); `nil` for what is no weight.
+  /// Reads a weight such as `0.8` as 800 (RFC 9110 §12.4.2). Returns `nil` if `text` is not a weight.
   private static func thousandths(_ text: String) -> Int? {
     let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
     guard let first = parts.first, first == "0" || first == "1" else { return nil }

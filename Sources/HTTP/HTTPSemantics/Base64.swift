@@ -1,10 +1,10 @@
-/// Base64 (RFC 4648 §4), as byte sequences of structured fields are written: with padding. Without it they are read too
+/// Base64 (RFC 4648 §4) for the byte sequences of structured fields. Encodes with padding; decodes with or without it
 /// (RFC 9651 §4.2.7).
 ///
-/// Foundation has it too, at the price of linking Foundation into whatever has a server: megabytes of memory and half of
-/// the time to start.
+/// Foundation's implementation would link Foundation into every server program, which costs megabytes of memory and
+/// doubles the start-up time.
 enum Base64 {
-  /// The text of `bytes`.
+  /// Returns `bytes` in base64, with padding.
   static func encode(_ bytes: [UInt8]) -> String {
     var text: [UInt8] = []
     text.reserveCapacity((bytes.count + 2) / 3 * 4)
@@ -21,8 +21,8 @@ enum Base64 {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// The bytes of `text`; `nil` where a character is none of the alphabet, the padding is neither complete nor missing
-  /// altogether, or bits are set that stand for nothing (§3.5).
+  /// Returns the decoded bytes. Returns `nil` if a character is not in the alphabet, the padding is incomplete, or
+  /// unused trailing bits are set (§3.5).
   static func decode(_ text: String) -> [UInt8]? {
     let digits = Array(text.utf8)
     let paddings = digits.reversed().prefix { $0 == padding }.count

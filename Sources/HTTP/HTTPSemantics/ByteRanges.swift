@@ -1,27 +1,27 @@
-/// Which bytes a `Range` field asks for (RFC 9110 §14).
+/// The bytes that a `Range` field requests (RFC 9110 §14).
 public enum ByteRanges: Sendable, Hashable {
-  /// The most ranges that one field may ask for before it is ignored.
+  /// The maximum number of ranges in one field. A field with more ranges is ignored.
   public static let maximumCount = 16
 
-  /// The field counts as not sent: all of the content is the answer.
+  /// The field counts as missing: the response has all of the content.
   case whole
-  /// These bytes, in the order that the client asked for; never empty, and none of them empty.
+  /// These byte ranges, in the requested order. Neither the array nor any range is empty.
   case some([Range<Int64>])
-  /// No byte of any range exists.
+  /// No requested range contains an existing byte.
   case unsatisfiable
 
   /// Reads `field` for content of `size` bytes.
   ///
-  /// Ignored are other units than bytes, a broken grammar (§14.2), more than ``maximumCount`` ranges, and ranges
-  /// that overlap (§14.2, §17.15), as all do that add up to more than the content. Numbers too large for 64 bits
-  /// count as the largest.
+  /// Ignores the field if its unit is not bytes, if it is malformed (§14.2), if it has more than ``maximumCount``
+  /// ranges, or if its ranges overlap (§14.2, §17.15). Ranges that add up to more than the content always overlap.
+  /// Numbers too large for 64 bits count as the largest 64-bit number.
   public init(_ field: String?, size: Int64) {
     guard let field, let specs = Self.specs(field) else {
       self = .whole
       return
     }
     let ranges = specs.compactMap { $0.range(in: size) }
-    // Of nothing, even a suffix is all there is, and 206 can't say so (§14.4).
+    // A suffix of empty content is all of it, and 206 can't express an empty range (§14.4).
     if size == 0, specs.contains(where: \.isSatisfiedByNothing) {
       self = .whole
     } else if ranges.isEmpty {
@@ -51,7 +51,7 @@ public enum ByteRanges: Sendable, Hashable {
     }
   }
 
-  /// The ranges as they were asked for, or `nil` where the field counts as not sent.
+  /// Parses the ranges as requested. Returns `nil` if the field counts as missing.
   private static func specs(_ field: String) -> [Spec]? {
     var scanner = FieldScanner(field)
     guard scanner.token()?.lowercased() == "bytes", scanner.take("=") else { return nil }

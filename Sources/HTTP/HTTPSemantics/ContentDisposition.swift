@@ -1,25 +1,27 @@
-/// How a body is to be taken, and under which name (RFC 6266; in forms RFC 7578 §4.2).
+/// The value of `Content-Disposition`: how the recipient handles a body, and its name (RFC 6266; in forms RFC 7578
+/// §4.2).
 public struct ContentDisposition: Sendable, Hashable {
   /// `attachment`, `inline` or `form-data`, in lower case.
   public let kind: String
   /// The form field's name.
   public let name: String?
-  /// The name of the file; never to be used as a path.
+  /// The name of the file. It comes from the client: never use it as a path.
   public let fileName: String?
 
-  /// Describes a disposition.
+  /// Creates a disposition from its parts.
   public init(kind: String, name: String? = nil, fileName: String? = nil) {
     self.kind = kind
     self.name = name
     self.fileName = fileName
   }
 
-  /// A download under `fileName`.
+  /// Returns a disposition that makes browsers save the body under `fileName`.
   public static func attachment(_ fileName: String) -> ContentDisposition {
     ContentDisposition(kind: "attachment", fileName: fileName)
   }
 
-  /// Reads a field's value; `nil` where it breaks the grammar. A well-formed `filename*` wins over `filename`.
+  /// Reads a field's value. Returns `nil` if it is malformed. A well-formed `filename*` takes precedence over
+  /// `filename`.
   public init?(parsing text: String) {
     var scanner = FieldScanner(text)
     scanner.skipWhitespace()
@@ -29,8 +31,8 @@ public struct ContentDisposition: Sendable, Hashable {
     fileName = parameters["filename*"].flatMap(Self.extendedValue) ?? parameters["filename"]
   }
 
-  /// The field's value: whatever is not plain ASCII, or would end the quotes, is `_` in `filename`, and escaped
-  /// in a `filename*` beside it (RFC 8187).
+  /// The field's value. In `filename`, `_` replaces each character that is not ASCII or can't be in quotes; in this
+  /// case a percent-encoded `filename*` with the exact name follows (RFC 8187).
   public var fieldValue: String {
     var value = kind
     if let name { value += "; name=\"\(Self.plain(name))\"" }
@@ -50,7 +52,7 @@ public struct ContentDisposition: Sendable, Hashable {
     return String(String.UnicodeScalarView(text.unicodeScalars.map { isPlain($0) ? $0 : "_" }))
   }
 
-  /// The text of `UTF-8'language'escaped` (RFC 8187 §3.2).
+  /// Decodes the form `UTF-8'language'escaped` (RFC 8187 §3.2).
   private static func extendedValue(_ text: String) -> String? {
     let parts = text.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
     guard parts.count == 3, parts[0].lowercased() == "utf-8" else { return nil }

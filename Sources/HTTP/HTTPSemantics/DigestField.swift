@@ -1,27 +1,27 @@
 public import HTTPTypes
 import RawStructuredFieldValues
 
-/// What `Repr-Digest` and `Content-Digest` say (RFC 9530): SHA-256 is read, other algorithms are ignored.
+/// The value of `Repr-Digest` or `Content-Digest` (RFC 9530). Reads SHA-256 and ignores other algorithms.
 public struct DigestField: Sendable, Hashable {
-  /// The 32 bytes of the SHA-256, where the field has one.
+  /// The 32 bytes of the SHA-256, if the field has one.
   public let sha256: [UInt8]?
 
-  /// A field that states `sha256`, 32 bytes.
+  /// Creates a field that states `sha256`, which must have 32 bytes.
   public init(sha256: [UInt8]) { self.sha256 = sha256 }
 
-  /// A field that is no dictionary of byte sequences, or whose SHA-256 has not 32 bytes.
+  /// The field is not a dictionary of byte sequences, or its SHA-256 does not have 32 bytes.
   public struct Malformed: Error, Sendable, Hashable, CustomStringConvertible {
-    /// One sentence for whoever sent it; nothing of the field's value is in it.
+    /// One sentence for the sender. It contains nothing of the field's value.
     public let description: String
   }
 
-  /// Reads the field `name` of `fields`; `nil` where there is none.
+  /// Reads the field `name` of `fields`. Returns `nil` if it is missing.
   public init?(_ name: HTTPField.Name, in fields: HTTPFields) throws(Malformed) {
     guard let text = fields[name] else { return nil }
     do {
       sha256 = try Self.bytes(of: Self.member(of: text))
     } catch {
-      throw Malformed(description: "\(name.rawName) is not as in RFC 9530: sha-256=:base64 of the digest:.")
+      throw Malformed(description: "\(name.rawName) is not of the form sha-256=:base64: (RFC 9530).")
     }
     if let sha256, sha256.count != 32 {
       throw Malformed(
@@ -29,13 +29,13 @@ public struct DigestField: Sendable, Hashable {
     }
   }
 
-  /// The field's value; empty where nothing is stated.
+  /// The field's value; empty if there is no digest.
   public var fieldValue: String {
     sha256.map { "sha-256=:\(Base64.encode($0)):" } ?? ""
   }
 
-  /// Whether the sender of `fields` would take a SHA-256 in `Repr-Digest`: all but those whose `Want-Repr-Digest`
-  /// gives it no weight (§4). One that can't be read counts as not sent.
+  /// Whether the sender of `fields` accepts a SHA-256 in `Repr-Digest`. True unless `Want-Repr-Digest` gives it the
+  /// weight 0 (§4). A malformed field counts as missing.
   public static func isWanted(by fields: HTTPFields) -> Bool {
     guard let text = fields[.wantReprDigest] else { return true }
     do {
@@ -56,7 +56,7 @@ public struct DigestField: Sendable, Hashable {
     return bytes
   }
 
-  /// What the dictionary `text` has under `sha-256`; `nil` where it has nothing there.
+  /// Returns the member `sha-256` of the dictionary `text`, or `nil` if there is none.
   private static func member(of text: String) throws -> RFC9651BareItem? {
     var parser = StructuredFieldValueParser(Array(text.utf8))
     switch try parser.parseDictionaryFieldValue()["sha-256"] {

@@ -1,11 +1,11 @@
 /// An entity tag (RFC 9110 §8.8.3).
 public struct EntityTag: Sendable, Hashable, LosslessStringConvertible {
-  /// Whether it names only what is equivalent, not what is equal byte by byte.
+  /// Whether the tag is weak: equal weak tags mean equivalent content, not equal bytes.
   public let isWeak: Bool
   /// The text between the quotes.
   public let opaque: String
 
-  /// A tag that changes whenever a byte does. `opaque` is of visible ASCII without quotes.
+  /// Creates a tag that changes whenever a byte changes. `opaque` must be visible ASCII without quotes.
   public static func strong(_ opaque: String) -> EntityTag {
     precondition(opaque.utf8.allSatisfy(isTagByte), "no entity tag: \(opaque)")
     return EntityTag(isWeak: false, opaque: opaque)
@@ -16,7 +16,7 @@ public struct EntityTag: Sendable, Hashable, LosslessStringConvertible {
     self.opaque = opaque
   }
 
-  /// Reads `"…"` or `W/"…"`, else `nil`.
+  /// Reads `"…"` or `W/"…"`. Returns `nil` for any other text.
   public init?(_ text: String) {
     var scanner = FieldScanner(text)
     guard let tag = EntityTag(from: &scanner), scanner.isAtEnd else { return nil }
@@ -31,27 +31,27 @@ public struct EntityTag: Sendable, Hashable, LosslessStringConvertible {
     guard scanner.take("\"") else { return nil }
   }
 
-  /// The form on the wire.
+  /// The tag as written in a field.
   public var description: String { isWeak ? "W/\"\(opaque)\"" : "\"\(opaque)\"" }
 
-  /// Both are strong and the same (RFC 9110 §8.8.3.2).
+  /// Compares two tags strongly: both are strong and their text is equal (RFC 9110 §8.8.3.2).
   public func matchesStrongly(_ other: EntityTag) -> Bool {
     !isWeak && !other.isWeak && matchesWeakly(other)
   }
 
-  /// The same byte by byte, weak or not (RFC 9110 §8.8.3.2).
+  /// Compares two tags weakly: their text is equal, whether they are weak or not (RFC 9110 §8.8.3.2).
   public func matchesWeakly(_ other: EntityTag) -> Bool { opaque.utf8.elementsEqual(other.opaque.utf8) }
 
   private static func isTagByte(_ byte: UInt8) -> Bool { byte == 0x21 || byte >= 0x23 && byte != 0x7F }
 
-  /// What `If-Match` and `If-None-Match` hold.
+  /// The value of `If-Match` or `If-None-Match`.
   public enum Condition: Sendable, Hashable {
-    /// `*`: whatever is there.
+    /// `*`: matches any current representation.
     case any
-    /// One of these.
+    /// Matches one of these tags.
     case tags([EntityTag])
 
-    /// Reads a field's value, lists joined by commas; `nil` where it breaks the grammar.
+    /// Reads a field's value: `*`, or tags separated by commas. Returns `nil` if it is malformed.
     public init?(_ text: String) {
       var scanner = FieldScanner(text)
       scanner.skipWhitespace()

@@ -1,5 +1,6 @@
-/// Reads the grammar that most field values share: tokens, quoted strings, optional white space
-/// (RFC 9110 §5.6). Each method takes what it names from the front, or answers `nil` and takes nothing.
+/// Reads the grammar that most field values share: tokens, quoted strings, optional white space (RFC 9110 §5.6). If the
+/// next characters match, a method consumes and returns them. Otherwise it returns `nil` or `false` and consumes
+/// nothing.
 struct FieldScanner {
   private var rest: Substring.UTF8View
 
@@ -26,8 +27,8 @@ struct FieldScanner {
 
   mutating func token() -> String? { take(while: Self.isTokenByte) }
 
-  /// A quoted string without its quotes. A backslash quotes only a quote and itself: browsers send file names
-  /// with backslashes of their own.
+  /// Reads a quoted string and returns its text without the quotes. A backslash escapes only a quote or another
+  /// backslash, because browsers send file names with unescaped backslashes.
   mutating func quotedString() -> String? {
     var scanner = rest
     guard scanner.popFirst() == UInt8(ascii: "\"") else { return nil }
@@ -47,8 +48,8 @@ struct FieldScanner {
     return nil
   }
 
-  /// `; name=value` as often as it comes, to the end; names in lower case. `nil` where the grammar is broken or a
-  /// name comes twice.
+  /// Reads `; name=value` pairs to the end of the text. The names are in lower case. Returns `nil` if the text is
+  /// malformed or a name occurs twice.
   mutating func parameters() -> [String: String]? {
     var parameters: [String: String] = [:]
     while true {
@@ -56,7 +57,7 @@ struct FieldScanner {
       if isAtEnd { return parameters }
       guard take(";") else { return nil }
       skipWhitespace()
-      // An empty parameter is legal in what is received (RFC 9110 §5.6.6).
+      // Recipients must accept empty parameters (RFC 9110 §5.6.6).
       guard let name = token()?.lowercased() else { continue }
       guard take("="), let value = quotedString() ?? token(), parameters[name] == nil else { return nil }
       parameters[name] = value

@@ -1,18 +1,18 @@
 import SystemIO
 
-/// A time as HTTP writes it, to the second, in UTC (RFC 9110 §5.6.7).
+/// A time with a resolution of one second, in UTC, in the format of HTTP fields (RFC 9110 §5.6.7).
 public struct HTTPDate: Sendable, Hashable, Comparable, LosslessStringConvertible {
   /// Seconds since 1970.
   public let secondsSince1970: Int64
 
-  /// The time so many seconds after the beginning of 1970, held to the years 1970 to 9999 that the form can write.
+  /// Creates a date, clamped to the years 1970 to 9999, which are the ones that the format can express.
   public init(secondsSince1970: Int64) {
     self.secondsSince1970 = min(max(secondsSince1970, 0), 253_402_300_799)
   }
 
-  /// Reads the three forms that a recipient must know: `Sun, 06 Nov 1994 08:49:37 GMT`,
-  /// `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`; else `nil`. The day of the week is not
-  /// held against the date. Years of two digits are those from 1970 to 2069.
+  /// Reads the three formats that a recipient must accept: `Sun, 06 Nov 1994 08:49:37 GMT`,
+  /// `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`. Returns `nil` for any other text. Does not check
+  /// the day of the week. Years of two digits are read as 1970 to 2069.
   public init?(_ text: String) {
     let parts = text.split(separator: " ").map(String.init)
     let isGMT = parts.last == "GMT" && parts[0].last == ","
@@ -41,7 +41,7 @@ public struct HTTPDate: Sendable, Hashable, Comparable, LosslessStringConvertibl
     self.init(secondsSince1970: Int64(date.daysSince1970 * 86_400 + seconds))
   }
 
-  /// The preferred form, `Sun, 06 Nov 1994 08:49:37 GMT`.
+  /// The preferred format, `Sun, 06 Nov 1994 08:49:37 GMT`.
   public var description: String {
     let (days, second) = Int(secondsSince1970).quotientAndRemainder(dividingBy: 86_400)
     let date = CalendarDate(daysSince1970: days)
@@ -50,7 +50,7 @@ public struct HTTPDate: Sendable, Hashable, Comparable, LosslessStringConvertibl
       "\(Self.days[date.weekday]), \(Self.twoDigits(date.day)) \(Self.months[date.month - 1]) \(date.year) \(clock) GMT"
   }
 
-  /// By time.
+  /// Orders dates by time.
   public static func < (left: HTTPDate, right: HTTPDate) -> Bool {
     left.secondsSince1970 < right.secondsSince1970
   }

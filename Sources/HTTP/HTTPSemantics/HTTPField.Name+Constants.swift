@@ -23,7 +23,7 @@ extension HTTPField.Name {
   public static let traceParent = constant("traceparent")
   /// `Sec-Fetch-Site` (Fetch Metadata §2.3).
   public static let secFetchSite = constant("Sec-Fetch-Site")
-  /// `Snapshot-Expires`: when the snapshot that is attached is to go by itself.
+  /// `Snapshot-Expires`: when the attached snapshot expires and is deleted.
   public static let snapshotExpires = constant("Snapshot-Expires")
   /// `Tus-Checksum-Algorithm` (tus 1.0.0).
   public static let tusChecksumAlgorithm = constant("Tus-Checksum-Algorithm")
@@ -61,13 +61,13 @@ extension HTTPField.Name {
   public static let wantReprDigest = constant("Want-Repr-Digest")
   /// `X-HTTP-Method-Override` (tus 1.0.0).
   public static let xHTTPMethodOverride = constant("X-HTTP-Method-Override")
-  /// `X-Request-Id`: names the request, in answers as in logs.
+  /// `X-Request-Id`: identifies the request in responses and logs.
   public static let xRequestID = constant("X-Request-Id")
-  /// `X-Requested-With`, which pages send along.
+  /// `X-Requested-With`, which scripts of web pages send.
   public static let xRequestedWith = constant("X-Requested-With")
 
   private static func constant(_ text: StaticString) -> HTTPField.Name {
-    guard let name = HTTPField.Name("\(text)") else { preconditionFailure("\(text) is no field name") }
+    guard let name = HTTPField.Name("\(text)") else { preconditionFailure("no field name: \(text)") }
     return name
   }
 }

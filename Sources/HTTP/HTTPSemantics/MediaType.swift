@@ -5,7 +5,7 @@ public struct MediaType: Sendable, Hashable {
   /// The parameters; names in lower case, values without quotes.
   public let parameters: [String: String]
 
-  /// Reads the value of `Content-Type`; `nil` where it breaks the grammar or has a parameter twice.
+  /// Reads the value of `Content-Type`. Returns `nil` if it is malformed or has a parameter twice.
   public init?(_ text: String) {
     var scanner = FieldScanner(text)
     scanner.skipWhitespace()

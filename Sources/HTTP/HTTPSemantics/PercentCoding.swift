@@ -9,7 +9,7 @@ public enum PercentCoding {
     /// A control character, NUL included.
     case control
 
-    /// What is wrong, to follow “The path” or “The query”.
+    /// A predicate for an error message. It follows “The path” or “The query”.
     package var words: String {
       switch self {
       case .escape: "has a % that is not followed by two hexadecimal digits"
@@ -19,7 +19,7 @@ public enum PercentCoding {
     }
   }
 
-  /// Decodes every escape of `text` once, and `+` to a space where `plusIsSpace` says so, as forms send it.
+  /// Decodes every escape of `text` once. If `plusIsSpace` is true, decodes `+` to a space, as in HTML forms.
   public static func decode(_ text: Substring, plusIsSpace: Bool = false) throws(Failure) -> String {
     if text.utf8.allSatisfy(isUnreserved) { return String(text) }
     var bytes: [UInt8] = []
@@ -42,8 +42,8 @@ public enum PercentCoding {
     return decoded
   }
 
-  /// Escapes all of `text` but the unreserved characters of RFC 3986 §2.3, so that it can stand for one segment
-  /// of a path or one value of a query.
+  /// Escapes all characters of `text` except the unreserved ones of RFC 3986 §2.3. The result is valid as a path
+  /// segment or as a value in a query.
   public static func encode(_ text: String) -> String {
     var encoded = ""
     for byte in text.utf8 {

@@ -1,25 +1,25 @@
 public import HTTPTypes
 
-/// The conditions that a request states, judged in the order of RFC 9110 §13.2.2.
+/// The conditions of a request, evaluated in the order of RFC 9110 §13.2.2.
 public struct Preconditions: Sendable {
-  /// What follows from the conditions.
+  /// The result of the evaluation.
   public enum Verdict: Sendable, Hashable {
-    /// Do what the method says.
+    /// Execute the method.
     case proceed
-    /// 304: the client has it already.
+    /// 304: the client already has the current content.
     case notModified
-    /// 412: a condition does not hold.
+    /// 412: a condition is false.
     case failed
   }
 
-  /// What is there before the request is carried out.
+  /// The state of the resource before the request is executed.
   public struct Current: Sendable, Hashable {
     /// Its entity tag.
     public var entityTag: EntityTag?
     /// When it last changed.
     public var lastModified: HTTPDate?
 
-    /// Describes what is there.
+    /// Creates a state from its parts.
     public init(entityTag: EntityTag? = nil, lastModified: HTTPDate? = nil) {
       self.entityTag = entityTag
       self.lastModified = lastModified
@@ -28,18 +28,18 @@ public struct Preconditions: Sendable {
 
   private let fields: HTTPFields
 
-  /// Takes the conditions from a request's fields.
+  /// Reads the conditions from a request's fields.
   public init(_ fields: HTTPFields) { self.fields = fields }
 
-  /// `If-None-Match: *`: the method is to make what is not there yet.
+  /// `If-None-Match: *`: the method may only create the resource, not replace it.
   public var isCreateOnly: Bool {
     fields[.ifNoneMatch].flatMap(EntityTag.Condition.init) == .any
   }
 
-  /// Judges the conditions of `method` against what is there, `nil` where nothing is.
+  /// Evaluates the conditions of `method` against the current state. `current` is `nil` if the resource does not exist.
   ///
-  /// An `If-Match` that can't be read fails, for the request must not be carried out unless it holds. Any other
-  /// field that can't be read counts as not sent (§13.1.3, §13.1.4).
+  /// A malformed `If-Match` fails, because the request must not be executed unless the condition is true. Any other
+  /// malformed field counts as missing (§13.1.3, §13.1.4).
   public func verdict(_ method: HTTPRequest.Method, on current: Current?) -> Verdict {
     let isRead = method == .get || method == .head
     if let value = fields[.ifMatch] {
@@ -65,8 +65,8 @@ public struct Preconditions: Sendable {
     return .proceed
   }
 
-  /// Whether `Range` counts: there is no `If-Range`, or it names just these bytes. A date there never does, for
-  /// nothing shows that it is a strong validator (§13.1.5).
+  /// Whether the server honours `Range`: there is no `If-Range`, or it strongly matches `entityTag`. A date in
+  /// `If-Range` never matches, because it is not known to be a strong validator (§13.1.5).
   public func allowsRange(of entityTag: EntityTag?) -> Bool {
     guard let value = fields[.ifRange] else { return true }
     guard let wanted = EntityTag(value), let entityTag else { return false }

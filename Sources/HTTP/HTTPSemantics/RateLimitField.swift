@@ -1,22 +1,22 @@
 import RawStructuredFieldValues
 
-/// What `RateLimit-Policy` and `RateLimit` say (draft-ietf-httpapi-ratelimit-headers): a limit by its name, and how
-/// much of it is left.
+/// The values of `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers): a named limit and its
+/// remaining quota.
 public struct RateLimitField: Sendable, Hashable {
   /// The limit's name.
   public let name: String
-  /// How many requests it allows in its time.
+  /// The number of requests allowed in one window.
   public let quota: Int
-  /// That time, in seconds.
+  /// The length of the window, in seconds.
   public let window: Int
-  /// What is counted, where it isn't requests: `content-bytes`.
+  /// The unit of the quota if it is not requests, such as `content-bytes`.
   public let unit: String?
-  /// How many are left.
+  /// The remaining quota.
   public let remaining: Int
-  /// In how many seconds all are there again.
+  /// The number of seconds until the quota is full again.
   public let reset: Int
 
-  /// Describes a limit; `name` is visible ASCII.
+  /// Creates a limit from its parts. `name` must be visible ASCII.
   public init(name: String, quota: Int, window: Int, unit: String? = nil, remaining: Int, reset: Int) {
     self.name = name
     self.quota = quota
@@ -38,12 +38,13 @@ public struct RateLimitField: Sendable, Hashable {
     encode([("r", .integer(Int64(remaining))), ("t", .integer(Int64(reset)))])
   }
 
-  /// Empty where the name can't be written.
+  /// Returns an empty text if the name is not visible ASCII.
   private func encode(_ parameters: [(key: String, value: RFC9651BareItem)]) -> String {
     var values = OrderedMap<String, RFC9651BareItem>()
     for (key, value) in parameters { values[key] = value }
     do {
-      // As Codable, a name that could be a token would become one, but a limit's name is a string.
+      // Through `Codable`, a name that is also a valid token would be written as a token, but the draft requires a
+      // string.
       var serializer = StructuredFieldValueSerializer()
       let entry = Item(bareItem: .string(name), parameters: values)
       return String(decoding: try serializer.writeListFieldValue([.item(entry)]), as: UTF8.self)

@@ -1,21 +1,21 @@
 import RawStructuredFieldValues
 
-/// Fields that hold one value (RFC 9651 §3.3). What is no such value counts as not sent, as those who define such fields
-/// want it.
+/// Fields whose value is a single item (RFC 9651 §3.3). A value of another type counts as missing, as the definitions
+/// of such fields require.
 public enum StructuredItem {
-  /// The number from 0 on that `text` is.
+  /// Reads a non-negative integer.
   public static func count(_ text: String?) -> Int64? {
     guard case .integer(let number) = item(text), number >= 0 else { return nil }
     return number
   }
 
-  /// The truth value that `text` is: `?1` or `?0`.
+  /// Reads a boolean: `?1` or `?0`.
   public static func boolean(_ text: String?) -> Bool? {
     guard case .bool(let value) = item(text) else { return nil }
     return value
   }
 
-  /// How a truth value is written.
+  /// Returns a boolean as written in a field.
   public static func text(_ value: Bool) -> String { value ? "?1" : "?0" }
 
   private static func item(_ text: String?) -> RFC9651BareItem? {

@@ -1,20 +1,20 @@
 import RawStructuredFieldValues
 
-/// What `Upload-Limit` says (draft-ietf-httpbis-resumable-upload): how much a server takes of an upload that may be
-/// resumed. `nil` is no limit that is told.
+/// The value of `Upload-Limit` (draft-ietf-httpbis-resumable-upload): the server's limits for a resumable upload. `nil`
+/// means that the server states no limit.
 public struct UploadLimitField: Sendable, Hashable {
-  /// The most bytes in all.
+  /// The maximum size of an upload, in bytes.
   public var maximumSize: Int64?
-  /// The fewest bytes in all.
+  /// The minimum size of an upload, in bytes.
   public var minimumSize: Int64?
-  /// The most bytes in one request.
+  /// The maximum size of one request's content, in bytes.
   public var maximumAppendSize: Int64?
-  /// The fewest bytes in one request, but for the last.
+  /// The minimum size of one request's content, in bytes. Does not apply to the last request.
   public var minimumAppendSize: Int64?
-  /// How many seconds what is not finished is kept.
+  /// How many seconds the server keeps an incomplete upload.
   public var maximumAge: Int64?
 
-  /// Limits by their parts.
+  /// Creates limits from their parts.
   public init(
     maximumSize: Int64? = nil, minimumSize: Int64? = nil, maximumAppendSize: Int64? = nil,
     minimumAppendSize: Int64? = nil, maximumAge: Int64? = nil
@@ -26,8 +26,8 @@ public struct UploadLimitField: Sendable, Hashable {
     self.maximumAge = maximumAge
   }
 
-  /// Reads the field; `nil` where it is no dictionary, or a key that is known has something else than a number. Keys
-  /// that are not known are passed over.
+  /// Reads the field. Returns `nil` if it is not a dictionary, or if the value of a known key is not a non-negative
+  /// integer. Ignores unknown keys.
   public init?(_ text: String) {
     self.init()
     do {
@@ -45,7 +45,7 @@ public struct UploadLimitField: Sendable, Hashable {
     }
   }
 
-  /// The field's value: never empty, for one that says nothing is `min-size=0`.
+  /// The field's value. It is never empty: without limits it is `min-size=0`.
   public var fieldValue: String {
     let entries = Self.keys.compactMap { key, place in self[keyPath: place].map { "\(key)=\($0)" } }
     return entries.isEmpty ? "min-size=0" : entries.joined(separator: ", ")

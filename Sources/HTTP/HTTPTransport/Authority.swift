@@ -2,12 +2,12 @@
 package struct Authority: Hashable, Sendable {
   /// A name, an IPv4 address, or an IPv6 address without its brackets.
   package let host: String
-  /// The port, where one is given.
+  /// The port, if the URL has one.
   package let port: UInt16?
-  /// As it stands in a URL.
+  /// The authority as written in the URL.
   package let text: String
 
-  /// Reads `host`, `host:port` or `[IPv6]:port`; `nil` for everything else, and for any user information.
+  /// Reads `host`, `host:port` or `[IPv6]:port`. Returns `nil` for any other text, including one with user information.
   package init?(_ text: String) {
     let bytes = Substring(text)
     let host: Substring
@@ -39,7 +39,7 @@ package struct Authority: Hashable, Sendable {
     self.text = text
   }
 
-  /// Whether the host is this machine beyond doubt: `localhost`, `127.0.0.0/8` in four decimal parts, or `::1`.
+  /// Whether the host is certainly this machine: `localhost`, `127.0.0.0/8` as four decimal numbers, or `::1`.
   package var isLoopback: Bool {
     if host.lowercased() == "localhost" || host == "::1" { return true }
     let parts = host.split(separator: ".", omittingEmptySubsequences: false)

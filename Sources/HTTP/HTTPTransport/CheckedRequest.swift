@@ -1,15 +1,15 @@
 package import HTTPTypes
 
-/// A request in which nothing can be mistaken for something else on the wire.
+/// A request that was checked to be unambiguous on the wire.
 package struct CheckedRequest: Sendable {
   /// The request itself.
   package let request: HTTPRequest
-  /// Its absolute URL: visible ASCII, no user information, no fragment.
+  /// The absolute URL: visible ASCII, without user information and fragment.
   package let url: String
-  /// The part of the URL that names the server.
+  /// The part of the URL that identifies the server.
   package let authority: Authority
 
-  /// Takes `request` if all of it is fit to be sent, else throws ``TransportError/invalidRequest(_:)``.
+  /// Checks `request`. Throws ``TransportError/invalidRequest(_:)`` if a part of it can't be sent.
   package init(_ request: HTTPRequest) throws(TransportError) {
     guard let scheme = request.scheme?.lowercased(), scheme == "http" || scheme == "https" else {
       throw .invalidRequest("the scheme is neither http nor https")
@@ -21,19 +21,19 @@ package struct CheckedRequest: Sendable {
       throw .invalidRequest("the path does not start with a slash")
     }
     guard path.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "#") }) else {
-      throw .invalidRequest("the path holds a character that has to be percent-encoded")
+      throw .invalidRequest("the path contains a character that must be percent-encoded")
     }
-    guard request.method != .connect else { throw .invalidRequest("CONNECT is no request for a resource") }
+    guard request.method != .connect else { throw .invalidRequest("CONNECT is not supported") }
     for field in request.headerFields {
       if Self.reserved.contains(field.name) {
-        throw .invalidRequest("the field \(field.name.rawName) is the transport's to set")
+        throw .invalidRequest("only the transport can set the field \(field.name.rawName)")
       }
-      // The type itself puts spaces in their place today; what hangs on it is worth a second look.
+      // `HTTPField` replaces such characters with spaces today. Request smuggling is too severe to rely on that alone.
       let isClean = unsafe field.withUnsafeBytesOfValue { bytes in
         unsafe bytes.allSatisfy { $0 != 0x0D && $0 != 0x0A && $0 != 0 }
       }
       guard isClean else {
-        throw .invalidRequest("the field \(field.name.rawName) holds a line break or a NUL")
+        throw .invalidRequest("the field \(field.name.rawName) contains a line break or a NUL")
       }
     }
     self.request = request
@@ -41,20 +41,21 @@ package struct CheckedRequest: Sendable {
     url = "\(scheme)://\(authority.text)\(path)"
   }
 
-  /// The request's fields, with the one that asks for bytes as they are where none speaks of codings.
+  /// The request's fields. Adds `Accept-Encoding: identity` if the request has no `Accept-Encoding`.
   package var fields: HTTPFields {
     var fields = request.headerFields
     if fields[.acceptEncoding] == nil { fields[.acceptEncoding] = "identity" }
     return fields
   }
 
-  /// Whether to send it twice has the effect of sending it once: by its method, or because the server can tell by the
-  /// offset of its bytes that it has them (draft-ietf-httpbis-resumable-upload §4.4).
+  /// Whether sending the request twice has the effect of sending it once: its method is idempotent, or the server
+  /// detects bytes that it already has by `Upload-Offset` (draft-ietf-httpbis-resumable-upload §4.4).
   package var isRepeatable: Bool {
     request.method.isIdempotent || Self.uploadOffset.map { request.headerFields.contains($0) } ?? false
   }
 
-  /// Whether the request begins or continues a resumable upload, so that the system's own resumption is to keep out.
+  /// Whether the request starts or continues a resumable upload, for which the system's own resumption must not be
+  /// used.
   package var isPartOfUpload: Bool {
     Self.uploadComplete.map { request.headerFields.contains($0) } ?? false
   }
@@ -67,6 +68,6 @@ package struct CheckedRequest: Sendable {
 }
 
 extension HTTPRequest.Method {
-  /// Whether to do it twice has the effect of doing it once (RFC 9110 §9.2.2).
+  /// Whether the method has the same effect when it is executed twice (RFC 9110 §9.2.2).
   package var isIdempotent: Bool { [.get, .head, .put, .delete, .options, .trace].contains(self) }
 }

@@ -1,28 +1,29 @@
 public import Foundation
 public import HTTPTypes
 
-/// Sends one request, and gives one response.
+/// Sends a request and returns its response.
 ///
-/// Implementations
+/// Implementations must:
 /// - stream bodies from and to files in constant memory;
-/// - follow no redirect: a response with status 3xx is given as it came;
-/// - ask for no content coding and undo none, so that bytes, ranges and digests are those of the server's file;
-/// - keep no cookies, no cache and no credentials;
-/// - frame the message themselves: `Content-Length`, `Transfer-Encoding`, `Connection`, `Upgrade`, `TE`,
-///   `Trailer`, `Expect` and `Host` are refused among the request's fields;
-/// - never repeat a request whose method is not idempotent (RFC 9110 §9.2.2) once bytes of it were sent, unless it says
-///   by `Upload-Offset` where they belong, so that the server takes them once;
-/// - end at once with ``TransportError/cancelled`` when the task is cancelled.
+/// - follow no redirects: return a response with status 3xx as received;
+/// - request no content coding and decode none, so that bytes, ranges and digests are those of the server's file;
+/// - store no cookies, cache or credentials;
+/// - frame messages themselves: reject `Content-Length`, `Transfer-Encoding`, `Connection`, `Upgrade`, `TE`, `Trailer`,
+///   `Expect` and `Host` among the request's fields;
+/// - never repeat a request whose method is not idempotent (RFC 9110 §9.2.2) after some of its bytes were sent, unless
+///   its `Upload-Offset` lets the server detect repeated bytes;
+/// - throw ``TransportError/cancelled`` immediately when the task is cancelled.
 ///
-/// One transport may send any number of requests at the same time, from any thread.
+/// A transport is thread-safe and can send any number of requests concurrently.
 public protocol Transport: Sendable {
-  /// Sends `request`, whose scheme is `http` or `https` and whose authority and path are set.
+  /// Sends `request`, whose scheme must be `http` or `https` and whose authority and path must be set.
+  ///
   /// - Parameters:
-  ///   - body: what to send.
-  ///   - destination: where the response's body goes.
-  ///   - timeouts: how long to wait for what.
-  ///   - events: told what happens meanwhile, on any thread and in order; to return quickly.
-  /// - Returns: the final response; of informational ones (1xx) only `events` is told.
+  ///   - body: the content to send.
+  ///   - destination: where to store the response's body.
+  ///   - timeouts: the time limits of the exchange.
+  ///   - events: called with the events of the exchange, in order, on any thread. It must return quickly.
+  /// - Returns: the final response. Informational responses (1xx) are reported only to `events`.
   func send(
     _ request: HTTPRequest, body: TransportBody, destination: TransportDestination,
     timeouts: TransportTimeouts,
@@ -30,92 +31,113 @@ public protocol Transport: Sendable {
   ) async throws(TransportError) -> TransportResponse
 }
 
-/// What a request carries.
+/// The content of a request.
 public enum TransportBody: Sendable {
-  /// Nothing; `POST`, `PUT` and `PATCH` say so with `Content-Length: 0`.
+  /// No content. `POST`, `PUT` and `PATCH` send `Content-Length: 0`.
   case none
   /// Bytes in memory.
   case bytes(Data)
-  /// The contents of a regular file, with its length at the start declared. A link is followed.
+  /// The contents of a regular file. `Content-Length` is the file's size when the request starts. Symbolic links are
+  /// followed.
   case file(URL)
-  /// That range of a regular file's bytes, which the file has. A link is followed. A transport that can't send from a
-  /// file's midst holds the range in memory.
+  /// A range of bytes of a regular file. The file must have these bytes. Symbolic links are followed. A transport that
+  /// can't send a part of a file reads the range into memory.
   case part(of: URL, Range<Int64>)
 }
 
-/// Where a response's body goes.
+/// Where to store a response's body.
 public enum TransportDestination: Sendable {
-  /// Into memory, at most `limit` bytes.
+  /// In memory, at most `limit` bytes.
   case memory(limit: Int)
-  /// Into a file, made with mode 0600 where there is none, when the status is 200 (then from the start, cutting
-  /// what was there) or 206 with a `Content-Range` that starts at `offset` (then from `offset` on). The file may
-  /// be at most `limit` bytes long. Other statuses leave it alone: their bodies go into memory, cut after
-  /// ``TransportLimits/problemBytes``.
+  /// In a file, which is created with mode 0600 if it does not exist. With status 200 the body replaces the file's
+  /// contents. With status 206 and a `Content-Range` that starts at `offset`, the body replaces everything after
+  /// `offset`. The file can have at most `limit` bytes. Other statuses do not change the file: their bodies are kept in
+  /// memory, truncated to ``TransportLimits/problemBytes``.
   ///
-  /// What arrived before a failure stays in the file.
+  /// If the transfer fails, the file keeps the bytes received until then.
   case file(URL, offset: Int64, limit: Int64 = .max)
 }
 
-/// What came back.
+/// The response to a request.
 public struct TransportResponse: Sendable {
   /// Status and fields.
   public var head: HTTPResponse
-  /// The body, as far as it went into memory.
+  /// The part of the body that was kept in memory.
   public var body: Data
 
-  /// A response by its parts.
+  /// Creates a response from its parts.
   public init(head: HTTPResponse, body: Data) {
     self.head = head
     self.body = body
   }
 }
 
-/// What happens while a request is under way.
+/// An event during an exchange.
 public enum TransportEvent: Sendable {
-  /// An informational response (1xx) came, the final one is still to come; where the transport can tell.
+  /// An informational response (1xx) was received; the final one follows. Some transports can't report these.
   case informational(HTTPResponse)
-  /// The head of the final response is here, its destination is ready, and no byte of the body was taken yet.
+  /// The head of the final response was received and its destination is ready. No byte of the body was processed yet.
   case response(HTTPResponse)
-  /// Bytes moved; at most some ten times a second, and once more at the end.
+  /// Bytes were transferred. Reported about ten times a second at most, and once more at the end.
   case progress(TransportProgress)
 }
 
-/// How far a transfer is. Never goes back.
+/// The progress of a transfer. It never decreases.
 ///
-/// Where the response goes to a file this is about the file: a download that goes on at an offset starts there.
-/// Else it is about the request's body.
+/// If the response goes to a file, progress describes this file, and a download that continues at an offset starts
+/// there. Otherwise progress describes the request's body.
 public struct TransportProgress: Sendable, Hashable {
-  /// Bytes moved.
+  /// The number of bytes transferred.
   public var completed: Int64
-  /// Bytes in all, where known.
+  /// The total number of bytes, if known.
   public var total: Int64?
 
-  /// A state of a transfer.
+  /// Creates a state of progress from its parts.
   public init(completed: Int64, total: Int64?) {
     self.completed = completed
     self.total = total
   }
 }
 
-/// How long to wait, in seconds.
+/// The time limits of an exchange, in seconds.
 public struct TransportTimeouts: Sendable, Hashable {
-  /// Until the connection stands; more than 0.
+  /// The maximum time until the connection is established; more than 0.
   public var connect: Double = 15
-  /// Without a byte in either direction, once the connection stands; more than 0.
+  /// The maximum time without a byte in either direction on an established connection; more than 0.
   public var idle: Double = 60
-  /// For all of it; `nil` for no limit.
+  /// The maximum time for the whole exchange; `nil` for no limit.
   public var total: Double?
 
-  /// The defaults above.
+  /// Creates timeouts with the default values.
   public init() {}
 }
 
-/// What a response may be at most, wherever it goes.
+/// Limits for every response, independent of its destination.
 package enum TransportLimits {
-  /// The bytes of a response's status line and fields.
+  /// The maximum size of a response's status line and fields, in bytes.
   package static let headBytes = 256 * 1024
-  /// How much of a body is kept that was meant for a file, but came with another status than 200 and 206.
+  /// How many bytes of a body are kept if it was meant for a file but its status is neither 200 nor 206.
   package static let problemBytes = 64 * 1024
-  /// How long such a body may be before the transfer is given up.
+  /// The maximum size of such a body, in bytes. The transfer of a longer one fails.
   package static let discardedBytes = 1024 * 1024
+}
+
+/// The reason why there is no response. The texts are for people and contain no field of the request.
+public enum TransportError: Error, Sendable, Hashable {
+  /// The request is invalid, for the stated reason. Nothing was sent.
+  case invalidRequest(String)
+  /// The connection failed: name not found, refused, unreachable, TLS error, or timeout. Nothing was sent.
+  case connectionFailed(String)
+  /// A time limit other than the one for connecting was exceeded.
+  case timedOut
+  /// The connection broke, or the response was not valid HTTP, after sending had started.
+  case interrupted(String)
+  /// A response with status 206 has another range than the requested one. The destination was not changed.
+  case unexpectedRange
+  /// The response is larger than the destination's limit.
+  case responseTooLarge(limit: Int64)
+  /// Reading or writing the file failed.
+  case file(String)
+  /// The task was cancelled.
+  case cancelled
 }

@@ -10,14 +10,14 @@ import SystemIO
   import Foundation
 #endif
 
-/// One request on its way through a session.
+/// A request that a session is executing.
 ///
-/// - Invariant: from its start on all of it belongs to ``Exchanges``' serial queue. That is what makes
-///   `@unchecked Sendable` true.
+/// - Invariant: after its start, the exchange is accessed only on the serial queue of ``Exchanges``. This makes
+///   `@unchecked Sendable` correct.
 final class Exchange: @unchecked Sendable {
   typealias Outcome = Result<TransportResponse, TransportError>
 
-  /// Set before the start, called once.
+  /// Called once, with the outcome. Set it before the start.
   var completion: ((Outcome) -> Void)?
   var isCancelled = false
   private(set) var task: URLSessionTask?
@@ -80,7 +80,7 @@ final class Exchange: @unchecked Sendable {
     with urlRequest: URLRequest, from data: Data, in session: URLSession
   ) -> URLSessionTask {
     #if canImport(Darwin)
-      // The system goes on with upload tasks by itself, in the version of the protocol that it speaks.
+      // The system resumes upload tasks automatically, with the version of the protocol that it implements.
       if request.isPartOfUpload {
         var urlRequest = urlRequest
         urlRequest.httpBody = data
@@ -90,7 +90,7 @@ final class Exchange: @unchecked Sendable {
     return session.uploadTask(with: urlRequest, from: data)
   }
 
-  /// The bytes of a file's midst, from which `URLSession` can't send.
+  /// Reads a range of a file, because `URLSession` can only send whole files.
   private static func read(_ range: Range<Int64>, of url: URL) throws(TransportError) -> Data {
     let path = url.resolvingSymlinksInPath().path
     guard Folder.isRegularFile(path) else { throw .file("\(url.path) is not a regular file") }
@@ -109,7 +109,7 @@ final class Exchange: @unchecked Sendable {
     guard let url = URL(string: request.url) else { throw .invalidRequest("the URL can't be read") }
     var urlRequest = URLRequest(url: url)
     urlRequest.httpMethod = request.request.method.rawValue
-    // The deadlines are kept here; the session's own must not come first.
+    // This class enforces the time limits; the session's own limit must not apply first.
     urlRequest.timeoutInterval = 7 * 86_400
     for field in request.fields {
       urlRequest.addValue(field.value, forHTTPHeaderField: field.name.rawName)
@@ -117,7 +117,7 @@ final class Exchange: @unchecked Sendable {
     return urlRequest
   }
 
-  /// Calls `stop` on `queue` once a deadline has passed.
+  /// Calls `stop` on `queue` when a time limit is exceeded.
   func watch(on queue: DispatchQueue, stop: @escaping @Sendable () -> Void) {
     let timer = DispatchSource.makeTimerSource(queue: queue)
     timer.setEventHandler { [unowned self] in
@@ -138,7 +138,7 @@ final class Exchange: @unchecked Sendable {
     return timeouts.total.map { min(idle, started + .seconds($0)) } ?? idle
   }
 
-  // MARK: What the session tells
+  // MARK: Events of the session
 
   func sent(_ count: Int64) {
     lastActivity = .now
@@ -148,12 +148,12 @@ final class Exchange: @unchecked Sendable {
   func begin(_ response: URLResponse) throws(TransportError) {
     lastActivity = .now
     guard let response = response as? HTTPURLResponse, (100...999).contains(response.statusCode) else {
-      throw .interrupted("the answer is no HTTP")
+      throw .interrupted("the response is not HTTP")
     }
     var fields = HTTPFields()
     for (name, value) in response.allHeaderFields {
       guard let text = name as? String, let name = HTTPField.Name(text), let value = value as? String else {
-        throw .interrupted("the answer holds a line that is no field")
+        throw .interrupted("the response has a line that is not a field")
       }
       fields.append(HTTPField(name: name, value: value))
     }
@@ -186,7 +186,7 @@ final class Exchange: @unchecked Sendable {
     completion = nil
   }
 
-  /// What the session's result means.
+  /// Converts the result of the session's task.
   func outcome(of error: (any Error)?) -> Outcome {
     do throws(TransportError) {
       if let error { throw TransportError(error) }

@@ -8,10 +8,10 @@ import HTTPTransport
   import Foundation
 #endif
 
-/// Finds the exchange for each of the session's tasks.
+/// Maps the session's tasks to their exchanges.
 ///
-/// - Invariant: `running` and every exchange that was started belong to the serial `serial` queue, which is the
-///   session's delegate queue, too. That is what makes `@unchecked Sendable` true.
+/// - Invariant: `running` and every started exchange are accessed only on the serial queue `serial`, which is also the
+///   session's delegate queue. This makes `@unchecked Sendable` correct.
 final class Exchanges: NSObject, @unchecked Sendable {
   let queue = OperationQueue()
   private let serial = DispatchQueue(label: "snapshot.urlsession")
@@ -46,7 +46,7 @@ final class Exchanges: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Answers, and stops the task.
+  /// Completes the exchange with `outcome` and cancels its task.
   private func end(_ exchange: Exchange, _ outcome: Exchange.Outcome) {
     guard let task = exchange.task, running.removeValue(forKey: task.taskIdentifier) != nil else { return }
     exchange.complete(outcome)

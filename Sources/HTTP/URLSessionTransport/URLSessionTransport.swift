@@ -9,16 +9,16 @@ import Synchronization
   import Foundation
 #endif
 
-/// Sends requests by `URLSession`.
+/// Sends requests with `URLSession`.
 ///
-/// Two things differ from the contract, since `URLSession` does not tell them: fields that came several times are
-/// one, joined by commas; and ``TransportTimeouts/connect`` has no part of its own, the time for the connection
-/// counts as idle.
+/// Two things differ from the protocol's contract, because `URLSession` does not report them: repeated fields are one
+/// field, joined by commas; and ``TransportTimeouts/connect`` has no effect, because the time for connecting counts as
+/// idle time.
 package final class URLSessionTransport: Transport {
   private let session: URLSession
   private let exchanges: Exchanges
 
-  /// A transport with connections of its own.
+  /// Creates a transport with its own connections.
   package init() {
     let configuration = URLSessionConfiguration.ephemeral
     configuration.urlCache = nil
@@ -37,7 +37,7 @@ package final class URLSessionTransport: Transport {
 
   deinit { session.finishTasksAndInvalidate() }
 
-  /// Sends `request` as the protocol says.
+  /// Sends `request` as ``Transport`` specifies.
   package func send(
     _ request: HTTPRequest, body: TransportBody, destination: TransportDestination,
     timeouts: TransportTimeouts,
@@ -55,5 +55,30 @@ package final class URLSessionTransport: Transport {
       exchanges.cancel(exchange)
     }
     return try result.get()
+  }
+}
+
+extension TransportError {
+  /// Converts an error of the session.
+  init(_ error: any Error) {
+    let text = error.localizedDescription
+    switch (error as? URLError)?.code {
+    case .cannotConnectToHost, .cannotFindHost, .dnsLookupFailed, .notConnectedToInternet,
+      .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
+      .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
+      .clientCertificateRequired, .internationalRoamingOff, .dataNotAllowed,
+      .appTransportSecurityRequiresSecureConnection:
+      self = .connectionFailed(text)
+    case .badURL:
+      self = .invalidRequest(text)
+    case .timedOut:
+      self = .timedOut
+    case .cancelled:
+      self = .cancelled
+    case .fileDoesNotExist, .fileIsDirectory, .noPermissionsToReadFile:
+      self = .file(text)
+    default:
+      self = .interrupted(text)
+    }
   }
 }

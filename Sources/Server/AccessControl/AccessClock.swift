@@ -1,15 +1,15 @@
 package import Foundation
 
-/// The time as access control sees it.
+/// The clocks that access control uses. Tests inject their own.
 package struct AccessClock: Sendable {
-  /// The time of day, for what expires.
+  /// Returns the time of day, for expiry dates.
   package var now: @Sendable () -> Date
-  /// The time since some moment, which never goes back, for rates.
+  /// Returns the time since a fixed moment, for rates. It never decreases.
   package var elapsed: @Sendable () -> Duration
-  /// Waits.
+  /// Suspends the task for a duration.
   package var sleep: @Sendable (Duration) async throws -> Void
 
-  /// The system's clocks, unless told otherwise.
+  /// Creates a clock. The defaults are the system's clocks.
   package init(
     now: @escaping @Sendable () -> Date = { Date() },
     elapsed: @escaping @Sendable () -> Duration = { ContinuousClock.now - start },
@@ -20,6 +20,6 @@ package struct AccessClock: Sendable {
     self.sleep = sleep
   }
 
-  /// Where ``elapsed`` counts from.
+  /// The moment at which the default ``elapsed`` is zero.
   package static let start = ContinuousClock.now
 }

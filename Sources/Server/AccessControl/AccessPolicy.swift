@@ -4,45 +4,45 @@ import HTTPTypes
 package import Logging
 import Observability
 
-/// Decides who may make which call.
+/// Decides which callers are allowed to make which calls.
 ///
-/// Asked before anything of a request's body is read, so that a refusal comes in place of `100 (Continue)`. What it
-/// doesn't know to be allowed is refused. Safe to use from any task.
+/// A call is checked before any byte of the request's body is read, so that a refusal is sent instead of
+/// `100 (Continue)`. Everything that is not explicitly allowed is refused. Thread-safe.
 package struct AccessPolicy: Sendable {
-  /// Over which storage it watches, and how.
+  /// The settings of an access policy.
   package struct Configuration: Sendable {
-    /// The storage folder, below which tokens and keys are kept.
+    /// The storage folder, which contains the tokens and keys.
     package var storage: String
-    /// Whether everybody may do everything until there is a first token.
+    /// Whether every caller is allowed to do everything until the first token is created.
     package var opensWithoutTokens = true
-    /// Whether an open store answers under names that anybody could have pointed at it.
+    /// Whether an open store also responds under host names that an attacker could have pointed to it.
     package var answersAnyName = false
-    /// How many requests a token may make that has no rate of its own; `nil` is no limit.
+    /// The rate limit for tokens without their own limit; `nil` for no limit.
     package var tokenRate: RateLimit?
-    /// How many requests may come from one address, where tokens are needed; `nil` is no limit.
+    /// The rate limit per address, if tokens are required; `nil` for no limit.
     package var addressRate: RateLimit?
-    /// How many bytes may be uploaded with a token that has no quota of its own; `nil` is no limit.
+    /// The upload quota for tokens without their own quota; `nil` for no limit.
     package var tokenQuota: UploadQuota?
-    /// How many bytes may be uploaded from one address, where tokens are needed; `nil` is no limit.
+    /// The upload quota per address, if tokens are required; `nil` for no limit.
     package var addressQuota: UploadQuota?
-    /// The most addresses, and the most tokens, that are counted at once.
+    /// The maximum number of addresses, and of tokens, with counters.
     package var countedCallers = 10_000
-    /// How long who has signed in to the web pages stays so.
+    /// The limits for sessions of the web pages.
     package var sessions = SessionLimits()
-    /// The time.
+    /// The clock.
     package var clock = AccessClock()
 
-    /// Watches over the storage folder at `storage`.
+    /// Creates settings for the storage folder at `storage`, with default values.
     package init(storage: String) { self.storage = storage }
   }
 
-  /// Lets everybody do everything.
+  /// A policy that allows every caller to do everything.
   package static let open = AccessPolicy()
 
-  /// Signs links, and knows them again.
+  /// Signs and verifies links to bundles.
   package let links: LinkSigner
   package let clock: AccessClock
-  /// Bind the web pages' forms to the browsers that they were made for.
+  /// Binds the forms of the web pages to the browsers for which they were created.
   let forms = FormTokens()
   let authenticator: TokenAuthenticator?
 
@@ -52,9 +52,9 @@ package struct AccessPolicy: Sendable {
     authenticator = nil
   }
 
-  /// Watches over a storage; makes the key that links are signed with, where there is none yet. Blocks.
+  /// Creates a policy for a storage. Creates the key for signing links if there is none. Blocks.
   ///
-  /// Throws ``TokenStoreError/tokensMissing(_:)`` where the storage has lost its tokens.
+  /// Throws ``TokenStoreError/tokensMissing(_:)`` if the storage has lost its tokens.
   package init(_ configuration: Configuration, logger: Logger) throws(TokenStoreError) {
     try TokenStore(storage: configuration.storage).requireComplete()
     do {
@@ -66,13 +66,13 @@ package struct AccessPolicy: Sendable {
     authenticator = TokenAuthenticator(configuration, logger: logger)
   }
 
-  /// Whether everybody may do everything at the moment.
+  /// Whether every caller is currently allowed to do everything.
   package func isOpen() async throws(TokenStoreError) -> Bool {
     guard let authenticator else { return true }
     return try await authenticator.isOpen()
   }
 
-  /// Admits the caller of a call that needs `permission`, or throws the ``HTTPProblem`` that says why not.
+  /// Returns the caller of a request that needs `permission`. Throws an ``HTTPProblem`` if the caller is refused.
   package func admit(_ routed: RoutedRequest, _ permission: Permission) async throws -> Caller {
     let request = routed.request
     let address = ClientAddress(peer: request.peer)
@@ -89,10 +89,10 @@ package struct AccessPolicy: Sendable {
       ?? Caller.anybody(at: address)
   }
 
-  /// How often ``watch()`` looks.
+  /// The interval of the checks in ``watch()``.
   package static let watchInterval = Duration.seconds(1)
 
-  /// Ends the calls of tokens that are revoked or expire, within ``watchInterval``, until the task is cancelled.
+  /// Ends the calls of revoked and expired tokens within ``watchInterval``. Returns when the task is cancelled.
   package func watch() async {
     guard let authenticator else { return }
     while !Task.isCancelled {
@@ -101,12 +101,12 @@ package struct AccessPolicy: Sendable {
     }
   }
 
-  /// Throws the problem that says why the token of this id is no longer valid.
+  /// Throws a problem if the token with this id is no longer valid.
   package func requireValid(_ id: String) async throws(HTTPProblem) {
     if let authenticator { try await authenticator.requireValid(id) }
   }
 
-  /// Admits who has a link, whoever it is.
+  /// Admits any caller with a valid link.
   private func admit(
     _ signature: String, to routed: RoutedRequest, _ address: ClientAddress
   ) throws -> Caller {

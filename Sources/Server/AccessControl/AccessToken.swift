@@ -1,27 +1,27 @@
 package import Foundation
 
-/// What a token may be used for, and by which name it goes; the token itself is known to its holder alone.
+/// The properties of a token. The secret itself is known only to the token's holder.
 package struct AccessToken: Sendable, Hashable, Codable, Identifiable {
-  /// Names the token where it is spoken of: in lists, in logs, in the records of what it attached.
+  /// The id of the token in lists, logs, and records of the snapshots that it attached.
   package let id: String
-  /// What people call it.
+  /// The name of the token, for people.
   package let name: String?
-  /// What it may be used for.
+  /// The calls that the token allows.
   package let scopes: Set<Scope>
-  /// What it is limited to.
+  /// The reports and applications to which the token is limited.
   package let limits: CallerLimits
-  /// How many requests it may make; `nil` leaves that to the server.
+  /// The token's rate limit; `nil` for the server's default.
   package let rate: RateLimit?
-  /// How many bytes may be uploaded with it; `nil` leaves that to the server.
+  /// The token's upload quota; `nil` for the server's default.
   package let quota: UploadQuota?
-  /// When it was made.
+  /// When the token was created.
   package let createdAt: Date
-  /// From when on it is refused.
+  /// When the token expires.
   package let expiresAt: Date?
-  /// When it was revoked.
+  /// When the token was revoked.
   package internal(set) var revokedAt: Date?
 
-  /// Describes a token.
+  /// Creates a description of a token.
   package init(
     id: String, name: String? = nil, scopes: Set<Scope>, limits: CallerLimits = CallerLimits(),
     rate: RateLimit? = nil, quota: UploadQuota? = nil, createdAt: Date, expiresAt: Date? = nil
@@ -36,17 +36,17 @@ package struct AccessToken: Sendable, Hashable, Codable, Identifiable {
     self.expiresAt = expiresAt
   }
 
-  /// What can be said of a token at some moment.
+  /// The state of a token at a point in time.
   package enum State: String, Sendable, Hashable, Codable, CaseIterable {
-    /// It is taken.
+    /// The token is accepted.
     case valid
-    /// It was, until it expired.
+    /// The token has expired.
     case expired
-    /// It was, until somebody revoked it.
+    /// The token was revoked.
     case revoked
   }
 
-  /// Whether it is taken at `now`.
+  /// Returns the token's state at `now`.
   package func state(at now: Date) -> State {
     if revokedAt != nil { return .revoked }
     if let expiresAt, expiresAt <= now { return .expired }

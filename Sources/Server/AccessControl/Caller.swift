@@ -2,40 +2,41 @@ package import HTTPEngine
 package import HTTPTypes
 package import Observability
 package import SnapshotFormat
+package import SnapshotStore
 
-/// Who makes a call, and what it may see and do.
+/// The caller of a request, and its rights.
 ///
-/// ``Permission`` decides whether a call is admitted at all, before anything is looked up. What it is about is
-/// asked here then: an action answers with a record, or does anything to it, only where the caller may, and else
-/// as if there were none.
+/// ``Permission`` decides whether a call is admitted, before anything is looked up. After the lookup, an action checks
+/// the caller's rights for the record found. If the caller has none, the response is the same as if the record did not
+/// exist.
 package struct Caller: Sendable {
-  /// What the caller came in by.
+  /// How the caller was authenticated.
   package enum Credential: Sendable, Hashable {
-    /// Nothing: the store has no tokens yet, or the call is open to all.
+    /// Not authenticated: the store has no tokens yet, or the call needs no permission.
     case none
-    /// The token of this id.
+    /// With the token of this id.
     case token(String)
-    /// A link to the bundle of this snapshot.
+    /// With a link to the bundle of this snapshot.
     case link(SnapshotID)
   }
 
-  /// What the caller came in by.
+  /// How the caller was authenticated.
   package let credential: Credential
-  /// What it may be used for.
+  /// The calls that the caller is allowed to make.
   package let scopes: Set<Scope>
-  /// What it is limited to.
+  /// The reports and applications to which the caller is limited.
   package let limits: CallerLimits
-  /// The address that the request came from, without its port.
+  /// The address of the client, without port.
   package let address: String
-  /// What every answer to the caller carries.
+  /// Fields to add to every response to the caller.
   package var answerFields: HTTPFields = [:]
-  /// Counts what the caller uploads.
+  /// Counts the bytes that the caller uploads.
   package var meter = UploadMeter.none
-  /// Throws the problem that says why the caller's token is no longer valid: a call may last longer than its token, and
-  /// asks before it changes anything.
+  /// Throws a problem if the caller's token is no longer valid. A call can outlive its token, so it checks this before
+  /// it changes anything.
   package var requireValid: @Sendable () async throws(HTTPProblem) -> Void = {}
 
-  /// A caller by its parts.
+  /// Creates a caller from its parts.
   package init(
     _ credential: Credential, scopes: Set<Scope>, limits: CallerLimits = CallerLimits(), address: String
   ) {
@@ -45,72 +46,72 @@ package struct Caller: Sendable {
     self.address = address
   }
 
-  /// Who comes where everybody may do everything.
+  /// Returns a caller of an open store, which has all rights.
   package static func anybody(at address: ClientAddress) -> Caller {
     Caller(.none, scopes: everything, address: address.description)
   }
 
   private static let everything = Set(Scope.allCases)
 
-  /// What counts as one address with the caller's.
+  /// The caller's address as used for counting: addresses that share limits have the same text.
   package var countedAddress: String { ClientAddress(peer: address).counted }
 
-  /// The id of the caller's token; `nil` for one that came without.
+  /// The id of the caller's token; `nil` for a caller without token.
   package var token: String? {
     if case .token(let id) = credential { id } else { nil }
   }
 
-  /// Whether the caller may make a call that needs `permission`.
+  /// Whether the caller can make a call that needs `permission`.
   package func may(_ permission: Permission) -> Bool {
     if case .link = credential, permission == .bundle { return true }
     return permission == .open || scopes.contains { $0.allows(permission) }
   }
 
-  /// Throws where the caller may see only some snapshots, for calls that are about all of them.
+  /// Throws if the caller is limited to some snapshots. For calls that concern all snapshots.
   package func requireUnlimited() throws(HTTPProblem) {
     guard limits.areNone else { throw HTTPProblem.limitedCaller }
   }
 
-  /// Whether the caller may attach to `report`.
+  /// Whether the caller can attach snapshots to `report`.
   package func mayAttach(to report: ReportID) -> Bool { may(.attach) && limits.include(report) }
 
-  /// Whether the caller may read the snapshot of `record`.
+  /// Whether the caller can read the snapshot of `record`.
   package func mayRead(_ record: SnapshotRecord) -> Bool {
     if case .link(let id) = credential { return id == record.id }
     return may(.read) && limits.include(record)
   }
 
-  /// Whether the caller may know how the snapshot of `record` fares.
+  /// Whether the caller can see the status of the snapshot of `record`.
   package func maySeeStatus(of record: SnapshotRecord) -> Bool {
     if let token, record.attachedBy == token { return may(.status) }
     return mayRead(record)
   }
 
-  /// Whether the caller may delete the snapshot of `record`.
+  /// Whether the caller can delete the snapshot of `record`.
   package func mayDelete(_ record: SnapshotRecord) -> Bool { may(.delete) && limits.include(record) }
 
-  /// Whether the caller may be told that a snapshot was there and was deleted: nobody knows any more whose it was,
-  /// so only those are told who are limited to nothing.
+  /// Whether the caller can learn that a snapshot was deleted. The report and application of a deleted snapshot are not
+  /// known any more, so only callers without limits can, and those with a link to it.
   package var mayKnowDeleted: Bool {
     if case .link = credential { return true }
     return (may(.read) || may(.delete)) && limits.areNone
   }
 }
 
-/// What a caller is limited to: `nil` is no limit.
+/// The limits of a caller; `nil` means no limit.
 package struct CallerLimits: Sendable, Hashable, Codable {
-  /// Beginnings of the ids of reports: only those of which one begins with one of them.
+  /// Only reports whose id starts with one of these prefixes.
   package var reportPrefixes: Set<String>?
-  /// Identifiers of applications: only snapshots of these.
+  /// Only snapshots of the applications with these identifiers.
   package var applications: Set<String>?
 
-  /// Limits; none unless told otherwise.
+  /// Creates limits; by default there are none.
   package init(reportPrefixes: Set<String>? = nil, applications: Set<String>? = nil) {
     self.reportPrefixes = reportPrefixes
     self.applications = applications
   }
 
-  /// Whether nothing is limited.
+  /// Whether there are no limits.
   package var areNone: Bool { reportPrefixes == nil && applications == nil }
 
   /// Whether `report` is within the limits.
@@ -121,5 +122,77 @@ package struct CallerLimits: Sendable, Hashable, Codable {
   /// Whether the snapshot of `record` is within the limits.
   package func include(_ record: SnapshotRecord) -> Bool {
     include(record.report) && (applications?.contains(record.application.identifier) ?? true)
+  }
+}
+
+extension Caller {
+  /// Returns the result of `find` if it is `visible`. Otherwise throws ``StoreError/notFound``, as for a snapshot that
+  /// does not exist.
+  package func lookUp<Found>(
+    _ find: () async throws(StoreError) -> Found, visible: (Found) -> Bool
+  ) async throws(StoreError) -> Found {
+    let found: Found
+    do {
+      found = try await find()
+    } catch {
+      if case .deleted = error, !mayKnowDeleted { throw .notFound }
+      throw error
+    }
+    guard visible(found) else { throw .notFound }
+    return found
+  }
+
+  /// Returns `attachment` with the caller's current rights. Throws ``UploadError/forbidden`` if the caller can't attach
+  /// it.
+  package func authorize(_ attachment: Attachment) throws(UploadError) -> Attachment {
+    guard mayAttach(to: attachment.report) else { throw .forbidden }
+    var attachment = attachment
+    attachment.attachedBy = token
+    attachment.applications = limits.applications
+    return attachment
+  }
+
+  /// Returns the record that already has the UUID of `attachment`, or `nil`.
+  ///
+  /// If the caller is not allowed to know about the snapshot, throws an error that says that the UUID is taken. The
+  /// error is the same whether the snapshot exists or was deleted, and does not depend on the conditions of the
+  /// request.
+  package func existing(
+    under attachment: Attachment, _ find: () async throws(StoreError) -> SnapshotRecord?
+  ) async throws(StoreError) -> SnapshotRecord? {
+    let found: SnapshotRecord?
+    do {
+      found = try await find()
+    } catch {
+      throw concealing(error, attachment)
+    }
+    guard let found else { return nil }
+    let isOwn = found.report == attachment.report && limits.include(found)
+    guard isOwn || maySeeStatus(of: found) else { throw attachment.taken }
+    return found
+  }
+
+  /// Returns the error to send instead of `error`. A caller that can't learn by reading that a snapshot was deleted
+  /// must not learn it by attaching.
+  package func concealing(_ error: StoreError, _ attachment: Attachment) -> StoreError {
+    guard case .deleted = error, !mayKnowDeleted else { return error }
+    return attachment.taken
+  }
+
+  /// Returns the part of `record` that the caller is allowed to see. A caller that can only see a snapshot's status
+  /// does not see its metadata, nor the token and the manifest's UUID of what others attached.
+  package func view(of record: SnapshotRecord) -> SnapshotRecord {
+    guard !mayRead(record) else { return record }
+    var record = record
+    record.metadata = [:]
+    if record.attachedBy != token { (record.attachedBy, record.manifestID) = (nil, nil) }
+    return record
+  }
+}
+
+extension Page {
+  /// Returns the page with only the `visible` records. The position of the next page does not change.
+  package func filtered(_ visible: (SnapshotRecord) -> Bool) -> Page {
+    Page(records: records.filter(visible), next: next)
   }
 }

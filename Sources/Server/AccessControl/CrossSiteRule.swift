@@ -3,12 +3,12 @@ import HTTPSemantics
 package import HTTPTypes
 import SystemIO
 
-/// Keeps pages of other sites from using a browser's way to a store that asks for no token.
+/// Prevents pages of other sites from using a browser's access to a store that requires no token.
 ///
-/// A form that is posted, or a body sent as plain text, reaches a server without a preflight. With a token none of
-/// this is needed: no page can make a browser send a field that it does not know.
+/// Browsers send posted forms and plain-text bodies without a preflight. With tokens this check is not needed: no page
+/// of another site can make a browser send a header field that it does not know.
 package enum CrossSiteRule {
-  /// Whether `request` changes something.
+  /// Whether requests with `method` change state.
   package static func changesState(_ method: HTTPRequest.Method) -> Bool {
     ![.get, .head, .options].contains(method)
   }
@@ -20,16 +20,17 @@ package enum CrossSiteRule {
     return !["http://", "https://"].contains { origin == $0 + request.authority.lowercased() }
   }
 
-  /// Whether the browser says that a page of this very server sent `request`; one that says nothing of where it comes
-  /// from does not.
+  /// Whether the browser states that a page of this server sent `request`. `false` if the request does not state its
+  /// origin.
   package static func comesFromOwnPage(_ request: HTTPServerRequest) -> Bool {
     let fields = request.headerFields
     guard fields[.secFetchSite] != nil || fields[.origin] != nil else { return false }
     return !comesFromAnotherSite(request)
   }
 
-  /// Whether `authority` is an address, `localhost`, or a name without a dot, which only the local network gives. Any
-  /// other name could be one that its owner has pointed here, so that a page of theirs counts as one of ours.
+  /// Whether `authority` is an IP address, `localhost`, or a name without a dot, which only a local network can
+  /// resolve. The owner of any other name could have pointed it to this server, so that the owner's pages would be of
+  /// the same origin (DNS rebinding).
   package static func isLocal(_ authority: String) -> Bool {
     if authority.utf8.first == UInt8(ascii: "[") { return true }
     let colon = authority.utf8.lastIndex(of: UInt8(ascii: ":")) ?? authority.endIndex

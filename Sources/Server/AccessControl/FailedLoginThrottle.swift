@@ -1,22 +1,22 @@
 import Synchronization
 
-/// Slows whoever tries one wrong token after the other: a few are answered at once, and then each waits twice as
-/// long as the one before. Right tokens never wait, whoever shares their address.
+/// Slows down clients that send wrong tokens. The first few get their response immediately; each further one waits
+/// twice as long as the one before. Requests with valid tokens never wait, even from the same address.
 final class FailedLoginThrottle: Sendable {
-  /// How it slows.
+  /// The limits for wrong tokens.
   struct Limits: Sendable, Hashable {
-    /// How many wrong tokens are answered at once, from one address.
+    /// The number of wrong tokens per address with an immediate response.
     var free = 10
-    /// How long it takes until one is forgotten.
+    /// The time after which one wrong token is forgotten.
     var forgetting = Duration.seconds(6)
-    /// How long the first one waits that does.
+    /// The first delay.
     var firstDelay = Duration.milliseconds(100)
-    /// The longest that any waits.
+    /// The maximum delay.
     var longestDelay = Duration.seconds(5)
-    /// How many wait at once, of one address and in all; further ones are answered with 429.
+    /// The maximum number of delayed responses, per address and in total. Further requests get 429.
     var waitingPerAddress = 8
     var waiting = 256
-    /// How many addresses are remembered.
+    /// The maximum number of addresses with counters.
     var addresses = 10_000
   }
 
@@ -40,11 +40,13 @@ final class FailedLoginThrottle: Sendable {
     self.clock = clock
   }
 
-  /// How many addresses are remembered.
+  /// The number of addresses with counters.
   var count: Int { state.withLock { $0.entries.count } }
 
-  /// To be awaited before a wrong token of `address` is answered.
-  /// - Returns: how many seconds to stay away, where too many wait already; `nil` where this one has waited.
+  /// Call this before responding to a wrong token from `address`.
+  ///
+  /// - Returns: `nil` after the delay. If too many responses are delayed already, immediately returns the number of
+  ///   seconds for `Retry-After`.
   func wait(_ address: String) async throws -> Int? {
     guard let delay = begin(address) else { return Int((limits.longestDelay / .seconds(1)).rounded(.up)) }
     guard delay > .zero else { return nil }
@@ -53,7 +55,7 @@ final class FailedLoginThrottle: Sendable {
     return nil
   }
 
-  /// How long to wait; `nil` where too many do.
+  /// Returns the delay, or `nil` if too many responses are delayed already.
   private func begin(_ address: String) -> Duration? {
     let now = clock.elapsed()
     return state.withLock { state in
@@ -64,7 +66,7 @@ final class FailedLoginThrottle: Sendable {
       entry.failures = failures(of: entry, at: now) + 1
       entry.time = now
       let excess = Int(entry.failures) - limits.free
-      // Beyond, it would only take longer to be forgotten.
+      // A higher count would only take longer to be forgotten.
       entry.failures = min(entry.failures, Double(2 * limits.free))
       defer { state.entries[address] = entry }
       guard excess > 0 else { return .zero }
@@ -86,7 +88,8 @@ final class FailedLoginThrottle: Sendable {
     max(0, entry.failures - max(.zero, now - entry.time) / limits.forgetting)
   }
 
-  /// Forgets an eighth at once: those that are forgiven, and then those that failed least. None that waits.
+  /// Removes an eighth of the entries: those without remaining failures, then those with the fewest. Never removes one
+  /// with delayed responses.
   private func makeRoom(in entries: inout [String: Entry], at now: Duration) {
     entries = entries.filter { $0.value.waiting > 0 || failures(of: $0.value, at: now) > 0 }
     let excess = entries.count - (limits.addresses - max(limits.addresses / 8, 1))

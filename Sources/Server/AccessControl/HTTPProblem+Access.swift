@@ -3,39 +3,39 @@ import HTTPSemantics
 import HTTPTypes
 import Observability
 
-/// What is said to those who are not admitted. None of it tells what the server has.
+/// The problems of refused callers. They disclose nothing about the server's contents.
 extension HTTPProblem {
-  /// 401: the call needs a token, and none came (RFC 6750 §3).
+  /// 401: the call needs a token, and the request has none (RFC 6750 §3).
   static var tokenNeeded: HTTPProblem {
     unauthorized(
       .tokenNeeded, detail: "Send one as ‘Authorization: Bearer …’."
     )
   }
 
-  /// 401: what came is no token that is taken; which of all reasons it has is nobody's business.
+  /// 401: the token is not accepted. The reason is not disclosed.
   static var tokenRefused: HTTPProblem {
     unauthorized(
-      .tokenRefused, detail: "The server knows no such token, or it was revoked.", error: "invalid_token")
+      .tokenRefused, detail: "The token is unknown or was revoked.", error: "invalid_token")
   }
 
-  /// 401: the token was a right one.
+  /// 401: the token was valid, but has expired.
   static var tokenExpired: HTTPProblem {
     unauthorized(
-      .tokenExpired, detail: "The token was valid once; ask for a new one.", error: "invalid_token")
+      .tokenExpired, detail: "The token has expired. Ask for a new one.", error: "invalid_token")
   }
 
-  /// 401: the link's signature is not this server's.
+  /// 401: the link does not have a signature of this server.
   static var linkRefused: HTTPProblem {
     unauthorized(
-      .linkRefused, detail: "This is no link that this server gave: check that all of it was copied.")
+      .linkRefused, detail: "The link was not created by this server. Check that it was copied completely.")
   }
 
-  /// 401: the link was a right one.
+  /// 401: the link was valid, but has expired.
   static var linkExpired: HTTPProblem {
-    unauthorized(.linkExpired, detail: "The link was valid once; ask whoever gave it for a new one.")
+    unauthorized(.linkExpired, detail: "The link has expired. Ask its sender for a new one.")
   }
 
-  /// 403: the token's scopes don't allow the call, whatever it is about (RFC 6750 §3.1).
+  /// 403: none of the token's scopes allows the call (RFC 6750 §3.1).
   static func notPermitted(_ permission: Permission) -> HTTPProblem {
     let scopes = Scope.allCases.filter { $0.allows(permission) }.map(\.rawValue)
     return HTTPProblem(
@@ -45,105 +45,105 @@ extension HTTPProblem {
       ])
   }
 
-  /// 403: the token is limited to others than `what`.
+  /// 403: the token is limited to other `what`, such as reports.
   package static func outsideLimits(_ what: String) -> HTTPProblem {
     HTTPProblem(.outsideLimits, detail: "The token is limited to other \(what).")
   }
 
-  /// 400: a token in a URL ends up in logs, histories and other sites' hands (RFC 6750 §5.3).
+  /// 400: a token in a URL is exposed in logs, histories and to other sites (RFC 6750 §5.3).
   package static var tokenInURL: HTTPProblem {
     HTTPProblem(
       .tokenInURL, detail: "Send it as ‘Authorization: Bearer …’, and revoke the one that was in the URL.")
   }
 
-  /// 403: a page of another site made a browser send this.
+  /// 403: the request was made by a page of another site.
   package static var crossSite: HTTPProblem {
     HTTPProblem(
       .crossSite,
-      detail: "The browser says that the request comes from a page of another site; nothing was done.")
+      detail: "The browser states that a page of another site made the request. Nothing was changed.")
   }
 
-  /// 403: the form is not one that this server made for this browser.
+  /// 403: the form was not created by this server for this browser.
   package static var staleForm: HTTPProblem {
     HTTPProblem(
       .staleForm,
-      detail: "Nothing was done. Open the page again, and send its form; the browser must take cookies.")
+      detail: "Nothing was changed. Reload the page and send the form again. Cookies must be enabled.")
   }
 
-  /// 403: a token was entered on its way through the open.
+  /// 403: a token was entered on a page without TLS.
   package static var signInNeedsTLS: HTTPProblem {
     HTTPProblem(
       .signInNeedsTLS,
       detail: """
-        This page was opened without TLS, so the token could be read on its way, and browsers keep no session. Open it \
-        as https://…, by a proxy in front of the server, or on the server's own machine; and revoke the token.
+        This page was opened without TLS: others could read the token, and browsers store no session. Open it as \
+        https://… through a proxy, or on the server's own machine. Revoke the token.
         """)
   }
 
-  /// 401: who had signed in has to do it again.
+  /// 401: the session has ended, and the user must sign in again.
   static var sessionEnded: HTTPProblem {
     unauthorized(
       .sessionEnded,
-      detail: "It was not used for long, the server was started anew, or the token is not taken any more.")
+      detail: "The session was idle for too long, the server was restarted, or the token is no longer valid.")
   }
 
-  /// 421: the request was sent to a name that may be anybody's (RFC 9110 §15.5.20).
+  /// 421: the host name in the request could belong to an attacker (RFC 9110 §15.5.20).
   static var foreignName: HTTPProblem {
     HTTPProblem(
       .foreignName,
       detail: """
-        While no token is needed the server answers only under an address, localhost, or a name without a dot. \
-        Make a token with `snapshot token create`, or say --insecure.
+        While no tokens are required, the server responds only under an IP address, localhost, or a name without a \
+        dot. Create a token with `snapshot token create`, or use --insecure.
         """)
   }
 
-  /// 429: a limit is used up (RFC 6585 §4).
+  /// 429: a rate limit is exceeded (RFC 6585 §4).
   static func tooManyRequests(_ verdict: TokenBucket.Verdict, of name: String) -> HTTPProblem {
     var fields = verdict.fields(name)
     fields[.retryAfter] = String(max(verdict.secondsUntilEnough, 1))
     return HTTPProblem(
       .rateLimited,
       detail:
-        "One \(name) may make \(verdict.allowance.amount) requests in \(verdict.allowance.seconds) seconds.",
+        "The limit per \(name) is \(verdict.allowance.amount) requests in \(verdict.allowance.seconds) seconds.",
       headerFields: fields)
   }
 
-  /// 429: a quota of bytes is used up.
+  /// 429: an upload quota is exceeded.
   static func tooManyBytes(_ verdict: TokenBucket.Verdict, of name: String) -> HTTPProblem {
     var fields = verdict.fields(name, unit: "content-bytes")
     fields[.retryAfter] = String(max(verdict.secondsUntilEnough, 1))
     return HTTPProblem(
       .uploadQuotaExceeded,
       detail: """
-        One \(name) may upload \(verdict.allowance.amount) bytes in \(verdict.allowance.seconds) seconds.
+        The limit per \(name) is \(verdict.allowance.amount) bytes in \(verdict.allowance.seconds) seconds.
         """,
       headerFields: fields)
   }
 
-  /// 429: somebody at this address tries one wrong token after the other.
+  /// 429: clients at this address have sent too many wrong tokens.
   static func tooManyWrongTokens(retryAfter seconds: Int) -> HTTPProblem {
     HTTPProblem(
       .tooManyWrongTokens,
-      detail: "Too many tokens that came from this address are not taken. Right ones still are.",
+      detail: "Too many invalid tokens were sent from this address. Valid tokens are still accepted.",
       headerFields: [.retryAfter: String(seconds)])
   }
 
-  /// 503: nobody can say who may do what.
+  /// 503: the tokens can't be read.
   static var accessUnavailable: HTTPProblem {
     HTTPProblem(
-      .accessUnavailable, detail: "Nobody is admitted until it can; its log says why.",
+      .accessUnavailable, detail: "All callers are refused until it can. The server's log has the reason.",
       headerFields: [.retryAfter: "30"])
   }
 
-  /// 403: the call is about all snapshots, and its caller is limited to some.
+  /// 403: the call concerns all snapshots, and the caller is limited to some.
   static var limitedCaller: HTTPProblem {
-    HTTPProblem(.callerLimited, detail: "This call is about all snapshots; it needs a token without limits.")
+    HTTPProblem(.callerLimited, detail: "This call concerns all snapshots and needs a token without limits.")
   }
 
-  /// 413: the body is, or becomes, larger than `limit` bytes.
+  /// 413: the body is larger than `limit` bytes.
   package static func tooLarge(limit: Int64) -> HTTPProblem {
     HTTPProblem(
-      .contentTooLarge, detail: "The server takes at most \(limit) bytes here. Nothing of it was kept.")
+      .contentTooLarge, detail: "The server accepts at most \(limit) bytes here. Nothing was stored.")
   }
 
   private static func unauthorized(
@@ -162,7 +162,7 @@ extension HTTPProblem {
 }
 
 extension TokenBucket.Verdict {
-  /// How much of the limit of one `name` is left.
+  /// Returns the fields that describe the remaining quota of one `name`, such as `token`.
   func fields(_ name: String, unit: String? = nil) -> HTTPFields {
     let field = RateLimitField(
       name: name, quota: allowance.amount, window: allowance.seconds, unit: unit,

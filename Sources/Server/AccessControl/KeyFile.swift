@@ -2,24 +2,25 @@ import Crypto
 import Foundation
 import SystemIO
 
-/// A secret key of the server's own, 256 random bits in a file that nobody else can read.
+/// A secret key of the server: 256 random bits in a file that only the server's user can read.
 ///
-/// Made by whoever needs it first, the server or a command beside it; of two that race for it both get the same one.
+/// The first process that needs the key creates it, the server or a command. If two do so at the same time, both get
+/// the same key.
 struct KeyFile: Sendable {
   private static let length = 32
   private let path: String
 
-  /// What tokens are known by.
+  /// The key with which tokens are hashed.
   static func tokens(in storage: String) -> KeyFile { KeyFile(path: storage + "/keys/tokens") }
-  /// What links are signed with.
+  /// The key with which links are signed.
   static func links(in storage: String) -> KeyFile { KeyFile(path: storage + "/keys/links") }
 
-  /// The key, where there is one.
+  /// Returns the key, or `nil` if there is none.
   func read() throws(SystemError) -> SymmetricKey? {
     do throws(SystemError) {
       let file = try File(path)
       let bytes = try file.read(upTo: Self.length + 1, at: 0)
-      // A key that was cut short would be a weak one, and another than the one in use.
+      // A truncated key would be weak, and different from the one in use.
       guard bytes.count == Self.length else {
         throw SystemError(operation: "read key", path: path, code: POSIXErrorCode.EBADMSG.rawValue)
       }
@@ -29,7 +30,7 @@ struct KeyFile: Sendable {
     }
   }
 
-  /// The key; a new one where there is none. It would survive a power cut before it is used.
+  /// Returns the key. Creates one if there is none, and synchronizes it to disk before it returns.
   func readOrCreate() throws(SystemError) -> SymmetricKey {
     if let key = try read() { return key }
     let folder = Folder.parent(of: path)
@@ -42,7 +43,7 @@ struct KeyFile: Sendable {
       try file.synchronize()
       try Folder.publish(staged, as: path)
     } catch {
-      // The first failure is the one to tell.
+      // The first error is the relevant one.
       do { try Folder.removeIfPresent(staged) } catch {}
       guard error.isAlreadyThere else { throw error }
     }

@@ -2,14 +2,15 @@ import Crypto
 package import Foundation
 package import SnapshotFormat
 
-/// Signs links to bundles, and tells whether one is genuine.
+/// Signs and verifies links to bundles.
 ///
-/// A link names one bundle and the second at which it ends; its signature is an HMAC-SHA256 of both.
+/// A link contains the id of one snapshot and the time in seconds at which it expires. Its signature is an HMAC-SHA256
+/// of both.
 package struct LinkSigner: Sendable {
-  /// How long a link may last, in seconds: up to 90 days.
+  /// The allowed lifetimes of a link, in seconds: up to 90 days.
   package static let lifetimes = 1...7_776_000
 
-  /// What is said of a link.
+  /// The result of verifying a link.
   package enum Verdict: Sendable, Hashable {
     case genuine
     case expired
@@ -20,7 +21,7 @@ package struct LinkSigner: Sendable {
 
   init(key: SymmetricKey = SymmetricKey(size: .bits256)) { self.key = key }
 
-  /// The path and query under which the bundle of `id` may be downloaded until `end`, which counts whole seconds.
+  /// Returns the path and query under which the bundle of `id` can be downloaded until `end`, truncated to seconds.
   package func target(_ id: SnapshotID, until end: Date) -> String {
     let expires = String(Int(end.timeIntervalSince1970))
     let signature = Base64URL.encode(
@@ -28,7 +29,7 @@ package struct LinkSigner: Sendable {
     return "/v1/snapshots/\(id).zip?expires=\(expires)&signature=\(signature)"
   }
 
-  /// What is to be said of a link to `id` at `now`.
+  /// Verifies a link to the bundle of `id` at the time `now`.
   package func verdict(_ id: SnapshotID, expires: String?, signature: String, at now: Date) -> Verdict {
     guard let expires, let code = Base64URL.decode(signature),
       HMAC<SHA256>.isValidAuthenticationCode(code, authenticating: Self.signed(id, expires), using: key),

@@ -3,7 +3,7 @@ import Observability
 package import SnapshotFormat
 
 extension PathParameter where Value == ReportID {
-  /// A report's name, its slashes escaped.
+  /// A report's id, with escaped slashes.
   package static var report: PathParameter<ReportID> {
     PathParameter("report") { try ReportID(validating: $0) }
   }
@@ -20,13 +20,13 @@ extension PathParameter where Value == SnapshotID {
 }
 
 extension HTTPProblem {
-  /// 400: the path names no UUID.
+  /// 400: the path does not contain a UUID.
   package static func malformedID(_ text: String) -> HTTPProblem {
     HTTPProblem(
       .malformedSnapshotID,
       detail: "‘\(abridged(text))’ is not a UUID: 8-4-4-4-12 hexadecimal digits are expected.")
   }
 
-  /// The beginning of what a client sent.
+  /// Returns the first 100 characters of a client's text, followed by `…` if it is longer.
   package static func abridged(_ text: String) -> String { text.count > 100 ? text.prefix(100) + "…" : text }
 }

@@ -1,33 +1,35 @@
-/// What a call of the API needs; every route has one.
+import HTTPTypes
+
+/// The permission that a call of the API needs. Every route has one.
 package enum Permission: String, Sendable, Hashable, CaseIterable {
-  /// Nothing: anybody may ask.
+  /// No permission.
   case open
   /// To attach snapshots.
   case attach
-  /// To read a snapshot's status: what reads or administers may, and what attached it.
+  /// To read a snapshot's status. Allowed for the scopes read and admin, and for the token that attached the snapshot.
   case status
-  /// To download a snapshot's bundle: what may read, and who has a link to it.
+  /// To download a snapshot's bundle. Allowed with permission to read, and with a link to the bundle.
   case bundle
   /// To read snapshots and lists of them.
   case read
   /// To delete snapshots.
   case delete
-  /// To look after the server.
+  /// To administer the server.
   case admin
 }
 
-/// What a token may be used for.
+/// A scope of a token, which allows a set of calls.
 package enum Scope: String, Sendable, Hashable, Codable, CaseIterable {
-  /// To attach snapshots and to see the status of those: what ships inside an app.
+  /// To attach snapshots and see their status: for tokens in distributed apps.
   case attach
   /// To read snapshots and lists of them.
   case read
   /// To delete snapshots.
   case delete
-  /// Everything.
+  /// To make every call.
   case admin
 
-  /// Whether a token of this scope may make a call that needs `permission`.
+  /// Whether the scope allows calls that need `permission`.
   package func allows(_ permission: Permission) -> Bool {
     switch (self, permission) {
     case (_, .open), (.admin, _): true
@@ -36,5 +38,37 @@ package enum Scope: String, Sendable, Hashable, Codable, CaseIterable {
     case (.delete, .delete): true
     case (.attach, _), (.read, _), (.delete, _): false
     }
+  }
+}
+
+/// The credentials in a request's `Authorization` field.
+enum Authorization: Sendable {
+  /// The field is missing.
+  case none
+  /// A token with the right format.
+  case token(TokenSecret)
+  /// The field has no token with the right format.
+  case malformed
+
+  /// Reads `Authorization: Bearer TOKEN` (RFC 6750 §2.1), the scheme in any case (RFC 9110 §11.1).
+  init(_ fields: HTTPFields) {
+    guard let value = fields[.authorization] else {
+      self = .none
+      return
+    }
+    let parts = value.split(separator: " ", maxSplits: 1)
+    guard parts.count == 2, parts[0].lowercased() == "bearer",
+      let secret = TokenSecret(String(parts[1].drop { $0 == " " }))
+    else {
+      self = .malformed
+      return
+    }
+    self = .token(secret)
+  }
+
+  /// Reads a token that a user pasted. Ignores white space.
+  init(pasted text: String) {
+    let text = text.filter { !$0.isWhitespace }
+    self = text.isEmpty ? .none : TokenSecret(text).map(Authorization.token) ?? .malformed
   }
 }

@@ -1,20 +1,21 @@
-/// How many requests may come in how long: all at once at first, then as the time goes by.
+/// A rate limit: a number of requests in a period. The whole number is available at first; used requests become
+/// available again evenly over the period.
 package struct RateLimit: Sendable, Hashable, Codable, LosslessStringConvertible {
-  /// The most requests, and the most seconds.
+  /// The allowed numbers of requests and of seconds.
   package static let range = 1...1_000_000
-  /// How many requests.
+  /// The number of requests.
   package let count: Int
-  /// In how many seconds.
+  /// The period in seconds.
   package let seconds: Int
 
-  /// `count` requests in `seconds`, each within ``range``, else `nil`.
+  /// Creates a limit of `count` requests in `seconds`. Returns `nil` if one of them is outside ``range``.
   package init?(count: Int, seconds: Int) {
     guard Self.range.contains(count), Self.range.contains(seconds) else { return nil }
     self.count = count
     self.seconds = seconds
   }
 
-  /// Reads `100/min`, with one of `s`, `min`, `h` and `d`; or `100/90s`.
+  /// Reads `100/min`, or with `s`, `h` or `d`, or `100/90s`.
   package init?(_ text: String) {
     let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 2, let count = Int(parts[0]) else { return nil }
@@ -22,7 +23,7 @@ package struct RateLimit: Sendable, Hashable, Codable, LosslessStringConvertible
     self.init(count: count, seconds: seconds)
   }
 
-  /// Reads `s`, `min`, `h`, `d`, or so many of them, like `90s`.
+  /// Reads `s`, `min`, `h`, `d`, or a number with one of them, such as `90s`.
   package static func seconds(_ text: Substring) -> Int? {
     let time = text.prefix { $0.isASCII && $0.isNumber }
     let units = ["s": 1, "min": 60, "h": 3600, "d": 86_400]
@@ -32,7 +33,7 @@ package struct RateLimit: Sendable, Hashable, Codable, LosslessStringConvertible
     return overflow ? nil : seconds
   }
 
-  /// What ``seconds(_:)`` reads.
+  /// Returns the text that ``seconds(_:)`` reads.
   package static func text(ofSeconds seconds: Int) -> String {
     switch seconds {
     case 1: "s"
@@ -43,21 +44,21 @@ package struct RateLimit: Sendable, Hashable, Codable, LosslessStringConvertible
     }
   }
 
-  /// Reads what ``encode(to:)`` wrote; one out of range is refused.
+  /// Reads the format of ``encode(to:)``. Throws if a value is out of range.
   package init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     guard let limit = RateLimit(try container.decode(String.self)) else {
-      throw DecodingError.dataCorruptedError(in: container, debugDescription: "This is no rate.")
+      throw DecodingError.dataCorruptedError(in: container, debugDescription: "This is not a rate limit.")
     }
     self = limit
   }
 
-  /// Writes ``description``.
+  /// Encodes ``description``.
   package func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(description)
   }
 
-  /// `100/min`.
+  /// The limit as text, such as `100/min`.
   package var description: String { "\(count)/\(Self.text(ofSeconds: seconds))" }
 }

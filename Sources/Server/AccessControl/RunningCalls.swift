@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The calls that run, by the token that they were admitted with, so that they can be ended with the token.
+/// The running calls of each token, so that they can be ended when the token becomes invalid.
 final class RunningCalls: Sendable {
   private struct State {
     var lastNumber = 0
@@ -9,13 +9,14 @@ final class RunningCalls: Sendable {
 
   private let state = Mutex(State())
 
-  /// The ids of all tokens that calls run with.
+  /// The ids of all tokens with running calls.
   var tokens: [String] { state.withLock { Array($0.calls.keys) } }
 
-  /// How many calls run with the token of this id.
+  /// Returns the number of running calls of the token with this id.
   func count(_ token: String) -> Int { state.withLock { $0.calls[token]?.count ?? 0 } }
 
-  /// Adds a call of the token of this id, which `end` ends. It stays in the table as long as the value returned lives.
+  /// Adds a call of the token with this id. `end` is called to end it. The call is removed when the returned object is
+  /// deallocated.
   func add(_ token: String, end: @escaping @Sendable () -> Void) -> RunningCall {
     let number = state.withLock { state in
       state.lastNumber += 1
@@ -25,8 +26,9 @@ final class RunningCalls: Sendable {
     return RunningCall(token: token, number: number, calls: self)
   }
 
-  /// Ends all calls of the token of this id.
-  /// - Returns: how many.
+  /// Ends all calls of the token with this id.
+  ///
+  /// - Returns: the number of calls.
   func end(_ token: String) -> Int {
     let ended = state.withLock { $0.calls.removeValue(forKey: token) } ?? [:]
     for end in ended.values { end() }
@@ -41,7 +43,7 @@ final class RunningCalls: Sendable {
   }
 }
 
-/// Keeps one call in a table of ``RunningCalls``.
+/// Keeps a call in a ``RunningCalls`` until this object is deallocated.
 final class RunningCall: Sendable {
   private let token: String
   private let number: Int

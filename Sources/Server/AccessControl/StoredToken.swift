@@ -2,14 +2,15 @@ import Foundation
 import SnapshotFormat
 import SystemIO
 
-/// A token as its file keeps it: what is known of it, and the keyed hash by which it is recognised.
+/// The contents of a token's file: its properties, and the keyed hash that identifies its secret.
 struct StoredToken: Sendable, Codable {
-  /// What this program writes, and all that it reads: a later version may know limits that this one would pass over.
+  /// The version that is written, and the only one that is read: later versions could have limits that this one would
+  /// ignore.
   private static let version = 1
 
   private let version: Int
   var token: AccessToken
-  /// The HMAC-SHA256 of the token.
+  /// The HMAC-SHA256 of the token's secret.
   let code: Data
 
   init(_ token: AccessToken, code: Data) {
@@ -18,7 +19,7 @@ struct StoredToken: Sendable, Codable {
     self.code = code
   }
 
-  /// Reads a file's contents; `nil` for what is none of a token of this version.
+  /// Parses a file's contents. Returns `nil` if it is not a token of this version.
   init?(json: [UInt8]) {
     do {
       self = try SnapshotJSON.decode(StoredToken.self, from: Data(json))
@@ -28,7 +29,7 @@ struct StoredToken: Sendable, Codable {
     guard version == Self.version, code.count == 32, !token.scopes.isEmpty else { return nil }
   }
 
-  /// A file's contents.
+  /// Returns a file's contents.
   func json() throws(SystemError) -> [UInt8] {
     do {
       return Array(try SnapshotJSON.encode(self, pretty: true))

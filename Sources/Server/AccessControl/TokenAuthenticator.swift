@@ -4,7 +4,7 @@ import HTTPTypes
 import Logging
 import Observability
 
-/// Admits by tokens, within rates, and slows those who guess.
+/// Authenticates callers by their tokens, enforces rate limits, and slows down clients that send wrong tokens.
 final class TokenAuthenticator: Sendable {
   private let configuration: AccessPolicy.Configuration
   private let tokens: TokenTable
@@ -15,7 +15,7 @@ final class TokenAuthenticator: Sendable {
   private let failedLogins: FailedLoginThrottle
   let running = RunningCalls()
   private let logger: Logger
-  /// Who has signed in.
+  /// The sessions of signed-in users.
   let sessions: SessionTable
   var clock: AccessClock { configuration.clock }
 
@@ -31,13 +31,14 @@ final class TokenAuthenticator: Sendable {
     sessions = SessionTable(configuration.sessions, clock: configuration.clock)
   }
 
-  /// Whether there was never a token, and none is needed then.
+  /// Whether no tokens are required, because none was ever created.
   func isOpen() async throws(TokenStoreError) -> Bool { isOpen(try await tokens.current()) }
 
-  /// Whether none is needed where these are all.
+  /// Whether no tokens are required if `known` are all tokens.
   func isOpen(_ known: TokenTable.Tokens) -> Bool { !known.wereMade && configuration.opensWithoutTokens }
 
-  /// Admits the caller; `link` gives the one who has a link, or refuses it, or gives `nil` where there is none.
+  /// Returns the caller of a request. `link` returns the caller if the request has a valid link, `nil` if it has none,
+  /// and throws if the link is invalid.
   func admit(
     _ routed: RoutedRequest, _ permission: Permission, _ address: ClientAddress,
     link: () throws -> Caller?
@@ -60,17 +61,17 @@ final class TokenAuthenticator: Sendable {
     return caller
   }
 
-  /// The tokens as they are now.
+  /// Returns the current tokens.
   func currentTokens() async throws(HTTPProblem) -> TokenTable.Tokens {
     do {
       return try await tokens.current()
     } catch {
-      logger.error("Nobody is admitted: the tokens can't be read", metadata: ["error": "\(error)"])
+      logger.error("All callers are refused: the tokens can't be read", metadata: ["error": "\(error)"])
       throw HTTPProblem.accessUnavailable
     }
   }
 
-  /// In an open store: everybody but the pages of other sites.
+  /// Admits any caller to an open store, except pages of other sites.
   func admitAnybody(_ request: HTTPServerRequest, _ address: ClientAddress) throws -> Caller {
     guard configuration.answersAnyName || CrossSiteRule.isLocal(request.authority) else {
       throw HTTPProblem.foreignName
@@ -81,7 +82,7 @@ final class TokenAuthenticator: Sendable {
     return Caller.anybody(at: address)
   }
 
-  /// The token that came with `request`, if it is taken; whoever sends wrong ones is slowed.
+  /// Returns the valid token of `request`. Delays the error for a wrong token.
   func identify(
     _ authorization: Authorization, _ request: HTTPServerRequest, _ known: TokenTable.Tokens,
     _ address: ClientAddress
@@ -100,14 +101,14 @@ final class TokenAuthenticator: Sendable {
     return token
   }
 
-  /// Has the call that `request` makes ended with `token`.
+  /// Registers the call of `request`, so that it ends when `token` becomes invalid.
   func register(_ request: HTTPServerRequest, _ token: AccessToken) {
     guard let context = request.context else { return }
     let call = running.add(token.id, end: request.abort)
     context.update { $0.running = call }
   }
 
-  /// Throws the problem that says why the token of this id is no longer valid.
+  /// Throws a problem if the token with this id is no longer valid.
   func requireValid(_ id: String) async throws(HTTPProblem) {
     switch try await currentTokens().token(id: id)?.state(at: clock.now()) {
     case .valid: return
@@ -124,10 +125,10 @@ final class TokenAuthenticator: Sendable {
       } catch  where error.status == .unauthorized {
         let count = running.end(id)
         logger.notice(
-          "Calls were ended, for their token is no longer valid",
+          "Calls were ended because their token is no longer valid",
           metadata: ["token": "\(id)", "calls": "\(count)", "reason": "\(error.title)"])
       } catch {
-        // Nobody knows whether it is valid. The next look may tell, and nothing is published meanwhile.
+        // The tokens can't be read. The next check tries again; until then nothing can be published.
         return
       }
     }
@@ -139,20 +140,20 @@ final class TokenAuthenticator: Sendable {
     }
   }
 
-  /// Counts a request of `address`, if it has one left.
+  /// Counts a request of `address`. Throws if its rate limit is exceeded.
   func count(_ address: ClientAddress) throws {
     guard let rate = configuration.addressRate else { return }
     try Self.require(addressRates.take(address.counted, rate.allowance, at: clock.elapsed()), "address")
   }
 
-  /// The caller that `token` stands for, if it has a request left.
+  /// Counts a request of `token` and returns its caller. Throws if the rate limit is exceeded.
   func count(_ token: AccessToken, _ address: ClientAddress) throws -> Caller {
     var caller = Caller(
       .token(token.id), scopes: token.scopes, limits: token.limits, address: address.description)
     if let rate = token.rate ?? configuration.tokenRate {
       let verdict = tokenRates.take(token.id, rate.allowance, at: clock.elapsed())
       try Self.require(verdict, "token")
-      // Who was given a rate wants to know how much of it is left.
+      // A client whose token has its own limit needs to know the remaining quota.
       if token.rate != nil { caller.answerFields = verdict.fields("token") }
     }
     caller.meter = meter(token, address)

@@ -1,47 +1,46 @@
 import Crypto
 package import Foundation
 import SnapshotFormat
-import SystemIO
+package import SystemIO
 
-/// The tokens of a storage folder, each in a file of its own below `tokens/`.
+/// The tokens of a storage folder. Each is in its own file in `tokens/`.
 ///
-/// Commands make and revoke tokens here beside a running server, which sees every change before it admits the next
-/// call. What returned would survive a power cut. All of it blocks. Safe to use from any thread and from several
-/// processes at once.
+/// Commands create and revoke tokens while a server is running. The server sees every change before it admits the next
+/// call. Changes are synchronized to disk when a method returns. All methods block. Thread-safe, also across processes.
 package struct TokenStore: Sendable {
-  /// How much a storage and a token may have.
+  /// The limits of a storage and of its tokens.
   package struct Limits: Sendable, Hashable {
-    /// The most tokens in a storage, revoked ones too.
+    /// The maximum number of tokens in a storage, including revoked ones.
     package var tokens = 10_000
-    /// The most bytes of a token's name.
+    /// The maximum size of a token's name, in bytes.
     package var nameBytes = 200
-    /// The most beginnings of reports, and the most applications, that one is limited to.
+    /// The maximum number of report prefixes, and of applications, in a token's limits.
     package var entries = 100
-    /// The most bytes of each.
+    /// The maximum size of one of these, in bytes.
     package var entryBytes = 256
-    /// The most bytes of a token's file.
+    /// The maximum size of a token's file, in bytes.
     package var fileBytes = 128 << 10
 
-    /// The limits above.
+    /// Creates limits with the default values.
     package init() {}
   }
 
-  /// What a new token is to be.
+  /// The properties of a token to create.
   package struct Request: Sendable, Hashable {
-    /// What people call it; without control characters.
+    /// The name of the token, for people. It must not contain control characters.
     package var name: String?
-    /// What it may be used for, at least one.
+    /// The calls that the token allows; at least one scope.
     package var scopes: Set<Scope>
-    /// What it is limited to.
+    /// The reports and applications to which the token is limited.
     package var limits: CallerLimits
-    /// How many requests it may make.
+    /// The token's rate limit; `nil` for the server's default.
     package var rate: RateLimit?
-    /// How many bytes may be uploaded with it.
+    /// The token's upload quota; `nil` for the server's default.
     package var quota: UploadQuota?
-    /// From when on it is refused.
+    /// When the token expires; `nil` for never.
     package var expiresAt: Date?
 
-    /// Describes a token.
+    /// Creates a request.
     package init(
       name: String? = nil, scopes: Set<Scope>, limits: CallerLimits = CallerLimits(), rate: RateLimit? = nil,
       quota: UploadQuota? = nil, expiresAt: Date? = nil
@@ -60,14 +59,15 @@ package struct TokenStore: Sendable {
   package var folder: String { storage + "/tokens" }
   var key: KeyFile { .tokens(in: storage) }
 
-  /// The tokens of the storage folder at `storage`; nothing is touched yet.
+  /// Creates a store for the storage folder at `storage`. Does not access the folder.
   package init(storage: String, limits: Limits = Limits()) {
     self.storage = storage
     self.limits = limits
   }
 
-  /// Makes a token.
-  /// - Returns: what is known of it, and the token itself, which nobody can ever be told again.
+  /// Creates a token.
+  ///
+  /// - Returns: the token's properties and its secret. The secret is not stored and can't be retrieved later.
   package func create(
     _ request: Request, now: Date = Date()
   ) throws(TokenStoreError) -> (token: AccessToken, secret: String) {
@@ -87,26 +87,26 @@ package struct TokenStore: Sendable {
     return (token, secret.text)
   }
 
-  /// Every token that can be read, the newest first.
+  /// Returns all readable tokens, the newest first.
   package func list() throws(TokenStoreError) -> [AccessToken] {
     try readAll { _ in }.values.map(\.token).sorted { ($0.createdAt, $0.id) > ($1.createdAt, $1.id) }
   }
 
-  /// Whether there ever was a token, be it revoked, unreadable or lost by now: the key that tokens are known by is made
-  /// for the first one.
+  /// Whether a token was ever created, even if it is revoked, unreadable or lost now. The key with which tokens are
+  /// hashed exists since the first token.
   package func hasTokens() throws(TokenStoreError) -> Bool {
     if try !ids().isEmpty { return true }
     return try readKey() != nil
   }
 
-  /// Throws ``TokenStoreError/tokensMissing(_:)`` where tokens were made and none of their files is there, as after a
-  /// restore of a part of the storage.
+  /// Throws ``TokenStoreError/tokensMissing(_:)`` if tokens were created and none of their files exists, for example
+  /// after an incomplete restore.
   func requireComplete() throws(TokenStoreError) {
     if try ids().isEmpty, try readKey() != nil { throw .tokensMissing(storage) }
   }
 
-  /// Makes the token `id` worthless, for ever; once more does no harm. What is known of it stays, so that logs can
-  /// still be read.
+  /// Revokes the token `id` permanently. Has no effect if it is revoked already. The token's properties remain
+  /// available, so that its id in logs can still be resolved.
   @discardableResult
   package func revoke(_ id: String, now: Date = Date()) throws(TokenStoreError) -> AccessToken {
     guard TokenSecret.isID(id) else { throw .noSuchToken }
@@ -125,17 +125,17 @@ package struct TokenStore: Sendable {
 
   // MARK: Files
 
-  /// Tells one state of the tokens from another; `nil` while there never was one.
+  /// Returns a stamp that changes with the folder's contents, or `nil` if no token was ever created.
   func stamp() throws(TokenStoreError) -> Folder.Stamp? {
     do { return try Folder.stamp(folder) } catch { throw .system(error) }
   }
 
-  /// What codes are made with, where there is such a key yet.
+  /// Returns the key with which tokens are hashed, or `nil` if there is none yet.
   func readKey() throws(TokenStoreError) -> SymmetricKey? {
     do { return try key.read() } catch { throw .system(error) }
   }
 
-  /// The names of all tokens, those that can't be read too.
+  /// Returns the ids of all tokens, including unreadable ones.
   package func ids() throws(TokenStoreError) -> [String] {
     do throws(SystemError) {
       return try Folder.entries(folder).compactMap { name in
@@ -148,7 +148,7 @@ package struct TokenStore: Sendable {
     }
   }
 
-  /// Every token; `report` is told of those that can't be read.
+  /// Returns all tokens. Calls `report` with the error of each unreadable one.
   func readAll(_ report: (TokenStoreError) -> Void) throws(TokenStoreError) -> [String: StoredToken] {
     var tokens: [String: StoredToken] = [:]
     for id in try ids().prefix(limits.tokens) {
@@ -183,6 +183,74 @@ package struct TokenStore: Sendable {
       try DurableFile.replace(path(stored.token.id), with: stored.json(), mode: 0o600)
     } catch {
       throw .system(error)
+    }
+  }
+}
+
+/// The reason why a token can't be created, read or revoked.
+package enum TokenStoreError: Error, Sendable {
+  /// A requested property exceeds a limit, which the text names.
+  case invalid(String)
+  /// The storage has reached the maximum number of tokens.
+  case tooMany(Int)
+  /// No token has the id.
+  case noSuchToken
+  /// The file at this path is not a token, or has a version that this program can't read.
+  case unreadable(String)
+  /// The storage at this path has the key with which tokens are hashed, but no tokens.
+  case tokensMissing(String)
+  /// The disk or the system returned an error.
+  case system(SystemError)
+}
+
+extension TokenStoreError: CustomStringConvertible {
+  /// One sentence that describes the error, for people.
+  package var description: String {
+    switch self {
+    case .invalid(let reason): reason
+    case .tooMany(let limit):
+      "The storage has reached its maximum of \(limit) tokens. Delete the files of revoked tokens in tokens/."
+    case .noSuchToken: "There is no token with this id; `snapshot token list` shows the ids."
+    case .unreadable(let path): "\(path) is not a token that this version of the program can read."
+    case .tokensMissing(let storage):
+      """
+      \(storage) has lost its tokens. Restore \(storage)/tokens from the backup, or create a token with \
+      `snapshot token create`.
+      """
+    case .system(let failure): "The storage's tokens can't be used: \(failure)"
+    }
+  }
+}
+
+extension TokenStore.Limits {
+  /// Throws if `request` exceeds a limit.
+  package func check(_ request: TokenStore.Request, _ now: Date) throws(TokenStoreError) {
+    if let name = request.name {
+      guard (1...nameBytes).contains(name.utf8.count), Self.isPlain(name) else {
+        throw .invalid("A token's name is 1 to \(nameBytes) bytes, without control characters.")
+      }
+    }
+    guard !request.scopes.isEmpty else { throw .invalid("A token needs a scope.") }
+    if let expiresAt = request.expiresAt, expiresAt <= now {
+      throw .invalid("The token's expiry date is in the past.")
+    }
+    try check(request.limits.reportPrefixes, "report prefixes")
+    try check(request.limits.applications, "applications")
+  }
+
+  private func check(_ entries: Set<String>?, _ what: String) throws(TokenStoreError) {
+    guard let entries else { return }
+    guard (1...self.entries).contains(entries.count) else {
+      throw .invalid("A token is limited to 1 to \(self.entries) \(what).")
+    }
+    for entry in entries where !(1...entryBytes).contains(entry.utf8.count) || !Self.isPlain(entry) {
+      throw .invalid("The \(what) that a token is limited to have 1 to \(entryBytes) bytes each.")
+    }
+  }
+
+  private static func isPlain(_ text: String) -> Bool {
+    text.unicodeScalars.allSatisfy {
+      ![.control, .lineSeparator, .paragraphSeparator, .format].contains($0.properties.generalCategory)
     }
   }
 }

@@ -5,36 +5,38 @@ import Logging
 import Synchronization
 import SystemIO
 
-/// The tokens as they are on the disk now.
+/// The current tokens on disk.
 ///
-/// Each look compares the stamp of their folder, one system call that touches no contents; where it has changed they
-/// are read anew. So whatever a command has done to a token when it returns counts for every call admitted later.
+/// Each call compares the stamp of the tokens' folder, which takes one system call and reads no contents. If it has
+/// changed, the tokens are read again. A change by a command therefore applies to every call that is admitted after the
+/// command has returned.
 final class TokenTable: Sendable {
-  /// The tokens of one moment.
+  /// The tokens at a point in time.
   struct Tokens: Sendable {
     fileprivate var stored: [String: StoredToken] = [:]
     fileprivate var key: SymmetricKey?
-    /// Whether there ever was one, be it revoked or unreadable by now.
+    /// Whether a token was ever created, even if it is revoked or unreadable now.
     fileprivate(set) var wereMade = false
 
-    /// What is known of the token that `secret` is; `nil` for none.
+    /// Returns the token whose secret is `secret`, or `nil`.
     func token(_ secret: TokenSecret) -> AccessToken? {
       guard let key else { return nil }
-      // A token that doesn't exist takes as long as one that does.
+      // The comparison takes as long for a token that does not exist as for one that does.
       let code = stored[secret.id]?.code ?? Data(repeating: 0, count: 32)
       return secret.matches(code, with: key) ? stored[secret.id]?.token : nil
     }
 
-    /// What is known of the token of this id, for whoever showed that they have it before; `nil` for none.
+    /// Returns the token with this id, or `nil`. Use it only for a client that has proved possession of the secret
+    /// before.
     func token(id: String) -> AccessToken? { stored[id]?.token }
   }
 
   private struct State: Sendable {
     var tokens = Tokens()
     var stamp: Folder.Stamp?
-    /// When the last reading began; `nil` before the first.
+    /// When the last read started; `nil` before the first.
     var readAt: ContinuousClock.Instant?
-    /// Whether a change after the reading would show in the stamp.
+    /// Whether a change after the read would change the stamp.
     var isSettled = false
   }
 
@@ -48,13 +50,13 @@ final class TokenTable: Sendable {
     self.logger = logger
   }
 
-  /// The tokens at a moment during the call.
+  /// Returns the tokens at a point in time during the call.
   func current() async throws(TokenStoreError) -> Tokens {
     let arrival = ContinuousClock.now
     let stamp = try store.stamp()
     if let tokens = known(stamp, since: arrival) { return tokens }
     return try await queue.perform { () throws(TokenStoreError) in
-      // Another call may have read them while this one waited.
+      // Another call can have read the tokens while this one waited.
       if let tokens = self.known(try self.store.stamp(), since: arrival) { return tokens }
       return try self.read()
     }
@@ -77,15 +79,15 @@ final class TokenTable: Sendable {
     if stamp != nil {
       tokens.key = try store.readKey()
       tokens.stored = try store.readAll { error in
-        self.logger.error("A token can't be read, and is refused", metadata: ["error": "\(error)"])
+        self.logger.error("A token can't be read and is refused", metadata: ["error": "\(error)"])
       }
     }
     let read = tokens
     return state.withLock { state in
       if state.readAt != nil, read.wereMade, !state.tokens.wereMade {
-        logger.notice("The first token is there: from now on every call needs one")
+        logger.notice("The first token was created: from now on every call needs a token")
       }
-      // Who removes the files of all tokens must not open the store by it.
+      // Deleting the files of all tokens must not open the store.
       let wereMade = state.tokens.wereMade || read.wereMade
       state.tokens = read
       state.tokens.wereMade = wereMade
@@ -98,7 +100,7 @@ final class TokenTable: Sendable {
 }
 
 extension Folder.Stamp {
-  /// Whether a change after `now` would show: the clock of file systems ticks every few milliseconds.
+  /// Whether a change after `now` would change the stamp: the clocks of file systems tick only every few milliseconds.
   fileprivate func isSettled(at now: Date) -> Bool {
     abs(now.timeIntervalSince1970 - Double(changedNanoseconds) / 1e9) > 0.1
   }

@@ -1,11 +1,11 @@
 package import HTTPEngine
 import SystemIO
 
-/// Counts what a caller uploads against its quotas, as it arrives.
+/// Counts the bytes that a caller uploads against its quotas, as they arrive.
 package struct UploadMeter: Sendable {
-  /// One quota, and where it is counted.
+  /// A quota and its counters.
   struct Gauge: Sendable {
-    /// What is counted together: `token` or `address`.
+    /// What shares the quota: `token` or `address`.
     let name: String
     let key: String
     let quota: UploadQuota
@@ -15,10 +15,10 @@ package struct UploadMeter: Sendable {
   let gauges: [Gauge]
   let clock: AccessClock
 
-  /// Nothing is counted.
+  /// A meter that counts nothing.
   package static let none = UploadMeter(gauges: [], clock: AccessClock())
 
-  /// Refuses a body of `length` bytes that is bound to break a quota, before it comes.
+  /// Throws if a body of `length` bytes would exceed a quota, before it is read.
   package func admit(_ length: Int64?) throws(HTTPProblem) {
     guard let length, let length = Int(exactly: length) else { return }
     for gauge in gauges {
@@ -29,11 +29,11 @@ package struct UploadMeter: Sendable {
     }
   }
 
-  /// The same body, each piece of it counted before it is handed on.
+  /// Returns the same body, counting each piece before it is returned.
   package func counting(_ body: HTTPRequestBody) -> HTTPRequestBody {
     guard !gauges.isEmpty else { return body }
     return HTTPRequestBody(declaredLength: body.declaredLength, trailers: { body.trailers }) {
-      // Where a body goes on is the body's own state, not its iterator's.
+      // The position is part of the body, not of its iterator.
       var iterator = body.makeAsyncIterator()
       guard let piece = try await iterator.next() else { return nil }
       for gauge in gauges {

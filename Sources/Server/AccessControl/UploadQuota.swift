@@ -1,20 +1,21 @@
-/// How many bytes may be uploaded in how long: all at once at first, then as the time goes by.
+/// An upload quota: a number of bytes in a period. The whole number is available at first; used bytes become available
+/// again evenly over the period.
 package struct UploadQuota: Sendable, Hashable, Codable, LosslessStringConvertible {
-  /// The bytes that can be said: up to a thousand terabytes.
+  /// The allowed numbers of bytes: up to a thousand terabytes.
   package static let range = 1...1_000_000_000_000_000
-  /// How many bytes.
+  /// The number of bytes.
   package let bytes: Int
-  /// In how many seconds.
+  /// The period in seconds.
   package let seconds: Int
 
-  /// `bytes` in `seconds`, within ``range`` and ``RateLimit/range``, else `nil`.
+  /// Creates a quota of `bytes` in `seconds`. Returns `nil` if they are outside ``range`` and ``RateLimit/range``.
   package init?(bytes: Int, seconds: Int) {
     guard Self.range.contains(bytes), RateLimit.range.contains(seconds) else { return nil }
     self.bytes = bytes
     self.seconds = seconds
   }
 
-  /// Reads `10GB/d`: a number with one of `B`, `kB`, `MB`, `GB` and `TB`, and a time as a ``RateLimit`` has it.
+  /// Reads `10GB/d`: a number with `B`, `kB`, `MB`, `GB` or `TB`, and a period as in ``RateLimit``.
   package init?(_ text: String) {
     let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 2, let seconds = RateLimit.seconds(parts[1]) else { return nil }
@@ -27,22 +28,22 @@ package struct UploadQuota: Sendable, Hashable, Codable, LosslessStringConvertib
     self.init(bytes: bytes, seconds: seconds)
   }
 
-  /// Reads what ``encode(to:)`` wrote; one out of range is refused.
+  /// Reads the format of ``encode(to:)``. Throws if a value is out of range.
   package init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     guard let quota = UploadQuota(try container.decode(String.self)) else {
-      throw DecodingError.dataCorruptedError(in: container, debugDescription: "This is no quota.")
+      throw DecodingError.dataCorruptedError(in: container, debugDescription: "This is not a quota.")
     }
     self = quota
   }
 
-  /// Writes ``description``.
+  /// Encodes ``description``.
   package func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(description)
   }
 
-  /// `10GB/d`.
+  /// The quota as text, such as `10GB/d`.
   package var description: String {
     let unit = Self.units.filter { bytes.isMultiple(of: $0.value) }.max { $0.value < $1.value }
     let size = unit.map { "\(bytes / $0.value)\($0.key)" } ?? "\(bytes)B"

@@ -1,47 +1,49 @@
 package import Foundation
+import JSONText
 package import SnapshotFormat
+import SystemIO
 
-/// Who did what to which snapshot, or tried to.
+/// An action on a snapshot, or an attempt at one, and its author.
 package struct AuditEvent: Sendable, Hashable {
-  /// How it ended.
+  /// The result of the action.
   package enum Result: String, Sendable, Hashable, CaseIterable {
-    /// It was done.
+    /// The action succeeded.
     case done
-    /// The caller may not, or what it asked for can't be done.
+    /// The caller was not permitted to do it, or the request could not be fulfilled.
     case refused
-    /// The server failed, or the client went away.
+    /// The server failed, or the client disconnected.
     case failed
   }
 
-  /// When it ended.
+  /// The time at which the action ended.
   package var time: Date
-  /// The request's id, as in its answer and in the server's log; `nil` for what no request asked for.
+  /// The request's id, as in its response and in the server's log; `nil` for actions of the server itself.
   package var request: String?
-  /// The id of the token that it was done with; never the token.
+  /// The id of the token that was used. The token's secret is never recorded.
   package var token: String?
-  /// Whether a download link was used in place of a token.
+  /// Whether a download link was used instead of a token.
   package var usesLink: Bool
-  /// What was done, such as `fetchBundle`: the name of the operation in the description of the API, whether it was done
-  /// by the API or by a web page.
+  /// The name of the action, such as `fetchBundle`. It is the name of the operation in the API's description, even if a
+  /// web page executed it.
   package var action: String
-  /// The snapshot that it was done to.
+  /// The snapshot that was accessed.
   package var snapshot: SnapshotID?
-  /// What it was compared with.
+  /// The snapshot with which it was compared.
   package var comparedWith: SnapshotID?
-  /// The report that the snapshot is attached to.
+  /// The report to which the snapshot is attached.
   package var report: ReportID?
-  /// Where the request came from.
+  /// The address of the client.
   package var address: String?
-  /// How it ended.
+  /// The result of the action.
   package var result: Result
-  /// The status of the answer; `nil` where there was none.
+  /// The status of the response; `nil` if there was none.
   package var status: Int?
-  /// The kind of problem that the caller was told.
+  /// The kind of problem in the response.
   package var problem: String?
-  /// How many times, where refusals that are alike share a line.
+  /// The number of refusals that share this line.
   package var count: Int
 
-  /// An event by its parts.
+  /// Creates an event from its parts.
   package init(
     _ action: String, _ result: Result, time: Date = Date(), request: String? = nil, token: String? = nil,
     usesLink: Bool = false, snapshot: SnapshotID? = nil, comparedWith: SnapshotID? = nil,
@@ -63,8 +65,8 @@ package struct AuditEvent: Sendable, Hashable {
     self.count = count
   }
 
-  /// The event as a JSON object on a line of its own, its end included. What is not known is left out, and no
-  /// character that could move a cursor or end a line gets out as it is.
+  /// The event as a JSON object on one line, including the line end. Unknown values are omitted. Control characters are
+  /// escaped, so that no value can end a line or control a terminal.
   package var line: String { String(decoding: bytes, as: UTF8.self) }
 
   /// ``line`` in UTF-8.
@@ -85,5 +87,48 @@ package struct AuditEvent: Sendable, Hashable {
     if count > 1 { line.append("count", literal: "\(count)") }
     line.end()
     return line.bytes
+  }
+}
+
+/// Builds a JSON object on one line (RFC 8259). Most requests write one, so it appends to bytes instead of creating
+/// strings.
+struct AuditLine {
+  /// The bytes written so far.
+  private(set) var bytes: [UInt8]
+
+  init() {
+    bytes = [UInt8(ascii: "{")]
+    bytes.reserveCapacity(384)
+  }
+
+  /// Appends a member. Does nothing if `value` is `nil`.
+  mutating func append(_ key: String, _ value: String?) {
+    guard let value else { return }
+    append(key)
+    JSONString.append(value, to: &bytes)
+  }
+
+  /// Appends a member whose value is a time.
+  mutating func append(_ key: String, _ value: Date) {
+    append(key)
+    bytes.append(UInt8(ascii: "\""))
+    UTCTime(secondsSince1970: value.timeIntervalSince1970).append(to: &bytes)
+    bytes.append(UInt8(ascii: "\""))
+  }
+
+  /// Appends a member whose value is a number or `true`.
+  mutating func append(_ key: String, literal: String) {
+    append(key)
+    bytes.append(contentsOf: literal.utf8)
+  }
+
+  /// Ends the object and its line.
+  mutating func end() { bytes.append(contentsOf: "}\n".utf8) }
+
+  private mutating func append(_ key: String) {
+    if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
+    bytes.append(UInt8(ascii: "\""))
+    bytes.append(contentsOf: key.utf8)
+    bytes.append(contentsOf: "\":".utf8)
   }
 }

@@ -1,16 +1,17 @@
 import SystemIO
 
-/// The file that audit events are appended to, and those before it.
+/// The file to which audit events are appended, and its predecessors.
 ///
-/// - Invariant: used on one serial queue alone, and made before it runs. That is what makes `@unchecked Sendable` true.
+/// - Invariant: created before the queue uses it, and then accessed only on one serial queue. This makes
+///   `@unchecked Sendable` correct.
 final class AuditFile: @unchecked Sendable {
   private let path: String
   private let configuration: AuditLog.Configuration
   private var file: File
   private var identity: FileIdentity
-  /// Whether the last line has its end.
+  /// Whether the last line is complete.
   private var isWhole: Bool
-  /// Whether lines were written since the last flush, and whether one is on its way.
+  /// Whether lines were written since the last flush, and whether a flush is running.
   private var needsFlush = false
   private var isFlushing = false
 
@@ -31,7 +32,7 @@ final class AuditFile: @unchecked Sendable {
     return (file, try file.identity, last.isEmpty || last == [UInt8(ascii: "\n")])
   }
 
-  /// Appends whole lines, in one write where they fit into one file together.
+  /// Appends complete lines. Uses one write if they fit into one file.
   func append(_ lines: [[UInt8]]) throws(SystemError) {
     guard !lines.isEmpty else { return }
     var size = try sizeInPlace()
@@ -48,7 +49,8 @@ final class AuditFile: @unchecked Sendable {
     try write(together)
   }
 
-  /// The length of the file under the path: another one, or a new one, from here on where it was moved or removed.
+  /// Returns the size of the file at the path. If the file was moved or deleted, opens or creates the one at the path
+  /// first.
   private func sizeInPlace() throws(SystemError) -> Int64 {
     if let found = try Folder.file(at: path), found.identity == identity { return found.size }
     (file, identity, isWhole) = try Self.open(path)
@@ -57,7 +59,7 @@ final class AuditFile: @unchecked Sendable {
 
   private func write(_ bytes: [UInt8]) throws(SystemError) {
     guard !bytes.isEmpty else { return }
-    // A write that broke off, now or before a crash, left a part of a line: it ends here, so that it harms no other.
+    // A failed write, now or before a crash, can leave a partial line. The line end separates it from the next line.
     let broken = !isWhole
     isWhole = false
     needsFlush = true
@@ -65,7 +67,7 @@ final class AuditFile: @unchecked Sendable {
     isWhole = true
   }
 
-  /// Gives every file the next number, and begins a new one.
+  /// Renames every file to the next number and creates a new file.
   private func rotate() throws(SystemError) {
     try file.synchronize()
     func older(_ number: Int) -> String { "\(path).\(number)" }
@@ -78,20 +80,20 @@ final class AuditFile: @unchecked Sendable {
     (file, identity, isWhole) = try Self.open(path)
   }
 
-  /// - Returns: whether a flush is to be begun: something was written since the last, and none is on its way.
+  /// - Returns: whether to start a flush: lines were written since the last one, and no flush is running.
   func beginFlush() -> Bool {
     guard needsFlush, !isFlushing else { return false }
     isFlushing = true
     return true
   }
 
-  /// The file, where it holds lines that are not flushed; they count as flushed from now on.
+  /// Returns the file if it has unflushed lines, and marks them as flushed.
   func takeUnflushed() -> File? {
     isFlushing = false
     defer { needsFlush = false }
     return needsFlush ? file : nil
   }
 
-  /// Lines are not flushed after all.
+  /// Marks the lines as unflushed, because the flush failed.
   func failedToFlush() { needsFlush = true }
 }

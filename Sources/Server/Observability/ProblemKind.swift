@@ -1,10 +1,10 @@
 package import HTTPEngine
 package import HTTPTypes
 
-/// A kind of problem that an answer may report (RFC 9457): its type, status, title and documentation.
+/// A kind of problem in a response (RFC 9457): its type, status, title and documentation.
 ///
-/// The raw value is the last component of the type. It never changes: clients compare types. What went wrong in one
-/// case is the `detail` of the ``HTTPProblem``.
+/// The raw value is the last component of the type and never changes, because clients compare types. The `detail` of
+/// the ``HTTPProblem`` describes the individual case.
 package enum ProblemKind: String, CaseIterable, Sendable {
   case badRequest = "bad-request"
   case malformedReportID = "malformed-report-id"
@@ -71,7 +71,7 @@ package enum ProblemKind: String, CaseIterable, Sendable {
   case quotaExceeded = "quota-exceeded"
   case outOfSpace = "out-of-space"
 
-  /// What all problems of one kind share.
+  /// The properties that all problems of a kind share.
   private struct Description {
     let statuses: [HTTPResponse.Status]
     let title: String
@@ -86,9 +86,9 @@ package enum ProblemKind: String, CaseIterable, Sendable {
     }
   }
 
-  /// The statuses of answers with such a problem; most have one.
+  /// The possible statuses of responses with this problem. Most kinds have one.
   package var statuses: [HTTPResponse.Status] { description.statuses }
-  /// The kind in a few words.
+  /// A short title.
   package var title: String { description.title }
   /// One sentence for the documentation.
   package var text: String { description.text }
@@ -99,7 +99,7 @@ package enum ProblemKind: String, CaseIterable, Sendable {
       ? "https://iana.org/assignments/http-problem-types#" : "urn:data-snapshots:problem:") + rawValue
   }
 
-  /// The kind of `problem`; `nil` where only its status says what is wrong.
+  /// Returns the kind of `problem`, or `nil` if it has no kind of its own, but only a status.
   package init?(_ problem: HTTPProblem) {
     let name = problem.type.split { $0 == ":" || $0 == "#" }.last.map(String.init) ?? ""
     guard let kind = Self(rawValue: name), kind.type == problem.type else { return nil }
@@ -111,36 +111,36 @@ package enum ProblemKind: String, CaseIterable, Sendable {
     case .badRequest:
       Description(.badRequest, title: "The request is malformed", text: "The request is malformed.")
     case .malformedReportID:
-      Description(.badRequest, title: "This is no report id", text: "The path names no report.")
+      Description(.badRequest, title: "This is not a report id", text: "The path has no report id.")
     case .malformedSnapshotID:
-      Description(.badRequest, title: "This is no snapshot id", text: "The path names no UUID.")
+      Description(.badRequest, title: "This is not a snapshot id", text: "The path has no UUID.")
     case .malformedForm:
       Description(
-        .badRequest, title: "The form is malformed", text: "The form can't be read, or has no bundle.")
+        .badRequest, title: "The form is malformed", text: "The form is malformed, or contains no bundle.")
     case .malformedEnd:
       Description(
-        .badRequest, .unprocessableContent, title: "This is no time at which a snapshot could go",
-        text: "This is no time at which a snapshot could go.")
+        .badRequest, .unprocessableContent, title: "This is not a valid expiry date",
+        text: "The text is not a date, or not one at which the snapshot can expire.")
     case .digestMismatch:
       Description(
-        .badRequest, title: "The content does not have the digest that was stated",
-        text: "The content has another SHA-256 than was stated; nothing was kept.")
+        .badRequest, title: "The content does not match its digest",
+        text: "The SHA-256 of the content differs from the stated one. Nothing was stored.")
     case .tokenInURL:
       Description(
-        .badRequest, title: "A token does not belong into a URL",
-        text: "A token stands in the URL, where logs and histories would keep it.")
+        .badRequest, title: "A URL must not contain a token",
+        text: "The URL contains a token, which logs and histories would expose.")
     case .tokenNeeded:
       Description(.unauthorized, title: "This call needs a token", text: "The call needs a token.")
     case .tokenRefused:
       Description(
-        .unauthorized, title: "The token is not taken", text: "The token is not known, or was revoked.")
+        .unauthorized, title: "The token is not valid", text: "The token is unknown or was revoked.")
     case .tokenExpired:
-      Description(.unauthorized, title: "The token has expired", text: "The token was valid once.")
+      Description(.unauthorized, title: "The token has expired", text: "The token has expired.")
     case .linkRefused:
       Description(
-        .unauthorized, title: "The link is not valid", text: "The link is not one that this server gave.")
+        .unauthorized, title: "The link is not valid", text: "The link was not created by this server.")
     case .linkExpired:
-      Description(.unauthorized, title: "The link has expired", text: "The link was valid once.")
+      Description(.unauthorized, title: "The link has expired", text: "The link has expired.")
     case .notPermitted:
       Description(
         .forbidden, title: "The token does not allow this", text: "The token's scopes don't allow the call.")
@@ -151,168 +151,171 @@ package enum ProblemKind: String, CaseIterable, Sendable {
     case .callerLimited:
       Description(
         .forbidden, title: "The token is limited to some snapshots",
-        text: "The call is about all snapshots, and the token is limited to some.")
+        text: "The call concerns all snapshots, but the token is limited to some.")
     case .crossSite:
       Description(
-        .forbidden, title: "Another site's page may not do this",
+        .forbidden, title: "Pages of other sites are not allowed to do this",
         text: "A page of another site made a browser send the request.")
     case .staleForm:
       Description(
         .forbidden, title: "The form is out of date",
-        text: "A web page's form was not made for the browser that sent it.")
+        text: "The form was not created for the browser that sent it.")
     case .signInNeedsTLS:
       Description(
         .forbidden, title: "Signing in needs TLS",
-        text: "A token was entered in a web page that came without TLS.")
+        text: "A token was entered on a page without TLS.")
     case .sessionEnded:
       Description(
         .unauthorized, title: "The session has ended",
-        text: "Who had signed in to the web pages has to do it again.")
+        text: "The user must sign in to the web pages again.")
     case .malformedUploadMetadata:
       Description(
         .badRequest, title: "Upload-Metadata can't be read",
-        text: "Upload-Metadata can't be read, or names no report.")
+        text: "Upload-Metadata is malformed, or has no report id.")
     case .malformedConcatenation:
       Description(
-        .badRequest, title: "The upload can't be joined so",
-        text: "The parts that an upload is to be joined from can't be.")
+        .badRequest, title: "The uploads can't be concatenated",
+        text: "The uploads to concatenate are not valid partial uploads.")
     case .inconsistentUploadLength:
       Description(
-        .badRequest, title: "The length is not the upload's",
-        text: "What is said of the upload's length contradicts itself.", isRegistered: true)
+        .badRequest, title: "The upload's length is inconsistent",
+        text: "The stated lengths of the upload contradict each other.", isRegistered: true)
     case .completedUpload:
       Description(
         .badRequest, title: "The upload is complete",
-        text: "The upload has all of its bytes, and takes none any more.", isRegistered: true)
+        text: "The upload is complete and accepts no more bytes.", isRegistered: true)
     case .uploadJoined:
       Description(
-        .forbidden, title: "The upload is made of others",
-        text: "The upload is made of others, and takes no bytes itself.")
+        .forbidden, title: "The upload is a concatenation",
+        text: "The upload is a concatenation of others and accepts no bytes itself.")
     case .noSuchUpload:
       Description(
         .notFound, title: "There is no such upload",
-        text: "There is no such upload, or it is somebody else's.")
+        text: "The upload does not exist, or belongs to another caller.")
     case .mismatchingUploadOffset:
       Description(
-        .conflict, title: "The offset is not the upload's",
-        text: "The upload goes on elsewhere: at `expected-offset`, not at `provided-offset`.",
+        .conflict, title: "The offset does not match the upload's offset",
+        text: "The upload continues at `expected-offset`, not at `provided-offset`.",
         isRegistered: true)
     case .uploadTakenOver:
       Description(
-        .conflict, title: "A newer request has taken the upload over",
-        text: "A newer request goes on with the upload.")
+        .conflict, title: "A newer request has taken over the upload",
+        text: "A newer request continues the upload.")
     case .uploadGone:
       Description(
-        .gone, title: "The upload is gone", text: "The upload was not finished in time, or was ended.")
+        .gone, title: "The upload is gone", text: "The upload has expired or was cancelled.")
     case .tusVersion:
       Description(
-        .preconditionFailed, title: "This version of tus is not spoken here",
-        text: "Another version of tus was asked for than is spoken.")
+        .preconditionFailed, title: "This version of tus is not supported",
+        text: "The request uses a version of tus that the server does not support.")
     case .uploadMetadataTooLarge:
       Description(
-        .contentTooLarge, title: "Too much came with the upload",
-        text: "More came with the upload than is kept.")
+        .contentTooLarge, title: "The upload's metadata is too large",
+        text: "The upload's metadata is larger than the server accepts.")
     case .tooManyUploads:
       Description(
-        .tooManyRequests, title: "Too many uploads are open", text: "As many uploads are open as may be.")
+        .tooManyRequests, title: "Too many uploads are open",
+        text: "The maximum number of open uploads is reached.")
     case .checksumMismatch:
       Description(
-        .checksumMismatch, title: "The content does not have the checksum that was stated",
-        text: "What the request brought was damaged; none of it was kept.")
+        .checksumMismatch, title: "The content does not match its checksum",
+        text: "The request's content was damaged in transit. Nothing of it was stored.")
     case .noSuchPath:
       Description(
-        .notFound, title: "There is nothing under this path", text: "Nothing answers under the path.")
+        .notFound, title: "This path does not exist", text: "No resource has the path.")
     case .noSuchSnapshot:
       Description(
         .notFound, title: "There is no such snapshot",
-        text: "There is no such snapshot, or none that the caller may know of.")
+        text: "The snapshot does not exist, or the caller is not allowed to know about it.")
     case .noSuchFile:
-      Description(.notFound, title: "The snapshot has no such file", text: "The snapshot holds no such file.")
+      Description(.notFound, title: "The snapshot has no such file", text: "The snapshot has no such file.")
     case .methodNotAllowed:
       Description(
-        .methodNotAllowed, title: "This resource does not answer this method",
-        text: "The path does not answer the method.")
+        .methodNotAllowed, title: "This resource does not support this method",
+        text: "The resource does not support the method.")
     case .onlyCompressed:
       Description(
-        .notAcceptable, title: "The file is only sent compressed",
-        text: "The file is so large that it is only sent with gzip, and not in ranges.")
+        .notAcceptable, title: "The file is only available compressed",
+        text: "The file is so large that it is only available with gzip, and without ranges.")
     case .snapshotDiffers:
       Description(
         .conflict, title: "The id belongs to another snapshot",
-        text: "The UUID belongs to other bytes or to another report.")
+        text: "The UUID belongs to a snapshot with other bytes or of another report.")
     case .confirmationNeeded:
       Description(
-        .conflict, title: "So many snapshots only go when somebody confirms it",
-        text: "More than a fifth of all snapshots would go, at least 100; nothing went.")
+        .conflict, title: "Deleting so many snapshots needs confirmation",
+        text: "More than a fifth of all snapshots would be deleted, and at least 100. Nothing was.")
     case .snapshotDeleted:
       Description(.gone, title: "The snapshot was deleted", text: "The snapshot was deleted.")
     case .preconditionFailed:
       Description(
         .preconditionFailed, title: "A precondition of the request does not hold",
-        text: "What an If-… field states is not so.")
+        text: "A condition in an If-… field is false.")
     case .snapshotExists:
       Description(
         .preconditionFailed, title: "The snapshot exists already",
-        text: "The UUID is taken, and was to be created.")
+        text: "The request should only create the snapshot, but the UUID is taken.")
     case .contentTooLarge:
       Description(
         .contentTooLarge, title: "The content is too large",
-        text: "The content is larger than the server takes.")
+        text: "The content is larger than the server accepts.")
     case .formTooLarge:
       Description(
         .contentTooLarge, title: "The form is too large",
-        text: "The form has more or longer fields than the server takes.")
+        text: "The form has more or longer fields than the server accepts.")
     case .unsupportedMediaType:
       Description(
-        .unsupportedMediaType, title: "The content has a type that is not taken",
-        text: "The content's type is not taken.")
+        .unsupportedMediaType, title: "The content's type is not supported",
+        text: "The content's type is not supported.")
     case .unsupportedCoding:
       Description(
-        .unsupportedMediaType, title: "The content is coded in a way that is not taken",
-        text: "The content is coded in a way that is not taken.")
+        .unsupportedMediaType, title: "The content's coding is not supported",
+        text: "The content's coding is not supported.")
     case .rangeNotSatisfiable:
       Description(
-        .rangeNotSatisfiable, title: "The range lies outside of the content",
-        text: "No byte of the content lies in the range.")
+        .rangeNotSatisfiable, title: "The range is outside the content",
+        text: "The range contains no byte of the content.")
     case .foreignName:
       Description(
-        .misdirectedRequest, title: "The server does not answer under this name",
-        text: "The store is open, and the request was sent to a name that may be anybody's.")
+        .misdirectedRequest, title: "The server does not respond under this name",
+        text: "The store is open, and the request's host name could belong to an attacker.")
     case .invalidBundle:
       Description(
         .unprocessableContent, title: "This is not a snapshot bundle",
-        text: "The content is no snapshot bundle; the detail says why.")
+        text: "The content is not a snapshot bundle. The detail has the reason.")
     case .unreadableFile:
       Description(
         .unprocessableContent, title: "The file can't be read",
-        text: "The file is encrypted, or compressed by a method that is not known.")
+        text: "The file is encrypted, or compressed with an unsupported method.")
     case .malformedChange:
       Description(
-        .unprocessableContent, title: "This can't be changed so", text: "The record can't be changed so.")
+        .unprocessableContent, title: "This change is not possible",
+        text: "The record can't be changed like this.")
     case .rateLimited:
       Description(
         .tooManyRequests, title: "Too many requests",
-        text: "The token or the address has made as many requests as it may.")
+        text: "The rate limit of the token or the address is exceeded.")
     case .tooManyWrongTokens:
       Description(
-        .tooManyRequests, title: "Too many wrong tokens", text: "Too many wrong tokens came from the address."
+        .tooManyRequests, title: "Too many wrong tokens",
+        text: "Too many wrong tokens were sent from the address."
       )
     case .uploadQuotaExceeded:
       Description(
         .tooManyRequests, title: "Too many bytes were uploaded",
-        text: "The token or the address has uploaded as many bytes as it may.")
+        text: "The upload quota of the token or the address is exceeded.")
     case .internalError:
       Description(
         .internalServerError, title: "The server failed",
-        text: "The server failed; its log tells why, under the request's id.")
+        text: "The server failed. Its log has the reason, under the request's id.")
     case .snapshotDamaged:
       Description(
         .internalServerError, title: "The server's copy is damaged",
-        text: "The server's copy is damaged; attaching intact bytes again puts it right.")
+        text: "The server's copy is damaged. Attaching intact bytes again repairs it.")
     case .unknownMethod:
       Description(
-        .notImplemented, title: "This server does not know this method",
-        text: "No path of the server answers the method.")
+        .notImplemented, title: "This server does not support this method",
+        text: "No resource of the server supports the method.")
     case .accessUnavailable:
       Description(
         .serviceUnavailable, title: "The server can't read its tokens",
@@ -320,27 +323,27 @@ package enum ProblemKind: String, CaseIterable, Sendable {
     case .storageUnavailable:
       Description(
         .serviceUnavailable, title: "The server's storage fails",
-        text: "The server can't read or write its storage; its log tells why.")
+        text: "The server can't read or write its storage. Its log has the reason.")
     case .catalogIncomplete:
       Description(
-        .serviceUnavailable, title: "The catalogue is being made anew",
-        text: "Lists are not answered until the catalogue is made anew.")
+        .serviceUnavailable, title: "The catalogue is being rebuilt",
+        text: "Lists are not available until the catalogue is rebuilt.")
     case .busy:
       Description(
         .serviceUnavailable, title: "The server is busy",
-        text: "The server has too much to do; try again after a while.")
+        text: "The server is overloaded. Try again later.")
     case .auditUnavailable:
       Description(
-        .serviceUnavailable, title: "The call can't be accounted for",
-        text: "The call can't be accounted for at the moment, so it is not answered.")
+        .serviceUnavailable, title: "The call can't be recorded",
+        text: "The audit log can't be written at the moment, so the call was refused.")
     case .quotaExceeded:
       Description(
-        .insufficientStorage, title: "The server keeps no more than it does now",
-        text: "The store's quota is used up; nothing was kept.")
+        .insufficientStorage, title: "The store's quota is exceeded",
+        text: "The store's quota is exceeded. Nothing was stored.")
     case .outOfSpace:
       Description(
-        .insufficientStorage, title: "The server has no room left",
-        text: "The server has no room left; nothing was kept.")
+        .insufficientStorage, title: "The server's disk is full",
+        text: "The server's disk is full. Nothing was stored.")
     }
   }
 }
@@ -353,8 +356,9 @@ extension HTTPResponse.Status {
 }
 
 extension HTTPProblem {
-  /// A problem of `kind`.
-  /// - Parameter status: which of the kind's statuses it has; the first where it is not given.
+  /// Creates a problem of `kind`.
+  ///
+  /// - Parameter status: one of the kind's statuses; by default the first.
   package init(
     _ kind: ProblemKind, status: HTTPResponse.Status? = nil, detail: String, headerFields: HTTPFields = [:]
   ) {
@@ -363,6 +367,6 @@ extension HTTPProblem {
       headerFields: headerFields)
   }
 
-  /// The kind of the problem, as metrics and the audit log name it.
+  /// The kind's name, as in metrics and the audit log.
   package var kindName: String { ProblemKind(self)?.rawValue ?? type }
 }

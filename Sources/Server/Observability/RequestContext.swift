@@ -2,22 +2,23 @@ import HTTPEngine
 package import SnapshotFormat
 import SnapshotStore
 import Synchronization
+import SystemIO
 
-/// What becomes known of a request while it is answered, for whoever counts, logs and audits it.
+/// The known facts of a request while it is processed, for metrics, log and audit log.
 package final class RequestContext: Sendable {
   package struct Facts: Sendable {
-    /// What counts for the route; `nil` until one was found.
+    /// The metrics of the route; `nil` until a route was found.
     package var route: RouteMetrics?
     package var token: String?
     package var usesLink = false
     package var snapshot: SnapshotID?
-    /// What it is compared with.
+    /// The snapshot with which it is compared.
     package var comparedWith: SnapshotID?
     package var report: ReportID?
     package var traceID: String?
-    /// Keeps the call among those that end with their token, for as long as the request lives.
+    /// Registers the call with its token, so that it ends with the token. Released with the request.
     package var running: (any Sendable)?
-    /// How an upload ended with the request, for one that takes several.
+    /// How an upload ended with the request, for uploads in several requests.
     package var ending: Ending?
   }
 
@@ -34,9 +35,31 @@ package final class RequestContext: Sendable {
 }
 
 extension HTTPServerRequest {
-  /// What is known of the request so far.
+  /// The known facts of the request.
   package var context: RequestContext? { note as? RequestContext }
 
-  /// Tells whoever accounts for the request which token came with it, whether or not it is enough.
+  /// Records the id of the request's token, even if it does not permit the call.
   package func record(token id: String) { context?.update { $0.token = id } }
+}
+
+/// The address of a client, by which its requests are counted.
+package struct ClientAddress: Sendable, Hashable, CustomStringConvertible {
+  /// The address without port, for people and logs.
+  package let description: String
+  /// The address for counting: an IPv4 address, the first 64 bits of an IPv6 address, or a proxy's own name for the
+  /// client.
+  package var counted: String { IPAddress(description).map { "\($0.client)" } ?? description }
+
+  /// Reads `192.0.2.1:4711`, `[2001:db8::1]:4711`, either of them without port, `unknown`, or a name like `_hidden`.
+  package init(peer: String) {
+    var text = Substring(peer).utf8
+    if text.first == UInt8(ascii: "[") {
+      text = text.dropFirst().prefix { $0 != UInt8(ascii: "]") }
+    } else if let colon = text.firstIndex(of: UInt8(ascii: ":")),
+      colon == text.lastIndex(of: UInt8(ascii: ":"))
+    {
+      text = text[..<colon]
+    }
+    description = String(Substring(text))
+  }
 }

@@ -2,22 +2,22 @@ package import HTTPEngine
 package import Logging
 import CoreMetrics
 
-/// Counts requests when they are over, and logs a line of each: for ``HTTPServer/Configuration/onResponse``.
+/// Counts and logs finished requests. For ``HTTPServer/Configuration/onResponse``.
 ///
-/// The line names the token's id, never the token, and the path without its query, which may hold secrets.
+/// A log line has the token's id, never its secret, and the path without its query, which can contain secrets.
 package final class RequestObserver: Sendable {
   private let metrics: ServerMetrics
   private let logger: Logger
   private let unrouted: RouteMetrics
 
-  /// Counts by `metrics`, logs to `logger` at `info`.
+  /// Creates an observer that counts with `metrics` and logs to `logger`, at level `info`.
   package init(_ metrics: ServerMetrics, logger: Logger) {
     self.metrics = metrics
     self.logger = logger
     unrouted = RouteMetrics(nil, factory: metrics.factory)
   }
 
-  /// Takes note of a request that is over. Never blocks.
+  /// Counts and logs a finished request. Never blocks.
   package func observe(_ exchange: HTTPExchange) {
     let facts = (exchange.note as? RequestContext)?.facts
     (facts?.route ?? unrouted).count(exchange)

@@ -1,16 +1,17 @@
-package import HTTPEngine
 package import CoreMetrics
+package import HTTPEngine
+package import SnapshotStore
 import Synchronization
 
-/// What is counted of one route: made once, so that a request costs only the additions.
+/// The metrics of a route. They are created once, so that a request only adds to them.
 package final class RouteMetrics: Sendable {
-  /// The label: the endpoint's name, or `none` for requests that no endpoint answers.
+  /// The value of the label `route`: the endpoint's name, or `none` for requests without endpoint.
   package let name: String
   private let factory: any MetricsFactory
   private let duration: CoreMetrics.Timer
   private let received: Counter
   private let sent: Counter
-  /// How often each status was answered, from 0, which is none, to 999.
+  /// Counters by status, from 0 (no response) to 999.
   private let statuses: Mutex<[Counter?]>
 
   package init(_ name: String?, factory: any MetricsFactory) {
@@ -40,5 +41,37 @@ package final class RouteMetrics: Sendable {
     duration.recordNanoseconds(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
     received.increment(by: exchange.bytesReceived)
     sent.increment(by: exchange.bytesSent)
+  }
+}
+
+/// Counts the results of verifying all bundles.
+package struct ScrubMetrics: ScrubObserver {
+  private let bytes: Counter
+  private let intact: Counter
+  private let setAside: Counter
+  private let damaged: Counter
+  private let unreadable: Counter
+
+  /// Creates counters with `factory`.
+  package init(_ factory: any MetricsFactory) {
+    func bundles(_ result: String) -> Counter {
+      Counter(label: MetricName.scrubbedBundles.rawValue, dimensions: [("result", result)], factory: factory)
+    }
+    bytes = Counter(label: MetricName.scrubbedBytes.rawValue, factory: factory)
+    intact = bundles("intact")
+    setAside = bundles("set-aside")
+    damaged = bundles("damaged")
+    unreadable = bundles("unreadable")
+  }
+
+  /// Counts the result for one bundle.
+  package func scrubbed(_ finding: ScrubFinding) {
+    bytes.increment(by: finding.bytes)
+    switch finding.verdict {
+    case .intact: intact.increment()
+    case .setAside: setAside.increment()
+    case .damaged: damaged.increment()
+    case .unreadable: unreadable.increment()
+    }
   }
 }

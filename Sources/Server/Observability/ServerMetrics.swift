@@ -1,17 +1,18 @@
 package import CoreMetrics
 import Synchronization
+package import Tracing
 
-/// What the server counts and measures, through swift-metrics: each instrument is made once.
+/// The metrics of the server, recorded with swift-metrics. Each instrument is created once.
 package struct ServerMetrics: Sendable {
-  /// Where the instruments come from.
+  /// Creates the instruments.
   package let factory: any MetricsFactory
-  /// How long the disk took to flush.
+  /// The duration of synchronizing files to disk.
   package let flushDuration: CoreMetrics.Timer
   package let auditWritten: Counter
   package let auditLost: Counter
   private let uploads: Outcomes
 
-  /// Instruments of `factory`; without one nothing is kept.
+  /// Creates instruments with `factory`. The default factory discards all values.
   package init(_ factory: any MetricsFactory = NOOPMetricsHandler.instance) {
     self.factory = factory
     flushDuration = CoreMetrics.Timer(label: MetricName.flushDuration.rawValue, factory: factory)
@@ -21,12 +22,12 @@ package struct ServerMetrics: Sendable {
     uploads = Outcomes(factory)
   }
 
-  /// A gauge that is told of as it is when the metrics are asked for.
+  /// Returns a gauge, which is set whenever the metrics are requested.
   package func gauge(_ name: MetricName, _ dimensions: [(String, String)] = []) -> Meter {
     Meter(label: name.rawValue, dimensions: dimensions, factory: factory)
   }
 
-  /// An upload ended: `created`, `repeated`, `broken-off`, or as the problem's kind says.
+  /// Counts a finished upload. The outcome is `created`, `repeated`, `broken-off`, or the name of the problem's kind.
   package func countUpload(_ outcome: String) { uploads[outcome].increment() }
 
   private final class Outcomes: Sendable {
@@ -44,5 +45,67 @@ package struct ServerMetrics: Sendable {
         return counter
       }
     }
+  }
+}
+
+/// The names of the metrics.
+package enum MetricName: String, CaseIterable, Sendable {
+  case requests = "http_requests_total"
+  case requestDuration = "http_request_duration_seconds"
+  case requestBytes = "http_request_bytes_total"
+  case responseBytes = "http_response_bytes_total"
+  case openConnections = "http_connections_open"
+  case uploads = "snapshot_uploads_total"
+  case storeBytes = "snapshot_store_bytes"
+  case storeBundles = "snapshot_store_bundles"
+  case queueDepth = "snapshot_queue_depth"
+  case flushDuration = "snapshot_flush_duration_seconds"
+  case scrubbedBundles = "snapshot_scrubbed_bundles_total"
+  case scrubbedBytes = "snapshot_scrubbed_bytes_total"
+  case heldExpirations = "snapshot_expirations_held"
+  case catalogLag = "snapshot_catalog_lag_records"
+  case auditEvents = "snapshot_audit_events_total"
+  case build = "snapshot_build_info"
+
+  /// The help text in the Prometheus format.
+  package var help: String {
+    switch self {
+    case .requests: "Finished requests, by route and status; 0 if the client disconnected before that."
+    case .requestDuration: "Time from the last byte of a request's head to the last byte of its response."
+    case .requestBytes: "Bytes of requests: heads and decoded bodies."
+    case .responseBytes: "Bytes of responses that were sent, including heads."
+    case .openConnections: "Open connections."
+    case .uploads: "Finished uploads, by outcome."
+    case .storeBytes: "Bytes of the stored bundles."
+    case .storeBundles: "Stored bundles."
+    case .queueDepth: "Waiting jobs, by queue."
+    case .flushDuration: "Duration of synchronizing files and folders to disk."
+    case .scrubbedBundles: "Bundles that were verified again, by result."
+    case .scrubbedBytes: "Bytes of bundles that were verified again."
+    case .heldExpirations: "Snapshots whose deletion waits for `snapshot expire --confirm`."
+    case .catalogLag: "Stored records that are not in the catalogue yet."
+    case .auditEvents: "Events for the audit log, by whether writing them succeeded."
+    case .build: "Always 1, with the running version."
+    }
+  }
+}
+
+/// The observers of the server: metrics, the audit log and traces. By default nothing is recorded.
+package struct Observation: Sendable {
+  /// The metrics.
+  package var metrics: ServerMetrics
+  /// Returns the text for `/metrics`, with its media type. If it is `nil`, the path does not exist.
+  package var metricsText: (text: @Sendable () async -> String, contentType: String)?
+  /// The audit log. An action that can't be recorded there is refused.
+  package var audit: AuditLog?
+  /// Creates a span for every request.
+  package var tracer: (any Tracer)?
+
+  /// Creates observers. By default there is only the process's tracer, if one was set.
+  package init(metrics: ServerMetrics = ServerMetrics(), audit: AuditLog? = nil) {
+    self.metrics = metrics
+    self.audit = audit
+    let tracer = InstrumentationSystem.tracer
+    self.tracer = tracer is NoOpTracer ? nil : tracer
   }
 }

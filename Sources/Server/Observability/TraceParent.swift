@@ -1,19 +1,19 @@
 package import Tracing
 
-/// Which trace a request belongs to, as its caller says in `traceparent` (W3C Trace Context, level 2).
+/// The trace of a request, which its caller states in `traceparent` (W3C Trace Context, level 2).
 package struct TraceParent: Sendable, Hashable, LosslessStringConvertible {
   /// 32 lower-case hexadecimal digits, not all zero.
   package let traceID: String
-  /// The caller's own span: 16 lower-case hexadecimal digits, not all zero.
+  /// The caller's span: 16 lower-case hexadecimal digits, not all zero.
   package let spanID: String
-  /// Whether the caller may have recorded its part.
+  /// Whether the caller may have recorded trace data.
   package let isSampled: Bool
 
-  /// Reads a field's value; `nil` where it breaks a rule, and then counts for nothing (§2.2.2).
+  /// Reads a field's value. Returns `nil` if it is malformed; it must then be ignored (§2.2.2).
   package init?(_ text: String) {
     let bytes = Array(text.utf8)
     guard bytes.count >= 55, let version = Self.hex(bytes[0..<2]), version != "ff" else { return nil }
-    // Later versions may have more to say, behind one more dash.
+    // Later versions can have additional content after another dash.
     guard bytes.count == 55 || (version != "00" && bytes[55] == UInt8(ascii: "-")) else { return nil }
     guard [2, 35, 52].allSatisfy({ bytes[$0] == UInt8(ascii: "-") }),
       let trace = Self.hex(bytes[3..<35]), trace.contains(where: { $0 != "0" }),
@@ -25,7 +25,7 @@ package struct TraceParent: Sendable, Hashable, LosslessStringConvertible {
     isSampled = bits & 1 == 1
   }
 
-  /// The value of a field of version 00 that says the same.
+  /// The value as a field of version 00.
   package var description: String { "00-\(traceID)-\(spanID)-\(isSampled ? "01" : "00")" }
 
   private static func hex(_ digits: ArraySlice<UInt8>) -> String? {
@@ -40,7 +40,7 @@ extension ServiceContext {
     static let nameOverride: String? = "traceparent"
   }
 
-  /// Which trace the request belongs to that is being answered.
+  /// The trace of the request that the current task processes.
   package var traceParent: TraceParent? {
     get { self[Key.self] }
     set { self[Key.self] = newValue }

@@ -1,33 +1,34 @@
-public import CoreMetrics
+package import CoreMetrics
 import Synchronization
 
-/// Keeps what is measured through swift-metrics, and tells it in Prometheus' text format (version 0.0.4).
+/// Stores the values measured with swift-metrics, and exports them in Prometheus' text format (version 0.0.4).
 ///
-/// A label of swift-metrics is the name of a family, its dimensions are the labels; what may not stand in a name is
-/// replaced by `_`. Counters stay counters, meters and recorders that don't aggregate are gauges, and recorders that
-/// do and timers are histograms with fixed buckets, timers in seconds. The same label and dimensions name the same
-/// series, whoever asks. Safe to use from any thread; to measure takes one short lock and allocates nothing.
-public final class PrometheusRegistry: MetricsFactory {
-  /// What a family says of itself.
-  public struct Description: Sendable {
-    /// The line of help.
-    public var help: String
-    /// The upper bounds of a histogram's buckets, in ascending order, without the last that holds everything.
-    public var buckets: [Double]
+/// A label of swift-metrics is the name of a metric family, and its dimensions are the labels. Characters that are not
+/// valid in a name are replaced by `_`. Counters are exported as counters. Meters and recorders that don't aggregate
+/// are gauges. Timers and recorders that aggregate are histograms with fixed buckets; timers are in seconds. The same
+/// label and dimensions always identify the same series. Thread-safe. Recording a value takes one short lock and
+/// allocates nothing.
+package final class PrometheusRegistry: MetricsFactory {
+  /// The help text and buckets of a family.
+  package struct Description: Sendable {
+    /// The help text.
+    package var help: String
+    /// The upper bounds of a histogram's buckets, in ascending order, without the last bucket, which has no bound.
+    package var buckets: [Double]
 
-    /// Describes a family; buckets mean something for histograms alone.
-    public init(_ help: String, buckets: [Double] = PrometheusRegistry.secondsBuckets) {
+    /// Creates a description. `buckets` only affects histograms.
+    package init(_ help: String, buckets: [Double] = PrometheusRegistry.secondsBuckets) {
       self.help = help
       self.buckets = buckets
     }
   }
 
-  /// From a tenth of a millisecond to a minute.
-  public static let secondsBuckets: [Double] = [
+  /// Bounds from a tenth of a millisecond to a minute.
+  package static let secondsBuckets: [Double] = [
     0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60,
   ]
   /// The value of `Content-Type` for ``text()``.
-  public static let contentType = "text/plain; version=0.0.4; charset=utf-8"
+  package static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
   private struct Family {
     let kind: Series.Kind
@@ -35,27 +36,28 @@ public final class PrometheusRegistry: MetricsFactory {
     var series: [[Label]: Series] = [:]
   }
 
-  /// The most series of one family. What is measured beyond goes nowhere: a label that takes any value that comes
-  /// would otherwise fill the memory. `metrics_series_refused` counts them.
-  public let seriesPerFamily: Int
+  /// The maximum number of series per family. Values of further series are discarded, because a label with arbitrary
+  /// values would otherwise fill the memory. `metrics_series_refused` counts these series.
+  package let seriesPerFamily: Int
   private let descriptions: [String: Description]
   private let families = Mutex<[String: Family]>([:])
   private let refused = Series(.counter, buckets: [])
 
-  /// A registry in which nothing is measured yet.
-  /// - Parameter describing: what the families say of themselves, by name.
-  public init(describing descriptions: [String: Description] = [:], seriesPerFamily: Int = 1000) {
+  /// Creates an empty registry.
+  ///
+  /// - Parameter describing: the descriptions of families, by name.
+  package init(describing descriptions: [String: Description] = [:], seriesPerFamily: Int = 1000) {
     self.descriptions = descriptions
     self.seriesPerFamily = seriesPerFamily
     let name = "metrics_series_refused"
-    let help = Description("Series beyond the limit of their family, or of another kind than it.")
+    let help = Description("Series that exceed the limit of their family, or differ from its kind.")
     families.withLock {
       $0[name] = Family(kind: .counter, description: help, series: [[]: refused])
     }
   }
 
-  /// Everything as text: families by name, series by labels, each line ended.
-  public func text() -> String {
+  /// Returns all metrics as text: families sorted by name, series by labels. Each line has a line end.
+  package func text() -> String {
     var text = ""
     for (name, family) in families.withLock({ $0 }).sorted(by: { $0.key < $1.key })
     where !family.series.isEmpty {
@@ -90,45 +92,45 @@ public final class PrometheusRegistry: MetricsFactory {
 
   // MARK: MetricsFactory
 
-  /// A counter, which only goes up.
-  public func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
+  /// Returns a counter, which only increases.
+  package func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
     series(label, dimensions, .counter)
   }
 
-  /// A counter of fractions, which only goes up.
-  public func makeFloatingPointCounter(
+  /// Returns a floating-point counter, which only increases.
+  package func makeFloatingPointCounter(
     label: String, dimensions: [(String, String)]
   ) -> any FloatingPointCounterHandler {
     series(label, dimensions, .counter)
   }
 
-  /// A gauge.
-  public func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
+  /// Returns a gauge.
+  package func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
     series(label, dimensions, .gauge)
   }
 
-  /// A histogram where it is to aggregate, else a gauge.
-  public func makeRecorder(
+  /// Returns a histogram if `aggregate` is true, otherwise a gauge.
+  package func makeRecorder(
     label: String, dimensions: [(String, String)], aggregate: Bool
   ) -> any RecorderHandler {
     series(label, dimensions, aggregate ? .histogram : .gauge)
   }
 
-  /// A histogram in seconds.
-  public func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
+  /// Returns a histogram in seconds.
+  package func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
     series(label, dimensions, .histogram)
   }
 
-  /// Tells of it no more.
-  public func destroyCounter(_ handler: any CounterHandler) { remove(handler) }
-  /// Tells of it no more.
-  public func destroyFloatingPointCounter(_ handler: any FloatingPointCounterHandler) { remove(handler) }
-  /// Tells of it no more.
-  public func destroyMeter(_ handler: any MeterHandler) { remove(handler) }
-  /// Tells of it no more.
-  public func destroyRecorder(_ handler: any RecorderHandler) { remove(handler) }
-  /// Tells of it no more.
-  public func destroyTimer(_ handler: any TimerHandler) { remove(handler) }
+  /// Removes the counter's series.
+  package func destroyCounter(_ handler: any CounterHandler) { remove(handler) }
+  /// Removes the counter's series.
+  package func destroyFloatingPointCounter(_ handler: any FloatingPointCounterHandler) { remove(handler) }
+  /// Removes the meter's series.
+  package func destroyMeter(_ handler: any MeterHandler) { remove(handler) }
+  /// Removes the recorder's series.
+  package func destroyRecorder(_ handler: any RecorderHandler) { remove(handler) }
+  /// Removes the timer's series.
+  package func destroyTimer(_ handler: any TimerHandler) { remove(handler) }
 
   private func remove(_ handler: AnyObject) {
     families.withLock { families in

@@ -6,9 +6,10 @@ struct Label: Hashable, Comparable {
   static func < (left: Self, right: Self) -> Bool { (left.name, left.value) < (right.name, right.value) }
 }
 
-/// The words of Prometheus' text format.
+/// The syntax of Prometheus' text format.
 enum PrometheusText {
-  /// `text` as a name: ASCII letters, digits and `_`, with `:` where `colons` says so, no digit first.
+  /// Returns `text` as a valid name: ASCII letters, digits and `_`, and `:` if `colons` is true, without a leading
+  /// digit.
   static func name(_ text: String, colons: Bool) -> String {
     var name = ""
     for scalar in text.unicodeScalars {
@@ -20,7 +21,7 @@ enum PrometheusText {
     return name
   }
 
-  /// `text` within a line, and within quotation marks where `quotes` says so.
+  /// Returns `text` escaped for a line. Escapes quotation marks if `quotes` is true.
   static func escaped(_ text: String, quotes: Bool) -> String {
     var escaped = ""
     for scalar in text.unicodeScalars {
@@ -34,14 +35,14 @@ enum PrometheusText {
     return escaped
   }
 
-  /// `labels` in braces; nothing where there are none.
+  /// Returns `labels` in braces, or an empty text if there are none.
   static func braced(_ labels: [Label]) -> String {
     guard !labels.isEmpty else { return "" }
     return "{" + labels.map { "\($0.name)=\"\(escaped($0.value, quotes: true))\"" }.joined(separator: ",")
       + "}"
   }
 
-  /// A number as Go would read it.
+  /// Returns a number in Go's syntax.
   static func number(_ value: Double) -> String {
     if value.isNaN { return "NaN" }
     if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }

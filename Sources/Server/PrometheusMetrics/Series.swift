@@ -1,17 +1,17 @@
 import CoreMetrics
 import Synchronization
 
-/// What one set of labels of a family has measured.
+/// The values of one set of labels in a family.
 final class Series: Sendable {
   enum Kind: String { case counter, gauge, histogram }
 
   private struct State {
     /// A counter's or gauge's value; a histogram's sum.
     var value = 0.0
-    /// What a counter was given in whole numbers, which a `Double` would round from 2⁵³ on.
+    /// The sum of a counter's integer increments. A `Double` would round it from 2⁵³ on.
     var whole: Int64 = 0
     var count: Int64 = 0
-    /// How many observations fell into each bucket, and into none.
+    /// The number of observations in each bucket, and above the last bound.
     var buckets: [Int64]
   }
 
@@ -57,7 +57,7 @@ final class Series: Sendable {
 }
 
 extension Series: CounterHandler, FloatingPointCounterHandler {
-  /// Adds what is not negative; a counter that would pass its end stays there.
+  /// Adds a positive amount. The value saturates instead of overflowing.
   func increment(by amount: Int64) {
     guard amount > 0 else { return }
     state.withLock { state in

@@ -5,35 +5,38 @@ package import Logging
 package import Observability
 package import SnapshotAPI
 import SnapshotWeb
+package import UploadProtocols
 
 /// Answers all requests to a snapshot server.
 ///
-/// The file lists the steps that a request passes: those of every request, then, inside of the router, those of its
-/// endpoint. An error becomes an ``HTTPProblem``, or a page for people, that says nothing of the server's internals. The
-/// server's own faults are logged under the request's id.
+/// This file lists the middleware that a request passes: first the middleware of all requests, then, inside the router,
+/// that of its endpoint. An error becomes an ``HTTPProblem``, or a web page, that reveals nothing about the server's
+/// internals. Internal errors are logged with the request's id.
 package struct SnapshotHandler: HTTPHandler {
-  /// Every call and every web page.
+  /// All endpoints of the API and all web pages.
   package let endpoints: [Endpoint]
   private let answer: Responder<HTTPServerRequest>
 
   /// Serves the API and the web pages of `service` to callers that `access` admits.
   /// - Parameters:
-  ///   - uploads: resumable uploads; without it they are not offered.
-  ///   - more: further calls.
-  ///   - observation: what records and measures the requests.
+  ///   - uploads: resumable uploads; `nil` if they are not offered.
+  ///   - more: additional endpoints.
+  ///   - observation: records and measures the requests.
   package init(
     _ service: SnapshotService, access: AccessPolicy = .open, limits: ServiceLimits = ServiceLimits(),
     uploads: ResumableUploads? = nil, more: [Endpoint] = [], observation: Observation = Observation(),
     logger: Logger
   ) {
     let api =
-      SnapshotRoutes(service, limits: limits, uploads: uploads).endpoints
+      SnapshotRoutes(service, limits: limits, dialect: uploads?.attachDialect).endpoints
       + LinkRoutes(service: service, access: access).endpoints
       + FileRoutes(service: service, limits: limits).endpoints
-      + (uploads?.endpoints(service, limits: limits) ?? []) + more
+      + (uploads?.endpoints(limits: limits) ?? []) + more
     let operations = OperationRoutes(
       service: service, access: access, observation: observation, listed: api)
-    let web = WebPages(service: service, access: access, limits: limits, logger: logger)
+    let web = WebPages(
+      service: service, access: access, limits: limits, manual: { ServerManual.manual },
+      reference: APIReference(api + operations.endpoints), logger: logger)
     endpoints = api + operations.endpoints + [WebPages.assets] + web.endpoints
     let steps = EndpointSteps(web: web, access: access, observation: observation, logger: logger)
     let router = Router(steps.routes(to: endpoints))
@@ -51,7 +54,7 @@ package struct SnapshotHandler: HTTPHandler {
   }
 }
 
-/// The steps of a request once its endpoint is known.
+/// The middleware of a request after its endpoint was found.
 private struct EndpointSteps {
   let web: WebPages
   let access: AccessPolicy
@@ -75,7 +78,7 @@ private struct EndpointSteps {
     }
   }
 
-  /// The routes to `endpoints`. Where a call and a page share a template, `Accept` decides.
+  /// The routes to `endpoints`. If a call and a page share a path template, `Accept` decides which one answers.
   func routes(to endpoints: [Endpoint]) -> [Route] {
     var pages = endpoints.filter(\.isPage)
     let calls = endpoints.filter { !$0.isPage }.map { call in

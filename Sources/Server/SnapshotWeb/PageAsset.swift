@@ -1,13 +1,16 @@
+import HTTPEngine
+import HTTPSemantics
+import HTTPTypes
+package import SnapshotAPI
 import SnapshotFormat
 
-/// What the pages need besides their HTML: served as it is, and kept by browsers for good, for its name changes with
-/// its bytes.
+/// A file that pages need besides their HTML. Browsers cache it permanently, because its name changes with its bytes.
 package struct PageAsset: Sendable, Hashable {
-  /// The last part of its path: `pages.0f3c5a7b9d1e.css`.
+  /// The last segment of its path, such as `pages.0f3c5a7b9d1e.css`.
   package let name: String
-  /// Its media type.
+  /// The media type.
   package let mediaType: String
-  /// Its bytes.
+  /// The contents.
   package let bytes: [UInt8]
 
   private init(_ stem: String, _ ending: String, _ mediaType: String, _ bytes: [UInt8]) {
@@ -19,15 +22,35 @@ package struct PageAsset: Sendable, Hashable {
   /// The style sheet.
   package static let stylesheet = PageAsset(
     "pages", "css", "text/css; charset=utf-8", PackageResources.pages_css)
-  /// The script, without which everything works as well.
+  /// The script. The pages also work without it.
   package static let script = PageAsset(
     "pages", "js", "text/javascript; charset=utf-8", PackageResources.pages_js)
-  /// The picture that browsers show beside a page's title.
+  /// The icon that browsers show next to a page's title.
   package static let icon = PageAsset("icon", "svg", "image/svg+xml", PackageResources.icon_svg)
 
-  /// All of them.
+  /// All assets.
   package static let all = [stylesheet, script, icon]
 
-  /// The asset of that name.
+  /// Returns the asset with this name, or `nil`.
   package static func named(_ name: String) -> PageAsset? { all.first { $0.name == name } }
+}
+
+extension WebPages {
+  /// The endpoint for assets. It needs no permission.
+  package static let assets = Endpoint.asset("readAsset", "/assets/{name}") { call in
+    guard let asset = PageAsset.named(try call.value(of: .assetName)) else { throw HTTPProblem.noSuchPath() }
+    return try Representation(
+      .bytes(asset.bytes), contentType: asset.mediaType, entityTag: .strong(asset.name),
+      headerFields: [
+        // A change of the bytes changes the name.
+        .cacheControl: "public, max-age=31536000, immutable",
+        .crossOriginResourcePolicy: "same-origin",
+        .contentSecurityPolicy: "default-src 'none'; sandbox",
+      ]
+    ).response(to: call.request)
+  }
+}
+
+extension PathParameter where Value == String {
+  fileprivate static var assetName: PathParameter<String> { PathParameter("name") { $0 } }
 }

@@ -2,7 +2,7 @@ import HTTPSemantics
 import SnapshotAPI
 package import SnapshotFormat
 
-/// Where every page is: the one place that builds their addresses.
+/// The paths of all pages. All URLs of pages are built here.
 ///
 /// | route | case |
 /// | --- | --- |
@@ -15,32 +15,41 @@ package import SnapshotFormat
 /// | `/snapshots/{id}/diff` | ``diff(_:with:)`` |
 /// | `/snapshots/{id}/delete`, `pin`, `unpin`, `link` | ``action(_:_:)`` |
 /// | `/sign-in`, `/sign-out` | ``signIn(next:)``, ``signOut`` |
+/// | `/docs` | ``documentation`` |
+/// | `/docs/{article}` | ``article(_:)`` |
+/// | `/docs/reference` | ``reference`` |
 /// | `/assets/{name}` | ``asset(_:)`` |
 package enum PagePath: Sendable, Hashable, CustomStringConvertible {
-  /// The search and its results from a cursor on.
+  /// The search and its results, starting at a cursor.
   case home(SearchForm = SearchForm(), cursor: String? = nil)
-  /// A report's snapshots from a cursor on.
+  /// A report's snapshots, starting at a cursor.
   case report(ReportID, cursor: String? = nil)
   /// A snapshot.
   case snapshot(SnapshotID, SnapshotPage.Selection = .init())
-  /// The bundle of a snapshot, as a download.
+  /// The download of a snapshot's bundle.
   case bundle(SnapshotID)
-  /// A file of a snapshot, as a page.
+  /// The preview of a file of a snapshot.
   case preview(SnapshotID, file: String)
-  /// A file of a snapshot, as it is.
+  /// A file of a snapshot, unchanged.
   case raw(SnapshotID, file: String)
-  /// What differs between a snapshot and another one.
+  /// The differences between a snapshot and another one.
   case diff(SnapshotID, with: SnapshotID? = nil)
-  /// What a form does to a snapshot.
+  /// The target of a form for an action on a snapshot.
   case action(SnapshotPage.Action, SnapshotID)
-  /// Where one signs in, and goes on to `next` afterwards.
+  /// The form for signing in. `next` is the destination after that.
   case signIn(next: String? = nil)
-  /// Where one signs out.
+  /// The target of the form for signing out.
   case signOut
-  /// A style sheet, a script, a picture of the pages' own.
+  /// The list of articles about the server.
+  case documentation
+  /// The article with this name.
+  case article(String)
+  /// The description of every call of the API.
+  case reference
+  /// A style sheet, script or icon of the pages.
   case asset(PageAsset)
 
-  /// The path and the query.
+  /// The path and query.
   package var description: String {
     switch self {
     case .home(let form, let cursor):
@@ -64,11 +73,14 @@ package enum PagePath: Sendable, Hashable, CustomStringConvertible {
     case .action(let action, let id): return "/snapshots/\(id)/\(action.rawValue)"
     case .signIn(let next): return "/sign-in" + Self.query(Self.pair(.next, next))
     case .signOut: return "/sign-out"
+    case .documentation: return "/docs"
+    case .article(let name): return "/docs/\(PercentCoding.encode(name))"
+    case .reference: return "/docs/reference"
     case .asset(let asset): return "/assets/\(asset.name)"
     }
   }
 
-  /// The path and the query, for the page that says what was done.
+  /// Returns the path and query of the page with a notice about the last action.
   package func description(after notice: PageNotice) -> String {
     let path = description
     return path + (path.contains("?") ? "&" : "?") + "\(PageField.done.rawValue)=\(notice.rawValue)"

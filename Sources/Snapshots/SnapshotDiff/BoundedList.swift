@@ -1,12 +1,12 @@
-/// The first of many elements in an order, as many as a limit lets be told; all are counted.
+/// Collects the first elements in an order, up to a limit, and counts all elements.
 struct BoundedList<Element> {
-  /// How many there are.
+  /// The number of elements appended.
   private(set) var count = 0
 
   private let limit: Int
   private let isBefore: (Element, Element) -> Bool
   private var kept: [Element] = []
-  /// Behind which nothing is told any more.
+  /// Elements that are not before this one are not among the first.
   private var bound: Element?
 
   init(limit: Int, by isBefore: @escaping (Element, Element) -> Bool) {
@@ -14,14 +14,14 @@ struct BoundedList<Element> {
     self.isBefore = isBefore
   }
 
-  /// The first of them, in their order.
+  /// The first elements, in order.
   var rows: [Element] { Array(kept.sorted(by: isBefore).prefix(limit)) }
 
   mutating func append(_ element: Element) {
     count += 1
     if let bound, !isBefore(element, bound) { return }
     kept.append(element)
-    // Sorted only now and then, which costs little for each.
+    // Sort rarely, so that the cost for each element is small.
     guard limit < 1 << 20, kept.count >= 2 * max(limit, 32) else { return }
     kept = rows
     bound = kept.last

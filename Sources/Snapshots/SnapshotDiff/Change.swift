@@ -1,43 +1,43 @@
-/// One thing that differs between two values.
+/// A difference between two values.
 public struct Change<Place: Sendable & Hashable>: Hashable, Sendable {
-  /// Where: in the first where it is only there, else in the second.
+  /// The place of the difference: in the first value if only that has it, otherwise in the second.
   public let place: Place
-  /// What the first has there, `nil` where it has nothing; what is long is cut short with `…`.
+  /// The text in the first value; `nil` if it has none at this place. Long text is truncated and ends in `…`.
   public let first: String?
-  /// What the second has there, in the same way; one of the two is there.
+  /// The text in the second value, in the same form. At least one of the two is not `nil`.
   public let second: String?
 
-  /// Says what differs; one of the two is there.
+  /// Creates a change. At least one of `first` and `second` must not be `nil`.
   public init(place: Place, first: String?, second: String?) {
     self.place = place
     self.first = first
     self.second = second
   }
 
-  /// How it differs.
+  /// The kind of difference.
   public var kind: ChangeKind { first == nil ? .added : second == nil ? .removed : .changed }
 }
 
-/// How something differs.
+/// The kind of a difference.
 public enum ChangeKind: String, Sendable, Hashable, CaseIterable {
-  /// Only the second has it.
+  /// Only the second value has it.
   case added
-  /// Only the first has it.
+  /// Only the first value has it.
   case removed
-  /// Both have it, and not the same.
+  /// Both values have it, with different contents.
   case changed
 }
 
-/// Collects changes up to a number.
+/// Collects changes up to a limit.
 struct ChangeList<Place: Sendable & Hashable> {
   private(set) var changes: [Change<Place>] = []
-  /// Whether no change had to be left out.
+  /// Whether all changes are in the list.
   private(set) var isComplete = true
   private let limit: Int
 
   init(limit: Int) { self.limit = limit }
 
-  /// Whether nothing more is taken.
+  /// Whether a change was omitted because the limit was reached.
   var isFull: Bool { !isComplete }
 
   mutating func append(_ place: Place, first: String? = nil, second: String? = nil) {

@@ -1,32 +1,62 @@
-/// How much is looked at, and told, where two snapshots are compared: what bounds its memory and its time.
+/// Limits for comparing two snapshots. They bound memory and time, and the length of the result.
 ///
-/// Memory: the contents of one recording at a time, on both sides, and 32 bytes for each value of JSON in it.
+/// A comparison keeps the contents of one recording at a time in memory, from both snapshots, and 32 bytes for each
+/// JSON value in it.
 public struct ComparisonLimits: Sendable, Hashable {
-  /// The most bytes of a recording, on either side, that is read.
+  /// The maximum size of a compared recording, in bytes, in either snapshot.
   public var recordingBytes = 64 << 20
-  /// The most bytes of all recordings that are read.
+  /// The maximum number of bytes read from all recordings.
   public var totalBytes: Int64 = 4 << 30
-  /// The most values of a JSON document.
+  /// The maximum number of values in a JSON document.
   public var values = 8_000_000
-  /// The deepest nesting of a JSON document.
+  /// The maximum nesting depth of a JSON document.
   public var depth = 256
-  /// The most changes that are told of one recording.
+  /// The maximum number of reported changes in one recording.
   public var changes = 1000
-  /// The most changes that are told of all recordings together.
+  /// The maximum number of reported changes in all recordings.
   public var totalChanges = 100_000
-  /// The most recordings that are added, removed or changed, and the most files, that are told of each: those that come
-  /// first. All are counted.
+  /// The maximum number of reported recordings of each kind (added, removed and changed), and of reported files. The
+  /// first ones in order are reported; all are counted.
   public var listed = Int.max
-  /// The most bytes that are told of a value.
+  /// The maximum number of reported bytes of a value.
   public var excerptLength = 160
-  /// The most bytes that are told of a key in a path.
+  /// The maximum number of reported bytes of a key in a path.
   public var keyLength = Int.max
-  /// How long contents are compared; of what is left then is told only that it differs.
+  /// The maximum time for comparing contents. Recordings that remain are only reported as different.
   public var duration: Duration?
 
-  /// The limits above.
+  /// Creates the default limits.
   public init() {}
 
-  /// The limits above.
+  /// The default limits.
   public static let `default` = ComparisonLimits()
+}
+
+/// The remaining budget for reading recordings and reporting their changes.
+struct ComparisonBudget<Time: Clock> where Time.Duration == Duration {
+  private let limits: ComparisonLimits
+  private let clock: Time
+  private let end: Time.Instant?
+  private var bytes: Int64
+  private var changes: Int
+
+  init(_ limits: ComparisonLimits, clock: Time) {
+    self.limits = limits
+    self.clock = clock
+    end = limits.duration.map { clock.now.advanced(by: $0) }
+    bytes = limits.totalBytes
+    changes = limits.totalChanges
+  }
+
+  /// The number of changes that can be reported for two recordings of these sizes; `nil` if they must not be read.
+  mutating func take(_ first: Int64, _ second: Int64) -> Int? {
+    guard max(first, second) <= Int64(limits.recordingBytes), first + second <= bytes, changes > 0,
+      end.map({ clock.now < $0 }) ?? true
+    else { return nil }
+    bytes -= first + second
+    return min(limits.changes, changes)
+  }
+
+  /// Subtracts the reported changes from the budget.
+  mutating func told(_ count: Int) { changes -= count }
 }

@@ -1,2 +1,2 @@
-// The place of a difference is a `JSONPath`: a client that imports this module can use it.
+// The place of a difference is a `JSONPath`. The re-export lets clients use that type without importing its module.
 @_exported public import JSONText

@@ -1,20 +1,21 @@
 import SnapshotFormat
 
-/// Which attachments and files of the app's container differ in two snapshots.
+/// The differences between the attachments and the files of the app's container in two snapshots.
 struct FileMatch {
-  /// The first of those that differ, by their names: what is told of them is their lengths in bytes.
+  /// The first differing files, by name. The texts of a change are the lengths in bytes.
   let changes: [Change<String>]
-  /// How many differ.
+  /// The number of differing files.
   let count: Int
 
   init(
     _ first: some ReadableSnapshot, _ second: some ReadableSnapshot, limits: ComparisonLimits
   ) throws(BundleError) {
     var list = BoundedList<Change<String>>(limit: limits.listed) { $0.place < $1.place }
-    // By the hashes of their names, seeded anew in every process.
+    // The keys are hashes of the names. Their seed is random in each process, so a snapshot's author cannot cause
+    // collisions.
     var own: [Int: Summary] = [:]
     try first.readExtras { own[$0.name.hashValue] = Summary($0) }
-    // Where the checksums are not known, the contents are read: of those that are told of as alike, and no others.
+    // The files whose checksums are unknown. Only the contents of these are read.
     var unclear: [Int: SnapshotMember] = [:]
     try second.readExtras { member in
       let name = member.name.hashValue
@@ -43,7 +44,7 @@ struct FileMatch {
     count = list.count
   }
 
-  /// What is kept of a file.
+  /// The properties of a file that are kept.
   private struct Summary {
     let size: Int64
     private let crc32: UInt32?
@@ -53,7 +54,7 @@ struct FileMatch {
       crc32 = member.crc32
     }
 
-    /// Whether another one has the same bytes; `nil` where that can't be told.
+    /// Whether the other file has the same contents; `nil` if that is unknown.
     func isAlike(_ other: SnapshotMember) -> Bool? {
       guard size == other.size else { return false }
       guard let crc32, let otherChecksum = other.crc32 else { return nil }

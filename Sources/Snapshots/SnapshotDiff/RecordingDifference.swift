@@ -1,38 +1,39 @@
 public import JSONText
 public import SnapshotFormat
 
-/// A recording that both snapshots have, with other bytes.
+/// A recording that both snapshots contain, with different contents.
 public struct RecordingDifference: Sendable {
-  /// As the first has it.
+  /// The recording in the first snapshot.
   public let first: Manifest.Recording
-  /// As the second has it.
+  /// The recording in the second snapshot.
   public let second: Manifest.Recording
-  /// What differs.
+  /// The difference between their contents.
   public let detail: Detail
 
-  /// Says what differs between two versions of a recording.
+  /// Creates a difference between two versions of a recording.
   public init(first: Manifest.Recording, second: Manifest.Recording, detail: Detail) {
     self.first = first
     self.second = second
     self.detail = detail
   }
 
-  /// What differs between the contents of two recordings.
+  /// The difference between the contents of two recordings.
   public enum Detail: Sendable, Hashable {
-    /// Both are JSON: the changes by their paths; none where only the spelling differs (spaces, the order of keys,
-    /// escapes, `1.0` for `1`).
+    /// Both are JSON. The changes have JSON paths. There are none if only the spelling differs (white space, the order
+    /// of keys, escapes, `1.0` instead of `1`).
     case json([Change<JSONPath>], isComplete: Bool)
-    /// Both are text, and not both are JSON: the changes by their lines, counted from 1.
+    /// Both are text, and at least one is not JSON. The changes have line numbers, starting at 1.
     case text([Change<Int>], isComplete: Bool)
-    /// At least one is no text: the offset of the first byte that differs.
+    /// At least one is not text. Contains the offset of the first differing byte.
     case bytes(firstDifference: Int)
-    /// At least one is larger, or nested deeper, than is looked at, or enough was read and told of others.
+    /// The recordings were not compared, because one is too large or nested too deeply, or because a limit for all
+    /// recordings was reached.
     case beyondLimits
   }
 }
 
 extension RecordingDifference.Detail {
-  /// Compares two contents that differ; tells up to `limit` changes.
+  /// Compares two different contents and reports up to `limit` changes.
   init(_ first: [UInt8], _ second: [UInt8], limits: ComparisonLimits, limit: Int) {
     do throws(JSONDocument.Failure) {
       let comparison = JSONComparison(
@@ -50,7 +51,7 @@ extension RecordingDifference.Detail {
     }
   }
 
-  /// How many changes it tells of.
+  /// The number of reported changes.
   var changeCount: Int {
     switch self {
     case .json(let changes, _): changes.count

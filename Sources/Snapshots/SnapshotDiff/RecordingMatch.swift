@@ -1,25 +1,25 @@
 import SnapshotFormat
 import ZipArchive
 
-/// Which recordings of two snapshots are the same ones: those that share identifier and call.
+/// Finds the recordings that correspond in two snapshots: those with the same identifier and call.
 ///
-/// The manifests are read, and not kept: a manifest may be as large as 32 MB. Of its recordings only hashes are, in some
-/// thirty bytes for each, and, in their order, the first few of the first snapshot: where those are not enough to tell
-/// from, its manifest is read once more, as far as is needed.
+/// The manifests are streamed, because a manifest can have 32 MB. Of each recording, only hashes are kept, in about
+/// thirty bytes, plus the first few recordings of the first snapshot in order. If these do not contain all recordings
+/// to report, the first manifest is read a second time, up to the last one needed.
 struct RecordingMatch {
   typealias Pair = (first: Manifest.Recording, second: Manifest.Recording)
 
-  /// What the snapshots say of themselves, without their recordings.
+  /// The manifests without their recordings.
   let manifests: (first: Manifest, second: Manifest)
   private(set) var added: BoundedList<Manifest.Recording>
-  /// How many only the first has.
+  /// The number of recordings that only the first snapshot has.
   let removedCount: Int
-  /// The first of those, by identifier and call.
+  /// The first of these, by identifier and call.
   let removed: [Manifest.Recording]
-  /// How many are there with the same bytes, and with others.
+  /// The number of recordings with the same contents in both snapshots, and with different contents.
   private(set) var alike = 0
   let changedCount: Int
-  /// The first of those with other bytes, by identifier and call.
+  /// The first of those with different contents, by identifier and call.
   let changed: [Pair]
 
   init(
@@ -70,7 +70,7 @@ struct RecordingMatch {
         pairs.append((recording, other))
       }
     }
-    // What is told of are the first ones, which often are among these.
+    // Only the first recordings in order are reported, and these often include all of them.
     for recording in leading?.rows ?? [] { take(recording) }
     if !others.isEmpty || removed.count < min(unmatched, limits.listed) {
       removed = BoundedList(limit: limits.listed, by: Key.isBefore)
@@ -83,15 +83,15 @@ struct RecordingMatch {
     self.changed = pairs.sorted { Key.isBefore($0.first, $1.first) }
   }
 
-  /// The most recordings of the first snapshot that are kept while the second is read: none where the identifier of one
-  /// has more bytes than that, so that they take no more than a megabyte.
+  /// The number of recordings of the first snapshot that are kept while the second is read. None are kept if an
+  /// identifier is longer than the second number, in bytes, so that they take at most about 1 MB.
   private static let (mostLeading, longestLeading) = (500, 1024)
 
-  /// The marks of the first snapshot's recordings: whether the second has the same one.
+  /// The marks of the first snapshot's recordings: whether the second snapshot contains the same recording.
   private static let (unmatched, matched) = (UInt8(0), UInt8(1))
 
-  /// The hash of what two recordings share that are the same one with the same bytes.
-  /// - Parameter key: The hash of what they share that are the same one.
+  /// A hash that is equal for corresponding recordings with the same contents.
+  /// - Parameter key: The hash of the recording's key.
   private static func content(_ recording: Manifest.Recording, under key: Int) -> Int {
     var hasher = Hasher()
     hasher.combine(key)
@@ -99,7 +99,7 @@ struct RecordingMatch {
     return hasher.finalize()
   }
 
-  /// What two recordings share that are the same one.
+  /// The properties by which recordings correspond.
   private struct Key: Hashable {
     let identifier: String
     let call: Int

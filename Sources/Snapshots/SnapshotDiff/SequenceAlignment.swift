@@ -1,18 +1,18 @@
-/// Which elements of two sequences belong together.
+/// Finds the corresponding elements of two sequences.
 ///
-/// Finds the fewest insertions and removals (Myers, “An O(ND) Difference Algorithm”, 1986) where they are few; where
-/// they are many, it goes by the elements that occur once on either side, in time that grows hardly faster than the
-/// sequences.
+/// If there are few differences, it finds the minimal number of insertions and removals (Myers, “An O(ND) Difference
+/// Algorithm”, 1986). Otherwise, it uses the elements that occur exactly once in each sequence, in almost linear time.
 struct SequenceAlignment {
   /// The pairs of indices of equal elements, ascending on both sides.
   private(set) var pairs: [(first: Int, second: Int)] = []
 
-  /// The most insertions and removals that are looked for: fewer in long sequences, so that time is bounded.
+  /// The maximum number of insertions and removals to search for. It is smaller for long sequences, so that time is
+  /// bounded.
   private static func mostEdits(_ length: Int) -> Int {
     min(length, 400, max(8, 40_000_000 / max(1, length)))
   }
 
-  /// Aligns two sequences of names that are equal where their elements are.
+  /// Aligns two sequences of hashes, which are equal for equal elements.
   init(_ first: [Int], _ second: [Int]) {
     let shorter = min(first.count, second.count)
     var lead = 0
@@ -30,13 +30,13 @@ struct SequenceAlignment {
     pairs += (0..<tail).reversed().map { (first.count - 1 - $0, second.count - 1 - $0) }
   }
 
-  /// The pairs that leave the fewest elements over; `nil` where these are more than are looked for.
+  /// The pairs with the fewest unpaired elements; `nil` if the number of edits exceeds the limit.
   private static func fewestEdits(_ first: [Int], _ second: [Int]) -> [(first: Int, second: Int)]? {
     guard !first.isEmpty, !second.isEmpty else { return [] }
     let most = mostEdits(first.count + second.count)
-    // How far each diagonal reaches; the diagonal k is at most + k.
+    // The furthest position on each diagonal. Diagonal k has the index `most` + k.
     var reach = [Int](repeating: 0, count: 2 * most + 2)
-    // What each round began with, its own diagonals alone.
+    // The positions at the beginning of each round, limited to the round's diagonals.
     var rounds: [[Int]] = []
     for edits in 0...most {
       rounds.append(Array(reach[(most - edits)...(most + edits)]))
@@ -80,8 +80,8 @@ struct SequenceAlignment {
     return pairs.reversed()
   }
 
-  /// The pairs of elements that occur once on either side, as many as are in the same order on both, and what is equal
-  /// beside them.
+  /// Pairs elements that occur once in each sequence, using the longest subsequence in the same order, and equal
+  /// elements next to them.
   private static func anchors(_ first: [Int], _ second: [Int]) -> [(first: Int, second: Int)] {
     let places = onlyPlaces(in: second)
     let own = onlyPlaces(in: first)
@@ -92,7 +92,7 @@ struct SequenceAlignment {
     var pairs: [(first: Int, second: Int)] = []
     var (x, y) = (0, 0)
     for anchor in longestRise(candidates) + [(first.count, second.count)] {
-      // Equal elements before the anchor belong to it, and those behind the last one to that.
+      // Also pair equal elements directly after the previous anchor and directly before this one.
       while x < anchor.first, y < anchor.second, first[x] == second[y] {
         pairs.append((x, y))
         x += 1
@@ -111,7 +111,7 @@ struct SequenceAlignment {
     return pairs
   }
 
-  /// Where each element is, `nil` for one that is there several times.
+  /// The index of each element; `nil` if it occurs several times.
   private static func onlyPlaces(in sequence: [Int]) -> [Int: Int?] {
     var places: [Int: Int?] = [:]
     for (index, element) in sequence.enumerated() {
@@ -120,9 +120,9 @@ struct SequenceAlignment {
     return places
   }
 
-  /// The most of `pairs`, whose first indices rise, whose second indices rise too.
+  /// The longest subsequence of `pairs` with ascending second indices. The first indices must be ascending.
   private static func longestRise(_ pairs: [(first: Int, second: Int)]) -> [(first: Int, second: Int)] {
-    // The pair that ends the best run of each length, and what comes before each pair in its run.
+    // The last pair of the best subsequence of each length, and the predecessor of each pair.
     var ends: [Int] = []
     var before = [Int?](repeating: nil, count: pairs.count)
     for (index, pair) in pairs.enumerated() {

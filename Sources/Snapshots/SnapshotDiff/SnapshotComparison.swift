@@ -1,59 +1,59 @@
 public import SnapshotFormat
 
-/// What differs between two snapshots: what they say of themselves, their recordings and their other files.
+/// The differences between two snapshots: their descriptions, their recordings and their other files.
 ///
-/// Not compared is what differs in any two: their ids, and when they and their recordings were made. Of recordings
-/// that share identifier and call only those are read whose digests differ.
+/// Identifiers and times of creation and recording always differ and are not compared. Recordings with the same
+/// identifier and call are only read if their digests differ.
 public struct SnapshotComparison: Sendable {
-  /// Something that a snapshot says of itself.
+  /// A property in the description of a snapshot.
   public enum Fact: Hashable, Sendable {
-    /// The identifier, the version or the build of the app.
+    /// The identifier, version and build of the app.
     case application, version, build
-    /// What the app ran on.
+    /// The device, its operating system and locale.
     case device, system, locale
-    /// The names of the redaction rules that ran.
+    /// The names of the redaction rules that were applied.
     case redactions
-    /// The identifiers that the module of this name wants.
+    /// The identifiers that the module with this name expects.
     case module(String)
   }
 
-  /// How many recordings and files there are of each kind, whether they are told or not.
+  /// The numbers of differing recordings and files, including those that are not reported.
   public struct Counts: Sendable, Hashable {
-    /// Recordings that only the second has.
+    /// The recordings that only the second snapshot has.
     public var added = 0
-    /// Recordings that only the first has.
+    /// The recordings that only the first snapshot has.
     public var removed = 0
-    /// Recordings that both have with other bytes.
+    /// The recordings that both snapshots have, with different contents.
     public var changed = 0
-    /// Attachments and files of the app's container that differ.
+    /// The differing attachments and files of the app's container.
     public var files = 0
   }
 
-  /// What the snapshots say of themselves that is not the same.
+  /// The differences between the descriptions of the snapshots.
   public let facts: [Change<Fact>]
-  /// The recordings that only the second has, by identifier and call: the first of them, as far as the limits let more
-  /// be told.
+  /// The recordings that only the second snapshot has, by identifier and call. If there are more than the limits allow,
+  /// only the first ones.
   public let added: [Manifest.Recording]
-  /// The recordings that only the first has, in the same way.
+  /// The recordings that only the first snapshot has, in the same order and within the same limits.
   public let removed: [Manifest.Recording]
-  /// The recordings that both have with other bytes, in the same way.
+  /// The recordings that both snapshots have with different contents, in the same order and within the same limits.
   public let changed: [RecordingDifference]
-  /// How many recordings both have alike.
+  /// The number of recordings with the same contents in both snapshots.
   public let alike: Int
-  /// The attachments and files of the app's container that differ, by their names, in the same way: what is told of them
-  /// is their lengths in bytes.
+  /// The differing attachments and files of the app's container, by name and within the same limits. The texts of a
+  /// change are the lengths in bytes.
   public let files: [Change<String>]
-  /// How many there are of each.
+  /// The total numbers, independent of the limits.
   public let counts: Counts
 
-  /// Whether nothing differs.
+  /// Whether there are no differences.
   public var isEmpty: Bool { facts.isEmpty && counts == Counts() }
 
-  /// Compares two snapshots. Blocks for the disk.
+  /// Compares two snapshots. Blocks the calling thread while reading files.
   ///
-  /// Takes memory for what is told, for one pair of recordings, and some thirty bytes for each recording or file.
-  /// - Parameter clock: What ``ComparisonLimits/duration`` is measured by.
-  /// - Throws: What reading a recording that differs throws: it is damaged, or the disk is.
+  /// Takes memory for the result, for one pair of recordings, and about thirty bytes for each recording or file.
+  /// - Parameter clock: The clock for ``ComparisonLimits/duration``.
+  /// - Throws: An error from reading a manifest or a differing recording, if it is damaged or the disk fails.
   public init(
     _ first: some ReadableSnapshot, _ second: some ReadableSnapshot, limits: ComparisonLimits = .default,
     clock: some Clock<Duration> = ContinuousClock()
@@ -110,11 +110,108 @@ public struct SnapshotComparison: Sendable {
     return facts
   }
 
-  /// What each module wants. One that is there twice wants all that it wants anywhere.
+  /// The expected identifiers of each module. If a module occurs twice, the union of both.
   private static func files(ofModules manifest: Manifest) -> [String: String] {
     let files = manifest.modules.reduce(into: [String: Set<String>]()) {
       $0[$1.name, default: []].formUnion($1.files)
     }
     return files.mapValues { $0.sorted().joined(separator: ", ") }
+  }
+}
+
+extension SnapshotComparison: Encodable {
+  private enum CodingKeys: CodingKey {
+    case differs, facts, added, removed, changed, alike, files
+  }
+
+  /// Encodes the comparison. The place of a change has the key `fact`, `path`, `line` or `name`.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(!isEmpty, forKey: .differs)
+    try container.encode(facts.map { Written($0, .fact, $0.place.description) }, forKey: .facts)
+    try container.encode(added, forKey: .added)
+    try container.encode(removed, forKey: .removed)
+    try container.encode(changed, forKey: .changed)
+    try container.encode(alike, forKey: .alike)
+    try container.encode(files.map { Written($0, .name, $0.place) }, forKey: .files)
+  }
+}
+
+extension RecordingDifference: Encodable {
+  private enum CodingKeys: CodingKey {
+    case identifier, call, first, second, compared, changes, isComplete, firstDifference
+  }
+
+  private struct Version: Encodable {
+    let size: Int64
+    let sha256: String
+  }
+
+  /// Encodes the difference. The key `compared` is `json`, `text`, `bytes` or `beyondLimits` and determines the other
+  /// keys.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(second.identifier, forKey: .identifier)
+    try container.encodeIfPresent(second.call, forKey: .call)
+    try container.encode(Version(size: first.size, sha256: first.sha256.description), forKey: .first)
+    try container.encode(Version(size: second.size, sha256: second.sha256.description), forKey: .second)
+    switch detail {
+    case .json(let changes, let isComplete):
+      try container.encode("json", forKey: .compared)
+      try container.encode(changes.map { Written($0, .path, $0.place.description) }, forKey: .changes)
+      try container.encode(isComplete, forKey: .isComplete)
+    case .text(let changes, let isComplete):
+      try container.encode("text", forKey: .compared)
+      try container.encode(changes.map { Written($0, .line, $0.place) }, forKey: .changes)
+      try container.encode(isComplete, forKey: .isComplete)
+    case .bytes(let offset):
+      try container.encode("bytes", forKey: .compared)
+      try container.encode(offset, forKey: .firstDifference)
+    case .beyondLimits:
+      try container.encode("beyondLimits", forKey: .compared)
+    }
+  }
+}
+
+extension SnapshotComparison.Fact: CustomStringConvertible {
+  /// A single word; for a module, followed by its name.
+  public var description: String {
+    switch self {
+    case .application: "application"
+    case .version: "version"
+    case .build: "build"
+    case .device: "device"
+    case .system: "system"
+    case .locale: "locale"
+    case .redactions: "redactions"
+    case .module(let name): "module \(name)"
+    }
+  }
+}
+
+/// A change, encoded with its place under a given key.
+private struct Written<Place: Encodable>: Encodable {
+  enum CodingKeys: CodingKey { case kind, fact, path, line, name, first, second }
+
+  let kind: ChangeKind
+  let key: CodingKeys
+  let place: Place
+  let first: String?
+  let second: String?
+
+  init(_ change: Change<some Sendable & Hashable>, _ key: CodingKeys, _ place: Place) {
+    kind = change.kind
+    self.key = key
+    self.place = place
+    first = change.first
+    second = change.second
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(kind.rawValue, forKey: .kind)
+    try container.encode(place, forKey: key)
+    try container.encodeIfPresent(first, forKey: .first)
+    try container.encodeIfPresent(second, forKey: .second)
   }
 }

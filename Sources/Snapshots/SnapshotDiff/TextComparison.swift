@@ -2,7 +2,7 @@
 struct TextComparison {
   private(set) var list: ChangeList<Int>
 
-  /// Compares `first` with `second`; `nil` where one of them is no text. Tells up to `limit` changes.
+  /// Compares `first` with `second` and collects up to `limit` changes; `nil` if either is not text.
   init?(_ first: [UInt8], _ second: [UInt8], limits: ComparisonLimits, limit: Int) {
     guard let lines = Self.lines(of: first, limits), let otherLines = Self.lines(of: second, limits) else {
       return nil
@@ -24,7 +24,7 @@ struct TextComparison {
     }
   }
 
-  /// The lines of a text in UTF-8, without their ends; `nil` for anything else.
+  /// The lines of a UTF-8 text, without line ends; `nil` if the bytes are not text or have too many lines.
   private static func lines(of bytes: [UInt8], _ limits: ComparisonLimits) -> [ArraySlice<UInt8>]? {
     guard !bytes.contains(0), String(validating: bytes, as: UTF8.self) != nil else { return nil }
     let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)

@@ -2,28 +2,28 @@ public import Foundation
 import SystemIO
 public import ZipArchive
 
-/// The check of one bundle, done in slices: the work of one client's large bundle can be interrupted for another's.
+/// A check of one bundle that runs in slices, so that checking a large bundle of one client does not delay others.
 ///
-/// The initializer checks the structure, ``advance(by:)`` inflates the next entries. Blocks for the disk; not for use
-/// from two threads at once.
+/// The initializer checks the structure; each ``advance(by:)`` inflates and verifies further entries. Blocks the
+/// calling thread while reading. Not thread-safe.
 public struct BundleCheck {
-  /// How many bytes one slice inflates.
+  /// The number of bytes that one slice inflates.
   public static let sliceSize: Int64 = 2 << 20
-  /// What an entry costs beside the bytes that it inflates to, expressed in such bytes.
+  /// The fixed cost of an entry, expressed in inflated bytes.
   private static let entryCost: Int64 = 4 << 10
-  /// What a byte of the manifest costs, which is parsed as JSON, expressed in bytes that are only inflated.
+  /// The cost of a byte of the manifest, which is parsed as JSON, expressed in inflated bytes.
   private static let manifestCost: Int64 = 8
 
-  /// What the bundle says of itself.
+  /// The description of the bundle.
   public let summary: BundleSummary
-  /// About how many bytes are still to be inflated; 0 where nothing is left to do.
+  /// The approximate number of bytes that remain to be inflated; 0 when the check is complete.
   public private(set) var remaining: Int64 = 0
 
   private let bundle: ZippedBundle?
   private var listing: ZipListing?
   private var reading: ZippedBundle.Reading?
 
-  /// Checks the structure of the zip at `url`; to the depth ``SnapshotBundle/Depth/full`` the entries remain.
+  /// Checks the structure of the zip at `url`. With ``SnapshotBundle/Depth/full``, the entries remain to be checked.
   public init(
     zip url: URL, depth: SnapshotBundle.Depth, limits: ZipLimits = .default, profile: ZipProfile = .strict
   ) throws(BundleError) {
@@ -35,10 +35,9 @@ public struct BundleCheck {
     remaining = try Self.weight(of: bundle.directory, depth)
   }
 
-  /// Checks as the initializer with `limits` does, with the default limits but one: all entries together inflate to at
-  /// most `inflatedBytes` bytes.
-  /// - Parameter wasAccepted: whether the bundle was accepted before, by rules that may have been fewer: only what must
-  ///   hold of any archive is checked then.
+  /// Checks with the default limits, except that all entries together can inflate to at most `inflatedBytes` bytes.
+  /// - Parameter wasAccepted: Whether the bundle was accepted earlier, possibly under weaker rules. Only the rules that
+  ///   every archive must satisfy are then checked.
   public init(
     zip url: URL, depth: SnapshotBundle.Depth, inflatedBytes: Int64, wasAccepted: Bool = false
   ) throws(BundleError) {
@@ -47,14 +46,14 @@ public struct BundleCheck {
     try self.init(zip: url, depth: depth, limits: limits, profile: wasAccepted ? .lenient : .strict)
   }
 
-  /// A check that is done.
+  /// Creates a check that is already complete.
   public init(_ summary: BundleSummary) {
     self.summary = summary
     bundle = nil
   }
 
-  /// Inflates about `count` bytes more.
-  /// - Returns: whether anything is left to do.
+  /// Inflates about `count` more bytes.
+  /// - Returns: Whether anything remains to be checked.
   public mutating func advance(by count: Int64 = sliceSize) throws(BundleError) -> Bool {
     guard let bundle else { return false }
     var rest = count
@@ -76,7 +75,7 @@ public struct BundleCheck {
     return true
   }
 
-  /// Does all that is left.
+  /// Completes the check.
   mutating func finish() throws(BundleError) {
     while try advance() {}
   }
@@ -86,14 +85,14 @@ public struct BundleCheck {
 }
 
 extension BundleCheck {
-  /// About how many bytes a check to `depth` goes through, by what the zip's directory declares; `nil` where there is
-  /// none that can be read. Takes little time and keeps nothing in memory.
+  /// The approximate cost of a check to `depth`, in bytes, estimated from the zip's directory; `nil` if the directory
+  /// cannot be read. Fast, in constant memory.
   public static func weight(of zip: URL, depth: SnapshotBundle.Depth) -> Int64? {
     do throws(BundleError) {
       let file = try BundleError.disk(File(zip.path))
       return try weight(of: BundleError.zip(ZipDirectory(file)), depth)
     } catch {
-      // The check itself says what is wrong.
+      // The check itself reports the error.
       return nil
     }
   }
@@ -116,7 +115,7 @@ extension BundleCheck {
 }
 
 extension Int64 {
-  /// The sum with another number of bytes, taken `times` times; the largest number where it does not fit.
+  /// The sum with `count` multiplied by `times`; the maximum value on overflow.
   fileprivate func adding(_ count: Int64, times: Int64 = 1) -> Int64 {
     let (product, isTooLarge) = count.multipliedReportingOverflow(by: times)
     let (sum, overflow) = addingReportingOverflow(product)

@@ -1,28 +1,29 @@
 public import SystemIO
 public import ZipArchive
 
-/// What is wrong with a snapshot bundle, in words that a developer can act on.
+/// An error in a snapshot bundle, with a message that helps a developer to fix it.
 public enum BundleError: Error, Sendable, CustomStringConvertible {
-  /// The zip itself is refused.
+  /// The zip is invalid.
   case archive(ZipError)
   /// The zip or folder has no `manifest.json`.
   case manifestMissing
-  /// `manifest.json` is no JSON, or lacks a key, or has one of the wrong type, or is over a limit: where and what.
+  /// `manifest.json` is not JSON, lacks a key, has a value of the wrong type, or exceeds a limit. Contains the location
+  /// and the error.
   case manifestMalformed(String)
-  /// The bundle was made by a newer version of the format.
+  /// The bundle has a newer version of the format.
   case formatTooNew(found: Int, supported: Int)
-  /// The manifest names a recording that is not there.
+  /// The manifest names a recording that does not exist.
   case recordingMissing(identifier: String, path: String)
-  /// A recording's size or digest is not what the manifest says: what differs.
+  /// The size or digest of a recording differs from the manifest. Contains the difference.
   case recordingDiffers(identifier: String, path: String, String)
-  /// Something is in the bundle that has no place there: its name.
+  /// The bundle contains a file or folder with this name, which is not allowed.
   case unexpectedEntry(String)
-  /// A name is longer than file systems take, so that the bundle could never be unpacked.
+  /// The name is too long for common file systems, so the bundle could not be unpacked.
   case nameTooLong(String)
   /// The disk failed.
   case system(SystemError)
 
-  /// What is wrong and what to do about it, in a sentence or two.
+  /// The error and how to fix it, in one or two sentences.
   public var description: String {
     switch self {
     case .archive(let error):
@@ -38,23 +39,23 @@ public enum BundleError: Error, Sendable, CustomStringConvertible {
       """
     case .recordingMissing(let identifier, let path):
       """
-      The recording ‘\(abridged(identifier))’ should lie at ‘\(path)’, but nothing is there. \
-      Put the file back or take the recording out of manifest.json.
+      The recording ‘\(abridged(identifier))’ should be at ‘\(path)’, but there is no such file. \
+      Restore the file or remove the recording from manifest.json.
       """
     case .recordingDiffers(let identifier, let path, let difference):
       """
-      The recording ‘\(abridged(identifier))’ at ‘\(path)’ is not what manifest.json says: \(difference). \
+      The recording ‘\(abridged(identifier))’ at ‘\(path)’ does not match manifest.json: \(difference). \
       Fetch or record the snapshot again.
       """
     case .unexpectedEntry(let name):
       """
-      ‘\(abridged(name))’ has no place in a snapshot. It holds manifest.json, the recordings that this names in \
-      recordings/, and whatever is in app-data/ and attachments/; all of them regular files, no links.
+      ‘\(abridged(name))’ is not allowed in a snapshot. A snapshot contains manifest.json, the recordings named there in \
+      recordings/, and any files in app-data/ and attachments/. All are regular files, not links.
       """
     case .nameTooLong(let name):
       """
-      ‘\(abridged(name))’ has a longer name than file systems take: at most \(BundleLayout.partLength) bytes \
-      between two slashes and \(BundleLayout.nameLength) in all. Shorten it.
+      The name ‘\(abridged(name))’ is longer than file systems allow: at most \(BundleLayout.partLength) bytes \
+      between two slashes and \(BundleLayout.nameLength) in total. Shorten it.
       """
     case .system(let error):
       "The disk failed. \(error)"
@@ -65,7 +66,7 @@ public enum BundleError: Error, Sendable, CustomStringConvertible {
 }
 
 extension ZipError {
-  /// Whether the entry would be taken under another name.
+  /// Whether renaming the entry would fix the error.
   fileprivate var isAboutName: Bool {
     switch reason {
     case .name, .duplicateName, .fileAndFolder: true
@@ -75,23 +76,23 @@ extension ZipError {
 }
 
 extension BundleError {
-  /// Whether the bundle is only larger, or has more of something, than is taken: nothing in it has to be damaged.
+  /// Whether the bundle exceeds a limit of size or number. It is not necessarily damaged.
   public var isOverLimit: Bool {
     guard case .archive(let error) = self, case .limit = error.reason else { return false }
     return true
   }
 
-  /// What a reader or writer of zips threw; trouble with the disk stays recognizable as such.
+  /// Wraps an error of the zip reader or writer. Disk errors become ``system(_:)``.
   init(_ error: ZipError) {
     if case .system(let cause) = error.reason { self = .system(cause) } else { self = .archive(error) }
   }
 
-  /// Runs `body`, whose failures are the disk's.
+  /// Runs `body` and reports its failures as disk errors.
   static func disk<Value>(_ body: @autoclosure () throws(SystemError) -> Value) throws(BundleError) -> Value {
     do { return try body() } catch { throw .system(error) }
   }
 
-  /// Runs `body`, whose failures are the zip's.
+  /// Runs `body` and reports its failures as errors of the zip.
   static func zip<Value>(_ body: @autoclosure () throws(ZipError) -> Value) throws(BundleError) -> Value {
     do { return try body() } catch { throw BundleError(error) }
   }

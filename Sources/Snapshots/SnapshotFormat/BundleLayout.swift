@@ -1,19 +1,19 @@
-/// What may lie where in a snapshot; one rule for folders and zips.
+/// The layout of a snapshot, shared by folders and zips.
 enum BundleLayout {
   static let manifest = "manifest.json"
   static let recordings = "recordings/"
   static let appData = "app-data/"
   static let attachments = "attachments/"
   private static let folders = [recordings, appData, attachments]
-  /// Left by macOS in every folder that somebody looked into; passed over, never packed.
+  /// A file that macOS creates in every folder opened in Finder. Ignored in folders, never packed.
   static let finderFile = ".DS_Store"
-  /// The most bytes of a file's name, of all of it and of each part: what Darwin takes as a path, and what every
-  /// file system takes as a name.
+  /// The maximum length in bytes of a file's whole name, and of each of its components: the limits of a path on Darwin
+  /// and of a file name on common file systems.
   static let nameLength = 1024
   static let partLength = 255
 
-  /// Checks that the files of a snapshot are the ones that `manifest` promises, by name and size.
-  /// - Parameter files: names from the top of the snapshot, parts separated by `/`, without folders.
+  /// Checks that the files of a snapshot are those that `manifest` describes, by name and size.
+  /// - Parameter files: The names relative to the snapshot, with components separated by `/`, without folders.
   static func check(
     _ files: some Sequence<(name: String, size: Int64)>, against manifest: Manifest
   ) throws(BundleError) {
@@ -32,8 +32,8 @@ enum BundleLayout {
     }
   }
 
-  /// Checks that `name`, of a file or with a trailing `/` of a folder, is in one of the folders that there may be,
-  /// and can be written there.
+  /// Checks that `name` is in one of the allowed folders and short enough to be written. The name of a folder ends in
+  /// `/`.
   static func checkPlace(_ name: String) throws(BundleError) {
     guard folders.contains(where: name.hasPrefix) else { throw .unexpectedEntry(name) }
     let parts = name.utf8.split(separator: UInt8(ascii: "/"))
@@ -44,18 +44,18 @@ enum BundleLayout {
 }
 
 extension Manifest.Recording {
-  /// The error that says that the recording has `size` bytes instead.
+  /// The error for a recording whose actual size is `size`.
   func differing(size: Int64) -> BundleError {
     .recordingDiffers(
-      identifier: identifier, path: path, "it has \(size) bytes where \(self.size) are promised")
+      identifier: identifier, path: path, "it has \(size) bytes instead of \(self.size)")
   }
 
-  /// Checks what came out of the bundle under the recording's path.
+  /// Checks the recording's actual size and digest.
   func check(size: Int64, sha256: ContentDigest) throws(BundleError) {
     guard size == self.size else { throw differing(size: size) }
     guard sha256 == self.sha256 else {
       throw .recordingDiffers(
-        identifier: identifier, path: path, "its SHA-256 is \(sha256) where \(self.sha256) is promised")
+        identifier: identifier, path: path, "its SHA-256 is \(sha256) instead of \(self.sha256)")
     }
   }
 }

@@ -1,12 +1,13 @@
 public import Foundation
 
-/// What is kept of a bundle that was checked: as much as a server's record needs, however many recordings it holds.
+/// The description of a checked bundle that a server's record needs. Its size is bounded, independently of the number
+/// of recordings.
 public struct BundleSummary: Sendable, Hashable {
   /// The manifest, without its recordings.
   public let manifest: Manifest
-  /// How many recordings there are.
+  /// The number of recordings.
   public let recordingCount: Int
-  /// Their identifiers, as ``SnapshotRecord/identifiers(of:limits:)`` has them.
+  /// The identifiers of the recordings, as in ``SnapshotRecord/identifiers(of:limits:)``.
   public let identifiers: [String]
 
   init(manifest: Manifest, recordingCount: Int, identifiers: [String]) {
@@ -15,7 +16,7 @@ public struct BundleSummary: Sendable, Hashable {
     self.identifiers = identifiers
   }
 
-  /// Of a whole manifest.
+  /// Summarizes a whole manifest.
   public init(_ manifest: Manifest) {
     var rest = manifest
     rest.recordings = []
@@ -26,7 +27,7 @@ public struct BundleSummary: Sendable, Hashable {
 }
 
 extension SnapshotRecord {
-  /// Describes a bundle by its summary.
+  /// Creates a record from the summary of a bundle.
   public init(
     id: SnapshotID, report: ReportID, size: Int64, sha256: ContentDigest, receivedAt: Date,
     verified: Verification, summary: BundleSummary, metadata: [String: String] = [:],

@@ -1,20 +1,21 @@
 public import SystemIO
 public import ZipArchive
 
-/// A bundle that was checked as a whole when it came, to look into: in memory and time that hardly depend on how much it
-/// holds, as nothing is checked again but what is read. Safe to use from many threads; every call blocks for the disk.
+/// Reads a bundle that was fully checked when it was received. Memory and time hardly depend on the bundle's size,
+/// because only the data that is read is checked again. Thread-safe; every call blocks while reading.
 ///
-/// ``OpenSnapshot`` is for bundles that nobody knows yet.
+/// Use ``OpenSnapshot`` for bundles that have not been checked.
 public struct CheckedBundle: Sendable {
   /// A file of the bundle.
   public struct Entry: Sendable {
-    /// Its length in bytes.
+    /// The size in bytes.
     public var size: Int64 { entry.size }
 
     fileprivate let file: File
     fileprivate let entry: ZipEntry
 
-    /// Begins to read it: each call of what this answers gives the next bytes, and `nil` once all came and were right.
+    /// Starts reading the file. Each call of the returned function returns the next bytes, or `nil` at the end, after
+    /// they were verified.
     public func pieces() throws(BundleError) -> () throws(BundleError) -> [UInt8]? {
       try ZippedBundle.pieces(of: entry, in: file)
     }
@@ -24,7 +25,7 @@ public struct CheckedBundle: Sendable {
   private let manifest: ZipEntry
   private var located: [String: ZipEntry] = [:]
 
-  /// Finds the directory and the manifest of the bundle in `file`.
+  /// Locates the directory and the manifest of the bundle in `file`.
   public init(_ file: File, limits: ZipLimits = .default) throws(BundleError) {
     directory = try BundleError.zip(ZipDirectory(file, limits: limits))
     guard let entry = try BundleError.zip(directory.entry(named: BundleLayout.manifest)) else {
@@ -36,7 +37,7 @@ public struct CheckedBundle: Sendable {
     manifest = entry
   }
 
-  /// The file at `path`; `nil` where none is, or a folder.
+  /// The file at `path`; `nil` if it does not exist or is a folder.
   public func entry(at path: String) throws(BundleError) -> Entry? {
     if let entry = located[path] { return Entry(file: directory.file, entry: entry) }
     let entry = try BundleError.zip(directory.entry(named: path))
@@ -44,7 +45,7 @@ public struct CheckedBundle: Sendable {
     return Entry(file: directory.file, entry: entry)
   }
 
-  /// What the manifest says of the recording at `path`.
+  /// The manifest's description of the recording at `path`; `nil` if there is none.
   public func recording(at path: String) throws(BundleError) -> Manifest.Recording? {
     guard path.hasPrefix(BundleLayout.recordings) else { return nil }
     var found: Manifest.Recording?
@@ -54,7 +55,7 @@ public struct CheckedBundle: Sendable {
 }
 
 extension CheckedBundle: ReadableSnapshot {
-  /// Reads the manifest, and hands on each recording in its order.
+  /// Reads the manifest and calls `body` with each recording, in order.
   public func readManifest(
     _ body: (Manifest.Recording) throws(BundleError) -> Void
   ) throws(BundleError) -> Manifest {
@@ -63,12 +64,12 @@ extension CheckedBundle: ReadableSnapshot {
     return try reader.read(body)
   }
 
-  /// Hands on each file but the manifest.
+  /// Calls `body` with each file except the manifest.
   public func readMembers(_ body: (SnapshotMember) throws(BundleError) -> Void) throws(BundleError) {
     try read(directory.listing, body)
   }
 
-  /// Hands on each attachment and each file of the app's container, in little time where most files are recordings.
+  /// Calls `body` with each attachment and each file of the app's container. Fast even if most files are recordings.
   public func readExtras(_ body: (SnapshotMember) throws(BundleError) -> Void) throws(BundleError) {
     let listing = directory.listing(under: [BundleLayout.attachments, BundleLayout.appData])
     try read(listing) { member throws(BundleError) in
@@ -86,14 +87,14 @@ extension CheckedBundle: ReadableSnapshot {
     }
   }
 
-  /// The same bundle, which has looked up the files of these names at once.
+  /// A copy of the bundle that has already located the files with these names.
   public func locating(_ names: Set<String>) throws(BundleError) -> CheckedBundle {
     var bundle = self
     bundle.located = try BundleError.zip(directory.entries(named: names))
     return bundle
   }
 
-  /// The bytes of a recording, checked against its digest.
+  /// The contents of a recording, verified against its digest.
   public func contents(of recording: Manifest.Recording) throws(BundleError) -> [UInt8] {
     guard let entry = try entry(at: recording.path) else {
       throw .recordingMissing(identifier: recording.identifier, path: recording.path)
@@ -106,7 +107,7 @@ extension CheckedBundle: ReadableSnapshot {
     return bytes
   }
 
-  /// The digest of the bytes of a file.
+  /// The digest of a file's contents.
   public func digest(of member: SnapshotMember) throws(BundleError) -> ContentDigest {
     guard let entry = try entry(at: member.name) else { throw .unexpectedEntry(member.name) }
     var digest = DigestComputation()

@@ -1,29 +1,30 @@
 public import Crypto
 public import Foundation
+public import SystemIO
 
 /// A SHA-256 digest: 64 lower-case hexadecimal digits in JSON, base64 in HTTP fields.
 public struct ContentDigest: Hashable, Sendable, CustomStringConvertible {
   private static let length = 32
 
-  // As four numbers it takes no memory of its own: a manifest has one for each of its recordings.
+  // Four integers need no separate allocation: a manifest contains a digest for each of its recordings.
   private var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
 
-  /// The digest that a finished computation gives.
+  /// Creates a digest from the result of a computation.
   public init(_ digest: SHA256Digest) { self.init(first: digest) }
 
-  /// Takes exactly 32 bytes, else `nil`.
+  /// Creates a digest from 32 bytes; `nil` for any other number of bytes.
   public init?(bytes: some Collection<UInt8>) {
     guard bytes.count == Self.length else { return nil }
     self.init(first: bytes)
   }
 
-  /// Reads 64 hexadecimal digits of either case, else `nil`.
+  /// Parses 64 hexadecimal digits in upper or lower case; otherwise `nil`.
   public init?(hexadecimal text: String) { self.init(hexadecimal: text.utf8) }
 
-  /// Reads 64 hexadecimal digits of either case, else `nil`.
+  /// Parses 64 hexadecimal digits in upper or lower case; otherwise `nil`.
   init?(hexadecimal digits: some Collection<UInt8>) { self.init(hexadecimal: ArraySlice(digits)) }
 
-  /// Reads 64 hexadecimal digits of either case, which are a part of other bytes, else `nil`.
+  /// Parses 64 hexadecimal digits in upper or lower case, in a slice of a larger buffer; otherwise `nil`.
   init?(hexadecimal digits: ArraySlice<UInt8>) {
     guard digits.count == 2 * Self.length else { return nil }
     var isValid = true
@@ -37,7 +38,7 @@ public struct ContentDigest: Hashable, Sendable, CustomStringConvertible {
     if !isValid { return nil }
   }
 
-  /// The first 32 of `bytes`.
+  /// Creates a digest from the first 32 of `bytes`.
   private init(first bytes: some Sequence<UInt8>) {
     var word: UInt64 = 0
     for (index, byte) in bytes.prefix(Self.length).enumerated() {
@@ -77,17 +78,17 @@ public struct ContentDigest: Hashable, Sendable, CustomStringConvertible {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// Whether both are of the same bytes.
+  /// Whether both digests are equal.
   public static func == (left: Self, right: Self) -> Bool { left.words == right.words }
 
-  /// Hashes all bytes: whoever writes a manifest chooses them.
+  /// Hashes all bytes. The author of a manifest chooses them, and could cause collisions if only some were hashed.
   public func hash(into hasher: inout Hasher) {
     for word in [words.0, words.1, words.2, words.3] { hasher.combine(word) }
   }
 }
 
 extension ContentDigest: Codable {
-  /// Reads the hexadecimal form; anything else is a `DecodingError` that says so.
+  /// Decodes the hexadecimal form. Throws a `DecodingError` for anything else.
   public init(from decoder: any Decoder) throws {
     let text = try decoder.singleValueContainer().decode(String.self)
     guard let digest = ContentDigest(hexadecimal: text) else {
@@ -97,9 +98,80 @@ extension ContentDigest: Codable {
     self = digest
   }
 
-  /// Writes the hexadecimal form.
+  /// Encodes the hexadecimal form.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(description)
+  }
+}
+
+extension ContentDigest {
+  /// The digest of the contents of `file`.
+  public static func of(contentsOf file: File) throws(SystemError) -> ContentDigest {
+    try measure(file).sha256
+  }
+
+  /// The size and digest of the contents of `file`. Both describe the same bytes, even if the file grows meanwhile.
+  static func measure(_ file: File) throws(SystemError) -> (size: Int64, sha256: ContentDigest) {
+    var hash = SHA256()
+    var size: Int64 = 0
+    while true {
+      let bytes = try file.read(upTo: 64 << 10, at: size)
+      if bytes.isEmpty { return (size, ContentDigest(hash.finalize())) }
+      hash.update(data: bytes)
+      size += Int64(bytes.count)
+    }
+  }
+}
+
+/// Computes the digest of bytes that arrive in pieces.
+public struct DigestComputation: Sendable {
+  private var hash = SHA256()
+
+  /// Creates a computation without any bytes.
+  public init() {}
+
+  /// Adds the next bytes.
+  public mutating func update(_ bytes: [UInt8]) { hash.update(data: bytes) }
+
+  /// The digest of all bytes so far.
+  public var digest: ContentDigest { ContentDigest(hash.finalize()) }
+}
+
+/// Fast conversion of hexadecimal digits. Identifiers and digests are formatted and parsed in every request.
+enum Hexadecimal {
+  /// The lower-case digit for a value below 16.
+  static func digit(_ value: UInt8) -> UInt8 {
+    value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
+  }
+
+  /// The value of a digit in upper or lower case; `nil` for any other byte.
+  static func value(_ digit: UInt8) -> UInt8? {
+    switch digit {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+    default: nil
+    }
+  }
+
+  /// The value of eight digits in upper or lower case, and whether all bytes are digits. Processes them together,
+  /// because a manifest contains millions.
+  static func read(_ digits: ArraySlice<UInt8>) -> (value: UInt32, isValid: Bool) {
+    let word = unsafe UInt64(bigEndian: digits.withUnsafeBytes { unsafe $0.loadUnaligned(as: UInt64.self) })
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    let tops = ones * 0x80
+    // The top bit of each byte in the sum tells whether that byte reaches the threshold. No byte overflows into the
+    // next one.
+    let (ascii, letters) = (word & ~tops, (word | ones * 0x20) & ~tops)
+    func isAtLeast(_ byte: UInt64, _ bytes: UInt64) -> UInt64 { bytes &+ ones &* (0x80 - byte) }
+    let isNumeral = isAtLeast(0x30, ascii) & ~isAtLeast(0x3A, ascii)
+    let isLetter = isAtLeast(0x61, letters) & ~isAtLeast(0x67, letters)
+    let isValid = (isNumeral | isLetter) & ~word & tops == tops
+    // Bit 6 (0x40) is set in letters and not in numerals.
+    var value = (word & (ones * 0x0F)) &+ (word >> 6 & ones) &* 9
+    value = (value | value >> 4) & 0x00FF_00FF_00FF_00FF
+    value = (value | value >> 8) & 0x0000_FFFF_0000_FFFF
+    return (UInt32(truncatingIfNeeded: value | value >> 16), isValid)
   }
 }

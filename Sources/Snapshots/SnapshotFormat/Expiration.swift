@@ -1,31 +1,31 @@
 public import Foundation
 
-/// A snapshot that goes, and why: one line of what a store lets go by itself.
+/// A snapshot that a retention rule deletes, with the rule.
 public struct Expiration: Codable, Hashable, Sendable, Identifiable {
-  /// The rules there are.
+  /// The retention rules.
   public enum Rule: String, Codable, Hashable, Sendable, CaseIterable {
-    /// The end that was set for this snapshot has come.
+    /// The expiry time of the snapshot has passed.
     case expires
-    /// It is older than snapshots get.
+    /// The snapshot is older than the maximum age.
     case age
-    /// Its report has as many newer ones as are kept.
+    /// The report has the maximum number of newer snapshots.
     case countPerReport
-    /// All together take more room than they may.
+    /// All snapshots together exceed the maximum total size.
     case totalBytes
   }
 
-  /// The snapshot.
+  /// The identifier of the snapshot.
   public let id: SnapshotID
-  /// When the server had all of it.
+  /// The time at which the server had received the whole bundle.
   public let receivedAt: Date
-  /// The bundle's length in bytes.
+  /// The size of the bundle in bytes.
   public let size: Int64
-  /// The rule by which it goes.
+  /// The rule that deletes the snapshot.
   public let rule: Rule
-  /// The rule in a sentence, with its limit.
+  /// A sentence that describes the rule, with its limit.
   public let reason: String
 
-  /// Says that a snapshot goes.
+  /// Creates an expiration.
   public init(id: SnapshotID, receivedAt: Date, size: Int64, rule: Rule, reason: String) {
     self.id = id
     self.receivedAt = receivedAt

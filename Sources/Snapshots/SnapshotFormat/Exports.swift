@@ -1,2 +1,3 @@
-// The unknown members of a manifest are of the type `JSONValue`: a client that imports this module can use them.
+// Unknown members of a manifest are `JSONValue`s. The re-export lets clients use that type without importing its
+// module.
 @_exported public import JSONText

@@ -1,17 +1,17 @@
 import Foundation
 import SystemIO
 
-/// A folder whose files and manifest are those of a snapshot.
+/// A folder that contains the files and the manifest of a snapshot.
 struct FolderBundle {
   let manifest: Manifest
-  /// `manifest.json` as it lies in the folder.
+  /// The contents of `manifest.json`.
   let json: [UInt8]
-  /// All files but the manifest, sorted by the bytes of their names.
+  /// All files except the manifest, sorted by the bytes of their names.
   let members: [BundleMember]
-  /// The folders of the app's container that hold nothing, each with a `/` at its end.
+  /// The empty folders of the app's container. Each name ends in `/`.
   let emptyFolders: [String]
 
-  /// Reads the manifest and checks the names and sizes of all files, not yet their contents.
+  /// Reads the manifest and checks the names and sizes of all files, but not their contents.
   init(_ url: URL) throws(BundleError) {
     let root = url.path + "/"
     let tree = try FolderTree(url.path)
@@ -33,5 +33,60 @@ struct FolderBundle {
       files.append((member.name, try BundleError.disk(File(member.source).size)))
     }
     try BundleLayout.check(files, against: manifest)
+  }
+}
+
+/// The files and empty folders below a folder.
+struct FolderTree {
+  /// The names of the regular files relative to the folder, with components separated by `/`, sorted by their bytes.
+  let files: [String]
+  /// The names of the empty folders, in the same form and order. Each ends in `/`.
+  let emptyFolders: [String]
+
+  /// Lists `root` recursively. Ignores Finder's metadata. Throws ``BundleError/unexpectedEntry(_:)`` for a link or a
+  /// device.
+  init(_ root: String) throws(BundleError) {
+    var files: [String] = []
+    var emptyFolders: [String] = []
+    var folders = [""]
+    while let folder = folders.popLast() {
+      let names = try BundleError.disk(Folder.entries(root + "/" + folder)).filter {
+        $0 != BundleLayout.finderFile
+      }
+      if names.isEmpty, !folder.isEmpty { emptyFolders.append(folder) }
+      for name in names {
+        let member = folder + name
+        if Folder.isFolder(root + "/" + member) {
+          folders.append(member + "/")
+        } else if Folder.isRegularFile(root + "/" + member) {
+          files.append(member)
+        } else {
+          throw .unexpectedEntry(member)
+        }
+      }
+    }
+    self.files = files.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    self.emptyFolders = emptyFolders.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+  }
+}
+
+/// A file on disk that is part of a bundle.
+struct BundleMember {
+  /// The name in the bundle.
+  let name: String
+  /// The path on disk.
+  let source: String
+  /// The description in the manifest, if the file is a recording.
+  let recording: Manifest.Recording?
+  /// Whether the file is marked as executable.
+  var isExecutable = false
+
+  /// Checks that the file is a regular file and, for a recording, that its size and digest match the manifest.
+  func verify() throws(BundleError) {
+    let file = try BundleError.disk(File(source))
+    guard try BundleError.disk(file.isRegular) else { throw .unexpectedEntry(name) }
+    guard let recording else { return }
+    let (size, sha256) = try BundleError.disk(ContentDigest.measure(file))
+    try recording.check(size: size, sha256: sha256)
   }
 }

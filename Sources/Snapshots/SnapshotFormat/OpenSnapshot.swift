@@ -2,26 +2,25 @@ public import Foundation
 import SystemIO
 public import ZipArchive
 
-/// A snapshot to look into, whether it is a zip or a folder. Safe to use from many threads; every call blocks for the
-/// disk.
+/// Reads a snapshot in a zip or in a folder. Thread-safe; every call blocks while reading.
 public struct OpenSnapshot: Sendable {
   /// A file of a snapshot, other than the manifest.
   public typealias Member = SnapshotMember
 
-  /// Where the bytes are.
+  /// The location of the contents.
   private enum Form: Sendable {
     case zip(File, [String: ZipEntry])
     case folder(String)
   }
 
-  /// What the snapshot says of itself.
+  /// The manifest.
   public let manifest: Manifest
-  /// Its files, sorted by the bytes of their names.
+  /// The files, sorted by the bytes of their names.
   public let members: [Member]
 
   private let form: Form
 
-  /// Opens a zip, and checks it to the depth ``SnapshotBundle/Depth/structure``.
+  /// Opens a zip and checks it to the depth ``SnapshotBundle/Depth/structure``.
   public init(zip url: URL, limits: ZipLimits = .default) throws(BundleError) {
     let bundle = try ZippedBundle(url, limits: limits)
     manifest = try bundle.manifest()
@@ -34,7 +33,7 @@ public struct OpenSnapshot: Sendable {
       .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
   }
 
-  /// Opens a snapshot's folder, and checks the names and sizes of its files against its manifest.
+  /// Opens a snapshot's folder and checks the names and sizes of its files against its manifest.
   public init(folder url: URL) throws(BundleError) {
     let bundle = try FolderBundle(url)
     manifest = bundle.manifest
@@ -47,7 +46,7 @@ public struct OpenSnapshot: Sendable {
     self.members = members
   }
 
-  /// The bytes of a recording, checked against its digest.
+  /// The contents of a recording, verified against its digest.
   public func contents(of recording: Manifest.Recording) throws(BundleError) -> [UInt8] {
     var bytes: [UInt8] = []
     try read(recording.path) { bytes += $0 }
@@ -55,14 +54,14 @@ public struct OpenSnapshot: Sendable {
     return bytes
   }
 
-  /// The digest of the bytes of a file.
+  /// The digest of a file's contents.
   public func digest(of member: Member) throws(BundleError) -> ContentDigest {
     var digest = DigestComputation()
     try read(member.name) { digest.update($0) }
     return digest.digest
   }
 
-  /// Hands what the file called `name` holds to `sink`, piece by piece.
+  /// Reads the contents of the file `name` piece by piece into `sink`.
   private func read(_ name: String, into sink: ([UInt8]) -> Void) throws(BundleError) {
     switch form {
     case .zip(let file, let entries):
@@ -83,7 +82,7 @@ public struct OpenSnapshot: Sendable {
 }
 
 extension OpenSnapshot: ReadableSnapshot {
-  /// Reads the manifest, and hands on each recording in its order.
+  /// Reads the manifest and calls `body` with each recording, in order.
   public func readManifest(
     _ body: (Manifest.Recording) throws(BundleError) -> Void
   ) throws(BundleError) -> Manifest {
@@ -93,7 +92,7 @@ extension OpenSnapshot: ReadableSnapshot {
     return rest
   }
 
-  /// Hands on each file but the manifest.
+  /// Calls `body` with each file except the manifest.
   public func readMembers(_ body: (SnapshotMember) throws(BundleError) -> Void) throws(BundleError) {
     for member in members { try body(member) }
   }

@@ -1,42 +1,44 @@
 import Crypto
 import Foundation
 
-/// The name of the file that holds a recording, made from the recording's identifier.
+/// The name of the file that contains a recording, derived from the recording's identifier.
 ///
-/// Identifiers are any text: `../x`, `CON`, `a` beside `A`, emoji, four kilobytes. Names are short ASCII that is
-/// safe on ext4, APFS and NTFS, case-insensitive volumes included, and two identifiers never share one:
+/// An identifier can be any text: `../x`, `CON`, `a` and `A`, emoji, four kilobytes. File names are short ASCII names
+/// that are safe on ext4, APFS and NTFS, including case-insensitive volumes, and two identifiers never have the same
+/// name:
 ///
 /// | in the identifier | in the name |
 /// | --- | --- |
-/// | `a`–`z` `0`–`9` `-` `_` `=` `+` `,` and `.` inside | themselves |
+/// | `a`–`z` `0`–`9` `-` `_` `=` `+` `,` and `.` except at either end | unchanged |
 /// | `A`–`Z` | `^` and the letter in lower case |
-/// | every other byte of its UTF-8, a `.` at either end, the first letter of `con`, `nul` and the like | `%` and two lower-case hexadecimal digits |
-/// | nothing at all | `%` |
+/// | every other byte of its UTF-8, a `.` at either end, the first letter of `con`, `nul` and other reserved names | `%` and two lower-case hexadecimal digits |
+/// | the empty identifier | `%` |
 ///
-/// So `news/Feed?page=2` becomes `news%2f^feed%3fpage=2`. A name that would have more than ``maximumLength`` bytes
-/// keeps its beginning, followed by `~` and the SHA-256 of the identifier; the identifier itself is then known from
-/// the manifest alone. Identifiers that are equal as Swift's strings (canonical equivalence) have one name.
+/// For example, `news/Feed?page=2` becomes `news%2f^feed%3fpage=2`. If a name would have more than ``maximumLength``
+/// bytes, it consists of the beginning of that name, `~` and the SHA-256 of the identifier; only the manifest then
+/// contains the identifier itself. Identifiers that are equal as Swift strings (canonical equivalence) have the same
+/// name.
 ///
-/// The characters `~` and `@` never come out of the table above. Behind `@` stands the number of a call, as in
-/// `feed@2`, where an app keeps the history of an identifier.
+/// The table never produces the characters `~` and `@`. If an app keeps the history of an identifier, `@` and the
+/// number of the call follow, as in `feed@2`.
 public struct RecordingName: Hashable, Sendable, CustomStringConvertible {
-  /// The most bytes of a name; with the number of a call it stays under 200.
+  /// The maximum length of a name in bytes. With the number of a call, it stays below 200.
   public static let maximumLength = 180
-  /// How much of a long identifier stays readable, in bytes of the name.
+  /// The number of bytes of a long identifier's name that remain readable.
   private static let prefixLength = maximumLength - 1 - 64
 
   /// The file name.
   public let description: String
-  /// The identifier that the name spells; `nil` where it was too long to be spelt.
+  /// The identifier that the name encodes; `nil` if it was too long.
   public let identifier: String?
-  /// The number of the call that was recorded, where a history is kept; from 1 to ``maximumCall``.
+  /// The number of the recorded call, if a history is kept, from 1 to ``maximumCall``.
   public let call: Int?
 
-  /// The highest number of a call: twelve digits.
+  /// The maximum number of a call, with twelve digits.
   public static let maximumCall = 999_999_999_999
 
-  /// The name for the call with the number `call`, cut to the range of such numbers, of the identifier that
-  /// `name` is made of.
+  /// Creates the name for a call of the identifier that `name` encodes. `call` is clamped to the range from 1 to
+  /// ``maximumCall``.
   public init(_ name: RecordingName, call: Int) {
     let call = min(max(call, 1), Self.maximumCall)
     self.init(description: "\(name.stem)@\(call)", identifier: name.identifier, call: call)
@@ -48,7 +50,7 @@ public struct RecordingName: Hashable, Sendable, CustomStringConvertible {
     return String(description[..<mark])
   }
 
-  /// The name for `identifier`.
+  /// Creates the name for `identifier`.
   public init(_ identifier: String) {
     call = nil
     let canonical = Self.canonical(identifier)
@@ -63,7 +65,7 @@ public struct RecordingName: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// Reads a name that ``init(_:)`` or ``init(_:call:)`` could have made; `nil` for any other file name.
+  /// Parses a name that ``init(_:)`` or ``init(_:call:)`` can create; `nil` for any other file name.
   public init?(fileName: String) {
     if let mark = fileName.utf8.lastIndex(of: UInt8(ascii: "@")) {
       guard let call = Int(fileName[fileName.utf8.index(after: mark)...]), call >= 1,
@@ -71,7 +73,7 @@ public struct RecordingName: Hashable, Sendable, CustomStringConvertible {
         let name = RecordingName(fileName: String(fileName[..<mark])), name.call == nil
       else { return nil }
       self.init(name, call: call)
-      // A number that is spelt in another way, such as 01 or +1, comes back different.
+      // A number with another spelling, such as 01 or +1, gives a different name.
       guard description.utf8.elementsEqual(fileName.utf8) else { return nil }
     } else if let separator = fileName.utf8.firstIndex(of: UInt8(ascii: "~")) {
       let digest = fileName[fileName.utf8.index(after: separator)...]
@@ -83,7 +85,7 @@ public struct RecordingName: Hashable, Sendable, CustomStringConvertible {
     } else {
       guard let bytes = Self.decode(fileName.utf8) else { return nil }
       self.init(String(decoding: bytes, as: UTF8.self))
-      // What is spelt in another way than ours, or is not UTF-8, comes back different.
+      // Names with another spelling, or that are not UTF-8, give a different name.
       guard description.utf8.elementsEqual(fileName.utf8) else { return nil }
     }
   }
@@ -99,7 +101,7 @@ public struct RecordingName: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-// MARK: - The table
+// MARK: - Encoding
 
 extension RecordingName {
   private static let reserved: Set<String> = {
@@ -107,7 +109,7 @@ extension RecordingName {
     return Set(["con", "prn", "aux", "nul"] + numbered)
   }()
 
-  /// The name, and where a prefix of it may end without cutting an escape in two.
+  /// The encoded name, and the length of the longest allowed prefix that does not split an escape sequence.
   private static func encode(_ bytes: [UInt8]) -> (name: [UInt8], prefix: Int) {
     guard !bytes.isEmpty else { return ([UInt8(ascii: "%")], 0) }
     let stem = bytes.prefix { $0 != UInt8(ascii: ".") }
@@ -133,7 +135,7 @@ extension RecordingName {
     return (name, prefix)
   }
 
-  /// The bytes that `name` spells, in our way or another; `nil` where an escape is broken.
+  /// The bytes that `name` encodes, also in a spelling that ``init(_:)`` does not produce; `nil` if it is invalid.
   private static func decode(_ name: Substring.UTF8View) -> [UInt8]? {
     var rest = Array(name)[...]
     guard !rest.elementsEqual([UInt8(ascii: "%")]) else { return [] }

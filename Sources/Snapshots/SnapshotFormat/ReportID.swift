@@ -1,22 +1,22 @@
-/// The name of a bug report in whatever tracker a team uses: `BUG-123`, `#4567`, `proj/issue/9`.
+/// The identifier of a bug report in a team's issue tracker: `BUG-123`, `#4567`, `proj/issue/9`.
 ///
-/// 1 to 128 characters, each an ASCII letter, a digit or one of `- _ . ~ # : @ + /`. Slashes part it into
-/// segments, and no segment is empty, `.` or `..`, so that no proxy rewrites the URL that carries it.
+/// 1 to 128 characters, each an ASCII letter, a digit or one of `- _ . ~ # : @ + /`. Slashes separate segments. No
+/// segment is empty, `.` or `..`, so that no proxy rewrites a URL that contains the identifier.
 public struct ReportID: Hashable, Sendable, LosslessStringConvertible {
-  /// The most characters that a report's name may have.
+  /// The maximum length of an identifier in characters.
   public static let maximumLength = 128
 
-  /// The name as it was given.
+  /// The identifier as text.
   public let description: String
 
-  /// Why a text is no report's name, in words for whoever sent it.
+  /// The reason why a text is not a valid identifier. The description is meant for its author.
   public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
     case empty
     case tooLong(Int)
     case character(Character)
     case segment(String)
 
-    /// One sentence that says what is wrong and what is allowed.
+    /// A sentence with the error and the allowed characters.
     public var description: String {
       switch self {
       case .empty:
@@ -26,23 +26,23 @@ public struct ReportID: Hashable, Sendable, LosslessStringConvertible {
       case .character(let character):
         """
         A report id is made of ASCII letters, digits and - _ . ~ # : @ + /; \
-        \(character.debugDescription) is none of them.
+        \(character.debugDescription) is not allowed.
         """
       case .segment(let segment):
         """
-        No part of a report id between slashes may be empty, ‘.’ or ‘..’; \
-        \(segment.isEmpty ? "an empty one" : "‘\(segment)’") is there.
+        No segment of a report id, between slashes, can be empty, ‘.’ or ‘..’; \
+        this one has \(segment.isEmpty ? "an empty segment" : "the segment ‘\(segment)’").
         """
       }
     }
   }
 
-  /// The report's name that `text` is; `nil` unless it obeys the rules above.
+  /// Creates an identifier from `text`; `nil` if the text is not valid.
   public init?(_ text: String) {
     do throws(Refusal) { try self.init(validating: text) } catch { return nil }
   }
 
-  /// The report's name that `text` is, else the reason why it is none.
+  /// Creates an identifier from `text`. Throws the reason if the text is not valid.
   public init(validating text: String) throws(Refusal) {
     guard !text.isEmpty else { throw .empty }
     guard text.count <= Self.maximumLength else { throw .tooLong(text.count) }
@@ -61,7 +61,7 @@ public struct ReportID: Hashable, Sendable, LosslessStringConvertible {
 }
 
 extension ReportID: Codable {
-  /// Reads the text form; anything else is a `DecodingError` with the ``Refusal``'s words.
+  /// Decodes the text. Throws a `DecodingError` with the description of the ``Refusal`` if it is not valid.
   public init(from decoder: any Decoder) throws {
     let text = try decoder.singleValueContainer().decode(String.self)
     do {
@@ -72,7 +72,7 @@ extension ReportID: Codable {
     }
   }
 
-  /// Writes the text.
+  /// Encodes the text.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(description)

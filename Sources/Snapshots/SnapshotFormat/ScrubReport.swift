@@ -1,27 +1,27 @@
 public import Foundation
 
-/// How far a look at every bundle has come, and what it found.
+/// The progress and the results of a scrub, which verifies every stored bundle.
 public struct ScrubReport: Codable, Sendable, Hashable {
-  /// The most damaged snapshots that are named; more are counted.
+  /// The maximum number of damaged snapshots that are listed. All are counted.
   public static let namedLimit = 1000
 
-  /// Whether it goes on.
+  /// Whether the scrub is running.
   public var isRunning = false
-  /// When it began; `nil` where none was begun.
+  /// The start of the scrub; `nil` if there was none.
   public var startedAt: Date?
-  /// When it ended; `nil` where it goes on.
+  /// The end of the scrub; `nil` while it is running.
   public var endedAt: Date?
-  /// How many bundles were hashed.
+  /// The number of bundles that were hashed.
   public var bundles = 0
-  /// How many bytes those have.
+  /// The total size of these bundles in bytes.
   public var bytes: Int64 = 0
-  /// How many are damaged: their bundle, or their record.
+  /// The number of snapshots with a damaged bundle or record.
   public var damaged = 0
-  /// Those that are damaged, in ascending order, ``namedLimit`` of them at most.
+  /// The damaged snapshots in ascending order, at most ``namedLimit``.
   public var damagedSnapshots: [SnapshotID] = []
-  /// How many could not be read because the disk failed; they are looked at again by the next pass.
+  /// The number of bundles that could not be read because the disk failed. The next scrub reads them again.
   public var unreadable = 0
 
-  /// Nothing looked at yet.
+  /// Creates a report without any results.
   public init() {}
 }

@@ -3,18 +3,18 @@ import SystemIO
 import ZipArchive
 
 extension SnapshotBundle {
-  /// A file that is to become a recording.
+  /// A file to be packed as a recording.
   public struct Source: Sendable, Hashable {
-    /// The recording's identifier: any text.
+    /// The recording's identifier, which can be any text.
     public var identifier: String
-    /// Where its bytes are.
+    /// The location of the contents.
     public var file: URL
-    /// When it was recorded.
+    /// The time of the recording.
     public var recordedAt: Date
-    /// Which call with the identifier it is, where a history is kept.
+    /// The number of the call with this identifier, if a history is kept.
     public var call: Int?
 
-    /// Describes a file.
+    /// Creates a source.
     public init(identifier: String, file: URL, recordedAt: Date, call: Int? = nil) {
       self.identifier = identifier
       self.file = file
@@ -22,40 +22,52 @@ extension SnapshotBundle {
       self.call = call
     }
 
-    /// The name of the recording's file.
+    /// The name of the recording's file in the bundle.
     var name: RecordingName {
       let name = RecordingName(identifier)
       return call.map { RecordingName(name, call: $0) } ?? name
     }
   }
 
-  /// A file that goes along with the recordings, such as a screenshot.
+  /// A file in addition to the recordings, such as a screenshot.
   public struct Attachment: Sendable, Hashable {
-    /// Its path below `attachments/`.
+    /// The path below `attachments/`.
     public var name: String
-    /// Where its bytes are.
+    /// The location of the contents.
     public var file: URL
 
-    /// Describes a file.
+    /// Creates an attachment.
     public init(name: String, file: URL) {
       self.name = name
       self.file = file
     }
   }
 
-  /// Zips the snapshot folder at `folder` into a file at `zip`; the same folder gives the same bytes.
+  /// Packs the snapshot folder `folder` into the file `zip`. The same folder always gives the same bytes.
   ///
-  /// Every recording is checked against the manifest on the way. The zip is written beside its place and moved
-  /// there, durably, in one step, replacing what stands there; when it fails, nothing has changed.
+  /// Verifies every recording against the manifest. The zip is written to a temporary file, synchronized, and
+  /// atomically moved to `zip`, where it replaces an existing file. If packing fails, nothing has changed.
   public static func pack(folder: URL, to zip: URL) throws(BundleError) -> Packed {
     let bundle = try FolderBundle(folder)
     return try write(
       bundle.manifest, json: bundle.json, bundle.members, emptyFolders: bundle.emptyFolders, to: zip)
   }
 
-  /// Makes a bundle of single files, each under the identifier that it is to have, and writes it to `zip` as
-  /// ``pack(folder:to:)`` does.
-  /// - Parameter manifest: everything but the recordings; these are described here.
+  /// Packs the snapshot folder `folder` as ``pack(folder:to:)`` does, with `note`, if it is not `nil`, and `fields` in the
+  /// manifest of the bundle. The folder is not changed.
+  public static func pack(
+    folder: URL, note: String?, fields: [String: String], to zip: URL
+  ) throws(BundleError) -> Packed {
+    let bundle = try FolderBundle(folder)
+    var manifest = bundle.manifest
+    manifest.note = note ?? manifest.note
+    manifest.fields.merge(fields) { $1 }
+    return try write(
+      manifest, json: Array(manifest.json()), bundle.members, emptyFolders: bundle.emptyFolders, to: zip)
+  }
+
+  /// Packs single files, each with its identifier, and writes the bundle to `zip` as ``pack(folder:to:)`` does.
+  /// - Parameter manifest: The manifest without recordings; they are added here.
   public static func pack(
     _ sources: [Source], attachments: [Attachment] = [], describedBy manifest: Manifest, to zip: URL
   ) throws(BundleError) -> Packed {
@@ -77,24 +89,26 @@ extension SnapshotBundle {
     return try write(manifest, json: Array(manifest.json()), members, to: zip)
   }
 
-  /// Makes a bundle of any folder: each file becomes a recording whose identifier is its path from there, such as
-  /// `news/feed.json`. Links and devices are refused.
+  /// Packs any folder: each file becomes a recording whose identifier is its path relative to the folder, such as
+  /// `news/feed.json`. Throws if the folder contains links or devices.
   public static func pack(
     plainFolder folder: URL, application: Manifest.Application, device: Manifest.Device,
-    id: SnapshotID = SnapshotID(), report: ReportID? = nil, createdAt: Date = Date(), to zip: URL
+    id: SnapshotID = SnapshotID(), report: ReportID? = nil, createdAt: Date = Date(), note: String? = nil,
+    fields: [String: String] = [:], to zip: URL
   ) throws(BundleError) -> Packed {
     let sources = try FolderTree(folder.path).files.map { name in
       Source(identifier: name, file: URL(filePath: folder.path + "/" + name), recordedAt: createdAt)
     }
     let manifest = Manifest(
-      id: id, createdAt: createdAt, application: application, device: device, report: report)
+      id: id, createdAt: createdAt, application: application, device: device, report: report, note: note,
+      fields: fields)
     return try pack(sources, describedBy: manifest, to: zip)
   }
 
   static func write(
     _ manifest: Manifest, json: [UInt8], _ members: [BundleMember], emptyFolders: [String] = [], to zip: URL
   ) throws(BundleError) -> Packed {
-    // A name that no reader will take is told before anything is deflated.
+    // Report names that readers reject before the expensive compression.
     let names = [BundleLayout.manifest] + emptyFolders + members.map(\.name)
     try BundleError.zip(ZipProfile.strict.check(names))
     let staging = Staging(beside: zip)
@@ -105,7 +119,7 @@ extension SnapshotBundle {
       for folder in emptyFolders { try BundleError.zip(writer.add(folder, bytes: [])) }
       let executables = Set(members.lazy.filter(\.isExecutable).map(\.name))
       try BundleError.zip(writer.addFiles(members.map { ($0.name, $0.source) }, executables: executables))
-      // Looked at now, nothing that changed while it was read gets through.
+      // Verify after compressing, to detect files that changed while they were read.
       for member in members { try member.verify() }
       let size = try BundleError.zip(writer.finish())
       try BundleError.disk(file.synchronize())
@@ -117,5 +131,24 @@ extension SnapshotBundle {
       staging.remove()
       throw error
     }
+  }
+}
+
+/// A temporary path next to a final name.
+struct Staging {
+  /// The folder that contains both.
+  let folder: String
+  /// The temporary path, which is unique.
+  let path: String
+
+  init(beside final: URL) {
+    folder = Folder.parent(of: final.path)
+    path = folder + "/" + StagedName.make()
+  }
+
+  /// Removes the temporary file or folder after a failure. An error here is ignored, because the first failure is
+  /// reported.
+  func remove() {
+    do { try Folder.removeTree(path) } catch {}
   }
 }

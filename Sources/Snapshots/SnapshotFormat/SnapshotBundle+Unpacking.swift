@@ -3,10 +3,11 @@ import SystemIO
 public import ZipArchive
 
 extension SnapshotBundle {
-  /// Unpacks the zip into a new folder at `folder`, checking everything on the way: sizes, checksums, digests.
+  /// Unpacks the zip into the new folder `folder`. Verifies all sizes, checksums and digests.
   ///
-  /// The folder is built beside its place and moved there, durably, in one step: it is there whole or not at all.
-  /// A name that is taken is refused (`isAlreadyThere`). When it fails, nothing is left.
+  /// The contents are written to a temporary folder, synchronized, and atomically moved to `folder`, so it is never
+  /// incomplete. Throws an error with `SystemError.isAlreadyThere` if `folder` exists. If unpacking fails, all
+  /// temporary files are removed.
   public static func unpack(
     zip: URL, into folder: URL, limits: ZipLimits = .default
   ) throws(BundleError) -> Manifest {
@@ -16,16 +17,16 @@ extension SnapshotBundle {
     }
   }
 
-  /// Flushes everything that was written to a volume.
+  /// Synchronizes a whole volume.
   typealias VolumeFlush = () throws(SystemError) -> Void
 
-  /// From how many entries on one flush of the whole volume is quicker than one of each file, even where other
-  /// programs write to the volume too.
+  /// The number of entries from which synchronizing the whole volume is faster than synchronizing each file, even if
+  /// other programs write to the volume.
   static let entriesFlushedTogether = 100
 
   /// Unpacks as ``unpack(zip:into:limits:)`` does.
-  /// - Parameter makeFlush: Gets a folder before the first file in it is written, and answers how the volume that it lies
-  ///   on is flushed; `nil` where each file has to be.
+  /// - Parameter makeFlush: Called with a folder before the first file in it is written. Returns a function that
+  ///   synchronizes the volume with that folder; `nil` if each file must be synchronized.
   static func unpack(
     zip: URL, into folder: URL, limits: ZipLimits = .default,
     flushedBy makeFlush: (String) throws(SystemError) -> VolumeFlush?
@@ -65,7 +66,7 @@ extension SnapshotBundle {
   private static func extract(
     _ entry: ZipEntry, of bundle: ZippedBundle, to path: String
   ) throws(BundleError) -> File {
-    // Only a file of an app's container may be one that is run.
+    // Only files of an app's container can be executable.
     let isExecutable = entry.isExecutable && entry.name.hasPrefix(BundleLayout.appData)
     let file = try BundleError.disk(File(path, .create(mode: isExecutable ? 0o700 : 0o600)))
     var offset: Int64 = 0
@@ -77,7 +78,7 @@ extension SnapshotBundle {
   }
 }
 
-/// The folders that an unpacked bundle consists of.
+/// The folders of an unpacked bundle.
 private struct FolderSet {
   private let root: String
   private var names: Set<String> = ["."]
@@ -87,7 +88,7 @@ private struct FolderSet {
     try BundleError.disk(Folder.create(root))
   }
 
-  /// Makes a folder below the root, and those above it, unless they are there.
+  /// Creates a folder below the root and its missing parent folders.
   mutating func add(_ name: String) throws(BundleError) {
     var missing: [String] = []
     var name = name
@@ -100,7 +101,7 @@ private struct FolderSet {
     }
   }
 
-  /// Waits until the names in all of them would survive a power cut.
+  /// Waits until the names in all folders are on stable storage and survive a power failure.
   func synchronize() throws(BundleError) {
     for name in names {
       try BundleError.disk(Folder.synchronize(root + "/" + name))

@@ -1,27 +1,100 @@
-/// A snapshot as a folder and as a zip: one into the other, and the rules that both obey.
+public import Foundation
+import SystemIO
+public import ZipArchive
+
+/// Packs, unpacks and validates snapshots, which exist as folders and as zips with the same rules.
 ///
-/// Everything here works on the disk and returns when it is done: call it off the main thread, and not on the
-/// threads that run Swift's tasks.
+/// All calls block while reading and writing: do not call them on the main thread or on the threads of Swift's
+/// concurrency.
 ///
 ///     let packed = try SnapshotBundle.pack(folder: folder, to: zip)
 ///     print(packed.manifest.id, packed.size, packed.sha256)
 ///     let manifest = try SnapshotBundle.unpack(zip: zip, into: copy)
 public enum SnapshotBundle {
-  /// How much of a bundle is read to judge it.
+  /// How thoroughly a bundle is checked.
   public enum Depth: Sendable, Hashable {
-    /// Directory, names, sizes, local headers and manifest; no recording is inflated.
+    /// Directory, names, sizes, local headers and manifest. No recording is inflated.
     case structure
-    /// All of that, and every entry's checksum and every recording's digest.
+    /// The structure, the checksum of every entry and the digest of every recording.
     case full
   }
 
-  /// A zip that has been written.
+  /// The result of packing.
   public struct Packed: Sendable, Hashable {
     /// The manifest inside.
     public var manifest: Manifest
-    /// The zip's length in bytes.
+    /// The size of the zip in bytes.
     public var size: Int64
-    /// The digest of the zip's bytes.
+    /// The digest of the zip.
     public var sha256: ContentDigest
+  }
+}
+
+extension SnapshotBundle {
+  /// Checks the zip at `url` to `depth`, in about fifty bytes of memory for each recording.
+  /// - Returns: The description of the bundle.
+  public static func check(
+    zip url: URL, depth: Depth, limits: ZipLimits = .default
+  ) throws(BundleError) -> BundleSummary {
+    try checked(url, depth, limits).summary
+  }
+
+  /// Checks the zip at `url` to `depth`.
+  /// - Returns: The manifest.
+  public static func validate(
+    zip url: URL, depth: Depth, limits: ZipLimits = .default
+  ) throws(BundleError) -> Manifest {
+    try checked(url, depth, limits).manifest()
+  }
+
+  private static func checked(
+    _ url: URL, _ depth: Depth, _ limits: ZipLimits
+  ) throws(BundleError) -> BundleCheck {
+    var check = try BundleCheck(zip: url, depth: depth, limits: limits)
+    try check.finish()
+    return check
+  }
+
+  /// Checks every recording in the snapshot folder at `url` against the manifest.
+  /// - Returns: The manifest.
+  public static func validate(folder url: URL) throws(BundleError) -> Manifest {
+    let bundle = try FolderBundle(url)
+    for member in bundle.members { try member.verify() }
+    return bundle.manifest
+  }
+}
+
+extension SnapshotBundle {
+  /// Packs the app's container in `folder` into `app-data/` of a bundle, writes it to `zip` as ``pack(folder:to:)``
+  /// does, and verifies the written zip.
+  ///
+  /// Keeps empty folders and executable bits. Throws if paths differ only in letter case or Unicode normalization,
+  /// because such a zip could not be unpacked on every system, and if the container has links or devices.
+  /// - Parameter manifest: The description of the app and the device. Its recordings are ignored.
+  public static func pack(
+    container folder: URL, describedBy manifest: Manifest, limits: ContainerLimits = .default, to zip: URL
+  ) throws(AppDataError) -> Packed {
+    let root = try AppDataError.disk("") { () throws(SystemError) in try OpenFolder(folder.path) }
+    let entries = try ContainerTree(root, limits: limits).entries
+    let parents = Set(entries.map(\.parent))
+    let members = entries.filter { !$0.isFolder }.map { entry in
+      BundleMember(
+        name: BundleLayout.appData + entry.path, source: root.path + "/" + entry.path, recording: nil,
+        isExecutable: entry.isExecutable)
+    }
+    let emptyFolders = entries.filter { $0.isFolder && !parents.contains($0.path) }
+      .map { BundleLayout.appData + $0.path + "/" }
+    // A bundle contains an empty container as an empty folder.
+    let folders = entries.isEmpty ? [BundleLayout.appData] : emptyFolders
+    var manifest = manifest
+    manifest.recordings = []
+    do throws(BundleError) {
+      let packed = try write(
+        manifest, json: Array(manifest.json()), members, emptyFolders: folders, to: zip)
+      _ = try validate(zip: zip, depth: .full)
+      return packed
+    } catch {
+      throw .snapshot(error)
+    }
   }
 }

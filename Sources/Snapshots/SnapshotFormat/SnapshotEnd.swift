@@ -1,15 +1,16 @@
 public import Foundation
 
-/// When a snapshot is to go by itself, as somebody asks for it: a time, a while from now, or never.
+/// A request for the expiry of a snapshot: at a time, after a duration, or never.
 public enum SnapshotEnd: Hashable, Sendable, LosslessStringConvertible {
-  /// It has no end of its own.
+  /// The snapshot has no expiry time of its own.
   case never
-  /// At this time, to the millisecond.
+  /// The snapshot expires at this time, with millisecond precision.
   case at(Date)
-  /// So long after the server is told.
+  /// The snapshot expires this long after the server receives the request.
   case after(TimeSpan)
 
-  /// Reads `never`, a time in RFC 3339 such as `2027-03-01T00:00:00Z`, or a ``TimeSpan`` such as `30d`; else `nil`.
+  /// Parses `never`, a time in RFC 3339 such as `2027-03-01T00:00:00Z`, or a ``TimeSpan`` such as `30d`; otherwise
+  /// `nil`.
   public init?(_ text: String) {
     if text == "never" {
       self = .never
@@ -22,7 +23,7 @@ public enum SnapshotEnd: Hashable, Sendable, LosslessStringConvertible {
     }
   }
 
-  /// What ``init(_:)`` reads.
+  /// The text that ``init(_:)`` parses.
   public var description: String {
     switch self {
     case .never: "never"
@@ -31,7 +32,7 @@ public enum SnapshotEnd: Hashable, Sendable, LosslessStringConvertible {
     }
   }
 
-  /// The time that is meant by whoever says it at `now`; `nil` is never.
+  /// The expiry time of a request received at `now`; `nil` for never.
   public func time(from now: Date) -> Date? {
     switch self {
     case .never: nil

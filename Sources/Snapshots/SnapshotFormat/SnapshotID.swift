@@ -1,18 +1,18 @@
 public import Foundation
 
-/// The UUID that names one snapshot, attached to a bug report (RFC 9562).
+/// The UUID that identifies a snapshot (RFC 9562).
 ///
-/// Its text is always the canonical lower-case form, 36 characters; capitals are accepted when it is read.
+/// The text form is always lower case, with 36 characters. Upper case is accepted when parsing.
 public struct SnapshotID: Hashable, Sendable, LosslessStringConvertible, Comparable {
-  /// The bytes in their order, most significant first.
+  /// The bytes in order, most significant first.
   private let high, low: UInt64
 
-  /// A fresh random identifier (version 4).
+  /// Creates a random identifier (version 4).
   public init() { self.init(UUID()) }
 
-  /// The identifier that `text` spells, or `nil` unless it is 8-4-4-4-12 hexadecimal digits.
+  /// Parses 8-4-4-4-12 hexadecimal digits; `nil` for any other text.
   public init?(_ text: String) {
-    // Foundation's reader takes signs, spaces and ‘0x’ for digits.
+    // Foundation's parser also accepts signs, spaces and ‘0x’.
     var words: (high: UInt64, low: UInt64) = (0, 0)
     var position = 0
     for byte in text.utf8 {
@@ -29,7 +29,7 @@ public struct SnapshotID: Hashable, Sendable, LosslessStringConvertible, Compara
     (high, low) = words
   }
 
-  /// The identifier as Foundation's type.
+  /// Creates an identifier from Foundation's type.
   public init(_ uuid: UUID) {
     func word(_ bytes: UInt8...) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
     let bytes = uuid.uuid
@@ -37,14 +37,14 @@ public struct SnapshotID: Hashable, Sendable, LosslessStringConvertible, Compara
     low = word(bytes.8, bytes.9, bytes.10, bytes.11, bytes.12, bytes.13, bytes.14, bytes.15)
   }
 
-  /// The identifier of exactly 16 bytes, else `nil`.
+  /// Creates an identifier from 16 bytes; `nil` for any other number of bytes.
   public init?(bytes: some Collection<UInt8>) {
     guard bytes.count == 16 else { return nil }
     high = bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
     low = bytes.dropFirst(8).reduce(0) { $0 << 8 | UInt64($1) }
   }
 
-  /// The 16 bytes, whose order is that of the text.
+  /// The 16 bytes, in the order of the text.
   public var bytes: [UInt8] {
     [high, low].flatMap { word in
       stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> UInt64($0)) }
@@ -68,7 +68,7 @@ public struct SnapshotID: Hashable, Sendable, LosslessStringConvertible, Compara
     }
   }
 
-  /// By canonical text.
+  /// Compares the text forms.
   public static func < (left: Self, right: Self) -> Bool {
     (left.high, left.low) < (right.high, right.low)
   }
@@ -81,7 +81,7 @@ public struct SnapshotID: Hashable, Sendable, LosslessStringConvertible, Compara
 }
 
 extension SnapshotID: Codable {
-  /// Reads the text form; anything else is a `DecodingError` that says so.
+  /// Decodes the text form. Throws a `DecodingError` for anything else.
   public init(from decoder: any Decoder) throws {
     let text = try decoder.singleValueContainer().decode(String.self)
     guard let id = SnapshotID(text) else {
@@ -91,7 +91,7 @@ extension SnapshotID: Codable {
     self = id
   }
 
-  /// Writes the canonical text.
+  /// Encodes the text form.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(description)

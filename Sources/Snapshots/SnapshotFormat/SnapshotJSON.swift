@@ -1,10 +1,9 @@
 public import Foundation
 import SystemIO
 
-/// The one way that JSON is written and read here: sorted keys, plain slashes, and dates in RFC 3339, UTC,
-/// with milliseconds.
+/// The JSON coding of this library: sorted keys, unescaped slashes, and dates in RFC 3339, in UTC with milliseconds.
 public enum SnapshotJSON {
-  /// Encodes `value`, with line breaks where people will read it.
+  /// Encodes `value`. If `pretty`, the result is formatted for readability.
   public static func encode(_ value: some Encodable, pretty: Bool = false) throws -> Data {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -16,7 +15,7 @@ public enum SnapshotJSON {
     return try encoder.encode(value)
   }
 
-  /// Decodes a `type` from `data`; dates may come with or without fractions of a second.
+  /// Decodes a `type` from `data`. Fractions of a second in dates are optional.
   public static func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
     let decoder = JSONDecoder()
     decoder.dateDecodingStrategy = .custom { decoder in
@@ -29,21 +28,21 @@ public enum SnapshotJSON {
     return try decoder.decode(type, from: data)
   }
 
-  /// The time that `text` is in RFC 3339, to the millisecond; else `nil`.
+  /// Parses a time in RFC 3339, rounded to milliseconds; `nil` for any other text.
   public static func time(_ text: String) -> Date? {
     UTCTime.milliseconds(rfc3339: Array(text.utf8)[...]).map {
       Date(timeIntervalSince1970: Double($0) / 1000)
     }
   }
 
-  /// `date` as far as JSON keeps it: to the millisecond, in the years 0000 to 9999 that RFC 3339 can write.
+  /// `date` in the precision and range of the JSON form: rounded to milliseconds and clamped to the years 0000 to 9999.
   public static func milliseconds(of date: Date) -> Date {
     let (first, last) = (Double(UTCTime.range.lowerBound), Double(UTCTime.range.upperBound))
     let milliseconds = min(max((date.timeIntervalSince1970 * 1000).rounded(), first), last)
     return Date(timeIntervalSince1970: milliseconds / 1000)
   }
 
-  /// `date` in RFC 3339, UTC, with milliseconds.
+  /// `date` in RFC 3339, in UTC with milliseconds.
   public static func text(of date: Date) -> String {
     UTCTime(secondsSince1970: date.timeIntervalSince1970).description
   }

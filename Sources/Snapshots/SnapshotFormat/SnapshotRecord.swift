@@ -1,63 +1,68 @@
 public import Foundation
 
-/// What a server knows of one bundle that it keeps, and what its API answers as JSON.
+/// A server's record of a stored bundle, which its API returns as JSON.
 public struct SnapshotRecord: Codable, Hashable, Sendable, Identifiable {
-  /// The snapshot's name.
+  /// The identifier of the snapshot.
   public var id: SnapshotID
-  /// The bug report that it is attached to.
+  /// The identifier in the bundle's manifest, if the snapshot was stored under another one; otherwise `nil`.
+  public var manifestID: SnapshotID?
+  /// The bug report to which the snapshot is attached.
   public var report: ReportID
-  /// The bundle's length in bytes.
+  /// The size of the bundle in bytes.
   public var size: Int64
-  /// The digest of the bundle's bytes.
+  /// The digest of the bundle.
   public var sha256: ContentDigest
-  /// When the server had all of it, to the millisecond.
+  /// The time at which the server had received the whole bundle, with millisecond precision.
   public var receivedAt: Date
-  /// Whether every entry's checksum has been looked at.
+  /// Whether the checksums of all entries have been verified.
   public var verified: Verification
-  /// When the device made the snapshot.
+  /// The time at which the device made the snapshot.
   public var createdAt: Date
-  /// The app that recorded.
+  /// The app that made the snapshot.
   public var application: Manifest.Application
-  /// What it ran on.
+  /// The device on which the app ran.
   public var device: Manifest.Device
   /// The modules that the app had registered.
   public var modules: [Module]
-  /// How many recordings the bundle holds; the manifest inside it names them.
+  /// The number of recordings in the bundle. The manifest in the bundle describes them.
   public var recordingCount: Int
-  /// What came with the upload besides the bundle: the other parts of a form.
+  /// The note and the fields of the manifest, and the metadata sent with the upload: the other fields of the form. A
+  /// field of the upload replaces one of the manifest. The note is the field `note`.
   public var metadata: [String: String]
-  /// The identifiers that are recorded, within ``IdentifierLimits``: what a catalogue finds the snapshot by. The API
-  /// does not answer them. `nil` in records of before; the manifest in the bundle names all of them.
+  /// The identifiers of the recordings, within ``IdentifierLimits``, by which a catalog finds the snapshot. The API
+  /// does not return them. `nil` in records written by earlier versions; the manifest in the bundle contains all
+  /// identifiers.
   public var identifiers: [String]?
-  /// The id of the token that it was attached with; `nil` where none was needed.
+  /// The identifier of the token that was used for the upload; `nil` if none was needed.
   public var attachedBy: String?
-  /// When it is to go by itself, to the millisecond; `nil` leaves that to the server's rules.
+  /// The expiry time, with millisecond precision; `nil` if only the server's retention rules apply.
   public var expiresAt: Date?
-  /// Whether somebody has said that it stays, whatever the rules and its own end say.
+  /// Whether the snapshot is kept regardless of retention rules and its expiry time.
   public var isPinned: Bool {
     get { pinned == true }
     set { pinned = newValue ? true : nil }
   }
-  /// `nil` rather than `false`, so that only what is pinned says a word of it.
+  /// `nil` instead of `false`, so that only records of pinned snapshots contain the key.
   private var pinned: Bool?
 
-  /// How far a bundle's entries have been checked against their checksums.
+  /// The result of verifying the checksums of a bundle's entries.
   public enum Verification: String, Codable, Hashable, Sendable, CaseIterable {
-    /// Not yet looked at; the bundle's own digest matched what the sender stated.
+    /// Not verified yet. The digest of the whole bundle matched that stated by the sender.
     case pending
-    /// Every entry inflates to the bytes that the bundle promises.
+    /// Every entry has the declared size, checksum and digest.
     case intact
-    /// At least one entry does not.
+    /// At least one entry is damaged.
     case damaged
   }
 
-  /// Describes a bundle that carries `manifest`.
+  /// Creates the record of a bundle with `manifest`.
   public init(
     id: SnapshotID, report: ReportID, size: Int64, sha256: ContentDigest, receivedAt: Date,
     verified: Verification, manifest: Manifest, metadata: [String: String] = [:],
     attachedBy: String? = nil, expiresAt: Date? = nil
   ) {
     self.id = id
+    manifestID = manifest.id == id ? nil : manifest.id
     createdAt = manifest.createdAt
     application = manifest.application
     device = manifest.device
@@ -72,5 +77,144 @@ public struct SnapshotRecord: Codable, Hashable, Sendable, Identifiable {
     identifiers = Self.identifiers(of: manifest)
     self.attachedBy = attachedBy
     self.expiresAt = expiresAt
+  }
+}
+
+extension SnapshotRecord {
+  /// Parses a record as written by ``SnapshotJSON``; `nil` if it is not valid or contains a key twice. Unknown keys are
+  /// skipped.
+  ///
+  /// Takes a fraction of the time of decoding, for a server that reads all records of a store.
+  package init?(json: [UInt8]) {
+    // No value can be longer than the document.
+    var limits = Manifest.Limits()
+    limits.identifierLength = json.count
+    limits.unknownLength = json.count
+    var rest: [UInt8]? = json
+    var scanner = ManifestScanner(limits: limits) {
+      defer { rest = nil }
+      return rest
+    }
+    do throws(ManifestScanner.Failure) {
+      self = try scanner.record()
+      guard try scanner.next() == nil, scanner.repeatedKey == nil else { return nil }
+    } catch {
+      return nil
+    }
+  }
+}
+
+extension ManifestScanner {
+  fileprivate mutating func record() throws(Failure) -> SnapshotRecord {
+    var (id, report): (SnapshotID?, ReportID?)
+    var manifestID: SnapshotID?
+    var (size, recordingCount): (Int64?, Int64?)
+    var sha256: ContentDigest?
+    var (receivedAt, createdAt, expiresAt): (Date?, Date?, Date?)
+    var verified: SnapshotRecord.Verification?
+    var (application, device): (Manifest.Application?, Manifest.Device?)
+    var modules: [Module]?
+    var metadata: [String: String]?
+    var identifiers: [String]?
+    var attachedBy: String?
+    var isPinned: Bool?
+    try object { scanner, key throws(Failure) in
+      switch key {
+      case "id": id = try scanner.id()
+      case "manifestID": manifestID = try scanner.optional { json throws(Failure) in try json.id() }
+      case "report": report = try scanner.report()
+      case "size": size = try scanner.integer()
+      case "sha256": sha256 = try scanner.digest()
+      case "receivedAt": receivedAt = try scanner.time()
+      case "verified": verified = SnapshotRecord.Verification(rawValue: try scanner.string())
+      case "createdAt": createdAt = try scanner.time()
+      case "application": application = try scanner.application()
+      case "device": device = try scanner.device()
+      case "modules":
+        modules = try scanner.list { json throws(Failure) in try json.module { _ in true } }
+      case "recordingCount": recordingCount = try scanner.integer()
+      case "metadata": metadata = try scanner.texts()
+      case "identifiers":
+        identifiers = try scanner.optional { json throws(Failure) in
+          try json.list { json throws(Failure) in try json.string() }
+        }
+      case "attachedBy": attachedBy = try scanner.optional { json throws(Failure) in try json.string() }
+      case "expiresAt": expiresAt = try scanner.optional { json throws(Failure) in try json.time() }
+      case "pinned": isPinned = try scanner.optional { json throws(Failure) in try json.boolean() }
+      default: return false
+      }
+      return true
+    }
+    guard let id, let report, let size, let sha256, let receivedAt, let verified, let createdAt,
+      let application, let device, let modules, let recordingCount, let metadata
+    else { throw .problem(ManifestProblem(.missing)) }
+    var record = SnapshotRecord(
+      id: id, report: report, size: size, sha256: sha256, receivedAt: receivedAt, verified: verified,
+      manifest: Manifest(
+        id: id, createdAt: createdAt, application: application, device: device, modules: modules),
+      metadata: metadata, attachedBy: attachedBy, expiresAt: expiresAt)
+    record.manifestID = manifestID
+    record.recordingCount = Int(clamping: recordingCount)
+    record.identifiers = identifiers
+    record.isPinned = isPinned == true
+    return record
+  }
+
+  private mutating func list<Element>(
+    _ element: (inout Self) throws(Failure) -> Element
+  ) throws(Failure) -> [Element] {
+    var list: [Element] = []
+    try array { scanner throws(Failure) in list.append(try element(&scanner)) }
+    return list
+  }
+
+  private mutating func boolean() throws(Failure) -> Bool {
+    switch try next() {
+    case .boolean(let value): return value
+    case .null: throw .problem(ManifestProblem(.null))
+    default: throw .problem(ManifestProblem(.mismatch("true or false")))
+    }
+  }
+}
+
+extension SnapshotRecord {
+  /// Limits for the identifiers that a record copies from the manifest, for searching.
+  public struct IdentifierLimits: Sendable, Hashable {
+    /// The maximum number of identifiers.
+    public var count = 1000
+    /// The maximum total length in UTF-8 bytes.
+    public var bytes = 32 << 10
+
+    /// Creates the default limits.
+    public init() {}
+  }
+
+  /// The distinct identifiers of the recordings of `manifest`, in order, within `limits`. Identifiers that exceed the
+  /// remaining length are skipped.
+  public static func identifiers(
+    of manifest: Manifest, limits: IdentifierLimits = IdentifierLimits()
+  ) -> [String] {
+    var selection = IdentifierSelection(limits)
+    for recording in manifest.recordings { selection.append(recording.identifier) }
+    return selection.identifiers
+  }
+}
+
+/// Selects the first distinct identifiers within the limits.
+struct IdentifierSelection {
+  private(set) var identifiers: [String] = []
+
+  private let limits: SnapshotRecord.IdentifierLimits
+  private var seen: Set<String> = []
+  private var bytes = 0
+
+  init(_ limits: SnapshotRecord.IdentifierLimits = SnapshotRecord.IdentifierLimits()) { self.limits = limits }
+
+  mutating func append(_ identifier: String) {
+    let length = identifier.utf8.count
+    guard identifiers.count < limits.count, bytes + length <= limits.bytes, seen.insert(identifier).inserted
+    else { return }
+    identifiers.append(identifier)
+    bytes += length
   }
 }

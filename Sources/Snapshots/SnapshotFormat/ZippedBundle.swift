@@ -2,14 +2,14 @@ import Foundation
 import SystemIO
 import ZipArchive
 
-/// A zip whose structure and manifest are those of a snapshot: checked, and then read, in some fifty bytes of memory for
-/// each recording, however long their names and identifiers are.
+/// A zip with the structure and the manifest of a snapshot. Checks and reads it in about fifty bytes of memory for each
+/// recording, independently of the length of names and identifiers.
 struct ZippedBundle {
   let directory: ZipDirectory
   let summary: BundleSummary
 
   private let manifestEntry: ZipEntry
-  /// What was promised of the bytes of each recording.
+  /// Hashes of each recording's path and its digest in the manifest.
   private let digests: HashTable
 
   /// Opens the zip and checks it to the depth ``SnapshotBundle/Depth/structure``.
@@ -34,7 +34,7 @@ struct ZippedBundle {
     var digests = HashTable()
     var reader = try Self.reader(of: entry, in: file)
     let manifest = try reader.read { recording in
-      // Too many are counted, and refused behind the last.
+      // Excess recordings are only counted. The reader throws after the last one.
       guard recordings.count < limits.recordings else { return }
       recordings.take(recording)
       identifiers.append(recording.identifier)
@@ -52,7 +52,7 @@ struct ZippedBundle {
     ManifestReader(limits: .default, source: try pieces(of: entry, in: file))
   }
 
-  /// Hands on what the manifest says of each recording.
+  /// Calls `body` with the description of each recording in the manifest.
   private func forEachRecording(
     _ body: (Manifest.Recording) throws(BundleError) -> Void
   ) throws(BundleError) {
@@ -60,7 +60,7 @@ struct ZippedBundle {
     _ = try reader.read(body)
   }
 
-  /// Checks that the entries are those that the manifest promises, by name and size.
+  /// Checks that the entries are those that the manifest describes, by name and size.
   private func check(_ members: inout MemberCheck) throws(BundleError) {
     var listing = directory.listing
     while let line = try BundleError.zip(listing.next()) {
@@ -83,7 +83,7 @@ struct ZippedBundle {
     }
   }
 
-  /// The whole manifest, read once more.
+  /// The whole manifest, which is read again.
   func manifest() throws(BundleError) -> Manifest {
     var recordings: [Manifest.Recording] = []
     try forEachRecording { recordings.append($0) }
@@ -92,13 +92,13 @@ struct ZippedBundle {
     return manifest
   }
 
-  /// Hands on each entry, in the directory's order.
+  /// Calls `body` with each entry, in directory order.
   func forEachEntry(_ body: (ZipEntry) throws(BundleError) -> Void) throws(BundleError) {
     var listing = directory.listing
     while let entry = try BundleError.zip(listing.nextEntry()) { try body(entry) }
   }
 
-  /// What `entry` holds, piece by piece as it is asked for.
+  /// The contents of `entry`. Each call of the returned function returns the next piece.
   static func pieces(
     of entry: ZipEntry, in file: File
   ) throws(BundleError) -> () throws(BundleError) -> [UInt8]? {
@@ -106,15 +106,15 @@ struct ZippedBundle {
     return { () throws(BundleError) in try BundleError.zip(contents.next()) }
   }
 
-  /// The bytes of one entry, which are inflated as they are asked for.
+  /// The contents of one entry, inflated on demand.
   struct Reading {
     fileprivate let bundle: ZippedBundle
     fileprivate let entry: ZipEntry
     fileprivate let pieces: () throws(BundleError) -> [UInt8]?
-    /// That of a recording.
+    /// The digest so far, if the entry is a recording.
     fileprivate var digest: DigestComputation?
 
-    /// The next bytes; `nil` once all came and had the checksum, and the digest of a recording, that they should have.
+    /// The next bytes; `nil` at the end, after the checksum and, for a recording, the digest were verified.
     mutating func next() throws(BundleError) -> [UInt8]? {
       guard let piece = try pieces() else {
         if let digest { try bundle.check(entry, digest.digest) }
@@ -125,14 +125,14 @@ struct ZippedBundle {
     }
   }
 
-  /// Begins to read `entry`, and to check it.
+  /// Starts reading and verifying `entry`.
   func reading(of entry: ZipEntry) throws(BundleError) -> Reading {
     Reading(
       bundle: self, entry: entry, pieces: try Self.pieces(of: entry, in: directory.file),
       digest: entry.name.hasPrefix(BundleLayout.recordings) && !entry.isFolder ? DigestComputation() : nil)
   }
 
-  /// Inflates `entry` into `sink`, and checks its checksum and, where it is a recording, its digest.
+  /// Inflates `entry` into `sink` and verifies its checksum and, for a recording, its digest.
   func read(
     _ entry: ZipEntry, into sink: ([UInt8]) throws(SystemError) -> Void
   ) throws(BundleError) {
@@ -140,7 +140,7 @@ struct ZippedBundle {
     while let piece = try reading.next() { try BundleError.disk(sink(piece)) }
   }
 
-  /// Throws where a recording does not have the digest that was promised.
+  /// Throws if the digest of a recording differs from the manifest.
   private func check(_ entry: ZipEntry, _ sha256: ContentDigest) throws(BundleError) {
     guard digests.mark(of: entry.name.hash(with: sha256)) == nil else { return }
     try forEachRecording { recording throws(BundleError) in
@@ -149,19 +149,19 @@ struct ZippedBundle {
   }
 }
 
-/// Holds the files in `recordings/` against what the manifest promises. Keeps hashes alone.
+/// Compares the files in `recordings/` with the manifest. Keeps only hashes.
 private struct MemberCheck {
   private var promised = HashTable()
   private var taken = 0
 
-  /// Whether all that was promised has come.
+  /// Whether all files in the manifest were found.
   var isComplete: Bool { taken == promised.count }
 
   mutating func promise(_ recording: Manifest.Recording) {
     promised.mark(recording.path.hash(with: recording.size))
   }
 
-  /// Whether a file of that name and size is promised.
+  /// Whether the manifest contains a file with this name and size.
   mutating func take(_ name: String, size: Int64) -> Bool {
     let hash = name.hash(with: size)
     guard let mark = promised.mark(of: hash) else { return false }
@@ -176,12 +176,12 @@ private struct MemberCheck {
 }
 
 extension Manifest.Recording {
-  /// Whether its path is that one, byte by byte.
+  /// Whether the path is equal to `name`, byte by byte.
   fileprivate func isAt(_ name: String) -> Bool { path.utf8.elementsEqual(name.utf8) }
 }
 
 extension String {
-  /// Of the text's bytes, not of all that it is equivalent to, and of something that is said of it.
+  /// A hash of the text's bytes, which does not treat canonically equivalent texts as equal, and of `fact`.
   fileprivate func hash(with fact: some Hashable) -> Int {
     var hasher = Hasher()
     hasher.combine(fact)

@@ -3,26 +3,26 @@ import SnapshotStore
 import Synchronization
 import SystemIO
 
-/// Makes every change of names in `bundles/`, one after the other, and flushes once for all changes that wait at the
-/// same time.
+/// Makes every change of names in `bundles/`, one at a time, and flushes once for all changes that wait at the same
+/// time.
 ///
-/// Rounds that run one at a time are what makes a check and the change that rests on it one step.
+/// Rounds of changes run one at a time, so a check and the change that depends on it are a single step.
 final class Committer: Sendable {
   /// A change whose names are in place but would not survive a power cut yet.
   struct Change<Outcome: Sendable>: Sendable {
     var outcome: Outcome
-    /// Clears up once the change lasts.
+    /// Cleans up once the change is durable.
     var settle: @Sendable () -> Void = {}
-    /// Takes the change back where it can't be made to last.
+    /// Reverts the change if it can't be made durable.
     var undo: @Sendable () -> Void = {}
   }
 
-  /// Ends a change after its folder was flushed, or could not be.
+  /// Completes a change after its folder was flushed, or after the flush failed.
   private typealias Finish = @Sendable (SystemError?) -> Void
 
   private struct Waiting: Sendable {
     let folder: String
-    /// Changes the names; `nil` where the change was refused, and answered, at once.
+    /// Changes the names; `nil` if the change was refused. Its caller has been answered then.
     let begin: @Sendable () -> Finish?
   }
 
@@ -30,12 +30,12 @@ final class Committer: Sendable {
   private let faults: FaultInjection
   private let flusher: Flusher
   private let batches = BatchQueue<Waiting>("file-store.committer")
-  /// The folders in `bundles/` whose own names would survive a power cut.
+  /// The folders in `bundles/` whose own names are durable.
   private let folders: Mutex<Set<String>>
 
   /// - Parameters:
-  ///   - folders: those in `bundles/` that would survive a power cut.
-  ///   - flusher: one of the committer's own.
+  ///   - folders: the folders in `bundles/` that are durable.
+  ///   - flusher: used by this committer only.
   init(_ layout: StorageLayout, faults: FaultInjection, folders: Set<String>, flusher: Flusher) {
     self.layout = layout
     self.faults = faults
@@ -43,7 +43,7 @@ final class Committer: Sendable {
     self.folders = Mutex(folders)
   }
 
-  /// Makes a change in `folder`, which is made when it is missing; returns when the change lasts.
+  /// Makes a change in `folder`, creating the folder if it is missing; returns when the change is durable.
   func perform<Outcome: Sendable>(
     in folder: String, _ change: @escaping @Sendable () throws(StoreError) -> Change<Outcome>
   ) async throws(StoreError) -> Outcome {
@@ -67,13 +67,13 @@ final class Committer: Sendable {
     return try result.get()
   }
 
-  /// How many changes wait.
+  /// The number of changes that wait.
   var waiting: Int { batches.waiting }
 
-  /// Refuses every change from now on; returns when those that were accepted are done.
+  /// Refuses all new changes; returns when the accepted ones are done.
   func close() async { await batches.close() }
 
-  /// The folders in `bundles/` that would survive a power cut.
+  /// The folders in `bundles/` that are durable.
   var lastingFolders: Set<String> { folders.withLock { $0 } }
 
   /// Throws once the store is closed.
@@ -91,8 +91,8 @@ final class Committer: Sendable {
     for (folder, finish) in begun { finish(failures[folder]) }
   }
 
-  /// Makes a folder, and its name durable before anything is moved into it: a flush of the folder that a bundle comes
-  /// from would else make it last that the bundle has left, and not where to.
+  /// Creates a folder, and makes its name durable before a bundle is moved into it. Otherwise a flush of the source
+  /// folder could make it durable that the bundle has left, but not where it went.
   private func makeIfMissing(_ folder: String) throws(StoreError) {
     try folders.withLock { folders throws(StoreError) in
       guard !folders.contains(folder) else { return }
@@ -107,7 +107,7 @@ final class Committer: Sendable {
   }
 
   /// Flushes the folders of one round.
-  /// - Returns: what failed, by folder.
+  /// - Returns: the failures, by folder.
   private func flush(_ changed: Set<String>) -> [String: SystemError] {
     var failures: [String: SystemError] = [:]
     let due = changed.filter { folder in

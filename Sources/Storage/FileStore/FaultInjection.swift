@@ -1,6 +1,6 @@
 import SystemIO
 
-/// The steps of every change, each announced just before it is done.
+/// The steps of every change to the storage. Each is announced just before it is done.
 enum Step: CaseIterable, Hashable, Sendable {
   case writeRecord, flushFiles, publishRecord, publishBundle, writeTombstone, flushFolder
   case removeBundle, removeRecord
@@ -8,7 +8,7 @@ enum Step: CaseIterable, Hashable, Sendable {
   case openUpload, flushUpload, flushPart, writeProgress, flushProgress, forgetUpload, removePart
 }
 
-/// Where tests look in: the steps, which they may let fail, and the free space.
+/// Hooks for tests: they can make a step fail and simulate the free space.
 struct FaultInjection: Sendable {
   var before: @Sendable (Step) throws(SystemError) -> Void = { _ in }
   var availableBytes: @Sendable (String) throws(SystemError) -> Int64 = { path throws(SystemError) in

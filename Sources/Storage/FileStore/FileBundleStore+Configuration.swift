@@ -4,33 +4,32 @@ package import SnapshotStore
 package import SystemIO
 
 extension FileBundleStore {
-  /// Where a store keeps its files, and how much it takes on at once.
+  /// The folder of a store, its rules for bundles, and its limits.
   package struct Configuration: Sendable {
     /// The storage folder.
     package var path: String
-    /// What a bundle must pass before it is published.
+    /// The checks that a bundle must pass before it is published.
     package var validator: UploadValidator
-    /// How many bytes of the disk are left free: an upload that would use them is refused as
+    /// The number of bytes of the disk to leave free: an upload that would use them is refused with
     /// ``StoreError/outOfSpace``.
     package var reserve: Int64
-    /// How many bytes of bundles are kept at most, with what is on its way in: more is refused as
-    /// ``StoreError/quotaExceeded(limit:)``. `nil` is without a limit.
+    /// The most bytes that stored bundles and arriving uploads may have together: more are refused with
+    /// ``StoreError/quotaExceeded(limit:)``. `nil` means no limit.
     package var quota: Int64?
     /// How many long uploads are written and hashed at once, at least 1.
     ///
-    /// Hashing keeps a processor busy: with more of them than there are processors, whatever is short waits longer for
-    /// one, and nothing is quicker.
+    /// Hashing keeps a processor busy. More writers than processors make no upload faster, and delay short work.
     package var writers: Int
     /// How many files are flushed at once, at least 1.
     package var flushers: Int
-    /// Whether uploads that end together share one flush of the whole volume, where that can be relied upon, rather
-    /// than waiting for one of each file. Worth switching off where others write a lot to the same volume.
+    /// Whether uploads that end at the same time share one flush of the whole volume instead of a flush of each file,
+    /// if the file system supports that reliably. Switch it off if other programs write a lot to the same volume.
     package var sharesFlushes: Bool
-    /// How much uploads that may be resumed take on.
+    /// The limits of uploads.
     package var uploads = UploadLimits()
-    /// Told how long every round of flushes took, on a thread of the store's.
+    /// Called with the duration of each round of flushes, on a thread of the store.
     package var onFlush: @Sendable (Duration) -> Void = { _ in }
-    /// Told of every record whose checksums were looked at after the answer: for the catalogue.
+    /// Called with each record whose checksums were verified after the response, for the catalogue.
     package var onVerification: @Sendable (SnapshotRecord) async -> Void
 
     /// Settings for the storage at `path`.
@@ -58,7 +57,7 @@ extension FileBundleStore {
     /// The disk or the system failed.
     case system(SystemError)
 
-    /// One sentence.
+    /// A sentence for people.
     package var description: String {
       switch self {
       case .inUse(let path):

@@ -6,67 +6,43 @@ package import SnapshotStore
 import Synchronization
 import SystemIO
 
-/// Keeps bundles as files below one folder; the files are the truth, and a copy of the folder is a backup.
+/// Stores bundles as files below one folder. The files are authoritative, and a copy of the folder is a backup.
 ///
 ///     bundles/3f/3f2b…c1.zip       a bundle: never changed, mode 0440
 ///     bundles/3f/3f2b…c1.json      its record
-///     bundles/3f/3f2b…c1.damaged   in the bundle's place once its bytes were found damaged
-///     bundles/3f/3f2b…c1.deleted   in the place of all once they are deleted: empty
-///     uploads/…                    what is still arriving
-///     uploads/….upload             how far an upload is that may be resumed: outlives the server, as do
-///     uploads/….part               its bytes
+///     bundles/3f/3f2b…c1.damaged   replaces the .zip of a bundle that was found damaged
+///     bundles/3f/3f2b…c1.deleted   replaces all files of a deleted bundle: an empty tombstone
+///     uploads/…                    bundles that are still arriving
+///     uploads/….upload             the progress of a resumable upload: kept across restarts, like its bytes
+///     uploads/….part               the bytes of a resumable upload
 ///     set-aside/…                  bundles that were found without a record
-///     lock                         held by the one server that uses the folder, as is the folder itself
+///     lock                         locked, like the folder itself, by the one server that uses the folder
 ///
-/// A bundle is staged in `uploads/` and hashed while it arrives, checked, its record written beside it, both
-/// flushed and then given their final names without overwriting, the record first and the bundle last; when the
-/// folder is flushed too, the upload is answered. Whatever happens on the way, the next start finds the bundle
-/// whole or removes what there is of it.
+/// A bundle is staged in `uploads/` and hashed while it arrives. Then it is checked, its record is written beside it,
+/// and both are flushed and renamed to their final names without overwriting, the record first and the bundle last. The
+/// upload is answered once the folder is flushed too. After a crash at any point, the next start either finds the whole
+/// bundle or removes its remains.
 ///
-/// Where only the structure was checked before the answer, the checksums are checked afterwards, in slices and the
-/// shortest check first; what was not reached is taken up after the next start. A bundle that is found damaged is set
-/// aside at once.
-package final class FileBundleStore: BundleStore {
-  let configuration: Configuration
-  let layout: StorageLayout
-  let faults: FaultInjection
-  let logger: Logger
-  let committer: Committer
-  /// The longest upload that is short, in bytes: a millisecond of writing and hashing.
-  static let shortLength: Int64 = 1 << 20
-  /// Write and hash what arrives; an upload stays on one of them.
-  let writers: QueueSet
-  /// Write and hash short uploads, which wait for no long one.
-  let shortWriters: QueueSet
-  /// Makes what arrived last.
-  let flusher: Flusher
-  /// Checks bundles before the answer.
-  let checks = CheckQueue()
-  let readers = QueueSet("file-store.reader", count: 2)
-  /// Removes what is deleted: a large file takes its time, for which no commit should wait.
-  let remover = DispatchQueue(label: "file-store.remover")
-  /// Copies the parts that an upload is joined from.
-  let joiner = DispatchQueue(label: "file-store.joiner", qos: .utility)
-  /// Reads every record for the catalogue: one after the other, so that readers of bundles find a free queue.
-  let scanner = DispatchQueue(label: "file-store.scanner", qos: .utility)
-  /// Reads every record for those who look after the store: nobody waits for them.
-  let keeper = BackgroundQueue()
-  let scrubber: BackgroundQueue
-  /// Checks bundles after the answer.
-  let lateChecks: CheckQueue
-  let quotaTracker: QuotaTracker
-  /// Finds out whether anything can be written.
-  let writeProbe: WriteProbe
-  /// Uploads that may be resumed.
-  let uploads: ResumableTable
-  /// Bundles whose checksums were looked at, with what was found.
-  let verdicts: (stream: AsyncStream<SnapshotRecord>, continuation: AsyncStream<SnapshotRecord>.Continuation)
-  private let settling = Mutex<Task<Void, Never>?>(nil)
+/// If only the structure was checked before the answer, the checksums are verified afterwards, in slices and the
+/// shortest check first; the next start resumes checks that were not done. A bundle that is found damaged is set aside
+/// at once.
+package final class FileBundleStore: BundleStore, UploadStore {
+  /// The limits of uploads.
+  package let uploadLimits: UploadLimits
+  let folder: StorageFolder
+  let uploads: FileUploads
+  let verification: LateVerification
+  private let committer: Committer
+  private let changes: BundleChanges
+  private let scan: RecordScan
+  private let readers: QueueSet
+  private let remover: DispatchQueue
+  private let writeProbe: WriteProbe
   private let lock: Mutex<StorageLock?>
 
-  /// Takes the storage folder for itself, making it when it is missing, and puts right what a crash left.
+  /// Opens and locks the storage folder, creating it if it is missing, and repairs the storage after a crash.
   ///
-  /// Everything is made for the server's own user alone (0700, 0600).
+  /// All files are created with access for the server's own user only (0700, 0600). Throws ``OpeningError``.
   package static func open(
     _ configuration: Configuration, logger: Logger
   ) async throws(OpeningError) -> FileBundleStore {
@@ -86,23 +62,22 @@ package final class FileBundleStore: BundleStore {
         let uploads = try UploadRecovery(layout: layout, logger: logger).run()
         let committer = Committer(
           layout, faults: faults, folders: folders, flusher: try makeFlusher(configuration))
-        let flusher = try makeFlusher(configuration)
-        let quotaTracker = QuotaTracker(usage, quota: configuration.quota)
-        return FileBundleStore(
-          configuration, layout, faults, logger, lock, committer, flusher, quotaTracker, uploads)
+        let folder = StorageFolder(
+          layout, faults: faults, logger: logger, flusher: try makeFlusher(configuration),
+          quotaTracker: QuotaTracker(usage, quota: configuration.quota), reserve: configuration.reserve)
+        return FileBundleStore(configuration, folder, lock, committer, uploads)
       } catch {
         throw .system(error)
       }
     }
     guard let store = opened else { throw .inUse(path: configuration.path) }
-    store.settling.withLock { $0 = store.settleVerdicts() }
-    store.resumeVerification()
+    store.verification.start()
     return store
   }
 
   private static func makeFlusher(_ configuration: Configuration) throws(SystemError) -> Flusher {
-    // Each has a volume of its own, since a volume tells of a failure once. Bundles are renamed from `uploads/`: both
-    // are on one file system, wherever the folder above them is.
+    // Each flusher has its own descriptor of the volume, because the system reports a failure once per descriptor.
+    // `uploads/` and `bundles/` are on one file system, since bundles are renamed from one to the other.
     guard configuration.sharesFlushes,
       let volume = try Volume.holding(StorageLayout(root: configuration.path).uploads)
     else {
@@ -114,107 +89,160 @@ package final class FileBundleStore: BundleStore {
   }
 
   private init(
-    _ configuration: Configuration, _ layout: StorageLayout, _ faults: FaultInjection, _ logger: Logger,
-    _ lock: StorageLock,
-    _ committer: Committer, _ flusher: Flusher, _ quotaTracker: QuotaTracker,
+    _ configuration: Configuration, _ folder: StorageFolder, _ lock: StorageLock, _ committer: Committer,
     _ recovered: [UploadRecovery.Found]
   ) {
-    self.configuration = configuration
-    self.layout = layout
-    self.faults = faults
-    self.logger = logger
+    let validator = configuration.validator
+    uploadLimits = configuration.uploads
+    self.folder = folder
     self.lock = Mutex(lock)
     self.committer = committer
-    self.flusher = flusher
-    self.quotaTracker = quotaTracker
-    writeProbe = Self.makeWriteProbe(configuration, layout, faults)
-    let writers = QueueSet("file-store.writer", count: configuration.writers)
-    self.writers = writers
-    shortWriters = QueueSet("file-store.short-writer", count: configuration.writers)
-    uploads = ResumableTable(
-      recovered.map { Resumable($0, on: writers.next, in: quotaTracker) })
-    verdicts = AsyncStream.makeStream()
-    let scrubber = BackgroundQueue()
-    self.scrubber = scrubber
-    lateChecks = CheckQueue([CheckQueue.Worker { scrubber.async($0) }])
+    readers = QueueSet("file-store.reader", count: 2)
+    remover = DispatchQueue(label: "file-store.remover")
+    writeProbe = WriteProbe(of: folder)
+    scan = RecordScan(folder, validate: validator.recheck)
+    changes = BundleChanges(folder, committer: committer, readers: readers, remover: remover)
+    verification = LateVerification(
+      folder, committer: committer, changes: changes, validate: validator.recheck,
+      onVerification: configuration.onVerification)
+    let publisher = Publisher(
+      folder, committer: committer, changes: changes, verification: verification, validator: validator,
+      readers: readers)
+    uploads = FileUploads(
+      recovered, in: folder, by: publisher, limits: configuration.uploads, writers: configuration.writers,
+      remover: remover, now: validator.now)
   }
 
-  deinit { verdicts.continuation.finish() }
-
-  /// Finishes the commits that wait, stops looking at checksums, and frees the folder for another server.
+  /// Completes the waiting commits, stops verifying checksums, and unlocks the folder for another server.
   ///
-  /// Uploads that are still arriving can't be committed any more; nothing may be asked of the store afterwards.
+  /// Uploads that are still arriving can't be committed afterwards. Do not use the store after this call.
   package func close() async {
-    let task = settling.withLock { $0.take() }
-    task?.cancel()
-    await task?.value
-    lateChecks.removeAll()
-    await flusher.close()
+    await verification.close()
+    await folder.flusher.close()
     await committer.close()
     await remover.perform {}
-    layout.closeFiles()
+    folder.layout.closeFiles()
     let held = lock.withLock { $0.take() }
-    do { try held?.release() } catch { logger.error("The storage's lock can't be given back: \(error)") }
-  }
-
-  /// How much waits, by what for: flushes of the disk, changes of names, checksums to look at.
-  package var waiting: [String: Int] {
-    ["flush": flusher.waiting, "commit": committer.waiting, "verification": lateChecks.waiting]
-  }
-
-  /// How much is kept.
-  package var usage: StoreUsage { quotaTracker.kept }
-
-  /// Begins to take a bundle in.
-  package func beginUpload(expecting length: Int64?) async throws(StoreError) -> any BundleUpload {
-    try committer.requireOpen()
-    let isShort = length.map { $0 <= Self.shortLength } ?? false
-    let writer = (isShort ? shortWriters : writers).next
-    if let length {
-      try quotaTracker.requireRoom(for: length)
-      // An upload that is gathered before it is written is all there before the refusal could be: its write finds out.
-      if length > FileUpload.gatheredSize {
-        try await writer.perform { [self] () throws(StoreError) in try requireFreeSpace(for: length) }
-      }
+    do {
+      try held?.release()
+    } catch {
+      folder.logger.error("The storage's lock can't be released: \(error)")
     }
-    return FileUpload(StagedUpload(in: layout.uploads, flusher: flusher), on: writer, in: self)
   }
 
-  /// Throws where so many bytes more would leave less of the disk than the reserve. Blocks.
-  func requireFreeSpace(for count: Int64) throws(StoreError) {
-    let available: Int64
-    do { available = try faults.availableBytes(layout.root) } catch { throw StoreError(error) }
-    guard available - count >= configuration.reserve else { throw .outOfSpace }
+  /// The number of waiting items, by kind: flushes, changes of names and verifications of checksums.
+  package var waiting: [String: Int] {
+    ["flush": folder.flusher.waiting, "commit": committer.waiting, "verification": verification.waiting]
   }
+
+  /// The number and total size of the stored bundles.
+  package var usage: StoreUsage { folder.quotaTracker.kept }
+
+  /// The reason why the store can accept no bundle at the moment; `nil` if it can.
+  package func fault() async -> StorageFault? { await writeProbe.fault() }
+
+  // MARK: Bundles
 
   /// The record of a bundle.
   package func record(_ id: SnapshotID) async throws(StoreError) -> SnapshotRecord {
+    let layout = folder.layout
     if let record = layout.recentRecord(id) { return record }
-    return try await readers.next.perform { [layout] () throws(StoreError) in try layout.record(id) }
+    return try await readers.next.perform { () throws(StoreError) in try layout.record(id) }
   }
 
-  /// A bundle, open for reading.
+  /// Opens a bundle for reading.
   package func open(_ id: SnapshotID) async throws(StoreError) -> StoredBundle {
+    let layout = folder.layout
     if let bundle = layout.openRecent(id) { return bundle }
-    return try await readers.next.perform { [self] () throws(StoreError) in
+    return try await readers.next.perform { [verification] () throws(StoreError) in
       do throws(StoreError) {
         return try layout.open(id)
       } catch {
-        if case .damaged = error { setAsideLater(id) }
+        if case .damaged = error { verification.setAsideLater(id) }
         throw error
       }
     }
   }
 
-  /// A bundle, open for reading, with its record as the file has it.
+  /// Opens a bundle for reading, with its record as stored in the file.
   package func openAnew(_ id: SnapshotID) async throws(StoreError) -> StoredBundle {
-    try await keeper.perform { [layout] () throws(StoreError) in
-      do throws(StoreError) {
-        return try layout.open(id, anew: true)
-      } catch {
-        layout.forget(id)
-        throw error
-      }
-    }
+    try await scan.openAnew(id)
   }
+
+  /// Removes a bundle and its record permanently. An empty file remains as the tombstone.
+  package func delete(_ id: SnapshotID) async throws(StoreError) { try await changes.delete(id) }
+
+  /// Removes a bundle and its record permanently if the record satisfies `condition`.
+  package func delete(
+    _ id: SnapshotID, if condition: @escaping @Sendable (SnapshotRecord) -> Bool
+  ) async throws(StoreError) -> Bool {
+    try await changes.delete(id, if: condition)
+  }
+
+  /// Changes a record.
+  @discardableResult
+  package func change(_ change: RecordChange, of id: SnapshotID) async throws(StoreError) -> SnapshotRecord {
+    try await changes.change(change, of: id)
+  }
+
+  /// Takes a bundle out of use.
+  @discardableResult
+  package func setAside(_ id: SnapshotID) async throws(StoreError) -> SnapshotRecord {
+    try await changes.setAside(id)
+  }
+
+  /// The ids of all bundles in one shard.
+  package func ids(in shard: SnapshotShard) async throws(StoreError) -> [SnapshotID] {
+    try await scan.ids(in: shard)
+  }
+
+  /// The records of those of `ids` that exist, each with its identifiers. A record that can't be read is omitted and
+  /// logged.
+  package func records(_ ids: [SnapshotID]) async throws(StoreError) -> [SnapshotRecord] {
+    await scan.records(ids)
+  }
+
+  /// The retention summaries of those of `ids` that exist. A record that can't be read is omitted and logged.
+  package func summaries(_ ids: [SnapshotID]) async throws(StoreError) -> [RetentionSummary] {
+    await scan.summaries(ids)
+  }
+
+  // MARK: Uploads
+
+  /// Begins a transient upload.
+  package func beginTransientUpload(
+    _ terms: UploadTerms, limit: Int64, expecting length: Int64?
+  ) async throws(UploadError) -> any TransientUpload {
+    try await uploads.beginTransient(terms, limit: limit, expecting: length)
+  }
+
+  /// Creates an upload.
+  package func createUpload(_ terms: UploadTerms) async throws(UploadError) -> UploadSession {
+    try await uploads.create(terms)
+  }
+
+  /// The session of an upload.
+  package func uploadSession(_ id: UploadID) async throws(UploadError) -> UploadSession {
+    try uploads.session(of: id)
+  }
+
+  /// All uploads.
+  package func uploadSessions() async -> [UploadSession] { uploads.sessions }
+
+  /// Begins a request that appends to an upload.
+  package func beginAppending(
+    _ request: AppendRequest, bytes: Int64?, to id: UploadID
+  ) async throws(UploadError) -> any UploadAppending {
+    try await uploads.beginAppending(request, bytes: bytes, to: id)
+  }
+
+  /// Publishes a whole upload under its final name. Its bytes are not copied.
+  package func commitUpload(
+    _ id: UploadID, as attachment: Attachment
+  ) async throws(UploadError) -> UploadSession {
+    try await uploads.commit(id, as: attachment)
+  }
+
+  /// Removes an upload.
+  package func removeUpload(_ id: UploadID) async throws(UploadError) { try await uploads.remove(id) }
 }

@@ -3,13 +3,13 @@ import SnapshotStore
 import Synchronization
 import SystemIO
 
-/// Makes files and names last: each by itself, or, where several wait at the same time, all with one flush of the
-/// whole volume.
+/// Makes files and names durable: each with its own flush, or, if several callers wait at the same time, all with one
+/// flush of the whole volume.
 ///
-/// A shared flush that fails does not say whose bytes were lost, nor does the next one tell it again. So whatever
-/// was being written then counts as lost too: ``epoch`` shows it.
+/// A shared flush that fails does not report whose bytes were lost, and the next one does not report the failure again.
+/// So everything that was being written at that time counts as lost: callers detect this by ``epoch``.
 final class Flusher: Sendable {
-  /// What is to survive a power cut.
+  /// A file or folder to make durable.
   enum Target: Sendable {
     case file(File)
     case folder(String)
@@ -21,7 +21,7 @@ final class Flusher: Sendable {
     let finish: @Sendable (SystemError?) -> Void
   }
 
-  /// From how many callers on one flush of everything is quicker than one of each file.
+  /// The number of callers from which one flush of the volume is faster than a flush of each file.
   static let sharedFrom = 3
 
   private let onFlush: @Sendable (Duration) -> Void
@@ -31,10 +31,10 @@ final class Flusher: Sendable {
   private let failures = Atomic(0)
 
   /// - Parameters:
-  ///   - count: how many are flushed at once where each is by itself.
-  ///   - onFlush: told how long a round of flushes took.
-  ///   - flushAll: flushes the volume that everything lies on, and tells this object alone of a failure; `nil`
-  ///     flushes each by itself.
+  ///   - count: how many files are flushed at once, if each is flushed separately.
+  ///   - onFlush: called with the duration of each round of flushes.
+  ///   - flushAll: flushes the volume that holds all files, and reports a failure to this object only; with `nil`, each
+  ///     file is flushed separately.
   init(
     count: Int, onFlush: @escaping @Sendable (Duration) -> Void = { _ in },
     flushAll: (@Sendable () throws(SystemError) -> Void)?
@@ -44,10 +44,12 @@ final class Flusher: Sendable {
     self.flushAll = flushAll
   }
 
-  /// To be asked before the first byte is written, for ``flush(_:since:)``.
+  /// The number of shared flushes that have failed. Callers read it before they write their first byte, for
+  /// ``flush(_:since:)``.
   var epoch: Int { failures.load(ordering: .acquiring) }
 
-  /// Returns when all of `targets` would survive a power cut, together with whatever else waits.
+  /// Makes `targets` durable, together with those of all other waiting callers; returns when they would survive a power
+  /// cut.
   func flush(_ targets: [Target], since epoch: Int) async throws(SystemError) {
     let failure: SystemError? = await withCheckedContinuation { continuation in
       let waiting = Waiting(targets: targets, epoch: epoch) { continuation.resume(returning: $0) }
@@ -58,10 +60,10 @@ final class Flusher: Sendable {
     if let failure { throw failure }
   }
 
-  /// How many callers wait.
+  /// The number of callers that wait.
   var waiting: Int { batches.waiting }
 
-  /// Finishes what waits, and takes nothing any more.
+  /// Completes the waiting flushes, and refuses new ones.
   func close() async { await batches.close() }
 
   private func flush(_ round: [Waiting]) {
@@ -73,7 +75,7 @@ final class Flusher: Sendable {
     }
   }
 
-  /// Flushes what several callers want, and answers what failed for each. Blocks.
+  /// Flushes the targets of several callers, and returns the failure of each. Blocks.
   func flush(_ callers: [[Target]]) -> [SystemError?] {
     let began = SystemClock.monotonicNanoseconds
     defer { onFlush(.nanoseconds(Int64(SystemClock.monotonicNanoseconds - began))) }
@@ -88,7 +90,7 @@ final class Flusher: Sendable {
     }
     let failures = Mutex([SystemError?](repeating: nil, count: callers.count))
     let all = callers.enumerated().flatMap { caller, targets in targets.map { (caller, $0) } }
-    // All at the same time, those of one caller too: the disk waits once for what it gets together.
+    // All at once, including the targets of one caller: the disk then completes them in a single pass.
     queues.perform(all.count) { index in
       let (caller, target) = all[index]
       do throws(SystemError) {

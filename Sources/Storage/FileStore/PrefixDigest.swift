@@ -3,18 +3,18 @@ import Foundation
 import SnapshotFormat
 import SystemIO
 
-/// The digest of a file's beginning, which goes on as the file grows, and catches up where it was not told.
+/// The SHA-256 digest of a file's first bytes. It is updated as the file grows, and reads bytes that it has missed.
 struct PrefixDigest {
   private static let pieceSize = 256 << 10
-  /// How much is read at once where others wait for the same thread.
+  /// The number of bytes read at once while other work waits for the same thread.
   static let sliceSize: Int64 = 8 << 20
 
   private var hash = SHA256()
-  /// Of how many bytes it is.
+  /// The number of bytes that are hashed.
   private(set) var count: Int64 = 0
 
-  /// Takes bytes that were written at `offset`. Where those before them are not in it yet, it reads as many of them as
-  /// keep a writer up for hardly longer, so that little is left to be read in the end.
+  /// Hashes bytes that were written at `offset`. If bytes before them are not hashed yet, it reads a limited number of
+  /// those instead: enough to catch up over time, and few enough to delay the writer only a little.
   mutating func take(_ bytes: IOBuffer, at offset: Int64, of file: File) throws(SystemError) {
     if count == offset {
       unsafe bytes.withUnsafeBytes { unsafe hash.update(bufferPointer: $0) }
@@ -24,7 +24,7 @@ struct PrefixDigest {
     }
   }
 
-  /// Reads `file` up to `end`.
+  /// Reads and hashes `file` up to `end`.
   mutating func catchUp(to end: Int64, of file: File) throws(SystemError) {
     while count < end {
       let bytes = try file.read(upTo: Int(min(Int64(Self.pieceSize), end - count)), at: count)
@@ -36,6 +36,6 @@ struct PrefixDigest {
     }
   }
 
-  /// The digest of what it took.
+  /// The digest of all bytes hashed so far.
   var value: ContentDigest { ContentDigest(hash.finalize()) }
 }

@@ -1,14 +1,14 @@
 import SnapshotStore
 import Synchronization
 
-/// How much room is taken: by what is kept, and by what is on its way in.
+/// Counts the bytes of stored bundles and of arriving uploads, and enforces the quota.
 final class QuotaTracker: Sendable {
   private struct State {
     var kept: StoreUsage
     var arriving: Int64 = 0
   }
 
-  /// The most bytes that may be kept and on their way together; `nil` is without a limit.
+  /// The most bytes that bundles and arriving uploads may have together; `nil` means no limit.
   private let quota: Int64?
   private let state: Mutex<State>
 
@@ -17,18 +17,18 @@ final class QuotaTracker: Sendable {
     state = Mutex(State(kept: kept))
   }
 
-  /// What is kept.
+  /// The stored bundles.
   var kept: StoreUsage { state.withLock { $0.kept } }
 
-  /// How many bytes are on their way.
+  /// The number of bytes of arriving uploads.
   var arriving: Int64 { state.withLock { $0.arriving } }
 
-  /// Throws where so many bytes more would be too many.
+  /// Throws ``StoreError/quotaExceeded(limit:)`` if `count` more bytes would exceed the quota.
   func requireRoom(for count: Int64) throws(StoreError) {
     try state.withLock { state throws(StoreError) in try require(count, in: state) }
   }
 
-  /// A bundle of `size` bytes is no longer kept.
+  /// Subtracts a bundle of `size` bytes that was removed.
   func forget(_ size: Int64) {
     state.withLock { state in
       state.kept.bundles -= 1
@@ -42,7 +42,7 @@ final class QuotaTracker: Sendable {
     guard !overflow, sum <= quota else { throw .quotaExceeded(limit: quota) }
   }
 
-  /// The room that one upload takes, until it is let go.
+  /// The space that one upload reserves, until it is kept, released or deinitialized.
   final class Arrival: Sendable {
     private let quotaTracker: QuotaTracker
     private let size = Mutex<Int64>(0)
@@ -51,7 +51,7 @@ final class QuotaTracker: Sendable {
 
     deinit { release() }
 
-    /// Takes room for `count` more bytes, or throws.
+    /// Reserves `count` more bytes; throws ``StoreError/quotaExceeded(limit:)``.
     func grow(by count: Int64) throws(StoreError) {
       try size.withLock { size throws(StoreError) in
         try quotaTracker.state.withLock { state throws(StoreError) in
@@ -62,7 +62,7 @@ final class QuotaTracker: Sendable {
       }
     }
 
-    /// Takes the room of `count` bytes that are there already.
+    /// Reserves `count` bytes that are stored already, without checking the quota.
     func restore(_ count: Int64) {
       size.withLock { size in
         quotaTracker.state.withLock { $0.arriving += count }
@@ -70,10 +70,10 @@ final class QuotaTracker: Sendable {
       }
     }
 
-    /// Gives the room of `count` bytes back.
+    /// Releases `count` bytes.
     func shrink(by count: Int64) { restore(-count) }
 
-    /// Gives the room back of all but `count` bytes.
+    /// Releases all but `count` bytes.
     func keepOnly(_ count: Int64) {
       size.withLock { size in
         let excess = max(size - count, 0)
@@ -82,7 +82,7 @@ final class QuotaTracker: Sendable {
       }
     }
 
-    /// What arrived is kept.
+    /// Counts the reserved bytes as a stored bundle.
     func keep() {
       end { kept, size in
         kept.bundles += 1
@@ -90,7 +90,7 @@ final class QuotaTracker: Sendable {
       }
     }
 
-    /// Gives the room back.
+    /// Releases all reserved bytes.
     func release() { end { _, _ in } }
 
     private func end(_ change: (inout StoreUsage, Int64) -> Void) {

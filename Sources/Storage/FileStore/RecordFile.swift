@@ -2,11 +2,12 @@ import Foundation
 import SnapshotFormat
 import SystemIO
 
-/// A record as the bytes of its file: JSON whose second line is the digest of all others, so that damage shows.
+/// Encodes a record as the bytes of its file: JSON whose second line is the digest of all other lines, so that damage
+/// is detected.
 ///
-/// Files without that line are read too: those of older versions, and what people wrote by hand.
+/// Files without that line are accepted too: those of older versions, and those written by hand.
 enum RecordFile {
-  /// The bytes are not those that were written.
+  /// The bytes are damaged, or are not a record.
   struct Damage: Error {}
 
   private static let opening = Array("{\n".utf8)
@@ -14,7 +15,7 @@ enum RecordFile {
   private static let suffix = Array("\",\n".utf8)
   private static let lineLength = prefix.count + 64 + suffix.count
 
-  /// The bytes that keep `record`.
+  /// The bytes of the file of `record`.
   static func encode(_ record: SnapshotRecord) throws(SystemError) -> [UInt8] {
     do {
       let json = Array(try SnapshotJSON.encode(record, pretty: true))
@@ -25,10 +26,10 @@ enum RecordFile {
     }
   }
 
-  /// The record that `bytes` keep.
+  /// The record in `bytes`. Throws ``Damage`` if its digest differs or it can't be decoded.
   static func decode(_ bytes: [UInt8]) throws(Damage) -> SnapshotRecord {
     let end = opening.count + lineLength
-    // Damage does not change the length of a line, so that one with a damaged beginning is told from none.
+    // Damage does not change a line's length, so the length detects a digest line even if its beginning is damaged.
     if bytes.dropFirst(opening.count).firstIndex(of: UInt8(ascii: "\n")) == end - 1 {
       guard bytes[opening.count..<end] == line(of: bytes[..<opening.count] + bytes[end...])[...] else {
         throw Damage()

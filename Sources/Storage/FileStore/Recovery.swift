@@ -3,21 +3,21 @@ import SnapshotFormat
 import SnapshotStore
 import SystemIO
 
-/// Puts right what a crash left, before anything is served.
+/// Repairs the storage after a crash, before the store serves any request.
 struct Recovery {
   let layout: StorageLayout
   let logger: Logger
 
-  /// Makes the folders of a storage that has none, each of them lasting.
+  /// Creates the folders of a new storage, and makes each durable.
   static func prepare(_ layout: StorageLayout) throws(SystemError) {
     for folder in [layout.bundles, layout.uploads] { try Folder.createDurably(folder) }
-    // A process that was killed may have made the storage and not flushed its name: it holds nothing then.
+    // A process that was killed may have created the folder without flushing its name. It is then still empty.
     if try Folder.entries(layout.bundles).isEmpty { try Folder.synchronize(Folder.parent(of: layout.root)) }
   }
 
-  /// Removes what was staged and never published, but for uploads that may be resumed, ends deletions that were begun, and makes what is published
-  /// last: a crash may have come between a publication and the flush of its folder.
-  /// - Returns: the folders in `bundles/`, each of which would survive a power cut, and how much is in them.
+  /// Removes staged files that were never published, except those of resumable uploads; completes deletions; and
+  /// synchronizes published bundles, since a crash can come between a publication and the flush of its folder.
+  /// - Returns: the folders in `bundles/`, each of them durable, and the number and bytes of their bundles.
   func run() throws(SystemError) -> (folders: Set<String>, usage: StoreUsage) {
     for name in try Folder.entries(layout.uploads) where StorageLayout.upload(ofFile: name) == nil {
       try Folder.removeTree(layout.uploads + "/" + name)
@@ -40,7 +40,8 @@ struct Recovery {
         found[id, default: []].insert(kind)
       } else {
         logger.warning(
-          "There is a file in the storage that is none of its own", metadata: ["path": "\(folder)/\(name)"])
+          "There is a file in the storage that the server did not create",
+          metadata: ["path": "\(folder)/\(name)"])
       }
     }
     for (id, kinds) in found {
@@ -50,7 +51,7 @@ struct Recovery {
       } else if !kinds.contains(.record) {
         for kind in bundles { try setAside(id, kind) }
       } else if let bundle = bundles.first {
-        // The same bytes came again for what was damaged.
+        // The damaged bundle was uploaded again, and a crash came before the damaged file was removed.
         if bundles.count > 1 { try Folder.removeIfPresent(layout.path(.damaged, of: id)) }
         usage.bundles += 1
         usage.bytes += try Folder.size(of: layout.path(bundle, of: id))
@@ -65,10 +66,11 @@ struct Recovery {
     for kind in [StorageLayout.Kind.bundle, .damaged, .record] {
       try Folder.removeIfPresent(layout.path(kind, of: id))
     }
-    logger.info("Ended a deletion", metadata: ["id": "\(id)"])
+    logger.info("Completed a deletion", metadata: ["id": "\(id)"])
   }
 
-  /// Nobody knows the report of a bundle without a record, so nobody may fetch it; but it is not ours to remove.
+  /// The report of a bundle without a record is unknown, so no client may fetch it. But the store must not delete it
+  /// either.
   private func setAside(_ id: SnapshotID, _ kind: StorageLayout.Kind) throws(SystemError) {
     try Folder.create(layout.setAside)
     let place = "\(layout.setAside)/\(SnapshotID())-\(id).\(kind.rawValue)"

@@ -3,12 +3,12 @@ import SnapshotFormat
 import SnapshotStore
 import SystemIO
 
-/// Where things lie below one storage folder, and how they are read.
+/// The paths of all files below one storage folder, and how they are read.
 ///
-/// A bundle is published when its `.zip` stands under its final name, and deleted when its `.deleted` stands
-/// there, whatever else does. One whose bytes were damaged has another name: `.damaged` in place of `.zip`.
+/// A bundle is published if its `.zip` exists under its final name, and deleted if its `.deleted` exists, whatever
+/// other files exist. A bundle that was found damaged is renamed from `.zip` to `.damaged`.
 struct StorageLayout: Sendable {
-  /// What stands under a bundle's name.
+  /// The files of a bundle, by their extension.
   enum Kind: String, CaseIterable {
     case bundle = "zip"
     case damaged
@@ -19,9 +19,9 @@ struct StorageLayout: Sendable {
   /// The storage folder.
   let root: String
   let bundles: String
-  /// What was read of it; whoever changes or removes a record's file says so with ``forget(_:)``.
+  /// Caches records that were read recently. After changing or removing a record's file, call ``forget(_:)``.
   let records = RecordCache()
-  /// Bundles that were read a short while ago.
+  /// Keeps bundles open that were read recently.
   private let files = OpenFiles()
 
   init(root: String) {
@@ -30,12 +30,11 @@ struct StorageLayout: Sendable {
   }
 
   var uploads: String { root + "/uploads" }
-  /// Bundles that were found without a record: kept for people to look at, served to nobody.
+  /// Bundles that were found without a record: kept for the operator to inspect, and never served.
   var setAside: String { root + "/set-aside" }
   var lock: String { root + "/lock" }
 
-  /// What is kept of one upload that may be resumed: how far it is, its bytes, and the record that they are about to
-  /// be published with.
+  /// The files of a resumable upload: its progress, its bytes, and the record that is staged when it is published.
   enum UploadPart: String, CaseIterable {
     case state = "upload"
     case bytes = "part"
@@ -44,19 +43,25 @@ struct StorageLayout: Sendable {
 
   func path(_ part: UploadPart, of id: UploadID) -> String { "\(uploads)/\(id).\(part.rawValue)" }
 
-  /// What becomes a bundle of the upload.
+  /// The files that become a bundle when the upload is published.
   func staged(_ id: UploadID) -> StagedBundle {
     StagedBundle(bundle: path(.bytes, of: id), record: path(.record, of: id))
   }
 
-  /// The upload that a file in ``uploads`` is of, by its name; `nil` for one that is of none which may be resumed.
+  /// New names for the files of a transient upload.
+  func newStaged() -> StagedBundle {
+    let name = "\(uploads)/\(SnapshotID())"
+    return StagedBundle(bundle: name + ".zip", record: name + ".json")
+  }
+
+  /// The resumable upload that a file in ``uploads`` belongs to, by its name; `nil` if it belongs to none.
   static func upload(ofFile name: String) -> UploadID? {
     let parts = name.split(separator: ".", maxSplits: 1)
     guard parts.count == 2, UploadPart(rawValue: String(parts[1])) != nil else { return nil }
     return UploadID(String(parts[0]))
   }
 
-  /// The folder that holds everything of `id`: named after its first two digits.
+  /// The folder that holds all files of `id`, named after the first two digits of `id`.
   func folder(of id: SnapshotID) -> String { bundles + "/" + Self.shard(of: id.description) }
 
   private static func shard(of name: String) -> Substring {
@@ -76,7 +81,7 @@ struct StorageLayout: Sendable {
     return path
   }
 
-  /// What a file in one of ``folders()`` is, by its name; `nil` for one that has no business there.
+  /// Parses the name of a file in one of ``folders()``; `nil` if it is not the name of a bundle's file.
   static func parse(_ name: String, in folder: String) -> (id: SnapshotID, kind: Kind)? {
     let parts = name.split(separator: ".", maxSplits: 1)
     guard parts.count == 2, let id = SnapshotID(String(parts[0])), id.description == parts[0],
@@ -94,11 +99,11 @@ struct StorageLayout: Sendable {
     return folders
   }
 
-  /// The bundles published in one of ``folders()``, those set aside among them, by name.
+  /// The bundles published in one of ``folders()``, including those set aside, sorted by name.
   func published(in folder: String) throws(SystemError) -> [SnapshotID] {
     var published: [SnapshotID] = []
     var deleted: SnapshotID?
-    // By name, a tombstone comes after what is damaged and before the bundle.
+    // In the sorted entries, a tombstone follows the damaged bundle and precedes the bundle.
     for case let (id, kind)? in try Folder.entries(folder).map({ Self.parse($0, in: folder) }) {
       switch kind {
       case .tombstone:
@@ -112,19 +117,29 @@ struct StorageLayout: Sendable {
     return published
   }
 
-  /// Throws what is to be said of a UUID that names no bundle.
+  /// Throws ``StoreError/deleted`` or ``StoreError/notFound`` unless a bundle has this UUID.
   func requirePublished(_ id: SnapshotID) throws(StoreError) {
     if try has(.tombstone, of: id) { throw .deleted }
     if try has(.bundle, of: id) { return }
     guard try has(.damaged, of: id) else { throw .notFound }
   }
 
-  /// Whether there is such a file of `id`. Throws where the disk can't tell.
+  /// Whether `id` names a bundle, or did before it was deleted.
+  func isTaken(_ id: SnapshotID) throws(StoreError) -> Bool {
+    do throws(StoreError) { try requirePublished(id) } catch .notFound {
+      return false
+    } catch .deleted {
+      return true
+    }
+    return true
+  }
+
+  /// Whether a file of this kind exists for `id`. Throws if the file system fails.
   private func has(_ kind: Kind, of id: SnapshotID) throws(StoreError) -> Bool {
     do { return try Folder.kind(of: path(kind, of: id)) != nil } catch { throw StoreError(error) }
   }
 
-  /// Whether the bundle is out of use: it stands under the other name alone.
+  /// Whether the bundle is out of use: only its `.damaged` file exists.
   func isSetAside(_ id: SnapshotID) throws(StoreError) -> Bool {
     if try has(.bundle, of: id) { return false }
     return try has(.damaged, of: id)
@@ -138,10 +153,10 @@ struct StorageLayout: Sendable {
     return served
   }
 
-  /// The record as it is written, whether or not it was read before.
+  /// The record as stored in its file, bypassing the cache.
   func storedRecord(_ id: SnapshotID) throws(StoreError) -> SnapshotRecord { try read(id).record }
 
-  /// `record` with what the name of its bundle says of it.
+  /// `record`, marked as damaged if its bundle is set aside.
   func asServed(_ record: SnapshotRecord) throws(StoreError) -> SnapshotRecord {
     guard try isSetAside(record.id) else { return record }
     var record = record
@@ -164,9 +179,9 @@ struct StorageLayout: Sendable {
     }
   }
 
-  /// Throws ``StoreError/damaged`` for a bundle that was found damaged, or whose length is not that of its record.
-  /// - Parameter isAnew: whether the record is neither asked of those that were read before nor kept with them, and the
-  ///   bundle is opened as long as it was not set aside.
+  /// Opens a bundle. Throws ``StoreError/damaged`` if it was found damaged or its length differs from its record's.
+  /// - Parameter isAnew: whether to bypass the cache, and to open any bundle that is not set aside, even if its length
+  ///   differs from its record's.
   func open(_ id: SnapshotID, anew isAnew: Bool = false) throws(StoreError) -> StoredBundle {
     try requirePublished(id)
     if try isSetAside(id) { throw .damaged }
@@ -180,19 +195,19 @@ struct StorageLayout: Sendable {
     return StoredBundle(record: record, file: file)
   }
 
-  /// A record that was read a short while ago and whose bundle is still there, else `nil`. Reads nothing from the disk:
-  /// the system has the names of such a bundle in memory.
+  /// A record that was read recently and whose bundle still exists, else `nil`. Does not wait for the disk: the file
+  /// names of such a bundle are in the system's cache.
   func recentRecord(_ id: SnapshotID) -> SnapshotRecord? {
     guard let record = records.record(id) else { return nil }
     do throws(SystemError) {
       return try Folder.exists(path(.bundle, of: id)) ? record : nil
     } catch {
-      // `record(_:)`, which the caller asks next, meets the same failure and throws it.
+      // The caller then calls `record(_:)`, which fails in the same way and throws.
       return nil
     }
   }
 
-  /// A bundle whose record was read a short while ago, if the system can open it without the disk, else `nil`.
+  /// Opens a bundle whose record was read recently, if the system can open it without the disk; else `nil`.
   func openRecent(_ id: SnapshotID) -> StoredBundle? {
     guard let record = records.record(id), record.verified != .damaged,
       let (file, size) = files.file(cached: path(.bundle, of: id)), size == record.size
@@ -200,16 +215,16 @@ struct StorageLayout: Sendable {
     return StoredBundle(record: record, file: file)
   }
 
-  /// Drops what is kept in memory or open of a bundle whose record or bytes have just been changed or removed.
+  /// Drops the cached record and the open file of a bundle whose record or bytes have just been changed or removed.
   func forget(_ id: SnapshotID) {
     records.forget(id)
     files.forget(path(.bundle, of: id))
   }
 
-  /// Closes the bundles that are kept open, once nobody reads them.
+  /// Closes the bundles that are kept open, once no reader uses them.
   func closeFiles() { files.removeAll() }
 
-  /// Reads what was there a moment ago; where it is gone, the bundle was deleted meanwhile.
+  /// Reads a file that was there a moment ago. If it is gone, the bundle was deleted in the meantime.
   private func present<Value>(
     _ id: SnapshotID, _ read: () throws(SystemError) -> Value
   ) throws(StoreError) -> Value {

@@ -1,13 +1,13 @@
 import SystemIO
 
-/// Keeps all other servers out of a storage folder.
+/// Locks a storage folder against other servers.
 ///
-/// The folder itself is locked and not only the file `lock` in it: a file can be removed and made again, and the lock of
-/// the new one is free. Some network file systems lock no folders; there the file alone counts.
+/// The folder itself is locked, not only the file `lock` in it: after that file is removed and created again, the new
+/// file is not locked. Some network file systems can't lock folders; there only the file is locked.
 struct StorageLock: Sendable {
   private let held: [File]
 
-  /// Takes the lock; `nil` where another server holds it.
+  /// Acquires the lock; `nil` if another server holds it.
   init?(_ layout: StorageLayout) throws(SystemError) {
     var held: [File] = []
     let folder = try File(layout.root)
@@ -23,7 +23,7 @@ struct StorageLock: Sendable {
     self.held = held
   }
 
-  /// Gives the lock back.
+  /// Releases the lock.
   func release() throws(SystemError) {
     for file in held { try file.unlock() }
   }

@@ -1,12 +1,13 @@
 import Dispatch
 import Foundation
-package import SnapshotStore
+import SnapshotStore
 import Synchronization
 import SystemIO
 
-/// Finds out whether a store can write: by writing, on demand, and not more often than every few seconds.
+/// Tests whether a store can write by writing a file, on demand and at most once every few seconds.
 ///
-/// A disk that does not answer holds up the probe and nobody else: callers are told so after a while.
+/// A disk that does not respond blocks only the probe's own thread: callers get ``StorageFault/notAnswering`` after a
+/// while.
 final class WriteProbe: Sendable {
   private struct State {
     var fault: StorageFault?
@@ -24,8 +25,8 @@ final class WriteProbe: Sendable {
   private let state = Mutex(State())
 
   /// - Parameters:
-  ///   - lifetime: how long an answer counts.
-  ///   - patience: how long a caller waits for one.
+  ///   - lifetime: how long a result is reused.
+  ///   - patience: how long a caller waits for a result.
   ///   - write: writes something and removes it. Blocks.
   init(
     lifetime: Duration = .seconds(2), patience: Duration = .seconds(3),
@@ -36,7 +37,7 @@ final class WriteProbe: Sendable {
     self.write = write
   }
 
-  /// Why nothing can be written; `nil` where it can.
+  /// The reason why nothing can be written; `nil` if writing works.
   func fault() async -> StorageFault? {
     await withCheckedContinuation { continuation in
       let known = state.withLock { state -> (fault: StorageFault?, Void)? in
@@ -91,20 +92,15 @@ extension Duration {
   fileprivate var seconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
 }
 
-extension FileBundleStore {
-  /// Why no bundle can be taken in at the moment.
-  package func fault() async -> StorageFault? { await writeProbe.fault() }
-
-  /// Writes a file in `uploads/`, flushes it and removes it.
-  static func makeWriteProbe(
-    _ configuration: Configuration, _ layout: StorageLayout, _ faults: FaultInjection
-  ) -> WriteProbe {
-    WriteProbe { () throws(StoreError) in
+extension WriteProbe {
+  /// Creates a probe that writes a file in `uploads/`, flushes it and removes it.
+  convenience init(of folder: StorageFolder) {
+    self.init { () throws(StoreError) in
       do throws(SystemError) {
-        guard try faults.availableBytes(layout.root) >= configuration.reserve else {
-          throw .full(layout.root)
+        guard try folder.faults.availableBytes(folder.layout.root) >= folder.reserve else {
+          throw .full(folder.layout.root)
         }
-        let path = "\(layout.uploads)/probe"
+        let path = "\(folder.layout.uploads)/probe"
         try Folder.removeIfPresent(path)
         let file = try File(path, .create(mode: 0o600))
         try file.write([1], at: 0)

@@ -1,7 +1,10 @@
-/// What of the rows of an index that is made anew waits to be written in the order of their places: rows come in the
-/// order of their ids, so that each would go between two that lie elsewhere.
+import Foundation
+import SnapshotStore
+
+/// Entries and terms of an index under construction that wait to be written in the order of their places. A rebuild
+/// inserts rows in the order of their ids; written at once, each would go into the middle of both tables.
 struct Backlog {
-  /// A row's entry in the list.
+  /// A row of the table `listing`.
   struct Entry {
     let place: Int64
     let number: Int64
@@ -9,15 +12,15 @@ struct Backlog {
     let size: Int64
   }
 
-  /// What a row is found by.
+  /// The search terms of a row.
   struct Found {
     let place: Int64
     let terms: IndexWriter.Terms
   }
 
-  /// The most entries that wait: 2 MB.
+  /// The maximum number of entries that wait: about 2 MB.
   private static let entryLimit = 1 << 16
-  /// The most bytes of terms that wait.
+  /// The maximum number of bytes of terms that wait.
   private static let termLimit = 16 << 20
 
   private var entries: [Entry] = []
@@ -30,17 +33,28 @@ struct Backlog {
     bytes += terms.description.utf8.count + terms.identifiers.utf8.count + 64
   }
 
-  /// The entries, in their order, once there are enough of them or where `all` are wanted.
+  /// Removes and returns the entries in the order of their places, if the limit is reached or `all` is set.
   mutating func takeEntries(all: Bool) -> [Entry] {
     guard all || entries.count >= Self.entryLimit else { return [] }
     defer { entries.removeAll() }
     return entries.sorted { $0.place < $1.place }
   }
 
-  /// The terms in the order of their places, once there are enough of them or where `all` are wanted.
+  /// Removes and returns the terms in the order of their places, if the limit is reached or `all` is set.
   mutating func takeTerms(all: Bool) -> [Found] {
     guard all || bytes >= Self.termLimit else { return [] }
     defer { (found, bytes) = ([], 0) }
     return found.sorted { $0.place < $1.place }
   }
+}
+
+/// A change that waits for the next transaction, which writes all waiting changes.
+struct PendingChange: Sendable {
+  enum Kind: Sendable {
+    case insert([PreparedRecord])
+    case remove(Data)
+  }
+
+  let kind: Kind
+  let finish: @Sendable (CatalogError?) -> Void
 }

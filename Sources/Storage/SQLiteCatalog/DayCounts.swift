@@ -1,11 +1,11 @@
 import GRDB
 import SnapshotStore
 
-/// How many records, and how many bytes of bundles, came and went on each day: what is to be added to the table `day`.
+/// The numbers of records and of bundle bytes added and removed on each day: the increments for the table `day`.
 struct DayCounts {
   private var changes: [Int: (count: Int, bytes: Int64)] = [:]
 
-  /// Takes note of `count` records, less than none for those that go, received at that millisecond since 1970.
+  /// Adds `count` records received at `received`, in milliseconds since 1970. A negative count is for removed records.
   mutating func add(_ count: Int, received: Int64, size: Int64) {
     guard count != 0 || size != 0 else { return }
     var change = changes[CatalogActivity.day(ofMillisecond: received)] ?? (0, 0)
@@ -14,7 +14,7 @@ struct DayCounts {
     changes[CatalogActivity.day(ofMillisecond: received)] = change
   }
 
-  /// Adds all of it to the table.
+  /// Adds the increments to the table.
   func write(_ db: Database) throws {
     for (day, change) in changes {
       try db.cachedStatement(
@@ -26,7 +26,7 @@ struct DayCounts {
     }
   }
 
-  /// What the table says of `days`.
+  /// Reads the counts of `days` from the table.
   static func read(_ days: ClosedRange<Int>, _ db: Database) throws -> CatalogActivity {
     let rows = try Row.fetchAll(
       db.cachedStatement(

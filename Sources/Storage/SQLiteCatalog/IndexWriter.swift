@@ -2,20 +2,20 @@ import Foundation
 import GRDB
 import SnapshotStore
 
-/// Changes rows within a transaction.
+/// Changes the rows of the index within a transaction.
 struct IndexWriter {
-  /// What an index that is made anew needs from one transaction to the next.
+  /// The state of a rebuild that is carried from one transaction to the next.
   struct Rebuild {
     var places = PlaceBook()
     var backlog = Backlog()
   }
 
   let db: Database
-  /// What waits of an index that is made anew; `nil` where all of a row is written at once.
+  /// The state of the rebuild; `nil` if the index is complete and rows are written immediately.
   private(set) var rebuild: Rebuild?
-  /// The versions that are known to have a row.
+  /// The versions that are known to be in the table `version`.
   private var versions: Set<Data> = []
-  /// What has come and gone since the beginning.
+  /// The changes to the table `day` in this transaction.
   private var days = DayCounts()
 
   init(db: Database, rebuild: Rebuild?) {
@@ -23,7 +23,7 @@ struct IndexWriter {
     self.rebuild = rebuild
   }
 
-  /// What a row is found by: what the index has to be told again to forget it.
+  /// The search terms of a row. FTS5 needs them again to remove the row, since the table keeps no text.
   struct Terms: Equatable {
     let description: String
     let identifiers: String
@@ -38,7 +38,7 @@ struct IndexWriter {
     let terms: Terms
   }
 
-  /// Adds a record, or replaces the one with the same id, by the rules of ``SnapshotStore/Catalog``.
+  /// Adds a record, or replaces the one with the same id, as ``SnapshotStore/Catalog`` specifies.
   mutating func insert(_ record: PreparedRecord) throws {
     if try addFirst(record) { return }
     guard try !isRemoved(record.id) else { return }
@@ -73,21 +73,22 @@ struct IndexWriter {
     }
   }
 
-  /// Removes a record, and takes note.
+  /// Removes a record, and notes its id so that it is never inserted again.
   mutating func remove(_ id: Data) throws {
     if let existing = try existing(id) { try delete(existing) }
     try cached("INSERT OR IGNORE INTO removed VALUES (?)", [id])
   }
 
-  /// Writes what is counted of all that was inserted and removed, and what waits: once, in the end.
-  /// - Parameter all: whether nothing may wait any longer.
+  /// Writes the counts of the transaction and the waiting rows. Call it once, at the end of the transaction.
+  /// - Parameter all: whether to write all waiting rows, even if they are few.
   mutating func finish(all: Bool = false) throws {
     try catchUp(all: all)
     try days.write(db)
   }
 
-  /// Adds a record by one look at the index, where it is new and, unless the index is made anew, the first of its
-  /// millisecond, as nearly all are.
+  /// Adds a record with a single statement, if it is new and, unless this is a rebuild, the first of its millisecond.
+  /// This covers nearly all records.
+  /// - Returns: whether the record was added.
   private mutating func addFirst(_ record: PreparedRecord) throws -> Bool {
     let place = try rebuild?.places.take(record.received) ?? Place.range(record.received).lowerBound
     let terms = Self.terms(of: record)
@@ -104,7 +105,7 @@ struct IndexWriter {
     try note(record, terms, at: place)
   }
 
-  /// Writes what belongs to the row that was just inserted.
+  /// Writes the entries that belong to the row inserted last.
   private mutating func note(_ record: PreparedRecord, _ terms: Terms, at place: Int64) throws {
     let entry = Backlog.Entry(
       place: place, number: db.lastInsertedRowID, received: record.received, size: record.size)
@@ -118,7 +119,7 @@ struct IndexWriter {
     }
   }
 
-  /// Writes what waits, if it is enough or `all` is wanted.
+  /// Writes the waiting rows, if they are many or `all` is set.
   private mutating func catchUp(all: Bool) throws {
     for entry in rebuild?.backlog.takeEntries(all: all) ?? [] { try addEntry(entry) }
     for found in rebuild?.backlog.takeTerms(all: all) ?? [] { try addTerms(found.terms, at: found.place) }

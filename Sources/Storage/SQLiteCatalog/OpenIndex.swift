@@ -4,26 +4,26 @@ import SnapshotStore
 import Synchronization
 import SystemIO
 
-/// One database file while it is open.
+/// An open database file.
 ///
-/// While it is made anew it has no journal: nobody reads it, and what a crash leaves of it is thrown away. Every page is
-/// written once, instead of into a log, out of it and into the database.
+/// During a rebuild it has no journal, so that every page is written once. No reader uses the database then, and the
+/// file is discarded after a crash.
 final class OpenIndex: Sendable {
   let database: any DatabaseWriter
   let generation: Int
   private let configuration: SQLiteCatalog.Configuration
   private let files: Mutex<Files>
   private let known: Mutex<CatalogState.Extent>
-  /// What waits while it is made anew, for the one writer; `nil` once everything is in it.
+  /// The state of a rebuild, used by the single writer; `nil` once the index is complete.
   private let rebuild: Mutex<IndexWriter.Rebuild?>
 
-  /// How much of the store it knows.
+  /// How much of the store the index covers.
   var extent: CatalogState.Extent {
     get { known.withLock { $0 } }
     set { known.withLock { $0 = newValue } }
   }
 
-  /// Opens the database, or makes it. Blocks.
+  /// Opens the database, or creates it. Blocks the calling thread.
   init(_ configuration: SQLiteCatalog.Configuration, generation: Int) throws {
     let path = configuration.path
     self.configuration = configuration
@@ -48,34 +48,34 @@ final class OpenIndex: Sendable {
     known = Mutex(try Self.prepare(database, isNew: isNew))
     rebuild = Mutex(isNew ? IndexWriter.Rebuild() : nil)
     files = Mutex(Files(path))
-    // That the database is in use lasts from here on. Later commits need not: after a power cut the database is without
-    // the last of them, and is compared with the store because it was in use.
+    // The mark that the database is in use is durable at this point. Later commits are not flushed: a power cut can
+    // lose the last ones, and the mark then causes a comparison with the store.
     if isNew { try set(.rebuild) } else { try Self.flushCommits(of: database, always: false) }
     // An earlier version, or another program, may have left one when it crashed.
     try Folder.removeIfPresent(path + "-shm")
   }
 
-  /// The file's name for SQLite, with the VFS that keeps the index of the log on the heap.
+  /// The file name for SQLite, with the VFS that keeps the index of the write-ahead log on the heap.
   ///
-  /// The usual one maps it from a file: where that file is truncated, or its volume fails, the process gets `SIGBUS`. With
-  /// this one nothing is mapped, the connections of this process share the index as before, and other processes find the
-  /// database locked.
+  /// The default VFS maps this index from a file, so that the process receives `SIGBUS` if the file is truncated or its
+  /// volume fails. This VFS maps nothing. The connections of this process still share the index; other processes find
+  /// the database locked.
   private static func unmapped(_ path: String) -> String {
     let name = path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? path
     return (path.hasPrefix("/") ? "file://" : "file:") + name + "?vfs=unix-excl"
   }
 
-  /// Sets up what is new, refuses what is of another form, and notes that the database is in use.
+  /// Creates the schema of a new database, rejects a database of another format, and marks the database as in use.
   private static func prepare(_ database: any DatabaseWriter, isNew: Bool) throws -> CatalogState.Extent {
     let format = try database.read { try Int.fetchOne($0, sql: "PRAGMA user_version") ?? 0 }
     guard isNew || format == Schema.format, try !database.read(Schema.migrator.hasBeenSuperseded) else {
       throw OtherForm(format: format)
     }
-    // What waited to be written went with whoever began it.
+    // The rows that waited in memory were lost with the process that started the rebuild.
     guard try isNew || database.read({ try value("complete", $0) }) == 1 else { throw Unfinished() }
     try Schema.migrator.migrate(database)
     return try database.write { db in
-      // Ten times as many pages as SQLite's own: after a crash every record is written again.
+      // Ten times SQLite's default: after a crash every record is written again.
       try db.execute(sql: "PRAGMA wal_autocheckpoint = 10000")
       try db.execute(sql: "PRAGMA journal_size_limit = \(64 << 20)")
       try db.execute(sql: "DELETE FROM removed")
@@ -85,23 +85,23 @@ final class OpenIndex: Sendable {
     }
   }
 
-  /// A database that was made by an older or newer version.
+  /// The database was written by an older or newer version.
   struct OtherForm: Error, CustomStringConvertible {
     let format: Int
-    var description: String { "It is of form \(format), not \(Schema.format)." }
+    var description: String { "The database has format \(format) instead of \(Schema.format)." }
   }
 
-  /// A database that was not filled to the end.
+  /// The database was never filled completely.
   struct Unfinished: Error, CustomStringConvertible {
-    var description: String { "It was never complete." }
+    var description: String { "The database was never filled completely." }
   }
 
-  /// A file that went while it was made anew.
+  /// The file was removed or replaced during the rebuild.
   struct Gone: Error, CustomStringConvertible {
-    var description: String { "It is gone." }
+    var description: String { "The database was removed or replaced during the rebuild." }
   }
 
-  /// The database and its log, as they are found by their names.
+  /// The identity and sizes of the database and its log, as found at their paths.
   private struct Files {
     private(set) var identity: FileIdentity?
     private var sizes: [Int64] = []
@@ -116,43 +116,43 @@ final class OpenIndex: Sendable {
       }
     }
 
-    /// Whether these are `former`, and none of them has lost bytes.
+    /// Whether these are the same files as `former`, and none of them is shorter.
     func keep(_ former: Files) -> Bool {
       identity != nil && identity == former.identity && zip(sizes, former.sizes).allSatisfy { $0 >= $1 }
     }
   }
 
-  /// Whether the files are still the ones that were opened, and none is shorter than the last change left it. SQLite would
-  /// not notice by itself: it knows many pages by heart, and would write behind the end of a log that was truncated.
+  /// Whether the files are still those that were opened, and neither is shorter than after the last change. SQLite does
+  /// not notice such a change: it keeps pages in its cache, and would write past the end of a truncated log.
   var isInPlace: Bool { Files(configuration.path).keep(files.withLock { $0 }) }
 
   private func isSame(as other: OpenIndex) -> Bool {
     files.withLock(\.identity) == other.files.withLock(\.identity)
   }
 
-  /// Does what may change the files' sizes.
+  /// Runs a change that can affect the files' sizes, and records the new sizes.
   private func changing<Value>(_ body: () throws -> Value) rethrows -> Value {
     defer {
       let changed = Files(configuration.path)
-      // Another file under that name is none of the index's.
+      // A file that replaced the database does not belong to this index.
       files.withLock { if changed.identity == $0.identity { $0 = changed } }
     }
     return try body()
   }
 
-  /// When the index's parts are merged, of which every commit makes one.
+  /// When FTS5 merges the segments of the index. Every commit adds a segment.
   private struct Merging {
-    /// How many parts are merged little by little as they come; none where 0.
+    /// FTS5's `automerge`: the number of segments of a level that starts an incremental merge; 0 for none.
     let gradually: Int
-    /// How many parts are merged at once.
+    /// FTS5's `crisismerge`: the number of segments of a level that are merged at once.
     let atOnce: Int
-    /// How many bytes wait in memory for a part to be made.
+    /// FTS5's `hashsize`: the number of bytes collected in memory before a segment is written.
     let room: Int
 
-    /// SQLite's own numbers.
+    /// SQLite's defaults.
     static let usual = Merging(gradually: 4, atOnce: 16, room: 1 << 20)
-    /// As seldom as can be, since all are merged in the end; but there must never be 2,000, which is as many as SQLite
-    /// can tell apart. All that waits at once goes into one part.
+    /// As few merges as possible, since all segments are merged at the end. Their number must stay below SQLite's
+    /// maximum of 2,000. The room is large enough for all waiting terms, which then form one segment.
     static let rebuild = Merging(gradually: 0, atOnce: 64, room: 32 << 20)
   }
 
@@ -169,12 +169,12 @@ final class OpenIndex: Sendable {
     }
   }
 
-  /// Changes rows, all that `body` says in one transaction. While the index is made anew some of it waits, and after an
-  /// error there is no telling what: then it is of no use any more.
+  /// Runs `body` in one transaction. During a rebuild some of the rows stay in memory; after an error that state is
+  /// lost, and the index must be discarded.
   func write<Value>(all: Bool = false, _ body: (inout IndexWriter) throws -> Value) throws -> Value {
     try changing {
       try database.write { db in
-        // Taken out, so that it is not copied when it changes.
+        // Taken out of the mutex, so that changing it does not copy it.
         var writer = IndexWriter(db: db, rebuild: rebuild.withLock { $0.take() })
         let value = try body(&writer)
         try writer.finish(all: all)
@@ -184,8 +184,8 @@ final class OpenIndex: Sendable {
     }
   }
 
-  /// Notes that everything is in it.
-  /// - Returns: the index to go on with: what was made anew is opened like any other from now on.
+  /// Marks the index as complete.
+  /// - Returns: the index to use from now on. After a rebuild, that is the same file opened again with a journal.
   func completed() throws -> OpenIndex {
     switch extent {
     case .everything: return self
@@ -197,12 +197,12 @@ final class OpenIndex: Sendable {
     }
   }
 
-  /// Closes what was made anew, once all of it is on the disk, and opens it again.
+  /// Ends a rebuild: writes all waiting rows, synchronizes the file, closes it and opens it again.
   private func finished() throws -> OpenIndex {
     try write(all: true) { _ in }
     try set(.usual)
     try Self.flushCommits(of: database)
-    // Two commits: what was written without being flushed lasts before anything says so.
+    // Two commits: everything written without synchronization is durable before the file states that it is complete.
     try database.write { try Self.set("closed", 0, $0) }
     try database.write { try Self.set("complete", 1, $0) }
     try database.close()
@@ -211,25 +211,25 @@ final class OpenIndex: Sendable {
     return index
   }
 
-  /// Has every commit last from now on, or only those that come before a checkpoint.
+  /// Sets whether SQLite synchronizes the log at every commit, or only before a checkpoint.
   private static func flushCommits(of database: any DatabaseWriter, always: Bool = true) throws {
     try database.writeWithoutTransaction {
       try $0.execute(sql: "PRAGMA synchronous = \(always ? "FULL" : "NORMAL")")
     }
   }
 
-  /// Has SQLite look after its statistics.
+  /// Updates SQLite's statistics.
   func optimize() throws {
     try changing { try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA optimize") } }
   }
 
-  /// Brings the log over into the database, and empties it.
+  /// Copies the log into the database, and truncates the log.
   func checkpoint() throws {
     try changing { try database.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) } }
   }
 
-  /// Merges some of the index's parts into one.
-  /// - Parameter begins: whether to take all parts on.
+  /// Merges some of the segments into one.
+  /// - Parameter begins: whether to start a merge of all segments, instead of continuing one.
   /// - Returns: whether there was something to merge.
   func merge(begins: Bool) throws -> Bool {
     try changing {
@@ -242,7 +242,7 @@ final class OpenIndex: Sendable {
     }
   }
 
-  /// Ends all reading, and closes the file.
+  /// Marks a complete index as closed, ends all reads, and closes the file.
   func close() throws {
     if isInPlace {
       let isComplete = extent == .everything

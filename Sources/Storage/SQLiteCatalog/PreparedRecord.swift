@@ -2,7 +2,7 @@ import Foundation
 import SnapshotFormat
 import SnapshotStore
 
-/// What is written for a record: made before the writer's turn, and on all cores.
+/// The column values of a record. They are computed on all cores before the writer's turn.
 struct PreparedRecord: Sendable {
   let id: Data
   /// Milliseconds since 1970.
@@ -10,14 +10,14 @@ struct PreparedRecord: Sendable {
   let report: String
   let version: Data
   let isPending: Bool
-  /// The bundle's bytes.
+  /// The size of the bundle in bytes.
   let size: Int64
-  /// Those of the record in a list.
+  /// An upper bound for the size of the record as JSON in a list, in bytes.
   let length: Int
   let record: Data
-  /// The terms, with spaces between.
+  /// The search terms of the record without its identifiers, separated by spaces.
   let description: String
-  /// Those of the identifiers; `nil` where they are not known.
+  /// The search terms of the identifiers, separated by spaces; `nil` if the identifiers are not known.
   let identifiers: String?
 
   init(_ record: SnapshotRecord) {

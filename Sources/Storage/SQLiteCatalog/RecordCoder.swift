@@ -1,12 +1,13 @@
 import Foundation
 import SnapshotFormat
 
-/// A record as the bytes of a row: a twentieth of the time that JSON takes, and half the size.
+/// Encodes a record as the bytes of a row. Compared with JSON this takes a twentieth of the time and half the size.
 ///
-/// Numbers are 8 bytes, little-endian; texts and lists begin with their length in 4. The identifiers are left out: they
-/// are in the index already. Only ``Schema/format`` says which form it is, so whatever changes here changes that.
+/// Numbers are 8 bytes, little-endian; texts and lists begin with their length as 4 bytes. The identifiers are omitted:
+/// the index has their terms. The bytes carry no version of their own, so a change of the encoding must raise
+/// ``Schema/format``.
 enum RecordCoder {
-  /// The bytes are none of a record.
+  /// The bytes are not an encoded record.
   struct Malformed: Error {}
 
   static func encode(_ record: SnapshotRecord) -> Data {
@@ -38,6 +39,7 @@ enum RecordCoder {
     writer.append(record.attachedBy) { $0.append($1) }
     writer.append(record.expiresAt) { $0.append($1) }
     writer.append(record.isPinned ? 1 : 0)
+    writer.append(record.manifestID) { $0.bytes += $1.bytes }
     return Data(writer.bytes)
   }
 
@@ -63,6 +65,10 @@ enum RecordCoder {
     let attachedBy = try reader.optional { try $0.text() }
     let expiresAt = try reader.optional { try $0.date() }
     let isPinned = try reader.integer() != 0
+    let manifestID = try reader.optional { reader -> SnapshotID in
+      guard let id = SnapshotID(bytes: try reader.bytes(16)) else { throw Malformed() }
+      return id
+    }
     guard reader.isAtEnd else { throw Malformed() }
     var record = SnapshotRecord(
       id: id, report: report, size: size, sha256: sha256, receivedAt: receivedAt, verified: verified,
@@ -70,6 +76,7 @@ enum RecordCoder {
         id: id, createdAt: createdAt, application: application, device: device, modules: modules),
       metadata: Dictionary(metadata) { first, _ in first }, attachedBy: attachedBy, expiresAt: expiresAt)
     record.isPinned = isPinned
+    record.manifestID = manifestID
     record.recordingCount = recordingCount
     record.createdAt = createdAt
     record.identifiers = nil

@@ -6,14 +6,18 @@ public import SnapshotStore
 import Synchronization
 import SystemIO
 
-/// A catalogue in an SQLite database, which may be deleted or damaged at any time: what it holds can be made anew.
+/// A catalogue in an SQLite database. The file can be deleted or damaged at any time: it is rebuilt from the store.
 ///
-/// It is in write-ahead mode with every commit flushed. One writer does together what waits at the same time; pages are
-/// read beside it, each from one state of the database. A file that is missing, damaged or of another form is replaced by
-/// an empty one, in another ``SnapshotStore/CatalogState/generation``, and lists are refused as
-/// ``SnapshotStore/CatalogError/incomplete`` until ``complete(generation:)``. Until then there is neither a log nor a flush,
-/// and what goes into lists waits until there is enough to be sorted: what a crash or a failure leaves of it does not say
-/// that it is complete, and is begun once more. All of it is on the disk before anything says so.
+/// The database uses a write-ahead log, which is synchronized before each checkpoint and not at each commit. The last
+/// commits can be missing after a power cut; the catalogue is then compared with the store. One writer combines the
+/// changes that wait at the same time in one transaction. Pages are read concurrently, each from one state of the
+/// database.
+///
+/// A file that is missing, damaged or of another format is replaced by an empty one with another
+/// ``SnapshotStore/CatalogState/generation``. Lists then throw ``SnapshotStore/CatalogError/incomplete`` until
+/// ``complete(generation:)``. During this rebuild there is no log and no synchronization, and rows are collected in
+/// memory so that they can be sorted. A rebuild that is interrupted by a crash or an error leaves a file that is not
+/// marked as complete, and starts again. The file is synchronized before it is marked as complete.
 public final class SQLiteCatalog: Catalog {
   private struct State {
     var index: OpenIndex?
@@ -26,7 +30,7 @@ public final class SQLiteCatalog: Catalog {
   private let writer = BatchQueue<PendingChange>("sqlite-catalog.writer")
   private let preparer = DispatchQueue(label: "sqlite-catalog.preparer", qos: .userInitiated)
 
-  /// Opens the database, or begins with an empty one.
+  /// Opens the database, or creates an empty one.
   public static func open(_ configuration: Configuration) async throws(CatalogError) -> SQLiteCatalog {
     let catalog = SQLiteCatalog(configuration)
     try await catalog.onWriter { () throws(CatalogError) in _ = try catalog.openIndex() }
@@ -36,7 +40,7 @@ public final class SQLiteCatalog: Catalog {
 
   private init(_ configuration: Configuration) { self.configuration = configuration }
 
-  /// Ends what was begun, and closes the file; nothing may be asked afterwards.
+  /// Finishes the changes in progress, and closes the file. Don't call any other method afterwards.
   public func close() async {
     await writer.queue.perform { [self] in
       let index = state.withLock { state in
@@ -47,7 +51,7 @@ public final class SQLiteCatalog: Catalog {
         if index?.isInPlace == true { try index?.checkpoint() }
         try index?.close()
       } catch {
-        configuration.onLoss("The catalogue could not be closed: \(error)")
+        configuration.onLoss("Cannot close the catalogue: \(error)")
       }
     }
   }
@@ -59,29 +63,30 @@ public final class SQLiteCatalog: Catalog {
     try await write(.insert(prepared))
   }
 
-  /// Removes a record for good, if it is there.
+  /// Removes a record permanently, if it exists.
   public func remove(_ id: SnapshotID) async throws(CatalogError) {
     try await write(.remove(Data(id.bytes)))
   }
 
-  /// One page of the records that `query` finds, newest first.
+  /// Returns one page of the records that match `query`, newest first.
   public func page(_ query: CatalogQuery, _ request: PageRequest) async throws(CatalogError) -> Page {
     try await read(onlyComplete: true) { try Search.page(query, request, $0) }
   }
 
-  /// How many records `query` finds.
+  /// Counts the records that match `query`.
   public func total(_ query: CatalogQuery) async throws(CatalogError) -> CatalogTotal {
     try await read(onlyComplete: true) { try Search.total(query, $0) }
   }
 
-  /// How much arrived on each of `days`, of the records that `query` finds.
+  /// Counts the records and bytes received on each of `days` that match `query`.
   public func activity(
     _ query: CatalogQuery, days: ClosedRange<Int>
   ) async throws(CatalogError) -> CatalogActivity {
     try await read(onlyComplete: true) { try Search.activity(query, CatalogActivity.limited(days), $0) }
   }
 
-  /// How much of its store it knows; a file that is gone by now is replaced.
+  /// Returns how much of the store the catalogue covers. A file that was removed or replaced is first replaced by an
+  /// empty one.
   public func state() async throws(CatalogError) -> CatalogState {
     try await onWriter { [self] () throws(CatalogError) in
       let index = try openIndex()
@@ -89,8 +94,8 @@ public final class SQLiteCatalog: Catalog {
     }
   }
 
-  /// Takes note that it knows everything, if it is still of that generation. One that is made anew has its index merged
-  /// before, so that the first search is as quick as any other.
+  /// Marks the catalogue as complete, if its generation is still `generation`. After a rebuild the index is merged
+  /// first, so that the first search is as fast as later ones.
   public func complete(generation: Int) async throws(CatalogError) {
     var begins = true
     while try await mergeNew(generation, begins: begins) { begins = false }
@@ -106,7 +111,7 @@ public final class SQLiteCatalog: Catalog {
     }
   }
 
-  /// Merges some more of an index that is made anew, with whatever else is to be written in between.
+  /// Merges more of the segments of an index under construction. Other changes can be written between two calls.
   /// - Returns: whether there was something to merge.
   private func mergeNew(_ generation: Int, begins: Bool) async throws(CatalogError) -> Bool {
     try await onWriter { [self] () throws(CatalogError) in
@@ -121,7 +126,7 @@ public final class SQLiteCatalog: Catalog {
     }
   }
 
-  /// Starts anew, with nothing, in another generation.
+  /// Removes all records, and starts a new generation.
   public func clear() async throws(CatalogError) {
     try await onWriter { [self] () throws(CatalogError) in
       giveUp(state.withLock { $0.index }, because: nil)
@@ -129,7 +134,7 @@ public final class SQLiteCatalog: Catalog {
     }
   }
 
-  /// The ids that it has in one part of all.
+  /// Returns the ids of one shard that the catalogue contains.
   public func ids(in shard: SnapshotShard) async throws(CatalogError) -> [SnapshotID] {
     let first = Data([shard.firstByte])
     let last = Data([shard.firstByte] + [UInt8](repeating: 0xFF, count: 16))
@@ -150,7 +155,7 @@ public final class SQLiteCatalog: Catalog {
 
   private static let closed = CatalogError.failed("It is closed.")
 
-  /// The database; opened, or made anew, where that is to be done.
+  /// Returns the open database. Opens or recreates it if necessary.
   private func openIndex() throws(CatalogError) -> OpenIndex {
     if let index = state.withLock({ $0.index }) {
       if index.isInPlace { return index }
@@ -175,26 +180,27 @@ public final class SQLiteCatalog: Catalog {
     do {
       return try OpenIndex(configuration, generation: generation)
     } catch {
-      configuration.onLoss("The catalogue at \(configuration.path) can't be used, and is made anew: \(error)")
+      configuration.onLoss("The catalogue at \(configuration.path) cannot be used, and is rebuilt: \(error)")
       try removeFiles()
       return try OpenIndex(configuration, generation: generation)
     }
   }
 
-  /// Closes a database before anything else lies under its name, since closing removes what belongs to that name.
+  /// Closes a database and removes its files. Closing comes first, because it removes the files at the database's
+  /// paths, which must not be those of a new database.
   private func giveUp(_ index: OpenIndex?, because reason: String?) {
     guard let index else { return }
     state.withLock { if $0.index === index { $0.index = nil } }
     if let reason { configuration.onLoss(reason) }
-    do { try index.database.close() } catch { configuration.onLoss("It could not be closed: \(error)") }
-    do { try removeFiles() } catch { configuration.onLoss("It could not be removed: \(error)") }
+    do { try index.database.close() } catch { configuration.onLoss("Cannot close the catalogue: \(error)") }
+    do { try removeFiles() } catch { configuration.onLoss("Cannot remove the catalogue: \(error)") }
   }
 
   private func removeFiles() throws {
     for suffix in ["", "-wal", "-shm", "-journal"] { try Folder.removeIfPresent(configuration.path + suffix) }
   }
 
-  /// Returns when the change is written, together with others that wait.
+  /// Writes the change, in one transaction with other waiting changes, and returns when it is committed.
   private func write(_ change: PendingChange.Kind) async throws(CatalogError) {
     let failure: CatalogError? = await withCheckedContinuation { continuation in
       let pending = PendingChange(kind: change) { continuation.resume(returning: $0) }
@@ -213,11 +219,10 @@ public final class SQLiteCatalog: Catalog {
     for (waiting, failure) in zip(round, failures) { waiting.finish(failure) }
   }
 
-  /// Does all in one transaction, if need be in a new database.
+  /// Writes all changes in one transaction, in a new database if necessary.
   ///
-  /// Where there is no database and none can be made, there is nothing to change either: whatever is opened later is
-  /// filled, or compared with the store, after these changes reached the store. So a catalogue whose file or volume is
-  /// damaged refuses lists, and nothing else.
+  /// If no database can be opened, the changes are ignored: the store already contains them, and a catalogue opened
+  /// later is filled from the store or compared with it. A damaged file or volume therefore only prevents lists.
   private func attempt(_ round: [PendingChange]) throws(CatalogError) -> [CatalogError?] {
     let index: OpenIndex
     do {
@@ -229,7 +234,7 @@ public final class SQLiteCatalog: Catalog {
     do {
       return try Self.write(round, to: index)
     } catch  where Self.isLoss(error) {
-      giveUp(index, because: "The catalogue is damaged, and is made anew: \(error)")
+      giveUp(index, because: "The catalogue is damaged, and is rebuilt: \(error)")
       return Array(repeating: nil, count: round.count)
     } catch {
       throw failureToWrite(error, to: index)
@@ -252,10 +257,11 @@ public final class SQLiteCatalog: Catalog {
     }
   }
 
-  /// What is told of a change that failed: of a database that is being filled nobody knows what it lacks now.
+  /// Returns the error for a failed change. A database under construction is discarded, because it is unknown which
+  /// rows it lacks.
   private func failureToWrite(_ error: any Error, to index: OpenIndex) -> CatalogError {
     guard index.extent == .nothing else { return failure(error, of: index) }
-    giveUp(index, because: "The catalogue can't be made, and is begun once more: \(error)")
+    giveUp(index, because: "The catalogue cannot be rebuilt, and the rebuild starts again: \(error)")
     return .failed("\(error)")
   }
 
@@ -269,20 +275,20 @@ public final class SQLiteCatalog: Catalog {
     do {
       return try await index.database.read { try body($0) }
     } catch {
-      // Another reader, or the writer, may have given it up meanwhile.
+      // Another reader, or the writer, may have discarded it meanwhile.
       guard state.withLock({ $0.index === index }) else { throw .incomplete }
       throw await writer.queue.perform { [self] in failure(error, of: index) }
     }
   }
 
-  /// What is told of an error; a database that is damaged is given up. On the writer's queue.
+  /// Returns the error to throw, and discards a damaged database. Call it on the writer's queue.
   private func failure(_ error: any Error, of index: OpenIndex) -> CatalogError {
     guard Self.isLoss(error) else { return .failed("\(error)") }
-    giveUp(index, because: "The catalogue is damaged, and is made anew: \(error)")
+    giveUp(index, because: "The catalogue is damaged, and is rebuilt: \(error)")
     return .incomplete
   }
 
-  /// Looks at the whole database once, beside everything else.
+  /// Checks the integrity of the whole database once, concurrently with other work.
   private func checkInBackground() {
     guard let index = state.withLock({ $0.index }), index.extent != .nothing else { return }
     index.database.asyncRead { [self] db in
@@ -297,7 +303,7 @@ public final class SQLiteCatalog: Catalog {
     }
   }
 
-  /// Whether the file can't be used any more: not where the disk is full, or what was asked for is to blame.
+  /// Whether the error means that the file is unusable, as opposed to a full disk or an invalid request.
   private static func isLoss(_ error: any Error) -> Bool {
     if error is RecordCoder.Malformed { return true }
     guard let error = error as? DatabaseError else { return false }
@@ -319,5 +325,30 @@ public final class SQLiteCatalog: Catalog {
       parts.withLock { $0[part] = prepared }
     }
     return parts.withLock { parts in (0..<count).flatMap { parts[$0] ?? [] } }
+  }
+}
+
+extension SQLiteCatalog {
+  /// The location and the limits of a catalogue.
+  public struct Configuration: Sendable {
+    /// The path of the database file; its log has the suffix `-wal`. No other process can open it at the same time.
+    public var path: String
+    /// The maximum number of concurrent reads, at least 1.
+    public var readers: Int
+    /// The size of the page cache of each reader and of the writer, in bytes.
+    public var cacheBytes: Int
+    /// Called with the reason when the file is discarded or closing it fails: a sentence for the log.
+    public var onLoss: @Sendable (String) -> Void
+
+    /// Creates settings for the database at `path`.
+    public init(
+      path: String, readers: Int = 4, cacheBytes: Int = 8 << 20,
+      onLoss: @escaping @Sendable (String) -> Void = { _ in }
+    ) {
+      self.path = path
+      self.readers = readers
+      self.cacheBytes = cacheBytes
+      self.onLoss = onLoss
+    }
   }
 }

@@ -1,23 +1,23 @@
 import GRDB
 
-/// What is in the database.
+/// The tables of the database.
 ///
-/// - `snapshot`: a row for each record, in the order in which they came: rows are large, and whoever makes the catalogue
-///   anew brings them by their ids, so that in any other order each would be put between two that lie elsewhere.
-/// - `listing`: the rows by their ``Place``, no two of which share one, so that newest first is its order; with what is
-///   counted of each.
-/// - `term`: what each is found by, an inverted index: whatever a search combines is a merge of lists of places that are
-///   in this order too. It keeps no text: what is taken out of it is made once more, of the row's `record` and the terms
-///   of its `identifiers`.
-/// - `version`: the versions that occur, to find out which groups of them a range is made of.
-/// - `day`: how many records were received on each day in UTC, counted from 1 January 1970, and their bundles' bytes.
-/// - `removed`: what was removed since the database was opened.
-/// - `state`: whether everything is in it, and whether it was closed.
+/// - `snapshot`: one row for each record, in the order of insertion. Rows are large, and a rebuild inserts them in the
+///   order of their ids; any other order would insert each into the middle of the table.
+/// - `listing`: one row for each ``Place``, which is unique, with the values that are counted. Lists read it backwards.
+/// - `term`: the inverted index of search terms by place. A search merges lists of places, which have the order of
+///   `listing`. The table keeps no text: to remove a row, its terms are computed again from the row's `record` and
+///   `identifiers`.
+/// - `version`: the distinct versions, to find the groups of versions that make up a range.
+/// - `day`: the number of records received on each day and the bytes of their bundles. Days are in UTC, counted from 1
+///   January 1970.
+/// - `removed`: the ids removed since the database was opened.
+/// - `state`: whether the index is complete, and whether it was closed.
 enum Schema {
-  /// What rows and terms mean: with another number the index is made anew.
-  static let format = 5
+  /// The version of the rows' and terms' meaning. A database with another version is rebuilt.
+  static let format = 6
 
-  /// Changes that keep what is indexed; a change of meaning raises ``format`` instead.
+  /// Migrations that keep the indexed rows valid. A change of their meaning raises ``format`` instead.
   static var migrator: DatabaseMigrator {
     var migrator = DatabaseMigrator()
     migrator.registerMigration("1") { db in

@@ -3,22 +3,29 @@ import GRDB
 import SnapshotFormat
 import SnapshotStore
 
-/// A query as SQLite is asked: one list of places, or several merged, within a range of places.
+/// A query in the form that SQLite executes: one list of places, or several merged, within a range of places.
 struct Search {
-  /// How many groups of versions, and applications or reports of a scope, are looked up by their lists. Beyond that rows
-  /// are looked at one by one.
-  static let alternatives = 200
+  /// The maximum number of groups of versions, and of a scope's applications or reports, that are looked up as terms.
+  /// With more of them the rows are filtered one by one.
+  private static let alternatives = 200
 
-  /// What FTS5 is asked; `nil` where no term is asked for.
+  /// The FTS5 expression; `nil` if the query has no terms.
   let match: String?
-  let places: ClosedRange<Int64>
-  /// What rows must be asked for besides.
-  let versions: VersionRange?
-  let scope: CatalogQuery.Scope?
+  private let places: ClosedRange<Int64>
+  /// The conditions that are checked on each row, because they are not part of ``match``.
+  private let versions: VersionRange?
+  private let scope: CatalogQuery.Scope?
 
   var needsRows: Bool { versions != nil || scope != nil }
 
-  /// Plans a query; `nil` where nothing can be found.
+  /// A row that waits until all rows of its millisecond are known and can be sorted.
+  private struct Found {
+    let cursor: SnapshotStore.Cursor
+    let length: Int
+    let record: Data
+  }
+
+  /// Plans a query; `nil` if it can find nothing.
   init?(_ query: CatalogQuery, olderThan cursor: SnapshotStore.Cursor?, _ db: Database) throws {
     guard !query.asksForNothing, let times = query.milliseconds else { return nil }
     let last = min(times.upperBound, cursor?.receivedAt ?? .max)
@@ -56,17 +63,92 @@ struct Search {
     match = conditions.isEmpty ? nil : conditions.joined(separator: " AND ")
   }
 
-  /// The columns of a row that is visited.
+  // MARK: - Results
+
+  /// Returns one page of the records that match `query`.
+  static func page(_ query: CatalogQuery, _ request: PageRequest, _ db: Database) throws -> Page {
+    guard let search = try Search(query, olderThan: request.cursor, db) else {
+      return Page(records: [], next: nil)
+    }
+    var builder = PageBuilder(request)
+    var millisecond: [Found] = []
+    func settle() throws {
+      for found in millisecond.sorted(by: { $0.cursor > $1.cursor }) {
+        try builder.append(length: found.length) { () throws(any Error) in
+          try RecordCoder.decode(found.record)
+        }
+      }
+      millisecond.removeAll(keepingCapacity: true)
+    }
+    var current: Int64?
+    try search.visit(db) { row in
+      let place = Place.millisecond(row[2])
+      if place != current {
+        try settle()
+        current = place
+      }
+      guard !builder.isFull, let id = SnapshotID(bytes: row[3] as Data) else { return !builder.isFull }
+      let cursor = SnapshotStore.Cursor(receivedAt: row[0], id: id)
+      if request.cursor.map({ cursor < $0 }) ?? true {
+        millisecond.append(Found(cursor: cursor, length: row[6], record: row[7]))
+      }
+      return true
+    }
+    try settle()
+    return builder.page
+  }
+
+  /// Counts the records that match `query`.
+  static func total(_ query: CatalogQuery, _ db: Database) throws -> CatalogTotal {
+    if query == CatalogQuery() {
+      return CatalogTotal(count: try Int.fetchOne(db, sql: "SELECT sum(count) FROM day") ?? 0)
+    }
+    guard let search = try Search(query, olderThan: nil, db) else { return CatalogTotal(count: 0) }
+    var count = 0
+    if search.needsRows {
+      try search.visit(db) { _ in
+        count += 1
+        return count <= CatalogTotal.maximum
+      }
+    } else {
+      count =
+        try Int.fetchOne(
+          db.cachedStatement(sql: totalSQL(matches: search.match != nil)),
+          arguments: search.arguments + [CatalogTotal.maximum + 1]) ?? 0
+    }
+    return CatalogTotal(
+      count: min(count, CatalogTotal.maximum), isExact: count <= CatalogTotal.maximum)
+  }
+
+  /// Counts the records and bytes received on each of `days` that match `query`.
+  static func activity(_ query: CatalogQuery, _ days: ClosedRange<Int>, _ db: Database) throws
+    -> CatalogActivity
+  {
+    if query == CatalogQuery() { return try DayCounts.read(days, db) }
+    var counter = ActivityCounter(days)
+    guard let search = try Search(query.until(days.upperBound), olderThan: nil, db) else {
+      return counter.activity
+    }
+    try search.visit(db, .sizes) { row in
+      counter.add(receivedAt: row[0], size: row[1])
+      return !counter.isDone
+    }
+    return counter.activity
+  }
+
+  // MARK: - Statements
+
+  /// The columns of a visited row.
   enum Columns: String {
-    /// What there is to count: all of it is in the list.
+    /// The values to count: they are all in `listing`.
     case sizes = "received, size"
-    /// What there is to show, behind these.
+    /// The values to count, followed by those that a page needs.
     case all = """
       listing.received, listing.size, listing.place, snapshot.id, report, version, length, record
       """
   }
 
-  /// The rows, newest first.
+  /// Selects the rows, newest first.
   static func rowsSQL(_ columns: Columns, matches: Bool) -> String {
     let rows = columns == .all ? "listing CROSS JOIN snapshot ON snapshot.number = listing.number" : "listing"
     return matches
@@ -80,7 +162,7 @@ struct Search {
       """
   }
 
-  /// How many rows there are, up to a number.
+  /// Counts the rows, up to a limit.
   static func totalSQL(matches: Bool) -> String {
     matches
       ? """
@@ -90,7 +172,7 @@ struct Search {
       : "SELECT count(*) FROM (SELECT 1 FROM listing WHERE place BETWEEN ? AND ? LIMIT ?)"
   }
 
-  /// The first version from one on.
+  /// Selects the first version at or above a key.
   static let versionSQL = "SELECT key FROM version WHERE key >= ? ORDER BY key LIMIT 1"
 
   var arguments: StatementArguments {
@@ -98,8 +180,8 @@ struct Search {
     return match.map { [$0] + range } ?? range
   }
 
-  /// Visits the rows that are found, newest first, until `visit` says no.
-  func visit(_ db: Database, _ columns: Columns = .all, _ visit: (Row) throws -> Bool) throws {
+  /// Visits the matching rows, newest first, until `visit` returns `false`.
+  private func visit(_ db: Database, _ columns: Columns = .all, _ visit: (Row) throws -> Bool) throws {
     let sql = Self.rowsSQL(needsRows ? .all : columns, matches: match != nil)
     let rows = try Row.fetchCursor(db.cachedStatement(sql: sql), arguments: arguments)
     while let row = try rows.next() {
@@ -116,7 +198,8 @@ struct Search {
     return applications.contains(try RecordCoder.decode(row[7]).application.identifier)
   }
 
-  /// The groups that `range` is made of, among the versions that occur; `nil` where they are too many.
+  /// Returns the terms of the version groups that make up `range`, of the versions that occur; `nil` if there are too
+  /// many.
   private static func groups(of range: VersionRange, _ db: Database) throws -> [String]? {
     var terms: [String] = []
     var next = range.lower.bytes

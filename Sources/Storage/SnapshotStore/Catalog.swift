@@ -1,41 +1,46 @@
 public import SnapshotFormat
 
-/// An index over the records of a store; it can always be made anew from them.
+/// An index over the records of a store. It can always be rebuilt from them.
 ///
-/// The rules that every catalogue obeys, so that calls about one record may arrive in any order:
-/// - ``remove(_:)`` is final while the catalogue is open, as a store's deletion is: to insert a removed id does nothing.
-/// - A record that is `pending` never replaces one with the same id whose verification is settled, and one without
-///   ``SnapshotFormat/SnapshotRecord/identifiers`` leaves those that are known.
-/// - Lists are newest first, by ``SnapshotRecord/receivedAt`` to the millisecond and then by id, descending.
-///   Who follows ``Page/next`` sees every record that was there at the beginning and is still there exactly once,
-///   and none that arrives meanwhile with a later time.
-/// - Finding a page costs the logarithm of the records there are and the length of the page, whatever is asked for
-///   and however far back the page is.
-/// - Records that are listed have no ``SnapshotFormat/SnapshotRecord/identifiers``.
-/// - Whatever is inserted or removed when a call has returned is there after a power cut, where anything is.
+/// Every catalogue follows these rules, so that calls about one record can arrive in any order:
+/// - ``remove(_:)`` is final while the catalogue is open, like a deletion from the store: inserting a removed id does
+///   nothing.
+/// - A record that is `pending` never replaces one with the same id whose verification is settled. A record without
+///   ``SnapshotFormat/SnapshotRecord/identifiers`` leaves the identifiers that are already known.
+/// - Lists are newest first, by ``SnapshotRecord/receivedAt`` to the millisecond and then by id, descending. A client
+///   that follows ``Page/next`` sees every record that exists from the first to the last page exactly once, and no
+///   record that arrives meanwhile with a later time.
+/// - Finding a page takes time logarithmic in the number of records and linear in the length of the page, for every
+///   query and at every position.
+/// - Listed records have no ``SnapshotFormat/SnapshotRecord/identifiers``.
+/// - A catalogue that lost changes, for example in a power cut, does not report ``CatalogState/Extent/everything`` when
+///   it is opened again.
 public protocol Catalog: Sendable {
-  /// Adds records, or replaces those with the same ids; quicker than one by one.
+  /// Adds records, or replaces those with the same ids. Faster than adding them one by one.
   func insert(_ records: [SnapshotRecord]) async throws(CatalogError)
-  /// Removes a record for good, if it is there.
+  /// Removes a record permanently, if it exists.
   func remove(_ id: SnapshotID) async throws(CatalogError)
-  /// One page of the records that `query` finds, newest first.
+  /// Returns one page of the records that match `query`, newest first.
   func page(_ query: CatalogQuery, _ request: PageRequest) async throws(CatalogError) -> Page
-  /// How many records `query` finds.
+  /// Counts the records that match `query`.
   func total(_ query: CatalogQuery) async throws(CatalogError) -> CatalogTotal
-  /// How much arrived on each of `days`, which count from 1 January 1970 in UTC, of the records that `query` finds; of
-  /// more than ``CatalogActivity/maximumDays`` days the last ones. Quick for all records, however many there are; for
-  /// fewer at most ``CatalogActivity/maximumVisits`` are looked at.
+  /// Counts the records and bytes received on each of `days` that match `query`.
+  ///
+  /// The counts of all records are stored, so that they are found quickly. For any other query at most
+  /// ``CatalogActivity/maximumVisits`` records are read.
+  /// - Parameter days: days in UTC, counted from 1 January 1970. Only the last ``CatalogActivity/maximumDays`` are
+  ///   counted.
   func activity(
     _ query: CatalogQuery, days: ClosedRange<Int>
   ) async throws(CatalogError) -> CatalogActivity
 
-  /// How much of its store it knows.
+  /// Returns how much of the store the catalogue covers.
   func state() async throws(CatalogError) -> CatalogState
-  /// Takes note that it knows everything, if it is still of that generation.
+  /// Marks the catalogue as complete, if its generation is still `generation`.
   func complete(generation: Int) async throws(CatalogError)
-  /// Starts anew, with nothing, in another generation.
+  /// Removes all records, and starts a new generation.
   func clear() async throws(CatalogError)
-  /// The ids that it has in one part of all.
+  /// Returns the ids of one shard that the catalogue contains.
   func ids(in shard: SnapshotShard) async throws(CatalogError) -> [SnapshotID]
 }
 
@@ -43,52 +48,75 @@ extension Catalog {
   /// Adds a record, or replaces the one with the same id.
   public func insert(_ record: SnapshotRecord) async throws(CatalogError) { try await insert([record]) }
 
-  /// One page of the records of `report`, or of all reports where it is `nil`, newest first; empty where the report
-  /// is unknown.
+  /// Returns one page of the records of `report`, newest first. The page is empty if the report is unknown. `nil` lists
+  /// all reports.
   public func records(of report: ReportID?, page: PageRequest) async throws(CatalogError) -> Page {
     try await self.page(CatalogQuery(report: report), page)
   }
 }
 
-/// How much of its store a catalogue knows.
+/// How much of its store a catalogue covers.
 public struct CatalogState: Sendable, Hashable {
-  /// What is to be done before it can be relied upon.
+  /// The completeness of a catalogue.
   public enum Extent: Sendable, Hashable {
-    /// Its lists are refused until every record has been inserted.
+    /// It is being built: lists throw ``CatalogError/incomplete`` until every record has been inserted.
     case nothing
-    /// It knew everything, but may have missed what was going on when a server ended without saying so.
+    /// It was complete, but may lack the last changes, because the server ended without closing it.
     case uncertain
-    /// It knows every record.
+    /// It contains every record.
     case everything
   }
 
-  /// What is to be done.
+  /// How complete the catalogue is.
   public var extent: Extent
-  /// Another number each time that it had to start anew.
+  /// The number of the generation. It changes whenever the catalogue starts again without records.
   public var generation: Int
 
-  /// A state.
+  /// Creates a state.
   public init(extent: Extent, generation: Int) {
     self.extent = extent
     self.generation = generation
   }
 }
 
-/// Why a catalogue does not do what it was asked.
+/// The error of a catalogue.
 public enum CatalogError: Error, Sendable, CustomStringConvertible {
-  /// It is being made anew; lists would lack something.
+  /// The catalogue is being rebuilt, so that lists would be incomplete.
   case incomplete
-  /// There is no room for another record of one millisecond.
+  /// The catalogue cannot hold another record of the same millisecond.
   case tooManyAtOnce
-  /// The disk or the database failed; for the log.
+  /// The disk or the database failed. The text is for the log.
   case failed(String)
 
-  /// One sentence; that of ``failed(_:)`` is for the server's log alone.
+  /// A sentence that describes the error. The one of ``failed(_:)`` is for the server's log only.
   public var description: String {
     switch self {
-    case .incomplete: "The catalogue is being made anew."
-    case .tooManyAtOnce: "The catalogue holds no more records that were received in the same millisecond."
+    case .incomplete: "The catalogue is being rebuilt."
+    case .tooManyAtOnce: "The catalogue cannot hold more records that were received in the same millisecond."
     case .failed(let reason): "The catalogue failed: \(reason)"
+    }
+  }
+}
+
+extension Catalog {
+  /// Brings the catalogue's record of a snapshot up to date with `store`, even if the record changes meanwhile.
+  ///
+  /// Calls about one record can reach the catalogue in another order than they reached the store. The record is
+  /// therefore read again after it was inserted, and inserted again if it has changed: the last insertion is always
+  /// current.
+  /// - Parameter record: the record as last read from the store.
+  public func refresh(_ record: SnapshotRecord, from store: any BundleStore) async throws {
+    var record = record
+    while true {
+      try await insert(record)
+      do {
+        let current = try await store.record(record.id)
+        if current == record { return }
+        record = current
+      } catch .deleted {
+        try await remove(record.id)
+        return
+      }
     }
   }
 }

@@ -1,47 +1,49 @@
 public import Foundation
 public import SnapshotFormat
 
-/// What to look for in a catalogue: records of which all that is said here holds. Without anything, all records.
+/// A search in a catalogue. A record matches if it meets every condition that is not `nil`; a query without conditions
+/// matches all records.
 ///
-/// Values are compared exactly, but for versions and text. What is longer than ``SearchLimits`` allow finds the same in
-/// every catalogue: it is compared by a digest, or, in text, word by word up to the limits.
+/// Values are compared exactly, except versions and text. Values longer than ``SearchLimits`` allows are compared by a
+/// digest, and a text by its first words, in every catalogue in the same way.
 public struct CatalogQuery: Sendable, Hashable {
-  /// The report that it is attached to.
+  /// The report that the snapshot is attached to.
   public var report: ReportID?
-  /// The application's identifier.
+  /// The identifier of the application.
   public var application: String?
-  /// The application's versions.
+  /// The versions of the application.
   public var versions: VersionRange?
   /// The name of a module that the application had registered.
   public var module: String?
-  /// An identifier that is recorded.
+  /// An identifier in the recording.
   public var identifier: String?
-  /// The device's model, its system, or system and version with a space between: `iPhone17,1`, `iOS`, `iOS 26.1`.
+  /// The device's model, its system, or its system and version separated by a space: `iPhone17,1`, `iOS`, `iOS 26.1`.
   public var device: String?
-  /// Received at that time or later, to the millisecond.
+  /// The earliest time of receipt, inclusive, to the millisecond.
   public var after: Date?
-  /// Received before that time, to the millisecond.
+  /// The latest time of receipt, exclusive, to the millisecond.
   public var before: Date?
-  /// Words that all occur in identifiers, metadata, report, application, device model or modules' names, as whole words,
-  /// without regard to capitals and accents.
+  /// Words that must all occur as whole words in the identifiers, metadata, report, application, device model or module
+  /// names. Case and accents are ignored. Both UUIDs of a record with
+  /// ``SnapshotFormat/SnapshotRecord/manifestID`` are found too.
   public var text: String?
-  /// What the caller may see.
+  /// The records that the caller is allowed to see.
   public var scope: Scope?
 
-  /// Limits of who asks.
+  /// A restriction to the records that a caller is allowed to see.
   public struct Scope: Sendable, Hashable {
-    /// Only reports whose names begin with one of these; `nil` is no limit, and without any nothing is found.
+    /// The prefixes of the allowed reports' names. `nil` allows all reports, an empty array none.
     public var reportPrefixes: [String]?
-    /// Only these applications; `nil` is no limit, and without any nothing is found.
+    /// The identifiers of the allowed applications. `nil` allows all applications, an empty array none.
     public var applications: [String]?
 
-    /// Limits.
+    /// Creates a restriction.
     public init(reportPrefixes: [String]? = nil, applications: [String]? = nil) {
       self.reportPrefixes = reportPrefixes
       self.applications = applications
     }
 
-    /// Whether a record of `report` and `application` may be seen.
+    /// Whether a record of `report` and `application` is visible.
     public func allows(report: ReportID, application: String) -> Bool {
       allowsReport(report.description) && (applications?.contains(application) ?? true)
     }
@@ -51,10 +53,10 @@ public struct CatalogQuery: Sendable, Hashable {
     }
   }
 
-  /// Looks for everything, but for `report`.
+  /// Creates a query for the records of `report`, or for all records.
   public init(report: ReportID? = nil) { self.report = report }
 
-  /// The terms that a record must have, all of them.
+  /// The terms that a record must all have.
   package var terms: [String] {
     var terms: [String] = []
     if let report { terms.append(SearchTerm.of(.report, report.description)) }
@@ -70,7 +72,7 @@ public struct CatalogQuery: Sendable, Hashable {
     return terms
   }
 
-  /// The same query, of nothing that was received after `day`, which counts from 1 January 1970.
+  /// Returns the same query, limited to records received on `day` or earlier. Days are counted from 1 January 1970.
   package func until(_ day: Int) -> CatalogQuery {
     var query = self
     let end = Date(timeIntervalSince1970: Double(day + 1) * 86_400)
@@ -78,10 +80,10 @@ public struct CatalogQuery: Sendable, Hashable {
     return query
   }
 
-  /// Whether it asks for words, and there is none in what it asks for: nothing is found then.
+  /// Whether the text contains no word. Such a query finds nothing.
   package var asksForNothing: Bool { text.map { SearchWords($0, limit: 1).words.isEmpty } ?? false }
 
-  /// The first and the last millisecond, since 1970, that a record may have been received in.
+  /// The range of allowed times of receipt, in milliseconds since 1970; `nil` if it is empty.
   package var milliseconds: ClosedRange<Int64>? {
     let lowest = after.map(Cursor.milliseconds) ?? .min
     let highest = before.map { Cursor.milliseconds($0) - 1 } ?? .max
@@ -89,16 +91,16 @@ public struct CatalogQuery: Sendable, Hashable {
   }
 }
 
-/// How many records a query finds.
+/// The number of records that match a query.
 public struct CatalogTotal: Sendable, Hashable {
-  /// How far is counted where there is something to look for.
+  /// The maximum count of a query with conditions.
   public static let maximum = 100_000
-  /// The number, or the largest that was counted to.
+  /// The number of records, at most ``maximum`` for a query with conditions.
   public var count: Int
-  /// Whether there are no more.
+  /// Whether ``count`` is the exact number. If not, there are more records.
   public var isExact: Bool
 
-  /// A number.
+  /// Creates a total.
   public init(count: Int, isExact: Bool = true) {
     self.count = count
     self.isExact = isExact

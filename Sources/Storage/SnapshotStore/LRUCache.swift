@@ -1,17 +1,18 @@
-/// Keeps what was used a short while ago, as far as its cost allows. A value without a lock.
+/// A cache of recently used values with a maximum total cost. It is a value without a lock.
 package struct LRUCache<Key: Hashable, Value> {
   private typealias Entry = (value: Value, cost: Int)
 
-  /// Used since the last turn, and used in the turn before: what two turns don't ask for is dropped.
+  /// The entries used in the current period and in the previous one. An entry that is used in neither of two successive
+  /// periods is dropped.
   private var recent: [Key: Entry] = [:]
   private var former: [Key: Entry] = [:]
   private var recentCost = 0
   private let limit: Int
 
-  /// A table whose entries cost at most about `limit` together.
+  /// Creates a cache whose entries have a total cost of at most about `limit`.
   package init(limit: Int) { self.limit = limit / 2 }
 
-  /// What is kept under `key`.
+  /// Returns the value for `key`, and marks it as used.
   package mutating func value(of key: Key) -> Value? {
     if let entry = recent[key] { return entry.value }
     guard let entry = former.removeValue(forKey: key) else { return nil }
@@ -19,13 +20,14 @@ package struct LRUCache<Key: Hashable, Value> {
     return entry.value
   }
 
-  /// Keeps `value` under `key`, in place of what was kept there; nothing is kept that costs more than half of all.
+  /// Stores `value` for `key`, and replaces a previous value. A value that costs more than half of the limit is not
+  /// stored.
   package mutating func keep(_ value: Value, under key: Key, cost: Int) {
     remove(key)
     add((value, cost), under: key)
   }
 
-  /// Drops what is kept under `key`.
+  /// Removes the value for `key`.
   package mutating func remove(_ key: Key) {
     if let entry = recent.removeValue(forKey: key) { recentCost -= entry.cost }
     former[key] = nil

@@ -1,22 +1,22 @@
 package import SnapshotFormat
 
-/// Fills a page within its limits, the same for every catalogue.
+/// Fills a page up to its limits. Every catalogue uses it.
 package struct PageBuilder {
   private let limit: Int
   private var bytes = 0
   private var records: [SnapshotRecord] = []
   private var hasMore = false
 
-  /// An empty page for `request`.
+  /// Creates an empty page for `request`.
   package init(_ request: PageRequest) { limit = min(max(request.limit, 1), PageRequest.maximumLimit) }
 
-  /// Whether the page takes nothing more, and knows that something follows.
+  /// Whether the page is complete and at least one more record follows.
   package var isFull: Bool { hasMore }
 
-  /// Puts the next record on the page, if there is room.
+  /// Appends the next record, if it fits.
   /// - Parameters:
-  ///   - length: what ``SnapshotFormat/SnapshotRecord/listedLength`` says of it.
-  ///   - record: made only where there is room.
+  ///   - length: the record's ``SnapshotFormat/SnapshotRecord/listedLength``.
+  ///   - record: returns the record. Called only if the record fits.
   package mutating func append<Failure: Error>(
     length: Int, _ record: () throws(Failure) -> SnapshotRecord
   ) throws(Failure) {
@@ -34,9 +34,9 @@ package struct PageBuilder {
 }
 
 extension SnapshotRecord {
-  /// At least as many bytes as it has as JSON in a list.
+  /// An upper bound for the size of the record as JSON in a list, in bytes.
   package var listedLength: Int {
-    var length = 1000
+    var length = manifestID == nil ? 1000 : 1060
     for text in [
       report.description, application.identifier, application.version, application.build, device.model,
       device.system, device.systemVersion, device.locale,
@@ -49,14 +49,14 @@ extension SnapshotRecord {
     return length
   }
 
-  /// As a JSON string: what is no character to print takes six bytes at most, quotes and backslashes two.
+  /// The maximum size as a JSON string: six bytes for a control character, two for a quotation mark or a backslash.
   private static func length(_ text: String) -> Int {
     var length = 2
     for byte in text.utf8 {
       switch byte {
       case 0..<0x20: length += 6
       case UInt8(ascii: "\""), UInt8(ascii: "\\"): length += 2
-      // U+2028 and U+2029 may be written with six bytes for three.
+      // U+2028 and U+2029, three bytes in UTF-8, can be written as escapes of six bytes.
       case 0xE2: length += 4
       default: length += 1
       }

@@ -1,13 +1,13 @@
 public import SnapshotFormat
 
-/// How an upload ended.
+/// The result of a successful upload.
 public enum Publication: Sendable, Hashable {
-  /// It is new.
+  /// A new bundle was published.
   case created(SnapshotRecord)
-  /// The same bytes stood there already, for the same report.
+  /// The same bytes were already published for the same report.
   case alreadyThere(SnapshotRecord)
 
-  /// The record, either way.
+  /// The record of the bundle in both cases.
   public var record: SnapshotRecord {
     switch self {
     case .created(let record), .alreadyThere(let record): record

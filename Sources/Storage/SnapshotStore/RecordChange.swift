@@ -1,24 +1,24 @@
 public import Foundation
 public import SnapshotFormat
 
-/// What is changed of a record; all else of it never changes.
+/// A change of a record. All other properties of a record are constant.
 public struct RecordChange: Sendable, Hashable {
-  /// What becomes of the snapshot's own end.
+  /// A change of the snapshot's expiration date.
   public enum End: Sendable, Hashable {
-    /// It goes at this time.
+    /// The snapshot expires at this time.
     case at(Date)
-    /// It has none any more.
+    /// The snapshot has no expiration date.
     case never
   }
 
-  /// What was found of the bundle's checksums; `nil` leaves it as it is.
+  /// The result of the verification of checksums; `nil` leaves it unchanged.
   public var verified: SnapshotRecord.Verification?
-  /// Whether it stays whatever the rules say; `nil` leaves it as it is.
+  /// Whether the snapshot is pinned, so that no rule deletes it; `nil` leaves it unchanged.
   public var isPinned: Bool?
-  /// When it goes by itself; `nil` leaves it as it is.
+  /// The snapshot's expiration date; `nil` leaves it unchanged.
   public var end: End?
 
-  /// Describes a change.
+  /// Creates a change.
   public init(
     verified: SnapshotRecord.Verification? = nil, isPinned: Bool? = nil, end: End? = nil
   ) {
@@ -27,7 +27,7 @@ public struct RecordChange: Sendable, Hashable {
     self.end = end
   }
 
-  /// Makes the change.
+  /// Applies the change to `record`.
   public func apply(to record: inout SnapshotRecord) {
     if let verified { record.verified = verified }
     if let isPinned { record.isPinned = isPinned }

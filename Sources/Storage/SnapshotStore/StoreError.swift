@@ -1,7 +1,7 @@
 public import SnapshotFormat
 public import SystemIO
 
-/// Why a store does not do what it was asked.
+/// The reason why a store refused or failed an operation.
 public enum StoreError: Error, Sendable {
   /// No bundle has that UUID, or the upload has ended.
   case notFound
@@ -9,31 +9,31 @@ public enum StoreError: Error, Sendable {
   case deleted
   /// The UUID is taken by other bytes, or for another report.
   case conflict
-  /// The UUID is taken, and the upload wanted to create it.
+  /// The UUID is taken, and the upload has ``Attachment/createOnly`` set.
   case alreadyExists
-  /// What arrived has another digest than the sender stated.
+  /// The received bytes have another digest than the sender stated.
   case digestMismatch(expected: ContentDigest, actual: ContentDigest)
-  /// What arrived is not a snapshot bundle.
+  /// The received bytes are not a valid snapshot bundle.
   case invalid(BundleError)
-  /// The bundle was made by another application than may be.
+  /// The bundle was made by an application that is not allowed.
   case foreignApplication
-  /// There is no room.
+  /// The disk has no space left.
   case outOfSpace
-  /// The bundles would have more bytes together than the store may hold.
+  /// The bundles would exceed the store's quota of `limit` bytes.
   case quotaExceeded(limit: Int64)
-  /// What is kept of the bundle, or of its record, is not what was written.
+  /// The stored bytes of the bundle, or its record, are not those that were written.
   case damaged
-  /// The disk or the system failed; for the log.
+  /// The disk or the system failed. The text is for the log only.
   case system(SystemError)
 
-  /// The system's failure, as far as a store tells failures apart.
+  /// Distinguishes a full disk from all other failures of the system.
   public init(_ failure: SystemError) {
     self = failure.isOutOfSpace ? .outOfSpace : .system(failure)
   }
 }
 
 extension StoreError: CustomStringConvertible {
-  /// One sentence; that of ``system(_:)`` names paths of the server and is for its log alone.
+  /// A sentence for people. The text of ``system(_:)`` contains paths of the server and is for its log only.
   public var description: String {
     switch self {
     case .notFound: "There is no snapshot with this id."
@@ -43,11 +43,12 @@ extension StoreError: CustomStringConvertible {
     case .digestMismatch(let expected, let actual):
       "The bundle was damaged on its way: its SHA-256 is \(actual), and the sender stated \(expected)."
     case .invalid(let reason): reason.description
-    case .foreignApplication: "The bundle was made by another application than this may attach."
-    case .outOfSpace: "The server has no room for the bundle."
+    case .foreignApplication: "The bundle was made by an application that this token may not attach."
+    case .outOfSpace:
+      "The server has no room for the bundle: free disk space, or lower reservedBytes in its settings."
     case .quotaExceeded(let limit):
-      "The server keeps at most \(limit) bytes of bundles, and this one does not fit any more."
-    case .damaged: "The server's copy of this snapshot is damaged, and is not given out."
+      "The server keeps at most \(limit) bytes of bundles, and this one would exceed that."
+    case .damaged: "The server's copy of this snapshot is damaged and can't be downloaded."
     case .system(let failure): failure.description
     }
   }

@@ -1,11 +1,11 @@
-/// How much a store holds.
+/// The contents of a store.
 public struct StoreUsage: Sendable, Hashable {
-  /// How many bundles, those set aside among them.
+  /// The number of bundles, including those that were set aside as damaged.
   public var bundles: Int
-  /// How many bytes they have together.
+  /// The total size of the bundles in bytes.
   public var bytes: Int64
 
-  /// So many bundles of so many bytes.
+  /// Creates a usage.
   public init(bundles: Int = 0, bytes: Int64 = 0) {
     self.bundles = bundles
     self.bytes = bytes

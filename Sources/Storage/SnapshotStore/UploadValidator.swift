@@ -2,41 +2,40 @@ public import Foundation
 public import SnapshotFormat
 package import SystemIO
 
-/// What a bundle that has arrived must pass before it may be published, the same for every store.
+/// The checks that a received bundle must pass before it is published. They are the same for every store.
 public struct UploadValidator: Sendable {
-  /// Begins to check the zip at a place to a depth, or says what is wrong.
+  /// Starts checking the zip file at `zip` to the given depth. Throws if the zip is invalid.
   public typealias Validator =
     @Sendable (_ zip: URL, _ depth: SnapshotBundle.Depth) throws(BundleError) -> BundleCheck
 
-  /// How much is read before the answer.
+  /// How much of a bundle is checked before the upload is answered.
   public enum Policy: String, Sendable, Hashable, CaseIterable {
-    /// The structure where a digest came along that shows a damaged transfer, everything where none did, or where
-    /// the bundle is small.
+    /// Only the structure, if the sender stated a digest, which detects a damaged transfer; everything if it stated
+    /// none, or if the bundle is small.
     case automatic
     /// Always everything.
     case full
   }
 
-  /// Up to which size, in bytes, a bundle is small: to read all of it takes less than to write down later that it was
-  /// read.
+  /// The most bytes of a small bundle. Checking all of it takes less time than recording the result later.
   public static let smallBundleBytes: Int64 = 256 << 10
-  /// To how many bytes all entries of a bundle inflate at most, where nothing else is said.
+  /// The default limit for the inflated size of all entries of a bundle, in bytes.
   public static let inflatedBytes: Int64 = 4 << 30
 
-  /// How much is read before the answer.
+  /// How much of a bundle is checked before the upload is answered.
   public var policy: Policy
-  /// Bundles of so many bytes, and smaller ones, are read whole whatever came along.
+  /// Bundles of at most this many bytes are always checked in full.
   public var wholeUpTo: Int64
-  /// What checks a bundle that has arrived.
+  /// Checks a bundle that has been received.
   public var validate: Validator { didSet { recheck = validate } }
-  /// What checks a bundle that is kept already: a rule that is newer than the bundle does not make it damaged.
+  /// Checks a stored bundle. A rule that is newer than the bundle does not make the bundle damaged.
   package var recheck: Validator
   /// The time of day.
   public var now: @Sendable () -> Date
 
-  /// The rules for bundles, checked by ``SnapshotFormat/BundleCheck`` unless `validate` is given.
-  /// - Parameter inflatedBytes: to how many bytes all entries of a bundle may inflate; one that declares more is refused
-  ///   before anything is inflated.
+  /// Creates a validator, which uses ``SnapshotFormat/BundleCheck`` unless `validate` is given.
+  /// - Parameter inflatedBytes: the limit for the inflated size of all entries of a bundle, in bytes. A bundle that
+  ///   declares more is refused before anything is inflated.
   public init(
     policy: Policy = .automatic, wholeUpTo: Int64 = smallBundleBytes, inflatedBytes: Int64 = inflatedBytes,
     validate: Validator? = nil, now: @escaping @Sendable () -> Date = { Date() }
@@ -57,18 +56,18 @@ public struct UploadValidator: Sendable {
     self.now = now
   }
 
-  /// How much of a bundle of `size` bytes is read before `attachment` is answered.
+  /// How much of a bundle of `size` bytes is checked before its upload is answered.
   public func depth(for attachment: Attachment, size: Int64) -> SnapshotBundle.Depth {
     policy == .full || attachment.expected == nil || size <= wholeUpTo ? .full : .structure
   }
 
-  /// Throws where what arrived has another digest than the sender stated.
+  /// Throws ``StoreError/digestMismatch(expected:actual:)`` if the sender stated another digest than `sha256`.
   public func requireDigest(_ sha256: ContentDigest, of attachment: Attachment) throws(StoreError) {
     guard let expected = attachment.expected, expected != sha256 else { return }
     throw .digestMismatch(expected: expected, actual: sha256)
   }
 
-  /// Checks a zip from its beginning to its end. Blocks for as long as that takes.
+  /// Checks a zip file completely, and blocks until that is done.
   public func check(_ zip: URL, _ depth: SnapshotBundle.Depth) throws(StoreError) -> BundleSummary {
     do throws(BundleError) {
       var check = try validate(zip, depth)
@@ -79,12 +78,12 @@ public struct UploadValidator: Sendable {
     }
   }
 
-  /// The record under which a bundle that was checked may be published.
+  /// The record under which a checked bundle is published. Throws ``StoreError/foreignApplication``.
   /// - Parameters:
-  ///   - summary: what the bundle says of itself.
-  ///   - depth: how much of it was read.
-  ///   - size: the zip's length in bytes.
-  ///   - sha256: the digest of the bytes as they arrived.
+  ///   - summary: the summary of the bundle's contents.
+  ///   - depth: how much of the bundle was checked.
+  ///   - size: the length of the zip in bytes.
+  ///   - sha256: the digest of the received bytes.
   public func record(
     of summary: BundleSummary, _ depth: SnapshotBundle.Depth, size: Int64, sha256: ContentDigest,
     as attachment: Attachment
@@ -95,20 +94,35 @@ public struct UploadValidator: Sendable {
     return SnapshotRecord(
       id: attachment.id ?? summary.manifest.id, report: attachment.report, size: size, sha256: sha256,
       receivedAt: SnapshotJSON.milliseconds(of: now()), verified: depth == .full ? .intact : .pending,
-      summary: summary, metadata: attachment.metadata, attachedBy: attachment.attachedBy,
+      summary: summary, metadata: summary.manifest.metadata.merging(attachment.metadata) { $1 },
+      attachedBy: attachment.attachedBy,
       expiresAt: attachment.expiresAt.map(SnapshotJSON.milliseconds))
   }
 }
 
+extension Manifest {
+  /// What a record takes over as metadata.
+  fileprivate var metadata: [String: String] {
+    var metadata = fields
+    if let note { metadata[SnapshotRecord.noteKey] = note }
+    return metadata
+  }
+}
+
+extension SnapshotRecord {
+  /// The key of ``SnapshotFormat/SnapshotRecord/metadata`` under which the user's note is.
+  package static let noteKey = "note"
+}
+
 extension StoreError {
-  /// A refused bundle, unless it was the disk that failed while it was read.
+  /// ``invalid(_:)``, or the system's failure if the bundle could not be read.
   public init(_ refusal: BundleError) {
     self = refusal.systemFailure.map { StoreError($0) } ?? .invalid(refusal)
   }
 }
 
 extension BundleError {
-  /// The failure of the disk, where the bundle itself is not to blame.
+  /// The failure of the disk or system; `nil` if the bundle itself is invalid.
   package var systemFailure: SystemError? {
     if case .system(let failure) = self { failure } else { nil }
   }

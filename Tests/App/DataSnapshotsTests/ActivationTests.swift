@@ -5,7 +5,7 @@ import SystemIO
 import TestSupport
 import Testing
 
-/// Making snapshots, and replaying those of others.
+/// Making and replaying snapshots.
 struct ActivationTests {
   private let app: SampleApp
 
@@ -16,7 +16,7 @@ struct ActivationTests {
     try "storage/snapshots/" + #require(app.names(in: "snapshots").first)
   }
 
-  @Test func `a snapshot holds what was recorded, and says where it is from`() async throws {
+  @Test func `a snapshot contains the recordings and describes their origin`() async throws {
     let mode = app.launch()
     mode.state = .recording
     mode.register(module: "News", files: ["news/feed"])
@@ -62,7 +62,7 @@ struct ActivationTests {
     #expect(app.events.all.isEmpty)
   }
 
-  @Test func `a place that can't be written is told, and nothing is left`() async throws {
+  @Test func `a path that can't be written is reported, and no file remains`() async throws {
     let mode = app.launch()
     mode.state = .recording
     _ = mode.process("1", "a")
@@ -88,7 +88,7 @@ struct ActivationTests {
     #expect(app.events.kinds == [.recordingMissing])
   }
 
-  @Test func `what one app recorded another replays`() async throws {
+  @Test func `an app replays the recordings of another app`() async throws {
     let mode = app.launch()
     mode.state = .recording
     let identifiers = ["news/feed?page=2", "CON", "😀", String(repeating: "x", count: 4096)]
@@ -102,7 +102,7 @@ struct ActivationTests {
     #expect(other.events.all.isEmpty)
   }
 
-  @Test func `a snapshot takes the place of the former, whose folder goes`() async throws {
+  @Test func `a snapshot replaces the previous one, whose folder is removed`() async throws {
     let mode = app.launch()
     try await mode.activate(bundle: try app.bundle("one", ["a": "1", "b": "1"]))
     let two = try app.bundle("two", ["a": "2"])
@@ -117,7 +117,7 @@ struct ActivationTests {
     #expect(app.events.kinds == [.recordingMissing])
   }
 
-  @Test func `deactivated, data passes again, in this launch and the next`() async throws {
+  @Test func `after deactivation live data is used, in this launch and the next`() async throws {
     let mode = app.launch()
     mode.state = .recording
     _ = mode.process("mine", "a")
@@ -132,7 +132,7 @@ struct ActivationTests {
     #expect(next.process("live", "a") == "mine")
   }
 
-  @Test func `deactivating leaves another state as it is`() async throws {
+  @Test func `deactivating does not change another state`() async throws {
     let mode = app.launch()
     try await mode.activate(bundle: try app.bundle("one", ["a": "1"]))
     mode.state = .recording
@@ -165,7 +165,7 @@ struct ActivationTests {
     #expect(app.events.all.isEmpty)
   }
 
-  @Test func `a bundle that is refused leaves the active one as it is`() async throws {
+  @Test func `an invalid bundle does not replace the active snapshot`() async throws {
     let mode = app.launch()
     let one = try app.bundle("one", ["a": "theirs"])
     let manifest = try await mode.activate(bundle: one)
@@ -193,7 +193,7 @@ struct ActivationTests {
     #expect(app.events.all.isEmpty)
   }
 
-  @Test func `when the switch can't be kept, nothing is switched`() async throws {
+  @Test func `if the activation can't be stored, the active snapshot does not change`() async throws {
     let mode = app.launch()
     mode.state = .recording
     await mode.flush()
@@ -214,7 +214,7 @@ struct ActivationTests {
     #expect(try app.names(in: "snapshots") == [])
   }
 
-  @Test func `a state that can't be read for once costs nobody the active snapshot`() async throws {
+  @Test func `a temporary failure to read the state does not lose the active snapshot`() async throws {
     try await app.launch().activate(bundle: try app.bundle("one", ["a": "theirs"]))
     let (file, aside) = (app.storage.path + "/mode.json", app.storage.path + "/aside.json")
     try Folder.publish(file, as: aside)
@@ -228,7 +228,7 @@ struct ActivationTests {
     #expect(app.events.kinds == [.stateNotRestored])
   }
 
-  @Test func `a recording that was tampered with is told, and live data passes`() async throws {
+  @Test func `a modified recording is reported, and live data is used`() async throws {
     let mode = app.launch()
     try await mode.activate(bundle: try app.bundle("one", ["a": "theirs", "b": "fine"]))
     let file = try activeFolder() + "/recordings/a"
@@ -243,7 +243,7 @@ struct ActivationTests {
     #expect(app.events.all.allSatisfy { $0.identifier == "a" })
   }
 
-  @Test func `an active snapshot that vanishes is told, and live data passes`() async throws {
+  @Test func `a missing active snapshot is reported, and live data is used`() async throws {
     let mode = app.launch()
     try await mode.activate(bundle: try app.bundle("one", ["a": "theirs"]))
     try Folder.removeTree(app.storage.path)

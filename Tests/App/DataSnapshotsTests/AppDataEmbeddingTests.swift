@@ -9,7 +9,7 @@ import Testing
     try #require(AppDataEmbedding(bundle: fixture.bundle, resources: fixture.folder.file("Build/App.app")))
   }
 
-  @Test func `the product has the bundle, and follows its changes`() throws {
+  @Test func `the product contains the bundle and its later changes`() throws {
     let fixture = try AppDataFixture(
       ["Documents/a": "1", "Documents/b": "2", "shape": "file", "other/x": "3"], folders: ["tmp"],
       information: AppDataFixture.information("com.example.news"))
@@ -48,8 +48,8 @@ import Testing
   }
 
   #if os(Linux)
-    // Other systems take the two for one name.
-    @Test func `names that differ only in how an accent is spelt are two files`() throws {
+    // Other file systems treat these as one name.
+    @Test func `names that differ only in the spelling of an accent are two files`() throws {
       let (composed, decomposed) = ("Documents/\u{E9}", "Documents/e\u{301}")
       let fixture = try AppDataFixture([:])
       try fixture.write("1", to: composed)
@@ -66,7 +66,7 @@ import Testing
     }
   #endif
 
-  @Test func `a product for users loses a stale bundle, and nothing else`() throws {
+  @Test func `only the outdated bundle is removed from a release build`() throws {
     let fixture = try AppDataFixture(["Documents/a": "1"])
     let embedding = try embedding(fixture)
     #expect(try embedding.update(isWanted: false) == .absent)
@@ -78,7 +78,7 @@ import Testing
     #expect(try AppDataFixture.paths(embedding.resources) == ["other"])
   }
 
-  @Test func `a link in the product is removed, never followed`() throws {
+  @Test func `a link in the product is removed and not followed`() throws {
     let fixture = try AppDataFixture(["Documents/a": "1"])
     let embedding = try embedding(fixture)
     try fixture.folder.write(Data("x".utf8), to: "outside/AppData/Documents/a")
@@ -102,7 +102,7 @@ import Testing
     #expect(try String(contentsOf: outside, encoding: .utf8) == "x")
   }
 
-  @Test func `what could not be preloaded is not embedded`() throws {
+  @Test func `data that can't be preloaded is not embedded`() throws {
     let fixture = try AppDataFixture(["Documents/a": "1"])
     let embedding = try embedding(fixture)
     try FileManager.default.createSymbolicLink(
@@ -112,7 +112,7 @@ import Testing
   }
 
   @Test(arguments: ["Fixture", ".xcappdata", "Fixture.xcappdata.zip", "/", "App.app"])
-  func `a bundle of another name is refused, so that nothing else is ever removed`(name: String) {
+  func `a bundle with another extension is rejected, so that nothing else can be removed`(name: String) {
     #expect(AppDataEmbedding(bundle: URL(filePath: name), resources: URL(filePath: "/tmp")) == nil)
   }
 }

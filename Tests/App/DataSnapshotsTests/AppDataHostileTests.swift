@@ -9,9 +9,9 @@ import Testing
   import Glibc
 #endif
 
-/// Trees that would lead elsewhere, and containers in which something is in the way.
+/// Sources with invalid items, and containers with conflicting items.
 @Suite struct AppDataHostileTests {
-  /// The error, in words, that a copy of `fixture` ends with; the container is as it was.
+  /// Returns the description of the error of copying `fixture`, and checks that the container has not changed.
   private func refusal(_ fixture: AppDataFixture, limits: ContainerLimits = .default) throws -> String {
     let before = try fixture.paths()
     let error = try #require(throws: AppDataError.self) {
@@ -28,27 +28,27 @@ import Testing
   }
 
   @Test(arguments: ["/etc/passwd", "a", "missing", "..", "."])
-  func `a link in the bundle is refused by name, and nothing is written`(target: String) throws {
+  func `a link in the bundle is rejected with its path, and nothing is written`(target: String) throws {
     let fixture = try AppDataFixture(["Documents/a": "1"])
     try link(fixture.source("Documents/z"), to: target)
     #expect(try refusal(fixture).hasPrefix("‘Documents/z’ is a symbolic link"))
   }
 
-  @Test func `a bundle whose container is a link is refused`() throws {
+  @Test func `a bundle whose container is a link is rejected`() throws {
     let fixture = try AppDataFixture([:])
     try FileManager.default.removeItem(at: fixture.bundle.appending(path: "AppData"))
     try link(fixture.bundle.appending(path: "AppData"), to: "/etc")
-    #expect(try refusal(fixture).contains("is no app data"))
+    #expect(try refusal(fixture).contains("is not app data"))
   }
 
-  @Test func `a pipe in the bundle is refused, and not waited for`() throws {
+  @Test func `a pipe in the bundle is rejected without blocking`() throws {
     let fixture = try AppDataFixture(["Documents/a": "1"])
     #expect(mkfifo(fixture.source("pipe").path, 0o600) == 0)
     #expect(try refusal(fixture).hasPrefix("‘pipe’ is neither a file nor a folder"))
   }
 
   #if os(Linux)
-    @Test func `a name that is not UTF-8 is refused`() throws {
+    @Test func `a name that is not UTF-8 is rejected`() throws {
       let fixture = try AppDataFixture(["Documents/a": "1"])
       let bytes = Array(fixture.source("Documents").path.utf8) + [0x2F, 0x66, 0xFF, 0]
       let descriptor = bytes.map { CChar(bitPattern: $0) }.withUnsafeBufferPointer {
@@ -61,7 +61,7 @@ import Testing
   #endif
 
   @Test(arguments: ["Documents", "Documents/inner", "Documents/inner/file"])
-  func `a link on the way in the container is refused, and nobody writes where it leads`(path: String) throws
+  func `a link in the container's path is rejected, and nothing is written to its target`(path: String) throws
   {
     let fixture = try AppDataFixture(["Documents/inner/file": "new", "Before/a": "1"])
     let outside = fixture.folder.file("outside")
@@ -85,7 +85,7 @@ import Testing
     #expect(try fixture.text("Documents/a") == "1")
   }
 
-  @Test func `a folder where a file has to go is refused, and so is a file where a folder has to`() throws {
+  @Test func `a folder in place of a file is rejected, and a file in place of a folder too`() throws {
     let fixture = try AppDataFixture(["A/a": "1", "B/b": "2"])
     try fixture.folder.write(Data(), to: "container/B/b/c")
     #expect(try refusal(fixture).hasPrefix("‘B/b’ at the destination is a folder"))
@@ -94,18 +94,18 @@ import Testing
     #expect(try refusal(other).hasPrefix("‘B’ at the destination is a file"))
   }
 
-  @Test func `the container may not lie in the bundle`() throws {
+  @Test func `the container can't be inside the bundle`() throws {
     let fixture = try AppDataFixture(["Documents/a": "1"])
     for inside in ["", "Documents", "Documents/new/deep"] {
       let error = #expect(throws: AppDataError.self) {
         try AppData(contentsOf: fixture.bundle).copy(into: fixture.source(inside))
       }
-      #expect(error?.description.contains("lies in the app data") == true)
+      #expect(error?.description.contains("is inside the app data") == true)
     }
     #expect(try AppDataFixture.paths(fixture.source("")) == ["Documents", "Documents/a"])
   }
 
-  @Test func `what is neither a bundle nor a snapshot is refused`() throws {
+  @Test func `a source that is neither a bundle nor a snapshot is rejected`() throws {
     let fixture = try AppDataFixture(["Documents/a": "1"])
     let text = try fixture.folder.write(Data("no zip".utf8), to: "text")
     for url in [fixture.folder.file("missing"), text, fixture.bundle.appending(path: "AppData/Documents")] {
@@ -113,7 +113,7 @@ import Testing
     }
   }
 
-  @Test func `paths that differ only in case are refused where the disk does not tell them apart`() throws {
+  @Test func `paths that differ only in case are rejected on a case-insensitive disk`() throws {
     let fixture = try AppDataFixture(["Documents/Straße": "1", "documents/x": "2", "B": "3"])
     try FileManager.default.createDirectory(at: fixture.container, withIntermediateDirectories: true)
     let tree = try ContainerTree(OpenFolder(fixture.source("").path))
@@ -121,11 +121,11 @@ import Testing
     let error = #expect(throws: AppDataError.self) {
       try ContainerCopy(tree, to: root, isCaseSensitive: false).run()
     }
-    #expect(error?.description.hasPrefix("‘Documents’ and ‘documents’ have one and the same name") == true)
+    #expect(error?.description.hasPrefix("‘Documents’ and ‘documents’ have the same name") == true)
     #expect(try fixture.paths().isEmpty)
   }
 
-  @Test func `a file that shrinks or grows while it is copied stays what it was`() throws {
+  @Test func `the existing file is kept if its source changes its size during the copy`() throws {
     for text in ["1", "1234567890"] {
       let fixture = try AppDataFixture(["a": "12345"])
       try fixture.folder.write(Data("old".utf8), to: "container/a")
@@ -138,7 +138,7 @@ import Testing
     }
   }
 
-  @Test func `a file that became a link since it was listed is not followed`() throws {
+  @Test func `a file that was replaced by a link after listing is not followed`() throws {
     let fixture = try AppDataFixture(["Documents/a": "12345"])
     let data = try AppData(contentsOf: fixture.bundle)
     try FileManager.default.removeItem(at: fixture.source("Documents"))
@@ -149,7 +149,7 @@ import Testing
     #expect(try fixture.text("Documents/a") == nil)
   }
 
-  @Test func `a folder that can't be written is named`() throws {
+  @Test func `the error for a folder that can't be written contains its path`() throws {
     guard getuid() != 0 else { return }
     let fixture = try AppDataFixture(["Documents/a": "1"])
     try fixture.folder.write(Data(), to: "container/Documents/b")
@@ -163,9 +163,9 @@ import Testing
     #expect(error?.isSystemFailure == true)
   }
 
-  @Test func `each limit holds just above it and not at it`() throws {
+  @Test func `each limit accepts its value and rejects one more`() throws {
     let fixture = try AppDataFixture(["a/b/c": "12345", "a/d": "123"])
-    // Two folders, two files; three parts; five bytes of a path and of a file; eight bytes in all.
+    // Two folders, two files; three path components; five bytes for a path and for a file; eight bytes in total.
     let exact: [(WritableKeyPath<ContainerLimits, Int>, ContainerLimits.Name, Int)] = [
       (\.entries, .entries, 4), (\.depth, .depth, 3), (\.pathLength, .pathLength, 5),
     ]
@@ -180,7 +180,7 @@ import Testing
       }
       var limits = ContainerLimits()
       set(&limits, -1)
-      #expect(try refusal(fixture, limits: limits).contains("over the limit \(name.rawValue)"))
+      #expect(try refusal(fixture, limits: limits).contains("exceeds the limit \(name.rawValue)"))
     }
     for (path, name, value) in exact { try check(name) { $0[keyPath: path] = value + $1 } }
     for (path, name, value) in sizes { try check(name) { $0[keyPath: path] = value + Int64($1) } }

@@ -5,7 +5,7 @@ import SystemIO
 import TestSupport
 import Testing
 
-/// App data as a part of a snapshot.
+/// App data as part of a snapshot.
 @Suite struct AppDataSnapshotTests {
   private func fixture() throws -> AppDataFixture {
     let fixture = try AppDataFixture(
@@ -15,7 +15,7 @@ import Testing
     return fixture
   }
 
-  @Test func `a bundle becomes a snapshot that is put in place whole, from the zip and from its folder`()
+  @Test func `a bundle becomes a snapshot that is copied completely, from the zip and from its folder`()
     throws
   {
     let fixture = try fixture()
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test func `the same bytes come out of the folder of an unpacked snapshot`() throws {
+  @Test func `an unpacked snapshot's folder yields the same bytes`() throws {
     let fixture = try fixture()
     let zips = ["a.zip", "b.zip"].map(fixture.folder.file)
     _ = try AppData.makeSnapshot(of: fixture.bundle, to: zips[0])
@@ -48,7 +48,7 @@ import Testing
     #expect(try Data(contentsOf: zips[0]) == Data(contentsOf: zips[1]))
   }
 
-  @Test func `an empty container is one all the same, and a snapshot without one has none`() throws {
+  @Test func `an empty container counts as a container, and a snapshot without one has none`() throws {
     let fixture = try AppDataFixture([:])
     let zip = fixture.folder.file("a.zip")
     let packed = try AppData.makeSnapshot(of: fixture.bundle, to: zip)
@@ -62,11 +62,11 @@ import Testing
     _ = try SnapshotBundle.unpack(zip: plain, into: fixture.folder.file("unpacked"))
     for source in [plain, fixture.folder.file("unpacked")] {
       let error = #expect(throws: AppDataError.self) { try AppData(contentsOf: source) }
-      #expect(error?.description.contains("holds no app data") == true)
+      #expect(error?.description.contains("contains no app data") == true)
     }
   }
 
-  @Test func `what no zip can hold is refused, and no zip is left`() throws {
+  @Test func `data that a zip can't contain is rejected, and no zip remains`() throws {
     let zipName = "a.zip"
     let cases = try AppDataFixture(["Documents/a": "1", "Documents/A": "2"])
     let linked = try AppDataFixture(["Documents/a": "1"])
@@ -76,7 +76,7 @@ import Testing
     let large = try AppDataFixture(
       ["Documents/a": "1"], information: String(repeating: " ", count: AppDataInfo.sizeLimit + 1))
     for (fixture, words) in [
-      (cases, "has a name that another entry has too"), (linked, "‘Documents/z’ is a symbolic link"),
+      (cases, "has the same name as another entry"), (linked, "‘Documents/z’ is a symbolic link"),
       (broken, "AppDataInfo.plist is refused"), (large, "more than 1048576 bytes"),
     ] {
       let zip = fixture.folder.file(zipName)
@@ -88,12 +88,12 @@ import Testing
     }
   }
 
-  @Test func `information may lack keys`() throws {
+  @Test func `keys of the information are optional`() throws {
     let fixture = try AppDataFixture([:], information: "<plist version=\"1.0\"><dict></dict></plist>")
     #expect(try AppDataInfo(bundle: fixture.bundle) == AppDataInfo(bundle: fixture.folder.url))
   }
 
-  @Test func `a damaged snapshot leaves each file old or new`() throws {
+  @Test func `with a damaged snapshot each file is old or new`() throws {
     let names = (0..<8).map { "Documents/\($0)" }
     let noise = { (seed: UInt64) in
       var state = seed

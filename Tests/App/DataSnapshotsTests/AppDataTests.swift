@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite struct AppDataTests {
-  @Test func `a bundle is copied into a container that is not there yet`() throws {
+  @Test func `a bundle is copied into a container that does not exist yet`() throws {
     let files = [
       "Documents/notes.json": "[]", "Documents/größe ☃/a": "", "Library/Preferences/x.plist": "p",
       ".hidden": "h", "Library/.also/.hidden": "i",
@@ -22,7 +22,7 @@ import Testing
     #expect(report.bytes == 5)
   }
 
-  @Test func `what differs is replaced, what is the same is left alone, and what is not in the bundle stays`()
+  @Test func `different files are replaced, equal files are not touched, and other files remain`()
     throws
   {
     let fixture = try AppDataFixture(["Documents/a": "new!", "Documents/b": "same", "Documents/c": "longer"])
@@ -54,7 +54,7 @@ import Testing
     #expect(report.paths(.unchanged) == ["Documents/a", "Library/b"])
   }
 
-  @Test func `names that differ only in case are two files where the disk tells them apart`() throws {
+  @Test func `names that differ only in case are two files on a case-sensitive disk`() throws {
     let fixture = try AppDataFixture(["Documents/a": "small", "Documents/A": "large", "documents/a": "other"])
     try AppData(contentsOf: fixture.bundle).copy(into: fixture.container)
     #expect(try fixture.text("Documents/a") == "small")
@@ -63,7 +63,7 @@ import Testing
     #expect(try fixture.paths().count == 5)
   }
 
-  @Test func `whether a file may be run is kept, and the other permissions are those of the file before`()
+  @Test func `the right to execute comes from the source, the other permissions from the replaced file`()
     throws
   {
     let fixture = try AppDataFixture(["run": "#!", "plain": "x", "was": "y", "becomes": "#!"])
@@ -81,7 +81,10 @@ import Testing
     #expect(report.paths(.replaced) == ["becomes", "was"])
   }
 
-  @Test func `Finder's notes, the container's identity and what a killed copy left are passed over`() throws {
+  @Test
+  func `Finder's files, the container's metadata and temporary files of an interrupted copy are skipped`()
+    throws
+  {
     let identity = ".com.apple.mobile_container_manager.metadata.plist"
     let leftover = ".snapshot-6f0c1c56-2b1b-4a3e-9d5a-0c4f6f1f2a10.partial"
     let fixture = try AppDataFixture([
@@ -98,7 +101,9 @@ import Testing
         == [identity, "Documents", "Documents/" + identity, "Documents/.snapshot-x.partial", "tmp"].sorted())
   }
 
-  @Test func `what a killed copy left in the container goes, what another is writing stays`() throws {
+  @Test func `an interrupted copy's files are removed from the container, those being written are not`()
+    throws
+  {
     let fixture = try AppDataFixture(["Documents/a": "1"])
     let abandoned = "Documents/.snapshot-6f0c1c56-2b1b-4a3e-9d5a-0c4f6f1f2a10.partial"
     let written = "Documents/.snapshot-7f0c1c56-2b1b-4a3e-9d5a-0c4f6f1f2a10.partial"
@@ -110,7 +115,7 @@ import Testing
     withExtendedLifetime(other) {}
   }
 
-  @Test func `nothing is looked at where the condition does not hold`() throws {
+  @Test func `if the condition is false, the source is not read`() throws {
     let fixture = try AppDataFixture(["Documents/a": "1"])
     var asked = 0
     func source() -> URL? {
@@ -120,12 +125,12 @@ import Testing
     let outcome = try AppData.preload(
       source(), into: fixture.container, when: .environment("TEST") && .debugBuild, launch: .init())
     #expect(outcome == .skipped(unless: "(TEST set and a debug build)"))
-    #expect("\(outcome)" == "No app data preloaded: that takes (TEST set and a debug build).")
+    #expect("\(outcome)" == "No app data preloaded: the condition is (TEST set and a debug build).")
     #expect(asked == 0)
     #expect(try fixture.paths().isEmpty)
   }
 
-  @Test func `where it holds, the data is in place, or the bundle is missed`() throws {
+  @Test func `if the condition is true, the data is copied, or a missing bundle is reported`() throws {
     let fixture = try AppDataFixture(["Documents/a": "1"])
     let launch = PreloadCondition.Launch(environment: ["TEST": "1"])
     let outcome = try AppData.preload(
@@ -141,7 +146,7 @@ import Testing
     }
   }
 
-  @Test func `many copies at once into one container leave what one would`() async throws {
+  @Test func `concurrent copies into one container have the same result as one`() async throws {
     let files = Dictionary(uniqueKeysWithValues: (0..<40).map { ("Documents/\($0 % 5)/\($0)", "\($0)") })
     let fixture = try AppDataFixture(files)
     await withTaskGroup(of: Void.self) { group in

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 // example: World begin
-/// What the app takes from the world around it, in one place: tests and previews put another in its stead.
+/// Everything that the app gets from outside. Tests and previews use another value.
 struct World: Sendable {
   var snapshots: SnapshotMode
   var fetch: @Sendable (String) async throws -> Data
@@ -21,7 +21,7 @@ enum Current {
 }
 // example: World end
 
-/// The article's lines, run as they stand there.
+/// Runs the article's examples as they are printed.
 struct ArticleTests {
   private static let article = "Sources/App/DataSnapshots/DataSnapshots.docc/DataSnapshots.md"
 
@@ -74,7 +74,7 @@ struct ArticleTests {
   }
 
   @Test(arguments: ["World", "Setup", "Recording", "Replaying"])
-  func `the article shows just those lines`(marker: String) throws {
+  func `the article contains exactly these lines`(marker: String) throws {
     try DocumentedExample.check(article: Self.article, code: #filePath, marker: marker)
   }
 }

@@ -11,7 +11,7 @@ struct AttachmentTests {
 
   init() throws { app = try SampleApp() }
 
-  @Test func `what is attached goes along with the recordings, and arrives`() async throws {
+  @Test func `attachments are stored in the snapshot with the recordings`() async throws {
     let mode = app.launch()
     let screenshot = Data([0x89, 0x50, 0x4E, 0x47, 0, 1, 2])
     mode.attach(name: "screenshot.png", data: Data("old".utf8))
@@ -31,7 +31,7 @@ struct AttachmentTests {
     #expect(app.events.all.isEmpty && other.events.all.isEmpty)
   }
 
-  @Test func `the state of a repository goes along, without its secrets`() async throws {
+  @Test func `the state of a repository can be attached, without its secrets`() async throws {
     struct Profile: Codable, Sendable { var name = "Ada", email = "ada@example.com" }
     var app = app
     app.configuration.redaction = .usualSecrets
@@ -51,7 +51,9 @@ struct AttachmentTests {
       marker: "Repository")
   }
 
-  @Test func `it stays for the next snapshot and the next launch, until it is cleared`() async throws {
+  @Test func `an attachment is kept for the next snapshot and the next launch, until it is cleared`()
+    async throws
+  {
     let mode = app.launch()
     mode.attach(name: "a", data: Data("1".utf8))
     await mode.flush()
@@ -69,14 +71,14 @@ struct AttachmentTests {
     "com1", "a:b", "a\nb",
     String(repeating: "a", count: 101),
   ])
-  func `a name that some disk can't take is refused`(name: String) async {
+  func `a name that some file systems can't represent is rejected`(name: String) async {
     let mode = app.launch()
     mode.attach(name: name, data: Data())
     #expect(await mode.report().attachments == [])
     #expect(app.events.kinds == [.recordingRefused])
   }
 
-  @Test func `names up to the limit, and as many as are allowed, are taken`() async {
+  @Test func `names up to the length limit and attachments up to the count limit are accepted`() async {
     var app = app
     app.configuration.limits.attachments = 2
     let mode = app.launch()

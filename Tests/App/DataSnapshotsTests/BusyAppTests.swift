@@ -7,10 +7,10 @@ import SystemIO
 import TestSupport
 import Testing
 
-/// An app at its busiest: it records, replays, updates its repositories and activates snapshots, all at the same time
-/// and from many threads.
+/// An app that records, replays, updates its repositories and activates snapshots at the same time and from many
+/// threads.
 @Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct BusyAppTests {
-  /// What the app keeps. A change in between would show: the two columns always agree.
+  /// The app's data. Both columns are always equal, so that a partial change is noticed.
   private struct Ledger: Codable, Hashable, Sendable {
     var left = 0
     var right = 0
@@ -23,19 +23,19 @@ import Testing
     var changes = 0
   }
 
-  /// How many updates were tried.
+  /// The number of attempted updates.
   private final class Tally: Sendable {
     let made = Atomic(0)
     let refused = Atomic(0)
   }
 
-  /// What runs at the same time: nobody stops before everybody did their share.
+  /// The concurrent activities. Each continues until all of them have done their minimum.
   private final class Roles: Sendable {
     private let busy: Atomic<Int>
 
     init(_ count: Int) { busy = Atomic(count) }
 
-    /// Plays a role on a thread of its own.
+    /// Runs an activity on its own thread.
     func thread(_ share: Int, _ work: @escaping @Sendable (_ round: Int) throws -> Void) async throws {
       try await DispatchQueue(label: "role").perform { [self] in
         var round = 0
@@ -43,13 +43,13 @@ import Testing
       }
     }
 
-    /// Plays a role that awaits.
+    /// Runs an asynchronous activity.
     func task(_ share: Int, _ work: (_ round: Int) async throws -> Void) async throws {
       var round = 0
       do { while goesOn(share, &round) { try await work(round) } } catch { throw giveUp(error) }
     }
 
-    /// Nobody waits for a role that failed.
+    /// The other activities do not wait for one that failed.
     private func giveUp(_ error: any Error) -> any Error {
       busy.store(.min / 2, ordering: .relaxed)
       return error
@@ -69,7 +69,7 @@ import Testing
 
   init() throws { app = try SampleApp() }
 
-  /// Bundles of the versions from 0 on: each recording says which it is of, and so does the manifest.
+  /// Bundles of the versions from 0 on. Each recording contains its version, and so does the manifest.
   private func bundles() throws -> [URL] {
     try (0...Self.versions).map { version in
       var author = app
@@ -79,7 +79,7 @@ import Testing
     }
   }
 
-  /// Live data, of which every part tells whether another's is mixed in.
+  /// Live data that repeats its source in each line, so that mixed data is noticed.
   private static func live(_ identifier: String, _ round: Int) -> String {
     String(repeating: "live \(identifier) \(round)\n", count: 100)
   }
@@ -89,7 +89,8 @@ import Testing
     return try #require(Int(version))
   }
 
-  /// Passes data, and demands that what comes back is it, or is of a snapshot that was active meanwhile.
+  /// Processes data, and checks that the result is the live data or belongs to a snapshot that was active during the
+  /// call.
   private static func call(_ mode: SnapshotMode, _ round: Int) throws {
     let identifier = identifiers[round % identifiers.count]
     let live = live(identifier, round)
@@ -123,7 +124,7 @@ import Testing
     }
     let roles = Roles(9)
     try await withThrowingTaskGroup(of: Void.self) { group in
-      // Record and replay, as the switch below stands.
+      // Record and replay, depending on the state that is set below.
       for _ in 0..<3 {
         group.addTask { try await roles.thread(150) { try Self.call(mode, $0) } }
       }
@@ -138,7 +139,7 @@ import Testing
         try await roles.task(60) { round in
           mode.state = round.isMultiple(of: 3) ? .recording : .replaying
           if round.isMultiple(of: 20) { mode.state = .disabled }
-          // Leaves the disk to the others, too.
+          // Lets the other activities use the disk.
           await mode.flush()
         }
       }
@@ -167,7 +168,7 @@ import Testing
           }
         }
       }
-      // Make snapshots of it all.
+      // Make snapshots of all data.
       group.addTask {
         try await roles.task(8) { round in
           let zip = temporary.file("made-\(round % 2).zip")

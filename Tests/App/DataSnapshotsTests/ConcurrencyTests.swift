@@ -4,9 +4,9 @@ import SnapshotFormat
 import TestSupport
 import Testing
 
-/// Everything at once, for the eyes of ThreadSanitizer above all.
+/// Concurrent operations, mainly for ThreadSanitizer.
 struct ConcurrencyTests {
-  @Test func `recording, replaying, activating and looking may all go on at once`() async throws {
+  @Test func `recording, replaying, activating and inspecting can run at the same time`() async throws {
     var app = try SampleApp()
     app.configuration.policies["h*"] = .init(retention: .history(limit: 5))
     app.configuration.redaction = .usualSecrets

@@ -5,7 +5,7 @@ import SystemIO
 import TestSupport
 import Testing
 
-/// Recording on a real disk that is full.
+/// Recording on a real full disk.
 @Suite(.timeLimit(.minutes(5)), .enabled("\(SmallDisk.requirement)") { await SmallDisk.isPossible })
 struct FullDiskTests {
   private let disk: SmallDisk
@@ -24,7 +24,7 @@ struct FullDiskTests {
     Data(repeating: UInt8(number), count: count)
   }
 
-  /// The recordings in the folder, each of which is whole; nothing else is among them or beside them.
+  /// Returns the names of the recordings, and checks that each is complete and that there are no other files.
   private func recordings() throws -> [String] {
     let names = try Folder.entries(storage.path + "/recordings")
     for name in names {
@@ -35,7 +35,7 @@ struct FullDiskTests {
     return names
   }
 
-  @Test func `a disk that fills up is told once, the app goes on, and what is recorded stays whole`()
+  @Test func `a full disk is reported once, the app continues, and recordings stay complete`()
     async throws
   {
     let mode = launch()
@@ -49,12 +49,12 @@ struct FullDiskTests {
     #expect(await mode.report().isPaused)
     let kept = try recordings()
     #expect((2...5).contains(kept.count))
-    // A newer version of what is there does not take its place halfway.
+    // A newer version does not partially replace an existing recording.
     _ = mode.process(data: Self.page(99), uniqueIdentifier: kept[0])
     await mode.flush()
     #expect(try recordings() == kept)
 
-    // The next launch finds and replays what is there.
+    // The next launch finds and replays the existing recordings.
     let next = launch()
     next.state = .replaying
     for name in kept {
@@ -71,7 +71,7 @@ struct FullDiskTests {
     #expect(!(await mode.report().isPaused))
   }
 
-  @Test func `a recording that takes most of the disk is kept as soon as it has room`() async throws {
+  @Test func `a recording that needs most of the disk is stored as soon as there is room`() async throws {
     let mode = launch()
     mode.state = .recording
     let large = Self.page(1, count: 700_000)
@@ -81,7 +81,7 @@ struct FullDiskTests {
         data: identifier == "large" ? large : Data(count: 10), uniqueIdentifier: identifier)
       await mode.flush()
     }
-    // No going on and stopping with each small one.
+    // Small recordings do not resume and pause recording repeatedly.
     #expect(app.events.kinds == [.recordingPaused])
     try disk.empty()
     _ = mode.process(data: large, uniqueIdentifier: "large")
@@ -90,7 +90,9 @@ struct FullDiskTests {
     #expect(try Data(contentsOf: storage.appending(path: "recordings/large")) == large)
   }
 
-  @Test func `a state that can't be kept holds for this launch, and the next one has the old`() async throws {
+  @Test func `a state that can't be stored applies to this launch, and the next one has the old state`()
+    async throws
+  {
     let mode = launch()
     mode.state = .recording
     await mode.flush()
@@ -106,7 +108,7 @@ struct FullDiskTests {
     #expect(launch().state == .disabled)
   }
 
-  @Test func `however much is free, a snapshot is made whole or not at all`() async throws {
+  @Test func `with any amount of free space, a snapshot is made completely or not at all`() async throws {
     let mode = launch()
     mode.state = .recording
     for number in 0..<3 { _ = mode.process(data: Self.page(number), uniqueIdentifier: "\(number)") }
@@ -128,7 +130,9 @@ struct FullDiskTests {
     #expect(outcomes == [true, false])
   }
 
-  @Test func `however much is free, a snapshot becomes active whole or nothing changes`() async throws {
+  @Test func `with any amount of free space, a snapshot is activated completely or nothing changes`()
+    async throws
+  {
     let zip = try app.bundle("a", ["a": String(repeating: "recorded", count: 10_000), "b": "recorded"])
     let mode = launch()
     mode.state = .recording
@@ -145,7 +149,7 @@ struct FullDiskTests {
       if error == nil { try await mode.deactivate() }
       mode.state = .recording
       _ = mode.process("here", "b")
-      // What was unpacked in part is gone, and so is what was active.
+      // The partially unpacked files are removed, and so is the snapshot that was active.
       await mode.flush()
       _ = try await mode.makeSnapshot(to: app.temporary.file("\(pages).zip"))
       #expect(try Folder.entries(storage.path + "/snapshots") == [])

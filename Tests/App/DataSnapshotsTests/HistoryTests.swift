@@ -31,7 +31,9 @@ struct HistoryTests {
     #expect(app.events.all.isEmpty)
   }
 
-  @Test(arguments: [true, false]) func `of more calls than are kept the first leave`(isSlow: Bool)
+  @Test(arguments: [true, false]) func `if there are more calls than the limit, the first ones are removed`(
+    isSlow: Bool
+  )
     async throws
   {
     let mode = app.launch()
@@ -46,7 +48,7 @@ struct HistoryTests {
     #expect((0..<3).map { _ in mode.process("live", "feed") } == ["5", "6", "7"])
   }
 
-  @Test func `a history goes on in the next launch`() async throws {
+  @Test func `a history continues in the next launch`() async throws {
     let mode = app.launch()
     mode.state = .recording
     for text in ["1", "2"] { _ = mode.process(text, "feed") }
@@ -57,7 +59,7 @@ struct HistoryTests {
     #expect((0..<3).map { _ in next.process("live", "feed") } == ["2", "3", "4"])
   }
 
-  @Test func `another app replays a history out of a snapshot, whatever its own policy is`() async throws {
+  @Test func `another app replays the history of a snapshot, whatever its own policy is`() async throws {
     let mode = app.launch()
     mode.state = .recording
     let identifier = "feed" + String(repeating: "/long", count: 100)
@@ -70,12 +72,12 @@ struct HistoryTests {
     let replaying = other.launch()
     try await replaying.activate(bundle: zip)
     #expect((0..<4).map { _ in replaying.process("live", identifier) } == ["2", "3", "4", "4"])
-    // A later launch begins anew.
+    // A later launch starts from the beginning.
     #expect(other.launch().process("live", identifier) == "2")
     #expect(other.events.all.isEmpty)
   }
 
-  @Test func `an identifier whose policy changes keeps what there is, in order`() async throws {
+  @Test func `an identifier whose policy changes keeps its recordings in order`() async throws {
     var app = app
     app.configuration.policies = [:]
     let latest = app.launch()
@@ -99,7 +101,7 @@ struct HistoryTests {
     #expect(again.process("live", "feed") == "4")
   }
 
-  @Test func `concurrent calls with one identifier are all kept, and each is replayed once`() async {
+  @Test func `concurrent calls with one identifier are all recorded, and each is replayed once`() async {
     var app = app
     app.configuration.policy.retention = .history(limit: 1000)
     let mode = app.launch()
@@ -118,7 +120,7 @@ struct HistoryTests {
     #expect(app.events.all.isEmpty)
   }
 
-  @Test func `names with the number of a call can be read again, others are refused`() throws {
+  @Test func `names with a call's index can be parsed, others are rejected`() throws {
     let name = RecordingName(RecordingName("news/Feed"), call: 12)
     #expect(name.description == "news%2f^feed@12")
     #expect(RecordingName(fileName: name.description) == name)
@@ -131,7 +133,7 @@ struct HistoryTests {
     #expect(RecordingName(RecordingName("a"), call: 0).call == 1)
   }
 
-  @Test func `a manifest keeps the numbers of calls apart`() throws {
+  @Test func `a manifest distinguishes the indices of calls`() throws {
     func recording(_ call: Int?, _ path: String) -> Manifest.Recording {
       .init(
         identifier: "a", path: "recordings/" + path, size: 0, sha256: .of(Data()), recordedAt: SampleApp.time,

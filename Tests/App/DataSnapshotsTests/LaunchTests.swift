@@ -4,7 +4,7 @@ import SystemIO
 import TestSupport
 import Testing
 
-/// Launches that are forced into a state.
+/// Launches with a forced state.
 struct LaunchTests {
   private var app: SampleApp
 
@@ -33,14 +33,14 @@ struct LaunchTests {
     #expect(await last.report().recordingCount == 0)
   }
 
-  @Test func `an argument wins over the environment, the last over the first`() {
+  @Test func `an argument overrides the environment, and the last argument the first`() {
     #expect(launch(["-DataSnapshotsState", "recording"], "replaying").state == .recording)
     let twice = ["-DataSnapshotsState", "recording", "-DataSnapshotsState", "replaying"]
     #expect(launch(twice).state == .replaying)
     #expect(app.events.all.isEmpty)
   }
 
-  @Test func `a word that is no state forces nothing, and is told`() {
+  @Test func `an unknown state forces nothing and is reported`() {
     #expect(launch(["-DataSnapshotsState", "dreaming"]).state == .disabled)
     #expect(launch(["-DataSnapshotsState"]).state == .disabled)
     #expect(launch([], "").state == .disabled)
@@ -48,7 +48,7 @@ struct LaunchTests {
     #expect(app.events.all.first?.reason.contains("dreaming") == true)
   }
 
-  @Test func `what the app sets meanwhile holds from the next launch on`() async throws {
+  @Test func `a state set by the app applies from the next launch on`() async throws {
     let forced = launch(["-DataSnapshotsState", "recording"])
     forced.state = .disabled
     #expect(forced.state == .recording)

@@ -6,7 +6,7 @@ import SystemIO
 import TestSupport
 import Testing
 
-/// How much is kept, and what happens when the disk is full.
+/// The limits on recordings, and full disks.
 struct LimitsTests {
   private var app: SampleApp
 
@@ -19,7 +19,7 @@ struct LimitsTests {
     }
   }
 
-  @Test func `over the bytes in all, the oldest leave`() async throws {
+  @Test func `above the limit on all bytes, the oldest recordings are removed`() async throws {
     var app = app
     app.configuration.limits.totalBytes = 30
     let mode = app.launch()
@@ -38,7 +38,9 @@ struct LimitsTests {
     #expect(app.events.kinds.last == .recordingRefused)
   }
 
-  @Test func `what redaction makes too long is refused, and nothing leaves for it`() async throws {
+  @Test func `a recording that redaction makes too long is rejected, and no other is removed for it`()
+    async throws
+  {
     var app = app
     app.configuration.limits.totalBytes = 30
     app.configuration.redaction = [
@@ -49,12 +51,12 @@ struct LimitsTests {
     await record(["a", "b", "grown"], mode)
     #expect(try app.names(in: "recordings") == ["a", "b"])
     #expect(app.events.kinds == [.recordingRefused])
-    // With 30 bytes it has all the room that there is.
+    // With 30 bytes it uses the whole limit.
     await record(["grown"], mode, count: 9)
     #expect(try app.names(in: "recordings") == ["grown"])
   }
 
-  @Test func `a recording that is replaced needs no other to leave`() async throws {
+  @Test func `replacing a recording removes no other recording`() async throws {
     var app = app
     app.configuration.limits.recordings = 2
     let mode = app.launch()
@@ -64,7 +66,9 @@ struct LimitsTests {
     #expect(app.events.all.isEmpty)
   }
 
-  @Test func `calls of a history leave one by one, with what was noted of a long identifier`() async throws {
+  @Test func `calls of a history are removed one by one, together with the file of a long identifier`()
+    async throws
+  {
     var app = app
     app.configuration.limits.recordings = 3
     app.configuration.policy.retention = .history(limit: 10)
@@ -78,7 +82,7 @@ struct LimitsTests {
     #expect(try app.names(in: "recordings") == ["a@2", "a@3", "b@1"])
   }
 
-  @Test func `a recording of more bytes than one may have is not kept`() async {
+  @Test func `a recording above the limit on one recording is not stored`() async {
     var app = app
     app.configuration.limits.recordingBytes = 10
     let mode = app.launch()
@@ -88,7 +92,7 @@ struct LimitsTests {
     #expect(await mode.report().unassigned == ["10", "9"])
   }
 
-  @Test func `what is too old leaves, at launch and while recording goes on`() async throws {
+  @Test func `expired recordings are removed at launch and while recording`() async throws {
     var app = app
     let now = Now()
     app.configuration.clock = { now.date }
@@ -110,7 +114,7 @@ struct LimitsTests {
     #expect(await next.report().recordingCount == 0)
   }
 
-  @Test func `limits that became smaller hold at launch`() async throws {
+  @Test func `lower limits apply at the next launch`() async throws {
     var app = app
     let now = Now()
     app.configuration.clock = { now.date }
@@ -128,7 +132,7 @@ struct LimitsTests {
     #expect(try app.names(in: "recordings") == ["b"])
   }
 
-  @Test func `on a full disk recording pauses with one event, and goes on when there is room`() async throws {
+  @Test func `on a full disk recording pauses with one event, and resumes when there is room`() async throws {
     let folder = app.storage.path
     await #expect(processExitsWith: .success) { [folder = folder as String] in
       signal(SIGXFSZ, SIG_IGN)
@@ -139,7 +143,7 @@ struct LimitsTests {
       mode.state = .recording
       _ = mode.process("before", "a")
       await mode.flush()
-      // The largest file that there may be stands for the disk.
+      // The maximum file size simulates a full disk.
       setLargestFile(1000)
       for round in 0..<5 {
         let live = Data(count: 5000 + round)
@@ -161,14 +165,14 @@ struct LimitsTests {
   }
 }
 
-/// A time that a test moves.
+/// A clock that a test sets.
 final class Now: Sendable {
   private let time = Mutex(SampleApp.time)
   var date: Date { time.withLock { $0 } }
   func advance(_ seconds: TimeInterval) { time.withLock { $0 += seconds } }
 }
 
-/// Lets no file of this process grow beyond so many bytes.
+/// Sets the maximum file size of this process in bytes.
 func setLargestFile(_ bytes: Int) {
   var limit = rlimit()
   #if os(Linux)

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What is told of identifiers that are not there.
+/// Events about identifiers without a recording.
 struct MissedReplayTests {
   private let app: SampleApp
 
@@ -18,7 +18,7 @@ struct MissedReplayTests {
     return app.events.all.last?.nearest ?? []
   }
 
-  @Test func `the nearest recorded identifiers are told, and no others`() {
+  @Test func `the nearest recorded identifiers are reported, and no others`() {
     let recorded = ["news/feed", "news/feeds", "News/Feed", "weather/today", "news/top", "n", ""]
     #expect(miss("news/fed", among: recorded) == ["News/Feed", "news/feed", "news/feeds"])
     #expect(app.events.kinds == [.recordingMissing])
@@ -34,12 +34,13 @@ struct MissedReplayTests {
       [String(repeating: "x", count: 4999)]
     ),
   ])
-  func `nearest are those with the fewest changes`(identifier: String, recorded: [String], expected: [String])
-  {
+  func `the nearest identifiers are those with the fewest changes`(
+    identifier: String, recorded: [String], expected: [String]
+  ) {
     #expect(miss(identifier, among: recorded) == expected)
   }
 
-  @Test func `the report lists what was missed since replaying began, each once, a hundred at most`()
+  @Test func `the report lists each missed identifier once since replaying started, up to a hundred`()
     async throws
   {
     let mode = app.launch()
@@ -51,13 +52,13 @@ struct MissedReplayTests {
     #expect(report.misses.first?.identifier == "news/fed")
     #expect(report.misses.first?.nearest == ["news/feed"])
     #expect(report.description.contains("\nNot found: news/fed (nearest: news/feed)\nNot found: number 0\n"))
-    // Each call is told all the same.
+    // Each call is still reported as an event.
     #expect(app.events.kinds.count == 153)
     mode.rewind()
     #expect(await mode.report().misses.isEmpty)
   }
 
-  @Test func `a miss among many recordings costs little`() async throws {
+  @Test func `a miss among many recordings is fast`() async throws {
     let recorded = (0..<500).map { "news/section/\($0)/" + String(repeating: "y", count: 180) }
     let mode = app.launch()
     try await mode.activate(

@@ -15,7 +15,7 @@ struct ModuleReportTests {
     #expect(report.description == "State: disabled. Recordings: 0.")
   }
 
-  @Test func `modules are complete or not, and the rest is in none`() async {
+  @Test func `modules are complete or incomplete, and other identifiers are in no module`() async {
     let mode = app.launch()
     mode.register(module: "News", files: ["news/feed", "news/top"])
     mode.register(module: "Weather", files: ["weather/today", "weather/week", "news/top"])
@@ -49,7 +49,7 @@ struct ModuleReportTests {
     #expect(await mode.report().modules.map(\.missing) == [["new"]])
   }
 
-  @Test func `while a snapshot is replayed the report is about it`() async throws {
+  @Test func `while a snapshot is replayed, the report describes the snapshot`() async throws {
     let mode = app.launch()
     mode.register(module: "News", files: ["a"])
     mode.state = .recording
@@ -64,7 +64,7 @@ struct ModuleReportTests {
     #expect(await mode.report().unassigned == ["b"])
   }
 
-  @Test func `a stray file among the recordings is passed over and told`() async throws {
+  @Test func `an unknown file among the recordings is ignored and reported`() async throws {
     try app.temporary.write(Data(), to: "storage/recordings/Stray File")
     try app.temporary.write(Data("x".utf8), to: "storage/recordings/fine")
     let mode = app.launch()

@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What takes the place of a recording that is missing, and the forms of `process` that leave work undone.
+/// Replacements for a missing recording, and the forms of `process` that skip work.
 struct PolicyTests {
   private var app: SampleApp
   private let handled = EventLog()
@@ -22,7 +22,7 @@ struct PolicyTests {
     ]
   }
 
-  @Test func `live data passes, nothing comes, or a handler is called, as the policy says`() {
+  @Test func `live data is used, nothing is returned, or a handler is called, as the policy specifies`() {
     let mode = app.launch()
     mode.state = .replaying
     #expect(mode.process("live", "any") == "live")
@@ -34,7 +34,7 @@ struct PolicyTests {
     #expect(app.events.kinds == Array(repeating: .recordingMissing, count: 4))
   }
 
-  @Test func `a policy holds for a recording that can't be read`() async throws {
+  @Test func `a policy applies to a recording that can't be read`() async throws {
     let mode = app.launch()
     try await mode.activate(bundle: try app.bundle("one", ["empty": "theirs"]))
     let folder = try #require(app.names(in: "snapshots").first)
@@ -43,7 +43,7 @@ struct PolicyTests {
     #expect(app.events.kinds == [.replayFailed])
   }
 
-  @Test func `work is done and recorded, and left undone while replaying`() async throws {
+  @Test func `work is done and recorded, and skipped while replaying`() async throws {
     let mode = app.launch()
     let count = Atomic(0)
     func work() async throws -> Data {
@@ -65,7 +65,7 @@ struct PolicyTests {
     #expect(try await mode.process("empty") { () async throws in throw Broken() } == Data())
   }
 
-  @Test func `what work throws passes, and is not recorded`() async {
+  @Test func `an error of the work is rethrown and not recorded`() async {
     let mode = app.launch()
     for state in SnapshotMode.State.allCases {
       mode.state = state
@@ -76,7 +76,7 @@ struct PolicyTests {
     #expect(await mode.report().recordingCount == 0)
   }
 
-  @Test func `a recording that must be there is asked for by an error, and the work is left undone`()
+  @Test func `a missing required recording throws an error, and the work is skipped`()
     async throws
   {
     let mode = app.launch()
@@ -111,7 +111,7 @@ struct PolicyTests {
     #expect(throws: DecodingError.self) { try mode.process("plain", as: Feed.self) { feed } }
   }
 
-  @Test func `a value that can't be encoded passes, and is told`() throws {
+  @Test func `a value that can't be encoded is returned, and the failure is reported`() throws {
     let mode = app.launch()
     mode.state = .recording
     #expect(try mode.process("a", as: Double.self) { .infinity } == .infinity)

@@ -5,7 +5,7 @@ import SystemIO
 import TestSupport
 import Testing
 
-/// What reaches the disk where rules are set.
+/// The stored data if redaction rules are set.
 struct RedactionTests {
   private var app: SampleApp
 
@@ -13,7 +13,7 @@ struct RedactionTests {
 
   init() throws { app = try SampleApp() }
 
-  /// What is stored of `data` under `identifier`, `nil` where nothing is.
+  /// The stored form of `data` under `identifier`; `nil` if it is not stored.
   private func stored(_ data: Data, _ rules: [RedactionRule], as identifier: String = "a") async throws
     -> Data?
   {
@@ -33,7 +33,7 @@ struct RedactionTests {
 
   // MARK: - JSON
 
-  @Test func `values under a key go at any depth, and all else stays as it was spelt`() async throws {
+  @Test func `values of a key are removed at any depth, and all other bytes are unchanged`() async throws {
     let rule = RedactionRule.jsonKeys(["access_token", "pin"], named: "keys")
     let before = #"""
       { "b" : 1.50, "accessToken" : "x\"y", "a":[{"Access-Token":{"deep":[1]},"z":1e2}, {"PIN":1234}],
@@ -55,17 +55,17 @@ struct RedactionTests {
     ("[*].c", #"[{"c":"S"},{"d":"kept"}]"#),
     ("a.**.c", #"{"a":{"c":"S","b":[[{"c":"S"}]]},"c":"kept"}"#),
   ])
-  func `a path finds the values that it names`(path: String, json: String) async throws {
+  func `a path matches the values that it describes`(path: String, json: String) async throws {
     let expected = json.replacing(#""S""#, with: #""[redacted]""#).replacing(#""T""#, with: #""[redacted]""#)
     #expect(try await stored(json, .jsonPath(path, named: "path")) == expected)
   }
 
   @Test(arguments: ["", "$", "a..b", "a.", ".a", "a[", "a[x]", "a['b]", "a[-1]", "a.**", "[*]."])
-  func `a path that can't be read is refused`(path: String) {
+  func `an invalid path is rejected`(path: String) {
     #expect(throws: RedactionRule.MalformedRule.self) { try RedactionRule.jsonPath(path, named: "path") }
   }
 
-  @Test func `lines of JSON, UTF-16 and marks of the byte order are read`() async throws {
+  @Test func `JSON Lines, UTF-16 and byte order marks are read`() async throws {
     let rule = RedactionRule.jsonKeys(["pin"], named: "keys")
     #expect(
       try await stored("{\"pin\":\"1\"}\n{\"pin\":\"2\"}\n", rule)
@@ -81,7 +81,7 @@ struct RedactionTests {
       try await stored(marked, [rule]) == Data([0xEF, 0xBB, 0xBF]) + Data(#"{"pin":"[redacted]"}"#.utf8))
   }
 
-  @Test func `JSON with leading zeros or escapes of its own is read too`() async throws {
+  @Test func `JSON with leading zeros or nonstandard escapes is read too`() async throws {
     let rule = RedactionRule.jsonKeys(["pin"], named: "keys")
     #expect(
       try await stored(#"{"pin":"\x1","a":007,"b":"it\'s","p\in":-01}"#, rule)
@@ -93,14 +93,16 @@ struct RedactionTests {
     #"{"a":"\"#, "{\"a\":\"line\nbreak\"}", "[[1 2]]", "[\"a\",]", "{\"a\" 1}",
     String(repeating: "[", count: 100_000),
   ])
-  func `what begins as JSON and is none is not stored at all`(text: String) async throws {
+  func `data that begins like JSON but is invalid is not stored`(text: String) async throws {
     #expect(try await stored(text, .jsonKeys(["pin"], named: "keys")) == nil)
     #expect(app.events.kinds == [.redactionFailed])
     #expect(app.events.all.first?.reason.contains("keys") == true)
     #expect(app.events.all.first?.reason.contains("secret") == false)
   }
 
-  @Test func `what is no JSON has no paths; its keys are those of a form, a head or a log`() async throws {
+  @Test func `text that is not JSON has no paths; its keys are those of a form, a header or a log`()
+    async throws
+  {
     let rules = [RedactionRule.jsonKeys(["pin"], named: "keys"), try .jsonPath("pin", named: "path")]
     let unchanged = [
       Data(), Data([0, 0xFF, 0xD8, 0x80]), Data("\"pin\"".utf8), Data("[1 2]".utf8), Data("[INFO] a".utf8),
@@ -114,8 +116,7 @@ struct RedactionTests {
 
   // MARK: - Text
 
-  @Test func `an expression finds text in JSON whatever its escapes are, and in any other text`() async throws
-  {
+  @Test func `an expression finds text in JSON regardless of escapes, and in any other text`() async throws {
     let rule = try RedactionRule.matching(#"AT\d{4}/ü"#, named: "iban")
     #expect(try await stored("an AT1234/ü b AT12", rule) == "an [redacted] b AT12")
     #expect(
@@ -126,7 +127,7 @@ struct RedactionTests {
     #expect(try await stored(#"{"a":"b"}"#, .matching(#""a":"b""#, named: "raw")) == "{[redacted]}")
   }
 
-  @Test func `text in an older encoding and in binary data is found too`() async throws {
+  @Test func `text in an older encoding and in binary data is found`() async throws {
     let rule = try RedactionRule.matching("geheim", named: "word")
     let latin = Data([0xFC, 0x20]) + Data("geheim!".utf8)
     #expect(try await stored(latin, [rule]) == Data([0xFC, 0x20]) + Data("[redacted]!".utf8))
@@ -136,13 +137,14 @@ struct RedactionTests {
     #expect(try await stored(every, [rule]) == every)
   }
 
-  @Test func `an expression that can't be read is refused`() {
+  @Test func `an invalid expression is rejected`() {
     #expect(throws: RedactionRule.MalformedRule.self) { try RedactionRule.matching("(", named: "x") }
   }
 
   // MARK: - Closures, order and failure
 
-  @Test func `rules run in their order, each over what the former left, where they are to run`() async throws
+  @Test func `rules run in order, each on the result of the previous one, for their identifiers`()
+    async throws
   {
     let first = RedactionRule.custom(named: "first") { data, identifier in data + Data(identifier.utf8) }
     let second = RedactionRule.custom(named: "second") { data, _ in Data(data.reversed()) }
@@ -151,7 +153,7 @@ struct RedactionTests {
     #expect(try await stored(Data("x".utf8), [first.only("a*")], as: "ab") == Data("xab".utf8))
   }
 
-  @Test func `a rule that fails keeps its recording from the disk, and no other`() async throws {
+  @Test func `if a rule fails, only its recording is not stored`() async throws {
     var app = app
     app.configuration.redaction = [.custom(named: "breaks") { _, _ in throw Broken() }.only("a")]
     let mode = app.launch()
@@ -164,7 +166,7 @@ struct RedactionTests {
     #expect(app.events.all.first?.identifier == "a")
   }
 
-  @Test func `rules run off the thread that records`() async {
+  @Test func `rules do not run on the thread that records`() async {
     var app = app
     let gate = DispatchSemaphore(value: 0)
     app.configuration.redaction = [
@@ -175,7 +177,7 @@ struct RedactionTests {
     ]
     let mode = app.launch()
     mode.state = .recording
-    // Each would wait for ever if its rule ran first.
+    // Each call would block forever if its rule ran first.
     for identifier in ["a", "b", "c"] { #expect(mode.process("live", identifier) == "live") }
     for _ in 0..<3 { gate.signal() }
     await mode.flush()
@@ -204,7 +206,7 @@ struct RedactionTests {
     #expect(await next.report().redactions == [])
   }
 
-  @Test func `a rule that is new runs over what the last launch recorded`() async throws {
+  @Test func `a new rule is applied to the recordings of the last launch`() async throws {
     var app = app
     let mode = app.launch()
     mode.state = .recording
@@ -226,7 +228,7 @@ struct RedactionTests {
     next.state = .replaying
     #expect(next.process("live", "a") == "ein [redacted]")
     #expect(next.process("live", "id-geheim") == "fine")
-    // Nothing is left to do for the launch after that.
+    // The launch after that has nothing left to do.
     await app.launch().flush()
     #expect(app.events.kinds == [.redactionFailed])
   }
@@ -290,14 +292,14 @@ struct RedactionTests {
     #expect(await mode.report().modules.first?.missing == [])
     mode.state = .replaying
     #expect(mode.process("live", "user?token=tok_9f8e7d6c&email=anna.b@example.com") == "fine")
-    // A developer whose app has other rules finds it too, by the name that it was given.
+    // Another developer's app with different rules finds it too, by the same name.
     let other = try SampleApp()
     let replaying = other.launch()
     try await replaying.activate(bundle: zip)
     #expect(replaying.process("live", "user?token=[redacted]&email=[redacted]") == "fine")
   }
 
-  /// The files below `folder` that hold `secret`, in their names or their bytes, in UTF-8 or UTF-16.
+  /// The files below `folder` that contain `secret` in their names or bytes, in UTF-8 or UTF-16.
   private func places(of secret: String, in folder: URL) throws -> [String] {
     let forms = [String.Encoding.utf8, .utf16LittleEndian, .utf16BigEndian].compactMap {
       secret.data(using: $0)

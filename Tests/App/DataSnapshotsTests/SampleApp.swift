@@ -5,13 +5,13 @@ import Synchronization
 import SystemIO
 import TestSupport
 
-/// An app with a folder of its own, that can be launched again and again.
+/// An app with its own folder that can be launched repeatedly.
 struct SampleApp {
   let temporary: TemporaryFolder
   let events = EventLog()
   var configuration = SnapshotMode.Configuration()
 
-  /// Where the app keeps what is recorded.
+  /// The folder of the recordings.
   var storage: URL { temporary.file("storage") }
 
   static let time = Date(timeIntervalSince1970: 1_700_000_000.123)
@@ -21,16 +21,16 @@ struct SampleApp {
     configuration.application = .init(identifier: "com.example.news", version: "3.1", build: "7")
     configuration.device = .init(model: "iPhone17,1", system: "iOS", systemVersion: "26.0", locale: "de_AT")
     configuration.clock = { Self.time }
-    // What an app still writes when its test ends holds on to the folder until it is written.
+    // Writes that are pending when the test ends keep the folder until they are done.
     configuration.onEvent = { [events, temporary] event in
       withExtendedLifetime(temporary) { events.append(event) }
     }
   }
 
-  /// A new instance on the same folder.
+  /// Creates a new instance with the same folder.
   func launch() -> SnapshotMode { SnapshotMode(folder: storage, configuration: configuration) }
 
-  /// A bundle with these recordings.
+  /// Makes a bundle with these recordings.
   func bundle(_ name: String, _ recordings: [String: String]) throws -> URL {
     let zip = temporary.file(name + ".zip")
     let sources = try recordings.map { identifier, text in
@@ -46,7 +46,7 @@ struct SampleApp {
     return zip
   }
 
-  /// The names in a folder of the storage; none where it is not there.
+  /// The names in a folder of the storage; empty if it does not exist.
   func names(in folder: String) throws -> [String] {
     let path = storage.appending(path: folder).path
     return try Folder.exists(path) ? try Folder.entries(path) : []
@@ -61,12 +61,12 @@ final class EventLog: Sendable {
 
   /// The events so far.
   var all: [SnapshotMode.Event] { events.withLock { $0 } }
-  /// What they were about.
+  /// The kinds of the events so far.
   var kinds: [SnapshotMode.Event.Kind] { all.map(\.kind) }
 }
 
 extension SnapshotMode {
-  /// Passes text.
+  /// Processes text.
   func process(_ text: String, _ identifier: String) -> String {
     String(decoding: process(data: Data(text.utf8), uniqueIdentifier: identifier), as: UTF8.self)
   }

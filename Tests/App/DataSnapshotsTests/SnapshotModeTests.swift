@@ -10,7 +10,7 @@ struct SnapshotModeTests {
 
   init() throws { app = try SampleApp() }
 
-  @Test func `a new app is disabled, passes data and keeps nothing`() async throws {
+  @Test func `a new app is disabled, returns live data and records nothing`() async throws {
     let mode = app.launch()
     #expect(mode.state == .disabled)
     #expect(mode.process("live", "a") == "live")
@@ -19,7 +19,7 @@ struct SnapshotModeTests {
     #expect(app.events.all.isEmpty)
   }
 
-  @Test func `what was recorded is replayed, byte for byte`() async {
+  @Test func `recordings are replayed byte for byte`() async {
     let mode = app.launch()
     let bytes = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
     mode.state = .recording
@@ -32,7 +32,7 @@ struct SnapshotModeTests {
     #expect(app.events.all.isEmpty)
   }
 
-  @Test func `code that cannot await can wait for the disk as well`() {
+  @Test func `synchronous code can wait for the disk as well`() {
     let mode = app.launch()
     mode.state = .recording
     _ = mode.process("recorded", "a")
@@ -40,7 +40,7 @@ struct SnapshotModeTests {
     #expect(Folder.isRegularFile(app.storage.path + "/recordings/a"))
   }
 
-  @Test func `what has not reached the disk yet is replayed too`() {
+  @Test func `data that is not on disk yet is replayed too`() {
     let mode = app.launch()
     for round in 0..<200 {
       mode.state = .recording
@@ -51,7 +51,7 @@ struct SnapshotModeTests {
     #expect(app.events.all.isEmpty)
   }
 
-  @Test func `a slice of data is recorded as what it shows`() async {
+  @Test func `only the bytes of a data slice are recorded`() async {
     let mode = app.launch()
     mode.state = .recording
     _ = mode.process(data: Data("0123456789".utf8)[3..<6], uniqueIdentifier: "a")
@@ -74,7 +74,7 @@ struct SnapshotModeTests {
     #expect(mode.process("live", "a") == "6")
   }
 
-  @Test func `what was never recorded passes, and that is told`() {
+  @Test func `an identifier without a recording gets live data, and that is reported`() {
     let mode = app.launch()
     mode.state = .replaying
     #expect(mode.process("live", "a") == "live")
@@ -103,7 +103,7 @@ struct SnapshotModeTests {
     #expect(next.process("live", "a") == "recorded")
   }
 
-  @Test func `a state that can't be read is told, and the app goes on disabled`() throws {
+  @Test func `a state that can't be read is reported, and the app continues disabled`() throws {
     for json in ["", "{", #"{"state":"dreaming"}"#, #"{"state":"replaying","active":"../../x"}"#] {
       try app.temporary.write(Data(json.utf8), to: "storage/mode.json")
       #expect(app.launch().state == .disabled)
@@ -111,14 +111,14 @@ struct SnapshotModeTests {
     #expect(app.events.kinds == Array(repeating: .stateNotRestored, count: 4))
   }
 
-  @Test func `a state that names a snapshot that is gone is told`() throws {
+  @Test func `a state with a missing snapshot is reported`() throws {
     let json = #"{"state":"replaying","active":"\#(SnapshotID())"}"#
     try app.temporary.write(Data(json.utf8), to: "storage/mode.json")
     #expect(app.launch().process("live", "a") == "live")
     #expect(app.events.kinds == [.stateNotRestored])
   }
 
-  @Test func `hostile identifiers are kept apart and come back in a snapshot`() async throws {
+  @Test func `hostile identifiers are kept apart and are in the snapshot`() async throws {
     let long = String(repeating: "long/", count: 820)
     let identifiers = [
       "", " ", ".", "..", "../x", "../../mode.json", "/etc/passwd", "CON", "con", "nul.txt", "a", "A", "a.",
@@ -141,7 +141,7 @@ struct SnapshotModeTests {
     #expect(try Folder.entries(app.temporary.path) == ["a.zip", "storage"])
   }
 
-  @Test func `an identifier over the limit is refused and told, the data passes`() async {
+  @Test func `an identifier above the limit is rejected and reported, and live data is used`() async {
     let mode = app.launch()
     mode.state = .recording
     let most = Manifest.Limits.default.identifierLength
@@ -152,7 +152,7 @@ struct SnapshotModeTests {
     #expect(await mode.report().recordingCount == 2)
   }
 
-  @Test func `no more waits for the disk than is allowed`() async throws {
+  @Test func `the data that waits for the disk is limited`() async throws {
     var app = app
     app.configuration.waitingBytes = 10
     let mode = app.launch()
@@ -163,7 +163,7 @@ struct SnapshotModeTests {
     }
     #expect(app.events.all.map(\.identifier) == ["above"])
     #expect(app.events.kinds == [.recordingRefused])
-    // What was written no longer counts, however often.
+    // Data that was written no longer counts.
     for round in 0..<20 {
       _ = mode.process(data: Data(count: 10), uniqueIdentifier: "\(round)")
       await mode.flush()
@@ -171,7 +171,9 @@ struct SnapshotModeTests {
     #expect(await mode.report().recordingCount == 22)
   }
 
-  @Test func `many threads record under one identifier, and one of them is replayed whole`() async {
+  @Test func `many threads record under one identifier, and one of their recordings is replayed completely`()
+    async
+  {
     let mode = app.launch()
     mode.state = .recording
     await withTaskGroup(of: Void.self) { group in
@@ -207,7 +209,7 @@ struct SnapshotModeTests {
     #expect(await mode.report().recordingCount == 200)
   }
 
-  @Test func `a file in the way of the recordings is told, and data passes`() async throws {
+  @Test func `a file in place of the recordings' folder is reported, and live data is used`() async throws {
     try app.temporary.write(Data(), to: "storage/recordings")
     let mode = app.launch()
     mode.state = .recording
@@ -220,7 +222,7 @@ struct SnapshotModeTests {
     #expect(app.events.kinds.last == .replayFailed)
   }
 
-  @Test func `a file in the way of the storage is told, and data passes`() async throws {
+  @Test func `a file in place of the storage is reported, and live data is used`() async throws {
     try app.temporary.write(Data("mine".utf8), to: "storage")
     let mode = app.launch()
     mode.state = .recording
@@ -230,7 +232,7 @@ struct SnapshotModeTests {
     #expect(try Data(contentsOf: app.storage) == Data("mine".utf8))
   }
 
-  @Test func `a folder in place of a recording is told, and data passes`() async throws {
+  @Test func `a folder in place of a recording is reported, and live data is used`() async throws {
     try app.temporary.write(Data(), to: "storage/recordings/a/file")
     let mode = app.launch()
     mode.state = .recording
@@ -244,7 +246,7 @@ struct SnapshotModeTests {
     #expect(try !Folder.exists(app.storage.path + "/recording.staged"))
   }
 
-  @Test func `a storage that vanishes is made again`() async throws {
+  @Test func `a storage that disappears is created again`() async throws {
     let mode = app.launch()
     mode.state = .recording
     _ = mode.process("1", "a")
@@ -261,7 +263,7 @@ struct SnapshotModeTests {
     #expect(app.launch().state == .replaying)
   }
 
-  @Test func `clearing forgets what is recorded, waiting or written`() async throws {
+  @Test func `clearing removes recordings, pending or written`() async throws {
     let mode = app.launch()
     mode.state = .recording
     _ = mode.process("1", "a")
@@ -274,7 +276,7 @@ struct SnapshotModeTests {
     #expect(["a", "b", "c"].map { mode.process("live", $0) } == ["live", "live", "3"])
   }
 
-  @Test func `what an interrupted launch left is removed, and nothing else`() async throws {
+  @Test func `only the leftovers of an interrupted launch are removed`() async throws {
     let mode = app.launch()
     mode.state = .recording
     _ = mode.process("mine", "a")
@@ -297,11 +299,11 @@ struct SnapshotModeTests {
     #expect(app.events.all.isEmpty)
   }
 
-  @Test func `what is activated after a launch is none of its leftovers`() async throws {
+  @Test func `a snapshot activated after the launch is not removed as a leftover`() async throws {
     let bundle = try app.bundle("one", ["a": "theirs"])
     let mode = app.launch()
     _ = try await mode.makeSnapshot(to: app.temporary.file("a.zip"))
-    // What takes the next launch so long to remove that the activation comes before it has looked further.
+    // The next launch needs so long to remove this that the activation comes before it has read further.
     for number in 0..<3000 { try app.temporary.write(Data(), to: "storage/frozen/x/\(number)") }
     let other = app.launch()
     try await mode.activate(bundle: bundle)
@@ -311,7 +313,7 @@ struct SnapshotModeTests {
     #expect(app.events.all.isEmpty)
   }
 
-  @Test func `after a kill at any moment each recording is whole or absent`() async throws {
+  @Test func `after a kill at any moment each recording is complete or absent`() async throws {
     for round in 0..<3 {
       let folder = app.storage.path
       await #expect(processExitsWith: .signal(SIGKILL)) { [folder = folder as String, round = round as Int] in

@@ -4,7 +4,7 @@ import SystemIO
 import TestSupport
 import Testing
 
-/// What the preset finds, and what it leaves.
+/// The values that the preset redacts, and those that it does not.
 struct UsualSecretsTests {
   private let app: SampleApp
 
@@ -28,7 +28,7 @@ struct UsualSecretsTests {
     ("1700000000123", false), ("0000000000000000", false), ("4111  1111 1111 1111", false),
     ("1111111111111111", false), ("4222222222222", true), ("123 4111111111111111", true),
   ])
-  func `numbers of cards go, and other numbers stay`(text: String, isCard: Bool) async throws {
+  func `card numbers are removed, and other numbers remain`(text: String, isCard: Bool) async throws {
     let left = try await stored("n \(text).", [.cardNumbers])
     #expect(left.contains("[redacted]") == isCard, "\(left)")
     if !isCard { #expect(left == "n \(text).") }
@@ -41,7 +41,9 @@ struct UsualSecretsTests {
     ("icon@2x.png", "icon@2x.png"),
     ("x@.com", "x@.com"), ("", ""), ("@", "@"), ("a@b.c.", "a@b.c."),
   ])
-  func `addresses go, and other uses of the sign stay`(before: String, after: String) async throws {
+  func `e-mail addresses are removed, and other uses of the sign remain`(before: String, after: String)
+    async throws
+  {
     #expect(try await stored(before, [.emailAddresses]) == after)
   }
 
@@ -51,7 +53,7 @@ struct UsualSecretsTests {
     ("Basic YTpi, Basic training", "Basic [redacted], Basic training"),
     ("forbearer x", "forbearer x"), ("bearer", "bearer"),
   ])
-  func `credentials go`(before: String, after: String) async throws {
+  func `credentials are removed`(before: String, after: String) async throws {
     #expect(try await stored(before, [.authorization]) == after)
     #expect(try await stored(#"{"proxy-authorization":["x"],"a":1}"#, [.authorization]).contains("[]"))
   }
@@ -63,17 +65,17 @@ struct UsualSecretsTests {
     ("eyJhbGciOiJIUzI1NiJ9.e30.sig z", "[redacted] z"), ("eyJust a word", "eyJust a word"),
     ("client_secret:s,next=1", "client_secret:[redacted],next=1"),
   ])
-  func `tokens and passwords go`(before: String, after: String) async throws {
+  func `tokens and passwords are removed`(before: String, after: String) async throws {
     #expect(try await stored(before, [.tokens]) == after)
   }
 
-  @Test func `cookies go`() async throws {
+  @Test func `cookies are removed`() async throws {
     #expect(
       try await stored("Set-Cookie: a=b; Path=/\r\nAge: 1", [.cookies]) == "Set-Cookie: [redacted]\r\nAge: 1")
     #expect(try await stored(#"{"Cookie":"a=b"}"#, [.cookies]) == #"{"Cookie":"[redacted]"}"#)
   }
 
-  @Test func `what holds no secret stays byte for byte`() async throws {
+  @Test func `data without secrets is unchanged`() async throws {
     let text = #"""
       {"title":"Basics: a token of love", "items":[1,2.50,-3e4,true,null],"nextPageToken":"abc","time":1700000000123,
        "url":"https:\/\/example.com\/a?page=2","description":"\u00fcber 12:30","id":"550e8400-e29b-41d4-a716-446655440000"}

@@ -11,7 +11,7 @@ import Testing
 
   private let trips = CollectionRepository<Trip>()
 
-  @Test func `models stand in the order in which they came`() throws {
+  @Test func `models keep their insertion order`() throws {
     try trips.insert(Trip(id: 9, name: "c"), Trip(id: 2, name: "a"))
     try trips.insert(Trip(id: 5, name: "b"))
     try trips.update(2) { $0.name = "changed" }
@@ -21,14 +21,14 @@ import Testing
     #expect(trips.count == 4)
   }
 
-  @Test func `a model is found by its id, and models by what they are`() throws {
+  @Test func `a model is found by its id, and models by a condition`() throws {
     try trips.insert(contentsOf: (1...5).map { Trip(id: $0, name: "\($0)") })
     #expect(trips.find(3)?.name == "3")
     #expect(trips.find(6) == nil)
     #expect(trips.find { $0.id > 3 }.map(\.id) == [4, 5])
   }
 
-  @Test func `an id that is taken is refused, and nothing of the call stays`() throws {
+  @Test func `a duplicate id is rejected, and no model of the call is inserted`() throws {
     try trips.insert(Trip(id: 1, name: "one"))
     #expect(code { try trips.insert(Trip(id: 2, name: "two"), Trip(id: 1, name: "again")) } == .duplicateID)
     #expect(trips.all.map(\.name) == ["one"])
@@ -36,7 +36,7 @@ import Testing
     #expect(trips.count == 1)
   }
 
-  @Test func `an update of no model, or one that changes the id, is refused`() throws {
+  @Test func `an update of a missing model, or one that changes the id, is rejected`() throws {
     try trips.insert(Trip(id: 1, name: "one"))
     #expect(code { try trips.update(2) { $0.name = "x" } } == .notFound)
     #expect(code { try trips.update(1) { $0.id = 2 } } == .idChanged)
@@ -54,7 +54,7 @@ import Testing
     #expect(trips.all.isEmpty)
   }
 
-  @Test func `the whole collection changes in one commit, its order included`() async throws {
+  @Test func `the whole collection changes in one commit, including its order`() async throws {
     try trips.insert(contentsOf: (1...3).map { Trip(id: $0, name: "\($0)") })
     var values = trips.values.makeAsyncIterator()
     #expect(await values.next()?.map(\.id) == [1, 2, 3])
@@ -63,7 +63,7 @@ import Testing
     #expect(trips.find(1)?.name == "1")
   }
 
-  @Test func `a refused change names model, path and action`() throws {
+  @Test func `a rejected change's error contains model, path and action`() throws {
     let trips = CollectionRepository<Trip>(validators: [.each(Trip.rules)])
     try trips.insert(Trip(id: 1, name: "a"), Trip(id: 2, name: "b"))
     let error = try #require(throws: ValidationError.self) {
@@ -76,7 +76,7 @@ import Testing
     #expect(trips.validateUserData().isEmpty)
   }
 
-  @Test func `a collection is there at the next launch, in its order`() throws {
+  @Test func `a collection is loaded at the next launch, in its order`() throws {
     let folder = try TemporaryFolder()
     let storage = { FileStorage<[Trip]>(file: folder.file("trips.json")) }
     let first = try CollectionRepository(storage: storage())
@@ -84,7 +84,7 @@ import Testing
     #expect(try CollectionRepository(storage: storage()).all == first.all)
   }
 
-  @Test func `a file with one id twice is set aside`() throws {
+  @Test func `a file with a duplicate id is set aside`() throws {
     let folder = try TemporaryFolder()
     let twice =
       #"{"schemaVersion":1,"value":[{"id":7,"name":"a","dates":[]},{"id":7,"name":"b","dates":[]}]}"#
@@ -92,7 +92,7 @@ import Testing
     let log = EventLog()
     let storage = FileStorage<[Trip]>(file: folder.file("trips.json"), onEvent: log.record)
     #expect(try CollectionRepository(storage: storage).all.isEmpty)
-    #expect(log.all.map(\.reason) == ["duplicateID: there is a model with the id 7 already"])
+    #expect(log.all.map(\.reason) == ["duplicateID: a model with the id 7 already exists"])
     #expect(try String(contentsOf: folder.file("trips.json.corrupt-1"), encoding: .utf8) == twice)
   }
 }

@@ -20,7 +20,7 @@ import Testing
     try CriticalValues(copies: first, second, disk: failing.disk, onEvent: log.record)
   }
 
-  @Test func `values are there at the next launch`() throws {
+  @Test func `values are loaded at the next launch`() throws {
     let values = try open()
     #expect(values["userID"] == nil)
     try values.set("u-4711", for: "userID")
@@ -31,13 +31,13 @@ import Testing
     #expect(log.all.isEmpty)
   }
 
-  @Test func `a copy is the checksum of its JSON, then the JSON`() throws {
+  @Test func `a copy consists of a checksum and JSON`() throws {
     try open().set("u-4711", for: "userID")
     let lines = try String(contentsOf: first, encoding: .utf8).split(separator: "\n")
     #expect(lines == ["14c94ab5", #"{"generation":1,"values":{"userID":"u-4711"}}"#])
   }
 
-  @Test(arguments: [true, false]) func `a lost copy is made again from the other`(isFirst: Bool) throws {
+  @Test(arguments: [true, false]) func `a lost copy is restored from the other`(isFirst: Bool) throws {
     try open().set("u-4711", for: "userID")
     let lost = isFirst ? first : second
     try FileManager.default.removeItem(at: lost.deletingLastPathComponent())
@@ -48,7 +48,7 @@ import Testing
     #expect(log.kinds == [.healed])
   }
 
-  @Test func `every damage of one byte is noticed and healed`() throws {
+  @Test func `every damage of one byte is detected and repaired`() throws {
     try open().set("u-4711", for: "userID")
     let intact = try Data(contentsOf: first)
     for position in intact.indices {
@@ -61,7 +61,7 @@ import Testing
     #expect(log.kinds == Array(repeating: .healed, count: intact.count))
   }
 
-  @Test func `every half of a copy is noticed and healed`() throws {
+  @Test func `every truncation of a copy is detected and repaired`() throws {
     try open().set("u-4711", for: "userID")
     let intact = try Data(contentsOf: second)
     for length in 0..<intact.count {
@@ -71,18 +71,18 @@ import Testing
     }
   }
 
-  @Test func `the newer copy wins`() throws {
+  @Test func `the newer copy is used`() throws {
     let values = try open()
     try values.set("old", for: "userID")
     let old = try Data(contentsOf: first)
     try values.set("new", for: "userID")
     try old.write(to: first)
     #expect(try open()["userID"] == "new")
-    #expect(log.all.map(\.reason) == ["it was behind"])
+    #expect(log.all.map(\.reason) == ["it was older than the other copy"])
     #expect(try Data(contentsOf: first) == Data(contentsOf: second))
   }
 
-  @Test func `where both copies are damaged they are set aside, and the app starts`() throws {
+  @Test func `if both copies are damaged, they are set aside, and the app starts`() throws {
     for copy in ["support/critical", "preferences/critical"] {
       try folder.write(Data("damage".utf8), to: copy)
     }
@@ -94,7 +94,7 @@ import Testing
     #expect(try open()["userID"] == "anew")
   }
 
-  @Test func `what can't be read is not taken for lost`() throws {
+  @Test func `a copy that can't be read does not count as lost`() throws {
     try open().set("u-4711", for: "userID")
     failing.fault = .reading(EPERM)
     #expect(try #require(throws: RepositoryError.self) { try open() }.code == .unreadable)
@@ -102,7 +102,7 @@ import Testing
     #expect(try open()["userID"] == "u-4711")
   }
 
-  @Test func `on a full disk a change is refused, and everything stays`() throws {
+  @Test func `on a full disk a change is rejected, and nothing changes`() throws {
     let values = try open()
     try values.set("kept", for: "userID")
     failing.fault = .writing(ENOSPC)
@@ -126,7 +126,7 @@ import Testing
     #expect(try CriticalValues(copies: first, second)["userID"] == "u-4711")
   }
 
-  @Test func `limits hold at their values and not above`() throws {
+  @Test func `limits accept their values and nothing above`() throws {
     let values = try open()
     let code = { (key: String, value: String) -> RepositoryError.Code? in
       do throws(RepositoryError) { try values.set(value, for: key) } catch { return error.code }
@@ -142,7 +142,7 @@ import Testing
     #expect(try open().all.count == CriticalValues.Limits.values)
   }
 
-  @Test func `many threads set and read`() async throws {
+  @Test func `many threads set and read values`() async throws {
     let values = try open()
     try await withThrowingTaskGroup(of: Void.self) { group in
       for number in 0..<16 {

@@ -3,7 +3,7 @@ import Repositories
 import TestSupport
 import Testing
 
-/// The two ways in which an app with a database lost its users' data, with every storage that keeps a file.
+/// The two ways in which an app with a database lost its users' data, for each storage with a file.
 @Suite struct DatabaseDisasterTests {
   private struct Trip1: Codable, Equatable, Sendable, Identifiable { var id: Int, name: String }
   private struct Trip2: Codable, Equatable, Sendable, Identifiable { var id: Int, title: String }
@@ -11,7 +11,7 @@ import Testing
 
   enum Kind: CaseIterable, Sendable { case file, memoryAndFile }
 
-  /// The same property gets another name in version 2, and again in version 3.
+  /// The same property is renamed in version 2, and again in version 3.
   private static let renames: [Migration] = [
     .rename("name", to: "title"), .rename("title", to: "headline"),
   ]
@@ -33,12 +33,12 @@ import Testing
     }
   }
 
-  /// The app at a version: with one trip, and with many.
+  /// A version of the app, with a single trip and a collection of trips.
   private struct App<Trip: Codable & Sendable & Identifiable> where Trip.ID == Int {
     let one: SingleRepository<Trip>
     let many: CollectionRepository<Trip>
 
-    /// What was committed is in the files, and the app ends.
+    /// Waits until all commits are in the files, and ends the app.
     func end() async throws {
       try await one.flush()
       try await many.flush()
@@ -108,7 +108,7 @@ import Testing
   }
 
   @Test(arguments: Kind.allCases)
-  func `a roll-back after a format change: the old app works, and the newer one gets its data back`(
+  func `a rollback after a format change: the old app works, and the newer one gets its data back`(
     kind: Kind
   ) async throws {
     let newer = try launch3(kind)
@@ -117,7 +117,7 @@ import Testing
     try await newer.end()
     let (one, many) = (try text("trip.json"), try text("trips.json"))
 
-    // The store brings the old version back. It starts, sees nothing that it does not understand, and works.
+    // The app store delivers the old version again. It starts without reading the unknown format, and works.
     for round in 1...2 {
       let old = try launch1(kind)
       #expect(
@@ -130,13 +130,13 @@ import Testing
       try await old.end()
     }
 
-    // The newer app is out again.
+    // The newer app is released again.
     let again = try launch3(kind)
     #expect(again.one.value == Trip3(id: 1, headline: "Coast"))
     #expect(again.many.all == [Trip3(id: 1, headline: "Coast")])
     #expect(try text("trip.json") == one)
     #expect(try text("trips.json") == many)
-    // And what the old one made is not lost either.
+    // The data of the old version is not lost either.
     #expect(try text("trip.json.version-1").contains("made meanwhile 2"))
     try again.one.update { $0.headline = "West coast" }
     try await again.end()

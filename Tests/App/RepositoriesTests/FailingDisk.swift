@@ -3,14 +3,14 @@ import Repositories
 import Synchronization
 import SystemIO
 
-/// A disk that can be full, broken or switched off in the middle of a write.
+/// A disk that can be full, broken, or lose power during a write.
 final class FailingDisk: Sendable {
   enum Fault: Sendable {
     /// Every write fails with this `errno`.
     case writing(Int32)
     /// Every read fails with this `errno`.
     case reading(Int32)
-    /// A write gets as far as half of the file beside the place, and then everything ends.
+    /// The write reaches half of the temporary file, and then the power fails.
     case powerCut
   }
 
@@ -21,7 +21,7 @@ final class FailingDisk: Sendable {
     set { state.withLock { $0.fault = newValue } }
   }
 
-  /// How many writes were asked for.
+  /// The number of attempted writes.
   var writes: Int { state.withLock { $0.writes } }
 
   var disk: Disk {
@@ -44,7 +44,7 @@ final class FailingDisk: Sendable {
   }
 }
 
-/// What was told, for a test to look at and to wait for.
+/// The received events, which a test can read and wait for.
 final class EventLog: Sendable {
   private let events = Mutex<[RepositoryEvent]>([])
   private let stream: AsyncStream<RepositoryEvent>
@@ -62,7 +62,7 @@ final class EventLog: Sendable {
   var all: [RepositoryEvent] { events.withLock { $0 } }
   var kinds: [RepositoryEvent.Kind] { all.map(\.kind) }
 
-  /// Waits until an event of that kind comes.
+  /// Waits for an event of this kind.
   func wait(for kind: RepositoryEvent.Kind) async {
     for await event in stream where event.kind == kind { return }
   }

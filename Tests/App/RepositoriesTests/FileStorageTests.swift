@@ -33,13 +33,13 @@ import Testing
     #expect(log.all.isEmpty)
   }
 
-  @Test func `nothing is written before there is something to keep`() throws {
+  @Test func `nothing is written before the first commit`() throws {
     #expect(try open().value.name == "initial")
     #expect(!FileManager.default.fileExists(atPath: file.path))
   }
 
   @Test(arguments: [ENOSPC, EDQUOT, EFBIG, EIO, EROFS])
-  func `what can't be written is no commit`(code: Int32) throws {
+  func `a commit that can't be written fails`(code: Int32) throws {
     let repository = try open()
     try repository.update { $0.name = "kept" }
     let before = try Data(contentsOf: file)
@@ -58,7 +58,8 @@ import Testing
     #expect(log.kinds == [.notSaved, .savedAgain])
   }
 
-  @Test func `a power cut in a write leaves the old file, and its remains go`() throws {
+  @Test func `a power failure during a write leaves the old file, and its temporary file is removed`() throws
+  {
     let repository = try open()
     try repository.update { $0.name = "old" }
     failing.fault = .powerCut
@@ -106,7 +107,7 @@ import Testing
     #expect(try open().value.name == "anew")
   }
 
-  @Test func `corrupt files don't pile up`() throws {
+  @Test func `the number of corrupt files is limited`() throws {
     for number in 1...(FileLimits.corruptFiles + 2) {
       try folder.write(Data("damage \(number)".utf8), to: "deep/trip.json")
       _ = try open()
@@ -117,7 +118,7 @@ import Testing
     #expect(try String(contentsOf: last, encoding: .utf8) == "damage \(FileLimits.corruptFiles + 2)")
   }
 
-  @Test func `files with names like ours are left alone`() throws {
+  @Test func `files with similar names are not touched`() throws {
     for name in [
       "trip.jsonx", "trip.json.backup", "trip.json.version-", "trip.json.version-+1", "other.staged",
     ] {
@@ -138,13 +139,13 @@ import Testing
     var data = Data([0, 255])
   }
 
-  @Test func `every number, date and byte comes back as it was`() throws {
+  @Test func `every number, date and byte is restored exactly`() throws {
     let numbers = try SingleRepository(Numbers(double: []), storage: FileStorage(file: file))
     try numbers.update { $0 = Numbers() }
     #expect(try SingleRepository(Numbers(double: []), storage: FileStorage(file: file)).value == Numbers())
   }
 
-  @Test func `a model that can be absent comes back absent`() throws {
+  @Test func `an optional model that is nil is restored as nil`() throws {
     let open = { try SingleRepository<Trip?>(Trip(id: 1, name: "x"), storage: FileStorage(file: file)) }
     try open().update { $0 = nil }
     #expect(try open().value == nil)
@@ -162,7 +163,7 @@ import Testing
     init(from decoder: any Decoder) throws {}
   }
 
-  @Test func `a value that can't be encoded is no commit`() throws {
+  @Test func `a commit of a value that can't be encoded fails`() throws {
     let repository = try SingleRepository(Stubborn(), storage: FileStorage(file: file))
     let error = try #require(throws: RepositoryError.self) { try repository.update { $0.isStubborn = true } }
     #expect(error.code == .notEncodable)

@@ -12,7 +12,7 @@ import Testing
     for (index, name) in names.enumerated() { try folder.write(Data(count: 10 * (index + 1)), to: name) }
   }
 
-  /// Everything in the folder, links included.
+  /// All paths in the folder, including links.
   private var left: [String] {
     get throws { try FileManager.default.subpathsOfDirectory(atPath: folder.path).sorted() }
   }
@@ -21,7 +21,7 @@ import Testing
     try FormerDatabaseCleaner(folder: folder.url, patterns: patterns)
   }
 
-  @Test func `what matches goes, with its bytes, and nothing else`() throws {
+  @Test func `only matching files are removed, with their bytes in the report`() throws {
     try write(
       "Model.sqlite", "Model.sqlite-wal", "Model.sqlite-shm", "Model.sqlite.txt", "user.json",
       "a/Model.sqlite")
@@ -36,7 +36,7 @@ import Testing
     #expect(try left == ["Model.sqlite.txt", "a", "a/Model.sqlite", "user.json"])
   }
 
-  @Test func `a further call finds nothing to do`() throws {
+  @Test func `a second call finds nothing to remove`() throws {
     try write("x.realm", "x.realm.management/a")
     let cleaner = try FormerDatabaseCleaner(folder: folder.url, patterns: FormerDatabaseCleaner.realm("x"))
     #expect(cleaner.clean().removed.count == 2)
@@ -45,13 +45,13 @@ import Testing
     #expect(try left.isEmpty)
   }
 
-  @Test func `a folder that is not there holds nothing`() throws {
+  @Test func `a missing folder contains nothing`() throws {
     let cleaner = try FormerDatabaseCleaner(folder: folder.file("absent"), patterns: ["*.db"])
     let again = cleaner.clean()
     #expect(again.removed.isEmpty && again.failures.isEmpty)
   }
 
-  @Test func `patterns stay within their names`() throws {
+  @Test func `patterns do not match across folders`() throws {
     try write("a/x.db", "a/b/x.db", "x.db", ".hidden.db", "ab/y.db")
     #expect(try cleaner("a/*.db").clean().removed.map(\.path) == ["a/x.db"])
     #expect(try cleaner("a?/*.db").clean().removed.map(\.path) == ["ab/y.db"])
@@ -60,7 +60,7 @@ import Testing
     #expect(try left == ["a", "a/b", "a/b/x.db", "ab"])
   }
 
-  @Test func `a folder goes with all in it, and only where a pattern means a folder`() throws {
+  @Test func `a folder is removed with its contents, and only if a pattern means a folder`() throws {
     try write("old.db/one", "old.db/deep/two", "old.db/.three", "new.db")
     #expect(try cleaner("*.db").clean().removed.map(\.path) == ["new.db"])
     #expect(
@@ -68,7 +68,7 @@ import Testing
     #expect(try left.isEmpty)
   }
 
-  @Test func `no link is followed or removed`() throws {
+  @Test func `links are neither followed nor removed`() throws {
     let outside = try TemporaryFolder()
     try outside.write(Data("precious".utf8), to: "x.db")
     try write("old/real.db")
@@ -84,7 +84,7 @@ import Testing
     #expect(try String(contentsOf: outside.file("x.db"), encoding: .utf8) == "precious")
   }
 
-  @Test func `a file that several patterns mean is counted once`() throws {
+  @Test func `a file that matches several patterns is counted once`() throws {
     try write("d/x.db")
     #expect(try cleaner("d/*.db", "d/x.*", "d/").clean().bytes == 10)
   }
@@ -92,7 +92,7 @@ import Testing
   @Test(arguments: [
     "", "/etc/passwd", "../x.db", "a/../x.db", "./x", "a//b", "*", "a/*", "**", "?", "*/", "/",
   ])
-  func `a pattern that could mean something else is refused`(pattern: String) throws {
+  func `an ambiguous pattern is rejected`(pattern: String) throws {
     let error = try #require(throws: FormerDatabaseCleaner.PatternError.self) { try cleaner(pattern) }
     #expect(error.pattern == pattern)
   }
@@ -100,12 +100,12 @@ import Testing
   @Test(arguments: [
     ("a*b*c", "aXbYbZc", true), ("a*b*c", "aXbYbZ", false), ("*.db", ".db", false), ("x?", "x", false),
     ("x?", "xé", true), ("*a*", "bab", true), ("a*", "a", true), ("a.b", "axb", false), ("[ab]", "a", false),
-  ]) func `wildcards mean what they say`(pattern: String, name: String, isMatch: Bool) throws {
+  ]) func `wildcards match as documented`(pattern: String, name: String, isMatch: Bool) throws {
     try write(name)
     #expect(try cleaner(pattern).find().map(\.path) == (isMatch ? [name] : []))
   }
 
-  @Test func `the files of well-known databases are known`() throws {
+  @Test func `the files of common databases are known`() throws {
     try write(
       "Model.sqlite", "Model.sqlite-wal", "Model.sqlite-shm", "Model.store-wal",
       ".Model_SUPPORT/_EXTERNAL_DATA/1",

@@ -4,7 +4,7 @@ import SystemIO
 import TestSupport
 import Testing
 
-/// Repositories on a real disk that is full.
+/// Repositories on a real full disk.
 @Suite(.timeLimit(.minutes(5)), .enabled("\(SmallDisk.requirement)") { await SmallDisk.isPossible })
 struct FullDiskTests {
   private let disk: SmallDisk
@@ -16,7 +16,7 @@ struct FullDiskTests {
 
   private static func name(_ number: Int) -> String { String(repeating: "\(number % 10)", count: 20_000) }
 
-  /// The name in the file, which must be whole, with no remains of writing beside it.
+  /// The name in the file. The file must be complete, without temporary files beside it.
   private var stored: String {
     get throws {
       #expect(try Folder.entries(disk.url.path) == ["trip.json"])
@@ -24,7 +24,7 @@ struct FullDiskTests {
     }
   }
 
-  /// The name in the file, which must be whole. What a retry is just writing may be beside it.
+  /// The name in the file, which must be complete. A retry can be writing a temporary file beside it.
   private var storedWhileRetrying: String {
     get throws {
       struct Stored: Decodable {
@@ -35,7 +35,7 @@ struct FullDiskTests {
     }
   }
 
-  @Test func `with a file a commit that has no room is none, and the next that has is`() throws {
+  @Test func `with file storage a commit without room fails, and the next one with room succeeds`() throws {
     let repository = try SingleRepository(
       Trip(id: 0, name: Self.name(0)), storage: FileStorage(file: file, onEvent: log.record))
     try repository.update { $0.id = 1 }
@@ -53,7 +53,7 @@ struct FullDiskTests {
     #expect(log.kinds == [.notSaved, .savedAgain])
   }
 
-  @Test func `with memory and a file memory goes on, and the file follows by itself`() async throws {
+  @Test func `with memory and file storage only memory changes until there is room`() async throws {
     let storage = InMemoryStorageWithFilePersistence<Trip>(
       file: file, retryInterval: .milliseconds(5), onEvent: log.record)
     let repository = try SingleRepository(Trip(id: 0, name: ""), storage: storage)
@@ -74,7 +74,7 @@ struct FullDiskTests {
     #expect(log.kinds == [.notSaved, .savedAgain])
   }
 
-  @Test func `a collection goes on as well, from the first commit on`() async throws {
+  @Test func `a collection works as well, from the first commit on`() async throws {
     try disk.fill()
     let trips = try CollectionRepository<Trip>(
       storage: InMemoryStorageWithFilePersistence(
@@ -89,7 +89,7 @@ struct FullDiskTests {
     #expect(log.kinds == [.notSaved, .savedAgain])
   }
 
-  @Test func `files are migrated in memory, set aside and brought back without any room`() throws {
+  @Test func `files are migrated in memory, set aside and moved back on a full disk`() throws {
     let newer = #"{"schemaVersion":3,"value":{"dates":[],"id":3,"name":"newer"}}"#
     try Data(newer.utf8).write(to: file)
     try Data(#"{"schemaVersion":1,"value":{"dates":[],"id":1,"title":"older"}}"#.utf8)
@@ -107,7 +107,7 @@ struct FullDiskTests {
     #expect(try String(contentsOf: file, encoding: .utf8) == newer)
   }
 
-  @Test func `a corrupt file is set aside without any room, and the app starts`() throws {
+  @Test func `a corrupt file is set aside on a full disk, and the app starts`() throws {
     try Data("damage".utf8).write(to: file)
     try disk.fill()
     let storage = FileStorage<Trip>(file: file, onEvent: log.record)

@@ -27,7 +27,7 @@ import Testing
     get throws { try SingleRepository(Trip(id: 0, name: ""), storage: FileStorage(file: file)).value.name }
   }
 
-  @Test func `the file follows`() async throws {
+  @Test func `the file is updated after a commit`() async throws {
     let repository = try open()
     try repository.update { $0.name = "Coast" }
     try await repository.flush()
@@ -35,7 +35,7 @@ import Testing
     #expect(try open().value.name == "Coast")
   }
 
-  @Test func `of many commits the file gets the newest, in fewer writes`() async throws {
+  @Test func `many commits need fewer writes, and the file gets the newest value`() async throws {
     let repository = try open()
     for count in 1...500 { try repository.update { $0.name = "\(count)" } }
     try await repository.flush()
@@ -43,7 +43,7 @@ import Testing
     #expect(failing.writes < 500)
   }
 
-  @Test func `on a full disk memory goes on, and one event tells`() async throws {
+  @Test func `on a full disk the value changes in memory, and one event reports the failure`() async throws {
     let repository = try open()
     try repository.update { $0.name = "before" }
     try await repository.flush()
@@ -63,7 +63,7 @@ import Testing
     #expect(log.kinds == [.notSaved, .savedAgain])
   }
 
-  @Test func `the file follows by itself when space is back`() async throws {
+  @Test func `the file is updated automatically when there is room again`() async throws {
     let repository = try open(retryInterval: .milliseconds(5))
     failing.fault = .writing(ENOSPC)
     try repository.update { $0.name = "late" }
@@ -74,7 +74,7 @@ import Testing
     #expect(log.kinds == [.notSaved, .savedAgain])
   }
 
-  @Test func `the next commit tries again as well`() async throws {
+  @Test func `the next commit retries as well`() async throws {
     let repository = try open()
     failing.fault = .writing(ENOSPC)
     try repository.update { $0.name = "kept in memory" }
@@ -85,7 +85,7 @@ import Testing
     #expect(try stored == "kept in memory")
   }
 
-  @Test func `what was committed is written although the repository is gone`() async throws {
+  @Test func `the last commit is written even after the repository is deinitialized`() async throws {
     var repository: SingleRepository<Trip>? = try open(retryInterval: .milliseconds(5))
     failing.fault = .writing(ENOSPC)
     try repository?.update { $0.name = "orphan" }
@@ -107,7 +107,7 @@ import Testing
     #expect(try CollectionRepository<Trip>(storage: FileStorage(file: file)).count == 100)
   }
 
-  @Test func `a write that fails does not take the place of what was committed meanwhile`() async throws {
+  @Test func `a failed write does not replace a value committed in the meantime`() async throws {
     let meanwhile = CommitMeanwhile()
     let storage = InMemoryStorageWithFilePersistence<Trip>(
       file: file, retryInterval: .seconds(3600),
@@ -126,7 +126,7 @@ import Testing
     #expect(try stored == "newer")
   }
 
-  @Test func `the last moment of an app can wait without a task`() throws {
+  @Test func `a terminating app can flush without a task`() throws {
     let storage = InMemoryStorageWithFilePersistence<Trip>(file: file)
     let repository = try SingleRepository(Trip(id: 0, name: ""), storage: storage)
     try repository.update { $0.name = "last" }
@@ -135,7 +135,7 @@ import Testing
   }
 }
 
-/// What is to be done once, while something else is under way.
+/// A commit that runs once, while another operation is in progress.
 private final class CommitMeanwhile: Sendable {
   private let commit = Mutex<(@Sendable () -> Void)?>(nil)
 

@@ -3,7 +3,7 @@ import Repositories
 import TestSupport
 import Testing
 
-/// A model as four versions of an app had it.
+/// The same model in four versions of an app.
 private struct Version1: Codable, Equatable, Sendable { var name: String, price: Double }
 private struct Version2: Codable, Equatable, Sendable { var title: String, price: Double }
 private struct Version3: Codable, Equatable, Sendable { var headline: String, price: Double }
@@ -31,7 +31,7 @@ private struct Version4: Codable, Equatable, Sendable {
     file = folder.file("product.json")
   }
 
-  /// The app at a version of its schema.
+  /// Opens the app's repository with a version of its schema.
   private func open<Model: Codable & Sendable>(_ version: Int, _ initial: Model) throws -> SingleRepository<
     Model
   > {
@@ -51,9 +51,9 @@ private struct Version4: Codable, Equatable, Sendable {
 
   private var text: String { get throws { try String(contentsOf: file, encoding: .utf8) } }
 
-  // MARK: - Forward
+  // MARK: - Upgrades
 
-  @Test func `a property renamed twice arrives from every older version`() throws {
+  @Test func `a property renamed twice is migrated from every older version`() throws {
     let expected = Version4(headline: "Tent", price: .init(amount: 12.5, currency: "EUR"))
     let older = [
       #"{"schemaVersion":1,"value":{"name":"Tent","price":12.5}}"#,
@@ -70,14 +70,14 @@ private struct Version4: Codable, Equatable, Sendable {
     #expect(log.all.map(\.reason) == (1...3).map { "from schema \($0) to 4" })
   }
 
-  @Test func `each app in turn reads what the one before it wrote`() throws {
+  @Test func `each version reads the file of the version before it`() throws {
     try open1().update { $0 = Version1(name: "Tent", price: 12.5) }
     #expect(try open2().value == Version2(title: "Tent", price: 12.5))
     #expect(try open3().value == Version3(headline: "Tent", price: 12.5))
     #expect(try open4().value.headline == "Tent")
   }
 
-  @Test func `a crash in a migration leaves the old file, and the next launch migrates it`() throws {
+  @Test func `a crash during a migration leaves the old file, and the next launch migrates it`() throws {
     try open1().update { $0 = Version1(name: "Tent", price: 12.5) }
     let old = try text
     failing.fault = .powerCut
@@ -88,7 +88,8 @@ private struct Version4: Codable, Equatable, Sendable {
     #expect(try text == #"{"schemaVersion":3,"value":{"headline":"Tent","price":12.5}}"#)
   }
 
-  @Test func `on a full disk a migration holds in memory, and the file follows with the next commit`() throws
+  @Test func `on a full disk a migration applies in memory, and the file is updated with the next commit`()
+    throws
   {
     try open1().update { $0.name = "Tent" }
     failing.fault = .writing(ENOSPC)
@@ -100,11 +101,11 @@ private struct Version4: Codable, Equatable, Sendable {
     #expect(try open3().value == Version3(headline: "Tent", price: 1))
   }
 
-  @Test func `a step that throws sets the file aside with its name`() throws {
+  @Test func `if a step throws, the file is set aside with the step's name`() throws {
     try folder.write(Data(#"{"schemaVersion":1,"value":["no object"]}"#.utf8), to: "product.json")
     #expect(try open2().value.title == "")
     #expect(log.kinds == [.corrupt])
-    #expect(log.all[0].reason == "migration 1 → 2 (rename name to title): an array is no object")
+    #expect(log.all[0].reason == "migration 1 → 2 (rename name to title): an array is not an object")
   }
 
   @Test func `a collection's models migrate one by one`() throws {
@@ -117,13 +118,13 @@ private struct Version4: Codable, Equatable, Sendable {
     #expect(trips.all == [Trip(id: 1, name: "a"), Trip(id: 2, name: "b")])
   }
 
-  // MARK: - Back, and forward again
+  // MARK: - Rollbacks
 
-  @Test func `a newer file is set aside untouched, and comes back when the app is newer again`() throws {
+  @Test func `a newer file is set aside unchanged, and is moved back after the upgrade`() throws {
     try open3().update { $0 = Version3(headline: "Tent", price: 3) }
     let newer = try text
 
-    // Rolled back.
+    // The rollback.
     let old = try open1()
     #expect(old.value == Version1(name: "", price: 0))
     #expect(try String(contentsOf: folder.file("product.json.version-3"), encoding: .utf8) == newer)
@@ -131,32 +132,32 @@ private struct Version4: Codable, Equatable, Sendable {
     let meanwhile = try text
     #expect(try open1().value.name == "made meanwhile")
 
-    // And forward.
+    // The upgrade.
     #expect(try open3().value == Version3(headline: "Tent", price: 3))
     #expect(try text == newer)
     #expect(try String(contentsOf: folder.file("product.json.version-1"), encoding: .utf8) == meanwhile)
     #expect(log.kinds == [.setAside, .setAside, .cameBack])
 
-    // And back, and forward again: each version finds its own.
+    // Another rollback and upgrade: each version finds its own file.
     #expect(try open1().value.name == "made meanwhile")
     #expect(try open3().value.headline == "Tent")
   }
 
-  @Test func `an app that is newer still migrates the file that comes back`() throws {
+  @Test func `a still newer app migrates the file that it moves back`() throws {
     try open3().update { $0 = Version3(headline: "Tent", price: 3) }
     try open1().update { $0.name = "meanwhile" }
     #expect(try open4().value == Version4(headline: "Tent", price: .init(amount: 3, currency: "EUR")))
     #expect(!FileManager.default.fileExists(atPath: folder.file("product.json.version-3").path))
   }
 
-  @Test func `a roll-back by one version finds no file that is too new for it`() throws {
+  @Test func `a rollback by one version finds no file that is too new for it`() throws {
     try open4().update { $0.headline = "four" }
     try open1().update { $0.name = "one" }
     #expect(try open2().value.title == "one")
     #expect(try open4().value.headline == "four")
   }
 
-  @Test func `a crash between the two renames of a return loses nothing`() throws {
+  @Test func `a crash between the two renames of a move back loses nothing`() throws {
     try open3().update { $0.headline = "three" }
     try open1().update { $0.name = "one" }
     try FileManager.default.moveItem(at: file, to: folder.file("product.json.version-1"))
@@ -164,7 +165,7 @@ private struct Version4: Codable, Equatable, Sendable {
     #expect(try open1().value.name == "one")
   }
 
-  @Test func `a newer file is never destroyed by a second one of its schema`() throws {
+  @Test func `a newer file is not overwritten by a second one of its schema`() throws {
     let newer = { (name: String) in Data(#"{"schemaVersion":9,"value":"\#(name)"}"#.utf8) }
     try folder.write(newer("first"), to: "product.json")
     _ = try open1()
@@ -174,14 +175,14 @@ private struct Version4: Codable, Equatable, Sendable {
     #expect(try Data(contentsOf: folder.file("product.json.corrupt-1")) == newer("first"))
   }
 
-  @Test func `where the file that comes back is corrupt, the older one stays in use`() throws {
+  @Test func `if the file that is moved back is corrupt, the older one stays in use`() throws {
     try open1().update { $0.name = "one" }
     try folder.write(Data("damage".utf8), to: "product.json.version-2")
     #expect(try open2().value.title == "one")
     #expect(log.kinds == [.setAside, .cameBack, .corrupt, .cameBack, .migrated])
   }
 
-  // MARK: - The chain
+  // MARK: - Steps
 
   @Test func `steps are applied from the file's version on, each once and in order`() throws {
     let step = { (letter: String) in
@@ -196,7 +197,7 @@ private struct Version4: Codable, Equatable, Sendable {
     #expect(([] as Migrations).version == 1)
   }
 
-  @Test func `the steps that come along do what their names say`() throws {
+  @Test func `the predefined steps work as named`() throws {
     let tree: JSONTree = ["a": 1, "b": ["c": nil]]
     let migrate = { (step: Migration) in try Migrations([step]).migrate(tree, from: 1) }
     #expect(try migrate(.rename("a", to: "z")) == ["z": 1, "b": ["c": nil]])
@@ -210,7 +211,7 @@ private struct Version4: Codable, Equatable, Sendable {
     #expect(throws: MigrationError.self) { try migrate(.each(.remove("a"))) }
   }
 
-  // MARK: - The tree
+  // MARK: - JSON
 
   @Test(arguments: [
     "null", "true", "false", "0", "-1", "9223372036854775807", "18446744073709551615", "0.1", "-2.5",
@@ -218,7 +219,7 @@ private struct Version4: Codable, Equatable, Sendable {
     "3.14159265358979323846264338327950288", "1234567890.12345678901234567890123", "\"\"", "\"é\\u0000\\n\"",
     "[]",
     "{}", #"{"a":[1,{"b":null}],"c":"d"}"#,
-  ]) func `a tree keeps every digit and character`(json: String) throws {
+  ]) func `a tree preserves every digit and character`(json: String) throws {
     let tree = try JSONDecoder().decode([JSONTree].self, from: Data("[\(json)]".utf8))
     let encoder = JSONEncoder()
     encoder.outputFormatting = .sortedKeys

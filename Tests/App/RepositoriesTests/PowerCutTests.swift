@@ -10,7 +10,9 @@ import Testing
       Trip(id: 0, name: "initial"), storage: FileStorage(file: URL(filePath: path + "/deep/down/trip.json")))
   }
 
-  @Test func `a commit is whole whenever the power fails, and lasts once update returns`() async throws {
+  @Test func `a commit is complete after a power failure at any time, and durable once update returns`()
+    async throws
+  {
     let disk = try PowerCutDisk(["initial"])
     let repository = try open(disk.path)
     for (former, name) in [("initial", "Coast"), ("Coast", "Mountains"), ("Mountains", "City")] {

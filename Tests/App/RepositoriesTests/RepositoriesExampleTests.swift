@@ -15,7 +15,7 @@ struct Booking: Codable, Sendable, Identifiable {
 }
 // example: Models end
 
-/// The article's lines, run as they stand there.
+/// Runs the article's examples as they are printed.
 @Suite struct RepositoriesExampleTests {
   @Test func `the worked example works`() async throws {
     let temporary = try TemporaryFolder()
@@ -94,7 +94,7 @@ struct Booking: Codable, Sendable, Identifiable {
   }
 
   @Test(arguments: ["Models", "Declare", "Use", "Validate", "Migrate", "Clean"])
-  func `the article shows just those lines`(marker: String) throws {
+  func `the article contains exactly these lines`(marker: String) throws {
     try DocumentedExample.check(
       article: "Sources/App/Repositories/Repositories.docc/Repositories.md", code: #filePath, marker: marker)
   }

@@ -16,7 +16,7 @@ struct Trip: Codable, Hashable, Sendable, Identifiable {
     .at("dates", \.dates, .each("date list has negative length") { $0.end >= $0.start }))
 }
 
-/// A type that can't be encoded, for what is kept in memory alone.
+/// A type that can't be encoded, for repositories in memory.
 struct Session: Sendable, Equatable {
   var user: String?
   var count = 0

@@ -3,13 +3,13 @@ import Repositories
 import Testing
 
 @Suite struct SingleRepositoryTests {
-  @Test func `a model in memory needs no Codable`() throws {
+  @Test func `a model in memory does not need Codable`() throws {
     let session = SingleRepository(Session())
     try session.update { copy in copy.user = "ada" }
     #expect(session.value == Session(user: "ada"))
   }
 
-  @Test func `an update answers what its closure answers`() throws {
+  @Test func `an update returns the result of its closure`() throws {
     let session = SingleRepository(Session())
     let count = try session.update { copy in
       copy.count += 1
@@ -18,7 +18,7 @@ import Testing
     #expect(count == 1)
   }
 
-  @Test func `what a closure throws is thrown on, and its copy discarded`() throws {
+  @Test func `an error of the closure is rethrown, and its copy is discarded`() throws {
     struct Cancelled: Error {}
     let session = SingleRepository(Session())
     #expect(throws: Cancelled.self) {
@@ -30,7 +30,7 @@ import Testing
     #expect(session.value == Session())
   }
 
-  @Test func `an update inside an update is refused, a read inside sees the old value`() throws {
+  @Test func `an update inside an update is rejected, and a read inside returns the old value`() throws {
     let session = SingleRepository(Session(user: "ada"))
     let code = try session.update { copy -> RepositoryError.Code? in
       copy.user = "bob"
@@ -44,7 +44,7 @@ import Testing
     #expect(session.value.user == "cleo")
   }
 
-  @Test func `no update of many threads is lost`() async throws {
+  @Test func `concurrent updates of many threads are not lost`() async throws {
     let session = SingleRepository(Session())
     try await withThrowingTaskGroup(of: Void.self) { group in
       for _ in 0..<8 {
@@ -62,7 +62,7 @@ import Testing
 
   // MARK: - Observation
 
-  @Test func `an observer gets the current value, then each change that it waits for`() async throws {
+  @Test func `an observer gets the current value, then each change for which it waits`() async throws {
     let session = SingleRepository(Session())
     var values = session.values.makeAsyncIterator()
     #expect(await values.next()?.count == 0)
@@ -72,14 +72,14 @@ import Testing
     #expect(await values.next()?.count == 2)
   }
 
-  @Test func `a slow observer misses what was between, and gets the newest`() async throws {
+  @Test func `a slow observer misses intermediate values and gets the newest`() async throws {
     let session = SingleRepository(Session())
     var values = session.values.makeAsyncIterator()
     for count in 1...1000 { try session.update { $0.count = count } }
     #expect(await values.next()?.count == 1000)
   }
 
-  @Test func `observers see no refused value, and no value before an earlier one`() async throws {
+  @Test func `observers receive no rejected values, and all values in order`() async throws {
     let session = SingleRepository(
       Session(), validators: [Validator("is odd") { $0.count.isMultiple(of: 2) }])
     let seen = session.values
@@ -98,7 +98,7 @@ import Testing
     #expect(counts.last == 2000)
   }
 
-  @Test func `an observation ends with its repository`() async throws {
+  @Test func `an observation ends when its repository is deinitialized`() async throws {
     var session: SingleRepository<Session>? = SingleRepository(Session())
     let values = try #require(session?.values)
     session = nil
@@ -107,7 +107,7 @@ import Testing
     #expect(count == 1)
   }
 
-  @Test func `a cancelled observation ends, and others go on`() async throws {
+  @Test func `a cancelled observation ends, and others continue`() async throws {
     let session = SingleRepository(Session())
     let values = session.values
     let observer = Task { for await _ in values {} }
@@ -119,9 +119,9 @@ import Testing
     #expect(await others.next()?.count == 7)
   }
 
-  // MARK: - For a bug report
+  // MARK: - Bug reports
 
-  @Test func `a snapshot is JSON where the model can be encoded, and a description where not`() throws {
+  @Test func `a snapshot is JSON if the model can be encoded, and otherwise a description`() throws {
     let trip = SingleRepository(Trip(id: 7, name: "Coast"))
     #expect(try JSONDecoder().decode(Trip.self, from: trip.makeSnapshot()) == Trip(id: 7, name: "Coast"))
     let session = SingleRepository(Session(user: "ada"))

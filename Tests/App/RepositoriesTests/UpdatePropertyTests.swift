@@ -3,7 +3,7 @@ import Repositories
 import TestSupport
 import Testing
 
-/// The same numbers for the same seed, on every machine.
+/// Generates the same numbers for the same seed on every machine.
 private struct SeededGenerator: RandomNumberGenerator {
   var state: UInt64
 
@@ -16,11 +16,11 @@ private struct SeededGenerator: RandomNumberGenerator {
   }
 }
 
-/// Whatever is tried in whatever order: what fails changes nothing, and what succeeds is all there is.
+/// Random sequences of operations: failed updates change nothing, and only successful ones have an effect.
 @Suite struct UpdatePropertyTests {
   private struct Abandoned: Error {}
 
-  /// A change that can't succeed.
+  /// Attempts a change that fails.
   private static func fail(_ trips: CollectionRepository<Trip>, _ random: inout SeededGenerator) throws {
     let id = trips.all.randomElement(using: &random)?.id ?? 0
     let bad = DateRange(start: 1, end: 0)
@@ -46,7 +46,7 @@ private struct SeededGenerator: RandomNumberGenerator {
     }
   }
 
-  /// A change that succeeds, here and in `model`.
+  /// Makes a change that succeeds, and applies it to `model` as well.
   private static func succeed(
     _ trips: CollectionRepository<Trip>, _ model: inout [Trip], _ random: inout SeededGenerator
   ) throws {
@@ -68,7 +68,8 @@ private struct SeededGenerator: RandomNumberGenerator {
     }
   }
 
-  @Test(arguments: 0..<20) func `no sequence of failing updates changes what is stored`(seed: UInt64) throws {
+  @Test(arguments: 0..<20) func `no sequence of failing updates changes the stored value`(seed: UInt64) throws
+  {
     var random = SeededGenerator(state: seed)
     let folder = try TemporaryFolder()
     let file = folder.file("trips.json")
@@ -95,7 +96,9 @@ private struct SeededGenerator: RandomNumberGenerator {
     }
   }
 
-  @Test func `failing and succeeding updates of many threads leave just what succeeded`() async throws {
+  @Test func `after concurrent failing and succeeding updates, only the succeeding ones have an effect`()
+    async throws
+  {
     let trips = CollectionRepository<Trip>(validators: [.each(Trip.rules)])
     let inserted = try await withThrowingTaskGroup(of: Int.self) { group in
       for thread in 0..<8 {

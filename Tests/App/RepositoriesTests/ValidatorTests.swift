@@ -16,7 +16,7 @@ import Testing
     return try #require(throws: ValidationError.self) { try repository.update("test") { $0 = value } }
   }
 
-  @Test func `everything that is wrong is named with its path, in one go`() throws {
+  @Test func `all problems are reported with their paths, in one pass`() throws {
     let error = try refusal(of: bad, Trip(id: 0, name: "x"), Trip.rules)
     #expect(
       error.problems.map(\.description) == [
@@ -26,7 +26,7 @@ import Testing
     #expect(error.problemCount == 3)
   }
 
-  @Test func `each rule looks once at each value, whatever others found`() throws {
+  @Test func `each rule checks each value once, even if others found problems`() throws {
     let looks = Mutex<[String]>([])
     let rule = { @Sendable (name: String) in
       Validator<Trip> { trip, validation in
@@ -42,7 +42,7 @@ import Testing
     #expect(looks.withLock { $0 } == ["a1", "b1", "c1", "a2", "b2", "c2", "d1", "d2"])
   }
 
-  @Test func `paths are composed of names and indices`() throws {
+  @Test func `paths consist of names and indices`() throws {
     struct Plan: Sendable {
       var trips: [Trip] = []
       var note: String?
@@ -63,7 +63,7 @@ import Testing
     #expect(error.problems.last?.words == "of its own: 1")
   }
 
-  @Test func `the error carries the action's name, by itself the calling function's`() throws {
+  @Test func `the error contains the action's name, by default the calling function's`() throws {
     let repository = SingleRepository(Session(), validators: [Validator("no user") { $0.user != nil }])
     func signOut() throws { try repository.update { $0.count = 1 } }
     #expect(try #require(throws: ValidationError.self) { try signOut() }.action == "signOut()")
@@ -74,7 +74,7 @@ import Testing
     #expect(error.localizedDescription == error.description)
   }
 
-  @Test func `the rejected value is there for the bug report, whole, when it is asked for`() throws {
+  @Test func `the complete rejected value is available for the bug report on request`() throws {
     let error = try refusal(of: bad, Trip(id: 0, name: "x"), Trip.rules)
     #expect(try JSONDecoder().decode(Trip.self, from: error.makeSnapshot()) == bad)
     let inMemory = try refusal(
@@ -82,7 +82,7 @@ import Testing
     #expect(String(decoding: inMemory.makeSnapshot(), as: UTF8.self).contains("mallory"))
   }
 
-  @Test func `a form can ask before it saves`() throws {
+  @Test func `a form can validate before it saves`() throws {
     let repository = SingleRepository(bad, validators: [Trip.rules])
     #expect(repository.validateUserData().count == 3)
     #expect(repository.validateUserData(Trip(id: 1, name: "fine")).isEmpty)
@@ -91,7 +91,7 @@ import Testing
   }
 
   @Test(arguments: [(99, 99), (100, 100), (101, 100)])
-  func `a flood of problems is counted, not kept`(found: Int, kept: Int) throws {
+  func `only a limited number of problems is kept, and all are counted`(found: Int, kept: Int) throws {
     let error = try refusal(
       of: Array(repeating: 0, count: found), [], Validator<[Int]>.each("is zero") { $0 != 0 })
     #expect(error.problems.count == kept)
@@ -99,7 +99,7 @@ import Testing
     #expect(error.description.hasSuffix("and 1 more") == (found == 101))
   }
 
-  @Test func `a refused change reaches neither memory nor disk nor observers`() async throws {
+  @Test func `a rejected change reaches neither memory nor disk nor observers`() async throws {
     let folder = try TemporaryFolder()
     let file = folder.file("trip.json")
     let repository = try SingleRepository(

@@ -6,7 +6,7 @@ import SnapshotFormat
 import Synchronization
 import TestSupport
 
-/// Waits that are noted and not waited.
+/// Records waits without waiting.
 final class SleepLog: Sendable {
   private let state = Mutex([Duration]())
 
@@ -15,7 +15,7 @@ final class SleepLog: Sendable {
   func note(_ duration: Duration) { state.withLock { $0.append(duration) } }
 }
 
-/// A transport that answers as it is told, in order, and notes what it was asked.
+/// A transport that returns given responses in order, and records the requests.
 final class FakeTransport: Transport {
   typealias Answer = Result<TransportResponse, TransportError>
 
@@ -46,7 +46,7 @@ extension FakeTransport.Answer {
 }
 
 extension SnapshotAPIClient.Configuration {
-  /// Without waits, and with the lowest number that chance can give unless told otherwise.
+  /// A configuration without real waits; random numbers are 0 by default.
   static func forTests(
     sleeps: SleepLog = SleepLog(), now: Date = Date(timeIntervalSince1970: 784_111_777), random: Double = 0
   ) -> Self {
@@ -57,7 +57,7 @@ extension SnapshotAPIClient.Configuration {
   }
 }
 
-/// A record of a bundle that holds `contents`.
+/// Makes a record of a bundle with `contents`.
 func makeRecord(
   _ contents: Data, id: SnapshotID = SnapshotID(), report: String = "BUG-1"
 ) throws -> SnapshotRecord {
@@ -70,7 +70,7 @@ func makeRecord(
     receivedAt: Date(timeIntervalSince1970: 1_700_000_001), verified: .intact, manifest: manifest)
 }
 
-/// The field that states the digest of `contents`.
+/// The header field with the digest of `contents`.
 func digestField(_ contents: Data) -> String {
   "Repr-Digest: sha-256=:\(Data(ContentDigest.of(contents).bytes).base64EncodedString()):"
 }

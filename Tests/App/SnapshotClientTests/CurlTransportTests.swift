@@ -7,7 +7,7 @@
   import TestSupport
   import Testing
 
-  /// What the contract leaves open, or `URLSession` can't do.
+  /// Behavior that the contract does not specify, or that `URLSession` can't provide.
   @Suite struct CurlTransportTests {
     @Test func `this machine is reached without the environment's proxy`() async throws {
       await #expect(processExitsWith: .success) {
@@ -21,7 +21,7 @@
     }
 
     @Test(arguments: [-1, 0, 1])
-    func `a head has a limit`(difference: Int) async throws {
+    func `a header section has a size limit`(difference: Int) async throws {
       let start = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n"
       let rest = TransportLimits.headBytes + difference - start.utf8.count - 2
       let lines = (0..<4).map { number in
@@ -39,7 +39,7 @@
       #expect(result == (difference <= 0 ? .success(200) : .failure(.responseTooLarge(limit: limit))))
     }
 
-    @Test func `a field that comes twice stays two fields`() async throws {
+    @Test func `a repeated field stays two fields`() async throws {
       let server = try ScriptedServer { connection in
         try connection.readRequest()
         try connection.respond("200 OK", ["Warning: a", "Warning: b,\r\n\tc"])
@@ -59,7 +59,7 @@
     }
 
     @Test(arguments: [(1_048_575, false), (1_048_576, true), (1_048_577, true)])
-    func `only a large body waits for the server's word`(body: (count: Int, waits: Bool)) async throws {
+    func `only a large body waits for 100 Continue`(body: (count: Int, waits: Bool)) async throws {
       let server = try ScriptedServer { connection in
         try connection.readRequest()
         try connection.respond("200 OK")
@@ -68,7 +68,7 @@
       #expect(server.requests.first?["expect"] == (body.waits ? "100-continue" : nil))
     }
 
-    @Test func `an upload stops once the whole answer is here`() async throws {
+    @Test func `an upload stops once the response is complete`() async throws {
       let folder = try TemporaryFolder()
       let file = try folder.write(Data(count: 50_000_000), to: "up")
       let hasEnded = Signal()
@@ -88,7 +88,7 @@
       #expect(arrived.withLock { $0 } < 49_000_000)
     }
 
-    @Test func `PUT is repeated on a kept connection that closed, POST gets one of its own`() async throws {
+    @Test func `PUT is repeated if a kept connection was closed, POST uses a new connection`() async throws {
       let body = TransportBody.bytes(Data("body".utf8))
       for (method, targets) in [(HTTPRequest.Method.put, ["/1", "/2", "/2"]), (.post, ["/1", "/2"])] {
         let server = try ScriptedServer(
@@ -108,7 +108,7 @@
       }
     }
 
-    @Test func `a server that speaks no TLS gets nothing`() async throws {
+    @Test func `nothing is sent to a server that does not support TLS`() async throws {
       let server = try ScriptedServer { connection in
         try connection.write("HTTP/1.1 400 Bad Request\r\n\r\n")
         try connection.waitForClose()

@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct PartialDownloadPowerCutTests {
   @Test(arguments: [nil, "what was there before"])
-  func `a finished download is whole whenever the power fails, and stays from the answer on`(
+  func `after a power failure a finished download is complete, and durable once the call returns`(
     former: String?
   ) async throws {
     let bytes = Array(String(repeating: "bundle ", count: 1000).utf8)

@@ -5,13 +5,13 @@ import SystemIO
 import TestSupport
 import Testing
 
-/// What a server says of a length, before a byte of the body has come.
+/// The lengths in a response's head, before the body arrives.
 @Suite struct ResponseReceiverTests {
   private func head(_ status: HTTPResponse.Status, _ fields: HTTPFields) -> HTTPResponse {
     HTTPResponse(status: status, headerFields: fields)
   }
 
-  @Test func `a part that would end beyond all numbers has an unknown total`() throws {
+  @Test func `a part whose end overflows has an unknown total`() throws {
     let folder = try TemporaryFolder()
     try folder.write(Data("abc".utf8), to: "file")
     let events = EventLog()
@@ -33,7 +33,7 @@ import Testing
     #expect(events.progress.map(\.total) == [5])
   }
 
-  @Test func `a length below nothing is none`() throws {
+  @Test func `a negative length is ignored`() throws {
     var receiver = try ResponseReceiver(method: .get, destination: .memory(limit: 10), events: nil)
     try receiver.begin(head(.ok, [.contentLength: "-5"]))
     #expect(!receiver.isComplete)

@@ -12,7 +12,7 @@ import Testing
     ("https://example.org/", "example.org", ""), ("HTTPS://example.org/a/b//", "example.org", "/a/b"),
     ("http://[::1]:80/x%20y", "[::1]:80", "/x%20y"), ("https://bücher.example", "xn--bcher-kva.example", ""),
   ])
-  func `an address with a host is taken`(
+  func `an address with a host is accepted`(
     address: (text: String, authority: String, prefix: String)
   ) async throws {
     let transport = FakeTransport([])
@@ -32,7 +32,7 @@ import Testing
     "http://user:password@example.org", "http://example.org/?a=b", "http://example.org/#a",
     "http://example.org:99999",
   ])
-  func `any other address is refused`(text: String) throws {
+  func `any other address is rejected`(text: String) throws {
     let url = try #require(URL(string: text))
     #expect(throws: SnapshotClientError.self) { try SnapshotAPIClient(server: url) }
   }
@@ -44,7 +44,7 @@ import Testing
     ("http://localhost.example.org", false), ("http://10.0.0.1", false), ("http://[::2]", false),
     ("http://0.0.0.0", false),
   ])
-  func `a token goes to another machine only under TLS`(server: (text: String, isSafe: Bool)) throws {
+  func `a token is sent to another machine only over TLS`(server: (text: String, isSafe: Bool)) throws {
     let url = try #require(URL(string: server.text))
     var configuration = SnapshotAPIClient.Configuration()
     if server.isSafe {
@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test(arguments: ["", "a\r\nX: 1", "a\n", "a b", "a\u{0}", "ü", String(repeating: "t", count: 4097)])
-  func `a token that is no token is refused and not shown`(token: String) throws {
+  func `an invalid token is rejected and not shown`(token: String) throws {
     let url = try #require(URL(string: "https://example.org"))
     let error = #expect(throws: SnapshotClientError.self) { try SnapshotAPIClient(server: url, token: token) }
     #expect(error?.code == .invalidToken)
@@ -69,12 +69,12 @@ import Testing
   }
 
   @Test(arguments: [1, 4095, 4096])
-  func `a token up to the limit is taken`(count: Int) throws {
+  func `a token up to the limit is accepted`(count: Int) throws {
     let url = try #require(URL(string: "https://example.org"))
     _ = try SnapshotAPIClient(server: url, token: String(repeating: "t", count: count))
   }
 
-  @Test func `the token shows itself nowhere`() async throws {
+  @Test func `the token appears in no description`() async throws {
     let url = try #require(URL(string: "http://localhost:1"))
     let transport = FakeTransport([.status(401), .failure(.connectionFailed("refused"))])
     var configuration = SnapshotAPIClient.Configuration.forTests()

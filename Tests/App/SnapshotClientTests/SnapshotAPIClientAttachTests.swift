@@ -18,7 +18,7 @@ import Testing
     bundle = try folder.write(contents, to: "bundle.zip")
   }
 
-  @Test func `a bundle goes out under its id with its digest`() async throws {
+  @Test func `a bundle is sent under its id with its digest`() async throws {
     let record = try makeRecord(contents, id: id)
     let json = try SnapshotJSON.encode(record)
     let received = Mutex(Data())
@@ -54,7 +54,7 @@ import Testing
   @Test(arguments: [
     ("proj/issue/9", "proj%2Fissue%2F9"), ("#4567", "%234567"), ("a:b@c+d~e", "a%3Ab%40c%2Bd~e"),
   ])
-  func `a report's name is one part of the path`(report: (name: String, part: String)) async throws {
+  func `a report's name is one component of the path`(report: (name: String, part: String)) async throws {
     let transport = FakeTransport([.status(404)])
     let client = try SnapshotAPIClient(
       server: try #require(URL(string: "http://localhost:1/tools/snapshots/")), transport: transport)
@@ -64,7 +64,7 @@ import Testing
     #expect(transport.requests.first?.path == "/tools/snapshots/v1/reports/\(report.part)/snapshots/\(id)")
   }
 
-  @Test func `an upload that broke is repeated under its id`() async throws {
+  @Test func `an interrupted upload is repeated under its id`() async throws {
     let json = try SnapshotJSON.encode(try makeRecord(contents, id: id))
     let server = try ScriptedServer(
       { connection in
@@ -93,7 +93,7 @@ import Testing
     #expect(server.requests.count == 1)
   }
 
-  @Test func `an upload without an id is repeated where no connection was made`() async throws {
+  @Test func `an upload without an id is repeated if no connection was made`() async throws {
     let record = try makeRecord(contents)
     let transport = FakeTransport([
       .failure(.connectionFailed("refused")), .status(201, body: try SnapshotJSON.encode(record)),
@@ -104,7 +104,7 @@ import Testing
     #expect(transport.requests.count == 2)
   }
 
-  @Test func `what the server says of a refusal reaches the caller`() async throws {
+  @Test func `the server's problem description reaches the caller`() async throws {
     let problem = """
       {"type": "https://example.org/problems/conflict", "title": "Taken", "status": 409,
        "detail": "Another bundle\\u0007 has this id.", "requestID": "r-17"}
@@ -122,8 +122,8 @@ import Testing
     #expect(error?.problem?.requestID == "r-17")
     #expect(
       error?.description == """
-        The server has something else under that name: Another bundle  has this id; \
-        attach it under another one (request r-17).
+        The server has a different snapshot with that UUID: Another bundle  has this id; \
+        attach it with another UUID (request r-17).
         """)
   }
 
@@ -133,7 +133,7 @@ import Testing
       (410, .gone), (413, .bundleTooLarge), (415, .refused), (422, .refused), (500, .serverFailed),
       (507, .serverFull),
     ] as [(Int, SnapshotClientError.Code)])
-  func `a refusal has a code, and is not repeated`(answer: (status: Int, code: SnapshotClientError.Code))
+  func `a rejection has a code, and is not repeated`(answer: (status: Int, code: SnapshotClientError.Code))
     async throws
   {
     let transport = FakeTransport([.status(answer.status, body: Data("<html>".utf8))])
@@ -146,7 +146,7 @@ import Testing
     #expect(transport.requests.count == 1)
   }
 
-  @Test func `an answer about other bytes is no success`() async throws {
+  @Test func `a response with another digest is an error`() async throws {
     let other = try SnapshotJSON.encode(try makeRecord(Data("other".utf8), id: id))
     let error = await clientError {
       try await makeClient(FakeTransport([.status(201, body: other)])).attach(
@@ -155,7 +155,7 @@ import Testing
     #expect(error?.code == .unexpectedAnswer)
   }
 
-  @Test func `a missing bundle sends nothing`() async throws {
+  @Test func `with a missing bundle, nothing is sent`() async throws {
     let transport = FakeTransport([])
     let error = await clientError {
       try await makeClient(transport).attach(
@@ -167,8 +167,8 @@ import Testing
 
   #if os(Linux)
     @Test(.disabled(if: Sanitizer.isActive, "its memory is not the product's"), arguments: [false, true])
-    func `a bundle of 200 MB takes no more memory than a small one`(isResumable: Bool) async throws {
-      // In a process of its own, so that no other test's memory counts.
+    func `a bundle of 200 MB needs no more memory than a small one`(isResumable: Bool) async throws {
+      // A separate process, so that the memory of other tests does not count.
       await #expect(processExitsWith: .success) { [isResumable] in
         let size = 200_000_000
         let folder = try TemporaryFolder()
@@ -201,7 +201,7 @@ import Testing
       }
     }
 
-    /// The most memory that the process has had so far.
+    /// The peak memory of the process.
     fileprivate static func peakBytes() throws -> Int {
       let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
       let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })
@@ -216,7 +216,7 @@ import Testing
   }
 }
 
-/// The client's error that `work` throws; anything else is recorded.
+/// Returns the client error that `work` throws; records other results as issues.
 func clientError<Value>(_ work: () async throws -> Value) async -> SnapshotClientError? {
   do {
     _ = try await work()

@@ -17,7 +17,7 @@ import Testing
     file = folder.file("bundle.zip")
   }
 
-  @Test func `a bundle that is what the server has is put in place`() async throws {
+  @Test func `a bundle with the server's digest is moved to its path`() async throws {
     let server = try ScriptedServer(whole())
     let log = EventLog()
     let bundle = try await makeClient(server).fetch(id, to: file) { log.note(.progress($0)) }
@@ -30,7 +30,7 @@ import Testing
     #expect(log.progress.last == TransportProgress(completed: 200_000, total: 200_000))
   }
 
-  @Test func `a link opens its bundle, all through a download that breaks`() async throws {
+  @Test func `a link authorizes the download of its bundle, even if it is interrupted`() async throws {
     let server = try ScriptedServer(broken(after: 70_000), rest(from: 70_000))
     let text = "http://elsewhere.example/v1/snapshots/\(id).zip?expires=1795278598&signature=0qir-_x"
     let reference = try SnapshotReference(text)
@@ -41,7 +41,7 @@ import Testing
     #expect(!"\(reference)".contains("0qir"))
   }
 
-  @Test func `a download that breaks is gone on with`() async throws {
+  @Test func `an interrupted download is resumed`() async throws {
     let server = try ScriptedServer(broken(after: 70_000), rest(from: 70_000))
     let sleeps = SleepLog()
     let log = EventLog()
@@ -54,7 +54,7 @@ import Testing
     #expect(log.progress.map(\.completed) == log.progress.map(\.completed).sorted())
   }
 
-  @Test func `a later call goes on where an earlier one gave up`() async throws {
+  @Test func `a later call resumes the download of a call that failed`() async throws {
     let server = try ScriptedServer(broken(after: 70_000), rest(from: 70_000))
     let error = await clientError { try await makeClient(server, attempts: 1).fetch(id, to: file) }
     #expect(error?.code == .interrupted)
@@ -64,7 +64,7 @@ import Testing
     #expect(try Data(contentsOf: file) == contents)
   }
 
-  @Test func `a download that gets further each time is not given up`() async throws {
+  @Test func `a download that makes progress is not given up`() async throws {
     let server = try ScriptedServer(
       broken(after: 50_000), partial(from: 50_000, to: 100_000), partial(from: 100_000, to: 150_000),
       rest(from: 150_000))
@@ -73,7 +73,7 @@ import Testing
     #expect(try Data(contentsOf: file) == contents)
   }
 
-  @Test func `other bytes on the server start the download anew`() async throws {
+  @Test func `if the bytes on the server changed, the download is restarted`() async throws {
     let changed = makeBytes(90_000)
     let server = try ScriptedServer(
       broken(after: 70_000),
@@ -86,7 +86,7 @@ import Testing
     #expect(try Data(contentsOf: file) == changed)
   }
 
-  @Test func `a wrong digest leaves nothing in place`() async throws {
+  @Test func `with a wrong digest no file is created`() async throws {
     try folder.write(Data("former".utf8), to: "bundle.zip")
     let server = try ScriptedServer { connection in
       try connection.readRequest()
@@ -99,7 +99,7 @@ import Testing
     #expect(server.requests.count == 1)
   }
 
-  @Test func `parts that do not fit together are fetched again, once`() async throws {
+  @Test func `inconsistent parts are fetched again, once`() async throws {
     let server = try ScriptedServer(
       broken(after: 70_000),
       { connection in
@@ -112,7 +112,7 @@ import Testing
     #expect(try Data(contentsOf: file) == contents)
   }
 
-  @Test func `without a digest the record's is asked for`() async throws {
+  @Test func `without a digest in the response, the record's is requested`() async throws {
     let record = try SnapshotJSON.encode(try makeRecord(contents, id: id))
     let server = try ScriptedServer(
       { connection in
@@ -127,7 +127,7 @@ import Testing
     #expect(server.requests.map(\.target) == ["/v1/snapshots/\(id).zip", "/v1/snapshots/\(id)"])
   }
 
-  @Test func `a whole download whose digest could not be asked for is not fetched again`() async throws {
+  @Test func `a complete download whose digest could not be requested is not fetched again`() async throws {
     let record = try SnapshotJSON.encode(try makeRecord(contents, id: id))
     let server = try ScriptedServer(
       { connection in
@@ -151,7 +151,7 @@ import Testing
   }
 
   @Test(arguments: ["W/\"v1\"", "v1", ""])
-  func `only a strong entity tag lets a download go on`(tag: String) async throws {
+  func `only a strong entity tag makes a download resumable`(tag: String) async throws {
     let server = try ScriptedServer(broken(after: 70_000, tag: tag), whole())
     _ = try await makeClient(server).fetch(id, to: file)
     #expect(server.requests[1]["range"] == nil)
@@ -160,7 +160,9 @@ import Testing
   }
 
   @Test(arguments: [(1023, true), (1024, true), (1025, false)])
-  func `an entity tag that lets a download go on has a limit`(tag: (length: Int, isKept: Bool)) async throws {
+  func `the entity tag of a resumable download has a size limit`(tag: (length: Int, isKept: Bool))
+    async throws
+  {
     let text = "\"" + String(repeating: "v", count: tag.length - 2) + "\""
     let server = try ScriptedServer(
       broken(after: 70_000, tag: text), tag.isKept ? rest(from: 70_000) : whole())
@@ -170,7 +172,7 @@ import Testing
   }
 
   @Test(arguments: [-1, 0, 1])
-  func `a note over its limit starts the download anew`(room: Int) async throws {
+  func `if its note is above the limit, a download is restarted`(room: Int) async throws {
     let server = try ScriptedServer(broken(after: 70_000), room < 0 ? whole() : rest(from: 70_000))
     _ = await clientError { try await makeClient(server, attempts: 1).fetch(id, to: file) }
     var configuration = SnapshotAPIClient.Configuration.forTests()
@@ -182,7 +184,7 @@ import Testing
     #expect(try Data(contentsOf: file) == contents)
   }
 
-  @Test func `a part of another snapshot is not gone on with`() async throws {
+  @Test func `a part of another snapshot is not resumed`() async throws {
     let server = try ScriptedServer(broken(after: 70_000), whole())
     _ = await clientError { try await makeClient(server, attempts: 1).fetch(SnapshotID(), to: file) }
     _ = try await makeClient(server, attempts: 1).fetch(id, to: file)
@@ -191,7 +193,7 @@ import Testing
   }
 
   @Test(arguments: ["", "{", "[]", "{\"source\": 5}"])
-  func `a note that can't be read starts the download anew`(note: String) async throws {
+  func `if its note is invalid, a download is restarted`(note: String) async throws {
     try folder.write(Data(repeating: 1, count: 100), to: "bundle.zip.partial")
     try folder.write(Data(note.utf8), to: "bundle.zip.partial.json")
     let server = try ScriptedServer(whole())
@@ -204,7 +206,7 @@ import Testing
     "416 Range Not Satisfiable\r\nContent-Range: bytes */10",
     "206 Partial Content\r\nContent-Range: bytes 0-9/10",
   ])
-  func `a range that the server can't give starts the download anew`(status: String) async throws {
+  func `if the server can't provide the range, the download is restarted`(status: String) async throws {
     let server = try ScriptedServer(
       broken(after: 70_000),
       { connection in
@@ -216,7 +218,7 @@ import Testing
     #expect(try Data(contentsOf: file) == contents)
   }
 
-  @Test func `a bundle over the limit is not taken`() async throws {
+  @Test func `a bundle above the limit is rejected`() async throws {
     let server = try ScriptedServer(whole())
     for (limit, fits) in [(199_999, false), (200_000, true), (200_001, true)] {
       var configuration = SnapshotAPIClient.Configuration.forTests()
@@ -230,7 +232,7 @@ import Testing
     }
   }
 
-  @Test func `a folder that is not there is told`() async throws {
+  @Test func `a missing folder is reported`() async throws {
     let server = try ScriptedServer(whole())
     let error = await clientError {
       try await makeClient(server).fetch(id, to: folder.file("missing/bundle.zip"))

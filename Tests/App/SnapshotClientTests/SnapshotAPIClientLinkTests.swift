@@ -8,7 +8,7 @@ import Testing
 @Suite struct SnapshotAPIClientLinkTests {
   private let id = SnapshotID()
 
-  /// What making a link comes to whose path the server gives as `link`.
+  /// Makes a link. The server's response contains `link` as its path.
   private func make(_ link: String) async throws -> (SnapshotAPIClient.Link, FakeTransport) {
     let body = #"{"expiresAt":"2026-11-21T16:29:56.000Z","link":"\#(link)"}"#
     let transport = FakeTransport([.status(201, body: Data(body.utf8))])
@@ -18,7 +18,7 @@ import Testing
     return (try await client.link(to: id, seconds: 3600), transport)
   }
 
-  @Test func `a link is the server's address and what it gave`() async throws {
+  @Test func `a link consists of the server's address and the path that it returned`() async throws {
     let (link, transport) = try await make("/v1/snapshots/\(id).zip?expires=1&signature=x")
     #expect(
       link.url.absoluteString == "http://localhost:1/tools/v1/snapshots/\(id).zip?expires=1&signature=x")
@@ -28,7 +28,7 @@ import Testing
   }
 
   @Test(arguments: ["https://example.com/", "//example.com/x.zip?", "/v1/snapshots/x.zip?a", ""])
-  func `a link to anything else is none`(link: String) async throws {
+  func `a link to another resource is rejected`(link: String) async throws {
     #expect(await clientError { try await make(link) }?.code == .unexpectedAnswer)
   }
 }

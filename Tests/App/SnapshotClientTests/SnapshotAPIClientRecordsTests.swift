@@ -11,7 +11,7 @@ import Testing
 
   init() throws { records = try (0..<3).map { try makeRecord(Data("\($0)".utf8)) } }
 
-  @Test func `a list goes through its pages`() async throws {
+  @Test func `a list contains the records of all its pages`() async throws {
     let transport = FakeTransport([
       try page(records[0...1], next: "a&b=c/+"), try page([], next: "2"), try page(records[2...2], next: nil),
     ])
@@ -28,7 +28,7 @@ import Testing
       ])
   }
 
-  @Test func `a list asks for all that its filter says, page by page`() async throws {
+  @Test func `a list sends all criteria of its filter with each page`() async throws {
     var filter = SnapshotFilter(report: try ReportID(validating: "#1"))
     filter.application = "com.example.news"
     filter.minimumVersion = "3"
@@ -53,7 +53,7 @@ import Testing
       ])
   }
 
-  @Test func `a page tells the total where it is asked for`() async throws {
+  @Test func `a page contains the total if it was requested`() async throws {
     let transport = FakeTransport([
       .status(200, body: Data(#"{"snapshots":[],"total":7,"totalIsExact":true}"#.utf8)),
       .status(202, body: Data(#"{"status":"indexing","share":0.5,"records":3}"#.utf8)),
@@ -72,7 +72,7 @@ import Testing
       transport.requests.map(\.path) == ["/v1/snapshots?limit=1&total=true", "/v1/reindex", "/v1/reindex"])
   }
 
-  @Test func `pages are fetched as they are asked for`() async throws {
+  @Test func `pages are fetched as they are needed`() async throws {
     let transport = FakeTransport([try page(records[0...1], next: "2")])
     var iterator = try makeClient(transport).list().makeAsyncIterator()
     #expect(try await iterator.next() == records[0])
@@ -80,7 +80,7 @@ import Testing
     #expect(transport.requests.map(\.path) == ["/v1/snapshots?limit=100"])
   }
 
-  @Test func `a page that names itself as the next one ends the list with an error`() async throws {
+  @Test func `a page that repeats its own cursor ends the list with an error`() async throws {
     let transport = FakeTransport([try page([], next: "x"), try page([], next: "x")])
     let error = await clientError { for try await _ in try makeClient(transport).list() {} }
     #expect(error?.code == .unexpectedAnswer)
@@ -88,7 +88,7 @@ import Testing
   }
 
   @Test(arguments: [(4095, true), (4096, true), (4097, false)])
-  func `a cursor has a limit`(length: (count: Int, fits: Bool)) async throws {
+  func `a cursor has a size limit`(length: (count: Int, fits: Bool)) async throws {
     let client = try makeClient(
       FakeTransport([try page([], next: String(repeating: "c", count: length.count))]))
     if length.fits {
@@ -98,7 +98,7 @@ import Testing
     }
   }
 
-  @Test func `a record is read, and what is none is refused`() async throws {
+  @Test func `a record is decoded, and invalid JSON is rejected`() async throws {
     let client = try makeClient(
       FakeTransport([
         .status(200, body: try SnapshotJSON.encode(records[0])), .status(200, body: Data("{}".utf8)),
@@ -107,7 +107,7 @@ import Testing
     #expect(await clientError { try await client.record(records[0].id) }?.code == .unexpectedAnswer)
   }
 
-  @Test func `an answer has a limit`() async throws {
+  @Test func `a response has a size limit`() async throws {
     let json = try SnapshotJSON.encode(records[0])
     let server = try ScriptedServer { connection in
       try connection.readRequest()
@@ -132,11 +132,11 @@ import Testing
     #expect(transport.requests.map(\.path) == ["/v1/snapshots/\(records[0].id)"])
   }
 
-  @Test func `a deletion whose answer was lost is done when the snapshot is gone`() async throws {
+  @Test func `a deletion whose response was lost succeeds if the snapshot is gone`() async throws {
     try await makeClient(FakeTransport([.failure(.interrupted("")), .status(410)])).delete(records[0].id)
   }
 
-  @Test func `a snapshot that was gone before is told`() async throws {
+  @Test func `deleting a snapshot that was already deleted is an error`() async throws {
     let client = try makeClient(FakeTransport([.status(410)]))
     #expect(await clientError { try await client.delete(records[0].id) }?.code == .gone)
   }

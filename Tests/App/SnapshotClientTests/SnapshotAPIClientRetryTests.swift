@@ -17,7 +17,7 @@ import Testing
   }
 
   @Test(arguments: ["9223372036854775807", String(repeating: "9", count: 400)])
-  func `a server that asks for an endless wait is told of without a number`(wish: String) async throws {
+  func `a Retry-After that is too large for a number is reported without it`(wish: String) async throws {
     let transport = FakeTransport([.status(429, [.retryAfter: wish])])
     let error = await clientError { try await makeClient(transport, .forTests()).record(record.id) }
     #expect(error?.code == .rateLimited)
@@ -29,7 +29,7 @@ import Testing
     ("Sun, 06 Nov 1994 08:49:36 GMT", 0), ("soon", 0), ("-5", 0), ("Sun, 06 Nov 1994 08:49:47 CET", 0),
     ("Sun, 32 Nov 1994 08:49:47 GMT", 0), ("", 0),
   ])
-  func `the server's wish to wait is granted`(wish: (text: String, seconds: Double)) async throws {
+  func `the server's Retry-After is respected`(wish: (text: String, seconds: Double)) async throws {
     let sleeps = SleepLog()
     let transport = FakeTransport([.status(503, [.retryAfter: wish.text]), .status(200, body: json)])
     // The date of the fixture is Sun, 06 Nov 1994 08:49:37 GMT.
@@ -41,7 +41,7 @@ import Testing
     ("Mon, 28 Feb 2000 23:59:59 GMT", 951_782_399), ("Tue, 29 Feb 2000 00:00:00 GMT", 951_782_400),
     ("Wed, 01 Mar 2000 00:00:00 GMT", 951_868_800), ("Fri, 31 Dec 2100 23:59:59 GMT", 4_133_980_799),
   ])
-  func `dates are read by the calendar`(date: (text: String, seconds: Double)) async throws {
+  func `dates are parsed with the calendar`(date: (text: String, seconds: Double)) async throws {
     let sleeps = SleepLog()
     let transport = FakeTransport([.status(503, [.retryAfter: date.text]), .status(200, body: json)])
     let now = Date(timeIntervalSince1970: date.seconds - 5)
@@ -49,7 +49,7 @@ import Testing
     #expect(sleeps.seconds == [5])
   }
 
-  @Test func `a wish to wait too long is told at once`() async throws {
+  @Test func `a Retry-After above the limit fails immediately`() async throws {
     let sleeps = SleepLog()
     let transport = FakeTransport([.status(429, [.retryAfter: "121"])])
     let error = await clientError {
@@ -61,7 +61,7 @@ import Testing
     #expect(sleeps.seconds.isEmpty)
   }
 
-  @Test func `waits grow up to their cap and to the number of attempts`() async throws {
+  @Test func `delays grow up to their cap and to the number of attempts`() async throws {
     let sleeps = SleepLog()
     var configuration = SnapshotAPIClient.Configuration.forTests(sleeps: sleeps, random: 0.5)
     configuration.retries.attempts = 6
@@ -75,7 +75,7 @@ import Testing
   }
 
   @Test(arguments: [0, 0.25, 0.999])
-  func `chance decides the whole wait`(random: Double) {
+  func `the whole delay is random`(random: Double) {
     var policy = RetryPolicy()
     policy.base = 2
     #expect(policy.delay(afterAttempt: 1, retryAfter: nil, random: random) == 2 * random)
@@ -85,7 +85,7 @@ import Testing
   }
 
   @Test(arguments: [400, 401, 404, 408, 409, 410, 416, 425, 429, 500, 501, 502, 503, 504, 505, 507])
-  func `only statuses that pass are tried again`(status: Int) async throws {
+  func `only temporary statuses are retried`(status: Int) async throws {
     let transport = FakeTransport([.status(status), .status(200, body: json)])
     let isRepeated = RetryPolicy.retriedStatuses.contains(status)
     let client = try makeClient(transport, .forTests())

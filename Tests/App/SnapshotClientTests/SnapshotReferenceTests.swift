@@ -18,7 +18,7 @@ import Testing
     "Snapshots://Activate/\(text.uppercased())/", "  <snapshots://activate/\(text)>",
     "snapshots://activate/\(text)?server",
   ])
-  func `a UUID is found however it was pasted`(text: String) throws {
+  func `a UUID is found in any pasted form`(text: String) throws {
     #expect(try SnapshotReference(text) == SnapshotReference(id))
   }
 
@@ -34,7 +34,7 @@ import Testing
     ("snapshots://activate/\(text)?server=https://example.org/a", "https://example.org/a"),
     ("snapshots://activate/\(text)?server=https%3A%2F%2Fexample.org%3A1", "https://example.org:1"),
   ])
-  func `an address tells the snapshot and its server`(text: String, server: String) throws {
+  func `an address contains the snapshot and its server`(text: String, server: String) throws {
     let reference = try SnapshotReference(text)
     #expect(reference.id == id)
     #expect(reference.server?.absoluteString == server)
@@ -48,7 +48,9 @@ import Testing
     ("https://example.org/v1/snapshots/\(text).zip", false),
     ("snapshots://activate/\(text)?server=https://example.org&expires=12&signature=a-_b", false),
   ])
-  func `a link is told from an address, and shows no signature`(text: String, isLink: Bool) throws {
+  func `a link is distinguished from an address, and its signature is not shown`(text: String, isLink: Bool)
+    throws
+  {
     let reference = try SnapshotReference(text)
     #expect(reference.id == id)
     #expect((reference.link != nil) == isLink)
@@ -66,7 +68,7 @@ import Testing
     "snapshots://activate/\(text)?server=file:///etc", "snapshots://activate/\(text)?server=https://",
     "+f2b6c1e8d4a4b5f9c0d1e2f3a4b5c6d",
   ])
-  func `anything else is refused with words`(text: String) {
+  func `any other text is rejected with a description`(text: String) {
     #expect {
       _ = try SnapshotReference(text)
     } throws: { error in
@@ -74,7 +76,7 @@ import Testing
     }
   }
 
-  @Test func `a text is read up to its limit, and no further`() throws {
+  @Test func `a text is accepted up to its limit`() throws {
     let room = SnapshotReference.maximumLength - Self.text.utf8.count
     #expect(try SnapshotReference(String(repeating: " ", count: room) + Self.text).id == id)
     #expect(throws: SnapshotReference.Refusal.tooLong) {
@@ -92,7 +94,7 @@ import Testing
     ("https://example.org/a", "https://example.org", false),
     ("https://example.org", "https://example.org.evil.example", false),
   ])
-  func `a client knows its own server`(own: String, other: String, isSame: Bool) throws {
+  func `a client recognizes its own server`(own: String, other: String, isSame: Bool) throws {
     let client = try SnapshotAPIClient(server: try #require(URL(string: own)))
     #expect(client.serves(SnapshotReference(id, server: URL(string: other))) == isSame)
     #expect(client.serves(SnapshotReference(id)))

@@ -4,14 +4,14 @@ import HTTPTypes
 import TestSupport
 import Testing
 
-/// What goes wrong on the way.
+/// Failures during a transfer.
 @Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct TransportFailureTests {
   private let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }
 
   @Test(arguments: TransportKind.allCases)
-  func `a refused connection is told as such`(kind: TransportKind) async throws {
+  func `a refused connection is reported as such`(kind: TransportKind) async throws {
     let port = try ScriptedServer.unusedPort()
     await #expect {
       try await kind.make().send(
@@ -23,7 +23,7 @@ import Testing
   }
 
   @Test(arguments: TransportKind.allCases)
-  func `a break in the middle of the body keeps what arrived`(kind: TransportKind) async throws {
+  func `an interruption within the body keeps the received bytes`(kind: TransportKind) async throws {
     let contents = makeBytes(100_000)
     let file = folder.file("down")
     let server = try ScriptedServer { connection in
@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test(arguments: TransportKind.allCases)
-  func `a connection that closes without an answer is interrupted, not failed`(kind: TransportKind)
+  func `a connection that closes without a response is interrupted, not failed`(kind: TransportKind)
     async throws
   {
     let server = try ScriptedServer { connection in try connection.readRequest() }
@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test(arguments: TransportKind.allCases)
-  func `an answer that is no HTTP is interrupted`(kind: TransportKind) async throws {
+  func `a response that is not HTTP is interrupted`(kind: TransportKind) async throws {
     let server = try ScriptedServer { connection in
       try connection.readRequest()
       try connection.write("SSH-2.0-OpenSSH_9.2\r\n\r\n")
@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test(arguments: TransportKind.allCases)
-  func `a server that falls silent runs into the idle deadline`(kind: TransportKind) async throws {
+  func `a silent server exceeds the idle timeout`(kind: TransportKind) async throws {
     let server = try ScriptedServer { connection in
       try connection.readRequest()
       try connection.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc")
@@ -80,7 +80,7 @@ import Testing
   }
 
   @Test(arguments: TransportKind.allCases)
-  func `a server that goes on for ever runs into the total deadline`(kind: TransportKind) async throws {
+  func `a server that sends forever exceeds the total timeout`(kind: TransportKind) async throws {
     let server = try ScriptedServer { connection in
       try connection.readRequest()
       try connection.write("HTTP/1.1 200 OK\r\n\r\n")
@@ -94,7 +94,7 @@ import Testing
   }
 
   @Test(arguments: TransportKind.allCases)
-  func `a cancelled download ends at once`(kind: TransportKind) async throws {
+  func `a cancelled download ends immediately`(kind: TransportKind) async throws {
     let hasClosed = Signal()
     let server = try ScriptedServer { connection in
       try connection.readRequest()
@@ -119,7 +119,7 @@ import Testing
   }
 
   @Test(arguments: TransportKind.allCases)
-  func `a cancelled upload ends at once`(kind: TransportKind) async throws {
+  func `a cancelled upload ends immediately`(kind: TransportKind) async throws {
     let file = try folder.write(makeBytes(3_000_000), to: "up")
     let hasBegun = Signal()
     let server = try ScriptedServer { connection in
@@ -135,7 +135,7 @@ import Testing
   }
 
   @Test(arguments: TransportKind.allCases)
-  func `a task that is cancelled already sends nothing`(kind: TransportKind) async throws {
+  func `a task that is already cancelled sends nothing`(kind: TransportKind) async throws {
     let server = try ScriptedServer { connection in
       try connection.readRequest()
       try connection.respond("200 OK")
@@ -150,7 +150,9 @@ import Testing
   }
 
   @Test(arguments: TransportKind.allCases, ["413 Content Too Large", "401 Unauthorized"])
-  func `a refusal before the upload ends is the answer`(kind: TransportKind, status: String) async throws {
+  func `a rejection before the end of the upload is the response`(kind: TransportKind, status: String)
+    async throws
+  {
     let file = try folder.write(Data(count: 20_000_000), to: "up")
     let server = try ScriptedServer { connection in
       let head = try connection.readHead()
@@ -182,7 +184,7 @@ import Testing
   }
 
   @Test(arguments: TransportKind.allCases)
-  func `a connection is used again`(kind: TransportKind) async throws {
+  func `a connection is reused`(kind: TransportKind) async throws {
     let server = try ScriptedServer(
       { connection in
         while true {

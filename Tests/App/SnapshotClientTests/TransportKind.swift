@@ -10,7 +10,7 @@ import URLSessionTransport
   import CurlTransport
 #endif
 
-/// The transports there are; each test of the contract runs with every one of them.
+/// All transports. Each test of the contract runs with each of them.
 enum TransportKind: CaseIterable, CustomTestStringConvertible {
   #if os(Linux)
     case curl
@@ -26,7 +26,7 @@ enum TransportKind: CaseIterable, CustomTestStringConvertible {
     }
   }
 
-  /// On Linux a trailer makes `URLSession` end the process.
+  /// On Linux, a trailer makes `URLSession` crash the process.
   static var survivingTrailers: [Self] {
     #if os(Linux)
       [.curl]
@@ -39,7 +39,7 @@ enum TransportKind: CaseIterable, CustomTestStringConvertible {
 }
 
 extension Transport {
-  /// Sends a request to `server` with everything else as the test leaves it.
+  /// Sends a request to `server`, with defaults for all other arguments.
   func send(
     _ method: HTTPRequest.Method = .get, _ path: String = "/", to server: ScriptedServer,
     fields: HTTPFields = [:], body: TransportBody = .none,
@@ -53,7 +53,7 @@ extension Transport {
   }
 }
 
-/// Collects what happens to a transfer.
+/// Collects the events of a transfer.
 final class EventLog: Sendable {
   private let state = Mutex([TransportEvent]())
 
@@ -78,7 +78,7 @@ final class EventLog: Sendable {
   }
 }
 
-/// `count` bytes that don't repeat in a simple way.
+/// Makes `count` bytes without a simple period.
 func makeBytes(_ count: Int) -> Data {
   var state: UInt64 = 0x9E37_79B9_7F4A_7C15
   let words = (0..<(count + 7) / 8).map { _ in
@@ -88,7 +88,7 @@ func makeBytes(_ count: Int) -> Data {
   return words.withUnsafeBytes { Data($0.prefix(count)) }
 }
 
-/// What `work` comes to, as a value.
+/// Returns the result of `work` as a value.
 func outcome<Success, Failure>(
   of work: () async throws(Failure) -> Success
 ) async -> Result<Success, Failure> {
@@ -96,7 +96,7 @@ func outcome<Success, Failure>(
 }
 
 extension Result {
-  /// The error, if this is one.
+  /// The error, if this is a failure.
   var failure: Failure? {
     if case .failure(let error) = self { error } else { nil }
   }

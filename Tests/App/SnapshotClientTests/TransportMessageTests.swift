@@ -4,10 +4,10 @@ import HTTPTypes
 import TestSupport
 import Testing
 
-/// What goes out and comes in, byte by byte.
+/// The exact bytes of requests and responses.
 @Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct TransportMessageTests {
   @Test(arguments: TransportKind.allCases)
-  func `status, fields and body come as the server sent them`(kind: TransportKind) async throws {
+  func `status, fields and body are those that the server sent`(kind: TransportKind) async throws {
     let server = try ScriptedServer { connection in
       try connection.readRequest()
       try connection.respond(
@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test(arguments: TransportKind.allCases)
-  func `a field that comes twice keeps both values`(kind: TransportKind) async throws {
+  func `a repeated field keeps both values`(kind: TransportKind) async throws {
     let server = try ScriptedServer { connection in
       try connection.readRequest()
       try connection.respond("200 OK", ["Link: <a>", "X-Between: 1", "Link: <b>"])
@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test(arguments: TransportKind.allCases)
-  func `informational responses are passed over`(kind: TransportKind) async throws {
+  func `informational responses are skipped`(kind: TransportKind) async throws {
     let server = try ScriptedServer { connection in
       try connection.readRequest()
       try connection.write("HTTP/1.1 103 Early Hints\r\nX-Early: 1\r\n\r\n")
@@ -55,7 +55,7 @@ import Testing
   }
 
   #if os(Linux)
-    @Test func `what a server says while it takes a body is told as it comes`() async throws {
+    @Test func `informational responses during an upload are reported immediately`() async throws {
       let server = try ScriptedServer { connection in
         let head = try connection.readHead()
         for part in 1...3 {
@@ -77,7 +77,7 @@ import Testing
   #endif
 
   @Test(arguments: TransportKind.allCases)
-  func `a body in chunks is put together`(kind: TransportKind) async throws {
+  func `a chunked body is joined`(kind: TransportKind) async throws {
     let server = try ScriptedServer { connection in
       try connection.readRequest()
       try connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
@@ -99,7 +99,7 @@ import Testing
   }
 
   @Test(arguments: TransportKind.allCases)
-  func `the answers to HEAD and DELETE end without a body`(kind: TransportKind) async throws {
+  func `the responses to HEAD and DELETE end without a body`(kind: TransportKind) async throws {
     let server = try ScriptedServer { connection in
       let request = try connection.readHead()
       if request.method == "HEAD" {
@@ -118,7 +118,7 @@ import Testing
   }
 
   @Test(arguments: TransportKind.allCases)
-  func `POST without a body declares a length of zero`(kind: TransportKind) async throws {
+  func `POST without a body has a Content-Length of zero`(kind: TransportKind) async throws {
     let server = try ScriptedServer { connection in
       try connection.readRequest()
       try connection.respond("200 OK")
@@ -129,7 +129,7 @@ import Testing
   }
 
   @Test(arguments: TransportKind.allCases)
-  func `a redirect is an answer and is not followed`(kind: TransportKind) async throws {
+  func `a redirect is returned and not followed`(kind: TransportKind) async throws {
     let other = try ScriptedServer { connection in
       try connection.readRequest()
       try connection.respond("200 OK")
@@ -146,7 +146,7 @@ import Testing
   }
 
   @Test(arguments: TransportKind.allCases)
-  func `cookies are neither kept nor sent`(kind: TransportKind) async throws {
+  func `cookies are neither stored nor sent`(kind: TransportKind) async throws {
     let server = try ScriptedServer { connection in
       try connection.readRequest()
       try connection.respond("200 OK", ["Set-Cookie: a=b; Path=/"])
@@ -176,7 +176,7 @@ import Testing
         method: .get, scheme: "http", authority: "127.0.0.1:1", path: "/", headerFields: [.contentLength: "5"]
       ),
     ])
-  func `a request that could be taken for something else is refused`(
+  func `an ambiguous request is rejected`(
     kind: TransportKind, request: HTTPRequest
   ) async throws {
     await #expect {
@@ -189,7 +189,7 @@ import Testing
 
   @Test(
     arguments: TransportKind.allCases, ["a\r\nX-Injected: 1", "a\nX-Injected: 1", "a\u{0}\rX-Injected: 1"])
-  func `a field value with a line break or a NUL makes no second field`(
+  func `a field value with a line break or a NUL does not create a second field`(
     kind: TransportKind, value: String
   ) async throws {
     let server = try ScriptedServer { connection in
@@ -204,7 +204,7 @@ import Testing
     case .success:
       #expect(server.requests.allSatisfy { $0["x-injected"] == nil && $0["x-a"] != nil })
     case .failure(let error):
-      #expect(error == .invalidRequest("the field X-A holds a line break or a NUL"))
+      #expect(error == .invalidRequest("the field X-A contains a line break or a NUL"))
     }
   }
 }

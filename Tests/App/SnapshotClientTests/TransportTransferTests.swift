@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test(arguments: TransportKind.allCases)
-  func `bytes in memory arrive with every method that takes a body`(kind: TransportKind) async throws {
+  func `bytes in memory are sent with every method that allows a body`(kind: TransportKind) async throws {
     let bodies = Mutex([Data]())
     let server = try ScriptedServer { connection in
       let (_, body) = try connection.readRequest()
@@ -60,7 +60,7 @@ import Testing
   @Test(
     arguments: TransportKind.allCases,
     [0..<1, 0..<300_000, 1..<300_000, 123_456..<234_567, 299_999..<300_000, 300_000..<300_000])
-  func `a part of a file arrives, and nothing else of it`(kind: TransportKind, range: Range<Int64>)
+  func `only the given part of a file is sent`(kind: TransportKind, range: Range<Int64>)
     async throws
   {
     let contents = makeBytes(300_000)
@@ -77,7 +77,7 @@ import Testing
   }
 
   @Test(arguments: TransportKind.allCases, [0..<11, 10..<11, 11..<11, -1..<5] as [Range<Int64>])
-  func `a part that a file does not have is no body`(kind: TransportKind, range: Range<Int64>) async throws {
+  func `a part beyond the end of a file is rejected`(kind: TransportKind, range: Range<Int64>) async throws {
     let file = try folder.write(makeBytes(10), to: "up.zip")
     let server = try ScriptedServer()
     await #expect {
@@ -89,7 +89,7 @@ import Testing
   }
 
   @Test(arguments: TransportKind.allCases)
-  func `a missing file and a folder are no bodies`(kind: TransportKind) async throws {
+  func `a missing file and a folder are rejected as bodies`(kind: TransportKind) async throws {
     let server = try ScriptedServer()
     for url in [folder.file("missing"), folder.url] {
       await #expect {
@@ -119,7 +119,7 @@ import Testing
   }
 
   @Test(arguments: TransportKind.allCases)
-  func `status 206 goes on at the offset`(kind: TransportKind) async throws {
+  func `status 206 continues at the offset`(kind: TransportKind) async throws {
     let contents = makeBytes(300_000)
     let file = try folder.write(contents.prefix(100_000) + Data(repeating: 1, count: 999), to: "down")
     let server = try ScriptedServer { connection in
@@ -143,7 +143,8 @@ import Testing
       "Content-Range: bytes 5-9/20", "Content-Range: bytes */20",
       "Content-Type: multipart/byteranges; boundary=x",
     ])
-  func `status 206 with another range leaves the file alone`(kind: TransportKind, field: String) async throws
+  func `status 206 with another range does not change the file`(kind: TransportKind, field: String)
+    async throws
   {
     let file = try folder.write(Data("0123456789".utf8), to: "down")
     let server = try ScriptedServer { connection in
@@ -157,7 +158,9 @@ import Testing
   }
 
   @Test(arguments: TransportKind.allCases)
-  func `another status keeps the file and its body stays in memory`(kind: TransportKind) async throws {
+  func `another status does not change the file, and its body stays in memory`(kind: TransportKind)
+    async throws
+  {
     let file = try folder.write(Data("old".utf8), to: "down")
     let body = Data(repeating: 0x61, count: TransportLimits.problemBytes + 1)
     let server = try ScriptedServer { connection in
@@ -171,7 +174,7 @@ import Testing
   }
 
   @Test(arguments: TransportKind.allCases, [-1, 0, 1])
-  func `a body that is dropped has a limit`(kind: TransportKind, difference: Int) async throws {
+  func `a discarded body has a size limit`(kind: TransportKind, difference: Int) async throws {
     let file = folder.file("down")
     let server = try ScriptedServer { connection in
       try connection.readRequest()
@@ -186,7 +189,7 @@ import Testing
   }
 
   @Test(arguments: TransportKind.allCases)
-  func `an offset past the end of the file is refused`(kind: TransportKind) async throws {
+  func `an offset past the end of the file is rejected`(kind: TransportKind) async throws {
     let file = try folder.write(Data("old".utf8), to: "down")
     let server = try ScriptedServer()
     await #expect {
@@ -197,7 +200,9 @@ import Testing
   }
 
   @Test(arguments: TransportKind.allCases, [(99, true), (100, true), (101, false)])
-  func `a response in memory has a limit`(kind: TransportKind, size: (count: Int, fits: Bool)) async throws {
+  func `a response in memory has a size limit`(kind: TransportKind, size: (count: Int, fits: Bool))
+    async throws
+  {
     let body = makeBytes(size.count)
     for isDeclared in [true, false] {
       let server = try ScriptedServer { connection in
@@ -214,7 +219,9 @@ import Testing
   }
 
   @Test(arguments: TransportKind.allCases, [(99, true), (100, true), (101, false)])
-  func `a response in a file has a limit`(kind: TransportKind, size: (count: Int, fits: Bool)) async throws {
+  func `a response in a file has a size limit`(kind: TransportKind, size: (count: Int, fits: Bool))
+    async throws
+  {
     let body = makeBytes(size.count)
     let file = folder.file("down")
     for isDeclared in [true, false] {

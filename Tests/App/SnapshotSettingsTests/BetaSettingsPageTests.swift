@@ -10,7 +10,7 @@ import Testing
 
 @testable import SnapshotSettings
 
-/// The page, asked without a socket.
+/// Requests to the page without a socket.
 @Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct BetaSettingsPageTests {
   let app: SampleApp
   let page: BetaSettingsPage
@@ -51,7 +51,7 @@ import Testing
       text: String(decoding: bytes, as: UTF8.self))
   }
 
-  /// Comes in by a link, and answers the cookie.
+  /// Opens the page by a link. Returns the cookie.
   private func enter() async throws -> String {
     let answer = try await send(.get, "/", query: "token=\(page.makeToken())")
     #expect(answer.status == 200)
@@ -76,29 +76,29 @@ import Testing
     let second = try await send(.get, "/", query: "token=\(token)")
     #expect(second.status == 403)
     #expect(second.fields[.setCookie] == nil)
-    #expect(second.text.contains("Ask the app for a new link"))
+    #expect(second.text.contains("Get a new link from the app"))
   }
 
-  @Test func `a link that was used leads a browser that is in to the page`() async throws {
+  @Test func `an invalid link redirects a browser with a session to the page`() async throws {
     let cookie = try await enter()
     let answer = try await send(.get, "/", query: "token=0", cookie: cookie)
     #expect(answer.status == 303)
     #expect(answer.fields[.location] == "/")
   }
 
-  @Test func `looking ahead does not use a link up`() async throws {
+  @Test func `a HEAD request does not use up a link`() async throws {
     let token = page.makeToken()
     #expect(try await send(.head, "/", query: "token=\(token)").status == 403)
     #expect(try await send(.get, "/", query: "token=\(token)").status == 200)
   }
 
-  @Test func `links and browsers beyond the limit push the oldest out`() async throws {
+  @Test func `links beyond the limit replace the oldest`() async throws {
     let tokens = (0...PageAccess.limit).map { _ in page.makeToken() }
     #expect(try await send(.get, "/", query: "token=\(tokens[0])").status == 403)
     #expect(try await send(.get, "/", query: "token=\(tokens[1])").status == 200)
   }
 
-  @Test func `without a cookie nothing is shown and nothing done`() async throws {
+  @Test func `without a cookie nothing is shown or done`() async throws {
     let wrong = "\(try await enter().prefix { $0 != "=" })=\(String(repeating: "0", count: 64))"
     for cookie in [nil, "", "x=y", wrong] {
       #expect(try await send(.get, "/", cookie: cookie).status == 403)
@@ -116,11 +116,11 @@ import Testing
       ["Origin": "http://127.0.0.1:4000", "Sec-Fetch-Site": "same-site"],
       ["Origin": "http://evil.example", "Sec-Fetch-Site": "same-origin"],
     ] as [[String: String]])
-  func `what another page sends is refused`(fields: [String: String]) async throws {
+  func `requests of another page are rejected`(fields: [String: String]) async throws {
     let answer = try await send(
       .post, "/state", try Self.fields(fields), cookie: try await enter(), body: "state=recording")
     #expect(answer.status == 403)
-    #expect(answer.text.contains("Nothing was done"))
+    #expect(answer.text.contains("Nothing was changed"))
     #expect(app.mode.state == .disabled)
   }
 
@@ -128,7 +128,7 @@ import Testing
     ["Origin": "http://127.0.0.1:4000"], ["Sec-Fetch-Site": "same-origin"],
     ["Origin": "http://127.0.0.1:4000", "Sec-Fetch-Site": "same-origin"],
   ])
-  func `what the page itself sends is done`(fields: [String: String]) async throws {
+  func `requests of the page itself are accepted`(fields: [String: String]) async throws {
     let answer = try await send(
       .post, "/state", try Self.fields(fields), cookie: try await enter(), body: "state=recording")
     #expect(answer.status == 303)
@@ -146,18 +146,18 @@ import Testing
     "127.0.0.1:",
     "127.0.0.1:x", "127.0.0.2:4000", "", "[::2]:4000", "127.0.0.1:99999",
   ])
-  func `a name that was made to point here is refused`(authority: String) async throws {
+  func `a foreign name that resolves to this machine is rejected`(authority: String) async throws {
     let cookie = try await enter()
     #expect(try await send(.get, "/", authority: authority, cookie: cookie).status == 421)
     #expect(try await send(.get, "/", query: "token=\(page.makeToken())", authority: authority).status == 421)
   }
 
   @Test(arguments: ["127.0.0.1:4000", "127.0.0.1", "localhost:9999", "LOCALHOST:1", "[::1]:4000"])
-  func `the loopback is taken under its names and any forwarded port`(authority: String) async throws {
+  func `the loopback's names are accepted with any forwarded port`(authority: String) async throws {
     #expect(try await send(.get, "/", authority: authority, cookie: try await enter()).status == 200)
   }
 
-  @Test func `every answer forbids what the page does not need`() async throws {
+  @Test func `every response has a restrictive content security policy`() async throws {
     let cookie = try await enter()
     let answers = [
       try await send(.get, "/"), try await send(.get, "/", cookie: cookie), try await send(.get, "/page.css"),
@@ -171,14 +171,14 @@ import Testing
       #expect(answer.fields[.cacheControl] == "no-store")
       #expect(answer.fields[.xContentTypeOptions] == "nosniff")
     }
-    // What the policy would not let in is not there either.
+    // The page contains nothing that the policy forbids.
     let page = answers[1].text
     for forbidden in [" style=", "<style", " onclick=", "javascript:"] { #expect(!page.contains(forbidden)) }
   }
 
   // MARK: - Forms
 
-  @Test func `what was entered wrongly stands there with its reason`() async throws {
+  @Test func `invalid input is shown with the reason`() async throws {
     let cookie = try await enter()
     let answer = try await post("/activate", "snapshot=%22%3E%3Cscript%3E", cookie: cookie)
     #expect(answer.status == 422)
@@ -189,7 +189,7 @@ import Testing
     #expect(!answer.text.contains("<script>"))
   }
 
-  @Test func `a tab or line end that was pasted along does no harm`() async throws {
+  @Test func `a pasted tab or line break is ignored`() async throws {
     let id = SnapshotID()
     let answer = try await post("/activate", "snapshot=%09\(id)%0D%0A", cookie: try await enter())
     #expect(answer.status == 303)
@@ -197,7 +197,7 @@ import Testing
     #expect(await app.settings.overview().activity?.title == "Opening snapshot \(id)")
   }
 
-  @Test func `only small forms are read`() async throws {
+  @Test func `only small forms are accepted`() async throws {
     let cookie = try await enter()
     let json = try await send(
       .post, "/state", Self.ownPage, cookie: cookie, body: "{}", type: "application/json")
@@ -210,22 +210,22 @@ import Testing
     #expect(try await post("/state", "state=%zz", cookie: cookie).status == 400)
   }
 
-  @Test func `an action is no page, and other methods are refused`() async throws {
+  @Test func `an action is not a page, and other methods are rejected`() async throws {
     let cookie = try await enter()
     #expect(try await send(.get, "/state", cookie: cookie).fields[.location] == "/")
     #expect(try await send(.delete, "/state", cookie: cookie).fields[.allow] == "POST")
     #expect(try await send(.post, "/", Self.ownPage, cookie: cookie, body: "").status == 404)
   }
 
-  @Test func `each button of the queue reaches the queue`() async throws {
+  @Test func `each button of the queue has its effect on the queue`() async throws {
     let cookie = try await enter()
     let upload = BetaSettings.Upload(
       id: SnapshotID(), report: try ReportID(validating: "BUG-1"), size: 1_234_567, attachedAt: Date(),
-      state: .waiting("it will be tried again by itself."), canRetry: true)
+      state: .waiting("it will be retried automatically."), canRetry: true)
     app.uploads.list.withLock { $0 = [upload] }
     let text = try await send(.get, "/", cookie: cookie).text
     #expect(text.contains("1.2 MB"))
-    #expect(text.contains("Waits: it will be tried again by itself."))
+    #expect(text.contains("Waiting: it will be retried automatically."))
     _ = try await post("/retry", "id=\(upload.id)", cookie: cookie)
     #expect(app.uploads.retried.withLock { $0 } == [upload.id])
     _ = try await post("/remove", "id=\(upload.id)", cookie: cookie)
@@ -234,7 +234,7 @@ import Testing
 
   // MARK: - Contents
 
-  @Test func `hostile names do nothing`() async throws {
+  @Test func `hostile names are harmless`() async throws {
     let name = "<img src=x onerror=alert(1)>\"'&\u{202E}"
     app.mode.register(module: name, files: [name])
     app.settings.state = .recording
@@ -246,7 +246,7 @@ import Testing
     #expect(text.contains("<bdi>&lt;b&gt;unassigned&lt;/b&gt;</bdi>"))
   }
 
-  @Test func `the page tells what is missing, and what it waits for`() async throws {
+  @Test func `the page shows missing files and the reasons of waiting uploads`() async throws {
     let cookie = try await enter()
     let before = try await send(.get, "/", cookie: cookie).text
     #expect(before.contains("2 missing"))
@@ -269,7 +269,7 @@ import Testing
   }
 }
 
-/// Pieces of a body, each given once.
+/// Returns each piece of a body once.
 private final class PieceList: Sendable {
   private let pieces: Mutex<[IOBuffer]>
 

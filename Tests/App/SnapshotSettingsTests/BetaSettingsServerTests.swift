@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct BetaSettingsServerTests {
-  @Test func `the page stands at its link until the server is stopped`() async throws {
+  @Test func `the page is at its link until the server is stopped`() async throws {
     let app = try SampleApp(server: try #require(URL(string: "http://127.0.0.1:1")))
     let server = BetaSettingsServer(app.settings)
     #expect(server.makeLink() == nil)

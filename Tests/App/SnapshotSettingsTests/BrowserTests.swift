@@ -10,7 +10,7 @@ import SystemIO
 import TestSupport
 import Testing
 
-/// The page as a person uses it, in a real browser, over a real `BugReporter`, against a real snapshot server.
+/// A tester's use of the page in a real browser, with a real `BugReporter` and a real snapshot server.
 @Suite(
   .serialized, .timeLimit(.minutes(3 * Sanitizer.slowness)),
   .enabled(if: Browser.isInstalled, "Install chromium and chromium-driver: make setup"))
@@ -23,7 +23,7 @@ struct BrowserTests {
     }
   }
 
-  /// An app with a browser before its settings.
+  /// An app, and a browser that shows its settings.
   private struct Scene {
     let app: SampleApp
     let queue: UploadQueue
@@ -32,7 +32,7 @@ struct BrowserTests {
     let browser: Browser
   }
 
-  /// Runs `body` with an app, its settings' link and a browser; all of them are gone afterwards.
+  /// Runs `body` with an app, its settings' link and a browser, and stops all of them afterwards.
   private func withBrowser(_ body: (Scene) async throws -> Void) async throws {
     let snapshots = try await SampleServer()
     let network = Network()
@@ -66,7 +66,7 @@ struct BrowserTests {
       #expect(try await browser.text("#module-0-title").contains("2 missing"))
       app.show("forecast/today", live: "sunny")
       app.show("forecast/week", live: "mixed")
-      // Nobody reloads: the page sees to that.
+      // The page refreshes automatically.
       try await browser.wait(for: "document.querySelector('#module-0-title').innerText.includes('Complete')")
       #expect(try await browser.text("#module-1-title").contains("1 missing"))
 
@@ -79,7 +79,7 @@ struct BrowserTests {
       try await browser.wait(for: "document.querySelector('#queue').innerText.includes('Sent')")
       #expect(try await browser.text("#queue").contains("BUG-123"))
       #expect(scene.queue.items.map(\.id) == [id])
-      // The server itself says that it has it.
+      // The server has stored the snapshot.
       #expect(try await app.client.page(of: ReportID(validating: "BUG-123")).records.map(\.id) == [id])
 
       try await app.settings.clearRecordings()
@@ -96,7 +96,7 @@ struct BrowserTests {
     }
   }
 
-  @Test func `an upload that waits is shown with its reason, goes out when it may, and can be given up`()
+  @Test func `a waiting upload is shown with its reason, starts when it is permitted, and can be cancelled`()
     async throws
   {
     try await withBrowser { scene in
@@ -112,7 +112,7 @@ struct BrowserTests {
           for: "document.querySelector('#outcome.done')?.innerText.includes('made for \(report)')")
       }
       try await browser.wait(
-        for: "document.querySelector('#queue').innerText.split('no network that may be used').length === 3"
+        for: "document.querySelector('#queue').innerText.split('no permitted network').length === 3"
       )
       let names =
         "[...document.querySelectorAll('#queue .actions button')].map((button) => button.textContent)"
@@ -125,14 +125,14 @@ struct BrowserTests {
 
       scene.network.isThere = true
       scene.queue.networkChanged()
-      // Nobody reloads.
+      // The page refreshes automatically.
       try await browser.wait(for: "document.querySelector('#queue').innerText.includes('Sent')")
       #expect(try await app.client.page().records.map(\.id) == [second])
     }
   }
 
   @Test(arguments: ["same-origin", "no-referrer"])
-  func `a form of another server on this machine does nothing, although the browser sends the cookie along`(
+  func `a form of another server on this machine has no effect, although the browser sends the cookie`(
     policy: String
   ) async throws {
     try await withBrowser { scene in
@@ -146,14 +146,14 @@ struct BrowserTests {
       let address = try await server.start()
       try await browser.open(try #require(URL(string: "http://127.0.0.1:\(address.port)/")))
       try await browser.click("#go")
-      try await browser.wait(for: "document.title.startsWith('That came from elsewhere')")
+      try await browser.wait(for: "document.title.startsWith('Request from another site')")
       #expect(app.mode.state == .disabled)
       await server.shutdown(deadline: .zero)
     }
   }
 
   @Test(arguments: ["light", "dark"])
-  func `all text stands out from what is behind it by a contrast of 4.5`(scheme: String) async throws {
+  func `all text has a contrast of at least 4.5`(scheme: String) async throws {
     try await withBrowser { scene in
       let (app, link, browser) = (scene.app, scene.link, scene.browser)
       let media: [String: Any] = ["features": [["name": "prefers-color-scheme", "value": scheme]]]
@@ -181,7 +181,7 @@ struct BrowserTests {
     }
   }
 
-  /// The texts whose contrast is below that of WCAG 2.2's 1.4.3, one after the other.
+  /// Lists the texts whose contrast is below that of WCAG 2.2, 1.4.3.
   private static let poorContrasts = """
     (() => {
       const parts = (color) => color.match(/[\\d.]+/g).map(Number);
@@ -201,7 +201,7 @@ struct BrowserTests {
     })()
     """
 
-  @Test func `what was entered wrongly is told beside the field, which has the focus`() async throws {
+  @Test func `invalid input is reported beside the field, which has the focus`() async throws {
     try await withBrowser { scene in
       let (link, browser) = (scene.link, scene.browser)
       try await browser.open(link)
@@ -215,7 +215,7 @@ struct BrowserTests {
     }
   }
 
-  @Test func `all of it works without a script`() async throws {
+  @Test func `the page works without JavaScript`() async throws {
     try await withBrowser { scene in
       let (app, link, browser) = (scene.app, scene.link, scene.browser)
       try await browser.command("Emulation.setScriptExecutionDisabled", ["value": true])
@@ -228,7 +228,7 @@ struct BrowserTests {
       try await browser.click("form[action='/upload'] button")
       while await app.settings.overview().activity?.snapshot == nil { _ = try await browser.source }
       let id = try #require(await app.settings.overview().activity?.snapshot)
-      // While something goes on the page comes again by itself.
+      // While an operation is running, the page refreshes automatically.
       while try await !browser.source.contains("id=\"activate-\(id)\"") {}
       try await browser.click("#activate-\(id)")
       while app.mode.activeManifest?.id != id { _ = try await browser.source }

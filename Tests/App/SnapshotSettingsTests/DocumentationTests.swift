@@ -5,9 +5,9 @@ import SnapshotSettings
 import TestSupport
 import Testing
 
-/// The article's lines, run as they stand there.
+/// Runs the article's example as it is printed.
 @Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct DocumentationTests {
-  @Test func `the article's example works, and is what the article shows`() async throws {
+  @Test func `the article's example works, and matches the article`() async throws {
     let snapshotServer = try await SampleServer()
     let temporary = try TemporaryFolder()
     let (appFolder, serverURL) = (temporary.url, snapshotServer.url)
@@ -17,8 +17,8 @@ import Testing
     let snapshots = SnapshotMode(folder: appFolder.appending(path: "snapshots"))
     snapshots.register(module: "Forecast", files: ["forecast/today", "forecast/week"])
     let client = try SnapshotAPIClient(server: serverURL)
-    let reporter = try BugReporter(queue: appFolder.appending(path: "queue"), client: client) { report, zip in
-      try await snapshots.makeSnapshot(report: report, to: zip)
+    let reporter = try BugReporter(queue: appFolder.appending(path: "queue"), client: client) { bug, zip in
+      try await snapshots.makeSnapshot(report: bug.report, note: bug.note, fields: bug.fields, to: zip)
     }
     let settings = BetaSettings(
       mode: snapshots, client: client, reporter: reporter, folder: appFolder.appending(path: "settings"))

@@ -16,7 +16,7 @@ import Testing
     RecentSnapshot(id: id, origin: origin, date: Date(timeIntervalSince1970: 1_700_000_000.1234))
   }
 
-  @Test func `the list outlives the app, latest first, each snapshot once`() throws {
+  @Test func `the list is kept across launches, newest first, without duplicates`() throws {
     let (first, second) = (entry(), entry())
     let list = RecentSnapshots(file: file, limit: 20)
     try list.insert(first)
@@ -29,7 +29,7 @@ import Testing
     #expect(again.problem == nil)
   }
 
-  @Test func `what was known of a snapshot stays known`() throws {
+  @Test func `known details of a snapshot are kept`() throws {
     var sent = entry()
     sent.report = try ReportID(validating: "BUG-1")
     let list = RecentSnapshots(file: file, limit: 20)
@@ -38,7 +38,7 @@ import Testing
     #expect(list.all.first?.report == sent.report)
   }
 
-  @Test func `the oldest leave first`() throws {
+  @Test func `the oldest entries are removed first`() throws {
     let list = RecentSnapshots(file: file, limit: 3)
     let entries = (0..<5).map { _ in entry() }
     for entry in entries { try list.insert(entry) }
@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test(arguments: ["", "[", "{}", #"[{"id":"x"}]"#])
-  func `a damaged file is told, and does no more harm`(text: String) throws {
+  func `a damaged file is reported and does no further harm`(text: String) throws {
     try folder.write(Data(text.utf8), to: "settings/recent.json")
     let list = RecentSnapshots(file: file, limit: 3)
     #expect(list.all.isEmpty)
@@ -58,7 +58,7 @@ import Testing
     #expect(RecentSnapshots(file: file, limit: 3).all.count == 1)
   }
 
-  @Test func `a list that can't be written is told`() throws {
+  @Test func `a list that can't be written is reported`() throws {
     try folder.write(Data(), to: "settings")
     #expect(throws: (any Error).self) { try RecentSnapshots(file: file, limit: 3).insert(entry()) }
   }

@@ -2,7 +2,6 @@ import DataSnapshots
 import Foundation
 import HTTPEngine
 import Logging
-import SnapshotAPI
 import SnapshotClient
 import SnapshotFormat
 import SnapshotServer
@@ -13,28 +12,28 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A snapshot server in this process, over stores in memory.
+/// A snapshot server in this process, with stores in memory.
 final class SampleServer: Sendable {
   let url: URL
-  private let server: HTTPServer
+  private let application: ServerApplication
 
   init() async throws {
-    let handler = SnapshotHandler(
-      SnapshotService(store: InMemoryStore(), catalog: InMemoryCatalog()), logger: .silent)
-    server = HTTPServer(configuration: .init(port: 0), handler: handler, logger: .silent)
-    let address = try await server.start()
+    application = ServerApplication(
+      ServerSettings(port: 0), storage: ServerStorage(InMemoryStore(), catalog: InMemoryCatalog()),
+      logger: .silent)
+    let address = try await application.start()
     url = try #require(URL(string: "http://\(address)"))
   }
 
-  func stop() async { await server.shutdown(deadline: .zero) }
+  func stop() async { await application.close() }
 }
 
 extension Logger {
-  /// A logger that keeps nothing.
+  /// A logger that discards all messages.
   static var silent: Logger { Logger(label: "test") { _ in SwiftLogNoOpLogHandler() } }
 }
 
-/// A weather app with Beta Settings: what it shows is what passes through its ``SnapshotMode``.
+/// A weather app with Beta Settings. It shows the data that its ``SnapshotMode`` returns.
 struct SampleApp: Sendable {
   let temporary: TemporaryFolder
   let mode: SnapshotMode
@@ -48,7 +47,7 @@ struct SampleApp: Sendable {
     var configuration = SnapshotMode.Configuration()
     configuration.application = .init(identifier: "com.example.weather", version: "3.1", build: "7")
     configuration.device = .init(model: "iPhone17,1", system: "iOS", systemVersion: "26.0", locale: "de_AT")
-    // What is still written when a test ends holds on to the folder.
+    // Writes that are pending when a test ends keep the folder.
     configuration.onEvent = { _ in withExtendedLifetime(temporary) {} }
     mode = SnapshotMode(folder: temporary.file("snapshots"), configuration: configuration)
     mode.register(module: "Forecast", files: ["forecast/today", "forecast/week"])
@@ -61,31 +60,33 @@ struct SampleApp: Sendable {
       mode: mode, client: client, uploads: uploads.functions, folder: temporary.file("settings"))
   }
 
-  /// The same app, which sends with a real ``BugReporter``; its queue is to be closed in the end.
+  /// The same app with a real ``BugReporter``; the test must close its queue.
   func reporting(_ configuration: UploadQueue.Configuration = .init()) throws -> (SampleApp, UploadQueue) {
     let reporter = try BugReporter(
       queue: temporary.file("queue"), client: client, configuration: configuration
-    ) { [mode] report, zip in try await mode.makeSnapshot(report: report, to: zip) }
+    ) { [mode] bug, zip in
+      try await mode.makeSnapshot(report: bug.report, note: bug.note, fields: bug.fields, to: zip)
+    }
     var app = self
     app.settings = BetaSettings(
       mode: mode, client: client, reporter: reporter, folder: temporary.file("settings"))
     return (app, reporter.queue)
   }
 
-  /// What the app shows of `operation` when the live service says `live`.
+  /// Returns the app's data for `operation` when the live service returns `live`.
   @discardableResult
   func show(_ operation: String, live: String) -> String {
     String(decoding: mode.process(data: Data(live.utf8), uniqueIdentifier: operation), as: UTF8.self)
   }
 
-  /// Records everything that the modules want.
+  /// Records all files of the modules.
   func recordAll() {
     settings.state = .recording
     for operation in ["forecast/today", "forecast/week", "user/profile"] { show(operation, live: "sunny") }
   }
 }
 
-/// Uploads at once, and remembers them.
+/// Completes uploads immediately, and records them.
 final class SampleUploads: Sendable {
   private let mode: SnapshotMode
   private let client: SnapshotAPIClient
@@ -99,9 +100,10 @@ final class SampleUploads: Sendable {
 
   var functions: BetaSettings.Uploads {
     BetaSettings.Uploads(
-      attach: { [self] report in
+      attach: { [self] bug in
+        let report = bug.report
         let zip = folder.file("\(SnapshotID()).zip")
-        let packed = try await mode.makeSnapshot(report: report, to: zip)
+        let packed = try await mode.makeSnapshot(report: report, note: bug.note, fields: bug.fields, to: zip)
         let record = try await client.attach(zip, to: report, as: packed.manifest.id)
         list.withLock { list in
           list.insert(
@@ -118,7 +120,7 @@ final class SampleUploads: Sendable {
   }
 }
 
-/// A failure with words.
+/// A failure with a description.
 struct SampleFailure: Error, CustomStringConvertible {
   let description: String
 }

@@ -3,7 +3,7 @@ import Testing
 @testable import JSONText
 
 @Suite struct JSONTokenizerTests {
-  /// The tokens of `pieces`, each with its text; the last line is what is wrong, where something is.
+  /// The tokens of `pieces`, each with its text. If there is an error, the last line is its description.
   private func lines(
     _ pieces: [[UInt8]], _ configuration: JSONTokenizer.Configuration = .init()
   ) -> [String] {
@@ -36,7 +36,7 @@ import Testing
     lines([Array(text.utf8)], configuration)
   }
 
-  @Test func `tokens come with their texts and places`() {
+  @Test func `tokens have their texts and positions`() {
     #expect(
       lines(#" {"a":[1,-2.5e+3,"é\n"],"b":{},"c":[true,false,null]}"#) == [
         "beginObject 1..<2", "key a 2..<5", "beginArray 6..<7", "number 1 7..<8", "number -2.5e+3 9..<16",
@@ -51,7 +51,7 @@ import Testing
     #""x""#, "[1,]", "{\"a\" 1}", "\"\\ud83dx\"", "tru", "[01]", "{\"a\":1}}", "-", "\"\u{1}\"", "[\"\\x\"]",
     #"["\ud83d","\udc00\ud83d\ude00"]"#,
   ])
-  func `it does not matter where the pieces end`(text: String) {
+  func `splitting the input anywhere makes no difference`(text: String) {
     let bytes = Array(text.utf8)
     let whole = lines([bytes])
     for first in 0...bytes.count {
@@ -71,43 +71,43 @@ import Testing
       ([0x22, 0xF5, 0x22], 1),
       ([0x22, 0xE0, 0x80, 0x80, 0x22], 2), ([0x22, 0xF0, 0x80, 0x80, 0x80, 0x22], 2),
     ] as [([UInt8], Int)])
-  func `bytes that are no UTF-8 are refused where they stand`(bytes: [UInt8], offset: Int) {
-    #expect(lines([bytes]) == ["byte \(offset) is no UTF-8"])
-    #expect(lines(bytes.map { [$0] }) == ["byte \(offset) is no UTF-8"])
+  func `bytes that are not UTF-8 are reported with their offset`(bytes: [UInt8], offset: Int) {
+    #expect(lines([bytes]) == ["byte \(offset) is not valid UTF-8"])
+    #expect(lines(bytes.map { [$0] }) == ["byte \(offset) is not valid UTF-8"])
   }
 
   @Test(arguments: [
-    ("", "it ends after 0 bytes, and is not whole"), ("[1", "it ends after 2 bytes, and is not whole"),
-    ("[1,]", "byte 3 has no place there"), ("{\"a\" 1}", "byte 5 has no place there"),
-    ("[1 2]", "byte 3 has no place there"), ("nul", "it ends after 3 bytes, and is not whole"),
-    ("1.", "it ends after 2 bytes, and is not whole"), ("[01]", "byte 2 has no place there"),
-    ("{\"a\":1}]", "byte 7 has no place there"), ("[}", "byte 1 has no place there"),
-    ("\"a\nb\"", "byte 2 has no place there"), ("{1:2}", "byte 1 has no place there"),
-    ("[1]\u{0}", "byte 3 has no place there"),
+    ("", "it ends unexpectedly after 0 bytes"), ("[1", "it ends unexpectedly after 2 bytes"),
+    ("[1,]", "byte 3 is unexpected"), ("{\"a\" 1}", "byte 5 is unexpected"),
+    ("[1 2]", "byte 3 is unexpected"), ("nul", "it ends unexpectedly after 3 bytes"),
+    ("1.", "it ends unexpectedly after 2 bytes"), ("[01]", "byte 2 is unexpected"),
+    ("{\"a\":1}]", "byte 7 is unexpected"), ("[}", "byte 1 is unexpected"),
+    ("\"a\nb\"", "byte 2 is unexpected"), ("{1:2}", "byte 1 is unexpected"),
+    ("[1]\u{0}", "byte 3 is unexpected"),
   ])
-  func `what is wrong is told with its place`(text: String, words: String) {
+  func `errors are reported with their offset`(text: String, words: String) {
     #expect(lines(text).last == words)
   }
 
-  @Test func `every byte is told for what it is, wherever in a long text it stands`() {
+  @Test func `every byte is classified correctly at every position in a long string`() {
     for (byte, place) in (UInt8.min ... .max).flatMap({ byte in (0..<20).map { (byte, $0) } }) {
       let (before, after) = (
         [UInt8](repeating: 0x61, count: place), [UInt8](repeating: 0x61, count: 20 - place)
       )
       let words =
         switch byte {
-        case 0..<0x20: "byte \(place + 1) has no place there"
-        case 0x22: "byte \(place + 2) has no place there"
-        case 0x5C: "byte \(place + 2) has no place there"
-        case 0x80...0xC1, 0xF5...: "byte \(place + 1) is no UTF-8"
-        case 0xC2...0xF4: "byte \(place + 2) is no UTF-8"
+        case 0..<0x20: "byte \(place + 1) is unexpected"
+        case 0x22: "byte \(place + 2) is unexpected"
+        case 0x5C: "byte \(place + 2) is unexpected"
+        case 0x80...0xC1, 0xF5...: "byte \(place + 1) is not valid UTF-8"
+        case 0xC2...0xF4: "byte \(place + 2) is not valid UTF-8"
         default: "string \(String(decoding: before + [byte] + after, as: UTF8.self)) 0..<23"
         }
       #expect(lines([[0x22] + before + [byte] + after + [0x22]]).last == words, "\(byte) at \(place)")
     }
   }
 
-  @Test func `nesting has a limit, and takes no stack`() {
+  @Test func `nesting is limited and not recursive`() {
     var configuration = JSONTokenizer.Configuration()
     configuration.depth = 3
     for (depth, isRead) in [(2, true), (3, true), (4, false)] {
@@ -117,10 +117,10 @@ import Testing
     #expect(lines("[[[[", configuration).last == "at byte 3 it is nested deeper than 3 levels")
     configuration.depth = .max
     let abyss = String(repeating: "[", count: 1_000_000)
-    #expect(lines(abyss, configuration).last == "it ends after 1000000 bytes, and is not whole")
+    #expect(lines(abyss, configuration).last == "it ends unexpectedly after 1000000 bytes")
   }
 
-  @Test func `of a long text the beginning is kept, and all of it counted`() throws {
+  @Test func `the beginning of a long string is kept, and its length is counted`() throws {
     for (length, kept) in [(3, "aaa"), (4, "aaaa"), (5, "aaaa"), (500, "aaaa")] {
       var configuration = JSONTokenizer.Configuration()
       configuration.textLength = 4
@@ -138,7 +138,7 @@ import Testing
     ("[1", ["[", "1", "-"]), ("[1 2]", ["[", "1", "-"]), ("{},{}", ["{", "}", "-"]), ("1.", ["-"]),
     ("{\"a\":", ["{", "a", "-"]), ("\"\\", ["-"]),
   ])
-  func `a lenient tokenizer reads documents in a row, leading zeros and any escape`(
+  func `a lenient tokenizer reads several documents, leading zeros and any escape`(
     text: String, tokens: [String]
   ) {
     var configuration = JSONTokenizer.Configuration()
@@ -153,17 +153,17 @@ import Testing
       }
       #expect(found == tokens)
     }
-    #expect(lines("1 2").last == "byte 2 has no place there")
+    #expect(lines("1 2").last == "byte 2 is unexpected")
   }
 
-  @Test func `texts are kept as they are spelt where that is wanted`() throws {
+  @Test func `strings are kept with their escapes on request`() throws {
     var configuration = JSONTokenizer.Configuration()
     configuration.keepsEscapes = true
     let spelling = #"a\n\u00e9\"\\\/\ud83d\ude00é"#
     #expect(lines("\"\(spelling)\"", configuration).first?.contains(spelling) == true)
   }
 
-  @Test func `half a surrogate pair is told, and a whole one is none`() throws {
+  @Test func `an unpaired surrogate is detected, and a pair is valid`() throws {
     for (text, isUnicode) in [(#""\ud83d\ude00""#, true), (#""\ud83d""#, false), (#""\ude00a""#, false)] {
       var tokenizer = JSONTokenizer()
       tokenizer.feed(Array(text.utf8))

@@ -12,7 +12,7 @@ import Testing
     ("2001:db8::/63", "2001:db8:0:1::", "2001:db8:0:2::"), ("::1", "::1", "::2"),
     ("::/0", "2001::", "0.0.0.1"),
     ("::ffff:10.0.0.0/104", "::ffff:10.9.9.9", "::ffff:11.0.0.0"),
-  ]) func `a block holds its addresses and no others`(block: String, inside: String, outside: String) throws {
+  ]) func `a block contains only its addresses`(block: String, inside: String, outside: String) throws {
     let block = try #require(AddressBlock(block))
     #expect(block.contains(try #require(IPAddress(inside))))
     #expect(!block.contains(try #require(IPAddress(outside))))
@@ -21,12 +21,12 @@ import Testing
   @Test(arguments: [
     "", "/", "10.0.0.0/", "/8", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/+8", "10.0.0.0/8/8", "10.0.0.0/ 8",
     "10.0.0.0/0008", "10.0.0.1/8", "10.0.0/8", "::/129", "2001:db8::1/64", "[::1]/128", "localhost", "all",
-  ]) func `what is no block is refused`(text: String) {
+  ]) func `an invalid block is rejected`(text: String) {
     #expect(AddressBlock(text) == nil)
   }
 
   @Test(arguments: ["10.0.0.0/8", "10.0.0.1/32", "::/0", "2001:db8::/32"])
-  func `a block is written as it is read`(text: String) {
+  func `a block is formatted as it was parsed`(text: String) {
     #expect(AddressBlock(text)?.description == text)
   }
 }

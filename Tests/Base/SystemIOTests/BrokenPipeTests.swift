@@ -5,7 +5,7 @@
   import Testing
 
   @Suite struct BrokenPipeTests {
-    @Test func `a file sent to who is gone fails, and ends nothing`() async {
+    @Test func `sending a file to a closed connection fails without ending the process`() async {
       await #expect(processExitsWith: .success) {
         signal(SIGPIPE, SIG_DFL)
         let listener = try Socket.listeners(at: SocketAddress(.loopback, port: 0), count: 1)[0]
@@ -22,7 +22,7 @@
         }
         #expect(failure?.isDisconnected == true)
         _ = client
-        // Nothing is left that would end the process now.
+        // No pending signal is left that could end the process now.
         var pending = sigset_t()
         sigpending(&pending)
         #expect(sigismember(&pending, SIGPIPE) == 0)

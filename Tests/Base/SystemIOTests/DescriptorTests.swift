@@ -13,7 +13,7 @@ import Testing
     }
   #endif
 
-  @Test func `a descriptor is closed when its owner lets it go, and not when it is handed on`() throws {
+  @Test func `a descriptor is closed at the end of its owner's lifetime, unless it was released`() throws {
     var ends: [Int32] = [-1, -1]
     try #require(pipe(&ends) == 0)
     let reading = Descriptor(taking: ends[0])
@@ -21,20 +21,20 @@ import Testing
     var byte: UInt8 = 7
     #expect(write(writing, &byte, 1) == 1)
     #expect(read(reading.number, &byte, 1) == 1)
-    // The reader sees the end once the only writer is closed.
+    // The reader sees the end of the pipe when the only writer is closed.
     _ = Descriptor(taking: writing)
     #expect(read(reading.number, &byte, 1) == 0)
   }
 
-  @Test func `a call that fails is thrown with its name, and nothing is closed`() {
+  @Test func `a failed call throws an error with its name, and closes nothing`() {
     #expect(throws: SystemError(operation: "open", path: "/nothing", code: ENOENT)) {
       _ = try Descriptor("open", "/nothing") { open("/nothing", O_RDONLY) }.number
     }
   }
 
-  @Test func `nothing but a descriptor's owner closes it`() throws {
+  @Test func `only a descriptor's owner calls close`() throws {
     let root = PackageFolder.url()
-    // `close` of a number: no method of that name, no label, nothing by reference.
+    // Matches `close` of a number, but no method or label of that name, and no reference to the function.
     let call = #/(^|[^.\w])((Glibc|Darwin)\.)?close\(([\w.\[\]]+)\)[^"]*$/#
     var closing: [String] = []
     for folder in ["Sources", "Tests"] {

@@ -4,7 +4,7 @@ import SystemIO
 import Testing
 
 @Suite struct IOBufferTests {
-  @Test func `what is filled counts, up to what fits`() {
+  @Test func `filled bytes are counted, up to the capacity`() {
     let buffer = IOBuffer(capacity: 5)
     #expect(buffer.count == 0 && buffer.bytes.isEmpty)
     var expected: [UInt8] = []
@@ -21,8 +21,8 @@ import Testing
     #expect(buffer.fill { $0.count } == 0)
   }
 
-  /// Which ThreadSanitizer watches: the continuation alone orders nothing that it sees.
-  @Test func `a buffer may be handed over before its reader waits for it`() async {
+  /// Meant for ThreadSanitizer, which does not see any ordering by the continuation alone.
+  @Test func `a buffer can be handed over before its reader waits for it`() async {
     let queue = DispatchQueue(label: "filling")
     for number: UInt8 in 0..<20 {
       let isHandedOver = Flag()
@@ -36,7 +36,7 @@ import Testing
           continuation.resume(returning: buffer)
           isHandedOver.value.store(true, ordering: .relaxed)
         }
-        // Relaxed, so that this orders nothing either.
+        // A relaxed operation, so that it does not order anything either.
         while !isHandedOver.value.load(ordering: .relaxed) {}
       }
       #expect(buffer.bytes == [UInt8](repeating: number, count: 100))

@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct ProgramCodeTests {
   #if os(Linux)
-    @Test func `a program goes on when the pages of its code were let go of`() {
+    @Test func `a program continues after the pages of its code are released`() {
       #expect(ProgramCode.releasePages())
     }
   #endif

@@ -4,7 +4,7 @@ import Testing
 @Suite struct RawThreadTests {
   @TaskLocal static var name: String?
 
-  @Test func `blocking work belongs to its caller's test`() async throws {
+  @Test func `blocking work runs in the context of its caller's test`() async throws {
     let test = Test.current?.id
     try await Self.$name.withValue("caller") {
       let (seen, name) = try await RawHTTPClient.run { (Test.current?.id, Self.name) }

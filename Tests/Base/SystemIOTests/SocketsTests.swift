@@ -9,18 +9,18 @@ import Testing
     ("127.0.0.1", "127.0.0.1:80"), ("0.0.0.0", "0.0.0.0:80"), ("255.1.2.3", "255.1.2.3:80"),
     ("localhost", "127.0.0.1:80"), ("::1", "[::1]:80"), ("[::1]", "[::1]:80"),
     ("2001:DB8:0:0:0:0:0:1", "[2001:db8::1]:80"), ("::ffff:1.2.3.4", "[::ffff:1.2.3.4]:80"),
-  ]) func `addresses are read and written`(host: String, text: String) {
+  ]) func `addresses are parsed and formatted`(host: String, text: String) {
     #expect(SocketAddress(host: host, port: 80)?.description == text)
   }
 
   @Test(arguments: [
     "", "example.org", "1.2.3", "1.2.3.256", "[127.0.0.1]", "[::1", "::1]", "::g", "[]", " 1.2.3.4",
   ])
-  func `what is no address is refused`(host: String) {
+  func `an invalid address is rejected`(host: String) {
     #expect(SocketAddress(host: host, port: 80) == nil)
   }
 
-  @Test func `clients are told apart by what one subscriber has`() throws {
+  @Test func `clients are distinguished by the addresses of one subscriber`() throws {
     func client(_ text: String) throws -> IPAddress { try #require(IPAddress(text)).client }
     #expect(try client("10.0.0.1") != client("10.0.0.2"))
     #expect(try client("::ffff:10.0.0.1") == client("10.0.0.1"))
@@ -58,7 +58,7 @@ import Testing
     return Array(buffer[..<received])
   }
 
-  @Test func `nothing ever waits`() throws {
+  @Test func `no call ever waits`() throws {
     let (listener, port) = try listener()
     #expect(try listener.accept() == nil)
     let client = try RawHTTPClient(port: port)
@@ -74,7 +74,7 @@ import Testing
     #expect(try receive(socket) == [])
   }
 
-  @Test func `sending stops where the other end takes no more`() throws {
+  @Test func `sending stops when the peer stops reading`() throws {
     let (listener, port) = try listener()
     let client = try RawHTTPClient(port: port)
     let socket = try accept(listener)
@@ -88,7 +88,7 @@ import Testing
   }
 
   #if os(Linux)
-    @Test func `for a reader that takes nothing the system holds little`() throws {
+    @Test func `the system buffers little for a client that does not read`() throws {
       let (listener, port) = try listener()
       let client = try RawHTTPClient(port: port, receiveBuffer: 4096)
       let socket = try accept(listener)
@@ -100,7 +100,7 @@ import Testing
     }
   #endif
 
-  @Test func `what the other end has not acknowledged is counted until it is read`()
+  @Test func `bytes that the peer has not acknowledged are counted until it reads them`()
     throws
   {
     let (listener, port) = try listener()
@@ -114,13 +114,13 @@ import Testing
     #expect(waiting < sent)
     var received = 0
     while received < sent { received += try client.receive(upTo: sent - received).count }
-    // The last acknowledgement may come a moment after the last byte.
+    // The last acknowledgement can arrive shortly after the last byte.
     var rounds = 0
     while socket.unacknowledgedBytes > 0, rounds < 1_000_000 { rounds += 1 }
     #expect(socket.unacknowledgedBytes == 0)
   }
 
-  @Test func `a gone peer is an error, not a signal`() throws {
+  @Test func `a disconnected peer is an error and not a signal`() throws {
     let (listener, port) = try listener()
     let client = try RawHTTPClient(port: port)
     let socket = try accept(listener)
@@ -146,7 +146,7 @@ import Testing
     #expect(try socket.send(file, offset: 10, count: 10) == 0)
   }
 
-  @Test func `several listeners share a port that nobody else gets`() throws {
+  @Test func `several listeners share a port that no other process gets`() throws {
     let listeners = try Socket.listeners(at: SocketAddress(.loopback, port: 0), count: 3)
     #expect(listeners.count == 3)
     let address = try listeners[0].localAddress
@@ -154,7 +154,7 @@ import Testing
     #expect { try Socket.listeners(at: address, count: 2) } throws: {
       ($0 as? SystemError)?.isAddressTaken == true
     }
-    // Connections reach all of them.
+    // Connections reach all listeners.
     let clients = try (0..<100).map { _ in try RawHTTPClient(port: address.port) }
     var counts = [0, 0, 0]
     while counts.reduce(0, +) < clients.count {
@@ -165,21 +165,21 @@ import Testing
     #expect(counts.allSatisfy { $0 > 0 })
   }
 
-  @Test func `an IPv6 address can be listened at`() throws {
+  @Test func `a socket can listen on an IPv6 address`() throws {
     let address = try #require(SocketAddress(host: "::1", port: 0))
     do {
       let bound = try #require(try Socket.listeners(at: address, count: 2).first).localAddress
       #expect(bound.host.isIPv6)
       #expect(bound.port != 0)
     } catch let error as SystemError where error.code == EADDRNOTAVAIL || error.code == EAFNOSUPPORT {
-      // A machine without IPv6 says so.
+      // A machine without IPv6 reports this error.
     }
   }
 
   @Test func `closing twice closes once`() throws {
     let (socket, _) = try listener()
     socket.close()
-    // The number may be another's by now: it must not be closed under its owner.
+    // The number may belong to another descriptor now, which must not be closed.
     let (other, port) = try listener()
     socket.close()
     _ = try RawHTTPClient(port: port)
@@ -188,7 +188,7 @@ import Testing
 }
 
 @Suite struct ClosedSocketTests {
-  @Test func `a closed socket reaches no other that was given its number`() throws {
+  @Test func `a closed socket does not reach another one with the same number`() throws {
     let address = SocketAddress(.loopback, port: 0)
     let socket = try #require(try Socket.listeners(at: address, count: 1).first)
     let poller = try Poller()
@@ -210,7 +210,7 @@ import Testing
 }
 
 @Suite struct PollerTests {
-  @Test func `only what is registered is told of, for as long as it is ready`() throws {
+  @Test func `only registered conditions are reported, as long as they are met`() throws {
     let sockets = try Socket.listeners(at: SocketAddress(.loopback, port: 0), count: 1)
     let poller = try Poller()
     let descriptor = sockets[0].descriptor
@@ -253,7 +253,7 @@ import Testing
 }
 
 @Suite struct ProcessSignalsTests {
-  @Test func `a broken pipe fails rather than kills`() throws {
+  @Test func `writing to a closed connection is an error and does not end the process`() throws {
     ProcessSignals.ignoreBrokenPipeAndFileSizeLimit()
     var ends: [Int32] = [0, 0]
     #expect(pipe(&ends) == 0)

@@ -2,9 +2,9 @@ import SystemIO
 import TestSupport
 import ZipArchive
 
-/// Writes archives byte by byte, right or wrong: every field of every record may be set to anything.
+/// Builds valid and invalid archives byte by byte. Every field of every record can be set to any value.
 struct ArchiveBuilder {
-  /// One entry. What isn't set follows from what is.
+  /// An entry. Fields that are not set are derived from the others.
   struct Entry {
     var name: [UInt8]
     var data: [UInt8] = []
@@ -21,13 +21,13 @@ struct ArchiveBuilder {
     var centralExtra: [UInt8] = []
     var localExtra: [UInt8] = []
     var comment: [UInt8] = []
-    /// The offset in the directory, where it isn't the real one.
+    /// The offset in the directory, if it differs from the actual one.
     var offset: UInt32?
     /// Bytes before the local header.
     var gap: [UInt8] = []
     /// Bytes after the data.
     var descriptor: [UInt8] = []
-    /// The local header's fields, where they aren't the directory's.
+    /// The fields of the local header, if they differ from the directory.
     var local = Local()
 
     struct Local {
@@ -81,7 +81,7 @@ struct ArchiveBuilder {
     return copy
   }
 
-  /// The archive.
+  /// The bytes of the archive.
   var bytes: [UInt8] {
     var body: [UInt8] = []
     var directory: [UInt8] = []
@@ -146,7 +146,7 @@ struct ArchiveBuilder {
     withUnsafeBytes(of: number.littleEndian) { Array($0) }
   }
 
-  /// CRC-32 bit by bit, as its definition has it.
+  /// CRC-32 bit by bit, directly from its definition.
   static func crc32(_ bytes: [UInt8]) -> UInt32 {
     var crc = UInt32.max
     for byte in bytes {
@@ -158,12 +158,12 @@ struct ArchiveBuilder {
 }
 
 extension ArchiveBuilder {
-  /// The right ZIP64 end record where there is one entry, and this has a one-letter name.
+  /// The correct ZIP64 end record for an archive with one entry that has a one-letter name.
   var zip64End: [UInt8] { Self.zip64End(entries: 1, size: 47, offset: 39, at: 86) }
 }
 
 extension ArchiveBuilder.Entry {
-  /// An entry whose numbers stand behind its data.
+  /// An entry with a data descriptor after its data.
   static func streamed(_ name: String, signed: Bool, wide: Bool) -> Self {
     Self(name).with {
       $0.flags |= 8
@@ -176,7 +176,7 @@ extension ArchiveBuilder.Entry {
   }
 }
 
-/// Opens `bytes` as an archive in a file of its own.
+/// Opens `bytes` as an archive in a separate file.
 func open(
   _ bytes: [UInt8], limits: ZipLimits = .default, profile: ZipProfile = .lenient, in folder: TemporaryFolder
 ) throws -> ZipReader {
@@ -186,7 +186,7 @@ func open(
   return try ZipReader(file, limits: limits, profile: profile)
 }
 
-/// What is wrong with `bytes` as an archive, on opening or on reading all of it; `nil` if nothing is.
+/// The error when opening `bytes` as an archive or reading all of it; `nil` if there is none.
 func refusal(
   of bytes: [UInt8], limits: ZipLimits = .default, profile: ZipProfile = .lenient, in folder: TemporaryFolder
 ) throws -> ZipError? {
@@ -198,7 +198,7 @@ func refusal(
   }
 }
 
-/// What is wrong with the archive that `builder` makes.
+/// The error in the archive that `builder` makes.
 func refusal(
   of builder: ArchiveBuilder, limits: ZipLimits = .default, profile: ZipProfile = .lenient,
   in folder: TemporaryFolder
@@ -206,9 +206,9 @@ func refusal(
   try refusal(of: builder.bytes, limits: limits, profile: profile, in: folder)
 }
 
-/// Tests of what an archive is refused for.
+/// Helpers for tests of rejected archives.
 protocol RefusalTests {
-  /// Where the archives lie.
+  /// The folder for the archives.
   var folder: TemporaryFolder { get }
 }
 

@@ -3,18 +3,18 @@ import TestSupport
 import Testing
 import ZipArchive
 
-/// What an archive is refused for as a whole.
+/// Archives that are rejected because of their overall structure.
 @Suite struct ArchiveStructureTests: RefusalTests {
   let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }
 
-  @Test func `bytes without an end record are no archive`() throws {
+  @Test func `bytes without an end record are not an archive`() throws {
     #expect(try refusal(of: [], in: folder)?.reason == .notAnArchive)
     #expect(try refusal(of: [UInt8](repeating: 0x50, count: 70_000), in: folder)?.reason == .notAnArchive)
   }
 
-  @Test func `bytes after the archive are refused, but for one that pads it`() throws {
+  @Test func `bytes after the archive are rejected, except for one byte of padding`() throws {
     #expect(try reason(ArchiveBuilder(Entry("a")).with { $0.trailing = [10] }) == nil)
     #expect(try reason(ArchiveBuilder(Entry("a")).with { $0.trailing = [13, 10] }) == .trailingBytes)
     #expect(
@@ -25,30 +25,30 @@ import ZipArchive
     #expect(try reason(ArchiveBuilder(Entry("a")).with { $0.commentLength = 1 }) == .truncated)
   }
 
-  @Test func `an archive within the comment of another is refused`() throws {
+  @Test func `an archive in the comment of another is rejected`() throws {
     let inner = ArchiveBuilder(Entry("inner")).bytes
     #expect(try reason(ArchiveBuilder(Entry("outer")).with { $0.comment = inner }) == .ambiguousEnd)
     let cut = inner.dropLast(4)
     #expect(try reason(ArchiveBuilder(Entry("outer")).with { $0.comment = Array(cut) }) == .ambiguousEnd)
   }
 
-  @Test func `an archive may be an entry of another`() throws {
+  @Test func `an archive can be an entry of another`() throws {
     #expect(try reason(Entry("inner.zip", ArchiveBuilder(Entry("inner")).bytes)) == nil)
   }
 
-  @Test func `a part of several is refused`() throws {
+  @Test func `one part of a multi-part archive is rejected`() throws {
     #expect(try reason(ArchiveBuilder(Entry("a")).with { $0.disk = 1 }) == .severalParts)
     #expect(try reason(ArchiveBuilder(Entry("a")).with { $0.countHere = 0 }) == .severalParts)
     #expect(try reason(Entry("a").with { $0.disk = 1 }) == .severalParts)
   }
 
   @Test(arguments: [UInt16(0), 1, 3, 0xFFFE])
-  func `another count of entries than there are is refused`(count: UInt16) throws {
+  func `a wrong number of entries is rejected`(count: UInt16) throws {
     #expect(
       try reason(ArchiveBuilder(Entry("a"), Entry("b")).with { $0.count = count }) == .malformedDirectory)
   }
 
-  @Test func `a directory of another length or place is refused`() throws {
+  @Test func `a wrong length or offset of the directory is rejected`() throws {
     let builder = ArchiveBuilder(Entry("a"))
     for change in [-1, 1, 1000] {
       #expect(
@@ -62,14 +62,14 @@ import ZipArchive
     #expect(try reason(builder.with { $0.directorySize = .max }) == .endRecordsDisagree)
   }
 
-  @Test func `bytes that belong to nothing are refused`() throws {
+  @Test func `bytes that belong to no record are rejected`() throws {
     let gap = Entry("b").with { $0.gap = [0] }
     #expect(try reason(Entry("a"), gap) == .unaccountedBytes(at: 39))
     #expect(
       try reason(ArchiveBuilder(Entry("a")).with { $0.beforeDirectory = [0] }) == .unaccountedBytes(at: 39))
   }
 
-  @Test func `records before the archive are refused`() throws {
+  @Test func `records before the archive are rejected`() throws {
     let builder = ArchiveBuilder(Entry("a"))
     for record in [Array(builder.bytes.prefix(30)), Array("PK\u{5}\u{6}".utf8)] {
       #expect(try reason(builder.with { $0.leading = record }) == .unaccountedBytes(at: 0))
@@ -78,7 +78,7 @@ import ZipArchive
     #expect(try reason(ArchiveBuilder().with { $0.leading = [1] }) == .malformedDirectory)
   }
 
-  @Test func `leading bytes are judged alike, whether the offsets count them or not`() throws {
+  @Test func `leading bytes are treated alike whether or not the offsets count them`() throws {
     func expect(_ reason: ZipError.Reason?, _ leading: [UInt8], _ limits: ZipLimits = .default) throws {
       let notCounted = ArchiveBuilder(Entry("a"), Entry("b")).with { $0.leading = leading }
       let counted = ArchiveBuilder(Entry("a").with { $0.gap = leading }, Entry("b"))
@@ -93,7 +93,7 @@ import ZipArchive
     try expect(nil, program)
     for signature in ["PK\u{3}\u{4}", "PK\u{1}\u{2}", "PK\u{5}\u{6}", "PK\u{6}\u{6}"] {
       try expect(.unaccountedBytes(at: Int64(program.count)), program + Array(signature.utf8) + [0])
-      // The last byte of the signature is the archive's.
+      // The last byte of the signature belongs to the archive.
       try expect(nil, program + Array(signature.utf8.prefix(3)))
     }
     var limits = ZipLimits()
@@ -102,7 +102,7 @@ import ZipArchive
     try expect(.limit(.leadingBytes), program + [0], limits)
   }
 
-  @Test func `a second directory where a reader without regard for leading bytes looks is refused`() throws {
+  @Test func `a second directory for readers that ignore leading bytes is rejected`() throws {
     let builder = ArchiveBuilder(Entry("a", [UInt8](repeating: 0, count: 200)))
     let directory = Array("PK\u{1}\u{2}".utf8)
     let offset = 31 + 200
@@ -111,7 +111,7 @@ import ZipArchive
     #expect(try reason(builder.with { $0.leading = leading }) == .malformedDirectory)
   }
 
-  @Test func `end records that disagree are refused`() throws {
+  @Test func `end records that disagree are rejected`() throws {
     let plain = ArchiveBuilder(Entry("a"))
     let size = UInt64(47)
     let wrong = [
@@ -133,7 +133,7 @@ import ZipArchive
     #expect(try reason(plain.with { $0.count = 0xFFFF }) == .endRecordsDisagree)
   }
 
-  @Test func `a huge count costs nothing`() throws {
+  @Test func `a huge number of entries costs nothing`() throws {
     let end = ArchiveBuilder.zip64End(entries: .max, size: 47, offset: 39, at: 86)
     let builder = ArchiveBuilder(Entry("a")).with {
       $0.afterDirectory = end

@@ -4,9 +4,9 @@ import TestSupport
 import Testing
 import ZipArchive
 
-/// Archives that other projects collected, good and bad, each with what is to be expected of it.
+/// Valid and invalid archives from other projects, each with its expected result.
 enum Corpus {
-  /// `ZIP_CORPUS`, or the folder beside the package.
+  /// The path in `ZIP_CORPUS`, or the folder next to the package.
   static let folder: URL = {
     if let path = ProcessInfo.processInfo.environment["ZIP_CORPUS"] { return URL(filePath: path) }
     return PackageFolder.url().deletingLastPathComponent().appending(path: "shared/zip-corpus")
@@ -15,8 +15,8 @@ enum Corpus {
   static let manifest = folder.appending(path: "manifest.tsv")
   static let isPresent = FileManager.default.fileExists(atPath: manifest.path)
 
-  /// Labelled as listable, and yet it holds no directory at all: what follows the one local header is noise. The
-  /// test of the project that it is from wants it refused on opening, too.
+  /// Labelled as listable although it has no directory: random bytes follow the only local header. The test in the
+  /// original project expects an error on opening as well.
   static let withoutDirectory: Set<String> = ["zip-rs/deflate64_issue_25.zip"]
 
   struct Row: Sendable {
@@ -37,7 +37,7 @@ enum Corpus {
     .enabled(
       if: Corpus.isPresent, "the corpus of other projects' archives isn't beside the package; set ZIP_CORPUS")
   )
-  func `every archive of the corpus is read or refused as its label says`() throws {
+  func `every archive of the corpus is read or rejected according to its label`() throws {
     var counts: [String: (right: Int, all: Int)] = [:]
     for row in try Corpus.rows() {
       var opened = false

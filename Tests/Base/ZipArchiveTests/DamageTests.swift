@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 @testable import ZipArchive
 
-/// What a disk, a wire or an attacker may do to an archive that was right.
+/// Damage to valid archives, by a disk, by a transfer or by an attacker.
 @Suite struct DamageTests {
   private let folder: TemporaryFolder
 
@@ -21,7 +21,7 @@ import Testing
     return try file.read(upTo: Int(writer.finish()), at: 0)
   }
 
-  /// What `bytes` hold as an archive, or `nil` where it is refused.
+  /// The contents of `bytes` as an archive, or `nil` if it is rejected.
   private func contents(_ bytes: [UInt8]) throws -> [String: [UInt8]]? {
     do {
       let reader = try open(bytes, in: folder)
@@ -35,7 +35,7 @@ import Testing
 
   private static let wide = [ZipWriter.Thresholds(), ZipWriter.Thresholds(size: 1, entries: 1)]
 
-  @Test(arguments: [0, 1]) func `an archive cut off anywhere is refused`(width: Int) throws {
+  @Test(arguments: [0, 1]) func `an archive truncated at any position is rejected`(width: Int) throws {
     let bytes = try archive(thresholds: Self.wide[width])
     for length in bytes.indices {
       #expect(try contents(Array(bytes.prefix(length))) == nil, "\(length)")
@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [0, 1]) func `a changed byte is refused or changes no contents`(width: Int) throws {
+  @Test(arguments: [0, 1]) func `a changed byte is rejected or changes no contents`(width: Int) throws {
     let bytes = try archive(thresholds: Self.wide[width])
     let expected = try #require(try contents(bytes))
     #expect(expected.count == Self.contents.count)
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test func `a byte more or less anywhere is refused, but for one before or after the archive`() throws {
+  @Test func `an added or removed byte is rejected, except before or after the archive`() throws {
     let bytes = try archive()
     let expected = try contents(bytes)
     for index in bytes.indices {

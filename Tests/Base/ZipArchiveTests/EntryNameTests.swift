@@ -3,13 +3,13 @@ import TestSupport
 import Testing
 import ZipArchive
 
-/// The names that reader and writer take, by the same rules.
+/// The names that the reader and the writer accept, which have the same rules.
 @Suite struct EntryNameTests {
   private let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// What the reader and the writer say of an archive of these entries, which must be the same.
+  /// The error of the reader and of the writer for an archive with these entries. Both must be the same.
   private func reason(_ names: [String], contents: [UInt8] = [1]) throws -> ZipError.Reason? {
     var builder = ArchiveBuilder()
     builder.entries = names.map { ArchiveBuilder.Entry($0, $0.utf8.last == 0x2F ? [] : contents) }
@@ -41,7 +41,7 @@ import ZipArchive
       ("a\0b", .controlCharacter), ("a\nb", .controlCharacter), ("\u{1B}[31m", .controlCharacter),
       ("a\u{7F}", .controlCharacter), ("a\u{85}", .controlCharacter), ("a\r", .controlCharacter),
     ] as [(String, ZipError.NameProblem)])
-  func `a name that leads elsewhere or hides something is refused`(
+  func `an unsafe or misleading name is rejected`(
     name: String, problem: ZipError.NameProblem
   ) throws {
     #expect(try reason([name]) == .name(problem))
@@ -53,7 +53,7 @@ import ZipArchive
       "😀👩‍👩‍👧",
       "日本語/ファイル", "a/\u{301}b", "~", "-rf", "%2e%2e", "\u{202E}gpj",
     ])
-  func `an ordinary name is taken, however odd it looks`(name: String) throws {
+  func `an unusual but safe name is accepted`(name: String) throws {
     #expect(try reason([name]) == nil)
   }
 
@@ -64,7 +64,7 @@ import ZipArchive
       ["STRAẞE", "straße"], ["ΟΔΟΣ", "οδος"], ["οδος", "οδοσ"], ["K", "k"], ["ﬁ", "FI"], ["a/b", "a\\b"],
       ["a/", "a/"], ["A/", "a/"], ["a/b/", "a/B/"],
     ])
-  func `names that meet where case and composition don't count are refused`(names: [String]) throws {
+  func `names that differ only in letter case or normalization are rejected`(names: [String]) throws {
     #expect(try reason(names) == .duplicateName)
   }
 
@@ -73,7 +73,7 @@ import ZipArchive
       ["a", "a/"], ["a/", "a"], ["a", "a/b"], ["a/b", "a"], ["A", "a/b/c"], ["a/b/c", "a/B"],
       ["a/b", "a\\b\\c"],
     ])
-  func `a file that is a folder of another entry is refused`(names: [String]) throws {
+  func `a file that is also a folder of another entry is rejected`(names: [String]) throws {
     #expect(try reason(names) == .fileAndFolder)
     #expect(try reason(names, contents: []) == .fileAndFolder)
   }
@@ -83,17 +83,17 @@ import ZipArchive
       ["a", "b"], ["a/b", "a/c"], ["a/", "a/b"], ["a/b", "a/"], ["a/x", "A/y"], ["ı", "i"], ["ab/c", "a/bc"],
       ["a.b", "a/b"],
     ])
-  func `names that never meet are taken`(names: [String]) throws {
+  func `names that do not conflict are accepted`(names: [String]) throws {
     #expect(try reason(names) == nil)
   }
 
-  @Test func `files without contents may differ in case alone`() throws {
+  @Test func `names of empty files can differ only in letter case`() throws {
     #expect(try reason(["a", "A"], contents: []) == nil)
     #expect(try reason(["a", "A", "a"], contents: []) == .duplicateName)
     #expect(try reason(["\u{E9}", "e\u{301}"], contents: []) == .duplicateName)
   }
 
-  @Test func `a name marked as UTF-8 that isn't is refused`() throws {
+  @Test func `a name marked as UTF-8 must be valid UTF-8`() throws {
     let raw: [[UInt8]] = [[0xFF], [0xC0, 0xAE], [0xED, 0xA0, 0x80], [0x61, 0xC3]]
     for name in raw {
       #expect(
@@ -101,7 +101,7 @@ import ZipArchive
     }
   }
 
-  @Test func `an unmarked name that a reader may cut at a NUL is refused`() throws {
+  @Test func `an unmarked name that some readers end at a NUL is rejected`() throws {
     func reason(_ raw: [UInt8]) throws -> ZipError.Reason? {
       try refusal(of: ArchiveBuilder(ArchiveBuilder.Entry(raw: raw).with { $0.flags = 0 }), in: folder)?
         .reason
@@ -116,7 +116,7 @@ import ZipArchive
     #expect(throws: ZipError(.name(.empty), entry: "")) { try writer.add("", bytes: []) }
   }
 
-  @Test func `a Unicode path field that tells another story is refused`() throws {
+  @Test func `a Unicode path field with another name is rejected`() throws {
     func reason(
       _ raw: [UInt8], flags: UInt16 = 0, central: [UInt8], local: [UInt8]
     ) throws -> ZipError.Reason? {

@@ -3,13 +3,13 @@ import TestSupport
 import Testing
 import ZipArchive
 
-/// What an archive is refused for because of one of its entries.
+/// Archives that are rejected because of one of their entries.
 @Suite struct EntryStructureTests: RefusalTests {
   let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }
 
-  @Test func `entries that share bytes are refused`() throws {
+  @Test func `entries that share bytes are rejected`() throws {
     let first = Entry("a")
     #expect(
       try reason(
@@ -30,14 +30,14 @@ import ZipArchive
     #expect(try reason(endless) == .overlap)
   }
 
-  @Test func `an entry without a local header is refused`() throws {
+  @Test func `an entry without a local header is rejected`() throws {
     #expect(try reason(Entry("a").with { $0.local.signature = 0 }) == .noLocalHeader)
     #expect(try reason(Entry("a").with { $0.offset = 20 }) == .noLocalHeader)
     #expect(try reason(Entry("a").with { $0.offset = .max - 1 }) == .noLocalHeader)
     #expect(try reason(Entry("a").with { $0.offset = 1 }) == .unaccountedBytes(at: 0))
   }
 
-  @Test func `a local header that differs is refused`() throws {
+  @Test func `a local header that differs from the directory is rejected`() throws {
     func differs(_ change: (inout Entry) -> Void) throws -> ZipError? {
       try refusal(of: ArchiveBuilder(Entry("abc").with(change), Entry("next")), in: folder)
     }
@@ -58,7 +58,7 @@ import ZipArchive
         == ZipError(.localHeaderDiffers(.compressedSize), entry: "abc"))
   }
 
-  @Test func `a data descriptor that differs or is missing is refused`() throws {
+  @Test func `a data descriptor that is missing or differs is rejected`() throws {
     let good = Entry.streamed("a", signed: true, wide: false)
     let crc = ArchiveBuilder.crc32(Array("contents".utf8))
     #expect(try reason(good) == nil)
@@ -75,7 +75,7 @@ import ZipArchive
     #expect(try reason(good.with { $0.local.crc = crc }) == nil)
   }
 
-  @Test func `malformed extra fields are refused, padding isn't`() throws {
+  @Test func `malformed extra fields are rejected, but not padding`() throws {
     let zip64 = ArchiveBuilder.extra(1, ArchiveBuilder.le(UInt64(8)) + ArchiveBuilder.le(UInt64(8)))
     let wrong = ArchiveBuilder.extra(1, ArchiveBuilder.le(UInt64(8)) + ArchiveBuilder.le(UInt64(9)))
     let bad: [[UInt8]] = [
@@ -101,16 +101,16 @@ import ZipArchive
   }
 
   @Test(arguments: [0o120777, 0o020600, 0o060600, 0o140600, 0o170600] as [UInt32])
-  func `links, devices and sockets are refused`(mode: UInt32) throws {
+  func `links, devices and sockets are rejected`(mode: UInt32) throws {
     #expect(try reason(Entry("a").with { $0.attributes = mode << 16 }) == .specialFile)
   }
 
   @Test(arguments: [0o104755, 0o102755, 0o106755, 0o042755] as [UInt32])
-  func `the rights of the owner or the group are refused`(mode: UInt32) throws {
+  func `set-user-ID and set-group-ID bits are rejected`(mode: UInt32) throws {
     #expect(try reason(Entry("a").with { $0.attributes = mode << 16 }) == .setUserID)
   }
 
-  @Test func `the rights of the group are harmless on a folder`() throws {
+  @Test func `the set-group-ID bit is accepted on a folder`() throws {
     func reason(_ name: String, _ mode: UInt32) throws -> ZipError.Reason? {
       try self.reason(Entry(name, []).with { $0.attributes = mode << 16 | 0x10 })
     }
@@ -121,7 +121,7 @@ import ZipArchive
     #expect(try reason("a", 0o042755) == .setUserID)
   }
 
-  @Test func `a ZIP64 field may hold the disk's number too, if it is the header's`() throws {
+  @Test func `a ZIP64 field can contain the disk number if it matches the header`() throws {
     let numbers = [8, 8, 0].flatMap { ArchiveBuilder.le(UInt64($0)) }
     func reason(_ disk: UInt32, in field: [UInt8], _ change: (inout Entry) -> Void) throws -> ZipError.Reason?
     {
@@ -143,19 +143,19 @@ import ZipArchive
   }
 
   @Test(arguments: [0, 0o100777, 0o100000, 0o010600, 0o000644] as [UInt32])
-  func `ordinary modes are taken`(mode: UInt32) throws {
+  func `ordinary modes are accepted`(mode: UInt32) throws {
     #expect(try reason(Entry("a").with { $0.attributes = mode << 16 }) == nil)
   }
 
-  @Test func `a folder that holds bytes is refused`() throws {
+  @Test func `a folder with contents is rejected`() throws {
     #expect(try reason(Entry("a/")) == .folderWithContents)
   }
 
-  @Test func `stored bytes of two lengths are refused`() throws {
+  @Test func `stored data with two different lengths is rejected`() throws {
     #expect(try reason(Entry("a").with { $0.size = 9 }) == .storedSizesDiffer)
   }
 
-  @Test func `contents that aren't what was declared are refused`() throws {
+  @Test func `contents that differ from the declared size or checksum are rejected`() throws {
     let deflated: [UInt8] = [0x4B, 0x4C, 0x4A, 0x06, 0x00]
     let good = Entry("a", deflated).with {
       $0.method = 8

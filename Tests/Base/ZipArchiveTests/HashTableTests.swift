@@ -2,7 +2,7 @@ import Testing
 import ZipArchive
 
 @Suite struct HashTableTests {
-  @Test func `what was marked is there with its last mark, and nothing else is`() {
+  @Test func `the table contains each hash with its last mark, and no others`() {
     var table = HashTable()
     #expect(table.mark(of: 0) == nil)
     let hashes = (0..<100_000).map(\.hashValue)
@@ -18,7 +18,7 @@ import ZipArchive
     #expect(!hashes.contains { table.mark(of: $0) != 2 })
   }
 
-  @Test func `hashes that begin in one place are told apart`() {
+  @Test func `hashes with the same initial slot are distinguished`() {
     var table = HashTable()
     let hashes = [0, 1 << 40, 1 << 50, 1 << 60, .min, .min | 1 << 40]
     for hash in hashes { table.mark(hash) }

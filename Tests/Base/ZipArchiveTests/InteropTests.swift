@@ -4,13 +4,13 @@ import TestSupport
 import Testing
 import ZipArchive
 
-/// A program that other people wrote, run to its end.
+/// An installed archive program.
 enum Archiver: String {
   case unzip, zipinfo, python3, bsdtar, zip, sh
 
   var isInstalled: Bool { Tool.find(rawValue) != nil }
 
-  /// Runs the program in `folder`; answers what it printed and its exit status.
+  /// Runs the program in `folder` until it ends. Returns its output and exit status.
   func run(_ arguments: [String], in folder: URL) async throws -> (output: String, status: Int32) {
     let outcome = try await Tool.run(
       rawValue, arguments, environment: ["LC_ALL": "C.UTF-8"], folder: folder)
@@ -18,7 +18,7 @@ enum Archiver: String {
   }
 }
 
-/// Archives go both ways between this package and the programs that people have.
+/// Exchanges archives with common archive programs in both directions.
 @Suite struct InteropTests {
   private let folder: TemporaryFolder
 
@@ -36,7 +36,7 @@ enum Archiver: String {
 
   private enum Kind: CaseIterable { case odd, thousands, empty }
 
-  /// Writes an archive and answers its path.
+  /// Writes an archive and returns its path.
   private func write(_ kind: Kind) throws -> String {
     let path = folder.path + "/\(kind).zip"
     let writer = try ZipWriter(File(path, .create(mode: 0o600)))
@@ -51,7 +51,7 @@ enum Archiver: String {
   }
 
   @Test(.enabled(if: Archiver.unzip.isInstalled, "unzip isn't installed"))
-  func `unzip takes what is written`() async throws {
+  func `unzip reads written archives`() async throws {
     for kind in [Kind.odd, .thousands] {
       let (output, status) = try await Archiver.unzip.run(["-t", write(kind)], in: folder.url)
       #expect(status == 0 && output.contains("No errors detected"), "\(output.suffix(500))")
@@ -59,14 +59,14 @@ enum Archiver: String {
   }
 
   @Test(.enabled(if: Archiver.zipinfo.isInstalled, "zipinfo isn't installed"))
-  func `zipinfo lists the names that were written`() async throws {
+  func `zipinfo lists the written names`() async throws {
     let (output, status) = try await Archiver.zipinfo.run(["-1", write(.odd)], in: folder.url)
     #expect(status == 0)
     #expect(output.split(separator: "\n").map(String.init) == Self.contents.map(\.name))
   }
 
   @Test(.enabled(if: Archiver.bsdtar.isInstalled, "bsdtar isn't installed"))
-  func `bsdtar unpacks what is written`() async throws {
+  func `bsdtar unpacks written archives`() async throws {
     let path = try write(.odd)
     let target = folder.file("unpacked")
     try FileManager.default.createDirectory(at: target, withIntermediateDirectories: true)
@@ -79,7 +79,7 @@ enum Archiver: String {
   }
 
   @Test(.enabled(if: Archiver.python3.isInstalled, "python3 isn't installed"))
-  func `Python takes what is written`() async throws {
+  func `Python reads written archives`() async throws {
     let script = """
       import sys, zipfile
       for path in sys.argv[1:]:
@@ -93,7 +93,7 @@ enum Archiver: String {
     #expect(output == "\(Self.contents.count)\n3000\n0\n")
   }
 
-  /// An archive, and what Python and unzip make of it.
+  /// An archive, and the results of Python and unzip.
   private func extractions(of bytes: [UInt8]) async throws -> [[String: Data]] {
     let name = "\(UInt64.random(in: 0 ... .max))"
     try folder.write(Data(bytes), to: name + ".zip")
@@ -119,8 +119,7 @@ enum Archiver: String {
   @Test(
     .enabled(
       if: Archiver.unzip.isInstalled && Archiver.python3.isInstalled, "unzip or python3 isn't installed"))
-  func `Python and unzip extract what the strict profile has checked, and not what it refuses`() async throws
-  {
+  func `Python and unzip agree on archives that the strict profile accepts, not on others`() async throws {
     typealias Entry = ArchiveBuilder.Entry
     let name = "recordings/a"
     let field = ArchiveBuilder.unicodePath(name, for: Array(name.utf8))
@@ -136,7 +135,7 @@ enum Archiver: String {
     }
     #expect(try await extractions(of: good.bytes) == [checked, checked])
 
-    // Two readings: Python takes the name that stands there, unzip the other one.
+    // Different readers use different names: Python the one in the header, unzip the one in the extra field.
     let two = ArchiveBuilder.unicodePath("recordings/ä", for: Array(name.utf8))
     let bad = ArchiveBuilder(Entry(name).with { ($0.flags, $0.centralExtra, $0.localExtra) = (0, two, two) })
     let readings = try await extractions(of: bad.bytes)
@@ -145,7 +144,7 @@ enum Archiver: String {
     #expect(try refusal(of: bad, profile: .strict, in: folder)?.reason == .name(.otherUnicodePath))
   }
 
-  /// What is refused of the archive at `path` by the strict profile.
+  /// The error of the strict profile for the archive at `path`.
   private func strictRefusal(_ path: String) throws -> ZipError? {
     do {
       try ZipReader(File(folder.path + "/" + path), profile: .strict).verify()
@@ -155,12 +154,12 @@ enum Archiver: String {
     }
   }
 
-  /// The commands by which scripts zip the folder that they run in, and what is refused of it.
+  /// Commands that zip the current folder, and the error of the strict profile for each result.
   private static let commands: [(tool: String, command: String, reason: ZipError.Reason?)] = [
     ("zip", "zip -q -r $zip *", nil),
     ("zip", "zip -q -X -D -0 -r $zip *", nil),
     ("zip", "rm e; zip -q -r - * | cat > $zip", nil),
-    // An empty file is stored in front of a data descriptor.
+    // An empty file is stored with a data descriptor.
     ("zip", "zip -q -r - * | cat > $zip", .storedWithDescriptor),
     ("zip", "mv e é; zip -q -r $zip *", .name(.unmarkedUnicode)),
     ("bsdtar", "mv e é; bsdtar -a -cf $zip *", nil),
@@ -170,7 +169,7 @@ enum Archiver: String {
   ]
 
   @Test(arguments: commands.indices)
-  func `what programs zip passes the strict profile, or is refused for a known reason`(index: Int)
+  func `archives of common programs pass the strict profile or are rejected for a known reason`(index: Int)
     async throws
   {
     let (tool, command, reason) = Self.commands[index]
@@ -184,7 +183,7 @@ enum Archiver: String {
     #expect(try strictRefusal("made.zip")?.reason == reason, "\(command)")
   }
 
-  /// Lays the contents out as files below a folder.
+  /// Writes the contents as files below a folder.
   private func makeTree() throws -> URL {
     for entry in Self.contents where !entry.name.hasSuffix("/") {
       try folder.write(Data(entry.bytes), to: "tree/" + entry.name)
@@ -192,7 +191,7 @@ enum Archiver: String {
     return folder.file("tree")
   }
 
-  /// Whether the archive at `path` holds the contents.
+  /// Whether the archive at `path` has the expected contents.
   private func expectContents(_ path: String) throws {
     let reader = try ZipReader(File(path))
     for entry in Self.contents where !entry.name.hasSuffix("/") {
@@ -203,7 +202,7 @@ enum Archiver: String {
   }
 
   @Test(.enabled(if: Archiver.zip.isInstalled, "zip isn't installed"))
-  func `what zip writes is read, to a file and to a pipe`() async throws {
+  func `archives of zip are read, written to a file or a pipe`() async throws {
     let tree = try makeTree()
     let (output, status) = try await Archiver.zip.run(["-q", "-r", folder.path + "/a.zip", "."], in: tree)
     #expect(status == 0, "\(output)")
@@ -215,7 +214,7 @@ enum Archiver: String {
   }
 
   @Test(.enabled(if: Archiver.bsdtar.isInstalled, "bsdtar isn't installed"))
-  func `what bsdtar writes is read`() async throws {
+  func `archives of bsdtar are read`() async throws {
     let names = ["folder", "日本語", "long", "empty", "noise"]
     let (output, status) = try await Archiver.bsdtar.run(
       ["-a", "-cf", folder.path + "/a.zip"] + names, in: makeTree())
@@ -224,7 +223,7 @@ enum Archiver: String {
   }
 
   @Test(.enabled(if: Archiver.python3.isInstalled, "python3 isn't installed"))
-  func `what Python writes is read, to a file and to a pipe, with and without ZIP64`() async throws {
+  func `archives of Python are read, written to a file or a pipe, with and without ZIP64`() async throws {
     let script = """
       import os, sys, zipfile
       class Pipe:

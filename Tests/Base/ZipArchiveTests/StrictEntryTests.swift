@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import ZipArchive
 
-/// What the strict profile refuses of entries that the lenient one takes, so that no two readers see different ones.
+/// Entries that the strict profile rejects and the lenient one accepts, because readers can interpret them differently.
 @Suite struct StrictEntryTests: RefusalTests {
   let folder: TemporaryFolder
 
@@ -23,7 +23,7 @@ import ZipArchive
     }
   }
 
-  @Test func `ordinary entries are taken`() throws {
+  @Test func `ordinary entries are accepted`() throws {
     let streamed = Self.deflated.with {
       $0.name = Array("streamed".utf8)
       $0.flags |= 8
@@ -38,7 +38,7 @@ import ZipArchive
     #expect(try strictReason(ArchiveBuilder().with { $0.comment = [1, 2, 3] }) == nil)
   }
 
-  @Test func `a Unicode path field has to give the name that stands there`() throws {
+  @Test func `a Unicode path field must contain the name in the header`() throws {
     let plain = Array("recordings/a".utf8)
     let same = ArchiveBuilder.unicodePath("recordings/a", for: plain)
     let other = ArchiveBuilder.unicodePath("recordings/ä", for: plain)
@@ -55,7 +55,7 @@ import ZipArchive
     #expect(try strictReason(onlyLocal) == .name(.otherUnicodePath))
   }
 
-  @Test func `a name that is not ASCII has to be marked as UTF-8`() throws {
+  @Test func `a name that is not ASCII must be marked as UTF-8`() throws {
     #expect(try strictReason(Entry("é")) == nil)
     for raw: [UInt8] in [Array("é".utf8), [0x81]] {
       let unmarked = Entry(raw: raw).with { $0.flags = 0 }
@@ -68,7 +68,7 @@ import ZipArchive
     #expect(try strictReason(replaced) == .name(.unmarkedUnicode))
   }
 
-  @Test func `entries of the same bytes are refused, whatever encoding they claim`() throws {
+  @Test func `entries with the same bytes as names are rejected, whatever their encoding`() throws {
     let marked = Entry("é", [])
     let unmarked = marked.with { ($0.flags, $0.madeBy) = (0, 20) }
     #expect(try reason(marked, unmarked) == nil)
@@ -76,7 +76,7 @@ import ZipArchive
     #expect(try strictReason(marked, marked) == .duplicateName)
   }
 
-  @Test func `a folder holds nothing but the two bytes that Java deflates nothing to`() throws {
+  @Test func `a folder has no data, except for the two bytes that Java deflates it to`() throws {
     let crc = ArchiveBuilder.crc32([])
     func folder(_ data: [UInt8], method: UInt16 = 8) -> Entry {
       Entry("a/", data).with { ($0.method, $0.size, $0.crc, $0.attributes) = (method, 0, crc, 0x10) }
@@ -87,7 +87,7 @@ import ZipArchive
     }
     #expect(try strictReason(java) == nil)
     #expect(try strictReason(folder([], method: 0)) == nil)
-    // Two stored blocks without a byte, and then the end.
+    // Two empty stored blocks, and then the end of the stream.
     let longer = folder([0, 0, 0, 0xFF, 0xFF, 3, 0])
     #expect(try reason(longer) == nil)
     #expect(try strictReason(longer) == .folderWithContents)
@@ -95,7 +95,7 @@ import ZipArchive
     #expect(try strictReason(folder([7, 7])) == .corruptData)
   }
 
-  @Test func `what can't be read is refused at once, and hides nothing behind it`() throws {
+  @Test func `an unreadable entry is rejected at once and cannot hide others`() throws {
     let hidden = ArchiveBuilder(Entry("hidden")).bytes
     func expect(_ expected: ZipError.Reason, _ change: (inout Entry) -> Void) throws {
       let entry = Entry("a").with(change).with { $0.descriptor = hidden }
@@ -117,13 +117,13 @@ import ZipArchive
   }
 
   @Test(arguments: [(true, true), (true, false), (false, true), (false, false)])
-  func `stored bytes before a data descriptor are refused`(signed: Bool, wide: Bool) throws {
+  func `stored data with a data descriptor is rejected`(signed: Bool, wide: Bool) throws {
     let stored = Entry.streamed("a", signed: signed, wide: wide)
     #expect(try reason(stored) == nil)
     #expect(try strictReason(stored) == .storedWithDescriptor)
   }
 
-  @Test func `attributes that say another kind than the name are refused`() throws {
+  @Test func `attributes of another kind than the name are rejected`() throws {
     func reason(_ name: String, _ attributes: UInt32) throws -> ZipError.Reason? {
       try strictReason(Entry(name, []).with { $0.attributes = attributes })
     }
@@ -146,7 +146,7 @@ import ZipArchive
     #expect(try reason("a/", 0o042755 << 16) == .setUserID)
   }
 
-  @Test func `extra fields that change nothing may differ between the headers`() throws {
+  @Test func `harmless extra fields can differ between the headers`() throws {
     let harmless: [UInt16] = [0x000A, 0x5455, 0x5855, 0x6375, 0x7855, 0x7875, 0xCAFE]
     for id in harmless {
       let (one, other) = (ArchiveBuilder.extra(id, [1, 2]), ArchiveBuilder.extra(id, [1, 2, 3, 4, 5]))
@@ -159,14 +159,14 @@ import ZipArchive
   }
 
   @Test(arguments: [0x000D, 0x756E, 0x9901, 0x6C78, 0xA220, 0x4453, 0xFFFF] as [UInt16])
-  func `an unknown extra field is refused in either header`(id: UInt16) throws {
+  func `an unknown extra field is rejected in either header`(id: UInt16) throws {
     let field = ArchiveBuilder.extra(id, [0, 0])
     #expect(try reason(Self.entry("a", fields: field)) == nil)
     #expect(try strictReason(Self.entry("a", fields: field, local: [])) == .unknownExtraField(id))
     #expect(try strictReason(Self.entry("a", fields: [], local: field)) == .unknownExtraField(id))
   }
 
-  @Test func `an extra field that stands there twice, or bytes that are left over, are refused`() throws {
+  @Test func `a repeated extra field and trailing bytes are rejected`() throws {
     let time = ArchiveBuilder.extra(0x5455, [0])
     for fields in [time + time, time + [0], [0, 0, 0]] {
       #expect(try reason(Self.entry("a", fields: fields)) == nil)
@@ -175,7 +175,7 @@ import ZipArchive
     }
   }
 
-  @Test func `a ZIP64 field gives the same numbers in whichever way it is read`() throws {
+  @Test func `a ZIP64 field must have the same meaning for all readers`() throws {
     let numbers = ArchiveBuilder.le(UInt64(8)) + ArchiveBuilder.le(UInt64(8))
     let offset = ArchiveBuilder.le(UInt64(39))
     func reason(_ field: [UInt8], _ change: (inout Entry) -> Void) throws -> (
@@ -194,7 +194,7 @@ import ZipArchive
       try reason(numbers + offset) {
         ($0.size, $0.local.size, $0.compressedSize, $0.local.compressedSize) = (.max, 8, .max, 8)
       } == (nil, nil))
-    // Who takes the first number for the offset finds another entry.
+    // A reader that takes the first number as the offset finds another entry.
     #expect(try reason(numbers + offset) { $0.offset = .max } == (nil, .malformedExtraField))
     #expect(
       try reason(numbers) { ($0.compressedSize, $0.local.compressedSize) = (.max, 8) }
@@ -207,14 +207,14 @@ import ZipArchive
     #expect(try strictReason(local) == .malformedExtraField)
   }
 
-  @Test func `bytes before the archive are refused, whether its offsets count them or not`() throws {
+  @Test func `bytes before the archive are rejected whether or not its offsets count them`() throws {
     let program = Array("#!/bin/sh\n".utf8)
     #expect(
       try strictReason(ArchiveBuilder(Entry("a")).with { $0.leading = program }) == .unaccountedBytes(at: 0))
     #expect(try strictReason(Entry("a").with { $0.gap = program }) == .unaccountedBytes(at: 0))
   }
 
-  @Test func `a directory that ends like a ZIP64 locator is refused`() throws {
+  @Test func `a directory that ends like a ZIP64 locator is rejected`() throws {
     let locator = Array(ArchiveBuilder.zip64End(entries: 1, size: 1, offset: 1, at: 1).suffix(20))
     let entry = Entry("a").with { $0.comment = locator }
     #expect(try reason(entry) == nil)

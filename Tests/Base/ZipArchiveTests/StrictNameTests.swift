@@ -3,13 +3,13 @@ import TestSupport
 import Testing
 import ZipArchive
 
-/// The names that reader and writer take by the strict profile: each is one file on every file system.
+/// The names that the reader and the writer accept in the strict profile: each is one file on every file system.
 @Suite struct StrictNameTests {
   private let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// What the reader and the writer say of an archive of these entries, which must be the same.
+  /// The error of the reader and of the writer for an archive with these entries. Both must be the same.
   private func reason(
     _ names: [String], _ profile: ZipProfile = .strict, contents: [UInt8] = [1]
   ) throws -> ZipError.Reason? {
@@ -40,7 +40,7 @@ import ZipArchive
       "CON", "con", "a/Aux", "nul.txt", "NUL.tar.gz", "prn/a", "COM1", "lpt9.log", "com¹", "LPT³.x", "CONIN$",
       "conout$.txt", "con .txt", "con  ", "con.\u{301}", "com0", "a/nul/",
     ])
-  func `a name that is a device's on Windows is refused`(name: String) throws {
+  func `a device name of Windows is rejected`(name: String) throws {
     #expect(try reason([name]) == .name(.deviceName))
     #expect(try reason([name], .lenient) == nil)
   }
@@ -51,11 +51,11 @@ import ZipArchive
       "auxiliary",
       "com1a", "con_", "_nul", "com¼",
     ])
-  func `a name that only looks like a device's is taken`(name: String) throws {
+  func `a name similar to a device name is accepted`(name: String) throws {
     #expect(try reason([name]) == nil)
   }
 
-  @Test func `a colon or a backslash is refused`() throws {
+  @Test func `a colon or a backslash is rejected`() throws {
     for name in ["app-data/a:b", "ab:", "folder:name/a", "ab::$DATA", "é:a"] {
       #expect(try reason([name]) == .name(.colon))
       #expect(try reason([name], .lenient) == nil)
@@ -65,7 +65,7 @@ import ZipArchive
   }
 
   @Test(arguments: ["a/.\u{200C}", "a/\u{200D}", "\u{FEFF}/a", "..\u{200B}/a", "a/\u{AD} ."])
-  func `a part of which nothing is left where characters are ignored is refused`(name: String) throws {
+  func `a component that consists of ignored characters is rejected`(name: String) throws {
     #expect(try reason([name]) == .name(.dotPart))
     #expect(try reason([name], .lenient) == nil)
   }
@@ -76,26 +76,26 @@ import ZipArchive
       ["ab", "a\u{200C}b\u{FEFF}"],
       ["❤", "❤\u{FE0F}"], ["É", "e\u{301}\u{200E}"], ["a?b", "a_b"], ["<a>", "|A|"], ["a\"", "a*"],
     ])
-  func `names that meet on Windows or HFS+ are refused`(names: [String]) throws {
+  func `names that are equal on Windows or HFS+ are rejected`(names: [String]) throws {
     #expect(try reason(names) == .duplicateName)
     #expect(try reason(names, .lenient) == nil)
     for name in names { #expect(try reason([name]) == nil, "\(name)") }
   }
 
-  @Test func `files without contents may not meet either`() throws {
+  @Test func `names of empty files must not conflict either`() throws {
     #expect(try reason(["a", "A"], contents: []) == .duplicateName)
     #expect(try reason(["a", "A"], .lenient, contents: []) == nil)
     #expect(try reason(["a.", "a/b"]) == .fileAndFolder)
   }
 
-  @Test func `names that never meet are taken`() throws {
+  @Test func `names that do not conflict are accepted`() throws {
     #expect(
       try reason([
         "a", "b.", "c ", "d\u{200D}", "👨‍👩‍👧", "e?", ".f", "g..h", "日本語/ファイル", "i/", "-j", "%2e^x~@1,=+",
       ]) == nil)
   }
 
-  @Test func `an empty name is refused`() throws {
+  @Test func `an empty name is rejected`() throws {
     let entry = ArchiveBuilder.Entry("", [])
     #expect(try refusal(of: ArchiveBuilder(entry), profile: .strict, in: folder)?.reason == .name(.empty))
   }

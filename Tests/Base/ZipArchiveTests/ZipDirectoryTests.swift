@@ -21,7 +21,7 @@ import ZipArchive
     return file
   }
 
-  @Test func `every entry is found as a reader finds it`() throws {
+  @Test func `every entry is found with the same properties as in a reader`() throws {
     let names =
       ["a", "b/ü☃.json", "folder/", "recordings/news%2ffeed", "名前", "z"] + (0..<3000).map { "n/\($0)" }
     let file = try written(names.map { ($0, $0.hasSuffix("/") ? [] : Array("contents of \($0)".utf8)) })
@@ -37,7 +37,7 @@ import ZipArchive
     }
   }
 
-  @Test func `the listing says of every entry what the reader says`() throws {
+  @Test func `the listing has the same properties as a reader`() throws {
     let file = try written([("a", [1]), ("folder/", []), ("b/ü☃", Array("abc".utf8)), ("empty", [])])
     let entries = try ZipReader(file).entries
     var listing = try ZipDirectory(file).listing
@@ -52,7 +52,7 @@ import ZipArchive
     #expect(try listing.next() == nil)
   }
 
-  @Test func `the listing below some folders passes over everything else`() throws {
+  @Test func `a listing of some folders skips all other entries`() throws {
     let names = (0..<3000).map { $0 % 7 == 0 ? "kept/\($0)" : "passed/\($0)" }
     let others = ["kept/ü", "keptü", "ü/kept/", "k/ept", "also/1", "als"]
     let directory = try ZipDirectory(try written((names + others).map { ($0, []) }))
@@ -62,7 +62,7 @@ import ZipArchive
     #expect(found == (names + others).filter { $0.hasPrefix("kept/") || $0.hasPrefix("also/") })
   }
 
-  @Test func `a name from a field is listed below the folder that the field names`() throws {
+  @Test func `a name in an extra field is listed in the folder of that name`() throws {
     let name = "kept/ü"
     let raw = Array("other/u".utf8)
     let field = ArchiveBuilder.Entry(raw: raw).with {
@@ -76,7 +76,7 @@ import ZipArchive
     #expect(try listing.next() == nil)
   }
 
-  @Test func `several entries are found in one go`() throws {
+  @Test func `several entries are found in one pass`() throws {
     let file = try written((0..<100).map { ("n/\($0)", [UInt8($0)]) } + [("ü", [])])
     let directory = try ZipDirectory(file)
     let found = try directory.entries(named: ["n/7", "n/99", "ü", "none", ""])
@@ -85,7 +85,7 @@ import ZipArchive
     #expect(try directory.entries(named: []).isEmpty)
   }
 
-  @Test func `entries come page by page`() throws {
+  @Test func `entries are returned page by page`() throws {
     let file = try written((0..<10).map { ("\($0)", [UInt8]()) })
     let directory = try ZipDirectory(file)
     var names: [String] = []
@@ -98,7 +98,7 @@ import ZipArchive
     #expect(try directory.entries(from: 9, limit: 0).isEmpty)
   }
 
-  @Test func `a name is found however it is spelt`() throws {
+  @Test func `a name is found in every encoding`() throws {
     let plain = ArchiveBuilder.Entry("plain")
     let cp437 = ArchiveBuilder.Entry(raw: [0x84]).with {  // ä
       $0.flags = 0
@@ -112,9 +112,9 @@ import ZipArchive
     }
   }
 
-  @Test func `what was broken since it was checked is refused, not read`() throws {
+  @Test func `damage after the check is detected when reading`() throws {
     let bytes = ArchiveBuilder(.init("a"), .init("b")).bytes
-    // The local header of the first entry: its signature, its name.
+    // The local header of the first entry: its signature and its name.
     for place in [0, 30] {
       var broken = bytes
       broken[place] ^= 0x01
@@ -127,7 +127,7 @@ import ZipArchive
     #expect(throws: ZipError.self) { try ZipDirectory(try file(outside)).entry(named: "a") }
   }
 
-  @Test func `no archive makes it do more than fail, whichever byte is another`() throws {
+  @Test func `changing any byte causes at most an error`() throws {
     let bytes = ArchiveBuilder(.init("a"), .init("ü/b")).bytes
     for index in bytes.indices {
       for flip in [UInt8(0x01), 0xFF] {
@@ -168,7 +168,7 @@ import ZipArchive
     return bytes
   }
 
-  @Test(arguments: [0, 6] as [Int32]) func `all of it comes, or a range`(level: Int32) throws {
+  @Test(arguments: [0, 6] as [Int32]) func `the whole contents or a range are returned`(level: Int32) throws {
     let (file, entry) = try archive(level)
     #expect(try read(ZipContents(file, entry)) == Self.bytes)
     for range in [0..<1, 0..<300_000, 131_071..<131_073, 299_999..<300_000, 5..<5, 100_000..<290_000] {
@@ -177,7 +177,7 @@ import ZipArchive
     }
   }
 
-  @Test(arguments: [0, 6] as [Int32]) func `the end is only reached where the checksum is right`(level: Int32)
+  @Test(arguments: [0, 6] as [Int32]) func `the end is reached only if the checksum is correct`(level: Int32)
     throws
   {
     let (file, entry) = try archive(level)

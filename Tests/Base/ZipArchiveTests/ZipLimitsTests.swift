@@ -3,13 +3,13 @@ import TestSupport
 import Testing
 import ZipArchive
 
-/// Every limit below, at and above what an archive has, for the reader and the writer.
+/// Tests each limit below, at and above the actual value, for the reader and the writer.
 @Suite struct ZipLimitsTests {
   private let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// Sets `limit` to each of below, at and above `value`, reads and writes, and expects only the first to fail.
+  /// Sets `limit` below, at and above `value`, writes and reads an archive, and expects only the first to fail.
   private func expect<Value: FixedWidthInteger>(
     _ limit: WritableKeyPath<ZipLimits, Value>, _ reason: ZipError.Limit, at value: Value,
     _ entries: [(name: String, bytes: [UInt8])], others: ZipLimits = .default
@@ -37,7 +37,7 @@ import ZipArchive
     try expect(\.entries, .entries, at: 3, [("a", []), ("b", []), ("c", [])])
   }
 
-  @Test func `the length of a name has a limit, in bytes`() throws {
+  @Test func `the length of a name has a limit in bytes`() throws {
     try expect(\.nameLength, .nameLength, at: 7, [("a/ß/é", []), ("x", [])])
   }
 
@@ -46,7 +46,7 @@ import ZipArchive
     try expect(\.depth, .depth, at: 3, [("a/b\\c/", [])])
   }
 
-  @Test func `the number of folders has a limit, whether they are entries or not`() throws {
+  @Test func `the number of explicit and implied folders has a limit`() throws {
     try expect(\.folders, .folders, at: 3, [("a/b/x", [1]), ("c/", []), ("c/y", []), ("z", [])])
     try expect(\.folders, .folders, at: 2, [("a/b/", []), ("a/", []), ("A/x", [])])
     try expect(\.folders, .folders, at: 4, [("a/b/c/d/x", [])])
@@ -61,7 +61,7 @@ import ZipArchive
     try expect(\.totalSize, .totalSize, at: 201, [("a", bytes), ("b", bytes), ("c", [1])])
   }
 
-  @Test func `the ratio has a limit from a threshold on`() throws {
+  @Test func `the compression ratio has a limit above a threshold`() throws {
     let entry = ArchiveBuilder.Entry("a", [UInt8](repeating: 0, count: 10)).with {
       $0.method = 8
       $0.size = 1000
@@ -83,7 +83,7 @@ import ZipArchive
     }
   }
 
-  @Test func `the ratio has a limit for all entries together too`() throws {
+  @Test func `the compression ratio of all entries together has a limit`() throws {
     let entries = (0..<10).map { number in
       ArchiveBuilder.Entry("\(number)", [0]).with {
         $0.method = 8
@@ -106,8 +106,7 @@ import ZipArchive
   }
 
   @Test(arguments: [64 << 10, (64 << 10) + 1, 1 << 20])
-  func `many small entries of one pattern are written so that a reader takes them together`(size: Int) throws
-  {
+  func `many small entries with a repeated pattern stay within the reader's ratio limit`(size: Int) throws {
     var limits = ZipLimits()
     limits.totalRatioThreshold = 0
     let zeros = [UInt8](repeating: 0, count: size)
@@ -116,13 +115,13 @@ import ZipArchive
   }
 
   @Test(arguments: ZipError.Limit.allCases)
-  func `a limit is told in words, not by its property's name`(limit: ZipError.Limit) {
+  func `a limit is described in words, not by the name of its property`(limit: ZipError.Limit) {
     let words = ZipError(.limit(limit), entry: "a").description
-    #expect(words.hasPrefix("The entry \"a\" ") && words.contains("take"))
+    #expect(words.hasPrefix("The entry \"a\" ") && words.contains("allowed"))
     #expect(!words.contains("over the limit"))
   }
 
-  @Test func `the bytes before the archive have a limit`() throws {
+  @Test func `the number of bytes before the archive has a limit`() throws {
     let builder = ArchiveBuilder(.init("a")).with { $0.leading = [UInt8](repeating: 32, count: 70_000) }
     for (limit, isTaken) in [(69_999, false), (70_000, true), (70_001, true)] {
       var limits = ZipLimits()
@@ -132,7 +131,7 @@ import ZipArchive
     }
   }
 
-  @Test func `what is declared within limits and inflates to more is refused while it inflates`() throws {
+  @Test func `contents larger than declared are rejected while inflating`() throws {
     let bomb = try archive([("a", [UInt8](repeating: 0, count: 1_000_000))], .default)
     var patched = bomb
     for index in 0..<(bomb.count - 4)
@@ -147,7 +146,7 @@ import ZipArchive
     #expect(seen <= 1000)
   }
 
-  @Test func `what shrinks too much for a reader is written so that it is taken`() throws {
+  @Test func `contents that shrink too much are written within the reader's ratio limit`() throws {
     let zeros = [UInt8](repeating: 0, count: 3 << 20)
     let bytes = try archive([("zeros", zeros)], .default)
     let reader = try open(bytes, in: folder)
@@ -156,7 +155,7 @@ import ZipArchive
     #expect(bytes.count < zeros.count / 7)
   }
 
-  @Test func `any sizes may be declared for what is never read`() throws {
+  @Test func `unreadable entries can declare any sizes`() throws {
     let entry = ArchiveBuilder.Entry("a").with {
       $0.method = 9
       $0.size = .max - 1

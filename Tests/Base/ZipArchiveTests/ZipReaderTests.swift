@@ -15,7 +15,7 @@ import ZipArchive
     return try refusal(of: builder, in: folder)?.reason
   }
 
-  @Test func `an entry says what the directory says and holds what was put in`() throws {
+  @Test func `an entry has the properties in the directory and the original contents`() throws {
     let reader = try open(ArchiveBuilder(Entry("a/b.txt"), Entry("a/c", [])).bytes, in: folder)
     let entry = try #require(reader.entry(named: "a/b.txt"))
     #expect(reader.entries.map(\.name) == ["a/b.txt", "a/c"])
@@ -27,13 +27,13 @@ import ZipArchive
     #expect(reader.entry(named: "A/b.txt") == nil)
   }
 
-  @Test func `an entry is found by its exact name only, not by an equivalent one`() throws {
+  @Test func `an entry is found by its exact name, not by an equivalent one`() throws {
     let reader = try open(ArchiveBuilder(Entry("\u{E9}")).bytes, in: folder)
     #expect(reader.entry(named: "\u{E9}") != nil)
     #expect(reader.entry(named: "e\u{301}") == nil)
   }
 
-  @Test func `a folder is an entry whose name ends in a slash, whatever stands before it`() throws {
+  @Test func `an entry is a folder if its name ends in a slash`() throws {
     let reader = try open(
       ArchiveBuilder(Entry("a/", []), Entry("\u{600}/", []), Entry("b")).bytes, in: folder)
     #expect(reader.entries.map(\.isFolder) == [true, true, false])
@@ -44,13 +44,13 @@ import ZipArchive
     #expect(reader.entries.isEmpty)
   }
 
-  @Test func `names not marked as UTF-8 are read as CP437`() throws {
+  @Test func `names that are not marked as UTF-8 are read as CP437`() throws {
     let raw: [UInt8] = [0x01, 0x81, 0x7F, 0xE1, 0xFE]
     let reader = try open(ArchiveBuilder(Entry(raw: raw).with { $0.flags = 0 }).bytes, in: folder)
     #expect(reader.entries.map(\.name) == ["☺ü⌂ß■"])
   }
 
-  @Test func `unmarked names that are valid UTF-8 are read as that where they come from Unix`() throws {
+  @Test func `unmarked names from Unix that are valid UTF-8 are read as UTF-8`() throws {
     func name(madeBy system: UInt16, _ raw: [UInt8]) throws -> String? {
       let entry = Entry(raw: raw).with {
         $0.flags = 0
@@ -65,7 +65,7 @@ import ZipArchive
     #expect(try name(madeBy: 3, Array("ß\n".utf8)) == "├ƒ◙")
   }
 
-  @Test func `a Unicode path field stands in for a name of another encoding`() throws {
+  @Test func `a Unicode path field replaces a name in another encoding`() throws {
     let raw: [UInt8] = [0xC4, 0xE3]
     let field = ArchiveBuilder.unicodePath("你", for: raw)
     let entry = Entry(raw: raw).with {
@@ -77,19 +77,19 @@ import ZipArchive
   }
 
   @Test(arguments: [(true, true), (true, false), (false, true), (false, false)])
-  func `a data descriptor in each of its forms is taken`(signed: Bool, wide: Bool) throws {
+  func `a data descriptor is accepted in all forms`(signed: Bool, wide: Bool) throws {
     let entry = Entry.streamed("streamed", signed: signed, wide: wide)
     #expect(try reason(entry, Entry("next")) == nil)
     #expect(try reason(Entry("before"), entry) == nil)
   }
 
-  @Test func `a program before the archive is passed over`() throws {
+  @Test func `a program before the archive is skipped`() throws {
     let builder = ArchiveBuilder(Entry("a"), Entry("b")).with { $0.leading = Array("#!/bin/sh\n".utf8) }
     let reader = try open(builder.bytes, in: folder)
     #expect(try reader.contents(of: #require(reader.entry(named: "b")), upTo: 8) == Array("contents".utf8))
   }
 
-  @Test func `a ZIP64 end record is followed`() throws {
+  @Test func `a ZIP64 end record is used`() throws {
     let plain = ArchiveBuilder(Entry("a"))
     let end = plain.zip64End
     let builder = plain.with {
@@ -101,7 +101,7 @@ import ZipArchive
     #expect(try open(builder.bytes, in: folder).entries.map(\.name) == ["a"])
   }
 
-  @Test func `sizes in a ZIP64 field are taken`() throws {
+  @Test func `sizes in a ZIP64 field are used`() throws {
     let field = ArchiveBuilder.extra(1, ArchiveBuilder.le(UInt64(8)) + ArchiveBuilder.le(UInt64(8)))
     let entry = Entry("a").with {
       $0.size = .max
@@ -113,7 +113,7 @@ import ZipArchive
   }
 
   @Test(arguments: [Flagged.encrypted, .method, .patched, .version])
-  func `what can't be read is listed and refused when read`(flagged: Flagged) throws {
+  func `an unreadable entry is listed, and reading it is an error`(flagged: Flagged) throws {
     let entry = Entry("a").with {
       switch flagged {
       case .encrypted: $0.flags |= 1
@@ -139,7 +139,7 @@ import ZipArchive
 
   enum Flagged { case encrypted, method, patched, version }
 
-  @Test func `entries may stand in another order than the directory's`() throws {
+  @Test func `entries can be in another order than in the directory`() throws {
     let bytes = ArchiveBuilder(Entry("a"), Entry("b"), Entry("c")).bytes
     // Three local headers with their data, then three central headers.
     let (local, central) = (3 * 39, 47)
@@ -163,7 +163,7 @@ import ZipArchive
     #expect(try refusal(of: gap, in: folder) == ZipError(.noLocalHeader, entry: "b"))
   }
 
-  @Test func `contents are refused whole where they are larger than the caller takes`() throws {
+  @Test func `contents larger than the caller's limit are rejected`() throws {
     let reader = try open(ArchiveBuilder(Entry("a")).bytes, in: folder)
     #expect(throws: ZipError(.larger(than: 7), entry: "a")) {
       try reader.contents(of: reader.entries[0], upTo: 7)
@@ -171,18 +171,18 @@ import ZipArchive
     #expect(try reader.contents(of: reader.entries[0], upTo: 8).count == 8)
   }
 
-  @Test func `what the sink throws comes out as it is`() throws {
+  @Test func `an error of the sink is rethrown unchanged`() throws {
     struct Stop: Error {}
     let reader = try open(ArchiveBuilder(Entry("a")).bytes, in: folder)
     #expect(throws: Stop.self) { try reader.read(reader.entries[0]) { _ in throw Stop() } }
   }
 
-  @Test func `an error names the entry and the reason in one sentence`() throws {
+  @Test func `an error is described in one sentence with entry and reason`() throws {
     let error = ZipError(.name(.dotPart), entry: "../\u{1B}[31mx")
     #expect(
       error.description
-        == #"The entry "../\u{1B}[31mx" is refused because its name has a part of nothing but dots and spaces."#
+        == #"The entry "../\u{1B}[31mx" is refused because its name has a component of only dots and spaces."#
     )
-    #expect(ZipError(.severalParts).description == "The archive is one part of several.")
+    #expect(ZipError(.severalParts).description == "The archive is one part of a multi-part archive.")
   }
 }

@@ -18,7 +18,7 @@ import Testing
 
   private func bytes(_ file: File) throws -> [UInt8] { try file.read(upTo: Int(file.size), at: 0) }
 
-  /// Bytes that don't shrink, the same ones every time.
+  /// Incompressible bytes, always the same.
   private func noise(_ count: Int) -> [UInt8] {
     var state: UInt64 = 88_172_645_463_325_252
     return (0..<count).map { _ in
@@ -29,13 +29,13 @@ import Testing
     }
   }
 
-  /// Bytes that do shrink.
+  /// Compressible bytes.
   private func words(_ count: Int) -> [UInt8] {
     let text = Array((0..<min(count, 5000)).map { "word \($0 % 977) " }.joined().utf8)
     return (0..<count).map { text[$0 % text.count] }
   }
 
-  @Test func `what was written is read`() throws {
+  @Test func `written entries are read back`() throws {
     let file = try newFile()
     let writer = ZipWriter(file)
     let entries: [(String, [UInt8])] = [
@@ -52,13 +52,13 @@ import Testing
     }
   }
 
-  @Test func `an archive without entries is the end record alone`() throws {
+  @Test func `an archive without entries consists of the end record only`() throws {
     let file = try newFile()
     #expect(try ZipWriter(file).finish() == 22)
     #expect(try ZipReader(file).entries.isEmpty)
   }
 
-  @Test func `the same entries give the same bytes, from memory, from files, and from many at once`() throws {
+  @Test func `the same entries give the same bytes, from memory, from files, and in parallel`() throws {
     var sources: [(name: String, path: String)] = []
     let sizes = [0, 1, 100, 65_536, 262_143, 262_144, 262_145, 600_000, 5000]
     for (index, size) in (sizes + (0..<150).map { $0 * 37 }).enumerated() {
@@ -66,7 +66,7 @@ import Testing
       let url = try folder.write(Data(data), to: "source-\(index)")
       sources.append(("entry \(index)", url.path))
     }
-    // More than is deflated ahead.
+    // More files than are deflated in advance.
     let large = try File(folder.path + "/large", .create(mode: 0o600))
     try large.truncate(to: 17 << 20)
     try large.write(words(5000), at: 9 << 20)
@@ -101,14 +101,14 @@ import Testing
     #expect(try reader.contents(of: reader.entries[0], upTo: words.count) == words)
   }
 
-  @Test func `nothing of an archive that stood there before is left`() throws {
+  @Test func `an earlier, longer archive in the file is overwritten completely`() throws {
     let file = try newFile()
     try file.write(noise(5000), at: 0)
     try ZipWriter(file).finish()
     #expect(try file.size == 22)
   }
 
-  @Test func `an entry that fails isn't in the archive, which goes on`() throws {
+  @Test func `an entry that fails is not in the archive, which remains usable`() throws {
     let file = try newFile()
     let writer = ZipWriter(file)
     try writer.add("a", bytes: [1])
@@ -123,7 +123,7 @@ import Testing
     #expect(try ZipReader(file).entries.map(\.name) == ["a", "b"])
   }
 
-  @Test func `of many files those before the one that fails are in the archive`() throws {
+  @Test func `files before the one that fails are in the archive`() throws {
     let file = try newFile()
     let writer = ZipWriter(file)
     let path = try folder.write(Data([1, 2, 3]), to: "source").path
@@ -143,7 +143,7 @@ import Testing
     #expect(try ZipReader(file).entries.map(\.name) == ["a", "b", "e"])
   }
 
-  @Test func `a finished archive takes nothing more`() throws {
+  @Test func `a finished archive accepts no more entries`() throws {
     let file = try newFile()
     let writer = ZipWriter(file)
     try writer.finish()
@@ -152,7 +152,7 @@ import Testing
     #expect(try file.size == 22)
   }
 
-  @Test func `a full disk is told and names the entry`() throws {
+  @Test func `a full disk is reported with the entry`() throws {
     let path = try folder.write(Data(), to: "read-only").path
     let failure = #expect(throws: ZipError.self) {
       try ZipWriter(File(path)).add("a", bytes: [1])
@@ -160,7 +160,7 @@ import Testing
     #expect(failure?.entry == "a")
   }
 
-  @Test func `ZIP64 records are written from their thresholds on and read`() throws {
+  @Test func `ZIP64 records are written from their thresholds on, and read`() throws {
     let entries = [("a", words(200)), ("b", noise(200)), ("c", [1]), ("d", [])]
     for size in [1, 2, 150, 200, 201, 300, 1000] as [Int64] {
       for count in [1, 4, 5] {
@@ -180,7 +180,7 @@ import Testing
   @Test func `an entry beyond 4 GiB is read`() throws {
     let file = try newFile()
     let size: Int64 = 5 << 30
-    // The first entry is a hole in the file: its headers are checked, its contents never read.
+    // The first entry is a hole in the file. Its headers are checked, and its contents are never read.
     let big = EntryHeader("big", offset: 0, size: size, .init())
     try file.write(big.local, at: 0)
     var small = EntryHeader("small", offset: big.localLength + size, size: 3, .init())

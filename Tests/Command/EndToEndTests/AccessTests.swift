@@ -3,7 +3,7 @@ import SnapshotFormat
 import TestSupport
 import Testing
 
-/// Tokens and links, with the command as operators and developers use it.
+/// Tokens and links, used through the command.
 @Suite struct AccessTests {
   private let folder: TemporaryFolder
   private let storage: URL
@@ -13,7 +13,7 @@ import Testing
     storage = folder.file("storage")
   }
 
-  /// Runs `snapshot token create`, and gives the token's id and a file that holds it.
+  /// Runs `snapshot token create`, and returns the token's id and a file with the token.
   private func token(_ arguments: String...) async throws -> (id: String, file: String, text: String) {
     let outcome = try await Product.run(
       ["token", "create", "--storage", storage.path]
@@ -28,13 +28,13 @@ import Testing
 
   private func bearer(_ token: String) -> [String] { ["-H", "Authorization: Bearer \(token)"] }
 
-  @Test func `from the first token to a link in a bug tracker`() async throws {
+  @Test func `tokens control access from the first token to a link`() async throws {
     let server = try await TestServer(storage: storage)
     let (zip, _) = try await Sample.bundle(in: folder)
     #expect(try await Curl([server.address("/v1/snapshots")]).status == 200)
     #expect(try server.program.errors.contains("The store is open"))
 
-    // Beside the running server, and at once.
+    // The server is running, and must apply the new token immediately.
     let app = try await token("--scope attach --name app --reports BUG-")
     #expect(try await Curl([server.address("/v1/snapshots")]).status == 401)
     #expect(try await Curl([server.address("/healthz")]).status == 200)
@@ -91,7 +91,7 @@ import Testing
     try expectNothingKept(of: [app.text, developer.text])
   }
 
-  /// No file of the storage holds a token, or the random part of one.
+  /// Expects that no file of the storage contains a token or its random part.
   private func expectNothingKept(of tokens: [String]) throws {
     let files = try #require(FileManager.default.enumerator(at: storage, includingPropertiesForKeys: nil))
     var count = 0
@@ -106,7 +106,7 @@ import Testing
     #expect(count >= 6)
   }
 
-  @Test func `revoking a token cuts the upload that runs with it`() async throws {
+  @Test func `revoking a token ends a running upload`() async throws {
     let server = try await TestServer(storage: storage)
     let app = try await token("--scope attach")
     let port = try #require(server.url.port.flatMap { UInt16(exactly: $0) })
@@ -122,7 +122,7 @@ import Testing
     }
     #expect(try await Product.run(["token", "revoke", app.id, "--storage", storage.path]).status == 0)
     let isCut = try await RawHTTPClient.run {
-      // A reset, and not the 408 that a slow body is answered with.
+      // The connection must be reset; a slow body would get status 408.
       do { return try client.receiveExactly(1).isEmpty } catch { return true }
     }
     #expect(isCut)
@@ -130,13 +130,13 @@ import Testing
     #expect(try server.program.errors.contains("their token is no longer valid"))
   }
 
-  @Test func `a server does not start where the tokens are lost, and says what helps`() async throws {
+  @Test func `a server with lost tokens does not start and names the remedy`() async throws {
     let reader = try await token("--scope read")
     try FileManager.default.removeItem(at: storage.appending(path: "tokens"))
     let arguments = ["serve", "--port", "0", "--storage", storage.path]
     let refused = try await Product.run(arguments)
     #expect(refused.status == 2)
-    #expect(refused.errors.contains("restore \(storage.path)/tokens"))
+    #expect(refused.errors.contains("Restore \(storage.path)/tokens"))
     #expect(refused.errors.contains("snapshot token create"))
     let next = try await token("--scope read")
     let server = try await TestServer(storage: storage)
@@ -146,7 +146,7 @@ import Testing
     #expect(await server.program.stop() == 0)
   }
 
-  @Test func `beyond loopback a token is enough`() async throws {
+  @Test func `a server with a token may listen on other addresses than loopback`() async throws {
     let arguments = ["serve", "--host", "0.0.0.0", "--port", "0", "--storage", storage.path]
     let refused = try await Product.run(arguments)
     #expect(refused.status == 2)
@@ -160,8 +160,25 @@ import Testing
     #expect(await program.stop() == 0)
   }
 
+  @Test func `the first start creates an admin token if requested, and prints it once`() async throws {
+    let arguments = [
+      "serve", "--host", "0.0.0.0", "--port", "0", "--storage", storage.path, "--create-admin-token",
+    ]
+    var secrets: [Substring] = []
+    for _ in 1...2 {
+      let program = try await RunningProgram(Product.path, arguments, folder: folder.url)
+      let port = try #require(program.firstLine.split(separator: ":").last)
+      secrets += try program.errors.split(whereSeparator: \.isWhitespace).filter { $0.hasPrefix("snapshot_") }
+      let list = "http://127.0.0.1:\(port)/v1/snapshots"
+      #expect(try await Curl([list]).status == 401)
+      #expect(try await Curl(bearer(String(try #require(secrets.first))) + [list]).status == 200)
+      #expect(await program.stop() == 0)
+    }
+    #expect(secrets.count == 1)
+  }
+
   @Test(.enabled(if: geteuid() == 0, "only root may give a folder away"))
-  func `tokens that the server could not read are not made`() async throws {
+  func `a token that the server could not read is not created`() async throws {
     try FileManager.default.createDirectory(at: storage, withIntermediateDirectories: true)
     #expect(chown(storage.path, 4711, 4711) == 0)
     for arguments in [["create", "--scope", "read"], ["revoke", "0123456789ab"]] {
@@ -172,7 +189,7 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: storage.path).isEmpty)
   }
 
-  @Test func `a token that expires is refused from then on`() async throws {
+  @Test func `an expired token is refused`() async throws {
     let server = try await TestServer(storage: storage)
     let reader = try await token("--scope read --expires 1s")
     var statuses: [Int] = []
@@ -184,7 +201,7 @@ import Testing
     await server.program.stop()
   }
 
-  @Test func `a rate is kept to over the wire`() async throws {
+  @Test func `a token's rate limit is enforced`() async throws {
     let server = try await TestServer(
       storage: storage, environment: ["SNAPSHOT_SERVER_REQUESTS_PER_TOKEN": "2/h"])
     let reader = try await token("--scope read")
@@ -209,14 +226,16 @@ import Testing
       (["create", "--scope", "read", "--reports", ""], 2), (["revoke"], 64), (["revoke", "0123456789ab"], 2),
       (["revoke", "../x"], 2),
     ] as [([String], Int32)])
-  func `what is wrong with a token's wishes is said`(arguments: [String], status: Int32) async throws {
+  func `an invalid option of a new token is refused with the reason`(arguments: [String], status: Int32)
+    async throws
+  {
     let outcome = try await Product.run(["token"] + arguments + ["--storage", storage.path])
     #expect(outcome.status == status)
     #expect(outcome.output.isEmpty)
     #expect(!outcome.errors.isEmpty)
   }
 
-  @Test func `a page of another site changes nothing while the store is open`() async throws {
+  @Test func `a page of another site cannot change a store without tokens`() async throws {
     let server = try await TestServer(storage: storage)
     let (zip, _) = try await Sample.bundle(in: folder)
     let form = ["-F", "snapshot=@\(zip.path)", server.address("/v1/reports/BUG-1/snapshots")]

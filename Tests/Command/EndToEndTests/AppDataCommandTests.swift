@@ -4,7 +4,7 @@ import SystemIO
 import TestSupport
 import Testing
 
-/// `preload`, `embed` and `pack --xcappdata` as somebody types them, or a build phase.
+/// `preload`, `embed` and `pack --xcappdata`, used from a shell and from a build phase.
 @Suite struct AppDataCommandTests {
   private func fixture() throws -> AppDataFixture {
     try AppDataFixture(
@@ -12,7 +12,7 @@ import Testing
       information: AppDataFixture.information("com.example.news"))
   }
 
-  @Test func `preload copies a bundle and tells what it did`() async throws {
+  @Test func `preload copies a bundle and prints the outcome`() async throws {
     let fixture = try fixture()
     try fixture.folder.write(Data("old".utf8), to: "container/Documents/notes.json")
     let first = try await Product.run(
@@ -31,7 +31,7 @@ import Testing
     #expect(files.map { $0["outcome"] as? String } == ["unchanged", "unchanged"])
   }
 
-  @Test func `pack, upload and preload by UUID bring the container to another machine`() async throws {
+  @Test func `pack, upload and preload by UUID transfer a container`() async throws {
     let fixture = try fixture()
     let server = try await TestServer(storage: fixture.folder.file("storage"))
     let environment = ["SNAPSHOT_SERVER": server.url.absoluteString]
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test func `an xcappdata bundle that is uploaded or packed as it is becomes a snapshot of its container`()
+  @Test func `an uploaded or packed xcappdata bundle becomes a snapshot of its container`()
     async throws
   {
     let fixture = try fixture()
@@ -78,8 +78,7 @@ import Testing
     }
   }
 
-  @Test func `a build phase embeds the bundle only where it is wanted, and removes a stale one`() async throws
-  {
+  @Test func `a build phase embeds the bundle only if configured, and removes a stale one`() async throws {
     let fixture = try fixture()
     let variables = [
       "TARGET_BUILD_DIR": fixture.folder.file("Build").path,
@@ -113,9 +112,9 @@ import Testing
     arguments: [
       (["preload", "Fixture.xcappdata"], 64, "--into"),
       (["preload", "missing", "--into", "c"], 2, "missing"),
-      (["preload", ".", "--into", "c"], 2, "no app data"),
+      (["preload", ".", "--into", "c"], 2, "not app data"),
       (["preload", "http://x/y", "--into", "c"], 2, "UUID"),
-      (["preload", "Fixture.xcappdata", "--into", "Fixture.xcappdata/AppData/x"], 2, "lies in"),
+      (["preload", "Fixture.xcappdata", "--into", "Fixture.xcappdata/AppData/x"], 2, "is inside"),
       (["preload", "linked.xcappdata", "--into", "c"], 2, "‘Documents’ is a symbolic link"),
       (["pack", "missing", "--xcappdata", "--output", "x.zip"], 2, "missing"),
       (["pack", "linked.xcappdata", "--xcappdata", "--output", "x.zip"], 2, "‘Documents’"),
@@ -136,7 +135,9 @@ import Testing
         ], 2, "missing"
       ),
     ] as [([String], Int32, String)])
-  func `what is wrong is said, and nothing is made`(arguments: [String], status: Int32, words: String)
+  func `an invalid argument is refused with the reason and creates nothing`(
+    arguments: [String], status: Int32, words: String
+  )
     async throws
   {
     let fixture = try fixture()

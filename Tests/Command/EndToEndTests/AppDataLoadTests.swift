@@ -8,7 +8,7 @@ import Testing
 @Suite struct AppDataLoadTests {
   private static let size = 3000
 
-  @Test func `a command that is killed leaves each file old or new, and the next one makes it whole`()
+  @Test func `a killed preload leaves each file old or new, and the next one completes it`()
     async throws
   {
     let fixture = try AppDataFixture([:])
@@ -20,7 +20,7 @@ import Testing
     }
     let process = try ChildProcess(
       Product.path, ["preload", fixture.bundle.path, "--into", fixture.container.path])
-    // The first file has its new contents while all the others are still to come.
+    // The first file is already replaced while the others are still old.
     while process.isRunning, try fixture.text(names[0]) == old {}
     process.signal(SIGKILL)
     _ = await process.waitForEnd()
@@ -39,7 +39,7 @@ import Testing
     #expect(try fixture.paths() == AppDataFixture.paths(fixture.source("")))
   }
 
-  @Test func `ten thousand files go in, as they are and over a snapshot`() async throws {
+  @Test func `ten thousand files are preloaded from a bundle and from a snapshot`() async throws {
     let fixture = try AppDataFixture([:], in: .forManyFiles(bytes: 256 << 20))
     for number in 0..<10_000 {
       try fixture.write("\(number)", to: "Documents/\(number % 100)/\(number).json")
@@ -63,13 +63,13 @@ import Testing
 
   #if os(Linux)
     @Test(.disabled(if: Sanitizer.isActive, "its memory is not the product's"))
-    func `a large file takes no more memory than a small one`() async throws {
+    func `a large file needs no more memory than a small one`() async throws {
       let fixture = try AppDataFixture(["Documents/small": "s"])
       let size: Int64 = 256 << 20
       let large = try File(fixture.source("Documents/large").path, .create(mode: 0o644))
       try large.truncate(to: size)
       try large.write([1, 2, 3], at: size / 2)
-      // The shell forbids the process more memory of its own than half of the file would take.
+      // The shell limits the process's additional memory to half of the file's size.
       let script = "ulimit -d \(size / 2 / 1024) && exec \"$0\" \"$@\""
       for expected in ["2 created, 0 replaced, 0 unchanged", "0 created, 0 replaced, 2 unchanged"] {
         let outcome = try await Tool.run(

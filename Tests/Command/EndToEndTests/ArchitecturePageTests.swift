@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `Sources/README.md` names targets, files and functions: all of them exist, and no target is missing.
+/// `Sources/README.md` names only targets, files and functions that exist, and describes every target.
 @Suite struct ArchitecturePageTests {
   private static let sources = PackageFolder.url().appending(path: "Sources")
 
@@ -10,7 +10,7 @@ import Testing
     try String(contentsOf: sources.appending(path: "README.md"), encoding: .utf8)
   }
 
-  @Test func `every target has its sentence`() throws {
+  @Test func `every target is described`() throws {
     let named = try Self.page().matches(of: #/(?m)^\| `(\w+)` \| /#).map { String($0.1) }
     var targets: [String] = []
     for group in try FileManager.default.contentsOfDirectory(atPath: Self.sources.path)
@@ -20,7 +20,7 @@ import Testing
     #expect(named.sorted() == targets.sorted())
   }
 
-  @Test func `every step of a way is a function of its file`() throws {
+  @Test func `every step of a path through the code is a function in the named file`() throws {
     let steps = try Self.page().matches(of: #/(?m)^\d+\. `([\w/+.]+\.swift)`, `(\w+)`/#)
     #expect(steps.count > 40)
     for step in steps {

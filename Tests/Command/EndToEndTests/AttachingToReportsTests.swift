@@ -5,7 +5,7 @@ import SnapshotFormat
 import TestSupport
 import Testing
 
-/// The reporter with the real server, and the article's lines run as they stand there.
+/// The reporter with the real server, and the lines of the article.
 @Suite struct AttachingToReportsTests {
   @Test func `the article's lines for an app work`() async throws {
     let folder = try TemporaryFolder()
@@ -16,17 +16,17 @@ import Testing
     _ = snapshots.process(data: Data("yesterday".utf8), uniqueIdentifier: "feed")
 
     // example: AttachingToReports begin
-    // Once, at launch. What waits from the last launch goes on by itself.
+    // Once, at launch. Uploads that were not finished in the last launch continue.
     let reporter = try BugReporter(
       queue: container.appending(path: "Reports"), client: SnapshotAPIClient(server: server)
-    ) { report, zip in
-      try await snapshots.makeSnapshot(report: report, to: zip)
+    ) { bug, zip in
+      try await snapshots.makeSnapshot(report: bug.report, note: bug.note, fields: bug.fields, to: zip)
     }
 
-    // When the user reports a bug: the UUID is there at once, for the report to name.
-    let id = try await reporter.attach(report: ReportID(validating: "BUG-123"))
+    // When the user reports a bug. The report can contain this UUID at once.
+    let id = try await reporter.attach(report: ReportID(validating: "BUG-123"), note: "The feed is empty")
 
-    // Where somebody wants to know what becomes of it:
+    // To observe the upload:
     for await upload in reporter.queue.updates() where upload.id == id {
       switch upload.state {
       case .waiting(let reason): print("waits for", reason, upload.lastFailure?.description ?? "")
@@ -47,13 +47,13 @@ import Testing
       snapshots.process(data: Data("today".utf8), uniqueIdentifier: "feed") == Data("yesterday".utf8))
   }
 
-  @Test func `the article shows just those lines`() throws {
+  @Test func `the article shows exactly those lines`() throws {
     try DocumentedExample.check(
       article: "Sources/App/SnapshotClient/SnapshotClient.docc/AttachingToReports.md", code: #filePath,
       marker: "AttachingToReports")
   }
 
-  @Test func `what was attached while the server was dead arrives, once, when it is back`() async throws {
+  @Test func `a bundle attached while the server is down arrives exactly once later`() async throws {
     let folder = try TemporaryFolder()
     let snapshots = SnapshotMode(folder: folder.file("app"))
     snapshots.state = .recording
@@ -61,13 +61,13 @@ import Testing
     let first = try await TestServer(storage: folder.file("storage"))
     let port = try #require(first.url.port)
     var configuration = UploadQueue.Configuration()
-    // The next try comes when the test says so.
+    // Attempts are repeated only when the test requests it.
     configuration.environment = ClientEnvironment(sleep: { _ in try await Task.sleep(for: .seconds(3600)) })
     func open() throws -> BugReporter {
       try BugReporter(
         queue: folder.file("reports"), client: SnapshotAPIClient(server: first.url),
         configuration: configuration
-      ) { try await snapshots.makeSnapshot(report: $0, to: $1) }
+      ) { try await snapshots.makeSnapshot(report: $0.report, note: $0.note, fields: $0.fields, to: $1) }
     }
 
     let reporter = try open()
@@ -83,7 +83,7 @@ import Testing
     }
     await reporter.queue.close()
 
-    // The app is launched again while the server still is not there, and then the server comes back.
+    // The app is launched again before the server is running again.
     let relaunched = try open()
     let after = try await relaunched.attach(report: report)
     let second = try await TestServer(storage: folder.file("storage"), ["--port", "\(port)"])

@@ -3,9 +3,9 @@ import SnapshotFormat
 import TestSupport
 import Testing
 
-/// The command as a developer types it.
+/// The commands of a developer.
 @Suite struct CommandTests {
-  @Test func `upload prints the UUID alone, and fetch brings the same recordings back`() async throws {
+  @Test func `upload prints only the UUID, and fetch returns the same recordings`() async throws {
     let folder = try TemporaryFolder()
     let server = try await TestServer(storage: folder.file("storage"))
     let environment = ["SNAPSHOT_SERVER": server.url.absoluteString]
@@ -45,14 +45,14 @@ import Testing
     for arguments in [["list", "--report", "proj/issue/9"], ["list"]] {
       let list = try await Product.run(arguments, environment: environment)
       #expect(list.status == 0)
-      #expect(list.lines.count == 1)
-      #expect(list.lines.first?.hasPrefix("\(id)") == true)
+      #expect(list.lines.count == 2)
+      #expect(list.lines.last?.hasPrefix("\(id)") == true)
     }
     let json = try await Product.run(["list", "--json"], environment: environment)
     #expect(try SnapshotJSON.decode([SnapshotRecord].self, from: json.output).map(\.id) == [id])
   }
 
-  @Test func `where there is nothing, a list as JSON is one line`() async throws {
+  @Test func `an empty list is one line of JSON`() async throws {
     let folder = try TemporaryFolder()
     let server = try await TestServer(storage: folder.file("storage"))
     let snapshots = try await Product.run(["list", "--json", "--server", server.url.absoluteString])
@@ -61,7 +61,7 @@ import Testing
     #expect(tokens.status == 0 && tokens.text == "[]\n")
   }
 
-  @Test func `a bundle that is packed twice has the same bytes, and other programs read it`() async throws {
+  @Test func `packing is deterministic, and other programs can read the bundle`() async throws {
     let folder = try TemporaryFolder()
     let (zip, id) = try await Sample.bundle(in: folder, count: 10)
     let unpacked = folder.file("unpacked")
@@ -75,7 +75,7 @@ import Testing
     #expect(try await Tool.run("bsdtar", ["-tf", zip.path]).lines.contains("manifest.json"))
   }
 
-  @Test func `damage is found, and named`() async throws {
+  @Test func `verify refuses a damaged bundle`() async throws {
     let folder = try TemporaryFolder()
     let (zip, _) = try await Sample.bundle(in: folder)
     var bytes = try Data(contentsOf: zip)
@@ -96,7 +96,7 @@ import Testing
       (["pack", "missing", "--output", "x.zip"], 2), (["verify", "missing"], 2), (["inspect", "missing"], 2),
       (["list", "--server", "http://127.0.0.1:9"], 1), (["nonsense"], 64),
     ] as [([String], Int32)])
-  func `the exit status says what kind of failure it was`(arguments: [String], status: Int32) async throws {
+  func `the exit status distinguishes kinds of failure`(arguments: [String], status: Int32) async throws {
     let folder = try TemporaryFolder()
     let outcome = try await Product.run(arguments, folder: folder.url)
     #expect(outcome.status == status, "\(outcome.errors)")
@@ -104,7 +104,7 @@ import Testing
     #expect(outcome.output.isEmpty)
   }
 
-  @Test func `nothing that a snapshot holds steers the terminal`() async throws {
+  @Test func `control characters of a snapshot never reach the terminal`() async throws {
     let folder = try TemporaryFolder()
     try folder.write(Data(#"{"formatVersion":1,"id":"\u001b[31m"}"#.utf8), to: "snapshot/manifest.json")
     let outcome = try await Product.run(["verify", folder.file("snapshot").path])
@@ -113,7 +113,7 @@ import Testing
     #expect(!outcome.errors.contains("\u{1B}"))
   }
 
-  @Test func `a pasted link is followed to its own server, and gets no token of another`() async throws {
+  @Test func `a link leads to its own server, which receives no token of another one`() async throws {
     let folder = try TemporaryFolder()
     let (mine, other) = (
       try await TestServer(storage: folder.file("mine")), try await TestServer(storage: folder.file("other"))
@@ -127,7 +127,7 @@ import Testing
     let fetch = try await Product.run(
       ["fetch", link, "--output", folder.file("a.zip").path], environment: environment)
     #expect(fetch.status == 0, "\(fetch.errors)")
-    // The token is refused as soon as anything wants to send it.
+    // The client refuses this token as soon as it would be sent.
     let sent = try await Product.run(
       ["fetch", "\(id)", "--output", folder.file("b.zip").path], environment: environment)
     #expect(sent.status == 2, "\(sent.errors)")
@@ -140,13 +140,13 @@ import Testing
     (["verify", ""], "has no name"), (["inspect", ""], "has no name"),
     (["pack", "source", "--output", ""], "has no name"),
     (["pack", "source", "--output", "no/such/x.zip"], "There is no folder"),
-    (["pack", "source", "--output", "source"], "is there already"),
+    (["pack", "source", "--output", "source"], "exists already"),
     (["fetch", "00000000-0000-4000-8000-000000000000", "--into", "no/such"], "There is no folder"),
     (["verify", "--archive", "source"], "There is no file at source"),
     (["verify", "--archive", "missing"], "There is no file at missing"),
     (["verify", "--archive", ""], "There is no file at"),
   ])
-  func `a path that can't be used is refused in words, before anything is done`(
+  func `an unusable path is refused with the reason before anything happens`(
     arguments: [String], words: String
   ) async throws {
     let folder = try TemporaryFolder()
@@ -159,14 +159,14 @@ import Testing
   }
 
   @Test(arguments: [["upload", "x", "--report", "a b"], ["list", "--report", "a b"]])
-  func `a report that can't be is refused with the reason`(arguments: [String]) async throws {
+  func `an invalid report id is refused with the reason`(arguments: [String]) async throws {
     let outcome = try await Product.run(arguments)
     #expect(outcome.status == 64)
     #expect(outcome.errors.contains("A report id is made of"), "\(outcome.errors)")
   }
 
   @Test(arguments: [">&-", "> /dev/full"])
-  func `a result that can't be written is a failure, and gets into no other file`(
+  func `a result that cannot be written is a failure, and goes to no other file`(
     redirection: String
   ) async throws {
     let folder = try TemporaryFolder()
@@ -178,7 +178,7 @@ import Testing
     #expect(try await Product.run(["verify", folder.file("x.zip").path]).status == 0)
   }
 
-  @Test func `the demo tells the story and leaves nothing behind`() async throws {
+  @Test func `the demo shows its steps and removes its files`() async throws {
     let folder = try TemporaryFolder()
     let outcome = try await Product.run(["demo"], environment: ["TMPDIR": folder.path], folder: folder.url)
     #expect(outcome.status == 0, "\(outcome.errors)")
@@ -186,5 +186,45 @@ import Testing
     #expect(outcome.text.contains("Podcasts"))
     #expect(outcome.text.contains("DEMO-1"))
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+  }
+
+  @Test func `a note goes with every kind of source, and is shown first`() async throws {
+    let folder = try TemporaryFolder()
+    let server = try await TestServer(storage: folder.file("storage"))
+    let environment = ["SNAPSHOT_SERVER": server.url.absoluteString]
+    let (zip, id) = try await Sample.bundle(in: folder)
+    let unpacked = folder.file("unpacked")
+    try folder.write(Data("{}".utf8), to: "file.json")
+    try folder.write(Data("{}".utf8), to: "plain/file.json")
+    #expect(try await Tool.run("unzip", ["-q", zip.path, "-d", unpacked.path]).status == 0)
+    let words = [
+      "--report", "BUG-1", "--note", "It was\nnegative", "--field", "severity=high", "--field", "a=b=c",
+    ]
+    let metadata = ["note": "It was\nnegative", "severity": "high", "a": "b=c"]
+    for (index, source) in [
+      folder.file("file.json").path, folder.file("plain").path, unpacked.path, zip.path,
+    ].enumerated() {
+      let own = index == 3 ? ["--id", "\(SnapshotID())"] : []
+      let upload = try await Product.run(
+        ["upload", source, "--json"] + words + own, environment: environment)
+      #expect(upload.status == 0, "\(upload.errors)")
+      let record = try SnapshotJSON.decode(SnapshotRecord.self, from: upload.output)
+      #expect(record.metadata == metadata)
+      if index == 3 {
+        #expect(record.manifestID == id)
+        #expect(try record.sha256 == .of(Data(contentsOf: zip)))
+      } else {
+        let inspect = try await Product.run(["inspect", "\(record.id)"], environment: environment)
+        #expect(inspect.lines.prefix(2) == ["It was", "negative"])
+      }
+    }
+    let refused = try await Product.run(["upload", zip.path, "--resume"] + words, environment: environment)
+    #expect(refused.status == 64)
+    #expect(refused.errors.contains("--resume can't be used with --note"))
+    for wrong in [["--field", "x"], ["--field", "note=x"], ["--field", "a=1", "--field", "a=2"]] {
+      let outcome = try await Product.run(
+        ["upload", zip.path, "--report", "B"] + wrong, environment: environment)
+      #expect(outcome.status == 64)
+    }
   }
 }

@@ -4,9 +4,9 @@ import SnapshotFormat
 import TestSupport
 import Testing
 
-/// What is left after the server was killed in the middle of its work.
+/// The state of the storage after the server was killed.
 @Suite struct CrashTests {
-  @Test func `every acknowledged bundle is there, whole, after a kill in the middle of parallel uploads`()
+  @Test func `every acknowledged bundle is intact after a kill during parallel uploads`()
     async throws
   {
     let folder = try TemporaryFolder()
@@ -19,7 +19,7 @@ import Testing
       for (zip, _) in bundles {
         group.addTask { try await Self.uploadUntilKilled(zip, to: server) }
       }
-      // Once the first lane has had an answer, all of them are in the middle of something.
+      // After the first lane's first responses, every lane is in the middle of a request.
       while try await Curl([server.address("/v1/reports/CRASH/snapshots?limit=1")]).body.count < 50 {}
       await server.program.stop(SIGKILL)
       return try await group.reduce(into: [:]) { $0.merge($1) { $1 } }
@@ -36,7 +36,7 @@ import Testing
       try FileManager.default.contentsOfDirectory(atPath: storage.appending(path: "uploads").path).isEmpty)
   }
 
-  /// Attaches the bundle under one new UUID after the other; what was acknowledged, with its digest.
+  /// Attaches the bundle repeatedly under new UUIDs, and returns the acknowledged ones with their digests.
   private static func uploadUntilKilled(_ zip: URL, to server: TestServer) async throws -> [SnapshotID: Data]
   {
     let digest = Data(SHA256.hash(data: try Data(contentsOf: zip)))
@@ -55,7 +55,7 @@ import Testing
     return acknowledged
   }
 
-  @Test func `a second server over the same storage is refused`() async throws {
+  @Test func `a second server with the same storage is refused`() async throws {
     let folder = try TemporaryFolder()
     let first = try await TestServer(storage: folder.file("storage"))
     let second = try await Product.run(["serve", "--port", "0", "--storage", folder.file("storage").path])

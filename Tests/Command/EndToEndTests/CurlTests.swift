@@ -4,9 +4,9 @@ import SnapshotFormat
 import TestSupport
 import Testing
 
-/// The API as somebody with nothing but curl uses it.
+/// The API, used only with curl.
 @Suite struct CurlTests {
-  @Test func `attach, fetch, look at, list and delete`() async throws {
+  @Test func `a snapshot is attached, fetched, inspected, listed and deleted`() async throws {
     let folder = try TemporaryFolder()
     let server = try await TestServer(storage: folder.file("storage"))
     let (zip, _) = try await Sample.bundle(in: folder)
@@ -48,7 +48,7 @@ import Testing
     #expect(await server.program.stop() == 0)
   }
 
-  @Test func `a form carries the bundle and words beside it`() async throws {
+  @Test func `a form can contain the bundle and metadata`() async throws {
     let folder = try TemporaryFolder()
     let server = try await TestServer(storage: folder.file("storage"))
     let (zip, _) = try await Sample.bundle(in: folder)
@@ -63,7 +63,7 @@ import Testing
     #expect(try await Curl([server.address("/v1/snapshots/\(id).zip")]).body == Data(contentsOf: zip))
   }
 
-  @Test func `a broken download goes on where it stopped`() async throws {
+  @Test func `an interrupted download can be continued`() async throws {
     let folder = try TemporaryFolder()
     let server = try await TestServer(storage: folder.file("storage"))
     let (zip, id) = try await Sample.bundle(in: folder, count: 200)
@@ -100,7 +100,7 @@ import Testing
         ], 400, nil
       ),
     ] as [([String], Int, String?)])
-  func `bad input gets its own answer, as a problem`(arguments: [String], status: Int, allow: String?)
+  func `invalid input is answered with a problem document`(arguments: [String], status: Int, allow: String?)
     async throws
   {
     let folder = try TemporaryFolder()
@@ -128,5 +128,31 @@ import Testing
     ])
     #expect(answer.status == 413)
     #expect(!answer.head.contains("100 Continue"))
+  }
+
+  @Test func `what pack printed finds a bundle that was posted`() async throws {
+    let folder = try TemporaryFolder()
+    let server = try await TestServer(storage: folder.file("storage"))
+    let environment = ["SNAPSHOT_SERVER": server.url.absoluteString]
+    let (zip, id) = try await Sample.bundle(in: folder)
+    let post = [
+      "--data-binary", "@\(zip.path)", "-H", "Content-Type: application/zip",
+      server.address("/v1/reports/BUG-1/snapshots"),
+    ]
+    let created = try await Curl(post)
+    #expect(created.status == 201)
+    #expect(created.field("Location") == "/v1/snapshots/\(id)")
+    let fetch = try await Product.run(
+      ["fetch", "\(id)", "--output", folder.file("fetched.zip").path], environment: environment)
+    #expect(fetch.status == 0, "\(fetch.errors)")
+    #expect(try Data(contentsOf: folder.file("fetched.zip")) == Data(contentsOf: zip))
+
+    let again = try await Curl(post)
+    #expect(again.status == 201)
+    #expect(try again.json["manifestID"] as? String == "\(id)")
+    let found = try await Curl([server.address("/v1/snapshots?text=\(id)")])
+    let ids = (try found.json["snapshots"] as? [[String: Any]])?.map { $0["id"] as? String }
+    let other = try again.json["id"] as? String
+    #expect(ids == [other])
   }
 }

@@ -4,9 +4,9 @@ import SystemIO
 import TestSupport
 import Testing
 
-/// What the built server does while parts of its storage fail.
+/// The behaviour of the built server while parts of its storage fail.
 @Suite struct FailingStorageTests {
-  /// Asks until the answer has that status.
+  /// Repeats a request until the response has the status.
   private func wait(for status: Int, _ address: String) async throws {
     for _ in 0..<1000 where try await Curl([address]).status == status { return }
     Issue.record("\(address) never answered \(status)")
@@ -19,7 +19,7 @@ import Testing
     ]).status
   }
 
-  @Test func `a catalogue that is truncated while it is used is made again, and all else goes on`()
+  @Test func `a catalogue that is truncated while in use is rebuilt, and other requests work`()
     async throws
   {
     let folder = try TemporaryFolder()
@@ -43,7 +43,7 @@ import Testing
     #expect(await server.program.stop() == 0)
   }
 
-  @Test func `a storage that can't be written is named by readyz, and by nothing else`() async throws {
+  @Test func `readyz reports a storage that cannot be written, and no other response does`() async throws {
     let folder = try TemporaryFolder()
     let storage = folder.file("storage")
     let server = try await TestServer(storage: storage)

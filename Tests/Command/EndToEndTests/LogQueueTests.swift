@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct LogQueueTests {
   @Test(arguments: [(9, 0), (10, 0), (11, 1), (25, 15)])
-  func `what a log does not take in time is dropped and counted`(written: Int, dropped: Int) {
+  func `lines beyond the limit are dropped and counted`(written: Int, dropped: Int) {
     let gate = DispatchSemaphore(value: 0)
     let lines = Mutex<[String]>([])
     let queue = LogQueue(limit: 10) { text in
@@ -25,7 +25,7 @@ import Testing
     #expect(lines.withLock { $0 } == expected)
   }
 
-  @Test func `the end doesn't wait for a log that nobody takes`() {
+  @Test func `flushing does not wait forever for a blocked output`() {
     let gate = DispatchSemaphore(value: 0)
     let queue = LogQueue { _ in gate.wait() }
     queue.write { "stuck" }
@@ -34,7 +34,7 @@ import Testing
     queue.flush(within: .seconds(60))
   }
 
-  @Test func `what waits is written at once and in order`() {
+  @Test func `waiting lines are written together and in order`() {
     let gate = DispatchSemaphore(value: 0)
     let texts = Mutex<[String]>([])
     let queue = LogQueue { text in
@@ -50,7 +50,7 @@ import Testing
     #expect(texts.withLock { $0.count } < 100)
   }
 
-  @Test func `a line of JSON holds any text`() throws {
+  @Test func `a JSON line can contain any text`() throws {
     let values = [
       "plain": "GET /v1", "quoted": #"a"b\c"#, "controls": "\0\t\n\r\u{1F}\u{7F}",
       "other": "Ärger ☃ \u{2028}🦋",
@@ -72,7 +72,7 @@ import Testing
     #expect(LogTime.text(of: Date(timeIntervalSince1970: seconds)) == text)
   }
 
-  @Test func `nothing of a text steers a terminal or begins a line`() {
+  @Test func `control characters are escaped`() {
     #expect(Console.escaped("Ärger ☃ 1") == "Ärger ☃ 1")
     #expect(Console.escaped("a\nb\u{1B}[31m\u{202E}\u{2028}") == "a\\nb\\u{1B}[31m\\u{202E}\\u{2028}")
   }
@@ -82,7 +82,7 @@ import Testing
       (0, "0 B"), (999, "999 B"), (1000, "1.0 kB"), (1_449_000, "1.4 MB"), (999_960, "1.0 MB"),
       (5_000_000_000, "5.0 GB"),
     ] as [(Int64, String)])
-  func `sizes are shown as people say them`(bytes: Int64, text: String) {
+  func `sizes are formatted with units`(bytes: Int64, text: String) {
     #expect(Console.size(bytes) == text)
   }
 }

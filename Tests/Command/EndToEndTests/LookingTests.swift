@@ -3,13 +3,13 @@ import SnapshotFormat
 import TestSupport
 import Testing
 
-/// Looking into snapshots and at what differs, as a developer does it.
+/// Inspecting and comparing snapshots.
 @Suite struct LookingTests {
   private let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// A bundle of the files `texts`.
+  /// Packs the files `texts` into a bundle.
   private func pack(_ name: String, _ texts: [String: String]) async throws -> URL {
     for (file, text) in texts { try folder.write(Data(text.utf8), to: "\(name)/\(file)") }
     let zip = folder.file("\(name).zip")
@@ -20,7 +20,7 @@ import Testing
 
   // MARK: diff
 
-  @Test func `diff tells what differs, and so does its exit status`() async throws {
+  @Test func `diff prints the differences, and its exit status is 1`() async throws {
     let first = try await pack(
       "first", ["feed.json": "{\"items\":[{\"id\":1,\"title\":\"a\"}]}", "old": "1", "same": "same"])
     let second = try await pack(
@@ -41,7 +41,7 @@ import Testing
     #expect(same.lines.last == "Nothing differs: 3 recordings are alike.")
   }
 
-  @Test func `diff takes UUIDs, bundles and folders, and prints JSON`() async throws {
+  @Test func `diff accepts UUIDs, bundles and folders, and prints JSON`() async throws {
     let server = try await TestServer(storage: folder.file("storage"))
     let environment = ["SNAPSHOT_SERVER": server.url.absoluteString]
     let first = try await pack("first", ["feed.json": "[1,2]"])
@@ -70,7 +70,9 @@ import Testing
       (["source", "source", "source"], 64), (["", ""], 2),
       (["00000000-0000-4000-8000-000000000000", "source", "--server", "http://127.0.0.1:9"], 2),
     ] as [([String], Int32)])
-  func `diff tells trouble from a difference`(arguments: [String], status: Int32) async throws {
+  func `the exit status of diff distinguishes failures from differences`(arguments: [String], status: Int32)
+    async throws
+  {
     try folder.write(Data("x".utf8), to: "source/a")
     let outcome = try await Product.run(["diff"] + arguments, folder: folder.url)
     #expect(outcome.status == status, "\(outcome.errors)")
@@ -78,7 +80,7 @@ import Testing
     #expect(outcome.output.isEmpty)
   }
 
-  @Test func `a difference that can't be written is trouble`() async throws {
+  @Test func `a difference that cannot be written is a failure`() async throws {
     let first = try await pack("first", ["a": "1"])
     let second = try await pack("second", ["a": "2"])
     let script = "exec \"$0\" diff \"$1\" \"$2\" > /dev/full"
@@ -86,7 +88,7 @@ import Testing
     #expect(outcome.status == 2)
   }
 
-  @Test func `nothing that a snapshot holds steers the terminal or breaks a line`() async throws {
+  @Test func `control characters and line breaks of a snapshot are escaped`() async throws {
     let escape = "\u{1B}[31m\u{202E}\u{7}"
     let first = try await pack(
       "first", ["a\(escape)": "1", "b": "{\"x\(escape)\":\"\(escape)\\u001b\"}", "c": escape])
@@ -99,7 +101,7 @@ import Testing
     }
   }
 
-  @Test func `long values keep to 80 columns`() async throws {
+  @Test func `long values are shortened to 80 columns`() async throws {
     let text = String(repeating: "long ", count: 100)
     let first = try await pack("first", ["a": "{\"text\":\"\(text)\",\"x\":[\"\(text)\"]}"])
     let second = try await pack("second", ["a": "{\"text\":\"\(text)!\"}"])
@@ -112,7 +114,7 @@ import Testing
 
   // MARK: inspect
 
-  @Test func `inspect shows modules, recordings and everything else`() async throws {
+  @Test func `inspect shows modules, recordings and other files`() async throws {
     let zip = try await pack(
       "first", ["feed": String(repeating: "x", count: 2000), "profile": "1", "other": "2"])
     let unpacked = folder.file("unpacked")
@@ -132,7 +134,7 @@ import Testing
     #expect(outcome.lines.contains("     2.0 kB  News      complete"))
     #expect(outcome.lines.contains("     2.0 kB  Podcasts  1 of 21, missing:"))
     #expect(outcome.text.contains("podcasts/20"))
-    #expect(outcome.lines.contains("             1 identifier of no module"))
+    #expect(outcome.lines.contains("             1 identifier in no module"))
     #expect(outcome.lines.contains("Recordings   3, 2.0 kB"))
     #expect(outcome.lines.contains("     2.0 kB  ██████████  feed"))
     #expect(outcome.lines.contains("        1 B  █           profile"))
@@ -145,7 +147,7 @@ import Testing
 
   // MARK: single files
 
-  @Test func `curl gets a file out of a bundle byte for byte, compressed or not, or a part`() async throws {
+  @Test func `curl downloads a file of a bundle, compressed or not, whole or in part`() async throws {
     let server = try await TestServer(storage: folder.file("storage"))
     let text = (0..<200_000).map { "line \($0 &* 7919 % 65_537)\n" }.joined()
     let zip = try await pack("first", ["news/feed.txt": text, "b.bin": "\u{1}\u{2}"])

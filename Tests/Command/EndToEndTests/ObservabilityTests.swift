@@ -1,14 +1,14 @@
 import Foundation
+import Observability
 import SystemIO
 import TestSupport
 import Testing
 
 @testable import snapshot
 
-/// What is left of requests to the built command: lines and numbers.
+/// The log lines and metrics of requests to the built command.
 @Suite struct ObservabilityTests {
-  @Test func `requests are counted, logged and accounted for under the id that the client gave`() async throws
-  {
+  @Test func `requests are counted, logged and audited with the id of the client`() async throws {
     let folder = try TemporaryFolder()
     let storage = folder.file("storage")
     let server = try await TestServer(storage: storage)
@@ -28,21 +28,18 @@ import Testing
     #expect(text.contains("\nhttp_connections_open 1\n"))
     #expect(text.contains("\nsnapshot_catalog_lag_records 0\n"))
     #expect(await server.program.stop(SIGKILL) != 0)
-    // The line was there before the answer: no end of the process takes it back.
+    // The line was written before the response, so that it survives any end of the process.
     let audit = try String(contentsOf: storage.appending(path: "audit.log"), encoding: .utf8)
     #expect(audit.contains(#""request":"mine-1","action":"readScrub""#))
     #expect(audit.split(separator: "\n").count == 1)
   }
 
-  @Test func `every metric is in the article`() throws {
+  @Test func `the article describes every metric`() throws {
     let root = PackageFolder.url().appending(path: "Sources/Server")
     let article = try String(
       contentsOf: root.appending(path: "SnapshotServer/SnapshotServer.docc/Observability.md"), encoding: .utf8
     )
-    let names = try String(
-      contentsOf: root.appending(path: "Observability/MetricName.swift"), encoding: .utf8
-    )
-    .matches(of: /case \w+ = "(\w+)"/).map { String($0.1) }
+    let names = MetricName.allCases.map(\.rawValue)
     #expect(names.count > 10)
     for name in names { #expect(article.contains("`\(name)`"), "\(name)") }
     #expect(article.matches(of: /\| `(http|snapshot)_/).count <= names.count)

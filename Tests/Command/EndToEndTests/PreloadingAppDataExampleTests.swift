@@ -5,7 +5,7 @@ import SnapshotFormat
 import TestSupport
 import Testing
 
-/// The article's lines, run as they stand there.
+/// The lines of the article, compiled and run.
 @Suite struct PreloadingAppDataExampleTests {
   private static let article = "Sources/App/DataSnapshots/DataSnapshots.docc/PreloadingAppData.md"
 
@@ -13,7 +13,7 @@ import Testing
     try AppDataFixture(["Documents/notes.json": "[1, 2, 3]", "Library/state": "half-finished"])
   }
 
-  @Test func `the bundle is preloaded as the article says`() throws {
+  @Test func `the example for preloading works`() throws {
     let files = try bundle()
     let (fixture, container) = (files.bundle, files.container)
 
@@ -32,7 +32,7 @@ import Testing
     try DocumentedExample.check(article: Self.article, code: #filePath, marker: "PreloadingAppData")
   }
 
-  @Test func `it travels with a bug report as the article says`() async throws {
+  @Test func `the example for bug reports works`() async throws {
     let files = try bundle()
     let server = try await TestServer(storage: files.folder.file("storage"))
     let client = try SnapshotAPIClient(server: server.url)

@@ -3,11 +3,11 @@ import SnapshotFormat
 import TestSupport
 import Testing
 
-/// The built command, as a user has it.
+/// Runs the built command.
 enum Product {
   static let path = Tool.products.appending(path: "snapshot").path
 
-  /// Runs `snapshot` with `arguments` to its end.
+  /// Runs `snapshot` with `arguments` and waits for its end.
   static func run(
     _ arguments: [String], environment: [String: String] = [:], folder: URL? = nil
   ) async throws -> Tool.Outcome {
@@ -15,12 +15,12 @@ enum Product {
   }
 }
 
-/// `snapshot serve` on a free port over a storage of its own.
+/// A running `snapshot serve` on a free port with a storage of its own.
 struct TestServer {
   let program: RunningProgram
   let url: URL
 
-  /// - Parameter limits: options of `prlimit`, to run under these.
+  /// - Parameter limits: options of `prlimit` for resource limits.
   init(
     storage: URL, _ arguments: [String] = [], environment: [String: String] = [:], limits: [String] = []
   ) async throws {
@@ -33,13 +33,13 @@ struct TestServer {
     url = try #require(URL(string: String(program.firstLine.dropFirst(prefix.count))))
   }
 
-  /// An address on the server, such as `/v1/snapshots/…`.
+  /// The URL of a path on the server, such as `/v1/snapshots/…`.
   func address(_ path: String) -> String { url.absoluteString + path }
 }
 
-/// Bundles to send, made by the command itself.
+/// Creates bundles with the command.
 enum Sample {
-  /// A bundle of `count` recordings of some hundred bytes each; `seed` makes their bytes differ.
+  /// Creates a bundle of `count` recordings of some hundred bytes each. `seed` determines their bytes.
   static func bundle(in folder: TemporaryFolder, count: Int = 3, seed: Int = 0) async throws -> (
     URL, SnapshotID
   ) {
@@ -54,7 +54,7 @@ enum Sample {
   }
 }
 
-/// curl, with the status and the body apart.
+/// A request with curl, and the status and body of the response.
 struct Curl {
   let status: Int
   let body: Data
@@ -82,7 +82,7 @@ struct Curl {
       .map { $0.dropFirst(name.count + 1).trimmingCharacters(in: .whitespaces) }
   }
 
-  /// The body as JSON.
+  /// The body parsed as JSON.
   var json: [String: Any] {
     get throws { try #require(try JSONSerialization.jsonObject(with: body) as? [String: Any]) }
   }

@@ -4,7 +4,7 @@ import SnapshotClient
 import TestSupport
 import Testing
 
-/// The README's lines for an app, run as they stand there.
+/// The README's lines for an app, compiled and run.
 @Suite struct ReadmeExampleTests {
   @Test func `the ten lines for an app work`() async throws {
     let folder = try TemporaryFolder()
@@ -17,24 +17,24 @@ import Testing
     let snapshots = SnapshotMode(folder: storage)
     snapshots.register(module: "Feed", files: ["feed", "profile"])
     let client = try SnapshotAPIClient(server: server)
-    let reporter = try BugReporter(queue: queue, client: client) { report, zip in
-      try await snapshots.makeSnapshot(report: report, to: zip)
+    let reporter = try BugReporter(queue: queue, client: client) { bug, zip in
+      try await snapshots.makeSnapshot(report: bug.report, note: bug.note, fields: bug.fields, to: zip)
     }
 
-    // Wherever data passes: the one line.
+    // Where data enters the app, before it is decoded:
     snapshots.state = .recording
     let feed = snapshots.process(data: downloaded, uniqueIdentifier: "feed")
 
-    // When the user reports a bug: its UUID is there at once, and it gets to the server by itself.
-    let id = try await reporter.attach(report: ReportID(validating: "BUG-123"))
+    // When the user reports a bug. Returns the snapshot's UUID without waiting for the network:
+    let id = try await reporter.attach(report: ReportID(validating: "BUG-123"), note: "The feed is empty")
     // example: README end
     #expect(await reporter.queue.outcome(of: id)?.state == .done)
     await reporter.queue.close()
 
     // example: README later begin
-    // When a developer wants to see it, in another app of the same kind:
+    // In a developer's build of the same app:
     try await client.fetch(id, to: download)
-    try await snapshots.activate(bundle: download)  // from here on `process` gives what the user saw
+    try await snapshots.activate(bundle: download)  // `process` now returns what the user saw
     // example: README later end
 
     #expect(feed == downloaded)
@@ -42,7 +42,7 @@ import Testing
     #expect(snapshots.process(data: Data("today".utf8), uniqueIdentifier: "feed") == downloaded)
   }
 
-  @Test func `the README shows just those lines`() throws {
+  @Test func `the README shows exactly those lines`() throws {
     for marker in ["README", "README later"] {
       try DocumentedExample.check(article: "README.md", code: #filePath, marker: marker)
     }

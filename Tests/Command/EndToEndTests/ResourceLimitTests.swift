@@ -3,11 +3,11 @@ import SnapshotFormat
 import TestSupport
 import Testing
 
-/// What the server does when the system gives it no more.
+/// The behaviour of the server at the system's resource limits.
 @Suite(.enabled(if: Tool.find("prlimit") != nil, "prlimit sets the limits"))
 struct ResourceLimitTests {
   @Test(.disabled(if: Sanitizer.isActive, "the limit ends ThreadSanitizer itself"))
-  func `a file past the process's limit is refused, and nothing of it is kept`() async throws {
+  func `an upload beyond the file size limit is refused and leaves no file`() async throws {
     let folder = try TemporaryFolder()
     let (small, large) = (
       try await Self.bundle(of: 1000, in: folder), try await Self.bundle(of: 300_000, in: folder)
@@ -23,7 +23,7 @@ struct ResourceLimitTests {
   }
 
   @Test
-  func `without a descriptor left for connections it serves whom it knows, and takes others up again later`()
+  func `without free descriptors the server serves existing connections, and accepts others later`()
     async throws
   {
     let folder = try TemporaryFolder()
@@ -46,7 +46,7 @@ struct ResourceLimitTests {
       #expect(try get("/healthz", known) == 200)
       var others = try (0..<80).map { _ in try RawHTTPClient(port: port) }
       for client in others { try client.send("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n") }
-      // Some descriptors are kept from connections, for files.
+      // Some descriptors are reserved for files.
       for _ in 0..<100 { #expect(try get("/v1/snapshots/\(id).zip", known) == 200) }
       try known.send(
         "PUT /v1/reports/R/snapshots/\(SnapshotID()) HTTP/1.1\r\nHost: a\r\n"
@@ -63,7 +63,7 @@ struct ResourceLimitTests {
   }
 
   private static func bundle(of count: Int, in folder: TemporaryFolder) async throws -> URL {
-    // Bytes that no deflate makes fewer.
+    // Incompressible bytes.
     var generator = SystemRandomNumberGenerator()
     let bytes = Data((0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
     try folder.write(bytes, to: "source-\(count)/data")

@@ -4,13 +4,13 @@ import SnapshotFormat
 import TestSupport
 import Testing
 
-/// Uploads that go on, through the end of the command and of the server.
+/// Uploads that continue after the command or the server has ended.
 @Suite struct ResumableUploadTests {
   private let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// A folder whose bundle has some four megabytes.
+  /// Creates a folder whose bundle has about four megabytes.
   private func makeSource() throws -> URL {
     var generator = SystemRandomNumberGenerator()
     let bytes = (0..<500_000).flatMap { _ in
@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(5 * Sanitizer.slowness)))
-  func `an upload goes on after both ends were killed, and sends only the rest`() async throws {
+  func `an upload continues after both ends were killed, with only the missing bytes`() async throws {
     let source = try makeSource()
     let storage = folder.file("storage")
     let first = try await TestServer(storage: storage)
@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(5 * Sanitizer.slowness)))
-  func `an upload that the server lost begins again, and the command says so`() async throws {
+  func `an upload that the server lost starts again with a message`() async throws {
     let source = try makeSource()
     let first = try await TestServer(storage: folder.file("storage"))
     let proxy = try CuttingProxy(to: port(of: first), .eachAfterSending(70_000))
@@ -80,11 +80,12 @@ import Testing
     proxy.change(to: try port(of: second), .never)
     let outcome = try await Product.run(upload)
     #expect(outcome.status == 0, "\(outcome.errors)")
-    #expect(outcome.errors.contains("The upload begins again from the start: the server has no such upload"))
+    #expect(
+      outcome.errors.contains("The upload starts again from the first byte: the server has no such upload"))
     #expect(!FileManager.default.fileExists(atPath: folder.file("source.upload").path))
   }
 
-  @Test func `what was packed for an upload that could not begin is what goes out later`() async throws {
+  @Test func `a bundle packed for an upload that could not begin is sent later`() async throws {
     let source = try makeSource()
     let closed = try ScriptedServer.unusedPort()
     let upload = ["upload", source.path, "--report", "BUG-1", "--resume", "--server"]
@@ -95,14 +96,13 @@ import Testing
     let server = try await TestServer(storage: folder.file("storage"))
     let outcome = try await Product.run(upload + [server.url.absoluteString])
     #expect(outcome.status == 0, "\(outcome.errors)")
-    #expect(outcome.errors.contains("Going on with what was packed"))
+    #expect(outcome.errors.contains("Continuing with the bundle packed earlier"))
     let id = try #require(outcome.lines.first)
     #expect(try await Curl([server.address("/v1/snapshots/\(id).zip")]).body == bundle)
     #expect(!FileManager.default.fileExists(atPath: folder.file("source.upload").path))
   }
 
-  @Test func `an upload in pieces for a proxy arrives, and a proxy that takes nothing is none`() async throws
-  {
+  @Test func `an upload in pieces arrives, and a maximum size of zero is refused`() async throws {
     let source = try makeSource()
     let server = try await TestServer(storage: folder.file("storage"))
     let outcome = try await Product.run([
@@ -116,16 +116,16 @@ import Testing
     #expect(refused.status == 64)
   }
 
-  /// Every so-maniest position, or each where the environment says so.
+  /// Every 97th position, or every position if the environment variable is set.
   private static func positions(upTo end: Int) -> [Int] {
     let step = ProcessInfo.processInfo.environment["CUT_EVERYWHERE"] == nil ? 97 : 1
     return Array(stride(from: 0, to: end, by: step))
   }
 
-  @Test func `wherever a connection breaks, the server has the bundle, and has it once`() async throws {
+  @Test func `wherever a connection breaks, the server receives the bundle exactly once`() async throws {
     let (zip, _) = try await Sample.bundle(in: folder, count: 1)
     let bundle = try Data(contentsOf: zip)
-    // Of some uploads the opening is answered into the void: nobody goes on with these.
+    // The response to the creation of some uploads is lost, so that no client continues them.
     let server = try await TestServer(
       storage: folder.file("storage"),
       environment: [
@@ -153,7 +153,7 @@ import Testing
     #expect((count as? [Any])?.count == min(cuts.count, 1000))
   }
 
-  @Test func `nothing is left beside a source that can't be uploaded`() async throws {
+  @Test func `a source that cannot be uploaded leaves no state`() async throws {
     let outcome = try await Product.run(["upload", folder.file("missing").path, "--report", "B", "--resume"])
     #expect(outcome.status == 2)
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPEngine
 import SnapshotFormat
+import SnapshotServer
 import SnapshotStore
 import SystemIO
 import TestSupport
@@ -9,10 +10,10 @@ import Yams
 
 @testable import snapshot
 
-/// How the server is started and ended.
+/// Starting and stopping the server.
 @Suite struct ServeTests {
   @Test(arguments: [SIGTERM, SIGINT])
-  func `it says where it listens, in one line, and ends well when told to`(signal: Int32) async throws {
+  func `it prints its address in one line, and stops cleanly at a signal`(signal: Int32) async throws {
     let folder = try TemporaryFolder()
     let server = try await TestServer(storage: folder.file("storage"))
     #expect(server.url.host() == "127.0.0.1")
@@ -20,7 +21,8 @@ import Yams
     #expect(await server.program.stop(signal) == 0)
   }
 
-  @Test func `beyond loopback it wants to be told so`() async throws {
+  @Test func `without tokens it listens on other addresses than loopback only with --insecure`() async throws
+  {
     let folder = try TemporaryFolder()
     let outcome = try await Product.run([
       "serve", "--host", "0.0.0.0", "--port", "0", "--storage", folder.file("storage").path,
@@ -30,7 +32,7 @@ import Yams
     #expect(outcome.output.isEmpty)
   }
 
-  @Test func `flags win over the environment, and that over the file`() async throws {
+  @Test func `flags take precedence over the environment, and this over the file`() async throws {
     let folder = try TemporaryFolder()
     let file = try folder.write(
       Data("server:\n  storage: \(folder.file("from-file").path)\n  port: 1\n".utf8), to: "server.yaml")
@@ -57,13 +59,15 @@ import Yams
       (["SNAPSHOT_SERVER_LIMITS_CONNECTIONS": "0"], "server.limits.connections"),
       (["SNAPSHOT_SERVER_LIMITS_HEAD_SECONDS": "10s"], "server.limits.headSeconds"),
     ] as [([String: String], String)])
-  func `a setting that can't be used is named`(environment: [String: String], key: String) async throws {
+  func `an error for an invalid setting names the setting`(environment: [String: String], key: String)
+    async throws
+  {
     let outcome = try await Product.run(["serve"], environment: environment)
     #expect(outcome.status == 2)
     #expect(outcome.errors.contains(key))
   }
 
-  @Test func `a settings file that is missing or broken is named`() async throws {
+  @Test func `an error for a missing or malformed settings file names the file`() async throws {
     let folder = try TemporaryFolder()
     let broken = try folder.write(Data("server: [".utf8), to: "broken.yaml")
     for path in [folder.file("missing.yaml").path, broken.path] {
@@ -88,7 +92,7 @@ import Yams
     #expect(Set(limits?.keys.map(\.self) ?? []) == Set(ServerSettings.limitSettings.map(\.name)))
   }
 
-  @Test func `limits and trusted proxies are taken from the settings`() throws {
+  @Test func `limits and trusted proxies are read from the settings`() throws {
     let names = Dictionary(
       uniqueKeysWithValues: ServerSettings.limitSettings.enumerated().map { index, setting in
         ("server.limits.\(setting.name)", "\(index + 7)")
@@ -105,7 +109,7 @@ import Yams
     #expect(settings.limits == limits)
   }
 
-  @Test func `rules are taken from the settings`() throws {
+  @Test func `retention rules are read from the settings`() throws {
     let flags = [
       "age": "90d", "countPerReport": "3", "totalBytes": "1000", "interval": "5m", "quotaBytes": "2000",
       "applications": "com.example.beta age=14d countPerReport=5 totalBytes=10, com.example.app age=never",
@@ -130,7 +134,7 @@ import Yams
       (nil, "", true), (nil, "10.0.0.1", false), ("automatic", "10.0.0.1", false), ("true", "10.0.0.1", true),
       ("false", "", false), ("automatic", "", true),
     ] as [(String?, String, Bool)])
-  func `no interim answer is sent through a trusted proxy unless the settings say so`(
+  func `interim responses are sent through a trusted proxy only if enabled`(
     told: String?, proxies: String, isSent: Bool
   ) throws {
     var flags = ["server.trustedProxies": proxies]
@@ -140,7 +144,7 @@ import Yams
     #expect(settings.sendsInterimAnswers == isSent)
   }
 
-  @Test func `how uploads are offered is taken from the settings`() throws {
+  @Test func `the upload protocols are read from the settings`() throws {
     let flags = [
       "interimAnswers": "false", "origins": "https://example.com", "open": "7", "openPerToken": "3",
       "openPerAddress": "2", "empty": "5m", "idle": "2h", "age": "1d",
@@ -165,7 +169,7 @@ import Yams
     }
   }
 
-  @Test func `a port that is taken is named`() async throws {
+  @Test func `an error for a port in use names the port`() async throws {
     let folder = try TemporaryFolder()
     let first = try await TestServer(storage: folder.file("first"))
     let port = try #require(first.url.port)
@@ -176,7 +180,7 @@ import Yams
     #expect(second.errors.contains("\(port)"))
   }
 
-  @Test func `logs are JSON lines where no terminal reads them`() async throws {
+  @Test func `logs are JSON lines unless stderr is a terminal`() async throws {
     let folder = try TemporaryFolder()
     let server = try await TestServer(storage: folder.file("storage"))
     _ = try await Curl([server.address("/v1/nothing")])

@@ -1,10 +1,11 @@
 import Foundation
+import SnapshotServer
 import TestSupport
 import Testing
 
 @testable import snapshot
 
-/// What a settings file may say, and what is refused with its name and line.
+/// The contents of a settings file, and its errors with a name and a line.
 @Suite struct SettingsFileTests {
   private let folder: TemporaryFolder
 
@@ -27,19 +28,19 @@ import Testing
     ("server:\n  port:\n    http: 1\n", "server.port.http (line 3 of "),
     ("server:\n  log: {}\n", "server.log (line 2 of "), ("serve:\n", "serve (line 1 of "),
   ])
-  func `a name that is no setting's is refused`(text: String, named: String) throws {
+  func `an unknown name is refused`(text: String, named: String) throws {
     let refusal = try refusal(of: text)
     #expect(refusal.hasPrefix("There is no setting \(named)"), "\(refusal)")
     #expect(refusal.contains(folder.file("server.yaml").path))
   }
 
-  @Test func `a value where other settings belong is refused`() throws {
+  @Test func `a value for a group of settings is refused`() throws {
     for (text, key) in [("server: 8080\n", "server"), ("server:\n  limits: 5\n", "server.limits")] {
       #expect(try refusal(of: text).hasPrefix("The setting \(key) is ‘"))
     }
   }
 
-  @Test func `a list is refused, whatever it is for`() throws {
+  @Test func `a list is refused for every setting`() throws {
     for text in [
       "server:\n  trustedProxies: [10.0.0.0/8]\n", "server:\n  trustedProxies:\n    - 10.0.0.0/8\n",
       "server:\n  nothing: []\n", "server:\n  - port: 1\n",
@@ -49,7 +50,7 @@ import Testing
     #expect(try refusal(of: "- server\n").contains("server.yaml is a list"))
   }
 
-  @Test func `what is no mapping, or says a thing twice, is refused`() throws {
+  @Test func `a document that is not a mapping or repeats a name is refused`() throws {
     for text in ["server", "server: [", "server:\n  port: 1\n  port: 2\n", "? [a]\n: 1\n"] {
       #expect(try refusal(of: text).contains(folder.file("server.yaml").path), "\(text)")
     }
@@ -59,11 +60,11 @@ import Testing
     "", "# server:\n", "---\n", "{}", "server:\n",
     "server:\n  limits:\n    # connections: 5\n  uploads: {}\n",
   ])
-  func `what sets nothing leaves the defaults`(text: String) throws {
+  func `a file without settings leaves the defaults`(text: String) throws {
     #expect(try settings(text) == ServerSettings(port: 8080, storage: "Storage"))
   }
 
-  @Test func `a file may be missing, unless it was asked for`() throws {
+  @Test func `a missing file is an error only if it is required`() throws {
     let missing = folder.file("missing.yaml").path
     #expect(
       try ServerSettings(environment: [:], file: missing, fileIsRequired: false)
@@ -71,13 +72,13 @@ import Testing
     #expect(throws: CommandFailure.self) {
       try ServerSettings(environment: [:], file: missing, fileIsRequired: true)
     }
-    // One that can't be read is there all the same.
+    // A file that exists but cannot be read is always an error.
     #expect(throws: CommandFailure.self) {
       try ServerSettings(environment: [:], file: folder.url.path, fileIsRequired: false)
     }
   }
 
-  @Test func `the server does not start with a setting that is none`() async throws {
+  @Test func `the server does not start with an unknown setting`() async throws {
     try folder.write(Data("server:\n  prot: 1\n".utf8), to: "Config/server.yaml")
     let outcome = try await Product.run(["serve", "--port", "0"], folder: folder.url)
     #expect(outcome.status == 2)

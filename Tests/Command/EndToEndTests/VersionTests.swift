@@ -5,9 +5,9 @@ import Testing
 
 @testable import snapshot
 
-/// Which version this is, and who says so.
+/// The version of the product, and where it is shown.
 @Suite struct VersionTests {
-  @Test func `the command says its version, alone`() async throws {
+  @Test func `the command prints only its version`() async throws {
     let outcome = try await Product.run(["--version"])
     #expect(outcome.status == 0)
     #expect(outcome.text == ProductVersion.current + "\n")
@@ -15,7 +15,7 @@ import Testing
     #expect(try await Product.run(["--help"]).text.contains("--version"))
   }
 
-  @Test func `the version of an application is not taken for it`() async throws {
+  @Test func `the version option of a subcommand does not print the product's version`() async throws {
     let outcome = try await Product.run(["list", "--version", "3.1", "--after", "nonsense"])
     #expect(outcome.status == 64)
     #expect(outcome.errors.contains("‘nonsense’"))
@@ -23,14 +23,14 @@ import Testing
     #expect(try await Product.run(["serve", "--version"]).status == 64)
   }
 
-  @Test func `the server logs which version it is`() async throws {
+  @Test func `the server logs its version`() async throws {
     let folder = try TemporaryFolder()
     let server = try await TestServer(storage: folder.file("storage"))
     await server.program.stop()
     #expect(try server.program.errors.contains(#""version":"\#(ProductVersion.current)""#))
   }
 
-  @Test func `the changelog has no other version for it`() throws {
+  @Test func `the changelog has the same version`() throws {
     #expect(ProductVersion.current.wholeMatch(of: /\d+\.\d+\.\d+/) != nil)
     let changelog = try String(
       contentsOf: DockerTests.root.appending(path: "CHANGELOG.md"), encoding: .utf8)

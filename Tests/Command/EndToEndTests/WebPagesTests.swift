@@ -3,7 +3,7 @@ import SnapshotFormat
 import TestSupport
 import Testing
 
-/// The web pages as a person uses them: a real browser before the real command.
+/// The web pages of the real command in a real browser.
 @Suite(
   .serialized, .timeLimit(.minutes(3 * Sanitizer.slowness)),
   .enabled(if: Browser.isInstalled, "Install chromium and chromium-driver: make setup"))
@@ -16,7 +16,7 @@ struct WebPagesTests {
     storage = folder.file("storage")
   }
 
-  /// Runs `body` with a server and a browser; both are gone afterwards.
+  /// Calls `body` with a server and a browser, and ends both afterwards.
   private func withBrowser(
     width: Int = 1280, hasScripts: Bool = true, _ body: (TestServer, Browser) async throws -> Void
   ) async throws {
@@ -54,12 +54,12 @@ struct WebPagesTests {
     try #require(URL(string: server.address(path)))
   }
 
-  /// Whether nothing sticks out at the side of the screen, for which phones would make the page smaller.
+  /// Whether the page fits into the width of the screen. Otherwise phones would shrink it.
   private func fits(_ browser: Browser) async throws -> Bool {
     try await browser.evaluate("document.documentElement.scrollWidth <= screen.width") == "true"
   }
 
-  @Test func `a developer signs in, searches, looks into a snapshot, compares, and signs out`() async throws {
+  @Test func `a developer signs in, searches, inspects a snapshot, compares, and signs out`() async throws {
     try await withBrowser { server, browser in
       let admin = try await token("--scope", "admin", "--name", "Ada")
       let good = try await attach(["feed.json": #"{"unread": 1, "seldom": 2}"#], to: server, token: admin)
@@ -76,12 +76,12 @@ struct WebPagesTests {
       #expect(try await browser.text("header").contains("Ada"))
       #expect(try await browser.evaluate("document.cookie") == "")
 
-      // The file, made legible.
+      // The file, formatted.
       try await browser.follow("#recordings table a")
       #expect(try await browser.text("main").contains("-1"))
       #expect(try await browser.has(".json details"))
 
-      // By the first page: words, and then the other snapshot's UUID.
+      // From the start page: a text search, and then the other snapshot's UUID.
       try await browser.open(url("/", on: server))
       try await browser.type("feed", into: "#text")
       try await browser.follow("form.search button.main")
@@ -127,7 +127,7 @@ struct WebPagesTests {
     }
   }
 
-  @Test func `nothing of a hostile snapshot runs`() async throws {
+  @Test func `scripts in a hostile snapshot never run`() async throws {
     let attack = "document.title='hacked';window.hacked=1"
     let names = [
       "<img src=x onerror=\(attack)>.json", "\"><svg onload=\(attack)>.txt", "{{{constructor}}}.json",
@@ -166,14 +166,14 @@ struct WebPagesTests {
     }
   }
 
-  @Test func `a link on another site opens the page for who has signed in`() async throws {
+  @Test func `a link on another site opens the page if the user has signed in`() async throws {
     try await withBrowser { server, browser in
       let admin = try await token("--scope", "admin")
       let id = try await attach(["feed.json": "{}"], to: server, token: admin)
       try await browser.open(url("/sign-in", on: server))
       try await browser.type(admin, into: "#token")
       try await browser.follow("main form button")
-      // A page of another site, as browsers see it: of no site at all.
+      // For browsers, a page from a file belongs to another site.
       let tracker = try folder.write(
         Data(#"<a id="link" href="\#(server.address("/snapshots/\(id)"))">BUG-7</a>"#.utf8),
         to: "tracker.html")
@@ -184,7 +184,7 @@ struct WebPagesTests {
     }
   }
 
-  @Test func `another site's form does nothing`() async throws {
+  @Test func `a form on another site has no effect`() async throws {
     try await withBrowser { server, browser in
       let id = try await attach(["feed.json": "{}"], to: server)
       try await browser.open(url("/snapshots/\(id)", on: server))

@@ -4,18 +4,18 @@
   import Glibc
 #endif
 
-/// The parser that the environment variable `FUZZED` names.
+/// The parser in the environment variable `FUZZED`.
 private let fuzzed: FuzzedParser = {
   let name = getenv("FUZZED").map { String(cString: $0) } ?? ""
   guard let parser = FuzzedParser(rawValue: name) else {
     let names = FuzzedParser.allCases.map(\.rawValue).joined(separator: ", ")
-    report("FUZZED is one of: \(names)")
+    report("FUZZED must be one of: \(names)")
     exit(64)
   }
   return parser
 }()
 
-/// What libFuzzer calls with each input. It keeps an input at which the process dies.
+/// libFuzzer calls this with each input. It stores an input at which the process crashes.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
   do {

@@ -5,14 +5,14 @@ extension FuzzedParser {
     var data: [UInt8] = []
     var consumed = 0
     var isComplete = false
-    /// What the last chunk still promises.
+    /// The number of bytes of the last chunk that are still missing.
     var remaining: Int64 = 0
   }
 
   private static let overheadLimit = 64
 
-  /// A body decodes alike however it arrives and however little room there is, and to what a reader finds that
-  /// takes it apart line by line.
+  /// A body decodes to the same bytes for every split of the input and every size of the output buffer. The result
+  /// equals that of a simple reader that parses the body line by line.
   func checkChunkedBody(_ input: [UInt8]) throws {
     let whole = decode(input, .whole, room: input.count)
     for splits in [Splits.bytes, .pieces] {
@@ -24,16 +24,17 @@ extension FuzzedParser {
     try checkReader(input, whole)
     guard let whole else { return }
     try require(
-      whole.consumed <= input.count && whole.data.count <= whole.consumed, "more comes out than goes in")
+      whole.consumed <= input.count && whole.data.count <= whole.consumed,
+      "the output is longer than the input")
     guard whole.isComplete else { return }
     let read = Self.readLineByLine(input)
     try require(read?.data == whole.data, "read line by line: \(read as Any)")
-    try require(read?.consumed == whole.consumed, "the end is elsewhere: \(read as Any)")
+    try require(read?.consumed == whole.consumed, "the end is at another position: \(read as Any)")
     let alone = decode(Array(input[..<whole.consumed]), .whole, room: whole.consumed)
-    try require(alone == whole, "what follows the body changes it")
+    try require(alone == whole, "bytes after the body change it")
   }
 
-  /// What comes out; `nil` where the coding is broken.
+  /// Decodes the body; `nil` if the coding is malformed.
   private func decode(_ input: [UInt8], _ splits: Splits, room: Int) -> Decoded? {
     var decoder = ChunkedDecoder(overheadLimit: Self.overheadLimit)
     var decoded = Decoded()
@@ -48,7 +49,7 @@ extension FuzzedParser {
           guard let step else { return nil }
           decoded.data += output[..<step.produced]
         } else {
-          // In the same memory, as the connection does it.
+          // Input and output use the same memory, as in a connection.
           step = try? piece.withUnsafeMutableBytes {
             try decoder.decode(UnsafeRawBufferPointer($0), into: $0)
           }
@@ -64,7 +65,7 @@ extension FuzzedParser {
     return decoded
   }
 
-  /// The reader in front of the decoder holds the body to its limit, and only to that.
+  /// The reader around the decoder enforces the limit of the body exactly.
   private func checkReader(_ input: [UInt8], _ whole: Decoded?) throws {
     var limits = HTTPLimits()
     (limits.bodyBytes, limits.chunkOverheadBytes) = (16, Self.overheadLimit)
@@ -86,12 +87,12 @@ extension FuzzedParser {
         let expected: HTTPBodyError? = isTooLarge ? .tooLarge(limit: limits.bodyBytes) : nil
         try require(failure == expected, "\(failure as Any) for \(whole.data.count) bytes in \(splits)")
       } else {
-        try require(failure != nil, "a broken coding is taken in \(splits)")
+        try require(failure != nil, "a malformed coding is accepted in \(splits)")
       }
     }
   }
 
-  /// A whole body in the simplest way: a line, so many bytes, a line, and so on.
+  /// Decodes a complete body in the simplest way: a line with a length, that number of bytes, a line break, and so on.
   private static func readLineByLine(_ input: [UInt8]) -> (data: [UInt8], consumed: Int)? {
     var rest = input[...]
     func line() -> [UInt8]? {

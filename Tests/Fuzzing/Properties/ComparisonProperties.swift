@@ -1,10 +1,10 @@
 @testable import SnapshotDiff
 
 extension FuzzedParser {
-  /// Comparing ends without a trap, stays within its limits, finds no change between a document and itself or another
-  /// spelling of it, and finds two documents different or equal in either order.
+  /// A comparison does not trap and stays within its limits. It finds no change between a document and itself or an
+  /// equivalent spelling, and its verdict does not depend on the order of the documents.
   ///
-  /// `input` is two contents, with the first 0xFF byte between them: no JSON and no text holds that byte.
+  /// `input` is two documents, separated by the first byte 0xFF, which occurs in no JSON and no text.
   func checkComparison(_ input: [UInt8]) throws {
     let first = Array(input.prefix { $0 != 0xFF })
     let second = Array(input.dropFirst(first.count + 1))
@@ -28,22 +28,23 @@ extension FuzzedParser {
   }
 
   private func checkBounds(_ detail: RecordingDifference.Detail, _ limits: ComparisonLimits) throws {
-    try require(detail.changeCount <= limits.changes, "\(detail.changeCount) changes are told")
+    try require(detail.changeCount <= limits.changes, "\(detail.changeCount) changes are reported")
     switch detail {
     case .json(let changes, let isComplete):
       try require(
-        isComplete || changes.count == limits.changes, "\(changes.count) changes, and no more are told")
+        isComplete || changes.count == limits.changes,
+        "\(changes.count) changes, but the result is incomplete")
       for change in changes {
-        try require(change.first != nil || change.second != nil, "nothing is told of \(change.place)")
+        try require(change.first != nil || change.second != nil, "no value is reported for \(change.place)")
         try require(change.place.steps.count <= limits.depth, "the path \(change.place) is too deep")
-        // A mark stands where something is left out at either end.
+        // An ellipsis marks an omission at either end.
         for shown in [change.first, change.second].compactMap(\.self) {
           try require(shown.utf8.count <= limits.excerptLength + 6, "\(shown) is longer than allowed")
         }
       }
     case .text(let changes, let isComplete):
       try require(
-        isComplete || changes.count == limits.changes, "\(changes.count) lines, and no more are told")
+        isComplete || changes.count == limits.changes, "\(changes.count) lines, but the result is incomplete")
       for change in changes { try require(change.place > 0, "line \(change.place)") }
     case .bytes, .beyondLimits: break
     }
@@ -58,7 +59,8 @@ extension FuzzedParser {
       case (.text(let changes, _), .text(let others, _)): changes.isEmpty == others.isEmpty
       case (.bytes(let first), .bytes(let second)): first == second
       case (.beyondLimits, .beyondLimits): true
-      // The first of the two is read first: one that is too large may stand before or behind one that is no JSON.
+      // The documents are read in order, so a document that is too large can be found before or after one that is not
+      // JSON.
       case (.beyondLimits, _), (_, .beyondLimits): true
       default: false
       }
@@ -70,7 +72,7 @@ extension FuzzedParser {
     switch compare(content, content, limits) {
     case .json(let changes, let isComplete):
       try require(changes.isEmpty && isComplete, "a document differs from itself: \(changes)")
-      // A byte order mark stands at the beginning only.
+      // A byte order mark is allowed only at the beginning.
       guard content.first != 0xEF else { return }
       guard case .json(let changes, true) = compare(content, padded, limits), changes.isEmpty else {
         throw BrokenProperty(description: "a document differs from itself with spaces around it")
@@ -82,17 +84,17 @@ extension FuzzedParser {
     }
   }
 
-  /// Two numbers are alike where, written out in full, they are spelt alike.
+  /// Two numbers are equal exactly if they have the same digits when written without an exponent.
   private func checkNumbers(_ first: [UInt8], _ second: [UInt8]) throws {
     guard let one = Self.writtenOut(first), let other = Self.writtenOut(second) else { return }
     guard case .json(let changes, _) = compare(first, second, .default) else {
-      throw BrokenProperty(description: "two numbers are no JSON")
+      throw BrokenProperty(description: "two numbers are not accepted as JSON")
     }
     try require(changes.isEmpty == (one == other), "\(one) and \(other): \(changes)")
   }
 
-  /// A number of JSON without an exponent and without zeros that count for nothing; `nil` for anything else, and for one
-  /// that would take too many digits.
+  /// A JSON number without an exponent and without insignificant zeros; `nil` if the bytes are not a number, or if it
+  /// would have too many digits.
   private static func writtenOut(_ bytes: [UInt8]) -> String? {
     let text = String(decoding: bytes, as: UTF8.self)
     guard let match = text.wholeMatch(of: /(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?/) else {

@@ -2,9 +2,9 @@ import HTTPSemantics
 import HTTPTypes
 
 extension FuzzedParser {
-  /// Tags are read as they are written, and the verdict is the one that RFC 9110 §13.2.2 reaches step by step.
+  /// Entity tags are parsed as they are formatted, and the result equals that of the steps in RFC 9110 §13.2.2.
   ///
-  /// `input` is of lines: `Name: value` for the conditions; `Tag:` and `Changed:` tell what is there.
+  /// `input` consists of lines: `Name: value` for the conditions; `Tag:` and `Changed:` for the current representation.
   func checkConditions(_ input: [UInt8]) throws {
     var fields: HTTPFields = [:]
     var current = Preconditions.Current()
@@ -25,7 +25,7 @@ extension FuzzedParser {
       for method in [HTTPRequest.Method.get, .head, .put, .post, .delete] {
         let verdict = preconditions.verdict(method, on: current)
         let expected = verdictByTheBook(fields, method, current)
-        try require(verdict == expected, "\(verdict) for \(method), \(expected) by the book")
+        try require(verdict == expected, "\(verdict) for \(method), \(expected) by the RFC")
       }
     }
     let isAllowed = preconditions.allowsRange(of: current.entityTag)
@@ -41,7 +41,8 @@ extension FuzzedParser {
   private func checkTags(_ text: String, against other: EntityTag?) throws {
     if let tag = EntityTag(text) {
       try require(tag.description == text, "\(text) is written as \(tag)")
-      try require(tag.matchesWeakly(tag) && tag.matchesStrongly(tag) != tag.isWeak, "\(tag) is not itself")
+      try require(
+        tag.matchesWeakly(tag) && tag.matchesStrongly(tag) != tag.isWeak, "\(tag) does not match itself")
     }
     if case .tags(let tags)? = EntityTag.Condition(text) {
       let written = tags.map(\.description).joined(separator: ", ")
@@ -50,12 +51,12 @@ extension FuzzedParser {
         guard let other else { continue }
         try require(
           tag.matchesWeakly(other) == tag.opaque.utf8.elementsEqual(other.opaque.utf8),
-          "\(tag) and \(other) are told apart by something else than their bytes")
+          "\(tag) and \(other) compare differently from their bytes")
       }
     }
   }
 
-  /// The steps of RFC 9110 §13.2.2, one by one, as they stand there.
+  /// The steps of RFC 9110 §13.2.2, implemented literally.
   private func verdictByTheBook(
     _ fields: HTTPFields, _ method: HTTPRequest.Method, _ current: Preconditions.Current?
   ) -> Preconditions.Verdict {

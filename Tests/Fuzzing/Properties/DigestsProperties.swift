@@ -2,7 +2,7 @@ import HTTPSemantics
 import HTTPTypes
 
 extension FuzzedParser {
-  /// A digest that is taken has 32 bytes and is read again as it is written.
+  /// An accepted digest has 32 bytes, and is parsed as it is formatted.
   func checkDigests(_ input: [UInt8]) throws {
     var fields: HTTPFields = [:]
     for line in String(decoding: input, as: UTF8.self).split(separator: "\n") {

@@ -1,8 +1,8 @@
 import HTTPSemantics
 
 extension FuzzedParser {
-  /// A disposition that is written can stand in a field, whatever is in the file's name, and is read as what it was;
-  /// a media type too.
+  /// A formatted disposition is a valid field value for every file name, and is parsed to the same value. The same
+  /// applies to a media type.
   func checkDispositions(_ input: [UInt8]) throws {
     let text = String(decoding: input, as: UTF8.self)
     try checkDisposition(.attachment(text))
@@ -31,6 +31,6 @@ extension FuzzedParser {
     let isComplete =
       (again?.fileName == nil) == (disposition.fileName == nil)
       && (again?.name == nil) == (disposition.name == nil)
-    try require(isComplete, "a name comes or goes in \(written)")
+    try require(isComplete, "a name is added or lost in \(written)")
   }
 }

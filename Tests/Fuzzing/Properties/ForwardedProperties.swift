@@ -3,8 +3,7 @@ import HTTPTypes
 import SystemIO
 
 extension FuzzedParser {
-  /// Nothing that stands before what the last proxy wrote changes it, in the same field or in one of its own; an
-  /// address is written as it is read.
+  /// Fields and elements before the last proxy's element do not change it. An address is formatted as it is parsed.
   ///
   /// Each line of `input` is a field.
   func checkForwarded(_ input: [UInt8]) throws {
@@ -31,7 +30,7 @@ extension FuzzedParser {
     let node = ForwardedNode.address("2001:db8::17", port: 4711)
     for forged in [lines + [proxy], [(lines + [proxy]).joined(separator: ", ")]] {
       var hops = ForwardedHops(in: Self.fields(forged))
-      try require(hops.next() == node, "\(forged) hides what the proxy says")
+      try require(hops.next() == node, "\(forged) hides the proxy's element")
     }
     if let line = lines.first, let block = AddressBlock(line) {
       try require(AddressBlock(block.description) == block, "\(line) is written as \(block)")

@@ -1,6 +1,6 @@
-/// A parser that reads what strangers send, and what must hold of it whatever that is.
+/// A parser of untrusted input, with the properties that must hold for every input.
 ///
-/// One place for both who try inputs: libFuzzer, which makes them up, and the tests, which replay those that are kept.
+/// Used by libFuzzer, which generates inputs, and by the tests, which replay the stored ones.
 enum FuzzedParser: String, CaseIterable, Sendable {
   case chunkedBody = "chunked-body"
   case comparison
@@ -19,7 +19,7 @@ enum FuzzedParser: String, CaseIterable, Sendable {
   case targets
   case zipDirectory = "zip-directory"
 
-  /// Gives `input` to the parser; throws a ``BrokenProperty`` where something does not hold.
+  /// Parses `input`; throws a ``BrokenProperty`` if a property does not hold.
   func check(_ input: [UInt8]) throws {
     switch self {
     case .chunkedBody: try checkChunkedBody(input)
@@ -42,12 +42,12 @@ enum FuzzedParser: String, CaseIterable, Sendable {
   }
 }
 
-/// Something that must hold and does not.
+/// A property that does not hold.
 struct BrokenProperty: Error, CustomStringConvertible {
   let description: String
 }
 
-/// Throws what is broken unless `holds`.
+/// Throws `broken` unless `holds`.
 func require(_ holds: Bool, _ broken: @autoclosure () -> String) throws(BrokenProperty) {
   guard holds else { throw BrokenProperty(description: broken()) }
 }

@@ -1,8 +1,8 @@
 import JSONText
 
 extension FuzzedParser {
-  /// A document is read as the same tokens wherever its pieces end; what comes first of a text is the same however much
-  /// of it is kept; and what was read is, written and read again, the same.
+  /// A document is parsed to the same tokens for every split. The beginning of a text does not depend on how much of it
+  /// is kept. Tokens that are formatted and parsed again are the same.
   func checkJSON(_ input: [UInt8]) throws {
     let whole = JSONTokens(Splits.whole.pieces(of: input))
     for splits in Splits.allCases {
@@ -12,7 +12,7 @@ extension FuzzedParser {
     var configuration = JSONTokenizer.Configuration()
     configuration.textLength = 3
     let short = JSONTokens([input[...]], configuration)
-    try require(short.failure == whole.failure, "with short texts it is wrong in another way")
+    try require(short.failure == whole.failure, "with short texts the error differs")
     for (cut, token) in zip(short.tokens, whole.tokens) {
       try require(
         cut.kind == token.kind && token.text.starts(with: cut.text) && cut.length == token.length,
@@ -20,23 +20,24 @@ extension FuzzedParser {
     }
     var end = 0
     for token in whole.tokens {
-      try require(token.range.lowerBound >= end && !token.range.isEmpty, "\(token.kind) lies in another")
-      try require(token.range.upperBound <= input.count, "\(token.kind) lies outside")
+      try require(
+        token.range.lowerBound >= end && !token.range.isEmpty, "\(token.kind) overlaps another token")
+      try require(token.range.upperBound <= input.count, "\(token.kind) is outside the input")
       end = token.range.upperBound
     }
     guard whole.failure == nil else { return }
-    try require(!whole.tokens.isEmpty, "nothing is a document")
+    try require(!whole.tokens.isEmpty, "a document has no tokens")
     configuration.textLength = .max
     configuration.keepsEscapes = true
     let spelt = JSONTokens([input[...]], configuration)
     let again = JSONTokens([spelt.written[...]])
     try require(
       again.failure == nil && again.tokens.map(\.kind) == whole.tokens.map(\.kind)
-        && again.tokens.map(\.text) == whole.tokens.map(\.text), "it is written as something else")
+        && again.tokens.map(\.text) == whole.tokens.map(\.text), "it is formatted as something else")
   }
 }
 
-/// All tokens of a document, and what is wrong with it.
+/// The tokens of a document, and the error if there is one.
 private struct JSONTokens: Equatable {
   struct Read: Equatable {
     let kind: JSONTokenizer.Token
@@ -75,7 +76,7 @@ private struct JSONTokens: Equatable {
     }
   }
 
-  /// The document again, with spaces between its tokens, from texts that are spelt as they were.
+  /// The document again, with spaces between its tokens and texts in their original spelling.
   var written: [UInt8] {
     var bytes: [UInt8] = []
     var before: JSONTokenizer.Token?

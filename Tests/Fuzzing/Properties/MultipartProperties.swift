@@ -12,10 +12,10 @@ extension FuzzedParser {
     }
   }
 
-  /// A form comes apart alike however it arrives; no part holds a boundary; and what came out, sent again in plain
-  /// dress, is the same.
+  /// A form is parsed to the same parts for every split. No part contains the boundary. Parts that are formatted in the
+  /// simplest form and parsed again are the same.
   ///
-  /// The first line of `input` is the boundary, the rest the body.
+  /// The first line of `input` is the boundary, the rest is the body.
   func checkMultipart(_ input: [UInt8]) throws {
     let lines = input.split(separator: 0x0A, maxSplits: 1, omittingEmptySubsequences: false)
     let boundary = String(decoding: lines[0], as: UTF8.self)
@@ -31,7 +31,7 @@ extension FuzzedParser {
     let delimiter = Array("\r\n--\(boundary)".utf8)
     for part in whole.parts {
       let data = Array("\r\n".utf8) + part.data
-      try require(!data.contains(delimiter), "a part holds the boundary")
+      try require(!data.contains(delimiter), "a part contains the boundary")
     }
     guard whole.failure == nil else { return }
     var plain: [UInt8] = []
@@ -48,7 +48,7 @@ extension FuzzedParser {
     try require(again == whole, "\(again as Any) once it is written again, \(whole) before")
   }
 
-  /// What comes out of a body; `nil` where there can't be such a boundary.
+  /// Parses a body; `nil` if the boundary is invalid.
   private func parse(
     _ body: [UInt8], _ boundary: String, _ splits: Splits, _ limits: MultipartParser.Limits
   ) -> Form? {

@@ -3,7 +3,7 @@ import HTTPTransport
 @testable import SnapshotFormat
 
 extension FuzzedParser {
-  /// Identifiers become file names that lead nowhere else, and come back; ids are read as they are written.
+  /// File names of identifiers stay in their folder and can be converted back. Ids are parsed as they are formatted.
   func checkNames(_ input: [UInt8]) throws {
     let text = String(decoding: input, as: UTF8.self)
     try checkRecordingName(RecordingName(text), of: text)
@@ -42,7 +42,7 @@ extension FuzzedParser {
         && file.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"/\\:*?\"<>|".utf8.contains($0) }
         && !file.hasPrefix(".") && !file.hasSuffix(".") && file == file.lowercased(),
       "the file of \(identifier.debugDescription) is \(file)")
-    try require(RecordingName(fileName: file) == name, "\(file) is read in another way")
+    try require(RecordingName(fileName: file) == name, "\(file) is parsed to another name")
     if let known = name.identifier {
       try require(known == identifier, "\(file) stands for \(known.debugDescription)")
     }

@@ -2,10 +2,10 @@ import HTTPSemantics
 import HTTPTransport
 
 extension FuzzedParser {
-  /// Every range lies in the file and holds something, none overlaps another, and each is what a client reads from
-  /// the `Content-Range` that it is answered with.
+  /// Every range is non-empty and in the file, and no two overlap. A client parses each range from the `Content-Range`
+  /// of its response.
   ///
-  /// The first line of `input` is the size, the rest the field.
+  /// The first line of `input` is the size, the rest is the field.
   func checkRanges(_ input: [UInt8]) throws {
     let lines = input.split(separator: 0x0A, maxSplits: 1, omittingEmptySubsequences: false)
     let size = max(0, Int64(String(decoding: lines[0], as: UTF8.self)) ?? 1000)
@@ -14,7 +14,7 @@ extension FuzzedParser {
     switch ByteRanges(field, size: size) {
     case .whole: break
     case .unsatisfiable:
-      // Only where every range begins behind the end.
+      // Only if every range begins after the end of the file.
       try require(field.contains("-"), "‘\(field)’ has no range")
     case .some(let ranges):
       try require((1...ByteRanges.maximumCount).contains(ranges.count), "\(ranges.count) ranges")
@@ -31,7 +31,7 @@ extension FuzzedParser {
       }
       let again = ranges.map { "\($0.lowerBound)-\($0.upperBound - 1)" }.joined(separator: ",")
       try require(
-        ByteRanges("bytes=\(again)", size: size) == .some(ranges), "\(ranges) is read in another way")
+        ByteRanges("bytes=\(again)", size: size) == .some(ranges), "\(ranges) is parsed to other ranges")
     }
     for size in [Int64(0), 1, 10, .max] { _ = ByteRanges(field, size: size) }
   }

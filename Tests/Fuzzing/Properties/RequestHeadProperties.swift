@@ -4,8 +4,8 @@ import SystemIO
 @testable import HTTPEngine
 
 extension FuzzedParser {
-  /// A head is taken or refused alike however it arrives; one that is taken says one thing only, to a reader of
-  /// ours and to a simple-minded one.
+  /// A head is accepted or refused for every split in the same way. An accepted head has only one meaning, for our
+  /// parser and for a simple one.
   func checkRequestHead(_ input: [UInt8]) throws {
     var small = HTTPLimits()
     (small.requestLineBytes, small.headBytes, small.fieldCount) = (48, 160, 4)
@@ -14,7 +14,7 @@ extension FuzzedParser {
       for splits in [Splits.bytes, .pieces] {
         let outcome = parse(input, splits, limits)
         switch (whole, outcome) {
-        // What is wrong may be seen sooner, and then be called by another name.
+        // With smaller pieces an error can be detected earlier and have another code.
         case (.refused, .refused): continue
         default: try require(whole == outcome, "\(whole) as a whole, \(outcome) in \(splits)")
         }
@@ -28,7 +28,7 @@ extension FuzzedParser {
     var parser = RequestParser(limits: limits)
     var outcome = RequestParser.Outcome.incomplete
     for end in splits.ends(in: input) where outcome == .incomplete {
-      // A copy of its own, so that nothing behind its end can be read unseen.
+      // A separate copy, so that a read past its end is detected.
       outcome = Array(input[..<end]).withUnsafeBytes { parser.parse($0) }
     }
     return outcome
@@ -37,10 +37,10 @@ extension FuzzedParser {
   private func checkHead(_ head: RequestHead, _ input: [UInt8], _ limits: HTTPLimits) throws {
     try require(head.length <= min(input.count, limits.headBytes), "the head has \(head.length) bytes")
     let bytes = Array(input[..<head.length])
-    try require(parse(bytes, .whole, limits) == .complete(head), "what follows the head changes it")
+    try require(parse(bytes, .whole, limits) == .complete(head), "bytes after the head change it")
     for span in [head.method, head.path, head.authority] + [head.query].compactMap(\.self) {
       try require(
-        span.start <= span.end && span.range.upperBound <= head.length, "a part lies outside: \(span)")
+        span.start <= span.end && span.range.upperBound <= head.length, "a part is outside the head: \(span)")
     }
     try checkFraming(of: head, bytes)
 
@@ -60,20 +60,20 @@ extension FuzzedParser {
     }
     try require(
       received.headerFields[.transferEncoding] == nil && received.headerFields[.connection] == nil,
-      "a handler sees what is said to the connection alone")
+      "a handler receives connection-specific fields")
   }
 
-  /// Reads the fields again in the simplest way and holds the framing against what is found.
+  /// Parses the fields again in the simplest way, and compares the framing.
   private func checkFraming(of head: RequestHead, _ bytes: [UInt8]) throws {
     let lines = bytes.split(separator: 0x0A).map { $0.last == 0x0D ? $0.dropLast() : $0 }
     try require(
       bytes.count { $0 == 0x0A } == bytes.count { $0 == 0x0D } && !bytes.contains(0),
-      "a line ends in something else than CR LF, or a NUL is there")
+      "a line does not end in CR LF, or contains a NUL")
     var values: [String: [String]] = [:]
     for line in lines where line.startIndex >= head.fieldsStart && !line.isEmpty {
       let parts = line.split(separator: 0x3A, maxSplits: 1, omittingEmptySubsequences: false)
       try require(
-        parts.count == 2 && parts[0].allSatisfy { $0 > 0x20 && $0 < 0x7F }, "a line is no field")
+        parts.count == 2 && parts[0].allSatisfy { $0 > 0x20 && $0 < 0x7F }, "a line is not a field")
       values[String(decoding: parts[0], as: UTF8.self).lowercased(), default: []]
         .append(String(decoding: parts[1], as: UTF8.self).trimmed)
     }
@@ -81,16 +81,16 @@ extension FuzzedParser {
     let codings = values["transfer-encoding", default: []]
     switch head.framing {
     case .length(let length):
-      try require(codings.isEmpty, "a coding is passed over")
+      try require(codings.isEmpty, "a coding is ignored")
       try require(
         lengths.isEmpty && length == 0
           || lengths.count == 1 && Int64(lengths[0]) == length && length >= 0
             && lengths[0].utf8.allSatisfy { (0x30...0x39).contains($0) },
-        "the length is \(length) where \(lengths) is said")
+        "the length is \(length) for the fields \(lengths)")
     case .chunked:
       try require(
         lengths.isEmpty && codings.count == 1 && codings[0].lowercased() == "chunked"
-          && head.minorVersion == 1, "chunked where \(lengths) and \(codings) are said")
+          && head.minorVersion == 1, "chunked for the fields \(lengths) and \(codings)")
     }
     let hosts = values["host", default: []]
     try require(hosts.count == 1 || head.minorVersion == 0 && hosts.isEmpty, "hosts: \(hosts)")
@@ -98,7 +98,7 @@ extension FuzzedParser {
 }
 
 extension String {
-  /// Without the spaces and tabs at both ends.
+  /// The text without spaces and tabs at both ends.
   fileprivate var trimmed: String {
     let isBlank = { (character: Unicode.Scalar) in character == " " || character == "\t" }
     let start = unicodeScalars.drop(while: isBlank)

@@ -6,9 +6,10 @@ import HTTPTypes
 #endif
 
 extension FuzzedParser {
-  /// Informational heads come out, then at most one final one, within the limit, and no field holds what ends a line.
+  /// The result is a number of informational heads and then at most one final head, within the limit. No field contains
+  /// a character that ends a line.
   ///
-  /// The lines of `input` are given one by one, as libcurl does.
+  /// The lines of `input` are passed one by one, as libcurl does.
   func checkResponseHead(_ input: [UInt8]) throws {
     #if os(Linux)
       var parser = ResponseHeadParser()
@@ -25,12 +26,12 @@ extension FuzzedParser {
       } catch is TransportError {
         return
       }
-      try require(taken <= TransportLimits.headBytes, "\(taken) bytes are taken")
+      try require(taken <= TransportLimits.headBytes, "\(taken) bytes are accepted")
       try require(
         responses.dropLast().allSatisfy { $0.status.kind == .informational },
         "the heads are \(responses.map(\.status))")
       for field in responses.flatMap(\.headerFields) {
-        // Other control characters may be kept (RFC 9110 §5.5), and a client has no better use for them.
+        // Other control characters can be kept (RFC 9110 §5.5); a client has no better use for them.
         try require(
           field.value.utf8.allSatisfy { $0 != 0x00 && $0 != 0x0A && $0 != 0x0D }
             && !field.name.rawName.isEmpty,

@@ -1,9 +1,9 @@
-/// The ways in which bytes may arrive: whole, one by one, and in pieces whose lengths follow from the bytes, so that
-/// an input that is found once fails every time.
+/// The ways to split an input: not at all, into single bytes, and into pieces whose lengths are derived from the input,
+/// so that a failure is reproducible.
 enum Splits: CaseIterable {
   case whole, bytes, pieces
 
-  /// Where each piece of `input` ends, the last one at its end.
+  /// The end of each piece of `input`; the last is the end of `input`.
   func ends(in input: [UInt8]) -> [Int] {
     switch self {
     case .whole: return [input.count]
@@ -30,7 +30,7 @@ enum Splits: CaseIterable {
   }
 }
 
-/// Numbers that follow from an input alone (FNV-1a, then xorshift).
+/// Pseudorandom numbers derived from an input (FNV-1a, then xorshift).
 struct Numbers {
   private var state: UInt64
 

@@ -5,10 +5,10 @@ import SystemIO
 @testable import HTTPEngine
 
 extension FuzzedParser {
-  /// Whatever a path decodes to, no segment of it leads up or ends a string, and what is taken from it goes back into
-  /// a path as it was.
+  /// No decoded segment of a path leads to a parent folder or contains a control character. The segments can be
+  /// converted back to a path.
   ///
-  /// `input` is a request's target.
+  /// `input` is the target of a request.
   func checkTargets(_ input: [UInt8]) throws {
     let text = String(decoding: input, as: UTF8.self)
     try checkEscapes(text)
@@ -46,11 +46,11 @@ extension FuzzedParser {
     guard let match = tree.match(segments) else { return }
     try require(
       match.remainder.allSatisfy { $0 != "." && $0 != ".." } && match.remainder.count <= segments.count,
-      "\(path) leaves a route \(match.remainder)")
+      "\(path) gives a route the remainder \(match.remainder)")
     for (_, value) in match.values {
       try require(
         !value.isEmpty && segments.contains { $0.utf8.starts(with: value.utf8) },
-        "\(path) gives a route \(value.debugDescription)")
+        "\(path) gives a route the value \(value.debugDescription)")
     }
   }
 

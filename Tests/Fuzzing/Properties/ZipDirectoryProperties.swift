@@ -17,8 +17,8 @@ extension FuzzedParser {
     return limits
   }()
 
-  /// An archive that opens keeps to its limits, its entries lie in it apart from each other and below any folder that
-  /// they are written to, and what can be read of it comes back out of an archive that is made of it.
+  /// An archive that opens stays within its limits. Its entries do not overlap, and are extracted only below the
+  /// destination folder. Its readable contents survive being written to another archive.
   func checkZipDirectory(_ input: [UInt8]) throws {
     let file = try scratchFile(input)
     try checkLooking(into: file)
@@ -26,13 +26,13 @@ extension FuzzedParser {
     guard let reader = try opened({ () throws(ZipError) in try ZipReader(file, limits: Self.limits) }) else {
       return
     }
-    try require(wide?.entries == reader.entries, "smaller limits take what larger ones refuse")
+    try require(wide?.entries == reader.entries, "smaller limits accept what larger ones refuse")
     let entries = reader.entries
     try require(entries.count <= Self.limits.entries, "\(entries.count) entries")
-    try require(Set(entries.map(\.name)).count == entries.count, "two entries of one name")
+    try require(Set(entries.map(\.name)).count == entries.count, "two entries with the same name")
     for entry in entries {
       try checkName(entry.name)
-      try require(reader.entry(named: entry.name) == entry, "\(entry.name) is found as another")
+      try require(reader.entry(named: entry.name) == entry, "\(entry.name) is found as another entry")
     }
     try checkDirectory(of: reader)
     try checkProfile(of: reader, input)
@@ -41,7 +41,7 @@ extension FuzzedParser {
     try checkContents(of: readable, in: reader)
   }
 
-  /// Looking into an archive that nobody has checked ends, and gives no more than the archive says it holds.
+  /// Reading from an unchecked archive terminates, and returns no more bytes than the archive declares.
   private func checkLooking(into file: File) throws {
     guard let directory = try opened({ () throws(ZipError) in try ZipDirectory(file, limits: Self.limits) })
     else { return }
@@ -53,7 +53,7 @@ extension FuzzedParser {
     _ = try opened { () throws(ZipError) in try directory.entries(from: 0, limit: .max) }
   }
 
-  /// Whoever looks into an archive that was checked finds what the check has found.
+  /// Reading a checked archive entry by entry finds the same entries as the check.
   private func checkDirectory(of reader: ZipReader) throws {
     let directory = try ZipDirectory(reader.file, limits: Self.limits)
     try require(
@@ -63,14 +63,14 @@ extension FuzzedParser {
       let line = try listing.next()
       try require(
         line?.name == entry.name && line?.size == entry.size && line?.crc32 == entry.crc32,
-        "\(entry.name) is listed as another")
+        "\(entry.name) is listed as another entry")
       try require(try directory.entry(named: entry.name) == entry, "\(entry.name) is not found")
     }
-    try require(try listing.next() == nil, "more is listed than there is")
+    try require(try listing.next() == nil, "too many entries are listed")
   }
 
-  /// What passes the strict profile has the same names for readers that go by the directory's bytes alone, for those
-  /// that go from the front to the back, and here; and each name stands there once.
+  /// In an archive that conforms to the strict profile, the names are the same in the central directory, in the local
+  /// headers from the first to the last, and in this reader. Each name is unique.
   private func checkProfile(of reader: ZipReader, _ input: [UInt8]) throws {
     guard
       let strict = try opened({ () throws(ZipError) in
@@ -79,12 +79,12 @@ extension FuzzedParser {
     else { return }
     try require(strict.entries == reader.entries, "the profiles have other entries")
     let names = strict.entries.map { Array($0.name.utf8) }
-    try require(Set(names).count == names.count, "two entries of one name")
-    try require(strict.entries.allSatisfy { $0.refusal == nil }, "an entry that can't be read")
+    try require(Set(names).count == names.count, "two entries with the same name")
+    try require(strict.entries.allSatisfy { $0.refusal == nil }, "an entry that cannot be read")
     let signature = (0...input.count - EndRecord.length).last { input.u32($0) == Signature.end }
     guard let end = signature else { throw BrokenProperty(description: "no end record") }
     var offset = Int(input.u32(end + 16))
-    // Numbers that stand in a ZIP64 field are left to the comparison of the two profiles.
+    // Numbers in a ZIP64 field are covered by the comparison of the two profiles.
     guard offset < Int(UInt32.max) else { return }
     var places: [(offset: Int, compressedSize: Int, name: [UInt8])] = []
     let directory = offset
@@ -99,7 +99,7 @@ extension FuzzedParser {
     offset = 0
     places.sort { $0.offset < $1.offset }
     for (index, place) in places.enumerated() {
-      try require(place.offset == offset, "something stands before \(offset)")
+      try require(place.offset == offset, "there are other bytes before \(offset)")
       try require(input.u32(offset) == Signature.localHeader, "no local header at \(offset)")
       let (start, length) = (offset + LocalHeader.length, Int(input.u16(offset + 26)))
       try require(input[start..<(start + length)].elementsEqual(place.name), "a local name has other bytes")
@@ -107,12 +107,13 @@ extension FuzzedParser {
       let hasDescriptor = input.u16(offset + 6) & Flag.descriptor != 0
       offset = index + 1 < places.count ? places[index + 1].offset : directory
       try require(
-        (hasDescriptor ? [12, 16, 20, 24] : [0]).contains(offset - dataEnd), "something stands at \(dataEnd)")
+        (hasDescriptor ? [12, 16, 20, 24] : [0]).contains(offset - dataEnd),
+        "there are other bytes at \(dataEnd)")
     }
   }
 
   private func checkName(_ name: String) throws {
-    // One that is empty is in old archives, and written nowhere.
+    // Old archives can contain empty names, which are never written.
     guard !name.isEmpty else { return }
     try require(
       name.utf8.count <= 3 * Self.limits.nameLength && name.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
@@ -123,7 +124,7 @@ extension FuzzedParser {
     for part in parts.map(Array.init) {
       try require(
         !part.isEmpty && part != [0x2E] && part != [0x2E, 0x2E],
-        "the name \(name.debugDescription) leads away")
+        "the name \(name.debugDescription) leads out of the folder")
     }
   }
 
@@ -134,7 +135,7 @@ extension FuzzedParser {
     for entry in entries.sorted(by: { order($0) < order($1) }) {
       try require(
         entry.dataOffset >= end && entry.compressedSize <= Int64(length) - entry.dataOffset,
-        "\(entry.name) lies outside, or in another")
+        "\(entry.name) is outside the archive, or overlaps another entry")
       try require(entry.size <= Self.limits.entrySize, "\(entry.name) has \(entry.size) bytes")
       end = entry.dataOffset + entry.compressedSize
       total += entry.size
@@ -149,11 +150,11 @@ extension FuzzedParser {
       var pieces: [UInt8] = []
       do {
         try reader.read(entry) { pieces += $0 }
-        try require(whole == pieces, "\(entry.name) holds one thing whole, another in pieces")
+        try require(whole == pieces, "\(entry.name) differs when read as a whole and in pieces")
         try require(pieces.count == Int(entry.size), "\(entry.name) has \(pieces.count) bytes")
       } catch is ZipError {
-        try require(whole == nil, "\(entry.name) can be read whole only")
-        try require(pieces.count <= Int(entry.size), "\(entry.name) gives \(pieces.count) bytes")
+        try require(whole == nil, "\(entry.name) can only be read as a whole")
+        try require(pieces.count <= Int(entry.size), "\(entry.name) returns \(pieces.count) bytes")
       }
       if let whole, !entry.name.isEmpty { contents.append((entry, whole)) }
     }
@@ -166,22 +167,24 @@ extension FuzzedParser {
     for (entry, content) in zip(again.entries, contents) {
       try require(entry.crc32 == content.entry.crc32, "\(entry.name) has another checksum in the copy")
       try require(
-        try again.contents(of: entry, upTo: 1 << 16) == content.bytes, "\(entry.name) is another in the copy")
+        try again.contents(of: entry, upTo: 1 << 16) == content.bytes,
+        "\(entry.name) has other contents in the copy")
     }
   }
 
-  /// What `open` gives; `nil` where it refuses for a reason that lies in the archive.
+  /// The result of `open`; `nil` if it refuses the archive.
   private func opened<Result>(_ open: () throws(ZipError) -> Result) throws -> Result? {
     do throws(ZipError) {
       return try open()
     } catch {
       if case .system = error.reason { throw error }
-      try require(error.description.utf8.allSatisfy { $0 >= 0x20 }, "the words hold a control character")
+      try require(
+        error.description.utf8.allSatisfy { $0 >= 0x20 }, "the description contains a control character")
       return nil
     }
   }
 
-  /// A file without a name that holds `bytes`.
+  /// An unlinked file that contains `bytes`.
   private func scratchFile(_ bytes: [UInt8]) throws -> File {
     let path = "\(ScratchFolder.path)/\(UInt64.random(in: .min ... .max))"
     let file = try File(path, .create(mode: 0o600))
@@ -191,7 +194,7 @@ extension FuzzedParser {
   }
 }
 
-/// Where files stand that are gone as soon as they are open.
+/// The folder for files that are removed as soon as they are open.
 private enum ScratchFolder {
   static let path: String = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"
 }

@@ -7,7 +7,7 @@ import Testing
     "5\r\nhello\r\n0001;name=\"a b\"\r\n,\r\nA;x\r\n0123456789\r\n0;last\r\nX-Trailer: 1\r\nHost: evil\r\n\r\n"
   private static let data = "hello,0123456789"
 
-  /// Decodes pieces one after the other, each in place.
+  /// Decodes the pieces in order, each in place.
   private func decode(_ pieces: [[UInt8]], limit: Int = 1024) throws -> (
     data: String, isComplete: Bool, rest: Int
   ) {
@@ -30,14 +30,14 @@ import Testing
     try decode([Array(text.utf8)], limit: limit)
   }
 
-  @Test func `the data comes out, extensions and trailers don't`() throws {
+  @Test func `data is returned, extensions and trailers are not`() throws {
     let result = try decode(Self.body + "GET")
     #expect(result.data == Self.data)
     #expect(result.isComplete)
     #expect(result.rest == 3)
   }
 
-  @Test func `the data comes out alike however it arrives`() throws {
+  @Test func `the result does not depend on how the input is split`() throws {
     let bytes = Array(Self.body.utf8)
     for split in 0...bytes.count {
       let result = try decode([Array(bytes[..<split]), Array(bytes[split...])])
@@ -52,13 +52,13 @@ import Testing
   @Test(arguments: [
     "5;a", "5;a=b", "5;a=b;c", "5;a=\"\"", "5;a=\"b;\\\"c=\\\\d\"", "5; a = b ; c", "5;a=\"\t\u{FF}\";b=c",
     "5;a=\"b\" ;c",
-  ]) func `extensions of every lawful form are passed over`(_ line: String) throws {
+  ]) func `valid extensions of every form are ignored`(_ line: String) throws {
     let result = try decode(line + "\r\nhello\r\n0\r\n\r\n")
     #expect(result.data == "hello")
     #expect(result.isComplete)
   }
 
-  @Test func `it stops where there is no more room`() throws {
+  @Test func `decoding stops when the output is full`() throws {
     var decoder = ChunkedDecoder(overheadLimit: 1024)
     let input = Array("5\r\nhello\r\n0\r\n\r\n".utf8)
     var room = [UInt8](repeating: 0, count: 3)
@@ -81,12 +81,12 @@ import Testing
     "FFFFFFFFFFFFFFFF\r\n", "00000000000000001\r\n", "0\r\n X: y\r\n\r\n", "0\r\nX y: z\r\n\r\n",
     "0\r\n: z\r\n\r\n",
     "0\r\nX: y\nZ: a\r\n\r\n", "0\r\nX: \0\r\n\r\n", "0\r\n\n", "0\n\n",
-  ]) func `a broken coding is refused`(_ text: String) {
+  ]) func `a malformed coding is rejected`(_ text: String) {
     #expect(throws: ChunkedDecoder.Malformed.self) { try decode(text) }
   }
 
-  @Test func `extensions are taken up to their limit`() throws {
-    // One byte for the semicolon; the bytes of all chunks count together.
+  @Test func `extensions are accepted up to their limit`() throws {
+    // The semicolon counts as one byte. The bytes of all chunks count together.
     func body(_ count: Int) -> String {
       "1;" + String(repeating: "a", count: count / 2 - 1) + "\r\nx\r\n0;"
         + String(repeating: "b", count: count - count / 2 - 1) + "\r\n\r\n"
@@ -97,13 +97,13 @@ import Testing
   }
 
   @Test func `trailers count against the same limit`() throws {
-    // A name, a colon, the value and the line's end.
+    // The line consists of a name, a colon, the value and the line end.
     func body(_ count: Int) -> String { "0\r\nX:" + String(repeating: "a", count: count - 3) + "\r\n\r\n" }
     #expect(try decode(body(100), limit: 100).isComplete)
     #expect(throws: ChunkedDecoder.Malformed.self) { try decode(body(101), limit: 100) }
   }
 
-  @Test func `the largest size is taken as a size`() throws {
+  @Test func `the largest size is accepted`() throws {
     let result = try decode("7fffffffffffffff\r\nabc")
     #expect(result.data == "abc")
     #expect(!result.isComplete)

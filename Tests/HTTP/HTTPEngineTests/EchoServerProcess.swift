@@ -2,14 +2,15 @@
   import Foundation
   import TestSupport
 
-  /// `echo-server` as a process of its own, so that its descriptors and its memory can be counted.
+  /// The program `echo-server` in its own process, so that its descriptors and memory can be measured.
   struct EchoServerProcess {
     let port: UInt16
     private let program: RunningProgram
     private let root: TemporaryFolder
 
-    /// Starts it over a folder with `small` (1 KiB) and `large` (64 MiB, a hole).
-    /// - Parameter descriptors: how many it may have; as many as this process, where there is no number.
+    /// Starts the program with a folder that contains `small` (1 KiB) and `large` (64 MiB, sparse).
+    ///
+    /// - Parameter descriptors: the limit of open descriptors; `nil` for the limit of this process.
     init(descriptors: Int? = nil, _ arguments: [String] = []) async throws {
       root = try TemporaryFolder()
       try root.write(Data(repeating: 0x61, count: 1024), to: "small")
@@ -29,14 +30,14 @@
       self.port = port
     }
 
-    /// How many descriptors it has open.
+    /// The number of open descriptors.
     var descriptors: Int {
       get throws {
         try FileManager.default.contentsOfDirectory(atPath: "/proc/\(program.identifier)/fd").count
       }
     }
 
-    /// The memory that it uses, in bytes.
+    /// The memory in use, in bytes.
     var memory: Int {
       get throws {
         let pages = try String(contentsOfFile: "/proc/\(program.identifier)/statm", encoding: .utf8)

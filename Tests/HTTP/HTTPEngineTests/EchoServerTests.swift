@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The program that outside suites are pointed at.
+/// Tests of the program that external test suites run against.
 @Suite struct EchoServerTests {
-  /// Runs `body` with a client of a server over `root`, and ends the server as a shell would.
+  /// Runs `body` with a client of a server for `root`, and terminates the server with the signal that a shell sends.
   private func withEchoServer(
     root: URL? = nil, _ body: @escaping @Sendable (RawHTTPClient) throws -> Void
   ) async throws {
@@ -18,7 +18,7 @@ import Testing
     #expect(await program.stop() == 0)
   }
 
-  @Test func `GET is answered, POST echoed, and SIGTERM ends it`() async throws {
+  @Test func `GET gets a response, POST is echoed, and SIGTERM ends the program`() async throws {
     try await withEchoServer { client in
       try client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
       #expect(try client.receiveResponse().status == 200)
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test func `no path leads out of the root`() async throws {
+  @Test func `no path leads outside the root`() async throws {
     let folder = try TemporaryFolder()
     try folder.write(Data("secret".utf8), to: "secret")
     try folder.write(Data("public".utf8), to: "root/sub/file")

@@ -13,7 +13,7 @@ import Testing
     return RateFloor(limits: limits)
   }
 
-  @Test func `nothing counts within the grace`() {
+  @Test func `the rate is not checked within the grace period`() {
     var floor = floor()
     floor.resume(at: 0)
     #expect(floor.deadline == 2000)
@@ -23,7 +23,7 @@ import Testing
   }
 
   @Test(arguments: [(99, true), (100, false), (101, false)])
-  func `after the grace the rate must reach the floor`(bytes: Int, isTooSlow: Bool) {
+  func `after the grace period the rate must reach the minimum`(bytes: Int, isTooSlow: Bool) {
     var floor = floor()
     floor.resume(at: 0)
     _ = floor.isTooSlow(at: 2000)
@@ -32,7 +32,7 @@ import Testing
     #expect(slow2 == isTooSlow)
   }
 
-  @Test func `bytes count in the period in which they came, and buy no time after it`() {
+  @Test func `bytes count only in the period in which they are received`() {
     var floor = floor()
     floor.resume(at: 0)
     floor.count(1_000_000)
@@ -45,7 +45,7 @@ import Testing
     #expect(slowInNextWindow)
   }
 
-  @Test func `a burst within the grace buys no time after it`() {
+  @Test func `a burst within the grace period gives no credit after it`() {
     var floor = floor()
     floor.resume(at: 0)
     floor.count(1_000_000)
@@ -55,7 +55,7 @@ import Testing
     #expect(slowAfterGrace)
   }
 
-  @Test func `time for which nobody waited doesn't count, and time before it does`() {
+  @Test func `only time in which the server waits for the client counts`() {
     var floor = floor()
     floor.resume(at: 0)
     floor.pause(at: 1500)
@@ -73,7 +73,7 @@ import Testing
 }
 
 @Suite struct ProgressFloorTests {
-  /// 1000 bytes in every second.
+  /// A minimum of 1000 bytes per second.
   private static let limits = {
     var limits = HTTPLimits()
     limits.writeStallTime = .seconds(1)
@@ -82,23 +82,23 @@ import Testing
   }()
 
   @Test(arguments: [(999, false), (1000, true), (1001, true)])
-  func `a client must take enough in every stall time`(bytes: Int64, isKept: Bool) {
+  func `a client must receive enough in every stall time`(bytes: Int64, isKept: Bool) {
     var floor = ProgressFloor()
     floor.begin(at: 5000, taken: -70)
     #expect(floor.deadline(at: 6000, taken: bytes - 70, limits: Self.limits) == (isKept ? 6250 : nil))
   }
 
   @Test(arguments: [(5999, true), (6000, false), (6001, false)])
-  func `a client that takes nothing has its time and no more`(now: UInt64, isKept: Bool) {
+  func `a client that receives nothing gets the stall time and no more`(now: UInt64, isKept: Bool) {
     var floor = ProgressFloor()
     floor.begin(at: 5000, taken: 7)
     #expect((floor.deadline(at: now, taken: 7, limits: Self.limits) != nil) == isKept)
   }
 
-  @Test func `the time begins again when enough was taken, not with every byte`() {
+  @Test func `the stall time restarts after enough bytes, not after every byte`() {
     var floor = ProgressFloor()
     floor.begin(at: 0, taken: 0)
-    // Asked four times in the stall time, and at its end.
+    // Checked four times within the stall time, and at its end.
     #expect(floor.deadline(at: 0, taken: 0, limits: Self.limits) == 250)
     #expect(floor.deadline(at: 600, taken: 1000, limits: Self.limits) == 850)
     #expect(floor.deadline(at: 1500, taken: 1999, limits: Self.limits) == 1600)
@@ -121,7 +121,7 @@ import Testing
     }
   }
 
-  @Test func `a stall time without end never ends`() {
+  @Test func `an unlimited stall time never elapses`() {
     var limits = HTTPLimits()
     limits.writeStallTime = .seconds(Int64.max)
     var floor = ProgressFloor()
@@ -140,14 +140,14 @@ import Testing
     (.path, "/-._~!$&'()*+,;=:@" + letters + digits),
     (.query, "/-._~!$&'()*+,;=:@?%[]|{}^`\\" + letters + digits), (.host, "-._~" + letters + digits),
     (.ipv6, ":.abcdefABCDEF" + digits), (.digit, digits), (.hexDigit, "abcdefABCDEF" + digits),
-  ]) func `a class holds its characters and no others`(characters: CharacterClass, text: String) {
+  ]) func `a class contains its characters and no others`(characters: CharacterClass, text: String) {
     let expected = Set(text.utf8)
     #expect(Set((0...255).map { UInt8($0) }.filter { characters.contains($0) }) == expected)
   }
 }
 
 @Suite struct FieldValueBytesTests {
-  @Test func `control bytes are found wherever they stand, and tabs let through`() {
+  @Test func `control bytes are detected at any position, and tabs are accepted`() {
     for filler: UInt8 in [0x20, 0x61, 0x7E, 0x80, 0xFF, 0x09] {
       for count in 0...20 {
         var bytes = [UInt8](repeating: filler, count: count)
@@ -168,7 +168,7 @@ import Testing
 }
 
 @Suite struct DeadlineTableTests {
-  @Test func `deadlines end at their time`() {
+  @Test func `deadlines expire at their time`() {
     var table = DeadlineTable()
     table[3] = 100
     table[200] = 50
@@ -183,7 +183,7 @@ import Testing
 }
 
 @Suite struct ConnectionBudgetTests {
-  @Test func `clients and all of them together have their limits`() throws {
+  @Test func `the limits per client and in total are enforced`() throws {
     var limits = HTTPLimits()
     limits.connections = 3
     limits.connectionsPerAddress = 2
@@ -200,7 +200,7 @@ import Testing
     #expect(!budget.admit(one))
   }
 
-  @Test func `a proxy has no limit of its own, and its clients have theirs`() throws {
+  @Test func `a proxy has no limit of its own, and its clients have limits`() throws {
     var limits = HTTPLimits()
     limits.connections = 4
     limits.connectionsPerAddress = 2
@@ -210,7 +210,7 @@ import Testing
     #expect(budget.admitRequest(of: client))
     #expect(budget.admitRequest(of: client))
     #expect(!budget.admitRequest(of: client))
-    // Connections of its own count too.
+    // The client's own connections count, too.
     #expect(!budget.admit(client))
     budget.endRequest(of: client)
     #expect(budget.admit(client))
@@ -233,7 +233,7 @@ import Testing
     return String(decoding: buffer.bytes, as: UTF8.self)
   }
 
-  @Test func `a head has its length and date`() throws {
+  @Test func `a head has a length and a date`() throws {
     let response = HTTPServerResponse(
       status: .ok, headerFields: [.contentType: "text/plain"], body: .bytes(Array("hello".utf8)))
     #expect(
@@ -249,7 +249,7 @@ import Testing
     }
   }
 
-  @Test func `the server's own fields can't be overruled`() throws {
+  @Test func `a handler can't override the server's own fields`() throws {
     let fields: HTTPFields = [
       .contentLength: "99", .transferEncoding: "gzip", .date: "never", .connection: "close",
     ]
@@ -257,14 +257,14 @@ import Testing
     #expect(text == "HTTP/1.1 200 OK\r\nDate: now\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
   }
 
-  @Test func `an answer to HEAD may tell a length without the body`() throws {
+  @Test func `a response to HEAD can state a length without having a body`() throws {
     let response = HTTPServerResponse(status: .ok, headerFields: [.contentLength: "99"])
     #expect(try write(response, isHEAD: true).contains("Content-Length: 99\r\n"))
     let full = HTTPServerResponse(status: .ok, body: .bytes([1, 2]))
     #expect(try write(full, isHEAD: true).contains("Content-Length: 2\r\n"))
   }
 
-  @Test func `a stream is chunked, or ends with the connection of an old client`() throws {
+  @Test func `a stream is chunked, or ends with the connection of an HTTP 1.0 client`() throws {
     let response = HTTPServerResponse(status: .ok, body: .stream { nil })
     #expect(try write(response).contains("Transfer-Encoding: chunked\r\n"))
     let old = try write(response, minorVersion: 0)
@@ -272,12 +272,12 @@ import Testing
     #expect(old.contains("Connection: close\r\n"))
   }
 
-  @Test func `an old client is told that the connection is kept`() throws {
+  @Test func `an HTTP 1.0 client is told that the connection is kept open`() throws {
     #expect(
       try write(HTTPServerResponse(status: .ok), minorVersion: 0).contains("Connection: keep-alive\r\n"))
   }
 
-  @Test func `control characters never get into a head`() throws {
+  @Test func `control characters are never written to a head`() throws {
     var fields = HTTPFields()
     fields.append(HTTPField(name: .server, lenientValue: Array("a\u{1B}b".utf8)))
     #expect(throws: ResponseHead.Unlawful.self) {
@@ -287,13 +287,13 @@ import Testing
     #expect(try !write(HTTPServerResponse(status: .ok, headerFields: fields)).contains("\r\nSet-Cookie"))
   }
 
-  @Test func `an interim status can't be a final answer`() {
+  @Test func `an interim status is not valid for a final response`() {
     #expect(throws: ResponseHead.Unlawful.self) { try write(HTTPServerResponse(status: .continue)) }
   }
 }
 
 @Suite struct HTTPProblemResponseTests {
-  @Test func `a problem is told as escaped JSON`() throws {
+  @Test func `a problem is written as escaped JSON`() throws {
     let problem = HTTPProblem(
       status: .badRequest, type: "about:blank", title: "Bad \"Request\"", detail: "a\\b\n<script>\u{1}",
       headerFields: [.retryAfter: "3"])
@@ -318,13 +318,13 @@ import Testing
 }
 
 @Suite struct ByteQueueTests {
-  @Test func `bytes come out in order, and what is taken takes no room`() {
+  @Test func `bytes are returned in order, and consumed bytes use no memory`() {
     var queue = ByteQueue()
     var taken: UInt8 = 0
     for round in 0..<10_000 {
       let byte = UInt8(truncatingIfNeeded: round)
       Array(repeating: byte, count: 10).withUnsafeBytes { queue.append($0) }
-      // One round always stays behind.
+      // One round of bytes always remains in the queue.
       if round > 0 {
         queue.withUnsafeBytes { bytes in
           if bytes[0] != taken || bytes.count != 20 { Issue.record("round \(round): \(bytes[0])") }
@@ -346,11 +346,11 @@ import Testing
     arguments: [
       (.zero, 0), (.nanoseconds(1), 1), (.milliseconds(1), 1), (.milliseconds(1001), 1001), (.seconds(-1), 0),
     ] as [(Duration, UInt64)]
-  ) func `durations are counted in milliseconds, rounded up`(duration: Duration, milliseconds: UInt64) {
+  ) func `durations are converted to milliseconds and rounded up`(duration: Duration, milliseconds: UInt64) {
     #expect(duration.milliseconds == milliseconds)
   }
 
-  @Test func `the longest duration is no overflow`() {
+  @Test func `the longest duration causes no overflow`() {
     #expect(Duration(secondsComponent: .max, attosecondsComponent: 0).milliseconds > 1 << 60)
   }
 }

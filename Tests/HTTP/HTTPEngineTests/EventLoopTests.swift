@@ -3,8 +3,8 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct EventLoopTests {
-  @Test func `a connection after a long silence has all its time`() async throws {
-    // Nothing makes this server's loop look at its clock until the other one has given up a silent client.
+  @Test func `a connection after a long idle time gets its full time limit`() async throws {
+    // The loop of this server updates its time only after the other server has closed an idle connection.
     try await withServer(
       configure: {
         $0.eventLoops = 1
@@ -16,7 +16,7 @@ import Testing
         try await RawHTTPClient.run {
           #expect(try RawHTTPClient(port: other).isClosedByPeer())
           let first = try RawHTTPClient(port: port)
-          // Once the second is answered, the first has been let in and judged.
+          // The response to the second request shows that the first connection was accepted and handled.
           let second = try RawHTTPClient(port: port)
           for client in [second, first] {
             try client.send("GET /late HTTP/1.1\r\nHost: a\r\n\r\n")

@@ -4,7 +4,7 @@ import SystemIO
 import TestSupport
 import Testing
 
-/// Requests that proxies bring.
+/// Requests that are forwarded by proxies.
 @Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct ForwardedRequestTests {
   private static let loopback = [AddressBlock("127.0.0.0/8")].compactMap { $0 }
 
@@ -13,7 +13,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `handlers and logs are told whom a trusted proxy names, and of nobody else`(isTrusted: Bool)
+  func `handlers and logs get the client that a trusted proxy names, and no other`(isTrusted: Bool)
     async throws
   {
     let (exchanges, continuation) = AsyncStream.makeStream(of: HTTPExchange.self)
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test func `a proxy's connections aren't limited, and each client's requests are`() async throws {
+  @Test func `a proxy's connections are not limited, but each client's requests are`() async throws {
     let (began, gate) = (Counter(), Signal())
     let full = Signal()
     try await withServer(
@@ -74,7 +74,7 @@ import Testing
           let refusal = try last.receiveResponse()
           #expect(refusal.status == 503)
           #expect(refusal.field("Retry-After") == "1")
-          // Its connection is the proxy's, and goes on.
+          // The connection belongs to the proxy and remains open.
           #expect(refusal.field("Connection") == nil)
         }
         for other in ["3.3.3.3", "unknown", "_a", "127.0.0.1"] {
@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  @Test func `a request that is broken off no longer counts`() async throws {
+  @Test func `an aborted request no longer counts`() async throws {
     let (began, ended) = (Signal(), Signal())
     let (exchanges, continuation) = AsyncStream.makeStream(of: HTTPExchange.self)
     try await withServer(

@@ -6,15 +6,15 @@ import SystemIO
 import TestSupport
 import Testing
 
-/// Bodies on their way in.
+/// Receiving of request bodies.
 @Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct HTTPServerBodyTests {
-  /// A chunked body of `count` bytes.
+  /// Returns a chunked body of `count` bytes.
   private static func chunked(_ count: Int) -> String {
     String(count, radix: 16) + "\r\n" + String(repeating: "a", count: count) + "\r\n0\r\n\r\n"
   }
 
   @Test(arguments: [1, 1000, 16 * 1024, 16 * 1024 + 1, 256 * 1024, 3_000_000])
-  func `a body comes in whole`(size: Int) async throws {
+  func `a body is received completely`(size: Int) async throws {
     try await withServer(handler: echo) { _, port in
       try await RawHTTPClient.run {
         let client = try RawHTTPClient(port: port)
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  @Test func `Expect is answered when the body is asked for`() async throws {
+  @Test func `100 Continue is sent when the body is requested`() async throws {
     try await withServer(handler: { request in
       if request.path == "/refuse" { return HTTPServerResponse(status: .forbidden) }
       return try await echo(request)
@@ -48,10 +48,10 @@ import Testing
         #expect(try client.receiveResponse().status == 100)
         try client.send("hello")
         #expect(try client.receiveResponse().text == "hello")
-        // A client that doesn't wait is not told to go on.
+        // A client that does not wait gets no 100 Continue.
         try client.send("POST / " + head + "hello")
         #expect(try client.receiveResponse().text == "hello")
-        // A refusal comes instead, and nobody can know whether the body still follows.
+        // The error response is sent instead. Whether the body follows is unknown, so the connection closes.
         try client.send("POST /refuse " + head)
         let refusal = try client.receiveResponse()
         #expect(refusal.status == 403)
@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test func `another expectation is refused`() async throws {
+  @Test func `an unknown expectation is rejected`() async throws {
     try await withServer(handler: echo) { _, port in
       try await RawHTTPClient.run {
         let client = try RawHTTPClient(port: port)
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test func `a body is taken up to the server's limit`() async throws {
+  @Test func `a body is accepted up to the server's limit`() async throws {
     try await withServer(configure: { $0.limits.bodyBytes = 100 }, handler: echo) { _, port in
       try await RawHTTPClient.run {
         for size in [99, 100, 101] {
@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  @Test func `a handler may lower the limit`() async throws {
+  @Test func `a handler can lower the limit`() async throws {
     try await withServer(handler: { request in
       HTTPServerResponse(status: .ok, body: .bytes(try await request.body.collect(upTo: 100)))
     }) { _, port in
@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  @Test func `a broken coding is refused while it arrives`() async throws {
+  @Test func `a malformed coding is rejected while it is received`() async throws {
     try await withServer(handler: echo) { _, port in
       try await RawHTTPClient.run {
         let client = try RawHTTPClient(port: port)
@@ -132,7 +132,7 @@ import Testing
     }
   }
 
-  @Test func `a small body that nobody reads is dropped and the connection kept`() async throws {
+  @Test func `a small unread body is dropped and the connection is kept open`() async throws {
     try await withServer(
       configure: { $0.limits.drainBytes = 1000 }, handler: { _ in HTTPServerResponse(status: .ok) }
     ) { _, port in
@@ -145,7 +145,7 @@ import Testing
           #expect(response.field("Connection") == (size > 1000 ? "close" : nil))
           if size <= 1000 { try client.send(String(repeating: "a", count: size)) }
         }
-        // The client may go on sending for a while without losing the response to a reset.
+        // The client can continue sending for a while without losing the response to a connection reset.
         try client.send(String(repeating: "a", count: 100_000))
         client.endSending()
         #expect(client.isClosedByPeer())
@@ -154,7 +154,7 @@ import Testing
   }
 
   @Test(arguments: ["Content-Length: 10", "Transfer-Encoding: chunked"], [true, false])
-  func `a handler learns that the client went away`(framing: String, isReset: Bool) async throws {
+  func `a handler is notified when the client disconnects`(framing: String, isReset: Bool) async throws {
     let seen = Mutex<(any Error)?>(nil)
     let began = Signal()
     let ended = Signal()
@@ -177,7 +177,7 @@ import Testing
     }
   }
 
-  @Test func `a handler that doesn't read stops the sender`() async throws {
+  @Test func `a handler that does not read stops the sender`() async throws {
     let gate = Signal()
     let began = Signal()
     let taken = Counter()
@@ -194,7 +194,7 @@ import Testing
       try client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: \(size)\r\n\r\n")
       let first = try await RawHTTPClient.run { client.sendWithoutWaiting(upTo: 1 << 20) }
       await began.wait()
-      // The kernel's buffers fill up, then nothing goes any more: well before the 200 MB are out.
+      // The kernel's buffers fill up and sending blocks, long before 200 MB were sent.
       let sent = first + (try await RawHTTPClient.run { client.sendUntilStuck(upTo: size - first) })
       #expect(sent < 64 << 20)
       #expect(taken.value <= 256 * 1024)
@@ -214,7 +214,7 @@ import Testing
     }
   }
 
-  @Test func `uploads go on when the pool of buffers is used up`() async throws {
+  @Test func `uploads continue when the pool of buffers is exhausted`() async throws {
     try await withServer(configure: { $0.limits.bodyBuffers = 1 }, handler: echo) { _, port in
       try await RawHTTPClient.run {
         let clients = try (0..<8).map { _ in try RawHTTPClient(port: port) }
@@ -228,7 +228,7 @@ import Testing
     }
   }
 
-  @Test func `a body can be echoed while it comes`() async throws {
+  @Test func `a body can be echoed while it is received`() async throws {
     try await withServer(handler: { request in
       let pieces = request.body
       let iterator = Mutex(pieces.makeAsyncIterator())
@@ -254,7 +254,7 @@ import Testing
     }
   }
 
-  @Test func `a body outlives its request as a broken one`() async throws {
+  @Test func `a body that is read after its request has ended throws an error`() async throws {
     let kept = Mutex<HTTPRequestBody?>(nil)
     try await withServer(handler: { request in
       kept.withLock { $0 = request.body }
@@ -270,7 +270,7 @@ import Testing
     }
   }
 
-  /// Sends a request, and has its body while it waits for its answer.
+  /// Sends a request, and passes its body to the closure while the handler waits.
   private func withHeldBody(
     sending request: String, _ body: (RawHTTPClient, HTTPRequestBody) async throws -> Void
   ) async throws {
@@ -290,7 +290,7 @@ import Testing
     }
   }
 
-  @Test func `a reader that is cancelled never waits, however early that comes`() async throws {
+  @Test func `a cancelled reader never waits, however early it was cancelled`() async throws {
     try await withHeldBody(sending: "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\n") { _, body in
       for _ in 0..<2000 {
         let reader = Task.detached {
@@ -304,7 +304,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(5 * Sanitizer.slowness)))
-  func `a reader that is cancelled on the loop never waits, though its read is still in the mailbox`()
+  func `a reader cancelled on the loop never waits, even if its read is still in the mailbox`()
     async throws
   {
     let (readers, outcomes) = (IdleExecutor(), Counter())
@@ -313,7 +313,7 @@ import Testing
         var pieces = request.body.makeAsyncIterator()
         return try await pieces.next()
       }
-      // This runs on the loop: as long as it waits here, the read is in the loop's mailbox.
+      // This runs on the loop. While it waits here, the read remains in the loop's mailbox.
       readers.waitUntilIdle()
       reader.cancel()
       do {
@@ -332,7 +332,7 @@ import Testing
     #expect(outcomes.value == 1)
   }
 
-  @Test func `a reader that is cancelled gets what has come`() async throws {
+  @Test func `a cancelled reader gets the bytes already received`() async throws {
     let request = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 40000\r\n\r\nwith the head"
     try await withHeldBody(sending: request) { client, body in
       try client.send([UInt8](repeating: 0x61, count: 30_000))
@@ -354,7 +354,7 @@ import Testing
   }
 }
 
-/// Runs jobs on a queue, and lets a thread wait until there are none.
+/// Runs jobs on a queue. A thread can wait until there are none.
 private final class IdleExecutor: TaskExecutor {
   private let queue = DispatchQueue(label: "test.readers")
   private let running = DispatchGroup()

@@ -4,9 +4,9 @@ import HTTPTypes
 import TestSupport
 import Testing
 
-/// What RFC 9110 and RFC 9112 ask of a server, seen over a socket.
+/// Requirements of RFC 9110 and RFC 9112 for servers, tested over a socket.
 @Suite struct HTTPServerConformanceTests {
-  @Test func `HEAD is answered as GET is, without the body`() async throws {
+  @Test func `HEAD gets the response to GET without the body`() async throws {
     try await withRoutes { exchanges in
       for path in ["/", "/file", "/fields", "/target", "/missing", "/%2e"] {
         let get = try exchanges.answer("GET", path)
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test func `methods that a resource does not answer are told apart from those that nobody knows`()
+  @Test func `methods that a resource does not support differ from unknown ones`()
     async throws
   {
     try await withRoutes { exchanges in
@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test func `every answer has a date, and all but those without a body a length`() async throws {
+  @Test func `every response has a date, and a length if it has a body`() async throws {
     try await withRoutes { exchanges in
       let requests = [
         "GET / HTTP/1.1\r\nHost: a\r\n\r\n", "GET /missing HTTP/1.1\r\nHost: a\r\n\r\n",
@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  @Test func `the target may be a path or a URI, and a URI's authority wins`() async throws {
+  @Test func `the target can be a path or a URI, and a URI's authority takes precedence`() async throws {
     try await withRoutes { (exchanges) throws in
       for (target, expected) in [
         ("/target", "a /target -"), ("/target?", "a /target "),
@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  @Test func `hosts of every lawful form are taken`() async throws {
+  @Test func `valid hosts of every form are accepted`() async throws {
     try await withRoutes { exchanges in
       for host in [
         "a", "A", "localhost:8080", "a:", "a.:88", "www.abcd-ef.g02.xyz.", "under_score", "123.40.56.78:987",
@@ -110,7 +110,7 @@ import Testing
     }
   }
 
-  @Test func `an old client gets no interim answer, no coding and an end`() async throws {
+  @Test func `an HTTP 1.0 client gets no interim response, no coding and a closed connection`() async throws {
     try await withRoutes { exchanges in
       let post = "POST / HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\nhello"
       for request in [post, post.replacing("100-continue", with: "a miracle"), "GET / HTTP/1.0\r\n\r\n"] {
@@ -125,12 +125,12 @@ import Testing
       #expect(
         try exchanges.answer(to: "GET / HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n").field("Connection")
           == "keep-alive")
-      // A version that is newer by a minor number is one that can be answered (RFC 9110 §6.2).
+      // A version with a higher minor number is supported (RFC 9110 §6.2).
       #expect(try exchanges.answer(to: "GET / HTTP/1.2\r\nHost: a\r\n\r\n").field("Connection") == nil)
     }
   }
 
-  @Test func `options of the connection are read as a list without regard to case`() async throws {
+  @Test func `options of the connection are parsed as a list, in any case`() async throws {
     try await withRoutes { (exchanges) throws in
       for value in ["close", "CLOSE", "keep-alive, close", "x,\tclose ,y", ",close", "Upgrade, close"] {
         #expect(
@@ -144,7 +144,7 @@ import Testing
     }
   }
 
-  @Test func `an upgrade is passed over`() async throws {
+  @Test func `an upgrade is ignored`() async throws {
     try await withRoutes { exchanges in
       let answer = try exchanges.answer(
         "GET", "/",
@@ -161,7 +161,7 @@ import Testing
     }
   }
 
-  @Test func `trailers never get into the head, whatever they are called`() async throws {
+  @Test func `trailers are never added to the head, whatever their names are`() async throws {
     try await withRoutes { exchanges in
       let client = try RawHTTPClient(port: exchanges.port)
       let request =
@@ -175,7 +175,7 @@ import Testing
     }
   }
 
-  @Test func `a body that nobody reads leaves the connection to the next request`() async throws {
+  @Test func `an unread body does not affect the next request`() async throws {
     try await withRoutes { exchanges in
       let client = try RawHTTPClient(port: exchanges.port)
       for body in [
@@ -186,7 +186,7 @@ import Testing
         #expect(try client.receiveResponse().text == "hello")
         try client.send("DELETE / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n" + body)
         #expect(try client.receiveResponse().status == 405)
-        // In pieces, with the answer out before the end has come.
+        // The body is sent in pieces, and its end follows after the response.
         try client.send("GET / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n" + body.prefix(4))
         #expect(try client.receiveResponse().text == "hello")
         try client.send(String(body.dropFirst(4)))
@@ -200,7 +200,7 @@ import Testing
     }
   }
 
-  @Test func `one empty line before a request is passed over`() async throws {
+  @Test func `one empty line before a request is ignored`() async throws {
     try await withRoutes { exchanges in
       let client = try RawHTTPClient(port: exchanges.port)
       for _ in 0..<3 {
@@ -210,7 +210,7 @@ import Testing
     }
   }
 
-  @Test func `odd but lawful fields reach the handler as they are`() async throws {
+  @Test func `unusual but valid fields reach the handler unchanged`() async throws {
     try await withRoutes { exchanges in
       let answer = try exchanges.answer(
         "GET", "/fields",

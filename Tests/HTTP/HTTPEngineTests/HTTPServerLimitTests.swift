@@ -6,7 +6,7 @@ import SystemIO
 import TestSupport
 import Testing
 
-/// Deadlines, refusals, caps, and the server's end.
+/// Deadlines, error responses, limits, and shutdown.
 @Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct HTTPServerLimitTests {
   @Test(arguments: [
     ("GET / HTTP/1.1\r\nHost: a\r\nX: \0\r\n\r\n", 400), ("GET / HTTP/3.0\r\nHost: a\r\n\r\n", 505),
@@ -14,7 +14,7 @@ import Testing
     ("GET /" + String(repeating: "a", count: 9000) + " HTTP/1.1\r\n", 414),
     ("GET / HTTP/1.1\r\nHost: a\r\nX: " + String(repeating: "a", count: 40_000), 431),
     ("GET / HTTP/1.1\r\n" + String(repeating: "X: y\r\n", count: 101), 431),
-  ]) func `a refusal is told as a problem and ends the connection`(request: String, status: Int) async throws
+  ]) func `an error is sent as a problem and closes the connection`(request: String, status: Int) async throws
   {
     try await withServer(handler: echo) { _, port in
       try await RawHTTPClient.run {
@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test func `what follows a refused request is never read as one`() async throws {
+  @Test func `the bytes after a rejected request are never parsed as a request`() async throws {
     let count = Counter()
     try await withServer(handler: { request in
       count.add()
@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test func `a head that takes too long is answered with 408`() async throws {
+  @Test func `a head that takes too long gets 408`() async throws {
     try await withServer(configure: { $0.limits.headTime = .milliseconds(50) }, handler: echo) { _, port in
       try await RawHTTPClient.run {
         let client = try RawHTTPClient(port: port)
@@ -60,7 +60,7 @@ import Testing
         #expect(try client.receiveResponse().status == 408)
         client.endSending()
         #expect(client.isClosedByPeer())
-        // In a second request too.
+        // The limit also applies to a second request.
         let other = try RawHTTPClient(port: port)
         try other.send("GET / HTTP/1.1\r\nHost: a\r\n\r\nG")
         #expect(try other.receiveResponse().status == 200)
@@ -69,14 +69,14 @@ import Testing
     }
   }
 
-  @Test func `bytes that keep coming give a head no more time`() async throws {
+  @Test func `bytes that keep arriving give a head no more time`() async throws {
     try await withServer(configure: { $0.limits.headTime = .milliseconds(300) }, handler: echo) { _, port in
       for first in ["G", "GET / HTTP/1.1\r\nHost: a\r\n\r\nG"] {
         let client = try RawHTTPClient(port: port)
         try client.send(first)
         let isAnswered = Atomic(false)
         async let sending: Bool = RawHTTPClient.run {
-          // Twenty seconds at least: far beyond the time that a busy server takes to look at its clock.
+          // The delays add up to at least twenty seconds, far more than a busy server needs to check its deadlines.
           for _ in 0..<1000 where !isAnswered.load(ordering: .acquiring) {
             try client.send("E")
             Thread.sleep(forTimeInterval: 0.02)
@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  @Test func `a body that comes too slowly is answered with 408`() async throws {
+  @Test func `a body that is too slow gets 408`() async throws {
     let seen = Mutex<HTTPBodyError?>(nil)
     try await withServer(
       configure: {
@@ -124,7 +124,7 @@ import Testing
     }
   }
 
-  @Test func `an idle connection is closed without a word`() async throws {
+  @Test func `an idle connection is closed without a response`() async throws {
     try await withServer(configure: { $0.limits.idleTime = .seconds(3) }, handler: echo) { _, port in
       try await RawHTTPClient.run {
         let silent = try RawHTTPClient(port: port)
@@ -137,7 +137,7 @@ import Testing
     }
   }
 
-  @Test func `a client that doesn't read its response is given up`() async throws {
+  @Test func `a client that does not read its response is disconnected`() async throws {
     let (stream, continuation) = AsyncStream.makeStream(of: HTTPExchange.self)
     try await withServer(
       configure: {
@@ -158,7 +158,7 @@ import Testing
     }
   }
 
-  @Test func `connections beyond the limits are told so, and have room again later`() async throws {
+  @Test func `connections beyond the limits get 503, and are accepted again later`() async throws {
     try await withServer(configure: { $0.limits.connectionsPerAddress = 2 }, handler: echo) { _, port in
       try await RawHTTPClient.run {
         let request = "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
@@ -182,7 +182,7 @@ import Testing
     }
   }
 
-  @Test func `a connection ends after its number of requests`() async throws {
+  @Test func `a connection closes after the maximum number of requests`() async throws {
     try await withServer(configure: { $0.limits.requestsPerConnection = 2 }, handler: echo) { _, port in
       try await RawHTTPClient.run {
         let client = try RawHTTPClient(port: port)
@@ -195,9 +195,9 @@ import Testing
     }
   }
 
-  // MARK: Failures of handlers
+  // MARK: Errors of handlers
 
-  @Test func `a handler's problem is told, and any other failure hidden`() async throws {
+  @Test func `a handler's problem is sent, and any other error is hidden`() async throws {
     struct Secret: Error {}
     try await withServer(handler: { request in
       if request.path == "/problem" {
@@ -223,7 +223,7 @@ import Testing
     }
   }
 
-  @Test func `exchanges are told of`() async throws {
+  @Test func `exchanges are reported`() async throws {
     let (stream, continuation) = AsyncStream.makeStream(of: HTTPExchange.self)
     try await withServer(configure: { $0.onResponse = { continuation.yield($0) } }, handler: echo) {
       _, port in
@@ -247,7 +247,7 @@ import Testing
     }
   }
 
-  @Test func `a handler whose client is gone is cancelled`() async throws {
+  @Test func `a handler is cancelled when its client disconnects`() async throws {
     let began = Signal()
     let cancelled = Signal()
     try await withServer(handler: { _ in
@@ -267,9 +267,9 @@ import Testing
     }
   }
 
-  // MARK: Beginning and end
+  // MARK: Start and shutdown
 
-  @Test func `a port that is taken is refused with a clear error`() async throws {
+  @Test func `a port in use gives a clear error`() async throws {
     try await withServer(handler: echo) { _, port in
       let other = HTTPServer(
         configuration: .init(port: port), handler: ClosureHandler(body: echo), logger: silentLogger)
@@ -279,13 +279,13 @@ import Testing
     }
   }
 
-  @Test func `a host that is a name is refused`() async throws {
+  @Test func `a host name is rejected`() async throws {
     let server = HTTPServer(
       configuration: .init(host: "example.org"), handler: ClosureHandler(body: echo), logger: silentLogger)
     await #expect(throws: HTTPServerError.invalidHost("example.org")) { try await server.start() }
   }
 
-  @Test func `a shutdown lets what runs finish and closes what is idle`() async throws {
+  @Test func `a shutdown waits for running requests and closes idle connections`() async throws {
     let began = Signal()
     let gate = Signal()
     try await withServer(handler: { request in
@@ -308,7 +308,7 @@ import Testing
     }
   }
 
-  @Test func `a shutdown ends what doesn't finish in time`() async throws {
+  @Test func `a shutdown aborts requests that exceed the deadline`() async throws {
     let began = Signal()
     let cancelled = Signal()
     try await withServer(handler: { _ in
@@ -329,7 +329,7 @@ import Testing
     }
   }
 
-  @Test func `running ends with a shutdown, and with its task`() async throws {
+  @Test func `running ends with a shutdown, and when the task is cancelled`() async throws {
     for byCancelling in [true, false] {
       var configuration = HTTPServer.Configuration(port: 0)
       configuration.shutdownDeadline = .zero

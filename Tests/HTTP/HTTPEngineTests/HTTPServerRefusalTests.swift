@@ -3,10 +3,10 @@ import HTTPTypes
 import TestSupport
 import Testing
 
-/// What two readers could understand in two ways is answered 400 and ends the connection, so that nothing behind it
-/// is ever taken for a request (RFC 9112 §11.2); what the server does not support is told apart from that.
+/// Requests that two parsers could interpret differently get 400 and close the connection, so that the bytes after them
+/// are never parsed as a request (RFC 9112 §11.2). Unsupported features get other statuses.
 @Suite struct HTTPServerRefusalTests {
-  /// Requests of one kind; each scalar below U+0100 stands for the byte of its number.
+  /// Requests of one kind. Each scalar below U+0100 stands for the byte with its value.
   struct Kind: CustomTestStringConvertible {
     let testDescription: String
     let requests: [String]
@@ -16,7 +16,7 @@ import Testing
       self.requests = requests
     }
 
-    /// `POST` requests with these field lines behind `Host`, and a body that many would find.
+    /// `POST` requests with these field lines after `Host`, and a body that many parsers would accept.
     static func fields(_ name: String, _ lines: [String]) -> Kind {
       Kind(name, lines.map { "POST / HTTP/1.1\r\nHost: a\r\n\($0)\r\n\r\n5\r\nhello\r\n0\r\n\r\n" })
     }
@@ -26,7 +26,7 @@ import Testing
       Kind(name, targets.map { "GET \($0) HTTP/1.1\r\nHost: a\r\n\r\n" })
     }
 
-    /// Requests in chunked coding with these bodies, both where the handler reads them and where nobody does.
+    /// Requests with these bodies in chunked coding, to a handler that reads the body and to one that does not.
     static func chunked(_ name: String, _ bodies: [String]) -> Kind {
       Kind(
         name,
@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  /// What stands behind every request, to see whether it is taken for one.
+  /// Sent after every request, to check whether it is parsed as a request.
   private static let next = "GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n"
 
   static let malformed: [Kind] = [
@@ -240,13 +240,13 @@ import Testing
       ]),
   ]
 
-  @Test(arguments: malformed) func `what is malformed is answered 400 and ends the connection`(_ kind: Kind)
+  @Test(arguments: malformed) func `a malformed request gets 400 and closes the connection`(_ kind: Kind)
     async throws
   {
     try await expect(400, kind)
   }
 
-  @Test func `a coding that the server does not know is answered 501 and ends the connection`() async throws {
+  @Test func `an unknown transfer coding gets 501 and closes the connection`() async throws {
     try await expect(
       501,
       .fields(
@@ -256,7 +256,7 @@ import Testing
         }))
   }
 
-  @Test func `another version is answered 505 and ends the connection`() async throws {
+  @Test func `another version gets 505 and closes the connection`() async throws {
     try await expect(
       505,
       Kind(
@@ -265,14 +265,14 @@ import Testing
           + ["PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"]))
   }
 
-  @Test func `a tunnel is answered 405 and ends the connection`() async throws {
+  @Test func `CONNECT gets 405 and closes the connection`() async throws {
     try await expect(
       405,
       Kind(
         "CONNECT", ["a:443", "a", "/", "*", "a:0", ":1"].map { "CONNECT \($0) HTTP/1.1\r\nHost: a\r\n\r\n" }))
   }
 
-  @Test func `an expectation that nobody knows is answered 417 and ends the connection`() async throws {
+  @Test func `an unknown expectation gets 417 and closes the connection`() async throws {
     try await expect(
       417,
       Kind(
@@ -282,7 +282,7 @@ import Testing
         }))
   }
 
-  @Test func `a chunk that says that it goes past the limit is answered 413 before it comes`() async throws {
+  @Test func `a chunk that would exceed the limit gets 413 before it is sent`() async throws {
     try await expect(
       413,
       Kind(
@@ -292,7 +292,7 @@ import Testing
         }))
   }
 
-  /// Sends each request with another behind it, and sees that only the first is answered, by `status`.
+  /// Sends each request followed by another one, and expects only one response, with `status`.
   private func expect(_ status: Int, _ kind: Kind) async throws {
     try await withServer(handler: { request in
       if request.path == "/" { return try await echo(request) }

@@ -3,9 +3,9 @@ import HTTPTypes
 import TestSupport
 import Testing
 
-/// Ranges and conditions (RFC 9110 §13 to §15), seen over a socket.
+/// Ranges and conditions (RFC 9110 §13 to §15), tested over a socket.
 @Suite struct HTTPServerRepresentationTests {
-  @Test func `ranges are served, alone or many`() async throws {
+  @Test func `single and multiple ranges are served`() async throws {
     try await withRoutes { exchanges in
       for (range, expected, contentRange) in [
         ("bytes=0-0", "0", "0-0"), ("bytes=2-4", "234", "2-4"), ("bytes=-3", "789", "7-9"),
@@ -42,11 +42,11 @@ import Testing
     }
   }
 
-  @Test func `many ranges are parts of one answer, each with its place`() async throws {
+  @Test func `multiple ranges are parts of one response, each with its position`() async throws {
     try await withRoutes { exchanges in
       let answer = try exchanges.answer(
         "GET", "/file", ["Range: bytes=8-9, 0-1 ,-4,20-", "Range: bytes=3-4"])
-      // Two fields are one list, and its second part has no range's form.
+      // Two fields are one list. Its second element is not a valid range.
       #expect(answer.status == 200)
       let parts = try exchanges.answer("GET", "/file", ["Range: bytes=8-9, 0-1 ,4-4,20-"])
       #expect(parts.status == 206)
@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  @Test func `conditions are judged in the order of RFC 9110, section 13`() async throws {
+  @Test func `conditions are evaluated in the order of RFC 9110, section 13`() async throws {
     let earlier = "Sun, 06 Nov 1994 08:49:36 GMT"
     let same = "Sun, 06 Nov 1994 08:49:37 GMT"
     try await withRoutes { exchanges in

@@ -4,9 +4,9 @@ import SystemIO
 import TestSupport
 import Testing
 
-/// What a client sees on one connection, with a real socket.
+/// The behaviour of one connection, tested with a real socket.
 @Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct HTTPServerTests {
-  @Test func `a request is answered and the connection kept`() async throws {
+  @Test func `a request gets a response and the connection is kept open`() async throws {
     try await withServer(handler: echo) { _, port in
       try await RawHTTPClient.run {
         let client = try RawHTTPClient(port: port)
@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  @Test func `a handler sees the parts of the request`() async throws {
+  @Test func `a handler gets the parts of the request`() async throws {
     let handler: @Sendable (HTTPServerRequest) async throws -> HTTPServerResponse = { request in
       let fields = request.headerFields.map { "\($0.name.rawName)=\($0.value)" }.joined(separator: "|")
       let text = [
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test func `pipelined requests are answered in order`() async throws {
+  @Test func `pipelined requests get responses in order`() async throws {
     try await withServer(handler: echo) { _, port in
       try await RawHTTPClient.run {
         let client = try RawHTTPClient(port: port)
@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  @Test func `a request that comes byte by byte is answered`() async throws {
+  @Test func `a request that is received byte by byte gets a response`() async throws {
     try await withServer(handler: echo) { _, port in
       try await RawHTTPClient.run {
         let client = try RawHTTPClient(port: port)
@@ -77,7 +77,7 @@ import Testing
     }
   }
 
-  @Test func `a stream is sent in chunks, and to an old client until the end`() async throws {
+  @Test func `a stream is sent in chunks, and to an HTTP 1.0 client until the end`() async throws {
     let handler: @Sendable (HTTPServerRequest) async throws -> HTTPServerResponse = { _ in
       let counter = Counter()
       return HTTPServerResponse(
@@ -107,7 +107,7 @@ import Testing
     }
   }
 
-  @Test func `a stream that fails ends the connection without the last chunk`() async throws {
+  @Test func `a stream that fails closes the connection without the last chunk`() async throws {
     let handler: @Sendable (HTTPServerRequest) async throws -> HTTPServerResponse = { _ in
       let counter = Counter()
       return HTTPServerResponse(
@@ -128,12 +128,12 @@ import Testing
     }
   }
 
-  @Test func `a stream that may not be sent gets into no other response`() async throws {
+  @Test func `a rejected stream is not sent in another response`() async throws {
     let pieces = Counter()
     try await withServer(handler: { request in
       if request.path == "/" { return try await echo(request) }
       var fields = HTTPFields()
-      // One that is refused: an escape character, let through by a lenient field.
+      // The response is rejected because a field has an escape character, which a lenient field permits.
       fields.append(HTTPField(name: .server, lenientValue: request.path == "/bad" ? [0x1B] : [0x61]))
       return HTTPServerResponse(
         status: request.path == "/204" ? .noContent : .ok, headerFields: fields,
@@ -160,7 +160,7 @@ import Testing
     }
   }
 
-  @Test func `HEAD has the fields of GET and no body`() async throws {
+  @Test func `a response to HEAD has the fields of GET and no body`() async throws {
     try await withServer(handler: { _ in HTTPServerResponse(status: .ok, body: .bytes(Array("hello".utf8))) })
     {
       _, port in
@@ -173,7 +173,7 @@ import Testing
     }
   }
 
-  @Test func `statuses without a body have none, and the connection goes on`() async throws {
+  @Test func `statuses without a body have none, and the connection is reused`() async throws {
     try await withServer(handler: { request in
       HTTPServerResponse(status: request.path == "/204" ? .noContent : .notModified, body: .bytes([1, 2, 3]))
     }) { _, port in
@@ -189,7 +189,7 @@ import Testing
     }
   }
 
-  @Test func `a client that asks for it gets its connection closed`() async throws {
+  @Test func `a client can request that the connection closes`() async throws {
     try await withServer(handler: echo) { _, port in
       try await RawHTTPClient.run {
         for request in ["GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", "GET / HTTP/1.0\r\n\r\n"] {
@@ -207,9 +207,9 @@ import Testing
     }
   }
 
-  @Test func `a client that has ended its side is still answered`() async throws {
+  @Test func `a client that has ended its side still gets a response`() async throws {
     try await withServer(handler: { request in
-      // The end comes while the handler runs.
+      // The client ends its side while the handler runs.
       await Task.yield()
       return try await echo(request)
     }) { _, port in
@@ -224,7 +224,7 @@ import Testing
     }
   }
 
-  @Test func `files and bytes go out one after the other, byte for byte`() async throws {
+  @Test func `files and bytes are sent in order and unchanged`() async throws {
     let folder = try TemporaryFolder()
     let file = try File(folder.path + "/large", .create(mode: 0o600))
     let contents = repeatedPattern(20 << 20)
@@ -251,7 +251,7 @@ import Testing
     }
   }
 
-  @Test func `a large body in memory goes out whole`() async throws {
+  @Test func `a large body in memory is sent completely`() async throws {
     let body = repeatedPattern(5_000_000)
     try await withServer(handler: { _ in HTTPServerResponse(status: .ok, body: .bytes(body)) }) { _, port in
       try await RawHTTPClient.run {
@@ -262,7 +262,7 @@ import Testing
     }
   }
 
-  @Test func `a file that is shorter than promised ends the connection`() async throws {
+  @Test func `a file that is shorter than declared closes the connection`() async throws {
     let folder = try TemporaryFolder()
     let file = try File(folder.path + "/short", .create(mode: 0o600))
     try file.write(Array("short".utf8), at: 0)
@@ -279,7 +279,7 @@ import Testing
     }
   }
 
-  @Test func `two hundred connections are served at once`() async throws {
+  @Test func `two hundred connections are served concurrently`() async throws {
     let entered = Counter()
     let gate = Signal()
     try await withServer(

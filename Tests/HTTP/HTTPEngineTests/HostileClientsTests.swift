@@ -4,12 +4,12 @@
   import TestSupport
   import Testing
 
-  /// What clients do to a server that means them no harm.
+  /// The behaviour of a server with hostile clients.
   @Suite struct HostileClientsTests {
     private static let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
     private static let getLarge = "GET /static/large HTTP/1.1\r\nHost: a\r\n\r\n"
 
-    /// Waits until the server has no more descriptors than `count`; every question is a request, so it is no idle wait.
+    /// Waits until the server has at most `count` descriptors. Each check is a request, so the server is not idle.
     private func expectDescriptors(_ count: Int, of server: EchoServerProcess) throws {
       let began = ContinuousClock.now
       while try server.descriptors > count, ContinuousClock.now - began < .seconds(60) {
@@ -21,11 +21,11 @@
       #expect(try server.descriptors <= count)
     }
 
-    @Test func `hundreds of slow, silent and broken clients end by their limits, and others are served`()
+    @Test func `limits disconnect hundreds of slow, silent and broken clients, and others are served`()
       async throws
     {
       DescriptorLimit.raise(to: 4096)
-      // The honest one is idle for as long as the others take to come.
+      // The well-behaved client is idle while the others connect.
       let server = try await EchoServerProcess([
         "--connections-per-address", "4096", "--patience", "\(2 * Sanitizer.slowness)",
       ])
@@ -74,7 +74,7 @@
           client.endSending()
           #expect(client.isClosedByPeer())
         }
-        // The readers still have what the systems between took; the rest never comes.
+        // The readers still receive the bytes in the systems' buffers, but not the rest.
         try expectDescriptors(descriptors, of: server)
         for client in readers {
           var count = 0
@@ -87,8 +87,8 @@
       await server.stop()
     }
 
-    @Test func `accepting pauses without descriptors, what runs goes on, and it recovers`() async throws {
-      // One loop accepts in the order in which clients came.
+    @Test func `accepting pauses without descriptors, and the server recovers`() async throws {
+      // A single loop accepts clients in the order in which they connect.
       let server = try await EchoServerProcess(descriptors: 64, ["--event-loops", "1"])
       try await RawHTTPClient.run {
         let free = try server.descriptors
@@ -103,10 +103,10 @@
           #expect(response.body.count == 1024)
           asked += 1
         }
-        // Three quarters of 64 are for connections.
+        // Three quarters of the 64 descriptors are for connections.
         while try server.descriptors < 48, asked < 100_000 { try ask() }
         for _ in 0..<100 { try ask() }
-        // The one that showed the shortage is served too, and a file is open now and then.
+        // The connection that exceeded the limit is served, too, and a file is open at times.
         let held = try server.descriptors
         #expect(held <= 50, "\(held) descriptors")
 
@@ -125,7 +125,7 @@
 
     // MARK: Many requests
 
-    /// One of each kind, twenty in all, some of which end their connection.
+    /// Sends one request of each kind, twenty in total. Some of them close their connection.
     private func mixture(port: UInt16) throws {
       let post = "POST / HTTP/1.1\r\nHost: a\r\n"
       let kept: [(String, Int)] = [
@@ -161,7 +161,7 @@
     }
 
     @Test func `neither descriptors nor memory grow over thousands of mixed requests`() async throws {
-      // As many as somebody has the time for.
+      // The number of requests can be increased for long runs.
       let requests = ProcessInfo.processInfo.environment["MIXED_REQUESTS"].flatMap { Int($0) } ?? 4000
       let server = try await EchoServerProcess()
       try await RawHTTPClient.run {
@@ -169,7 +169,7 @@
         for _ in 0..<50 { try mixture(port: server.port) }
         let memory = try server.memory
         for _ in 0..<requests / 20 { try mixture(port: server.port) }
-        // A sanitizer keeps what was freed, to see whether it is used again.
+        // Sanitizers keep freed memory to detect its use.
         if !Sanitizer.isActive { #expect(try server.memory - memory < 8 << 20) }
         try expectDescriptors(descriptors, of: server)
       }

@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct InterimAnswerTests {
   private static let progress = HTTPResponse.Status(code: 104, reasonPhrase: "Upload Resumption Supported")
 
-  @Test func `an interim answer goes out before the final one, and leaves its framing to nobody`()
+  @Test func `an interim response precedes the final one and has no framing fields`()
     async throws
   {
     let sent = Mutex<[Bool]>([])
@@ -38,7 +38,7 @@ import Testing
     #expect(sent.withLock { $0 } == [true, true, true, true])
   }
 
-  @Test func `it does not stand for 100 (Continue), which follows when the body is asked for`() async throws {
+  @Test func `it does not replace 100 (Continue) for a requested body`() async throws {
     try await withServer(handler: { request in
       await request.sendInterim(Self.progress)
       return HTTPServerResponse(status: .ok, body: .bytes(try await request.body.collect(upTo: 100)))
@@ -54,7 +54,9 @@ import Testing
     }
   }
 
-  @Test(arguments: [100, 101, 99, 200, 204, 404]) func `no other status is one`(code: Int) async throws {
+  @Test(arguments: [100, 101, 99, 200, 204, 404]) func `other statuses are not sent as interim responses`(
+    code: Int
+  ) async throws {
     try await withServer(handler: { request in
       let isSent = await request.sendInterim(HTTPResponse.Status(code: code))
       return HTTPServerResponse(status: .ok, body: .bytes(Array("\(isSent)".utf8)))
@@ -67,7 +69,7 @@ import Testing
     }
   }
 
-  @Test func `a client of HTTP 1.0 gets none`() async throws {
+  @Test func `an HTTP 1.0 client gets no interim response`() async throws {
     try await withServer(handler: { request in
       let isSent = await request.sendInterim(Self.progress)
       return HTTPServerResponse(status: .ok, body: .bytes(Array("\(isSent)".utf8)))
@@ -82,7 +84,7 @@ import Testing
     }
   }
 
-  @Test func `once the final answer has begun there is none`() async throws {
+  @Test func `none is sent after the final response has started`() async throws {
     let verdicts = Mutex<[Bool]>([])
     let kept = Mutex<HTTPServerRequest?>(nil)
     try await withServer(handler: { request in
@@ -104,18 +106,18 @@ import Testing
         #expect(try client.receiveResponse().text == "xx")
       }
       let request = try #require(kept.withLock { $0.take() })
-      // When the next request may run already.
+      // The next request may be running already.
       #expect(await request.sendInterim(Self.progress) == false)
     }
     #expect(verdicts.withLock { $0 } == [false, false])
   }
 
-  @Test func `the final answer waits for interim ones that the client has not taken`() async throws {
+  @Test func `the final response waits until the client has received the interim ones`() async throws {
     let text = String(repeating: "x", count: 8000)
     let count = 2000
     for isStream in [false, true] {
       try await withServer(handler: { request in
-        // Nobody waits for them, so that they pile up.
+        // The tasks do not wait for each other, so the responses queue up.
         for _ in 0..<count { Task { await request.sendInterim(Self.progress, [.link: text]) } }
         await request.sendInterim(Self.progress, [.link: "first or later"])
         let rounds = Counter()
@@ -142,7 +144,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `what a client sent before it left is read, though it hears nothing any more`(isReset: Bool)
+  func `the bytes that a client sent before it disconnected are read`(isReset: Bool)
     async throws
   {
     let (began, left, ended) = (Signal(), Signal(), Signal())
@@ -151,7 +153,7 @@ import Testing
       began.fire()
       await left.wait()
       defer { ended.fire() }
-      // One that is taken by the system may reach nobody all the same.
+      // A response accepted by the system does not necessarily reach the client.
       while await request.sendInterim(Self.progress) {}
       for try await piece in request.body { count.withLock { $0 += piece.count } }
       return HTTPServerResponse(status: .ok)
@@ -168,7 +170,7 @@ import Testing
     #expect(count.withLock { $0 } == 30_013)
   }
 
-  @Test func `a client that takes none is given up`() async throws {
+  @Test func `a client that does not receive interim responses is disconnected`() async throws {
     let ended = Signal()
     try await withServer(
       configure: { $0.limits.writeStallTime = .milliseconds(100) },
@@ -186,7 +188,7 @@ import Testing
     }
   }
 
-  @Test func `without a socket somebody else takes them`() async throws {
+  @Test func `without a socket a closure receives them`() async throws {
     let seen = Mutex<[String]>([])
     let request = HTTPServerRequest(method: .post, path: "/") { status, fields in
       seen.withLock { $0.append("\(status.code) \(fields[.location] ?? "")") }

@@ -6,9 +6,9 @@ import SystemIO
 import TestSupport
 import Testing
 
-/// Every limit over the wire: just under it, at it and over it.
+/// Every limit over a socket: just below it, at it and above it.
 @Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct LimitBoundsTests {
-  @Test func `the article names every limit with its default`() throws {
+  @Test func `the article lists every limit with its default`() throws {
     let article = PackageFolder.url().appending(path: "Sources/HTTP/HTTPEngine/HTTPEngine.docc/Limits.md")
     var documented: [String: String] = [:]
     for line in try String(contentsOf: article, encoding: .utf8).split(separator: "\n")
@@ -57,7 +57,8 @@ import Testing
     (head(line: 8191), 200), (head(line: 8192), 200), (head(line: 8193), 414),
     (head(bytes: 32_767), 200), (head(bytes: 32_768), 200), (head(bytes: 32_769), 431),
     (head(fields: 99), 200), (head(fields: 100), 200), (head(fields: 101), 431),
-  ]) func `a head is taken up to the limits, whole or in pieces`(head: String, status: Int) async throws {
+  ]) func `a head is accepted up to the limits, at once or in pieces`(head: String, status: Int) async throws
+  {
     try await withServer(handler: { _ in HTTPServerResponse(status: .ok) }) { _, port in
       try await RawHTTPClient.run {
         for split in [nil, 5, head.utf8.count - 1] {
@@ -65,7 +66,8 @@ import Testing
           let bytes = Array(head.utf8)
           if let split {
             try client.send(Array(bytes[..<split]))
-            // The server has read the first piece before the second one comes: it answers this other client later.
+            // The response to this other client shows that the server has read the first piece before the second one is
+            // sent.
             let other = try RawHTTPClient(port: port)
             try other.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
             #expect(try other.receiveResponse().status == 200)
@@ -81,7 +83,7 @@ import Testing
 
   // MARK: Connections
 
-  @Test func `connections in all are taken up to their limit`() async throws {
+  @Test func `connections are accepted up to the total limit`() async throws {
     try await withServer(configure: { $0.limits.connections = 3 }, handler: echo) { _, port in
       try await RawHTTPClient.run {
         let clients = try (0..<3).map { _ in try RawHTTPClient(port: port) }
@@ -105,8 +107,8 @@ import Testing
 
   // MARK: Closing
 
-  /// Whether a second connection is admitted where one is allowed, once the first has been refused and its client
-  /// goes on sending.
+  /// Whether a second connection is accepted with a limit of one, after the first one was refused while its client
+  /// continues to send.
   private func isAdmitted(port: UInt16, tries: Int) async throws -> Bool {
     try await RawHTTPClient.run {
       let client = try RawHTTPClient(port: port)
@@ -117,14 +119,14 @@ import Testing
         let other = try RawHTTPClient(port: port)
         try other.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
         if try other.receiveResponse().status == 200 { return true }
-        // A reset, so that this one doesn't linger too.
+        // A reset, so that this connection does not linger, too.
         other.reset()
       }
       return false
     }
   }
 
-  @Test func `a closing connection stays readable for its time`() async throws {
+  @Test func `a closing connection remains readable for its linger time`() async throws {
     try await withServer(
       configure: {
         $0.limits.connections = 1
@@ -136,7 +138,7 @@ import Testing
     }
   }
 
-  @Test func `a closing connection is closed when its time is over`() async throws {
+  @Test func `a closing connection is closed after its linger time`() async throws {
     try await withServer(
       configure: {
         $0.limits.connections = 1
@@ -150,8 +152,9 @@ import Testing
 
   // MARK: Slow readers
 
-  /// Answers every request with a terabyte, and runs a client that has asked for one. `body` also gets whether the server
-  /// has given the response up: what its system has taken over by then still arrives.
+  /// Runs a server that sends a terabyte in each response, and a client that has sent a request. `body` also gets a
+  /// closure that returns whether the server has aborted the response. Bytes in the server system's buffers still
+  /// arrive after that.
   private func withEndlessResponse<Result: Sendable>(
     stallTime: Duration, progress: Int,
     _ body: @escaping @Sendable (RawHTTPClient, _ isGivenUp: () -> Bool) throws -> Result
@@ -160,7 +163,7 @@ import Testing
     let folder = try TemporaryFolder()
     let path = folder.file("endless").path
     let file = try File(path, .create(mode: 0o600))
-    // A hole: no room on the disk, and nothing to read from it.
+    // A sparse file, which uses no disk space and reads nothing from disk.
     try file.truncate(to: 1 << 40)
     return try await withServer(
       configure: {
@@ -180,7 +183,7 @@ import Testing
     }
   }
 
-  @Test func `a client that reads slowly is kept`() async throws {
+  @Test func `a client that reads slowly stays connected`() async throws {
     let stallTime = Duration.milliseconds(400)
     for _ in 0..<50 {
       let (isKept, pause) = try await withEndlessResponse(stallTime: stallTime, progress: 1) {
@@ -199,16 +202,17 @@ import Testing
         return (!isGivenUp(), pause)
       }
       if isKept { return }
-      // A busy machine can make a client slower than it wants to be. Only one that was fast enough must be kept.
+      // On a busy machine a client can be slower than intended. The test only requires that a client that was fast
+      // enough stays connected.
       if pause < stallTime / 2 {
-        Issue.record("It was closed, although it never read nothing for more than \(pause).")
+        Issue.record("The connection was closed, although no pause in reading was longer than \(pause).")
         return
       }
     }
-    Issue.record("The machine let no client read at its pace in 50 attempts.")
+    Issue.record("On this machine, no client could read at the intended rate in 50 attempts.")
   }
 
-  @Test func `a client that takes too little in a stall time is given up`() async throws {
+  @Test func `a client that receives too little in a stall time is disconnected`() async throws {
     try await withEndlessResponse(stallTime: .milliseconds(100), progress: .max) { client, _ in
       while try !client.receive().isEmpty {}
     }

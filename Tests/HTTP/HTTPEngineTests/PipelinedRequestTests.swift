@@ -3,7 +3,7 @@ import HTTPTypes
 import TestSupport
 import Testing
 
-/// Requests that come together, in pieces, or one after the other over one connection.
+/// Requests that are received together, in pieces, or in sequence on one connection.
 @Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct PipelinedRequestTests {
   private struct Unexpected: Error {}
 
@@ -26,7 +26,7 @@ import Testing
     Route(.get, "/large") { _ in text(String(repeating: "x", count: 4 << 20)) },
   ])
 
-  /// Pieces of a stream, each given once.
+  /// The pieces of a stream. Each is returned once.
   private final class Pieces: Sendable {
     private let pieces: [String]
     private let index = Counter()
@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  @Test func `requests that came together are answered in order, whether or not their handlers wait`()
+  @Test func `requests received together get responses in order, whether or not their handlers wait`()
     async throws
   {
     try await withRouter { client in
@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  @Test func `as many requests as one read takes are answered in one turn`() async throws {
+  @Test func `all requests of one read get responses in one turn`() async throws {
     let count = 5000
     try await withRouter(configure: { $0.limits.pipelinedRequests = .max }) { client in
       let request = "GET /text/a HTTP/1.1\r\nHost: a\r\n\r\n"
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func `a head in pieces is answered when it is whole`() async throws {
+  @Test func `a head in pieces gets a response when it is complete`() async throws {
     try await withRouter { client in
       for piece in [
         "GET /text/a HT", "TP/1.1\r\nHost: a\r", "\n\r\nGET /text/b HTTP/1.1\r\nHost: a\r\n\r\nGET /t",
@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  @Test func `a stream is sent piece by piece, and not to HEAD`() async throws {
+  @Test func `a stream is sent piece by piece, and not for HEAD`() async throws {
     try await withRouter { client in
       try client.send("HEAD /stream HTTP/1.1\r\nHost: a\r\n\r\nGET /stream HTTP/1.1\r\nHost: a\r\n\r\n")
       #expect(try client.receiveResponse(toHEAD: true).status == 200)
@@ -95,7 +95,7 @@ import Testing
     }
   }
 
-  @Test func `what is thrown becomes its status, and the connection goes on`() async throws {
+  @Test func `an error becomes its status, and the connection is reused`() async throws {
     try await withRouter { client in
       for (path, status) in [("/problem", 400), ("/failure", 500), ("/nowhere", 404), ("/text/a", 200)] {
         try client.send("GET \(path) HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -104,7 +104,7 @@ import Testing
     }
   }
 
-  @Test func `a small body that nobody read is dropped, and a broken one refused`() async throws {
+  @Test func `a small unread body is dropped, and a malformed one is rejected`() async throws {
     try await withRouter { client in
       try client.send(
         "POST /text/a HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhelloGET /text/b HTTP/1.1\r\nHost: a\r\n\r\n"
@@ -116,7 +116,7 @@ import Testing
     }
   }
 
-  @Test func `a client that takes its time gets all of a response before the next`() async throws {
+  @Test func `a slow client gets a complete response before the next one`() async throws {
     try await withServer(handler: Self.router) { _, port in
       try await RawHTTPClient.run {
         let client = try RawHTTPClient(port: port, receiveBuffer: 16 * 1024)
@@ -127,7 +127,7 @@ import Testing
     }
   }
 
-  @Test func `the last request that a connection may have is answered, and no further one`() async throws {
+  @Test func `the last request of a connection gets a response, and later ones do not`() async throws {
     try await withRouter(configure: { $0.limits.requestsPerConnection = 2 }) { client in
       try client.send(String(repeating: "GET /text/a HTTP/1.1\r\nHost: a\r\n\r\n", count: 3))
       for _ in 0..<2 { #expect(try client.receiveResponse().text == "a") }

@@ -5,9 +5,9 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Clients that send requests without waiting for the answers.
+/// Clients that send requests without waiting for responses.
 @Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct PipeliningTests {
-  /// How many of `count` requests, sent at once, are begun before that of another client who came meanwhile.
+  /// Returns how many of `count` requests, sent at once, start before a request that another client has sent meanwhile.
   private func begun(of count: Int, before path: String, limit: Int) async throws -> Int {
     let paths = Mutex<[String]>([])
     let began = Signal()
@@ -21,7 +21,7 @@ import Testing
         paths.withLock { $0.append(request.path) }
         if request.path == "/0" {
           began.fire()
-          // Holds the loop, so that the other client's request is there when it goes on.
+          // Blocks the loop, so that the other client's request is available when it continues.
           hold(gate)
         }
         return try await echo(request)
@@ -47,17 +47,17 @@ import Testing
     }
   }
 
-  @Test(arguments: [3, 4]) func `requests up to the limit are begun in one turn`(count: Int) async throws {
+  @Test(arguments: [3, 4]) func `requests up to the limit start in one turn`(count: Int) async throws {
     #expect(try await begun(of: count, before: "/other", limit: 4) == count)
   }
 
-  @Test func `beyond the limit others have their turn, and every answer comes in order`() async throws {
+  @Test func `beyond the limit other connections continue, and responses are sent in order`() async throws {
     let begun = try await begun(of: 900, before: "/other", limit: 4)
     #expect(begun < 900)
     #expect(begun.isMultiple(of: 4))
   }
 
-  @Test func `a client that never reads can't make the server keep its requests`() async throws {
+  @Test func `a client that never reads can't make the server buffer its requests`() async throws {
     try await withServer(configure: { $0.limits.requestsPerConnection = .max }, handler: echo) { _, port in
       let stuck = try await RawHTTPClient.run {
         let client = try RawHTTPClient(port: port, receiveBuffer: 16 * 1024)
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test func `an end after many requests is answered to the last`() async throws {
+  @Test func `all requests get responses if the client ends its side after them`() async throws {
     try await withServer(configure: { $0.limits.pipelinedRequests = 2 }, handler: echo) { _, port in
       try await RawHTTPClient.run {
         let client = try RawHTTPClient(port: port)
@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  @Test func `a refused request among many ends the connection behind the answers before it`() async throws {
+  @Test func `a rejected request closes the connection after the responses to earlier ones`() async throws {
     try await withServer(configure: { $0.limits.pipelinedRequests = 2 }, handler: echo) { _, port in
       try await RawHTTPClient.run {
         let client = try RawHTTPClient(port: port)

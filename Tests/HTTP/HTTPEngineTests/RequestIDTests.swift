@@ -3,11 +3,11 @@ import HTTPTypes
 import TestSupport
 import Testing
 
-/// What a request is called, in answers and for whoever is told of exchanges.
+/// The ids of requests, in responses and reported exchanges.
 @Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct RequestIDTests {
   private final class Note: Sendable {}
 
-  /// The ids that the answer and the exchange have for a request with `fields`.
+  /// Returns the ids in the response and in the exchange for a request with `fields`.
   private func ids(
     _ fields: String, line: String = "GET / HTTP/1.1"
   ) async throws -> (answered: String, told: String) {
@@ -34,7 +34,7 @@ import Testing
     "a", "3f2b8c1e-0000-4000-8000-000000000001", "Root=1-67:a/b+c@d~e_f.g",
     String(repeating: "x", count: 127),
     String(repeating: "x", count: 128),
-  ]) func `a client's own id is taken`(id: String) async throws {
+  ]) func `a client's own id is used`(id: String) async throws {
     let ids = try await ids("x-request-ID: \t\(id) \r\n")
     #expect(ids.answered == id)
     #expect(ids.told == id)
@@ -44,26 +44,25 @@ import Testing
     "X-Request-Id: a b\r\n", "X-Request-Id:\r\n", "X-Request-Id: a\"b\r\n", "X-Request-Id: \u{e4}\r\n",
     "X-Request-Id: a\r\nX-Request-Id: a\r\n", "X-Request-Id: a\r\nX-Request-Id: \r\nX-Request-Id: a\r\n",
     "X-Request-Id: \(String(repeating: "x", count: 129))\r\n", "X-Request-Id2: a\r\n", "",
-  ]) func `instead of one that is not in order the server makes one`(field: String) async throws {
+  ]) func `an invalid id is replaced by one of the server`(field: String) async throws {
     let ids = try await ids(field)
     #expect(ids.answered.utf8.count == 12)
     #expect(ids.told == ids.answered)
   }
 
-  @Test func `the engine's own refusals carry the id that was read`() async throws {
+  @Test func `the engine's error responses have the client's id`() async throws {
     let ids = try await ids("X-Request-Id: mine\r\nExpect: wonders\r\n")
     #expect(ids.answered == "mine")
     #expect(ids.told == "mine")
   }
 
-  @Test func `a refused head gets an id of the server's making`() async throws {
+  @Test func `the response to a rejected head has an id of the server`() async throws {
     let ids = try await ids("X-Request-Id: mine\r\n bad\r\n")
     #expect(ids.answered.utf8.count == 12)
     #expect(ids.told == ids.answered)
   }
 
-  @Test func `what the handler notes comes with the exchange, and so do the bytes of the body`() async throws
-  {
+  @Test func `the exchange has the handler's note and the number of body bytes`() async throws {
     let (stream, continuation) = AsyncStream.makeStream(of: HTTPExchange.self)
     let note = Note()
     let head = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n"

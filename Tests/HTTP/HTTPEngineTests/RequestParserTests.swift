@@ -3,7 +3,7 @@ import Testing
 @testable import HTTPEngine
 
 @Suite struct RequestParserTests {
-  /// Feeds `text` whole.
+  /// Parses `text` at once.
   private func parse(_ text: String, limits: HTTPLimits = HTTPLimits()) -> RequestParser.Outcome {
     parse(Array(text.utf8), limits: limits)
   }
@@ -28,7 +28,7 @@ import Testing
     "PUT http://example.org:81/a%20b?x=[1]&y HTTP/1.1\r\nHost: other\r\nX-Empty:\r\nAccept: \t a, b \t\r\n"
     + "Connection: Upgrade , close\r\nContent-Length: 12\r\nExpect: 100-CONTINUE\r\n\r\nhello"
 
-  @Test func `the parts of a head are found`() throws {
+  @Test func `the parts of a head are located`() throws {
     let head = try head(Self.rich)
     #expect(text(head.method, in: Self.rich) == "PUT")
     #expect(text(head.path, in: Self.rich) == "/a%20b")
@@ -41,7 +41,7 @@ import Testing
     #expect(head.length == Self.rich.utf8.count - 5)
   }
 
-  @Test func `a head is found alike however it arrives`() throws {
+  @Test func `the result does not depend on how the head is split`() throws {
     let bytes = Array(Self.rich.utf8)
     let whole = try head(Self.rich)
     for split in 0...bytes.count {
@@ -62,15 +62,15 @@ import Testing
     }
   }
 
-  /// Requests that must be refused as malformed, each for one reason.
+  /// Malformed requests, each for one reason.
   static let malformed: [String] = [
-    // Two ways to find the end of the body.
+    // Two ways to determine the end of the body.
     "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n",
     "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n",
     "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\n",
     "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nContent-Length: 3\r\n\r\n",
     "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3, 3\r\n\r\n",
-    // Lengths that are no lengths.
+    // Invalid lengths.
     "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n",
     "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: +1\r\n\r\n",
     "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1 2\r\n\r\n",
@@ -80,7 +80,7 @@ import Testing
     "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9223372036854775808\r\n\r\n",
     "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999999999999999\r\n\r\n",
     "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ３\r\n\r\n",
-    // Codings that hide chunked or aren't final.
+    // Codings that hide `chunked`, or in which it is not the last one.
     "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: xchunked\r\n\r\n",
     "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked, gzip\r\n\r\n",
     "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked, chunked\r\n\r\n",
@@ -145,12 +145,12 @@ import Testing
     "GET javascript:x HTTP/1.1\r\nHost: a\r\n\r\n",
   ]
 
-  @Test(arguments: malformed) func `what two readers could read in two ways is refused`(_ request: String) {
+  @Test(arguments: malformed) func `ambiguous requests are rejected`(_ request: String) {
     guard case .refused(.malformed) = parse(request) else {
       Issue.record("\(request.debugDescription) gives \(parse(request))")
       return
     }
-    // In two pieces it is refused too, wherever they part.
+    // The result is the same in two pieces, for every split.
     let bytes = Array(request.utf8)
     for split in 0..<bytes.count {
       var parser = RequestParser(limits: HTTPLimits())
@@ -174,7 +174,7 @@ import Testing
     "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9223372036854775807\r\n\r\n",
     "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 007\r\n\r\n",
     "POST / HTTP/1.1\r\nHost: a\r\ntransfer-ENCODING: CHUNKED \r\n\r\n", "GET / HTTP/1.0\r\n\r\n",
-  ]) func `what is lawful though odd is taken`(_ request: String) {
+  ]) func `unusual but valid requests are accepted`(_ request: String) {
     guard case .complete(let head) = parse(request) else {
       Issue.record("\(request.debugDescription) gives \(parse(request))")
       return
@@ -188,13 +188,13 @@ import Testing
     ("HTTP/1.1", "Connection: closed\r\n", true),
     ("HTTP/1.0", "", false), ("HTTP/1.0", "Connection: Keep-Alive\r\n", true),
     ("HTTP/1.0", "Connection: keep-alive, close\r\n", false),
-  ]) func `the version and Connection decide whether the connection is kept`(
+  ]) func `version and Connection determine whether the connection is kept open`(
     version: String, fields: String, keeps: Bool
   ) throws {
     #expect(try head("GET / \(version)\r\nHost: a\r\n\(fields)\r\n").keepsAlive == keeps)
   }
 
-  @Test func `other versions, codings and CONNECT have answers of their own`() {
+  @Test func `other versions, other codings and CONNECT have their own errors`() {
     #expect(parse("GET / HTTP/2.0\r\nHost: a\r\n\r\n") == .refused(.unsupportedVersion))
     #expect(parse("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n") == .refused(.unsupportedVersion))
     #expect(parse("CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n") == .refused(.noProxy))
@@ -209,12 +209,12 @@ import Testing
     }
   }
 
-  /// What one line may list, each with where it may be cut into lines.
+  /// The lists of one line, which are also split into lines at each comma.
   @Test(arguments: [
     "gzip, chunked", "x, y, chunked", "chunked, gzip", "chunked, chunked", "gzip, gzip", "gzip, , chunked",
     ", chunked", "chunked, ", "chunked;q=1, chunked", "identity, chunked", "gzip, chunked, chunked",
   ])
-  func `Transfer-Encoding in several lines is answered as in one`(list: String) {
+  func `Transfer-Encoding in several lines has the same result as in one`(list: String) {
     func request(_ lines: [String]) -> String {
       "POST / HTTP/1.1\r\nHost: a\r\n" + lines.map { "Transfer-Encoding: \($0)\r\n" }.joined() + "\r\n"
     }
@@ -232,13 +232,13 @@ import Testing
     }
   }
 
-  @Test func `expectations are told apart`() throws {
+  @Test func `expectations depend on version and value`() throws {
     #expect(try head("GET / HTTP/1.1\r\nHost: a\r\nExpect: a miracle\r\n\r\n").hasUnknownExpectation)
     #expect(try !head("GET / HTTP/1.0\r\nHost: a\r\nExpect: a miracle\r\n\r\n").hasUnknownExpectation)
     #expect(try !head("GET / HTTP/1.0\r\nHost: a\r\nExpect: 100-continue\r\n\r\n").expectsContinue)
   }
 
-  @Test func `a request line is taken up to its limit`() {
+  @Test func `a request line is accepted up to its limit`() {
     var limits = HTTPLimits()
     limits.requestLineBytes = 100
     func outcome(_ length: Int, isWhole: Bool = true) -> RequestParser.Outcome {
@@ -252,7 +252,7 @@ import Testing
     #expect(outcome(102, isWhole: false) == .refused(.targetTooLong))
   }
 
-  @Test func `a head is taken up to its limit`() {
+  @Test func `a head is accepted up to its limit`() {
     var limits = HTTPLimits()
     limits.headBytes = 200
     func outcome(_ length: Int, isWhole: Bool = true) -> RequestParser.Outcome {
@@ -268,7 +268,7 @@ import Testing
     #expect(outcome(204, isWhole: false) == .refused(.headTooLarge))
   }
 
-  @Test func `fields are taken up to their number`() {
+  @Test func `fields are accepted up to their maximum number`() {
     var limits = HTTPLimits()
     limits.fieldCount = 5
     func outcome(_ count: Int) -> RequestParser.Outcome {

@@ -3,8 +3,8 @@ import HTTPSemantics
 import HTTPTypes
 import TestSupport
 
-/// Runs `body` against a server with a greeting, an echo, a representation of ten bytes, a stream, and routes that tell
-/// what the handler saw.
+/// Runs `body` with a server that has a greeting, an echo, a representation of ten bytes, a stream, and routes that
+/// return the request as seen by the handler.
 func withRoutes(_ body: @escaping @Sendable (Exchanges) throws -> Void) async throws {
   let router = Router([
     Route(.get, "/") { _ in HTTPServerResponse(status: .ok, body: .bytes(Array("hello".utf8))) },
@@ -44,7 +44,7 @@ func withRoutes(_ body: @escaping @Sendable (Exchanges) throws -> Void) async th
   }
 }
 
-/// Exchanges with a server, each on a connection of its own.
+/// Exchanges requests and responses with a server, each on its own connection.
 struct Exchanges {
   let port: UInt16
 
@@ -60,7 +60,7 @@ struct Exchanges {
       to: "\(method) \(path) HTTP/1.1\r\nHost: a\r\n\(lines)\r\n", toHEAD: method == "HEAD")
   }
 
-  /// All that comes on one connection until its end.
+  /// Returns all bytes received on one connection until it closes.
   func everything(after request: String) throws -> String {
     let client = try RawHTTPClient(port: port)
     try client.send(request)

@@ -5,16 +5,16 @@ import Synchronization
 import SystemIO
 import TestSupport
 
-/// A handler made of a closure.
+/// A handler that calls a closure.
 struct ClosureHandler: HTTPHandler {
   let body: @Sendable (HTTPServerRequest) async throws -> HTTPServerResponse
   func respond(to request: HTTPServerRequest) async throws -> HTTPServerResponse { try await body(request) }
 }
 
-/// A logger that drops everything.
+/// A logger that discards everything.
 let silentLogger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
 
-/// Runs a server on a free port of the loopback address while `body` runs, and shuts it down afterwards.
+/// Runs a server on a free port of the loopback address while `body` runs, and shuts it down after that.
 func withServer<Result: Sendable>(
   configure: (inout HTTPServer.Configuration) -> Void = { _ in },
   handler: @escaping @Sendable (HTTPServerRequest) async throws -> HTTPServerResponse,
@@ -23,15 +23,15 @@ func withServer<Result: Sendable>(
   try await withServer(configure: configure, handler: ClosureHandler(body: handler), body)
 }
 
-/// Like the one above, for a handler that is none of a closure.
+/// The same for any handler.
 func withServer<Result: Sendable>(
   configure: (inout HTTPServer.Configuration) -> Void = { _ in }, handler: some HTTPHandler,
   _ body: (HTTPServer, UInt16) async throws -> Result
 ) async throws -> Result {
   var configuration = HTTPServer.Configuration(port: 0)
-  // Each keeps a thread of Dispatch's, which has 255 for all servers of all tests that run at once.
+  // Each loop occupies a thread of Dispatch, which has 255 for all servers of all tests that run concurrently.
   configuration.eventLoops = 1
-  // Time limits are for the tests that set them: no busy machine runs into the others.
+  // The time limits only apply in tests that set them, so that a busy machine does not affect other tests.
   configuration.limits.headTime = .seconds(600)
   configuration.limits.bodyGrace = .seconds(600)
   configuration.limits.idleTime = .seconds(600)
@@ -49,7 +49,7 @@ func withServer<Result: Sendable>(
   }
 }
 
-/// Answers `/` with a greeting and any body with itself.
+/// Responds to `/` with a greeting, and to any body with the same body.
 @Sendable func echo(_ request: HTTPServerRequest) async throws -> HTTPServerResponse {
   let bytes = try await request.body.collect(upTo: 1 << 30)
   return HTTPServerResponse(
@@ -57,14 +57,14 @@ func withServer<Result: Sendable>(
     body: .bytes(bytes.isEmpty ? Array("\(request.method) \(request.path)".utf8) : bytes))
 }
 
-/// Counts, from any thread.
+/// A thread-safe counter.
 final class Counter: Sendable {
   private let state = Mutex(0)
   var value: Int { state.withLock { $0 } }
   func add(_ more: Int = 1) { state.withLock { $0 += more } }
 }
 
-/// Bytes in which a piece that is missing, doubled or out of place shows: the period is a prime.
+/// Returns bytes in which missing, duplicate or misplaced pieces are detectable, because the period is a prime.
 func repeatedPattern(_ count: Int) -> [UInt8] {
   let period = (0..<10_007).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
   var bytes: [UInt8] = []

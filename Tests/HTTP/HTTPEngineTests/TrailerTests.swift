@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct TrailerTests {
   private static let digest = HTTPField.Name("Content-Digest")
 
-  /// What a handler finds of trailers, before and after the body's end.
+  /// Returns the trailers that a handler sees before and after the end of the body.
   private func trailers(
     _ body: String, inPieces size: Int? = nil,
     of body2: @escaping @Sendable (HTTPRequestBody) -> HTTPRequestBody = { $0 }
@@ -36,7 +36,7 @@ import Testing
     return seen.withLock { $0 }
   }
 
-  @Test(arguments: [nil, 1, 7] as [Int?]) func `what comes behind a body is handed out apart`(size: Int?)
+  @Test(arguments: [nil, 1, 7] as [Int?]) func `trailers are returned separately from the head`(size: Int?)
     async throws
   {
     let digest = try #require(Self.digest)
@@ -50,7 +50,7 @@ import Testing
     #expect(found.head == [.trailer: "Content-Digest"])
   }
 
-  @Test func `what has no business there is left out`() async throws {
+  @Test func `fields that are not valid in trailers are removed`() async throws {
     let names = [
       "Host", "Content-Length", "Transfer-Encoding", "Authorization", "Cookie", "Content-Type",
       "Content-Encoding",
@@ -60,17 +60,17 @@ import Testing
     #expect(found.after.map(\.name.canonicalName) == ["x-kept"])
   }
 
-  @Test func `a body without any has none`() async throws {
+  @Test func `a body without trailers has none`() async throws {
     #expect(try await trailers("5\r\nhello\r\n0\r\n\r\n").after == [:])
     #expect(HTTPRequestBody.empty.trailers == [:])
   }
 
-  @Test func `a limited body hands them on`() async throws {
+  @Test func `a limited body has the trailers of the original`() async throws {
     let found = try await trailers("5\r\nhello\r\n0\r\nX-Tail: 1\r\n\r\n") { $0.limited(to: 100) }
     #expect(found.after.count == 1)
   }
 
-  @Test func `the lines come out alike wherever they are split`() throws {
+  @Test func `the result does not depend on how the lines are split`() throws {
     let bytes = Array("0\r\nA: 1\r\nB:\r\n\r\nGET".utf8)
     for split in 0...bytes.count {
       var decoder = ChunkedDecoder(overheadLimit: 100)

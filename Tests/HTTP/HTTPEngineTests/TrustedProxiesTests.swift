@@ -20,12 +20,12 @@ import Testing
     (#"for="[2001:DB9::1]:4711""#, "[2001:db9::1]:4711", "2001:db9::"),
     (#"for="[2001:db9:0:0:1::1]""#, "[2001:db9::1:0:0:1]", "2001:db9::"),
     (#"for="[::ffff:192.0.2.1]""#, "[::ffff:192.0.2.1]", "192.0.2.1"),
-    // The last that isn't trusted, whatever stands before it.
+    // The last hop that is not trusted, regardless of those before it.
     ("for=1.1.1.1, for=192.0.2.1", "192.0.2.1", "192.0.2.1"),
     (#"for=192.0.2.1, for=10.0.0.2, for="[2001:db8::1]""#, "192.0.2.1", "192.0.2.1"),
     ("for=10.0.0.9, for=192.0.2.1, for=10.0.0.2", "192.0.2.1", "192.0.2.1"),
     ("rubbish, for=192.0.2.1", "192.0.2.1", "192.0.2.1"),
-  ]) func `the last hop that isn't trusted is the client`(forwarded: String, name: String, counted: String)
+  ]) func `the last hop that is not trusted is the client`(forwarded: String, name: String, counted: String)
     throws
   {
     let address = try #require(IPAddress(counted))
@@ -40,7 +40,7 @@ import Testing
       ("for=192.0.2.1, rubbish, for=10.0.0.2", "10.0.0.2"), ("for=192.0.2.1, for=999.1.1.1", "10.0.0.1:80"),
       ("by=192.0.2.1", "10.0.0.1:80"),
     ] as [(String?, String)])
-  func `nobody is counted where nobody is known`(forwarded: String?, name: String) throws {
+  func `unknown clients are not counted`(forwarded: String?, name: String) throws {
     #expect(try client(forwarded) == TrustedProxies.Client(name: name, counted: nil))
   }
 }

@@ -13,7 +13,7 @@ import Testing
     "gzip", "GZIP", "x-gzip", "gzip, deflate, br", "br;q=1.0, gzip;q=0.8", "gzip;q=0.001", "*", "*;q=0.5",
     "identity;q=0.5, gzip", "gzip;q=1.000,identity;q=1", ",, gzip ,", "gzip ; q=1", "identity;q=0, *",
   ])
-  func `gzip is taken`(field: String) {
+  func `gzip is preferred`(field: String) {
     #expect(prefersGzip(field))
   }
 
@@ -22,7 +22,7 @@ import Testing
     "gzip;q=0.5, identity", "gzip;q=0.5, *", "gzip;q=2", "gzip;q=-1", "gzip;q=0.1234", "gzip;q=x", "gzip;q=",
     "gzip;q=1.001", "gzip gzip", "gzip;q=1;q=1", "\"gzip\"", "gzipp",
   ])
-  func `gzip is not taken, or what is sent can't be read`(field: String?) {
+  func `gzip is not preferred, or the field is malformed`(field: String?) {
     #expect(!prefersGzip(field))
   }
 }

@@ -4,7 +4,7 @@ import Testing
 @testable import HTTPSemantics
 
 @Suite struct Base64Tests {
-  @Test func `what is written is what Foundation writes, and is read again`() {
+  @Test func `the result equals Foundation's and can be decoded`() {
     for length in 0..<70 {
       let bytes = (0..<length).map { _ in UInt8.random(in: 0...255) }
       let text = Base64.encode(bytes)
@@ -18,8 +18,8 @@ import Testing
   @Test(arguments: [
     "A", "=", "AA=", "AAA==", "AAAAA=", "AAAAAA=", "A===", "====", "AA=A", "=AAA", "AAAA=", "AAAAA", "AA-_",
     "AA\n=", " AAA", "AAé",
-    // Bits that stand for nothing.
+    // Unused trailing bits that are not zero.
     "AB==", "AAB=", "AB", "AAB",
   ])
-  func `what is no base64 is refused`(text: String) { #expect(Base64.decode(text) == nil) }
+  func `invalid base64 is rejected`(text: String) { #expect(Base64.decode(text) == nil) }
 }

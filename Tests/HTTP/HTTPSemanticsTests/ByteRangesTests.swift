@@ -15,7 +15,7 @@ import Testing
       ("bytes=98-99999999999999999999999", [98..<100]), ("bytes=-99999999999999999999999", [0..<100]),
       ("bytes=98-9223372036854775807", [98..<100]), ("bytes=000000000000000000000000001-2", [1..<3]),
     ] as [(String, [Range<Int64>])])
-  func `these ranges of 100 bytes are served`(field: String, expected: [Range<Int64>]) {
+  func `ranges of 100 bytes are served`(field: String, expected: [Range<Int64>]) {
     #expect(ByteRanges(field, size: 100) == .some(expected))
   }
 
@@ -34,7 +34,7 @@ import Testing
     "bytes =0-1",
     "bytes=99999999999999999999-1",
   ])
-  func `what can't be read counts as not sent`(field: String?) {
+  func `a malformed field counts as missing`(field: String?) {
     #expect(ByteRanges(field, size: 100) == .whole)
   }
 
@@ -43,16 +43,16 @@ import Testing
     "bytes=90-,-5",
     "bytes=0-10,200-,10-11", "bytes=-1,-1",
   ])
-  func `ranges that overlap are answered with all of it`(field: String) {
+  func `overlapping ranges get the whole content`(field: String) {
     #expect(ByteRanges(field, size: 100) == .whole)
   }
 
-  @Test func `the largest size is no overflow`() {
+  @Test func `the largest size causes no overflow`() {
     #expect(ByteRanges("bytes=0-,0-,0-", size: .max) == .whole)
     #expect(ByteRanges("bytes=0-", size: .max) == .some([0..<Int64.max]))
   }
 
-  @Test func `sixteen ranges are served, and one more is answered with all of it`() {
+  @Test func `sixteen ranges are served, and with one more the whole content`() {
     func field(_ count: Int) -> String {
       "bytes=" + (0..<count).map { "\($0 * 2)-\($0 * 2)" }.joined(separator: ",")
     }

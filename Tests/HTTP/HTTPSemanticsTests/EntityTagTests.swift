@@ -10,7 +10,7 @@ import Testing
   @Test(arguments: [
     "", "a", "\"a", "a\"", "w/\"a\"", "W\"a\"", "\"a\"b", " \"a\"", "\"a b\"", "\"a\"b\"", "*",
   ])
-  func `what is no tag is refused`(text: String) {
+  func `invalid tags are rejected`(text: String) {
     #expect(EntityTag(text) == nil)
   }
 
@@ -19,7 +19,7 @@ import Testing
     ("W/\"1\"", "\"1\"", false, true),
     ("\"1\"", "\"1\"", true, true),
   ])
-  func `tags compare as in the table of RFC 9110`(left: String, right: String, strong: Bool, weak: Bool)
+  func `tags are compared as in the table of RFC 9110`(left: String, right: String, strong: Bool, weak: Bool)
     throws
   {
     let (left, right) = (try #require(EntityTag(left)), try #require(EntityTag(right)))
@@ -29,7 +29,7 @@ import Testing
     #expect(right.matchesWeakly(left) == weak)
   }
 
-  @Test func `conditions are lists or a star`() throws {
+  @Test func `conditions are lists or an asterisk`() throws {
     let (a, b) = (EntityTag.strong("a"), try #require(EntityTag("W/\"b,\"")))
     #expect(EntityTag.Condition("*") == .any)
     #expect(EntityTag.Condition(" * ") == .any)

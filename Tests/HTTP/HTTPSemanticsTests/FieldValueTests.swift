@@ -3,7 +3,7 @@ import HTTPTypes
 import Testing
 
 @Suite struct MediaTypeTests {
-  @Test func `type, subtype and parameters are read`() throws {
+  @Test func `type, subtype and parameters are parsed`() throws {
     let type = try #require(MediaType("Multipart/Form-Data; Boundary=\"a; b\"; charset=UTF-8"))
     #expect(type.essence == "multipart/form-data")
     #expect(type.parameters == ["boundary": "a; b", "charset": "UTF-8"])
@@ -18,7 +18,7 @@ import Testing
     "a/b; c=d; C=e", "a b/c",
     "a/b; c=\"d\"e", "a/b, c/d",
   ])
-  func `what breaks the grammar is refused`(text: String) {
+  func `malformed types are rejected`(text: String) {
     #expect(MediaType(text) == nil)
   }
 }
@@ -34,18 +34,18 @@ import Testing
     ),
     ("50%.zip", "attachment; filename=\"50_.zip\"; filename*=UTF-8''50%25.zip"),
   ])
-  func `a file name can't break out of the field`(name: String, expected: String) {
+  func `a file name can't end the field's quotes`(name: String, expected: String) {
     #expect(ContentDisposition.attachment(name).fieldValue == expected)
   }
 
-  @Test func `what is written is read back`() throws {
+  @Test func `written dispositions can be read`() throws {
     for name in ["a.zip", "ü 👩.zip", "a\"b\\c"] {
       let read = try #require(ContentDisposition(parsing: ContentDisposition.attachment(name).fieldValue))
       #expect(read == .attachment(name))
     }
   }
 
-  @Test func `a form's names are read as browsers send them`() throws {
+  @Test func `the names in a form are read as browsers send them`() throws {
     let part = try #require(ContentDisposition(parsing: #"form-data; name="file"; filename="C:\a\b.zip""#))
     #expect(part.kind == "form-data")
     #expect(part.name == "file")
@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test(arguments: ["", "form-data; name", "form-data; name=\"a", "form-data; name=a; name=b", "; name=a"])
-  func `what breaks the grammar is refused`(text: String) {
+  func `malformed dispositions are rejected`(text: String) {
     #expect(ContentDisposition(parsing: text) == nil)
   }
 }
@@ -70,7 +70,7 @@ import Testing
     "sha-256=:\(base64):", "md5=:AAAA:, sha-256=:\(base64):", "sha-256=:\(base64):;note=1, sha-512=:AA==:",
     "sha-256=:AAAA:, sha-256=:\(base64):",
   ])
-  func `the SHA-256 is found among others`(text: String) throws {
+  func `the SHA-256 is found among other digests`(text: String) throws {
     #expect(try DigestField(.reprDigest, in: [.reprDigest: text])?.sha256 == Self.digest)
   }
 
@@ -81,7 +81,7 @@ import Testing
     #expect(try DigestField(.reprDigest, in: fields) == nil)
   }
 
-  @Test func `unknown algorithms alone state nothing`() throws {
+  @Test func `a field with only unknown algorithms has no digest`() throws {
     let field = try #require(try DigestField(.reprDigest, in: [.reprDigest: "sha-512=:AA==:, unixsum=\"x\""]))
     #expect(field.sha256 == nil)
   }
@@ -92,14 +92,14 @@ import Testing
     "SHA-256=:\(base64):", "=", "sha-256=:!!!!:", "sha-256=(:\(base64):)", "sha-256=1",
     "sha-256=:\(base64):, ",
   ])
-  func `a malformed field is refused by name`(text: String) {
+  func `the error for a malformed field contains its name`(text: String) {
     let refusal = #expect(throws: DigestField.Malformed.self) {
       try DigestField(.reprDigest, in: [.reprDigest: text])
     }
     #expect(refusal?.description.contains("Repr-Digest") == true)
   }
 
-  @Test func `a digest is written as it is read`() throws {
+  @Test func `a written digest can be read`() throws {
     #expect(DigestField(sha256: Self.digest).fieldValue == "sha-256=:\(Self.base64):")
   }
 

@@ -14,7 +14,7 @@ import Testing
     ("[::ffff:1.2.3.4]", .address("::ffff:1.2.3.4", port: nil)),
     ("unknown", .unknown), ("Unknown", .unknown), ("unknown:80", .unknown),
     ("_hidden", .obfuscated("_hidden")), ("_A-z.0_9:1", .obfuscated("_A-z.0_9")),
-  ]) func `a node is read`(text: String, node: ForwardedNode) {
+  ]) func `a node is parsed`(text: String, node: ForwardedNode) {
     #expect(ForwardedNode(text) == node)
   }
 
@@ -23,7 +23,7 @@ import Testing
     "192.0.2.1:-1", "2001:db8::1", "[2001:db8::1", "2001:db8::1]", "[]", "[192.0.2.1]", "[::1]80",
     "[::1%eth0]",
     "[::1]]", "192.0.2.1 ", "unknown ", "-",
-  ]) func `what is no node is refused`(text: String) {
+  ]) func `invalid nodes are rejected`(text: String) {
     #expect(ForwardedNode(text) == nil)
   }
 }
@@ -37,7 +37,7 @@ import Testing
 
   private func address(_ text: String) -> ForwardedNode { .address(text, port: nil) }
 
-  @Test func `the last hop comes first, over elements and lines`() {
+  @Test func `the last hop comes first, across elements and lines`() {
     #expect(hops() == [])
     #expect(hops("for=1.1.1.1") == [address("1.1.1.1")])
     #expect(hops("for=1.1.1.1, For=2.2.2.2,for=3.3.3.3") == ["3.3.3.3", "2.2.2.2", "1.1.1.1"].map(address))
@@ -45,7 +45,7 @@ import Testing
       hops("for=1.1.1.1, for=2.2.2.2", "for=3.3.3.3") == ["3.3.3.3", "2.2.2.2", "1.1.1.1"].map(address))
   }
 
-  @Test func `other parameters and quotes are passed over`() {
+  @Test func `other parameters and quotes are ignored`() {
     #expect(
       hops(#"for="[2001:db8:cafe::17]:4711";proto=http;by="_a,b;c", proto=https; for=_x ;host="a,b""#)
         == [.obfuscated("_x"), .address("2001:db8:cafe::17", port: 4711)])
@@ -55,13 +55,13 @@ import Testing
   @Test(arguments: [
     "for=", "for", "by=2.2.2.2", "for=2.2.2.2:80", "for=[::1]", #"for="2.2.2.2"#, #"for=2.2.2.2""#,
     "for=2.2.2.2;for=3.3.3.3", "for = 2.2.2.2", "2.2.2.2", "for=2.2.2.2 for=3.3.3.3", "for=localhost",
-  ]) func `nothing is believed from the first malformed element on`(broken: String) {
+  ]) func `the first malformed element ends the sequence`(broken: String) {
     #expect(hops("for=1.1.1.1, \(broken)") == [])
     #expect(hops("for=1.1.1.1, \(broken)", "for=4.4.4.4") == [address("4.4.4.4")])
   }
 
   @Test(arguments: [#"for=""#, #"for="\"#, "\"", "for=9.9.9.9;", #"for="a, for=8.8.8.8"#, "\\", ",,,", "=;="])
-  func `what a client wrote changes nothing of what its proxy adds`(forged: String) {
+  func `text of a client does not change the element of its proxy`(forged: String) {
     #expect(hops("\(forged), for=1.1.1.1").first == address("1.1.1.1"))
     #expect(hops(#"\#(forged),for="1.1.1.1:80";proto=http"#).first == .address("1.1.1.1", port: 80))
   }

@@ -6,7 +6,7 @@ import Testing
   @Test(arguments: [
     "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
   ])
-  func `all three forms are read`(text: String) {
+  func `all three formats are read`(text: String) {
     #expect(HTTPDate(text)?.secondsSince1970 == 784_111_777)
   }
 
@@ -17,12 +17,12 @@ import Testing
     (1_795_251_600, "Sat, 21 Nov 2026 09:00:00 GMT"), (4_107_542_400, "Mon, 01 Mar 2100 00:00:00 GMT"),
     (253_402_300_799, "Fri, 31 Dec 9999 23:59:59 GMT"),
   ])
-  func `a time is written in the preferred form and read back`(seconds: Int64, text: String) {
+  func `a date is written in the preferred format and can be read`(seconds: Int64, text: String) {
     #expect(HTTPDate(secondsSince1970: seconds).description == text)
     #expect(HTTPDate(text)?.secondsSince1970 == seconds)
   }
 
-  @Test func `every day of a century and more agrees with Foundation`() {
+  @Test func `the days of more than a century agree with Foundation`() {
     let formatter = DateFormatter()
     formatter.locale = Locale(identifier: "en_US_POSIX")
     formatter.timeZone = TimeZone(identifier: "GMT")
@@ -41,16 +41,16 @@ import Testing
     "Sun, -6 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 8:49:37 GMT", "Sun, 06 Nov 19944 08:49:37 GMT",
     "Thu, 29 Feb 2100 00:00:00 GMT", "Sun, 06 Nov 1994 08:49:37:00 GMT",
   ])
-  func `what is no time is refused`(text: String) {
+  func `invalid dates are rejected`(text: String) {
     #expect(HTTPDate(text) == nil)
   }
 
-  @Test func `two digits of a year are near`() {
+  @Test func `years of two digits are from 1970 to 2069`() {
     #expect(HTTPDate("Sunday, 06-Nov-69 08:49:37 GMT")?.description == "Wed, 06 Nov 2069 08:49:37 GMT")
     #expect(HTTPDate("Sunday, 06-Nov-70 08:49:37 GMT")?.description == "Fri, 06 Nov 1970 08:49:37 GMT")
   }
 
-  @Test func `times are held to what the form can write`() {
+  @Test func `dates are clamped to the range of the format`() {
     #expect(HTTPDate(secondsSince1970: .min).secondsSince1970 == 0)
     #expect(HTTPDate(secondsSince1970: .max).description == "Fri, 31 Dec 9999 23:59:59 GMT")
   }

@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct PercentCodingTests {
   @Test(arguments: ["", "plain-._~", "a/b c?d#e%", "ü€👩", "+&="])
-  func `what is encoded decodes to itself`(text: String) throws {
+  func `encoded text decodes to the original`(text: String) throws {
     let encoded = PercentCoding.encode(text)
     #expect(encoded.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "/") })
     #expect(try PercentCoding.decode(encoded[...]) == text)

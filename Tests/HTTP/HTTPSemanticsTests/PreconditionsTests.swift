@@ -47,7 +47,7 @@ import Testing
       (.get, [.ifMatch: "\"now\"", .ifNoneMatch: "\"now\""], .notModified),
       (.get, [.ifUnmodifiedSince: before, .ifNoneMatch: "\"now\""], .failed),
     ] as [Row])
-  func `conditions on what is there are judged in their order`(row: Row) {
+  func `conditions on existing content are evaluated in order`(row: Row) {
     #expect(Preconditions(row.fields).verdict(row.method, on: Self.current) == row.verdict)
   }
 
@@ -60,11 +60,11 @@ import Testing
       (.get, [.ifModifiedSince: after], .proceed),
       (.get, [.ifUnmodifiedSince: before], .proceed),
     ] as [Row])
-  func `conditions on what is not there are judged too`(row: Row) {
+  func `conditions on missing content are evaluated`(row: Row) {
     #expect(Preconditions(row.fields).verdict(row.method, on: nil) == row.verdict)
   }
 
-  @Test func `tags count for nothing where there is none`() {
+  @Test func `without an entity tag, no tag matches`() {
     let untagged = Preconditions.Current()
     #expect(Preconditions([.ifMatch: "\"a\""]).verdict(.get, on: untagged) == .failed)
     #expect(Preconditions([.ifMatch: "*"]).verdict(.get, on: untagged) == .proceed)
@@ -72,13 +72,13 @@ import Testing
     #expect(Preconditions([.ifModifiedSince: Self.after]).verdict(.get, on: untagged) == .proceed)
   }
 
-  @Test func `several fields of one name are one list`() {
+  @Test func `several fields with one name are one list`() {
     var fields: HTTPFields = [:]
     fields[values: .ifNoneMatch] = ["\"a\"", "\"now\""]
     #expect(Preconditions(fields).verdict(.get, on: Self.current) == .notModified)
   }
 
-  @Test func `only a star is create-only`() {
+  @Test func `only an asterisk means create-only`() {
     #expect(Preconditions([.ifNoneMatch: "*"]).isCreateOnly)
     #expect(!Preconditions([.ifNoneMatch: "\"*\""]).isCreateOnly)
     #expect(!Preconditions([:]).isCreateOnly)
@@ -88,7 +88,7 @@ import Testing
     (nil, true), ("\"now\"", true), ("\"old\"", false), ("W/\"now\"", false), ("now", false), (at, false),
     ("*", false),
   ])
-  func `a range counts only for just these bytes`(ifRange: String?, allowed: Bool) {
+  func `a range counts only for exactly these bytes`(ifRange: String?, allowed: Bool) {
     var fields: HTTPFields = [:]
     fields[.ifRange] = ifRange
     #expect(Preconditions(fields).allowsRange(of: .strong("now")) == allowed)

@@ -5,7 +5,7 @@ import Testing
 @Suite struct PrometheusRegistryTests {
   private func text(of registry: PrometheusRegistry) -> String {
     registry.text().replacing(
-      "# HELP metrics_series_refused Series beyond the limit of their family, or of another kind than it.\n"
+      "# HELP metrics_series_refused Series that exceed the limit of their family, or differ from its kind.\n"
         + "# TYPE metrics_series_refused counter\nmetrics_series_refused 0\n", with: "")
   }
 

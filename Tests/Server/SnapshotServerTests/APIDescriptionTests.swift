@@ -20,7 +20,7 @@ import Testing
     api = TestAPI(observation: observation)
   }
 
-  @Test func `the description has every call with its methods, and nothing else`() {
+  @Test func `the description lists every call with its methods, and nothing else`() {
     let calls = Set(api.calls.map(\.name))
     #expect(calls.count == api.calls.count)
     var described: Set<String> = []
@@ -35,7 +35,7 @@ import Testing
     #expect(described == Set(calls.map { $0.replacing("...}", with: "}") }))
   }
 
-  @Test func `what is described is answered, and allows just the methods that are described`() async throws {
+  @Test func `described paths are answered, and allow exactly the described methods`() async throws {
     for path in document["paths"]?.keys ?? [] {
       let methods = (document["paths"]?[path]?.keys ?? []).map { $0.uppercased() }.sorted()
       let concrete = path.replacing("{report}", with: "BUG-1").replacing("{id}", with: "\(SnapshotID())")
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func `each parameter of a path is described, and no other`() {
+  @Test func `every path parameter is described, and no other`() {
     for endpoint in api.calls {
       let names = endpoint.template.split(separator: "/").filter { $0.hasPrefix("{") }
         .map { $0.dropFirst().prefix { $0 != "}" && $0 != "." } }
@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  @Test func `the schema of problems lists every kind, each with a type of its own`() {
+  @Test func `the schema of problems lists every kind, each with its own type`() {
     let types = document["components"]?["schemas"]?["Problem"]?["properties"]?["type"]?["enum"]?.items ?? []
     #expect(types.count == Set(types.compactMap(\.text)).count)
     #expect(
@@ -64,7 +64,7 @@ import Testing
     arguments: [
       .badRequest(""), .noSuchPath(), .methodNotAllowed(.get, allowed: ""), .unknownMethod(.get),
       .preconditionFailed(), .rangeNotSatisfiable(size: 1),
-    ] as [HTTPProblem]) func `what the engine refuses is described as the engine words it`(
+    ] as [HTTPProblem]) func `the engine's own refusals are described with their real texts`(
       problem: HTTPProblem
     ) throws
   {
@@ -73,7 +73,7 @@ import Testing
     #expect(kind.title == problem.title)
   }
 
-  @Test func `every reference leads somewhere, and every operation has a name of its own`() throws {
+  @Test func `every reference resolves, and every operation has a unique name`() throws {
     for reference in Set(document.texts(under: "$ref")) {
       var place: JSONValue? = document
       for step in reference.split(separator: "/").dropFirst() { place = place?[String(step)] }
@@ -95,7 +95,7 @@ import Testing
     for part in ["application", "device"] {
       #expect(record[part]?.keys == schema["properties"]?[part]?["properties"]?.keys)
     }
-    // Every property that a record has in Swift is there, whether or not this one has a value for it.
+    // Every property of a record in Swift is described, even if this record has no value for it.
     let properties = Mirror(reflecting: try answer.decode(SnapshotRecord.self)).children.compactMap(\.label)
     #expect(known == Set(properties).union(["bundle"]).subtracting(["identifiers"]))
   }
@@ -110,13 +110,13 @@ import Testing
   }
 
   @Test(arguments: ["/", "/openapi.json"])
-  func `what nobody has changed is not sent again`(path: String) async throws {
+  func `an unchanged document is not sent again`(path: String) async throws {
     #expect(try await api.send(.get, path, [.ifNoneMatch: "*"]).status == 304)
     #expect(try await api.send(.head, path, [.ifNoneMatch: "*"]).status == 304)
     #expect(try await api.send(.get, path, [.ifMatch: "\"another\""]).status == 412)
   }
 
-  @Test func `half a JSON document is never sent`() async throws {
+  @Test func `part of a JSON document is never sent`() async throws {
     let bundle = try SampleBundle()
     try await api.upload(bundle.bytes, .put, id: bundle.id)
     for path in ["/v1/snapshots/\(bundle.id)", "/openapi.json"] {
@@ -127,12 +127,12 @@ import Testing
     }
   }
 
-  @Test func `digests of other algorithms are no error, and count for nothing`() async throws {
+  @Test func `digests of other algorithms are ignored`() async throws {
     let bundle = try SampleBundle()
     #expect(try await api.upload(bundle.bytes, fields: [.reprDigest: "null,null"]).status == 201)
   }
 
-  @Test func `what is open to all says so, and all else says what it needs`() {
+  @Test func `public calls are described as public, and all others with the token they need`() {
     for route in api.calls {
       let path = route.template.replacing("...}", with: "}")
       let operation = document["paths"]?[path]?[route.method.rawValue.lowercased()]

@@ -10,7 +10,7 @@ import SystemIO
 import TestSupport
 import Testing
 
-/// What the server can't help: a disk that fails, a client that goes away.
+/// Failures outside of the API: a disk that fails, a client that disconnects.
 @Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct AttachFailureTests {
   private let api = TestAPI()
   private let bundle: SampleBundle
@@ -18,7 +18,7 @@ import Testing
   init() throws { bundle = try SampleBundle() }
 
   @Test(arguments: [ObservedStore.Step.begin, .append, .commit])
-  func `no room is a 507, and nothing is kept`(step: ObservedStore.Step) async throws {
+  func `a full disk is a 507, and nothing is stored`(step: ObservedStore.Step) async throws {
     api.store.fail(step, with: .outOfSpace)
     let answer = try await api.upload(bundle.bytes)
     #expect(answer.status == 507)
@@ -28,7 +28,7 @@ import Testing
   }
 
   @Test(arguments: [ObservedStore.Step.begin, .append, .commit])
-  func `a failing disk is a 503 that says nothing of it`(step: ObservedStore.Step) async throws {
+  func `a failing disk is a 503 that discloses nothing about it`(step: ObservedStore.Step) async throws {
     let failure = SystemError(operation: "pwrite", path: "/secret/place", code: 5)
     api.store.fail(step, with: .system(failure))
     let answer = try await api.upload(bundle.bytes)
@@ -40,7 +40,7 @@ import Testing
     #expect(api.store.ends.discarded == api.store.ends.begun)
   }
 
-  @Test func `a disk that fails while a bundle is read is no fault of the bundle`() async throws {
+  @Test func `a disk that fails while a bundle is read is not reported as an invalid bundle`() async throws {
     api.store.fail(
       .commit, with: .invalid(.system(SystemError(operation: "pread", path: "/secret", code: 5))))
     let answer = try await api.upload(bundle.bytes)
@@ -49,7 +49,7 @@ import Testing
     #expect(answer.problem?.detail.contains("secret") == false)
   }
 
-  @Test func `no descriptor left is a 503 that says when to try again`() async throws {
+  @Test func `a lack of file descriptors is a 503 with a time to retry`() async throws {
     api.store.fail(.begin, with: .system(SystemError(operation: "open", code: 24)))
     let answer = try await api.upload(bundle.bytes)
     #expect(answer.status == 503)
@@ -76,7 +76,7 @@ import Testing
         .post, "/v1/reports/BUG-1/snapshots", [.contentType: "application/zip"],
         body: .pieces(of: half) {
           signal.yield()
-          // Nothing ever comes out of this one: it ends by cancellation alone.
+          // This body never produces a byte. Only cancellation ends it.
           for await _ in AsyncStream.makeStream(of: Never.self).stream {}
           try Task.checkCancellation()
         })

@@ -9,7 +9,7 @@ import SystemIO
 import TestSupport
 import Testing
 
-/// What is not attached: digests, heads and bundles that can't be right.
+/// Refused uploads: wrong digests, heads and bundles.
 @Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct AttachRefusalTests {
   private let api = TestAPI()
   private let bundle: SampleBundle
@@ -19,15 +19,15 @@ import Testing
   // MARK: Digests
 
   @Test(arguments: [HTTPField.Name.reprDigest, .contentDigest])
-  func `a digest that is right is checked and kept to`(name: HTTPField.Name) async throws {
+  func `a correct digest is verified and stored`(name: HTTPField.Name) async throws {
     let answer = try await api.upload(bundle.bytes, fields: [name: bundle.digestField])
     #expect(answer.status == 201)
-    // Only the structure was looked at before the answer: the digest shows that the transfer was whole.
+    // Only the structure was checked before the response; the digest shows that the transfer was complete.
     #expect(try answer.decode(SnapshotRecord.self).verified == .pending)
   }
 
   @Test(arguments: [HTTPField.Name.reprDigest, .contentDigest])
-  func `a digest that is wrong is a 400, and nothing is kept`(name: HTTPField.Name) async throws {
+  func `a wrong digest is a 400, and nothing is stored`(name: HTTPField.Name) async throws {
     let answer = try await api.upload(
       bundle.bytes, .put, id: bundle.id, fields: [name: SampleBundle.digestField([1, 2, 3])])
     #expect(answer.status == 400)
@@ -37,13 +37,13 @@ import Testing
   }
 
   @Test(arguments: ["sha-256=AAAA", "sha-256=:AAAA:", "sha-256", "("])
-  func `a malformed digest is a 400 before the body`(value: String) async throws {
+  func `a malformed digest is a 400 before the body is read`(value: String) async throws {
     let answer = try await api.upload(bundle.bytes, fields: [.reprDigest: value])
     #expect(answer.status == 400)
     #expect(api.store.ends.begun == 0)
   }
 
-  @Test func `two digests that disagree are a 400 before the body`() async throws {
+  @Test func `two different digests are a 400 before the body is read`() async throws {
     let answer = try await api.upload(
       bundle.bytes, fields: [.reprDigest: bundle.digestField, .contentDigest: SampleBundle.digestField([])])
     #expect(answer.status == 400)
@@ -57,14 +57,14 @@ import Testing
     #expect(try answer.decode(SnapshotRecord.self).verified == .intact)
   }
 
-  // MARK: Heads that are refused before the body
+  // MARK: Refused before the body
 
   @Test(arguments: [
     "", "text/plain", "application/json", "application/octet-stream", "application/zip/x",
     "multipart/mixed; boundary=x",
     "application/zip; a=b; a=c",
   ])
-  func `another media type is a 415 that says what is taken`(type: String) async throws {
+  func `another media type is a 415 with the accepted types`(type: String) async throws {
     var fields: HTTPFields = [:]
     fields[.contentType] = type
     let answer = try await api.send(
@@ -74,13 +74,13 @@ import Testing
     #expect(api.store.ends.begun == 0)
   }
 
-  @Test func `a body that has no type is taken for a bundle`() async throws {
+  @Test func `a body without a type is treated as a bundle`() async throws {
     let path = "/v1/reports/BUG-1/snapshots"
     #expect(try await api.send(.post, path, body: .pieces(of: bundle.bytes)).status == 201)
     #expect(try await api.send(.post, path, body: .pieces(of: Array("{}".utf8))).status == 422)
   }
 
-  @Test func `a coded body is a 415`() async throws {
+  @Test func `a body with a content coding is a 415`() async throws {
     let answer = try await api.upload(bundle.bytes, fields: [.contentEncoding: "gzip"])
     #expect(answer.status == 415)
     #expect(answer.fields[.acceptEncoding] == "identity")
@@ -103,7 +103,7 @@ import Testing
   @Test(arguments: [
     "1", "3f2b", "g0000000-0000-0000-0000-000000000000", "00000000000000000000000000000000", "%20",
   ])
-  func `what is no UUID is a 400 that says so`(id: String) async throws {
+  func `a malformed UUID is a 400 with the reason`(id: String) async throws {
     let answer = try await api.send(
       .put, "/v1/reports/BUG-1/snapshots/\(id)", [.contentType: "application/zip"],
       body: .pieces(of: bundle.bytes))
@@ -115,7 +115,7 @@ import Testing
   @Test(arguments: [
     "a%20b", "%C3%BC", "..%2Fx", "a%2F%2Fb", "%2F", String(repeating: "a", count: ReportID.maximumLength + 1),
   ])
-  func `what is no report's name is a 400 with the reason`(report: String) async throws {
+  func `a malformed report id is a 400 with the reason`(report: String) async throws {
     let answer = try await api.send(
       .post, "/v1/reports/\(report)/snapshots", [.contentType: "application/zip"],
       body: .pieces(of: bundle.bytes))
@@ -125,7 +125,7 @@ import Testing
     #expect(api.store.ends.begun == 0)
   }
 
-  // MARK: Bundles that are refused
+  // MARK: Refused bundles
 
   private func expectRefused(_ bytes: [UInt8], _ hint: String? = nil) async throws {
     let answer = try await api.upload(bytes)
@@ -137,29 +137,31 @@ import Testing
     #expect(try await api.store.allRecords().isEmpty)
   }
 
-  @Test func `what is no zip is a 422`() async throws { try await expectRefused(Array("hello".utf8)) }
+  @Test func `a body that is not a zip is a 422`() async throws {
+    try await expectRefused(Array("hello".utf8))
+  }
 
   @Test func `an empty body is a 422`() async throws { try await expectRefused([]) }
 
-  @Test func `a zip that is cut off is a 422`() async throws {
+  @Test func `a truncated zip is a 422`() async throws {
     try await expectRefused(bundle.bytes.dropLast(30))
   }
 
-  @Test func `a zip that would be unpacked outside of its folder is a 422`() async throws {
+  @Test func `a zip with an entry outside of its folder is a 422`() async throws {
     let sample = try SampleBundle(extra: ["attachments/x": "evil"])
     try await expectRefused(sample.replacing("attachments/x", with: "../../../../x"))
   }
 
-  @Test func `a damaged recording is a 422 where no digest came along`() async throws {
+  @Test func `a damaged recording without a digest is a 422`() async throws {
     let sample = try SampleBundle("unmistakable")
     try await expectRefused(sample.replacing("unmistakable", with: "unmistakablX"))
   }
 
-  @Test func `a manifest that lies is a 422`() async throws {
+  @Test func `a manifest with wrong contents is a 422`() async throws {
     try await expectRefused(SampleBundle { $0.recordings[0].sha256 = .of([]) }.bytes, "feed")
   }
 
-  @Test func `a manifest that names what is not there is a 422`() async throws {
+  @Test func `a manifest that lists a missing file is a 422`() async throws {
     try await expectRefused(SampleBundle { $0.recordings[0].path = "recordings/other" }.bytes)
   }
 

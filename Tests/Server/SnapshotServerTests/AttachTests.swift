@@ -19,15 +19,15 @@ import Testing
 
   init() throws { bundle = try SampleBundle() }
 
-  // MARK: What works
+  // MARK: Success
 
-  @Test func `a bundle is attached under a UUID of the server's making`() async throws {
+  @Test func `a bundle is attached under the manifest's UUID, and again under a new one`() async throws {
     let answer = try await api.upload(bundle.bytes)
     #expect(answer.status == 201)
     #expect(answer.fields[.contentType] == "application/json")
     #expect(answer.fields[.xContentTypeOptions] == "nosniff")
     let record = try answer.decode(SnapshotRecord.self)
-    #expect(record.id != bundle.id)
+    #expect(record.id == bundle.id && record.manifestID == nil)
     #expect(answer.fields[.location] == "/v1/snapshots/\(record.id)")
     #expect(record.report.description == "BUG-1")
     #expect(record.sha256 == bundle.sha256)
@@ -39,7 +39,7 @@ import Testing
     #expect(try again.decode(SnapshotRecord.self).id != record.id)
   }
 
-  @Test(arguments: [1, 7, 4096]) func `a body of unknown length is taken`(pieceSize: Int) async throws {
+  @Test(arguments: [1, 7, 4096]) func `a body of unknown length is accepted`(pieceSize: Int) async throws {
     let body = HTTPRequestBody.pieces(of: bundle.bytes, size: pieceSize, isChunked: true)
     let answer = try await api.send(
       .post, "/v1/reports/BUG-1/snapshots", [.contentType: "application/zip"], body: body)
@@ -47,7 +47,7 @@ import Testing
     #expect(try answer.decode(SnapshotRecord.self).sha256 == bundle.sha256)
   }
 
-  @Test func `pieces reach the store as they came`() async throws {
+  @Test func `pieces reach the store as they were received`() async throws {
     let store = PieceStore()
     let handler = SnapshotHandler(
       SnapshotService(store: store, catalog: InMemoryCatalog()),
@@ -64,14 +64,14 @@ import Testing
     #expect(store.pieces.map(ObjectIdentifier.init) == pieces.map(ObjectIdentifier.init))
   }
 
-  @Test func `a report may have slashes and signs`() async throws {
+  @Test func `a report id can contain slashes and symbols`() async throws {
     for report in ["proj/issue/9", "#4567", "a+b@c:d~e"] {
       let answer = try await api.upload(bundle.bytes, report: report)
       #expect(try answer.decode(SnapshotRecord.self).report.description == report)
     }
   }
 
-  @Test func `the device's UUID is kept, and the same bytes again are no harm`() async throws {
+  @Test func `the client's UUID is used, and repeating the upload is safe`() async throws {
     let first = try await api.upload(bundle.bytes, .put, id: bundle.id)
     #expect(first.status == 201)
     #expect(first.fields[.location] == "/v1/snapshots/\(bundle.id)")
@@ -82,7 +82,7 @@ import Testing
     #expect(api.store.ends == .init(begun: 2, committed: 2, discarded: 0))
   }
 
-  @Test func `the UUID in the path wins over the manifest's`() async throws {
+  @Test func `the UUID in the path overrides the one in the manifest`() async throws {
     let id = SnapshotID()
     let answer = try await api.upload(bundle.bytes, .put, id: id)
     #expect(answer.status == 201)
@@ -90,16 +90,16 @@ import Testing
     #expect(try await api.send(.get, "/v1/snapshots/\(bundle.id)").status == 404)
   }
 
-  @Test func `a UUID may be written in capitals`() async throws {
+  @Test func `a UUID can be in upper case`() async throws {
     let path = "/v1/reports/BUG-1/snapshots/\(bundle.id.description.uppercased())"
     let answer = try await api.send(
       .put, path, [.contentType: "application/zip"], body: .pieces(of: bundle.bytes))
     #expect(answer.fields[.location] == "/v1/snapshots/\(bundle.id)")
   }
 
-  // MARK: A UUID that is taken
+  // MARK: An existing UUID
 
-  @Test func `other bytes under a taken UUID are refused`() async throws {
+  @Test func `other bytes under an existing UUID are refused`() async throws {
     try await api.upload(bundle.bytes, .put, id: bundle.id)
     let other = try SampleBundle("other")
     let unstated = try await api.upload(other.bytes, .put, id: bundle.id)
@@ -113,12 +113,12 @@ import Testing
     #expect(try await api.send(.get, "/v1/snapshots/\(bundle.id).zip").bytes == bundle.bytes)
   }
 
-  @Test func `a taken UUID can't be attached to another report`() async throws {
+  @Test func `an existing UUID can't be attached to another report`() async throws {
     try await api.upload(bundle.bytes, .put, id: bundle.id)
     #expect(try await api.upload(bundle.bytes, .put, report: "BUG-2", id: bundle.id).status == 409)
   }
 
-  @Test func `a deleted UUID is gone for good`() async throws {
+  @Test func `a deleted UUID stays deleted`() async throws {
     try await api.upload(bundle.bytes, .put, id: bundle.id)
     try await api.send(.delete, "/v1/snapshots/\(bundle.id)")
     let answer = try await api.upload(bundle.bytes, .put, id: bundle.id)
@@ -127,7 +127,7 @@ import Testing
   }
 
   @Test(arguments: [HTTPField.Name.reprDigest, .contentDigest])
-  func `a digest may come without padding`(name: HTTPField.Name) async throws {
+  func `a digest without padding is accepted`(name: HTTPField.Name) async throws {
     for (digest, status) in [
       ("sha-256=:" + bundle.digestField.dropFirst(9).replacing("=", with: ""), 201),
       ("sha-256=:" + SampleBundle.digestField([1]).dropFirst(9).replacing("=", with: ""), 400),
@@ -147,7 +147,7 @@ import Testing
     #expect(api.store.ends.begun == 1)
   }
 
-  @Test func `other conditions are judged by the bundle's tag`() async throws {
+  @Test func `other conditions are compared with the bundle's entity tag`() async throws {
     let tag = "\"\(bundle.sha256)\""
     #expect(try await api.upload(bundle.bytes, .put, id: bundle.id, fields: [.ifMatch: tag]).status == 412)
     #expect(
@@ -157,7 +157,7 @@ import Testing
     #expect(try await api.upload(bundle.bytes, .put, id: bundle.id, fields: [.ifMatch: tag]).status == 200)
   }
 
-  @Test(arguments: [true, false]) func `of two uploads that race for a UUID one creates it`(
+  @Test(arguments: [true, false]) func `one of two concurrent uploads to a UUID creates it`(
     isSame: Bool
   ) async throws {
     let other = isSame ? bundle : try SampleBundle("other")
@@ -174,7 +174,7 @@ import Testing
     #expect(api.store.ends == .init(begun: 2, committed: isSame ? 2 : 1, discarded: isSame ? 0 : 1))
   }
 
-  @Test func `of two uploads that race to create, one is told that it came late`() async throws {
+  @Test func `one of two concurrent uploads that must create is refused`() async throws {
     let meeting = Meeting(of: 2)
     let fields: HTTPFields = [.contentType: "application/zip", .ifNoneMatch: "*"]
     let path = "/v1/reports/BUG-1/snapshots/\(bundle.id)"

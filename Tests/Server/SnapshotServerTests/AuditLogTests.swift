@@ -25,7 +25,7 @@ import Testing
     try String(contentsOf: folder.file(name), encoding: .utf8).split(separator: "\n")
   }
 
-  /// An event whose line has `length` bytes.
+  /// Returns an event whose line has `length` bytes.
   private func event(_ length: Int, _ action: String = "a") -> AuditEvent {
     let shortest = AuditEvent(action, .done, time: Date(timeIntervalSince1970: 0), request: "").line.utf8
       .count
@@ -34,7 +34,7 @@ import Testing
       request: String(repeating: "r", count: length - shortest))
   }
 
-  @Test func `a line is a JSON object that names what is known`() throws {
+  @Test func `a line is a JSON object with the known values`() throws {
     let id = try #require(SnapshotID("3f2b8c1e-0000-4000-8000-00000000000A"))
     let time = Date(timeIntervalSince1970: 1_700_000_000.125)
     let event = AuditEvent(
@@ -49,7 +49,7 @@ import Testing
         == #"{"time":"2023-11-14T22:13:20.125Z","action":"expire","result":"failed"}"# + "\n")
   }
 
-  @Test func `no character moves a cursor, ends a line or reads backwards`() throws {
+  @Test func `control and bidirectional characters are escaped`() throws {
     let text = "a\"b\\c\n\r\t\u{1B}[2J\u{7F}\u{9B}\u{2028}\u{202E}\u{2066}\u{FEFF}ü🙂"
     let line = AuditEvent("a", .refused, request: text, address: text).line
     #expect(
@@ -60,7 +60,7 @@ import Testing
     #expect(line.unicodeScalars.filter { $0.value < 32 } == ["\n"])
   }
 
-  @Test func `lines come in order, in a file for the server's user alone`() async throws {
+  @Test func `lines are in order, in a file that only the server's user can read`() async throws {
     let log = try open()
     for number in 0..<100 { try await log.write(AuditEvent("\(number)", .done)) }
     #expect(try lines().map { $0.contains(#""action":""#) }.count == 100)
@@ -84,12 +84,12 @@ import Testing
         seen.append(try #require(event["action"]))
       }
     }
-    // 15 files and the newest hold them all.
+    // 15 files and the newest one contain all of them.
     #expect(Set(seen) == Set((0..<1000).map(String.init)))
     #expect(seen.count == 1000)
   }
 
-  @Test func `what was there stays, and a line that broke off ends`() async throws {
+  @Test func `existing lines are kept, and an incomplete last line is ended`() async throws {
     try Data("{\"time\":\"x\"}\n{\"broken".utf8).write(to: folder.file("audit.log"))
     let log = try open()
     try await log.write(AuditEvent("a", .done))
@@ -110,7 +110,7 @@ import Testing
     #expect(try Folder.entries(folder.url.path).count == files)
   }
 
-  @Test func `so many files are kept and no more, the newest last`() async throws {
+  @Test func `a limited number of files is kept, the newest last`() async throws {
     let log = try open {
       $0.fileBytes = 100
       $0.keptFiles = 2
@@ -123,7 +123,7 @@ import Testing
     #expect(try lines("audit.log.2").map { $0.contains(#""c""#) } == [true])
   }
 
-  @Test func `a line beyond the limit has a file of its own`() async throws {
+  @Test func `a line that exceeds the limit has its own file`() async throws {
     let log = try open { $0.fileBytes = 100 }
     for length in [300, 300] { try await log.write(event(length)) }
     await log.close()
@@ -131,7 +131,7 @@ import Testing
     #expect(try lines("audit.log.1").count == 1)
   }
 
-  @Test func `a log that was removed or moved is made again`() async throws {
+  @Test func `a log that was removed or moved is created again`() async throws {
     let log = try open()
     try await log.write(AuditEvent("a", .done))
     try Folder.remove(path)
@@ -143,7 +143,7 @@ import Testing
     #expect(try lines().map { $0.contains(#""c""#) } == [true])
   }
 
-  @Test func `what can't be written is told, and the log goes on when it can`() async throws {
+  @Test func `a failed write is reported, and the log continues when it can`() async throws {
     let log = try open()
     try Folder.remove(path)
     try Folder.create(path)
@@ -157,14 +157,14 @@ import Testing
     #expect(try lines().map { $0.contains(#""b""#) } == [true])
   }
 
-  @Test func `a link in the place of the log is not followed`() throws {
+  @Test func `a symbolic link in place of the log is not followed`() throws {
     try Data().write(to: folder.file("elsewhere"))
     try FileManager.default.createSymbolicLink(
       atPath: path, withDestinationPath: folder.file("elsewhere").path)
     #expect(throws: SystemError.self) { try open() }
   }
 
-  @Test func `a full queue refuses, and so does a closed log`() async throws {
+  @Test func `a full queue refuses events, and so does a closed log`() async throws {
     let full = try open { $0.waitingEvents = 0 }
     await #expect(throws: AuditLog.Failure.self) { try await full.write(AuditEvent("a", .done)) }
     await full.close()
@@ -174,7 +174,7 @@ import Testing
     #expect(try lines().isEmpty)
   }
 
-  @Test func `whoever is told that a line is written has it there, though the log is being closed`()
+  @Test func `a line that is reported as written is written, even while the log is being closed`()
     async throws
   {
     let log = try open()
@@ -199,7 +199,7 @@ import Testing
     #expect(seen.count == written.count)
   }
 
-  /// Opens a log as servers do, with files of their own for refusals.
+  /// Opens a log in the same way as servers, with separate files for refusals.
   private func openApart(_ change: (inout AuditLog.Configuration) -> Void = { _ in }) throws -> AuditLog {
     try open {
       $0.refusalsPath = AuditLog.Configuration(path: path).refusalsPath
@@ -207,7 +207,7 @@ import Testing
     }
   }
 
-  @Test func `no number of refusals displaces what was done`() async throws {
+  @Test func `refusals never displace completed actions`() async throws {
     let log = try openApart {
       $0.fileBytes = 1000
       $0.keptFiles = 1
@@ -227,7 +227,7 @@ import Testing
     #expect(!refused.isEmpty && refused.allSatisfy { $0.contains(#""result":"refused""#) })
   }
 
-  @Test func `refusals of a known token share lines, and are told from another's`() async throws {
+  @Test func `refusals of a known token share lines, and are separate from another token's`() async throws {
     let log = try openApart { $0.refusalWindow = .seconds(3600) }
     for number in 1...100 {
       for token in ["t1", "t2"] {
@@ -248,7 +248,7 @@ import Testing
     }
   }
 
-  @Test func `refusals of people unknown that are alike share a line`() async throws {
+  @Test func `similar refusals of unknown callers share a line`() async throws {
     let log = try open { $0.refusalWindow = .seconds(3600) }
     for port in 1...1000 {
       try await log.writeRefusal(
@@ -263,11 +263,11 @@ import Testing
     #expect(lines[3].contains(#""request":"r1000""#) && lines[3].contains(#""count":999}"#))
   }
 
-  @Test func `when their time is over the next refusal has a line again`() async throws {
+  @Test func `after the window has ended, the next refusal has a new line`() async throws {
     let log = try open { $0.refusalWindow = .milliseconds(1) }
     let event = AuditEvent("fetchBundle", .refused, address: "192.0.2.1:1", status: 401)
     var attempts = 0
-    // Each window ends by itself, so sooner or later one more line stands there than was begun with.
+    // Each window ends on its own, so there is eventually one more line than at the start.
     while try lines().count < 3, attempts < 1_000_000 {
       try await log.writeRefusal(event)
       attempts += 1
@@ -276,7 +276,7 @@ import Testing
     await log.close()
   }
 
-  @Test func `refusals from everywhere share lines too, once there are too many`() async throws {
+  @Test func `refusals of all addresses share lines if there are too many`() async throws {
     let log = try open { $0.refusalWindow = .seconds(3600) }
     for number in 0..<3000 {
       let address = "198.51.\(number / 256).\(number % 256):1"
@@ -291,7 +291,7 @@ import Testing
 }
 
 extension AuditLog.Configuration {
-  /// What was refused in the same file as what was done, so that a test sees the order of both.
+  /// Writes refusals and completed actions to one file, so that a test sees the order of both.
   static func together(_ path: String) -> Self {
     var configuration = Self(path: path)
     configuration.refusalsPath = path

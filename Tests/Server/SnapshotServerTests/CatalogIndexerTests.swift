@@ -33,14 +33,13 @@ import Testing
     return ids
   }
 
-  /// Runs `body` with a catalogue, what looks after it, and a server.
+  /// Runs `body` with a catalogue, its indexer and a server.
   private func serving(
     _ body: (SQLiteCatalog, CatalogIndexer, SnapshotHandler) async throws -> Void
   ) async throws {
     let catalog = try await SQLiteCatalog.open(.init(path: path))
-    let indexer = CatalogIndexer(store: store, catalog: catalog, logger: logger)
-    let service = SnapshotService(store: store, catalog: catalog, indexer: indexer)
-    do { try await body(catalog, indexer, SnapshotHandler(service, logger: logger)) } catch {
+    let application = ServerApplication(storage: ServerStorage(store, catalog: catalog), logger: logger)
+    do { try await body(catalog, application.indexer, application.handler) } catch {
       await catalog.close()
       throw error
     }
@@ -73,7 +72,7 @@ import Testing
     }
   }
 
-  @Test func `what is at hand is listed from the first call on`() async throws {
+  @Test func `a complete catalogue is listed from the first call`() async throws {
     try await serving { _, indexer, handler in
       await indexer.prepare(storeIsEmpty: true)
       let answer = try await status(handler, "/v1/snapshots")
@@ -88,7 +87,7 @@ import Testing
     }
   }
 
-  @Test func `what the store has lost goes from the lists of one that is empty`() async throws {
+  @Test func `an empty store removes all snapshots from the lists`() async throws {
     let ids = try await attach(2)
     try await serving { _, indexer, _ in try await indexer.update() }
     for id in ids { try await store.delete(id) }
@@ -100,7 +99,7 @@ import Testing
     }
   }
 
-  @Test func `a catalogue that is deleted under a server comes back by itself`() async throws {
+  @Test func `a catalogue that is deleted under a running server is rebuilt automatically`() async throws {
     var ids = try await attach(20)
     try await serving { catalog, indexer, handler in
       try await indexer.update()
@@ -119,7 +118,7 @@ import Testing
     }
   }
 
-  @Test func `what happened while no server ran is made up for`() async throws {
+  @Test func `changes made while no server ran are applied`() async throws {
     var ids = try await attach(5)
     try await serving { _, indexer, _ in try await indexer.update() }
     ids.formUnion(try await attach(2))
@@ -133,7 +132,7 @@ import Testing
     }
   }
 
-  @Test func `a server that ended without a word is followed by a look at every record`() async throws {
+  @Test func `after an improper shutdown every record is compared`() async throws {
     let ids = try await attach(5)
     let copy = folder.file("copy.sqlite").path
     try await serving { catalog, indexer, _ in
@@ -153,7 +152,7 @@ import Testing
     await catalog.close()
   }
 
-  @Test func `a catalogue is made anew when that is asked for`() async throws {
+  @Test func `a catalogue is rebuilt on request`() async throws {
     let ids = try await attach(3)
     try await serving { catalog, indexer, handler in
       try await indexer.update()
@@ -168,7 +167,7 @@ import Testing
     }
   }
 
-  @Test func `it looks by itself until it is told to stop`() async throws {
+  @Test func `updates run automatically until the task is cancelled`() async throws {
     let ids = try await attach(3)
     try await serving { catalog, indexer, _ in
       let running = Task { await indexer.run(every: .milliseconds(1)) }

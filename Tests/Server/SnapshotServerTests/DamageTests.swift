@@ -15,7 +15,8 @@ import Testing
 
 @testable import SnapshotAPI
 
-/// A bundle whose entry has a wrong checksum under a right digest of the whole: accepted, and found damaged afterwards.
+/// A bundle whose entry has a wrong checksum, but with a correct digest of the whole: accepted, and found damaged
+/// later.
 @Suite(.timeLimit(.minutes(1 * Sanitizer.slowness))) struct DamageTests {
   private let folder: TemporaryFolder
   private let catalog = InMemoryCatalog()
@@ -39,11 +40,10 @@ import Testing
       .init(
         path: folder.path + "/Storage", validator: UploadValidator(wholeUpTo: 0), reserve: 0,
         onVerification: { heard.yield($0) }), logger: logger)
-    let scrubber = Scrubber(.init(bytesPerSecond: 1 << 30), store: store, catalog: catalog)
-    handler = SnapshotHandler(
-      SnapshotService(store: store, catalog: catalog), access: access,
-      more: MaintenanceRoutes(Reaper(RetentionRules(), store: store, catalog: catalog), scrubber).endpoints,
-      logger: logger)
+    handler =
+      ServerApplication(
+        storage: ServerStorage(store, catalog: catalog), access: access, logger: logger
+      ).handler
   }
 
   private func send(
@@ -68,10 +68,10 @@ import Testing
     return (answer.status, answer.kind)
   }
 
-  @Test func `nothing of it is given out by any way once that is known`() async throws {
+  @Test func `no call returns any part of it after the damage is known`() async throws {
     let path = "/v1/snapshots/\(bundle.id)"
     #expect(try await put(digest: true).status == 201)
-    // Not asked for: the verdict may be there before the answer.
+    // The response is not expected to be `pending`, because the verification can finish before it.
     let link = access.links.target(bundle.id, until: Date(timeIntervalSinceNow: 60))
     let verdict = try #require(await records.first { _ in true })
     #expect(verdict.id == bundle.id && verdict.verified == .damaged)

@@ -7,19 +7,19 @@ import Testing
 
 @testable import SnapshotAPI
 
-/// Holds every answer that a test gets to what the description of the API says of it.
+/// Verifies that every response in a test conforms to the description of the API.
 enum DescribedAnswers {
-  /// The description as clients read it, of every route.
+  /// The description of every route, as clients read it.
   static let document: JSONValue = {
     var observation = Observation()
     observation.metricsText = (text: { "" }, contentType: "text/plain")
     return APIDescription(TestAPI(observation: observation).calls).document
   }()
 
-  /// Fields that say nothing of the call.
+  /// Fields that do not depend on the call.
   private static let plain: Set<String> = ["content-type", "content-length"]
 
-  /// Whether the answer is none of the API's.
+  /// Whether the response is not one of the API.
   private static func isPage(_ route: String, _ answer: TestAPI.Answer) -> Bool {
     let isShared = document["paths"]?[String(route.drop { $0 != "/" })] != nil
     return pages.contains(route)
@@ -29,7 +29,7 @@ enum DescribedAnswers {
   private static let pages = Set(
     TestAPI().pages.map { $0.name } + ["GET /assets/{name}"])
 
-  /// Whether the answer's status, fields and kind of problem are in the description of the route that answered.
+  /// Verifies that the response's status, fields and kind of problem are in the description of its route.
   static func check(_ request: HTTPServerRequest, _ answer: TestAPI.Answer) {
     guard let route = (request.note as? RequestContext)?.facts.route?.name, !isPage(route, answer) else {
       return
@@ -75,7 +75,7 @@ extension JSONValue {
   var items: [JSONValue]? { if case .array(let values) = self { values } else { nil } }
   var text: String? { if case .string(let text) = self { text } else { nil } }
 
-  /// Every text under `key`, however deep.
+  /// Every text under `key`, at any depth.
   func texts(under key: String) -> [String] {
     switch self {
     case .array(let values): values.flatMap { $0.texts(under: key) }

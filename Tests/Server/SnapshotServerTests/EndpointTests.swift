@@ -13,7 +13,7 @@ import Testing
 @testable import SnapshotAPI
 
 @Suite struct EndpointTests {
-  /// A call that is written down here and nowhere else.
+  /// A call that is defined only here.
   private let toy = Endpoint(
     "rollDie", .put, "/v1/dice/{id}", .read, "Rolls a die.", uploads: .draft, parameters: [.id],
     responses: [.noContent("It is rolled.")], problems: [.malformedSnapshotID]
@@ -22,7 +22,7 @@ import Testing
     return HTTPServerResponse(status: .noContent)
   }
 
-  @Test func `what derives from the list of endpoints has a new one`() async throws {
+  @Test func `everything derived from the list of endpoints includes a new one`() async throws {
     let folder = try TemporaryFolder()
     let registry = PrometheusRegistry()
     let audit = try AuditLog(
@@ -54,7 +54,7 @@ import Testing
     #expect(request.context?.facts.route?.name == "PUT /v1/dice/{id}")
   }
 
-  @Test func `the table of calls in the documentation is that of the endpoints`() throws {
+  @Test func `the table of calls in the documentation matches the endpoints`() throws {
     var observation = Observation()
     observation.metricsText = (text: { "" }, contentType: "text/plain")
     let article = PackageFolder.url().appending(
@@ -64,7 +64,7 @@ import Testing
     #expect(rows == TestAPI(observation: observation).calls.map(Self.row))
   }
 
-  /// An endpoint as the table of calls has it.
+  /// Returns the row of an endpoint in the table of calls.
   private static func row(_ call: Endpoint) -> String {
     let method = call.method == .get ? "`GET`, `HEAD`" : "`\(call.method.rawValue)`"
     return

@@ -3,7 +3,7 @@ import SnapshotStore
 import StoreTesting
 import Synchronization
 
-/// A catalogue that can't be written while it is told to fail.
+/// A catalogue whose writes fail while a test says so.
 final class FailingCatalog: Catalog {
   let isFailing = Atomic(false)
   private let catalog = InMemoryCatalog()

@@ -21,7 +21,7 @@ import Testing
 
   // MARK: The bundle
 
-  @Test(arguments: [HTTPRequest.Method.get, .head]) func `a bundle comes as a download with its digest`(
+  @Test(arguments: [HTTPRequest.Method.get, .head]) func `a bundle is a download with its digest`(
     method: HTTPRequest.Method
   ) async throws {
     let answer = try await api.send(method, path + ".zip")
@@ -36,7 +36,7 @@ import Testing
     #expect(answer.fields[.xContentTypeOptions] == "nosniff")
   }
 
-  @Test func `a download goes on where it broke off`() async throws {
+  @Test func `an interrupted download can be resumed`() async throws {
     let tag = "\"\(bundle.sha256)\""
     let rest = try await api.send(.get, path + ".zip", [.range: "bytes=10-", .ifRange: tag])
     #expect(rest.status == 206)
@@ -55,7 +55,7 @@ import Testing
     #expect(beyond.fields[.xContentTypeOptions] == "nosniff")
   }
 
-  @Test func `who has the bundle already is told so`() async throws {
+  @Test func `a client that has the bundle gets a 304`() async throws {
     let answer = try await api.send(.get, path + ".zip", [.ifNoneMatch: "\"\(bundle.sha256)\""])
     #expect(answer.status == 304)
     #expect(answer.bytes.isEmpty)
@@ -64,7 +64,7 @@ import Testing
     #expect(try await api.send(.get, path + ".zip", [.ifMatch: "\"other\""]).status == 412)
   }
 
-  @Test func `a bundle says when it was received, and is held against that`() async throws {
+  @Test func `a bundle has the time of its receipt, which conditions are compared with`() async throws {
     let record = try await api.store.record(bundle.id)
     let received = Int64(record.receivedAt.timeIntervalSince1970)
     for method in [.get, .head] as [HTTPRequest.Method] {
@@ -80,7 +80,7 @@ import Testing
     let before = HTTPDate(secondsSince1970: received - 1).description
     #expect(try await api.send(.get, path + ".zip", [.ifUnmodifiedSince: before]).status == 412)
     #expect(try await api.send(.delete, path, [.ifUnmodifiedSince: before]).status == 412)
-    // The entity tag counts for more.
+    // The entity tag takes precedence.
     #expect(
       try await api.send(
         .get, path + ".zip",
@@ -88,7 +88,7 @@ import Testing
       ).status == 200)
   }
 
-  @Test func `If-None-Match with a star asks for nothing that is there`() async throws {
+  @Test func `If-None-Match with a star matches any existing content`() async throws {
     for path in [
       path + ".zip", path, path + "/files", "/v1/snapshots", "/v1/reports/BUG-1/snapshots", "/openapi.json",
       "/healthz", "/v1/reindex",
@@ -102,14 +102,14 @@ import Testing
     #expect(try await api.send(.get, "/v1/snapshots/\(SnapshotID())", [.ifNoneMatch: "*"]).status == 404)
   }
 
-  @Test func `a digest that is declined stays out`() async throws {
+  @Test func `a declined digest is left out`() async throws {
     let answer = try await api.send(.get, path + ".zip", [.wantReprDigest: "sha-256=0"])
     #expect(answer.fields[.reprDigest] == nil)
   }
 
   // MARK: The record
 
-  @Test func `a record says where the bundle is`() async throws {
+  @Test func `a record has the path of its bundle`() async throws {
     let answer = try await api.send(.get, path)
     #expect(answer.status == 200)
     #expect(answer.fields[.contentType] == "application/json")
@@ -121,14 +121,14 @@ import Testing
     #expect(place?.text == "\(path).zip")
   }
 
-  @Test func `a record's tag changes with it`() async throws {
+  @Test func `a record's entity tag changes with the record`() async throws {
     let tag = try #require(try await api.send(.get, path).fields[.eTag])
     #expect(try await api.send(.get, path, [.ifNoneMatch: tag]).status == 304)
     try await api.store.change(RecordChange(verified: .damaged), of: bundle.id)
     #expect(try await api.send(.get, path, [.ifNoneMatch: tag]).status == 200)
   }
 
-  // MARK: What is not there
+  // MARK: Missing snapshots
 
   @Test(arguments: [".zip", ""]) func `an unknown snapshot is a 404`(suffix: String) async throws {
     for method in [HTTPRequest.Method.get, .head] {
@@ -141,11 +141,11 @@ import Testing
   @Test(arguments: [
     "x", "x.zip", "..%2F..%2Fetc%2Fpasswd", "%2e%2e%2f.zip", "00000000-0000-0000-0000-00000000000",
   ])
-  func `what is no UUID is a 400`(id: String) async throws {
+  func `a malformed UUID is a 400`(id: String) async throws {
     #expect(try await api.send(.get, "/v1/snapshots/\(id)").status == 400)
   }
 
-  @Test func `a bundle that vanished under the server is a 503 that says nothing of it`() async throws {
+  @Test func `a bundle that vanished from the disk is a 503 that discloses nothing about it`() async throws {
     api.store.fail(.open, with: .system(SystemError(operation: "open", path: "/secret/place", code: 5)))
     let answer = try await api.send(.get, path + ".zip")
     #expect(answer.status == 503)
@@ -153,7 +153,7 @@ import Testing
     #expect(api.log.lines.contains { $0.contains("/secret/place") })
   }
 
-  // MARK: Deleting
+  // MARK: Deletion
 
   @Test func `a deleted snapshot is gone everywhere`() async throws {
     let answer = try await api.send(.delete, path)
@@ -167,7 +167,7 @@ import Testing
     #expect(list.text == #"{"snapshots":[]}"#)
   }
 
-  @Test func `deleting keeps to conditions`() async throws {
+  @Test func `deletion obeys conditions`() async throws {
     #expect(try await api.send(.delete, path, [.ifMatch: "\"other\""]).status == 412)
     #expect(try await api.send(.get, path).status == 200)
     #expect(try await api.send(.delete, path, [.ifMatch: "\"\(bundle.sha256)\""]).status == 204)
@@ -175,7 +175,7 @@ import Testing
   }
 }
 
-/// Any JSON value; what it says where it is text.
+/// Any JSON value, as text if it is a string.
 private struct Ignored: Decodable {
   var text: String?
 

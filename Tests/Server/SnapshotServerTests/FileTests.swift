@@ -11,7 +11,7 @@ import ZipArchive
 
 @testable import SnapshotAPI
 
-/// Single files out of a bundle.
+/// Single files of a bundle.
 @Suite struct FileTests {
   private let api: TestAPI
   private let bundle: SampleBundle
@@ -35,7 +35,7 @@ import ZipArchive
     try await api.upload(bundle.bytes, .put, id: bundle.id)
   }
 
-  /// Text of that length that shrinks, but is not the same all over.
+  /// Text of the given length that is compressible, but not uniform.
   private static func text(_ length: Int) -> String {
     var text = ""
     var number = 1
@@ -52,7 +52,7 @@ import ZipArchive
     try await api.send(method, "\(path)/\(name)", fields)
   }
 
-  /// What `gunzip` makes of the bytes, which it checks.
+  /// Returns the output of `gunzip`, which verifies the bytes.
   private func unzipped(_ bytes: [UInt8]) async throws -> Data {
     let folder = try TemporaryFolder()
     let file = try folder.write(Data(bytes), to: "a.gz")
@@ -61,13 +61,15 @@ import ZipArchive
     return outcome.output
   }
 
-  // MARK: As it lies in the bundle
+  // MARK: As stored in the bundle
 
   @Test(arguments: [
     ("recordings/feed", nil as Int?), ("attachments/long.json", 100_000),
     ("attachments/longest.json", 500_001),
   ])
-  func `who takes gzip gets the bytes as they lie in the bundle`(name: String, size: Int?) async throws {
+  func `a client that accepts gzip gets the bytes as stored in the bundle`(name: String, size: Int?)
+    async throws
+  {
     let answer = try await file(name, .get, [.acceptEncoding: "gzip, br"])
     #expect(answer.status == 200)
     #expect(answer.fields[.contentEncoding] == "gzip")
@@ -80,7 +82,7 @@ import ZipArchive
     #expect(bundle.bytes.contains(answer.bytes.dropFirst(10).dropLast(8)))
   }
 
-  @Test func `what did not shrink is sent as it is to everybody`() async throws {
+  @Test func `an uncompressed file is sent unchanged to every client`() async throws {
     for coding in ["gzip", "identity"] {
       let answer = try await file("attachments/screen.png", .get, [.acceptEncoding: coding])
       #expect(answer.status == 200)
@@ -95,7 +97,7 @@ import ZipArchive
   // MARK: Inflated
 
   @Test(arguments: [nil, "br", "gzip;q=0"] as [String?])
-  func `who takes no gzip gets the bytes that were recorded`(coding: String?) async throws {
+  func `a client that accepts no gzip gets the recorded bytes`(coding: String?) async throws {
     var fields: HTTPFields = [:]
     fields[.acceptEncoding] = coding
     #expect(try await file("recordings/feed", .get, fields).text == feed)
@@ -113,7 +115,7 @@ import ZipArchive
   }
 
   @Test(arguments: [("recordings/feed", nil as Int?), ("attachments/long.json", 100_000)])
-  func `ranges are of the bytes that were recorded, whatever coding is taken`(
+  func `ranges refer to the recorded bytes, whichever coding is accepted`(
     name: String, size: Int?
   ) async throws {
     let expected = Array((size.map(Self.text) ?? feed).utf8)
@@ -135,7 +137,7 @@ import ZipArchive
     #expect(other.bytes == expected)
   }
 
-  @Test func `what would cost too much to inflate has no ranges, and then only comes compressed`()
+  @Test func `large files have no ranges, and very large ones are only sent compressed`()
     async throws
   {
     let longer = try await file("attachments/longer.json", .get, [.range: "bytes=400000-"])
@@ -147,7 +149,7 @@ import ZipArchive
     #expect(try await file("attachments/longest.json", .get, [.acceptEncoding: "gzip"]).status == 200)
   }
 
-  @Test func `each file and each coding has a tag of its own`() async throws {
+  @Test func `each file and each coding has its own entity tag`() async throws {
     var tags: Set<String> = []
     for name in ["recordings/feed", "attachments/long.json", "manifest.json"] {
       for coding in ["gzip", "identity"] {
@@ -172,7 +174,7 @@ import ZipArchive
     ("app-data/Documents/a.sqlite", "application/octet-stream", "attachment"),
     ("attachments/gr%C3%B6%C3%9Fe%20%3Cb%3E.TXT", "text/plain; charset=utf-8", "inline"),
   ])
-  func `only what no browser runs is shown in place`(
+  func `only types that browsers don't execute are shown inline`(
     name: String, type: String, disposition: String
   ) async throws {
     let answer = try await file(name)
@@ -191,19 +193,19 @@ import ZipArchive
     ("a.css", nil), (".json", nil), ("json", nil), ("a.json/b", nil), ("a.json.", nil), ("", nil),
     ("a.png ", nil), ("a.json\0", nil), ("/", nil),
   ])
-  func `the end of the name decides`(path: String, type: String?) {
+  func `the extension decides the type`(path: String, type: String?) {
     let found = FileType(path: path)
     #expect(found.mediaType == type ?? "application/octet-stream")
     #expect(found.isShown == (type != nil))
   }
 
-  // MARK: What is not there
+  // MARK: Missing files
 
   @Test(arguments: [
     "x", "recordings", "recordings/", "recordings/feed/", "recordings%2Ffeed", "recordings/Feed", "//feed",
     "RECORDINGS/feed", "recordings/feed%20", "",
   ])
-  func `what the bundle has not is a 404`(name: String) async throws {
+  func `a name that the bundle does not have is a 404`(name: String) async throws {
     for method in [HTTPRequest.Method.get, .head] {
       let answer = try await file(name, method, [.acceptEncoding: "gzip"])
       #expect(answer.status == 404)
@@ -214,11 +216,11 @@ import ZipArchive
   @Test(arguments: [
     "..", "../secret", "recordings/../manifest.json", "%2e%2e/a", "a%00", "%ff", "a%0D%0AX: y", ".",
   ])
-  func `what leads elsewhere is a 400`(name: String) async throws {
+  func `a path that leads elsewhere is a 400`(name: String) async throws {
     #expect(try await file(name).status == 400)
   }
 
-  @Test func `an unknown, a deleted and a damaged snapshot have no files`() async throws {
+  @Test func `unknown, deleted and damaged snapshots have no files`() async throws {
     for suffix in ["", "/manifest.json"] {
       let unknown = try await api.send(.get, "/v1/snapshots/\(SnapshotID())/files\(suffix)")
       #expect(unknown.kind == "no-such-snapshot")
@@ -231,7 +233,7 @@ import ZipArchive
     #expect(try await file("manifest.json").kind == "snapshot-deleted")
   }
 
-  @Test func `a file whose bytes have changed is not passed off as what was recorded`() async throws {
+  @Test func `a file with changed bytes is not sent as the recorded one`() async throws {
     let stored = try await api.store.open(bundle.id)
     for name in ["recordings/feed", "attachments/long.json"] {
       let entry = try #require(try ZipDirectory(stored.file).entry(named: name))
@@ -239,18 +241,18 @@ import ZipArchive
       try stored.file.write(try stored.file.read(upTo: 1, at: place).map { $0 ^ 0x21 }, at: place)
     }
     #expect(try await file("recordings/feed").kind == "snapshot-damaged")
-    // What is on its way already breaks off.
+    // A response that has already begun is aborted.
     await #expect(throws: (any Error).self) { try await file("attachments/long.json") }
   }
 
-  @Test func `a bundle with an encrypted file is refused; one that is there already is listed, and not sent`()
+  @Test func `a bundle with an encrypted file is refused, and an existing one is listed but not sent`()
     async throws
   {
     let locked = try SampleBundle(extra: ["attachments/locked": "secret"])
     var bytes = locked.bytes
     let name = Array("attachments/locked".utf8)
     let places = bytes.indices.dropLast(name.count).filter { bytes[$0...].starts(with: name) }
-    // The flags of the local header, and those in the directory.
+    // The flags in the local header, and those in the directory.
     let flags = [places[0] - 30 + 6, places[1] - 46 + 8]
     for place in flags { bytes[place] |= 1 }
     let digest: HTTPFields = [.reprDigest: SampleBundle.digestField(bytes)]
@@ -271,7 +273,7 @@ import ZipArchive
 
   // MARK: The list
 
-  @Test func `the list names every file, and where it is`() async throws {
+  @Test func `the list has the name and path of every file`() async throws {
     let answer = try await api.send(.get, path)
     #expect(answer.status == 200)
     let page = try answer.decode(JSONValue.self)
@@ -289,7 +291,7 @@ import ZipArchive
     #expect(try await api.send(.get, path, [.ifNoneMatch: tag]).status == 304)
   }
 
-  @Test func `pages hold every file once`() async throws {
+  @Test func `the pages list every file once`() async throws {
     var paths: [String] = []
     var query: String? = "limit=3"
     while let current = query {
@@ -308,7 +310,7 @@ import ZipArchive
     "limit=0", "limit=1001", "limit=x", "cursor=0", "cursor=-1", "cursor=x", "cursor=01", "limit=1&limit=2",
     "prefix=a", "cursor=99999999999999999999",
   ])
-  func `a parameter that can't be is refused`(query: String) async throws {
+  func `an invalid parameter is refused`(query: String) async throws {
     #expect(try await api.send(.get, path, query: query).status == 400)
   }
 }

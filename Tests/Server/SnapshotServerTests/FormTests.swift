@@ -44,7 +44,7 @@ import Testing
     #expect(record.verified == .intact)
   }
 
-  @Test func `a form may be put too`() async throws {
+  @Test func `a form can also be sent with PUT`() async throws {
     let answer = try await api.send(
       .put, "/v1/reports/BUG-1/snapshots/\(bundle.id)", [.contentType: "multipart/form-data; boundary=XX"],
       body: .pieces(of: TestAPI.form([(head: file(), data: bundle.bytes)])))
@@ -52,18 +52,18 @@ import Testing
     #expect(answer.fields[.location] == "/v1/snapshots/\(bundle.id)")
   }
 
-  @Test func `the part's own digest is checked`() async throws {
+  @Test func `the digest of the part is verified`() async throws {
     let right = "\r\nContent-Digest: \(bundle.digestField)"
     let answer = try await api.uploadForm([(head: file("snapshot", right), data: bundle.bytes)])
     #expect(try answer.decode(SnapshotRecord.self).verified == .pending)
   }
 
-  @Test func `a part whose digest is wrong is a 400`() async throws {
+  @Test func `a part with a wrong digest is a 400`() async throws {
     let wrong = "\r\nContent-Digest: \(SampleBundle.digestField([]))"
     try await expectRefused([(head: file("snapshot", wrong), data: bundle.bytes)], 400, "digest-mismatch")
   }
 
-  @Test func `a part whose digest is malformed is a 400`() async throws {
+  @Test func `a part with a malformed digest is a 400`() async throws {
     let malformed = "\r\nContent-Digest: sha-256=x"
     try await expectRefused([(head: file("snapshot", malformed), data: bundle.bytes)], 400, "bad-request")
   }
@@ -88,19 +88,19 @@ import Testing
     try await expectRefused([part, part], 400, "malformed-form")
   }
 
-  @Test func `a field that comes twice is a 400`() async throws {
+  @Test func `a duplicate field is a 400`() async throws {
     try await expectRefused(
       [field("a", "1"), (head: file(), data: bundle.bytes), field("a", "2")], 400, "malformed-form")
   }
 
-  @Test(arguments: [[0xFF], [0x61, 0x00]] as [[UInt8]]) func `a field that is no text is a 400`(
+  @Test(arguments: [[0xFF], [0x61, 0x00]] as [[UInt8]]) func `a field that is not text is a 400`(
     value: [UInt8]
   ) async throws {
     let part = (head: "Content-Disposition: form-data; name=a", data: value)
     try await expectRefused([part, (head: file(), data: bundle.bytes)], 400, "malformed-form")
   }
 
-  @Test func `a form that is cut off is a 400`() async throws {
+  @Test func `a truncated form is a 400`() async throws {
     let bytes = Array(TestAPI.form([(head: file(), data: bundle.bytes)]).dropLast(10))
     let answer = try await api.send(
       .post, "/v1/reports/BUG-1/snapshots", [.contentType: "multipart/form-data; boundary=XX"],
@@ -118,11 +118,11 @@ import Testing
     #expect(api.store.ends.discarded == api.store.ends.begun)
   }
 
-  @Test func `a form whose bundle is none is a 422`() async throws {
+  @Test func `a form with an invalid bundle is a 422`() async throws {
     try await expectRefused([(head: file(), data: Array("hello".utf8))], 422, "invalid-bundle")
   }
 
-  @Test func `every limit of a form holds, and not one byte early`() async throws {
+  @Test func `every limit of a form is exact`() async throws {
     var limits = ServiceLimits()
     limits.metadataFields = 3
     limits.metadataNameBytes = 4
@@ -155,24 +155,34 @@ import Testing
   @Test(arguments: [(-1, 413), (0, 201), (1, 201)])
   func `the head of a part has a limit`(limit: (room: Int, status: Int)) async throws {
     var limits = ServiceLimits()
-    // The line end of the head's last line and the empty line belong to it.
+    // The line end of the head's last line and the empty line are part of it.
     limits.formHeadBytes = file().utf8.count + 4 + limit.room
     let answer = try await TestAPI(limits: limits).uploadForm([(head: file(), data: bundle.bytes)])
     #expect(answer.status == limit.status)
     #expect(answer.kind == (limit.status == 413 ? "form-too-large" : nil))
   }
 
-  @Test func `a form that is declared larger than all limits together is refused before its body`()
+  @Test func `a form with a declared length above all limits together is refused before its body`()
     async throws
   {
     var limits = ServiceLimits()
     limits.bundleBytes = 10
     limits.metadataFields = 1
     limits.metadataValueBytes = 10
+    limits.noteBytes = 10
     limits.formHeadBytes = 500
     let api = TestAPI(limits: limits)
     let answer = try await api.uploadForm([(head: file(), data: [UInt8](repeating: 0, count: 10_000))])
     #expect(answer.status == 413)
     #expect(api.store.ends.begun == 0)
+  }
+
+  @Test(arguments: [-1, 0, 1]) func `a note may be longer than other fields, up to its limit`(excess: Int)
+    async throws
+  {
+    let note = String(repeating: "n", count: ServiceLimits().noteBytes + excess)
+    let answer = try await api.uploadForm([(head: file(), data: bundle.bytes), field("note", note)])
+    #expect(answer.status == (excess <= 0 ? 201 : 413))
+    if excess <= 0 { #expect(try answer.decode(SnapshotRecord.self).metadata == ["note": note]) }
   }
 }

@@ -11,7 +11,7 @@ import SystemIO
 import TestSupport
 import Testing
 
-/// What is said by calls of how long snapshots stay, and of their state.
+/// Calls that change how long snapshots are kept, and calls that show their state.
 @Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct KeepingTests {
   private let api = TestAPI()
   private let bundle: SampleBundle
@@ -28,9 +28,9 @@ import Testing
       .patch, path ?? self.path, fields, body: .pieces(of: Array(text.utf8), size: 3))
   }
 
-  // MARK: Pins and ends
+  // MARK: Pins and expiry dates
 
-  @Test func `a pin and an end are set and taken away`() async throws {
+  @Test func `a pin and an expiry date are set and removed`() async throws {
     try await api.upload(bundle.bytes, .put, id: bundle.id)
     let steps: [(text: String, isPinned: Bool, end: String?)] = [
       (#"{"pinned":true}"#, true, nil),
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test func `an end may be a while from now`() async throws {
+  @Test func `an expiry date can be a duration from now`() async throws {
     try await api.upload(bundle.bytes, .put, id: bundle.id)
     let before = Date()
     let end = try #require(
@@ -71,7 +71,7 @@ import Testing
     (#"{"expiresAt":"2027-02-30T00:00:00Z"}"#, "malformed-end"), (#"{"size":1}"#, "malformed-change"),
     (#"{"verified":"intact"}"#, "malformed-change"),
   ])
-  func `what can't be changed so is refused`(text: String, kind: String) async throws {
+  func `an invalid change is refused`(text: String, kind: String) async throws {
     try await api.upload(bundle.bytes, .put, id: bundle.id)
     let before = try await api.send(.get, path).bytes
     let answer = try await patch(text)
@@ -80,7 +80,7 @@ import Testing
     #expect(try await api.send(.get, path).bytes == before)
   }
 
-  @Test func `a change of another type, or a large one, is refused`() async throws {
+  @Test func `a change that is too large or of another type is refused`() async throws {
     try await api.upload(bundle.bytes, .put, id: bundle.id)
     let answer = try await patch("{}", [.contentType: "application/zip"])
     #expect(answer.status == 415)
@@ -92,7 +92,7 @@ import Testing
     }
   }
 
-  @Test func `conditions hold for a change`() async throws {
+  @Test func `changes obey conditions`() async throws {
     try await api.upload(bundle.bytes, .put, id: bundle.id)
     let tag = try #require(try await api.send(.get, path).fields[.eTag])
     #expect(try await patch(#"{"pinned":true}"#, [.ifMatch: tag]).status == 200)
@@ -101,7 +101,7 @@ import Testing
     #expect(try await api.send(.get, path).decode(SnapshotRecord.self).isPinned)
   }
 
-  @Test func `what is unknown or deleted can't be changed`() async throws {
+  @Test func `unknown and deleted snapshots can't be changed`() async throws {
     #expect(try await patch("{}").kind == "no-such-snapshot")
     #expect(try await patch("{}", path: "/v1/snapshots/x").kind == "malformed-snapshot-id")
     try await api.upload(bundle.bytes, .put, id: bundle.id)
@@ -109,9 +109,9 @@ import Testing
     #expect(try await patch("{}").kind == "snapshot-deleted")
   }
 
-  // MARK: Ends that come along
+  // MARK: Expiry dates in uploads
 
-  @Test func `an upload says when it goes, by a field of its head or of its form`() async throws {
+  @Test func `an upload sets its expiry date in a header field or a form field`() async throws {
     let end = "2027-03-01T00:00:00Z"
     let head = try await api.upload(bundle.bytes, fields: [.snapshotExpires: end])
     #expect(try head.decode(SnapshotRecord.self).expiresAt == Date(timeIntervalSince1970: 1_803_859_200))
@@ -127,7 +127,7 @@ import Testing
     }
   }
 
-  @Test func `an end that is none is refused, in the head before the body comes`() async throws {
+  @Test func `a malformed expiry date is refused, in the head before the body is read`() async throws {
     let head = try await api.upload(bundle.bytes, fields: [.snapshotExpires: "soon"])
     #expect(head.status == 400 && head.kind == "malformed-end")
     #expect(api.store.ends.begun == 0)
@@ -146,9 +146,9 @@ import Testing
     ("Content-Disposition: form-data; name=\"\(name)\"", Array(value.utf8))
   }
 
-  // MARK: Room
+  // MARK: Space
 
-  @Test func `a store that is full says so before the body is read`() async throws {
+  @Test func `a full store refuses an upload before its body is read`() async throws {
     api.store.fail(.begin, with: .quotaExceeded(limit: 1000))
     let asked = Atomic(false)
     let body = HTTPRequestBody(declaredLength: 500) {
@@ -165,7 +165,7 @@ import Testing
     #expect(api.store.expectedLengths == [500])
   }
 
-  @Test func `a store that gets full while the body comes says so too`() async throws {
+  @Test func `a store that fills up while the body is read refuses the upload`() async throws {
     api.store.fail(.append, with: .quotaExceeded(limit: 1000))
     let answer = try await api.upload(bundle.bytes, isChunked: true)
     #expect(answer.status == 507 && answer.kind == "quota-exceeded")
@@ -173,7 +173,7 @@ import Testing
     #expect(api.store.ends == .init(begun: 1, committed: 0, discarded: 1))
   }
 
-  @Test func `of a form no more is expected than its bundle has at least`() async throws {
+  @Test func `the expected length of a form is at most the length of its bundle`() async throws {
     try await api.uploadForm([snapshot])
     let expected = try #require(api.store.expectedLengths.first ?? nil)
     #expect(expected <= Int64(bundle.bytes.count))
@@ -182,7 +182,8 @@ import Testing
   // MARK: Damage
 
   @Test(arguments: [HTTPRequest.Method.get, .head])
-  func `what was set aside is not given out, and its record says why`(method: HTTPRequest.Method) async throws
+  func `a damaged bundle is not sent, and its record shows the damage`(method: HTTPRequest.Method)
+    async throws
   {
     try await api.upload(bundle.bytes, .put, id: bundle.id)
     try await api.store.setAside(bundle.id)
@@ -200,7 +201,7 @@ import Testing
     #expect(try await api.send(method, path + ".zip").status == 410)
   }
 
-  @Test func `every bundle is looked at when that is asked for`() async throws {
+  @Test func `every bundle is verified on request`() async throws {
     let idle = try await api.send(.get, "/v1/scrub").decode(ScrubReport.self)
     #expect(idle == ScrubReport())
     try await api.upload(bundle.bytes, .put, id: bundle.id)
@@ -216,9 +217,9 @@ import Testing
     #expect(try await api.send(.get, path + ".zip").kind == "snapshot-damaged")
   }
 
-  // MARK: Rules
+  // MARK: Retention rules
 
-  @Test func `what would go is told page by page, and goes when that is asked for`() async throws {
+  @Test func `expirations are listed page by page, and performed on request`() async throws {
     struct Plan: Decodable {
       var count: Int
       var bytes: Int64
@@ -256,7 +257,7 @@ import Testing
     #expect(try await api.send(.get, "/v1/snapshots/\(told[0].id)").status == 410)
   }
 
-  @Test func `more than a fifth of all goes only when that is confirmed`() async throws {
+  @Test func `deleting more than a fifth of all snapshots needs confirmation`() async throws {
     struct Plan: Decodable {
       var count: Int
       var needsConfirmation: Bool
@@ -289,7 +290,7 @@ import Testing
   }
 
   @Test(arguments: ["limit=0", "limit=1001", "limit=x", "cursor=x", "cursor=2027-03-01T00:00:00Z_x"])
-  func `a page that can't be is refused`(query: String) async throws {
+  func `an invalid page is refused`(query: String) async throws {
     #expect(try await api.send(.get, "/v1/expirations", query: query).status == 400)
   }
 }

@@ -38,7 +38,7 @@ import Testing
     return ids
   }
 
-  @Test func `a report's snapshots come page by page, each once`() async throws {
+  @Test func `a report's snapshots are listed page by page, each once`() async throws {
     let ids = try await fill(5)
     var (page, answer) = try await list("limit=2")
     var seen = page.snapshots
@@ -55,7 +55,7 @@ import Testing
     #expect(zip(seen, seen.dropFirst()).allSatisfy { $0.receivedAt >= $1.receivedAt })
   }
 
-  @Test func `a page says what it is`() async throws {
+  @Test func `a page has its content type and records`() async throws {
     _ = try await fill(1)
     let (page, answer) = try await list()
     #expect(page.snapshots.count == 1)
@@ -64,7 +64,7 @@ import Testing
     #expect(answer.text.contains(#""bundle":"/v1/snapshots/\#(page.snapshots[0].id).zip""#))
   }
 
-  @Test func `without a report everything is listed, page by page`() async throws {
+  @Test func `without a report all snapshots are listed, page by page`() async throws {
     let ids = try await fill(2)
     let first = try await api.send(.get, "/v1/snapshots", query: "limit=2")
     let page = try first.decode(List.self)
@@ -83,7 +83,7 @@ import Testing
     #expect(answer.fields[.link] == nil)
   }
 
-  @Test func `a page's length is limited, and has a default`() async throws {
+  @Test func `the length of a page is limited, and has a default`() async throws {
     var limits = ServiceLimits()
     limits.pageLength = 3
     limits.defaultPageLength = 2
@@ -105,15 +105,15 @@ import Testing
     "cursor=x", "cursor=",
     "cursor=1_2", "cursor=%00", "limit=%", "cursor=1_00000000-0000-0000-0000-000000000000&cursor=2",
   ])
-  func `a query that makes no sense is a 400`(query: String) async throws {
+  func `an invalid query is a 400`(query: String) async throws {
     #expect(try await api.send(.get, "/v1/reports/BUG-1/snapshots", query: query).status == 400)
   }
 
-  @Test func `a report's name is checked`() async throws {
+  @Test func `the report id is checked`() async throws {
     #expect(try await api.send(.get, "/v1/reports/%20/snapshots").status == 400)
   }
 
-  @Test func `what the store holds at the start is listed`() async throws {
+  @Test func `snapshots that the store has at the start are listed`() async throws {
     let bundle = try SampleBundle()
     try await api.upload(bundle.bytes, .put, id: bundle.id)
     let catalog = InMemoryCatalog()
@@ -128,7 +128,7 @@ import Testing
       try await service.page(CatalogQuery(report: report), PageRequest()).records.map(\.id) == [bundle.id])
   }
 
-  @Test func `what was found out about checksums is listed`() async throws {
+  @Test func `the result of verification is listed`() async throws {
     let bundle = try SampleBundle()
     let answer = try await api.upload(
       bundle.bytes, report: "proj/9", fields: [.reprDigest: bundle.digestField])
@@ -139,7 +139,7 @@ import Testing
     #expect(try await list().list.snapshots.map(\.verified) == [.damaged])
   }
 
-  @Test func `what was published but not indexed is listed once it is sent again`() async throws {
+  @Test func `a snapshot that was published but not indexed is listed after it is sent again`() async throws {
     let bundle = try SampleBundle()
     let catalog = FailingCatalog()
     let service = SnapshotService(store: api.store, catalog: catalog)

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Where tasks wait until all of them have come.
+/// A point where tasks wait until all of them have arrived.
 final class Meeting: Sendable {
   private let expected: Int
   private let waiting = Mutex<[CheckedContinuation<Void, Never>]>([])

@@ -16,7 +16,7 @@ import TestSupport
 import Testing
 import Tracing
 
-/// What is counted, logged, traced and accounted for while the API answers.
+/// Metrics, logs, traces and the audit log of the API.
 @Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct ObservationTests {
   private let folder: TemporaryFolder
   private let registry = PrometheusRegistry()
@@ -42,7 +42,8 @@ import Tracing
 
   // MARK: The audit log
 
-  @Test func `who attached, read and deleted what is written down before the answer`() async throws {
+  @Test func `attaching, reading and deleting are recorded with the caller before the response`() async throws
+  {
     let api = TestAPI(observation: Observation(audit: try makeAudit()))
     try await api.upload(bundle.bytes, .put, id: bundle.id)
     let path = "/v1/snapshots/\(bundle.id)"
@@ -70,13 +71,13 @@ import Tracing
     for index in [0, 1, 2, 3, 5, 6] { #expect(events[index]["report"] == "BUG-1") }
   }
 
-  @Test func `the UUID that the server made is written down`() async throws {
+  @Test func `the UUID that the server generated is recorded`() async throws {
     let api = TestAPI(observation: Observation(audit: try makeAudit()))
     let record = try await api.upload(bundle.bytes).decode(SnapshotRecord.self)
     #expect(try audited().map { $0["snapshot"] } == [.string("\(record.id)")])
   }
 
-  @Test func `what was refused, and what broke off, is written down too`() async throws {
+  @Test func `refused and interrupted requests are also recorded`() async throws {
     let api = TestAPI(observation: Observation(audit: try makeAudit()))
     try await api.send(.get, "/v1/snapshots/\(bundle.id).zip")
     try await api.send(.get, "/v1/snapshots/nonsense")
@@ -98,7 +99,7 @@ import Tracing
       ])
   }
 
-  @Test func `who was refused is written down with the id of the token, never the token`() async throws {
+  @Test func `a refused caller is recorded with the token's id, never the token`() async throws {
     let guarded = try GuardedAPI(observation: Observation(audit: try makeAudit()))
     let attach = try guarded.token(.attach)
     let reader = try guarded.token(.read)
@@ -121,7 +122,7 @@ import Tracing
     #expect(!text.contains("nonsense") && !text.contains("secret"))
   }
 
-  @Test func `a download by a link is written down as one`() async throws {
+  @Test func `a download with a link is recorded as such`() async throws {
     let guarded = try GuardedAPI(observation: Observation(audit: try makeAudit()))
     let token = try guarded.token(.admin)
     try await guarded.attach(bundle, token.fields)
@@ -135,14 +136,14 @@ import Tracing
     #expect(!(try String(contentsOf: folder.file("audit.log"), encoding: .utf8)).contains(parts[1]))
   }
 
-  @Test func `what says nothing of snapshots is not written down`() async throws {
+  @Test func `calls that disclose nothing of snapshots are not recorded`() async throws {
     let api = TestAPI(observation: Observation(audit: try makeAudit()))
     for path in ["/", "/healthz", "/openapi.json", "/nothing"] { try await api.send(.get, path) }
     try await api.send(.options, "/v1/snapshots")
     #expect(try audited().isEmpty)
   }
 
-  @Test func `what can't be accounted for is not given away and not done`() async throws {
+  @Test func `calls that can't be recorded disclose and change nothing`() async throws {
     let audit = try makeAudit()
     let api = TestAPI(observation: Observation(metrics: ServerMetrics(registry), audit: audit))
     try await api.upload(bundle.bytes, .put, id: bundle.id)
@@ -166,7 +167,7 @@ import Tracing
     #expect(try audited().map { $0["status"] } == [503, 204])
   }
 
-  @Test func `what was done just as the log failed is told, and the server's own log has it`() async throws {
+  @Test func `a change made while the log failed is answered, and is in the server's own log`() async throws {
     let audit = try makeAudit()
     let api = TestAPI(observation: Observation(audit: audit))
     try Folder.remove(folder.file("audit.log").path)
@@ -177,7 +178,7 @@ import Tracing
 
   // MARK: Metrics
 
-  @Test func `requests are counted by route and status, uploads by how they ended`() async throws {
+  @Test func `requests are counted by route and status, uploads by outcome`() async throws {
     let metrics = ServerMetrics(registry)
     var observation = Observation(metrics: metrics)
     observation.metricsText = (
@@ -224,7 +225,7 @@ import Tracing
     let received = try #require(
       text.firstMatch(of: /http_request_bytes_total{route="POST [^"]*reports[^"]*"} (\d+)/))
     #expect(try #require(Int(received.1)) > bytes.count)
-    // The access log has a line of each, without the query.
+    // The access log has a line for each, without the query.
     let lines = log.lines.filter { $0.hasPrefix("info request") }
     #expect(lines.count == 8)
     #expect(lines.allSatisfy { !$0.contains("secret") })
@@ -233,7 +234,7 @@ import Tracing
 
   // MARK: Traces
 
-  @Test func `a request is a span of the trace that its caller names`() async throws {
+  @Test func `a request is a span of its caller's trace`() async throws {
     let tracer = InMemoryTracer()
     var observation = Observation()
     observation.tracer = tracer
@@ -251,21 +252,20 @@ import Tracing
     #expect(spans.first?.kind == .server)
   }
 
-  @Test func `the trace of a request is known while it is answered, and in the access log`() async throws {
+  @Test func `the trace of a request is available to its handler and in the access log`() async throws {
     let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
     let seen = AsyncStream.makeStream(of: TraceParent?.self)
-    let handler = SnapshotHandler(
-      SnapshotService(store: ObservedStore(), catalog: FailingCatalog()),
-      more: [
-        Endpoint("readSeen", .get, "/seen", .open, "Reads the trace.", audited: .never, responses: []) { _ in
-          seen.continuation.yield(ServiceContext.current?.traceParent)
-          return HTTPServerResponse(status: .ok)
-        }
-      ], logger: logger)
+    let api = TestAPI(more: [
+      Endpoint("readSeen", .get, "/seen", .open, "Reads the trace.", audited: .never, responses: []) { _ in
+        seen.continuation.yield(ServiceContext.current?.traceParent)
+        return HTTPServerResponse(status: .ok)
+      }
+    ])
     for values in [[parent], [], ["nonsense"], [parent, parent]] {
       var fields = HTTPFields()
       fields[values: try name("traceparent")] = values
-      _ = try await handler.respond(to: HTTPServerRequest(method: .get, path: "/seen", headerFields: fields))
+      _ = try await api.handler.respond(
+        to: HTTPServerRequest(method: .get, path: "/seen", headerFields: fields))
     }
     seen.continuation.finish()
     var parents: [TraceParent?] = []
@@ -285,7 +285,7 @@ import Tracing
     ("00-0af7651916cd43dd8448eb211c80319-b7ad6b7169203331-01", false),
     ("00_0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", false),
     ("00-0af7651916cd43dd8448eb211c80319g-b7ad6b7169203331-01", false), ("", false),
-  ]) func `a traceparent is read by the letter`(text: String, isValid: Bool) {
+  ]) func `a traceparent is parsed strictly`(text: String, isValid: Bool) {
     let parent = TraceParent(text)
     #expect((parent != nil) == isValid)
     if let parent { #expect(TraceParent(parent.description) == parent) }

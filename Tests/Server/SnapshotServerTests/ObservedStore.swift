@@ -6,15 +6,15 @@ import StoreTesting
 import Synchronization
 import SystemIO
 
-/// A store in memory that counts how uploads end, and fails on demand.
-final class ObservedStore: BundleStore {
-  /// Where to fail.
+/// An in-memory store that counts the outcomes of uploads, and fails on demand.
+final class ObservedStore: BundleStore, UploadStore {
+  /// The steps at which it can fail.
   enum Step: Hashable { case begin, append, commit, record, open, delete }
 
   struct Ends: Equatable {
     var begun = 0
     var committed = 0
-    /// Discarded without having been committed.
+    /// Discarded without a commit.
     var discarded = 0
   }
 
@@ -25,7 +25,7 @@ final class ObservedStore: BundleStore {
   }
 
   private let store: InMemoryStore
-  /// Where uploads that may be resumed are kept, and published.
+  /// The store of resumable uploads, which publishes here.
   var uploads: any UploadStore { store }
   private let state = Mutex(State())
   private let discards = AsyncStream.makeStream(of: Void.self)
@@ -34,7 +34,7 @@ final class ObservedStore: BundleStore {
     store = InMemoryStore(validator: UploadValidator(wholeUpTo: 0), uploadLimits: uploadLimits)
   }
 
-  /// What was said of the lengths of uploads when they began.
+  /// The expected lengths of uploads, in the order in which they began.
   var expectedLengths: [Int64?] { state.withLock { $0.expectedLengths } }
 
   var ends: Ends { state.withLock { $0.ends } }
@@ -55,12 +55,41 @@ final class ObservedStore: BundleStore {
 
   fileprivate func count(_ change: (inout Ends) -> Void) { state.withLock { change(&$0.ends) } }
 
-  func beginUpload(expecting length: Int64?) async throws(StoreError) -> any BundleUpload {
+  func beginTransientUpload(
+    _ terms: UploadTerms, limit: Int64, expecting length: Int64?
+  ) async throws(UploadError) -> any TransientUpload {
     state.withLock { $0.expectedLengths.append(length) }
-    try check(.begin)
+    try UploadError.storing { () throws(StoreError) in try check(.begin) }
     count { $0.begun += 1 }
-    return ObservedUpload(store: self, upload: try await store.beginUpload(expecting: length))
+    return ObservedUpload(
+      store: self, upload: try await store.beginTransientUpload(terms, limit: limit, expecting: length))
   }
+
+  var uploadLimits: UploadLimits { store.uploadLimits }
+
+  func createUpload(_ terms: UploadTerms) async throws(UploadError) -> UploadSession {
+    try await store.createUpload(terms)
+  }
+
+  func uploadSession(_ id: UploadID) async throws(UploadError) -> UploadSession {
+    try await store.uploadSession(id)
+  }
+
+  func uploadSessions() async -> [UploadSession] { await store.uploadSessions() }
+
+  func beginAppending(
+    _ request: AppendRequest, bytes: Int64?, to id: UploadID
+  ) async throws(UploadError) -> any UploadAppending {
+    try await store.beginAppending(request, bytes: bytes, to: id)
+  }
+
+  func commitUpload(
+    _ id: UploadID, as attachment: Attachment
+  ) async throws(UploadError) -> UploadSession {
+    try await store.commitUpload(id, as: attachment)
+  }
+
+  func removeUpload(_ id: UploadID) async throws(UploadError) { try await store.removeUpload(id) }
 
   func record(_ id: SnapshotID) async throws(StoreError) -> SnapshotRecord {
     try check(.record)
@@ -101,20 +130,22 @@ final class ObservedStore: BundleStore {
   }
 }
 
-private final class ObservedUpload: BundleUpload {
+private final class ObservedUpload: TransientUpload {
   private let store: ObservedStore
-  private let upload: any BundleUpload
+  private let upload: any TransientUpload
   private let isCommitted = Atomic(false)
 
-  init(store: ObservedStore, upload: any BundleUpload) {
+  init(store: ObservedStore, upload: any TransientUpload) {
     self.store = store
     self.upload = upload
   }
 
-  func append(_ bytes: IOBuffer) async throws(StoreError) {
-    try store.check(.append)
-    try await upload.append(bytes)
+  func write(_ bytes: IOBuffer) async throws(UploadError) {
+    try UploadError.storing { () throws(StoreError) in try store.check(.append) }
+    try await upload.write(bytes)
   }
+
+  func checkpoint() async throws(UploadError) -> Int64 { try await upload.checkpoint() }
 
   func commit(_ attachment: Attachment) async throws(StoreError) -> Publication {
     try store.check(.commit)
@@ -124,8 +155,8 @@ private final class ObservedUpload: BundleUpload {
     return publication
   }
 
-  func discard() async {
-    await upload.discard()
-    if !isCommitted.load(ordering: .sequentiallyConsistent) { store.countDiscard() }
+  func end(_ ending: UploadEnding) async throws(UploadError) -> UploadSession {
+    if ending != .finished, !isCommitted.load(ordering: .sequentiallyConsistent) { store.countDiscard() }
+    return try await upload.end(ending)
   }
 }

@@ -10,8 +10,9 @@ import StoreTesting
 import Synchronization
 import SystemIO
 import Testing
+import UploadProtocols
 
-/// What is durable is answered as done although the catalogue fails, and listed later.
+/// Durable changes succeed although the catalogue fails, and are listed later.
 @Suite struct ReconciledCatalogTests {
   private let store = InMemoryStore()
   private let catalog = FailingCatalog()
@@ -25,10 +26,8 @@ import Testing
     bundle = try SampleBundle()
     let log = log
     let logger = Logger(label: "test") { _ in log }
-    indexer = CatalogIndexer(store: store, catalog: catalog, logger: logger)
-    service = SnapshotService(store: store, catalog: catalog, indexer: indexer)
-    let uploads = UploadService(service, store: store, logger: logger)
-    handler = SnapshotHandler(service, uploads: ResumableUploads(uploads), logger: logger)
+    let application = ServerApplication(storage: ServerStorage(store, catalog: catalog), logger: logger)
+    (indexer, service, handler) = (application.indexer, application.service, application.handler)
     try await indexer.update()
   }
 
@@ -58,7 +57,7 @@ import Testing
     try await service.page(CatalogQuery(), PageRequest()).records
   }
 
-  @Test func `an upload that is published is answered with 201, and listed later`() async throws {
+  @Test func `a published upload gets a 201, and is listed later`() async throws {
     fail(true)
     #expect(try await put() == 201)
     #expect(try await put() == 200)
@@ -70,7 +69,7 @@ import Testing
     #expect(try await listed().map(\.id) == [bundle.id])
   }
 
-  @Test func `an upload by tus that is published is answered so`() async throws {
+  @Test func `a published tus upload succeeds`() async throws {
     fail(true)
     let fields: HTTPFields = [
       try #require(.init("Tus-Resumable")): "1.0.0",
@@ -86,7 +85,7 @@ import Testing
     #expect(try await listed().count == 1)
   }
 
-  @Test func `a change and a deletion are answered as done, and listed later`() async throws {
+  @Test func `a change and a deletion succeed, and are listed later`() async throws {
     #expect(try await put() == 201)
     fail(true)
     let path = "/v1/snapshots/\(bundle.id)"
@@ -105,7 +104,7 @@ import Testing
     #expect(try await listed().isEmpty)
   }
 
-  @Test func `what was never missed is not compared again`() async throws {
+  @Test func `records are not compared again if no change was missed`() async throws {
     #expect(try await put() == 201)
     try await indexer.update()
     // Only a comparison would find it.

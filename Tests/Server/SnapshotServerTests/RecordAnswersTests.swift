@@ -19,7 +19,7 @@ import Testing
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  @Test func `a record is answered as it is now, whatever was answered before`() throws {
+  @Test func `a response has the current record, whatever was cached before`() throws {
     let answers = RecordAnswers()
     var record = try record()
     let tag = try answers.representation(of: record).entityTag
@@ -34,7 +34,9 @@ import Testing
     #expect(try !text(answers, record).contains("of somebody"))
   }
 
-  @Test(arguments: [0, 1 << 20]) func `an answer is the same with and without room for it`(room: Int) throws {
+  @Test(arguments: [0, 1 << 20]) func `a response is the same with and without room in the cache`(room: Int)
+    throws
+  {
     let answers = RecordAnswers(byteLimit: room)
     let records = try (0..<8).map { _ in try record() }
     for record in records + records {

@@ -4,7 +4,7 @@ import SystemIO
 import TestSupport
 import ZipArchive
 
-/// A snapshot bundle with one recording, right or wrong.
+/// A snapshot bundle with one recording, valid or invalid.
 struct SampleBundle {
   let manifest: Manifest
   let bytes: [UInt8]
@@ -14,7 +14,7 @@ struct SampleBundle {
   /// The value of `Repr-Digest` and `Content-Digest`.
   var digestField: String { Self.digestField(bytes) }
 
-  /// Zips a snapshot that holds `recording`, its manifest changed by `alter`, with `extra` entries.
+  /// Creates a zip of a snapshot that contains `recording`, with its manifest changed by `alter`, and `extra` entries.
   init(
     _ recording: String = "{\"news\":[]}", extra: [String: String] = [:], level: Int32 = 0,
     alter: (inout Manifest) -> Void = { _ in }
@@ -50,7 +50,7 @@ struct SampleBundle {
     "sha-256=:\(Data(ContentDigest.of(bytes).bytes).base64EncodedString()):"
   }
 
-  /// The bytes with every `text` replaced by another of the same length.
+  /// Returns the bytes with each occurrence of `text` replaced by another text of the same length.
   func replacing(_ text: String, with other: String) -> [UInt8] {
     precondition(text.utf8.count == other.utf8.count)
     return bytes.replacing(Array(text.utf8), with: Array(other.utf8))

@@ -17,7 +17,7 @@ import Testing
     var totalIsExact: Bool?
   }
 
-  /// Attaches a bundle of each version and gives their ids.
+  /// Attaches a bundle of each version and returns their ids.
   private func attach(_ versions: [String]) async throws -> [SnapshotID] {
     var ids: [SnapshotID] = []
     for version in versions {
@@ -41,7 +41,7 @@ import Testing
     ("before=2020-01-01T00:00:00.000Z", []),
     ("before=2100-01-01T00:00:00%2B02:00&text=CRASHED", [0, 1, 2, 3]),
   ])
-  func `a query finds what it says`(query: String, indexes: [Int]) async throws {
+  func `a query finds the matching snapshots`(query: String, indexes: [Int]) async throws {
     let ids = try await attach(["3.1.4", "3.1-beta", "3.10", "4"])
     let answer = try await api.send(.get, "/v1/snapshots", query: query + "&total=true")
     #expect(answer.status == 200, "\(String(describing: answer.problem))")
@@ -84,7 +84,7 @@ import Testing
     "after=yesterday",
     "after=2020-01-01T00:00:00+02:00", "before=2020-13-01", "total=1", "module=a&module=b", "device=%00&x=1",
   ])
-  func `what makes no sense is refused`(query: String) async throws {
+  func `an invalid query is refused`(query: String) async throws {
     let answer = try await api.send(.get, "/v1/snapshots", query: query)
     #expect(answer.status == 400)
     #expect(answer.problem?.detail.isEmpty == false)
@@ -97,7 +97,7 @@ import Testing
     #expect(try await api.send(.get, "/v1/snapshots", query: "module=\(text)").status == length.status)
   }
 
-  @Test func `a report in the path leaves none for the query`() async throws {
+  @Test func `a report in the path excludes one in the query`() async throws {
     #expect(try await api.send(.get, "/v1/reports/BUG-1/snapshots", query: "report=BUG-1").status == 400)
     #expect(try await api.send(.get, "/v1/reports/BUG-1/snapshots", query: "text=x").status == 200)
   }

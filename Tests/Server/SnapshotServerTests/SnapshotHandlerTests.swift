@@ -8,12 +8,12 @@ import Testing
 @Suite struct SnapshotHandlerTests {
   private let api = TestAPI()
 
-  /// A path for `template`, each parameter filled in.
+  /// Returns a path that matches `template`, with a value for each parameter.
   private func path(_ template: String) -> String {
     template.replacing("{report}", with: "BUG-1").replacing("{id}", with: "\(SnapshotID())")
   }
 
-  @Test func `the server says what it is`() async throws {
+  @Test func `the server describes itself`() async throws {
     let answer = try await api.send(.get, "/")
     #expect(answer.status == 200)
     #expect(answer.fields[.contentType] == "text/plain; charset=utf-8")
@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [HTTPRequest.Method.get, .head]) func `the server says that it lives`(
+  @Test(arguments: [HTTPRequest.Method.get, .head]) func `the server reports that it is running`(
     method: HTTPRequest.Method
   ) async throws {
     let answer = try await api.send(method, "/healthz")
@@ -32,7 +32,7 @@ import Testing
     #expect(answer.fields[.cacheControl] == "no-store")
   }
 
-  @Test func `every route is there and answers no other method`() async throws {
+  @Test func `every route exists and allows no other method`() async throws {
     #expect(api.calls.count > 17)
     for route in api.calls {
       let path = path(route.template)
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test func `every answer forbids sniffing`() async throws {
+  @Test func `every response forbids sniffing`() async throws {
     for route in api.calls {
       for method in [route.method, .options, .trace] {
         let answer = try await api.send(method, path(route.template))
@@ -76,7 +76,7 @@ import Testing
     #expect(try await api.send(method, "/healthz").status == 501)
   }
 
-  @Test func `what clients do wrong is not logged as the server's fault`() async throws {
+  @Test func `client errors are not logged as server errors`() async throws {
     try await api.send(.get, "/nothing")
     try await api.send(.get, "/v1/snapshots/\(SnapshotID())")
     try await api.upload([1, 2, 3])

@@ -8,13 +8,13 @@ import SystemIO
 import TestSupport
 import Testing
 
-/// What shows only on a connection: the same API, asked through a server of its own.
+/// Behaviour that only a real connection shows. Each test has its own server for the same API.
 @Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct SocketTests {
   private let bundle: SampleBundle
 
   init() throws { bundle = try SampleBundle(String(repeating: "{\"news\":[]}", count: 50_000)) }
 
-  /// Serves `api` while `talk` blocks a thread of its own.
+  /// Serves `api` while `talk` blocks another thread.
   private func serve(
     _ api: TestAPI, _ talk: @escaping @Sendable (RawHTTPClient) throws -> Void,
     then: () async throws -> Void = {}
@@ -39,7 +39,7 @@ import Testing
   private var put: String { "PUT /v1/reports/BUG-1/snapshots/\(bundle.id)" }
   private var length: String { "Content-Length: \(bundle.bytes.count)" }
 
-  @Test func `a bundle goes up when it is asked for, and comes down whole and in ranges`() async throws {
+  @Test func `a bundle is uploaded after 100 Continue, and downloaded whole and in ranges`() async throws {
     let (bundle, path) = (bundle, "/v1/snapshots/\(bundle.id)")
     let request = head(
       put, "Content-Type: application/zip", length, "Expect: 100-continue",
@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  @Test func `what its head condemns is refused before the body is asked for`() async throws {
+  @Test func `a request with an invalid head is refused before 100 Continue`() async throws {
     var limits = ServiceLimits()
     limits.bundleBytes = 1000
     let expect = "Expect: 100-continue"
@@ -97,7 +97,7 @@ import Testing
     }
   }
 
-  @Test func `who may not attach is refused before the body is asked for`() async throws {
+  @Test func `a caller who may not attach is refused before 100 Continue`() async throws {
     let guarded = try GuardedAPI()
     let reader = try guarded.token(.read)
     let other = try guarded.token(.attach, limits: CallerLimits(reportPrefixes: ["IOS-"]))
@@ -120,7 +120,7 @@ import Testing
     #expect(guarded.api.store.ends.begun == 0)
   }
 
-  @Test func `an upload whose client goes away is discarded`() async throws {
+  @Test func `an upload is discarded when its client disconnects`() async throws {
     let (request, half) = (
       head(put, "Content-Type: application/zip", length), Array(bundle.bytes.prefix(100_000))
     )
@@ -136,7 +136,7 @@ import Testing
     #expect(try await api.send(.get, "/v1/snapshots/\(bundle.id)").status == 404)
   }
 
-  @Test func `a form goes up in chunks`() async throws {
+  @Test func `a form is uploaded in chunks`() async throws {
     let form = TestAPI.form([
       (head: "Content-Disposition: form-data; name=\"title\"", data: Array("It crashes".utf8)),
       (head: "Content-Disposition: form-data; name=\"snapshot\"; filename=\"a.zip\"", data: bundle.bytes),

@@ -12,14 +12,17 @@ import SnapshotStore
 import StoreTesting
 import Synchronization
 import SystemIO
+import UploadProtocols
 
-/// The whole API over stores in memory, asked without a socket.
+/// The server over stores in memory, asked without a socket; it has not been started.
 struct TestAPI: Sendable {
   let store: ObservedStore
   let catalog = InMemoryCatalog()
   let log = CapturedLog()
-  let handler: SnapshotHandler
+  let application: ServerApplication
   let uploadLimits: UploadLimits
+  /// Ends when the catalogue is as it is where a server was opened on an empty storage: it lists all there is.
+  private let prepared: Task<Void, any Error>
 
   /// - Parameter rules: what goes by itself, when it is asked for.
   init(
@@ -31,18 +34,22 @@ struct TestAPI: Sendable {
     let log = log
     store = ObservedStore(uploadLimits: uploadLimits)
     self.uploadLimits = uploadLimits
-    let logger = Logger(label: "test") { _ in log }
-    let service = SnapshotService(store: store, catalog: catalog)
-    let uploads = UploadService(service, store: store.uploads, access: access, now: now, logger: logger)
-    let maintenance = MaintenanceRoutes(
-      Reaper(rules, store: store, catalog: catalog),
-      Scrubber(.init(bytesPerSecond: 1 << 30), store: store, catalog: catalog))
-    handler = SnapshotHandler(
-      service, access: access, limits: limits, uploads: ResumableUploads(uploads, offer),
-      more: maintenance.endpoints + more,
-      observation: observation, logger: logger)
+    var settings = ServerSettings()
+    settings.retention.rules = rules
+    settings.retention.scrubBytesPerSecond = 1 << 30
+    settings.uploads.offer = offer
+    settings.uploads.interimAnswers = offer.sendsInterimAnswers
+    application = ServerApplication(
+      settings, storage: ServerStorage(store, catalog: catalog),
+      access: access, observation: observation, limits: limits, more: more, now: now,
+      logger: Logger(label: "test") { _ in log })
+    prepared = Task { [catalog, indexer = application.indexer] in
+      try await catalog.complete(generation: 0)
+      await indexer.prepare(storeIsEmpty: true)
+    }
   }
 
+  var handler: SnapshotHandler { application.handler }
   /// The calls of the API.
   var calls: [Endpoint] { handler.endpoints.filter { $0.documentation != nil } }
   /// The web pages and the actions of their forms.
@@ -86,6 +93,7 @@ struct TestAPI: Sendable {
   }
 
   private func answer(to request: HTTPServerRequest) async throws -> Answer {
+    try await prepared.value
     do {
       let response = try await handler.respond(to: request)
       return Answer(

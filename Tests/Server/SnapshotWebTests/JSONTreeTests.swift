@@ -53,7 +53,7 @@ struct JSONTreeTests {
       JSONLine(depth: $0 == 0 ? 0 : 1, $0 == 0 ? .array(count: 4999) : .number("\($0)"))
     }
     let (_, html) = try page(lines)
-    #expect(html.contains("The page shows the beginning alone."))
+    #expect(html.contains("The page shows only the beginning."))
     #expect(html.utf8.count <= 60_000)
   }
 }

@@ -18,6 +18,9 @@ struct PagePathTests {
     #expect(PagePath.action(.unpin, id).description == "/snapshots/\(id)/unpin")
     #expect(PagePath.signIn(next: "/reports/a?b").description == "/sign-in?next=%2Freports%2Fa%3Fb")
     #expect(PagePath.signOut.description == "/sign-out")
+    #expect(PagePath.documentation.description == "/docs")
+    #expect(PagePath.article("settings").description == "/docs/settings")
+    #expect(PagePath.reference.description == "/docs/reference")
   }
 
   @Test func `a search keeps the order of its fields`() {

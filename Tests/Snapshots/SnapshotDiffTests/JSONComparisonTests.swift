@@ -36,11 +36,11 @@ import Testing
       ("{\"a\":1.0}", "{\"a\":1}", []),
       ("\"a\"", "1", ["~ . \"a\" 1"]),
     ] as [(String, String, [String])])
-  func `each change is told with its path`(first: String, second: String, expected: [String]) {
+  func `each change is reported with its path`(first: String, second: String, expected: [String]) {
     #expect(lines(first, second) == expected)
   }
 
-  @Test func `elements that have an id are compared with the one of the same id`() {
+  @Test func `elements with an identifier are compared with the element of the same identifier`() {
     let first = "[{\"id\":1,\"t\":\"a\"},{\"id\":2,\"t\":\"b\"},{\"id\":3,\"t\":\"c\"}]"
     let second = "[{\"id\":9,\"t\":\"n\"},{\"t\":\"A\",\"id\":1},{\"id\":3,\"t\":\"c\"}]"
     #expect(
@@ -49,13 +49,13 @@ import Testing
       ])
   }
 
-  @Test func `elements without an id are compared one by one between those that are alike`() {
+  @Test func `elements without an identifier are compared one by one between equal ones`() {
     #expect(
       lines("[{\"a\":1},5,{\"a\":2}]", "[{\"a\":3},5,{\"a\":4},6]")
         == ["~ .[0].a 1 3", "~ .[2].a 2 4", "+ .[3] 6"])
   }
 
-  @Test func `long texts are shown where they differ, and whole characters of them`() {
+  @Test func `long strings are shown around their difference, in whole characters`() {
     let lead = String(repeating: "é", count: 1000)
     let changes = lines("\"\(lead)one\"", "\"\(lead)two\"")
     #expect(changes.count == 1)
@@ -72,7 +72,7 @@ import Testing
     }
   }
 
-  @Test func `no more is told than the limit, and that it is so`() {
+  @Test func `the number of changes is limited, and the result is marked as incomplete`() {
     var limits = ComparisonLimits()
     limits.changes = 3
     func list(_ count: Int, _ value: Int) -> String {
@@ -85,7 +85,7 @@ import Testing
   }
 
   @Test(arguments: [0, 1, Int.max])
-  func `an excerpt may have no bytes, and as many as there are`(length: Int) {
+  func `an excerpt can have any length, including zero`(length: Int) {
     var limits = ComparisonLimits()
     limits.excerptLength = length
     #expect(lines("\"one\"", "\"two\"", limits: limits).count == 1)
@@ -96,7 +96,7 @@ import Testing
     #expect(texts == .text(expected, isComplete: true))
   }
 
-  @Test func `large documents are compared in little time`() {
+  @Test func `large documents are compared quickly`() {
     func document(_ change: (Int) -> String) -> String {
       "{\"items\":[" + (0..<50_000).map(change).joined(separator: ",") + "]}"
     }

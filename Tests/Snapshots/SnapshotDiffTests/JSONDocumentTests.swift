@@ -16,7 +16,7 @@ import Testing
     "null", "\u{FEFF}[1]", "{\"a\":{\"b\":[1,2,{}]},\"c\":null}", "\n[\t1\r,2 ]\n", "\"é☃😀\"", "[[[[]]]]",
     "\"\\ud800\"",
   ])
-  func `JSON is read`(text: String) throws {
+  func `valid JSON is parsed`(text: String) throws {
     #expect(throws: Never.self) { try document(text) }
   }
 
@@ -29,17 +29,17 @@ import Testing
     ",",
     "{,}", "[\u{0}]", "nulls",
   ])
-  func `what is no JSON, or says two things at once, is refused`(text: String) {
+  func `text that is not JSON or repeats a key is rejected`(text: String) {
     #expect(throws: JSONDocument.Failure.malformed) { try document(text) }
   }
 
-  @Test func `bytes that are no UTF-8 are refused`() {
+  @Test func `bytes that are not UTF-8 are rejected`() {
     #expect(throws: JSONDocument.Failure.malformed) {
       try JSONDocument([0x22, 0xFF, 0x22], limits: .default)
     }
   }
 
-  @Test func `what Foundation takes is taken`() throws {
+  @Test func `the parser accepts the same documents as Foundation`() throws {
     var random = SystemRandomNumberGenerator()
     let tokens = ["{", "}", "[", "]", ",", ":", "\"a\"", "\"b\"", "1", "-2.5", "null", "true", " "]
     var taken = 0
@@ -49,7 +49,7 @@ import Testing
       let isJSON =
         (try? JSONSerialization.jsonObject(with: Data(text.utf8), options: .fragmentsAllowed)) != nil
       let isRead = (try? document(text)) != nil
-      // Foundation puts up with a comma before an end, and with a key that is there twice.
+      // Foundation accepts a trailing comma and repeated keys.
       let isStrict =
         text.ranges(of: "\"a\"").count < 2 && text.ranges(of: "\"b\"").count < 2
         && !text.contains(/,\s*[\]}]/)
@@ -65,7 +65,7 @@ import Testing
     ("1e1099511627775", "10e1099511627774"), ("0e-9223372036854775808", "0"),
     ("\"😀\"", "\"\\ud83d\\uDE00\""), ("[ ]", "[]"), ("{\"\\u0061\":1}", "{\"a\":1}"), ("1.50", "15e-1"),
   ])
-  func `what means the same is the same`(first: String, second: String) throws {
+  func `documents with the same meaning are equal`(first: String, second: String) throws {
     #expect(try hash(first) == hash(second))
   }
 
@@ -78,11 +78,11 @@ import Testing
     ("1e9223372036854775807", "1e-9223372036854775808"), ("1e1099511627776", "1e1099511627775"),
     ("\"\\ud800\"", "\"\\ud801\""), ("[1,[2]]", "[[1],2]"), ("true", "false"),
   ])
-  func `what means something else is something else`(first: String, second: String) throws {
+  func `documents with different meanings differ`(first: String, second: String) throws {
     #expect(try hash(first) != hash(second))
   }
 
-  @Test func `nesting and number are limited, at the limit and beyond it`() throws {
+  @Test func `the nesting depth and the number of values are limited`() throws {
     var limits = ComparisonLimits()
     limits.depth = 10
     limits.values = 100

@@ -3,7 +3,7 @@ import Testing
 @testable import SnapshotDiff
 
 @Suite struct SequenceAlignmentTests {
-  /// The pairs, once they are known to be right.
+  /// The pairs, after checking that they are valid.
   private func pairs(_ first: [Int], _ second: [Int]) -> [(first: Int, second: Int)] {
     let pairs = SequenceAlignment(first, second).pairs
     var last = (first: -1, second: -1)
@@ -15,7 +15,7 @@ import Testing
     return pairs
   }
 
-  /// The length of the longest common subsequence, found by trying everything.
+  /// The length of the longest common subsequence, computed with a full table.
   private func longest(_ first: [Int], _ second: [Int]) -> Int {
     var row = [Int](repeating: 0, count: second.count + 1)
     for element in first {
@@ -28,7 +28,7 @@ import Testing
     return row[second.count]
   }
 
-  @Test func `as much as can be stays together`() {
+  @Test func `the alignment is as long as possible`() {
     var random = SystemRandomNumberGenerator()
     for round in 0..<600 {
       let letters = round % 6 + 1
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test func `what is put in, taken out or changed in long sequences moves nothing else`() {
+  @Test func `insertions, removals and changes in long sequences do not affect other elements`() {
     let first = Array(0..<100_000)
     var second = first
     second.insert(-1, at: 0)
@@ -49,7 +49,7 @@ import Testing
     #expect(pairs(first, second).count == 100_000 - 201)
   }
 
-  @Test func `sequences that have little in common take little time`() {
+  @Test func `very different sequences are aligned quickly`() {
     let first = (0..<200_000).map { $0 % 1000 == 0 ? -$0 : $0 }
     let second = (0..<200_000).map { $0 % 1000 == 0 ? -$0 : $0 + 1_000_000 }
     #expect(pairs(first, second).count >= 199)

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import ZipArchive
 
-/// A snapshot on the disk, as a folder and as a zip.
+/// A snapshot on disk, as a folder and as a zip.
 private struct Sample {
   let temporary: TemporaryFolder
   let folder: OpenSnapshot
@@ -41,7 +41,7 @@ private struct Sample {
 }
 
 @Suite struct SnapshotComparisonTests {
-  @Test func `recordings are added, removed, changed or alike`() throws {
+  @Test func `recordings are added, removed, changed or equal`() throws {
     let first = try Sample(["a": "1", "b": "{\"x\":1}", "c": "same", "d": "line 1\nline 2\nline 3"])
     let second = try Sample([
       "z": "1", "b": "{\"x\":2}", "c": "same", "d": "line 1\nline two\nline 3\nline 4",
@@ -71,9 +71,9 @@ private struct Sample {
     }
   }
 
-  /// With identifiers that are long, none of the first recordings are kept, and the first manifest is read again.
+  /// If an identifier is too long, no recordings of the first snapshot are kept, and its manifest is read again.
   @Test(arguments: [1024, 1025])
-  func `the first differences are told wherever they stand in the manifests`(longest: Int) throws {
+  func `the first differences are reported wherever they are in the manifests`(longest: Int) throws {
     let same = [String(repeating: "a", count: longest): ""]
     let recordings = Dictionary(uniqueKeysWithValues: (0..<200).map { ("both \($0)", "\($0)") })
     let gone = Dictionary(uniqueKeysWithValues: (0..<100).map { ("gone \($0)", "") })
@@ -95,7 +95,7 @@ private struct Sample {
       #expect(comparison.added.map(\.identifier) == ["new 0", "new 1", "new 10"])
       let counts = comparison.counts
       #expect((counts.changed, counts.removed, counts.added) == (200, 100, 100) && comparison.alike == 1)
-      // Where all are there in both, the rest is not read again.
+      // If no recordings were removed, the rest of the manifest is not read again.
       let other = try Sample(others, alter: order)
       let own = try Sample(recordings.merging(same) { $1 }, alter: order)
       let changed = try SnapshotComparison(own.zip, other.folder, limits: limits)
@@ -104,7 +104,7 @@ private struct Sample {
     }
   }
 
-  @Test func `a snapshot differs from itself in nothing, whichever form it has`() throws {
+  @Test func `a snapshot has no differences to itself, in any form`() throws {
     let sample = try Sample(
       ["a": "1", "b": ""], files: ["attachments/log.txt": "log", "app-data/Library/x": "y"])
     #expect(try SnapshotComparison(sample.zip, sample.folder).isEmpty)
@@ -114,7 +114,7 @@ private struct Sample {
     #expect(try SnapshotComparison(sample.zip, again.zip).isEmpty)
   }
 
-  @Test func `calls are told apart`() throws {
+  @Test func `calls with the same identifier are distinguished`() throws {
     func alter(_ calls: ClosedRange<Int>) -> (inout Manifest) -> Void {
       { manifest in
         for (index, call) in zip(manifest.recordings.indices, calls) {
@@ -131,8 +131,7 @@ private struct Sample {
     #expect(comparison.alike == 1)
   }
 
-  @Test func `what snapshots say of themselves is compared, but not when and as what they were made`() throws
-  {
+  @Test func `descriptions are compared, but not the identifiers and creation times`() throws {
     let first = try Sample(["a": "1"]) { manifest in
       manifest.modules = [Module(name: "News", files: ["a", "b"]), Module(name: "Old", files: [])]
       manifest.redactions = ["x", "y"]
@@ -150,7 +149,7 @@ private struct Sample {
     #expect(facts.map(\.second) == ["3.2", "iOS 26.1", "b, c", nil])
   }
 
-  @Test func `other files are compared by their bytes`() throws {
+  @Test func `other files are compared by their contents`() throws {
     let first = try Sample(
       [:], files: ["attachments/a": "same", "attachments/b": "1", "app-data/c": "12", "app-data/d": ""])
     let second = try Sample(
@@ -163,7 +162,7 @@ private struct Sample {
     }
   }
 
-  @Test func `what is no text is told by its first difference`() throws {
+  @Test func `binary contents are reported with the offset of the first difference`() throws {
     let first = try Sample([:], bytes: ["a": [1, 2, 0xFF, 4], "b": Array("text".utf8), "c": [0]])
     let second = try Sample([:], bytes: ["a": [1, 2, 0xFE, 4], "b": [0x74, 0xFF], "c": [0, 0]])
     let changed = try SnapshotComparison(first.zip, second.zip).changed
@@ -173,7 +172,7 @@ private struct Sample {
       ])
   }
 
-  @Test func `what is too large, too deep or too much is not compared, and that is said`() throws {
+  @Test func `recordings beyond the limits are not compared and are reported as such`() throws {
     var limits = ComparisonLimits()
     limits.recordingBytes = 100
     let deep = String(repeating: "[", count: 20) + String(repeating: "]", count: 20)
@@ -195,14 +194,14 @@ private struct Sample {
     #expect(try details().map { $0 == .beyondLimits } == [false, true, true])
   }
 
-  @Test func `a recording that is damaged is not compared`() throws {
+  @Test func `a damaged recording is an error`() throws {
     let first = try Sample(["a": "one"])
     let second = try Sample(["a": "two"])
     try first.temporary.write(Data("xxx".utf8), to: "snapshot/recordings/a")
     #expect(throws: BundleError.self) { try SnapshotComparison(first.folder, second.folder) }
   }
 
-  @Test func `the comparison is written as JSON`() throws {
+  @Test func `the comparison is encoded as JSON`() throws {
     let first = try Sample(["a": "{\"x\":1}", "b": "1"], files: ["attachments/l": "1"])
     let second = try Sample(["a": "{\"x\":2}"]) { $0.application.version = "4" }
     let comparison = try SnapshotComparison(first.zip, second.zip)

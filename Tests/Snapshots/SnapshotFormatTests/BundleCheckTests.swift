@@ -5,14 +5,14 @@ import Testing
 import ZipArchive
 
 @Suite struct BundleCheckTests {
-  /// A bundle with one recording of so many bytes.
+  /// A bundle with one recording of `count` bytes.
   private func sample(of count: Int) throws -> SampleSnapshot {
     let sample = try SampleSnapshot(["large": Data(repeating: 7, count: count)])
     _ = try sample.zipUnchecked()
     return sample
   }
 
-  @Test func `a check inflates no more than a slice at once, and ends as one that is not sliced`() throws {
+  @Test func `a check inflates one slice at a time and has the same result as an unsliced one`() throws {
     let sample = try sample(of: 1 << 20)
     var check = try BundleCheck(zip: sample.zip, depth: .full)
     var left = check.remaining
@@ -21,7 +21,7 @@ import ZipArchive
     while try check.advance(by: 100 << 10) {
       slices += 1
       #expect(check.remaining < left && check.remaining > 0)
-      // A piece of an entry is not divided.
+      // A slice can exceed its size by one piece of an entry.
       #expect(left - check.remaining <= (100 << 10) + (128 << 10))
       left = check.remaining
     }
@@ -31,14 +31,14 @@ import ZipArchive
     #expect(try !check.advance())
   }
 
-  @Test func `nothing is inflated where the structure is enough`() throws {
+  @Test func `a structure check inflates no entries`() throws {
     let sample = try sample(of: 1 << 20)
     var check = try BundleCheck(zip: sample.zip, depth: .structure)
     #expect(check.remaining == 0)
     #expect(try !check.advance())
   }
 
-  @Test(arguments: [0, 1 << 20]) func `a damage is found by the slice that reaches it`(count: Int) throws {
+  @Test(arguments: [0, 1 << 20]) func `damage is found by the slice that reaches it`(count: Int) throws {
     let sample = try sample(of: count + 10)
     var bytes = try Data(contentsOf: sample.zip)
     let place = try #require(bytes.range(of: Data(repeating: 7, count: count + 10))).lowerBound
@@ -48,7 +48,7 @@ import ZipArchive
     #expect(throws: BundleError.self) { while try check.advance(by: 100 << 10) {} }
   }
 
-  @Test func `a recording with another digest than was promised is found`() throws {
+  @Test func `a recording with another digest than in the manifest is found`() throws {
     var sample = try SampleSnapshot(["large": Data(repeating: 7, count: 1000)])
     sample.manifest.recordings[0].sha256 = .of(Data("other".utf8))
     try sample.writeManifest()
@@ -60,7 +60,7 @@ import ZipArchive
   }
 
   @Test(arguments: [(-1, false), (0, true), (1, true)])
-  func `all entries together inflate to so many bytes at most`(spare: Int64, isTaken: Bool) throws {
+  func `the total size of all entries has a limit`(spare: Int64, isTaken: Bool) throws {
     let sample = try sample(of: 1000)
     let total = try ZipReader(File(sample.zip.path)).entries.reduce(0) { $0 + $1.size }
     for depth in [SnapshotBundle.Depth.structure, .full] {
@@ -75,7 +75,7 @@ import ZipArchive
     }
   }
 
-  @Test func `the weight of a check is known beforehand`() throws {
+  @Test func `the cost of a check is estimated in advance`() throws {
     let (small, large) = (try sample(of: 10), try sample(of: 1 << 20))
     let light = try #require(BundleCheck.weight(of: small.zip, depth: .full))
     let heavy = try #require(BundleCheck.weight(of: large.zip, depth: .full))

@@ -5,9 +5,9 @@ import TestSupport
 import Testing
 import ZipArchive
 
-/// Each thing that can be wrong with a bundle, in a folder and in a zip.
+/// Every error in a bundle, in a folder and in a zip.
 struct BundleErrorTests {
-  /// What folder and zip are refused with; the zip to either depth, and when it is unpacked.
+  /// The errors for the folder and for the zip: the latter at both depths and when unpacking.
   private func refusals(
     _ sample: SampleSnapshot, extra: [String: Data] = [:], structural: Bool = true
   ) throws -> [String] {
@@ -39,23 +39,23 @@ struct BundleErrorTests {
     }
   }
 
-  @Test func `a sample that nobody broke is taken`() throws {
+  @Test func `an unchanged sample is accepted`() throws {
     let sample = try SampleSnapshot()
     _ = try SnapshotBundle.validate(folder: sample.folder)
     _ = try SnapshotBundle.validate(zip: sample.zipUnchecked(), depth: .full)
   }
 
-  @Test func `a manifest that is missing`() throws {
+  @Test func `a missing manifest`() throws {
     let sample = try SampleSnapshot()
     try Folder.remove(sample.folder.path + "/manifest.json")
     for refusal in try refusals(sample) { #expect(refusal.contains("There is no manifest.json")) }
   }
 
-  @Test func `a manifest that is no JSON`() throws {
+  @Test func `a manifest that is not JSON`() throws {
     let sample = try SampleSnapshot()
     try sample.temporary.write(Data("{".utf8), to: "snapshot/manifest.json")
     for refusal in try refusals(sample) {
-      #expect(refusal.contains("manifest.json is refused: it is no JSON"))
+      #expect(refusal.contains("manifest.json is refused: it is not JSON"))
     }
   }
 
@@ -84,11 +84,11 @@ struct BundleErrorTests {
     }
   }
 
-  @Test func `a recording that is missing`() throws {
+  @Test func `a missing recording`() throws {
     let sample = try SampleSnapshot()
     try Folder.remove(sample.folder.path + "/recordings/news%2ffeed")
     for refusal in try refusals(sample) {
-      #expect(refusal.contains("‘news/feed’ should lie at ‘recordings/news%2ffeed’"), "\(refusal)")
+      #expect(refusal.contains("‘news/feed’ should be at ‘recordings/news%2ffeed’"), "\(refusal)")
     }
   }
 
@@ -97,11 +97,11 @@ struct BundleErrorTests {
     try sample.temporary.write(Data("12345678".utf8), to: "snapshot/recordings/news%2ffeed")
     for refusal in try refusals(sample) {
       #expect(
-        refusal.contains("‘news/feed’") && refusal.contains("8 bytes where 7 are promised"), "\(refusal)")
+        refusal.contains("‘news/feed’") && refusal.contains("8 bytes instead of 7"), "\(refusal)")
     }
   }
 
-  @Test func `a recording with other bytes`() throws {
+  @Test func `a recording with other contents`() throws {
     let sample = try SampleSnapshot()
     try sample.temporary.write(Data("{\"a\":2}".utf8), to: "snapshot/recordings/news%2ffeed")
     for refusal in try refusals(sample, structural: false) {
@@ -114,15 +114,15 @@ struct BundleErrorTests {
     "attachments",
     "__MACOSX/._manifest.json", "recordingsx/a",
   ])
-  func `something that has no place`(name: String) throws {
+  func `a file that is not allowed`(name: String) throws {
     let sample = try SampleSnapshot()
     if ["app-data", "attachments"].contains(name) { try Folder.removeTree(sample.folder.path + "/" + name) }
     for refusal in try refusals(sample, extra: [name: Data("x".utf8)]) {
-      #expect(refusal.contains("‘\(name)’ has no place in a snapshot"), "\(refusal)")
+      #expect(refusal.contains("‘\(name)’ is not allowed in a snapshot"), "\(refusal)")
     }
   }
 
-  @Test func `a name that no file system takes`() throws {
+  @Test func `a name longer than file systems allow`() throws {
     let part = String(repeating: "a", count: 255)
     let longest = "app-data/" + [part, part, part].joined(separator: "/")
     let whole = longest + "/" + String(repeating: "b", count: 1024 - longest.utf8.count - 1)
@@ -136,7 +136,7 @@ struct BundleErrorTests {
         let refusal = description { () throws(BundleError) in
           _ = try SnapshotBundle.validate(zip: zip, depth: depth)
         }
-        #expect(refusal.contains(isTaken ? "no refusal" : "has a longer name than file systems take"))
+        #expect(refusal.contains(isTaken ? "no refusal" : "is longer than file systems allow"))
       }
       guard isTaken else { continue }
       _ = try SnapshotBundle.unpack(zip: zip, into: sample.temporary.file("copy"))
@@ -144,7 +144,7 @@ struct BundleErrorTests {
     }
   }
 
-  @Test func `a zip that is none`() throws {
+  @Test func `a file that is not a zip`() throws {
     let sample = try SampleSnapshot()
     for bytes in [Data(), Data("nonsense".utf8), Data(count: 100)] {
       try bytes.write(to: sample.zip)
@@ -157,7 +157,7 @@ struct BundleErrorTests {
     }
   }
 
-  @Test func `a zip cut off anywhere`() throws {
+  @Test func `a zip truncated at any position`() throws {
     let sample = try SampleSnapshot()
     let bytes = try Data(contentsOf: sample.zipUnchecked())
     let copy = sample.temporary.file("copy")
@@ -168,7 +168,7 @@ struct BundleErrorTests {
     #expect(try sample.leftovers() == ["snapshot", "snapshot.zip"])
   }
 
-  @Test func `a byte that is wrong in any recording's data`() throws {
+  @Test func `a wrong byte in any recording's data`() throws {
     let sample = try SampleSnapshot(["only": Data("0123456789".utf8)])
     let bytes = try Data(contentsOf: sample.zipUnchecked())
     let place = try #require(bytes.firstRange(of: Data("0123456789".utf8))?.lowerBound)
@@ -185,7 +185,7 @@ struct BundleErrorTests {
     #expect(try sample.leftovers() == ["snapshot", "snapshot.zip"])
   }
 
-  @Test func `the limits of the zip are kept`() throws {
+  @Test func `the limits of the zip are enforced`() throws {
     let sample = try SampleSnapshot()
     let zip = try sample.zipUnchecked()
     var limits = ZipLimits()
@@ -197,7 +197,7 @@ struct BundleErrorTests {
     }
   }
 
-  @Test func `trouble with the disk stays recognizable`() throws {
+  @Test func `disk errors are reported as such`() throws {
     let sample = try SampleSnapshot()
     do throws(BundleError) {
       _ = try SnapshotBundle.validate(zip: sample.temporary.file("nowhere.zip"), depth: .full)

@@ -5,9 +5,9 @@ import TestSupport
 import Testing
 import ZipArchive
 
-/// Bundles are held to the strict profile of ZIP, by those who read them and by those who write them.
+/// Reading and writing bundles enforces the strict profile of ZIP.
 @Suite struct BundleProfileTests {
-  /// The zip of a sample with one more entry, whose two headers are changed.
+  /// The zip of a sample with an additional entry, whose two headers can be changed.
   private func zip(
     _ sample: SampleSnapshot, _ name: String, _ data: [UInt8] = [1, 2],
     _ change: (_ bytes: inout [UInt8], _ header: Int, _ isCentral: Bool) -> Void = { _, _, _ in }
@@ -26,7 +26,7 @@ import ZipArchive
     return zip
   }
 
-  /// What is wrong with the bundle at `zip`, which all who read it have to agree on.
+  /// The error in the bundle at `zip`, which must be the same for all ways of reading it.
   private func refusal(_ zip: URL, _ sample: SampleSnapshot) -> ZipError.Reason? {
     let copy = sample.temporary.file("copy")
     let reasons = [
@@ -55,14 +55,14 @@ import ZipArchive
       ("app-data/CON", .name(.deviceName)), ("attachments/LOG.txt.", .duplicateName),
       ("attachments/log\u{200D}.txt", .duplicateName),
     ] as [(String, ZipError.Reason)])
-  func `a name that means another file on another system is refused`(
+  func `a name with another meaning on another system is rejected`(
     name: String, expected: ZipError.Reason
   ) throws {
     let sample = try SampleSnapshot()
     #expect(refusal(try zip(sample, name), sample) == expected)
   }
 
-  @Test func `a name that is not marked as UTF-8 is refused`() throws {
+  @Test func `a name that is not marked as UTF-8 is rejected`() throws {
     let sample = try SampleSnapshot()
     let zip = try zip(sample, "attachments/é") { bytes, header, isCentral in
       bytes[header + (isCentral ? 9 : 7)] &= ~8
@@ -71,7 +71,7 @@ import ZipArchive
     #expect(try ZipReader(File(zip.path)).entries.contains { $0.name == "attachments/é" })
   }
 
-  @Test func `an encrypted entry and another method are refused`() throws {
+  @Test func `encryption and unsupported compression methods are rejected`() throws {
     let sample = try SampleSnapshot()
     let encrypted = try zip(sample, "attachments/x") { bytes, header, isCentral in
       bytes[header + (isCentral ? 8 : 6)] |= 1
@@ -83,13 +83,13 @@ import ZipArchive
     #expect(refusal(other, sample) == .unsupportedMethod(12))
   }
 
-  @Test func `a bundle that came before the profile is still shown`() throws {
+  @Test func `a bundle that was accepted before the profile existed can still be read`() throws {
     let sample = try SampleSnapshot()
     let bundle = try CheckedBundle(File(zip(sample, "attachments/a:b").path))
     #expect(try bundle.entry(at: "attachments/a:b")?.size == 2)
   }
 
-  @Test func `folders are read as files are`() throws {
+  @Test func `the data of folders is verified like that of files`() throws {
     func zipped(_ sample: SampleSnapshot, _ data: [UInt8]) throws -> URL {
       try zip(sample, "app-data/x_", data) { bytes, header, isCentral in
         // An empty folder, deflated to `data`.
@@ -120,7 +120,7 @@ import ZipArchive
     #expect(try sample.leftovers() == ["snapshot", "snapshot.zip"])
   }
 
-  @Test func `what would be refused is not packed, and the file is named`() throws {
+  @Test func `a name that would be rejected is not packed, and the error contains it`() throws {
     let names = ["app-data/Library/a:b", "attachments/nul.txt", "attachments/x\\y", "attachments/LOG.txt "]
     for name in names {
       let sample = try SampleSnapshot()
@@ -129,7 +129,7 @@ import ZipArchive
         _ = try SnapshotBundle.pack(folder: sample.folder, to: sample.zip)
         Issue.record("packed \(name)")
       } catch {
-        // Of two that meet, the one that comes later is named.
+        // Of two conflicting names, the error contains the second one.
         let named = name.hasPrefix("attachments/LOG") ? "attachments/log.txt" : name
         #expect(error.description.contains(named.debugDescription), "\(error)")
         #expect(error.description.hasSuffix("Rename it and zip it again."), "\(error)")
@@ -154,7 +154,7 @@ import ZipArchive
     #expect(try Folder.entries(folder.path) == ["AppData"])
   }
 
-  @Test func `every identifier is recorded under a name that passes`() throws {
+  @Test func `every identifier has a valid file name`() throws {
     let folder = try TemporaryFolder()
     try folder.write(Data("x".utf8), to: "x")
     let odd = [

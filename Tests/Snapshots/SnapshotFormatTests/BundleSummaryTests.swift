@@ -6,8 +6,7 @@ import ZipArchive
 
 @Suite struct BundleSummaryTests {
   @Test(arguments: [SnapshotBundle.Depth.structure, .full])
-  func `a check says what the whole manifest says, without its recordings`(depth: SnapshotBundle.Depth) throws
-  {
+  func `a check returns the whole manifest without its recordings`(depth: SnapshotBundle.Depth) throws {
     let sample = try SampleSnapshot()
     let packed = try SnapshotBundle.pack(folder: sample.folder, to: sample.zip)
     let summary = try SnapshotBundle.check(zip: sample.zip, depth: depth)
@@ -20,7 +19,7 @@ import ZipArchive
     #expect(manifest == packed.manifest)
   }
 
-  @Test func `a record of a summary is the record of the manifest`() throws {
+  @Test func `a record of a summary is equal to the record of the manifest`() throws {
     let manifest = try SampleSnapshot().manifest
     let report = try ReportID(validating: "BUG-1")
     let (whole, short) = (
@@ -37,7 +36,7 @@ import ZipArchive
     #expect(short.recordingCount == 3)
   }
 
-  @Test func `a file whose name is only equivalent to a recording's path is refused`() throws {
+  @Test func `a file whose name is only equivalent to a recording's path is rejected`() throws {
     let sample = try SampleSnapshot(["x": Data("1".utf8)])
     try Folder.remove(sample.folder.path + "/recordings/x")
     var changed = sample
@@ -45,10 +44,10 @@ import ZipArchive
     try changed.writeManifest()
     let zip = try sample.zipUnchecked(extra: ["recordings/\u{212A}": Data("1".utf8)])
     let error = #expect(throws: BundleError.self) { try SnapshotBundle.check(zip: zip, depth: .structure) }
-    #expect(error?.description.contains("has no place in a snapshot") == true)
+    #expect(error?.description.contains("is not allowed in a snapshot") == true)
   }
 
-  @Test func `many recordings are checked, whichever of them is not as promised`() throws {
+  @Test func `among many recordings, any that differs from the manifest is found`() throws {
     let count = 300
     let sample = try SampleSnapshot(
       (0..<count).reduce(into: [:]) { $0["recording \($1)"] = Data("contents \($1)".utf8) })
@@ -62,15 +61,15 @@ import ZipArchive
       changed = sample
       changed.manifest.recordings[place].sha256 = .of(Data("others".utf8))
       try changed.writeManifest()
-      #expect(try refusal(changed).contains("its SHA-256 is \(recording.sha256) where"))
+      #expect(try refusal(changed).contains("its SHA-256 is \(recording.sha256) instead of"))
       changed = sample
       changed.manifest.recordings[place].path += "-"
       try changed.writeManifest()
-      #expect(try refusal(changed).contains("‘\(recording.path)’ has no place"))
+      #expect(try refusal(changed).contains("‘\(recording.path)’ is not allowed"))
       changed = sample
       changed.manifest.recordings.remove(at: place)
       try changed.writeManifest()
-      #expect(try refusal(changed).contains("‘\(recording.path)’ has no place"))
+      #expect(try refusal(changed).contains("‘\(recording.path)’ is not allowed"))
     }
     var more = sample
     more.manifest.recordings.append(
@@ -78,7 +77,7 @@ import ZipArchive
         identifier: "more", path: "recordings/more", size: 0, sha256: .of(Data()),
         recordedAt: SampleSnapshot.time))
     try more.writeManifest()
-    #expect(try refusal(more).contains("‘more’ should lie at ‘recordings/more’, but nothing is there"))
+    #expect(try refusal(more).contains("‘more’ should be at ‘recordings/more’, but there is no such file"))
   }
 
   private func refusal(_ sample: SampleSnapshot) throws -> String {

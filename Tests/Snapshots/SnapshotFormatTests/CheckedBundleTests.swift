@@ -11,7 +11,7 @@ import ZipArchive
     return (sample, try CheckedBundle(File(sample.zip.path)))
   }
 
-  @Test func `it shows what an open snapshot shows`() throws {
+  @Test func `it has the same contents as an open snapshot`() throws {
     let (sample, bundle) = try sample()
     let open = try OpenSnapshot(zip: sample.zip)
     var recordings: [Manifest.Recording] = []
@@ -35,7 +35,7 @@ import ZipArchive
     for member in members { #expect(try bundle.digest(of: member) == open.digest(of: member)) }
   }
 
-  @Test func `what is not there is not found`() throws {
+  @Test func `a missing file is not found`() throws {
     let (_, bundle) = try sample()
     for path in ["", "recordings/none", "recordings/", "attachments", "attachments/LOG.txt"] {
       #expect(try bundle.entry(at: path).map(\.size) == nil)
@@ -48,7 +48,7 @@ import ZipArchive
     #expect(try next() == nil)
   }
 
-  @Test func `a zip without a manifest is none`() throws {
+  @Test func `a zip without a manifest is rejected`() throws {
     let sample = try SampleSnapshot()
     let file = try File(sample.zip.path, .create(mode: 0o600))
     let writer = ZipWriter(file)

@@ -3,7 +3,7 @@ import SnapshotFormat
 import Testing
 
 struct SnapshotIDTests {
-  @Test func `capitals are read and written small`() {
+  @Test func `upper case is accepted and formatted in lower case`() {
     let id = SnapshotID("3F2B0C4E-0000-4000-8000-0123456789AB")
     #expect(id?.description == "3f2b0c4e-0000-4000-8000-0123456789ab")
   }
@@ -17,27 +17,27 @@ struct SnapshotIDTests {
     " 3f2b0c4e-0000-4000-8000-0123456789a", "3f2b0c4e-0000-4000-8000-0x23456789ab",
     "3f2b0c4e-+000-4000-8000-0123456789ab",
   ])
-  func `anything but a UUID is refused`(text: String) { #expect(SnapshotID(text) == nil) }
+  func `any text other than a UUID is rejected`(text: String) { #expect(SnapshotID(text) == nil) }
 
-  @Test func `a fresh one is random and of version 4`() {
+  @Test func `a new identifier is random and of version 4`() {
     let (one, other) = (SnapshotID().description, SnapshotID().description)
     #expect(one != other)
     #expect(one.dropFirst(14).first == "4")
   }
 
-  @Test func `it is what Foundation makes of the same bytes`() {
+  @Test func `it equals Foundation's UUID with the same bytes`() {
     for uuid in (0..<100).map({ _ in UUID() }) {
       #expect(SnapshotID(uuid).description == uuid.uuidString.lowercased())
       #expect(SnapshotID(uuid.uuidString) == SnapshotID(uuid))
     }
   }
 
-  @Test func `the order is that of the texts`() {
+  @Test func `identifiers are ordered like their texts`() {
     let ids = (0..<100).map { _ in SnapshotID() }
     #expect(ids.sorted().map(\.description) == ids.map(\.description).sorted())
   }
 
-  @Test func `JSON holds the text, and says what is wrong with another`() throws {
+  @Test func `JSON contains the text, and decoding another text is an error`() throws {
     let id = SnapshotID()
     let json = try SnapshotJSON.encode([id])
     #expect(String(decoding: json, as: UTF8.self) == "[\"\(id)\"]")
@@ -52,7 +52,7 @@ struct ReportIDTests {
   @Test(arguments: [
     "BUG-123", "#4567", "proj/issue/9", "a", "a@b:c+d~e_f.g", String(repeating: "x", count: 128),
   ])
-  func `the names that trackers use are taken as they are`(text: String) throws {
+  func `identifiers of common issue trackers are accepted unchanged`(text: String) throws {
     #expect(try ReportID(validating: text).description == text)
     #expect(ReportID(text)?.description == text)
   }
@@ -74,7 +74,7 @@ struct ReportIDTests {
     ("a/./b", .segment(".")),
     ("a/../b", .segment("..")),
   ])
-  func `anything else is refused with its reason`(text: String, refusal: ReportID.Refusal) {
+  func `anything else is rejected with its reason`(text: String, refusal: ReportID.Refusal) {
     #expect(throws: refusal) { try ReportID(validating: text) }
     #expect(ReportID(text) == nil)
     #expect(refusal.description.hasSuffix("."))
@@ -86,12 +86,12 @@ struct ContentDigestTests {
 
   @Test func `it is SHA-256`() { #expect(ContentDigest.of(Data("abc".utf8)).description == abc) }
 
-  @Test func `hexadecimal is read in either case and written small`() {
+  @Test func `hexadecimal digits are parsed in either case and formatted in lower case`() {
     #expect(ContentDigest(hexadecimal: abc.uppercased())?.description == abc)
     #expect(ContentDigest(hexadecimal: abc) == ContentDigest.of(Data("abc".utf8)))
   }
 
-  @Test func `other texts are refused`() {
+  @Test func `other texts are rejected`() {
     for text in [
       "", String(abc.dropLast()), abc + "0", abc.dropLast() + "g", abc.dropLast(2) + "é",
       abc.dropLast() + " ",
@@ -100,7 +100,7 @@ struct ContentDigestTests {
     }
   }
 
-  @Test func `each of its bytes is a digit or refused, wherever it stands`() {
+  @Test func `an invalid byte at any position is rejected`() {
     for place in 0..<64 {
       for byte in UInt8(0x20)..<0x7F {
         var text = Array(abc.utf8)
@@ -113,7 +113,7 @@ struct ContentDigestTests {
   }
 
   @Test(arguments: [0, 31, 32, 33])
-  func `it has 32 bytes`(count: Int) {
+  func `a digest has exactly 32 bytes`(count: Int) {
     #expect((ContentDigest(bytes: [UInt8](repeating: 7, count: count)) != nil) == (count == 32))
   }
 }

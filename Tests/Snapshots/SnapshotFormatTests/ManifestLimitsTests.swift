@@ -3,7 +3,7 @@ import SnapshotFormat
 import Testing
 import ZipArchive
 
-/// What a manifest may hold that does not go into the records of a server.
+/// The limits of a manifest for contents that are not part of a server's records.
 @Suite struct ManifestLimitsTests {
   private func json(_ members: String) -> Data {
     Data(
@@ -28,11 +28,11 @@ import ZipArchive
     Data(String(decoding: json(""), as: UTF8.self).replacing(from, with: to).utf8)
   }
 
-  @Test func `what is not known has a limit in each object`() {
+  @Test func `unknown keys have a limit in each object`() {
     var limits = Manifest.Limits()
     for (limit, isTaken) in [(12, false), (13, true), (14, true)] {
       limits.unknownLength = limit
-      // Of the key's quote to the value's end.
+      // Counted from the opening quote of the key to the end of the value.
       let words = refusal(json(#","new":"abcde""#), limits)
       #expect((words == nil) == isTaken, "\(words ?? "")")
       let inside = refusal(changed(#""build":"""#, #""build":"","new":"abcde""#), limits)
@@ -53,8 +53,57 @@ import ZipArchive
     }
   }
 
+  @Test func `a note and fields have limits, for reading and writing`() throws {
+    func text(_ count: Int) -> String { String(repeating: "n", count: count) }
+    func fields(_ count: Int) -> [String: String] {
+      Dictionary(uniqueKeysWithValues: (0..<count).map { ("field \($0)", "") })
+    }
+    let limits = Manifest.Limits.default
+    let sample = try Manifest(json: json(""))
+    for excess in [-1, 0, 1] {
+      let values: [(note: String?, fields: [String: String])] = [
+        (text(limits.noteLength + excess), [:]), (nil, ["a": text(limits.fieldLength + excess)]),
+        (nil, [text(limits.fieldNameLength + excess): "a"]), (nil, fields(limits.fields + excess)),
+      ]
+      for value in values {
+        var manifest = sample
+        (manifest.note, manifest.fields) = value
+        let words = refusal(try SnapshotJSON.encode(manifest))
+        #expect((words == nil) == (excess <= 0), "\(words ?? "")")
+        let isWritten: Bool
+        do {
+          isWritten = try Manifest(json: manifest.json()) == manifest
+        } catch {
+          isWritten = false
+        }
+        #expect(isWritten == (excess <= 0))
+      }
+    }
+    #expect(refusal(json(#","note":"a\u0000b""#))?.contains("null character") == true)
+    #expect(refusal(json(#","fields":{"a":"\u0000"}"#))?.contains("null character") == true)
+  }
+
+  @Test(arguments: [
+    (#","note":7"#, "‘note’ should be a string"), (#","fields":[]"#, "‘fields’ should be an object"),
+    (#","fields":{"a":1}"#, "‘fields.a’ should be a string"),
+    (#","fields":{"a":null}"#, "‘fields.a’ is null"),
+  ])
+  func `a note is text, and fields are texts`(members: String, words: String) {
+    let refusal = refusal(json(members))
+    #expect(refusal?.contains(words) == true, "\(refusal ?? "")")
+  }
+
+  @Test func `a manifest without a note and fields is written as before`() throws {
+    for members in ["", #","note":null,"fields":null"#, #","fields":{}"#] {
+      let manifest = try Manifest(json: json(members))
+      #expect(manifest.note == nil && manifest.fields.isEmpty && manifest.unknown.isEmpty)
+      let written = String(decoding: try manifest.json(), as: UTF8.self)
+      #expect(!written.contains("note") && !written.contains("fields"))
+    }
+  }
+
   @Test
-  func `as many recordings as there may be have room in a manifest and in a zip, with files beside them`()
+  func `the maximum number of recordings fits into a manifest and a zip, with other files`()
     throws
   {
     let most = Manifest.Limits.default.recordings
@@ -66,27 +115,26 @@ import ZipArchive
     #expect(ZipLimits.default.folders >= most)
   }
 
-  @Test func `modules over their limit are counted, and not kept`() {
+  @Test func `modules over the limit are counted and not kept`() {
     let many = #""modules":["# + String(repeating: #"{"name":"","files":["",""]},"#, count: 200_000)
     let words = refusal(changed(#""modules":["#, many + #"{"name":"a","files":[]}"#))
     #expect(words?.contains("have 600009 bytes of text") == true, "\(words ?? "")")
   }
 
   @Test(arguments: [
-    (#""size":"1""#, "‘recordings[1].size’ should be a whole number"),
+    (#""size":"1""#, "‘recordings[1].size’ should be an integer"),
     (#""size":1.5"#, "recordings[1].size: 1.5 has a fraction"),
     (#""size":null"#, "‘recordings[1].size’ is null"),
-    (#""size":1e400"#, "recordings[1].size: 1e400 has a fraction, or is too large"),
-    (#""size":[{"a":[]}]"#, "‘recordings[1].size’ should be a whole number"),
+    (#""size":1e400"#, "recordings[1].size: 1e400 has a fraction or is too large"),
+    (#""size":[{"a":[]}]"#, "‘recordings[1].size’ should be an integer"),
     (#""size":1,"path":7"#, "‘recordings[1].identifier’ is missing"),
-    (#""size":1,"identifier":"a","path":7"#, "‘recordings[1].path’ should be a text"),
+    (#""size":1,"identifier":"a","path":7"#, "‘recordings[1].path’ should be a string"),
     (
       #""identifier":"a","path":"b","size":1,"sha256":"00""#,
       "recordings[1].sha256: ‘00’ is not 64 hexadecimal"
     ),
   ])
-  func `a wrong recording is named by its place, whatever its other keys are`(members: String, words: String)
-  {
+  func `a wrong recording is reported with its location`(members: String, words: String) {
     let right =
       #"{"identifier":"x","path":"recordings/x","size":0,"sha256":"\#(String(repeating: "0", count: 64))","recordedAt":"2026-01-01T00:00:00Z"}"#
     let wrong =
@@ -96,7 +144,7 @@ import ZipArchive
     #expect(refusal?.contains(words) == true, "\(refusal ?? "")")
   }
 
-  @Test func `numbers and calls may be spelt in any way`() throws {
+  @Test func `numbers and call numbers can be written in any form`() throws {
     let recording =
       #"{"call":2e0,"identifier":"x","path":"recordings/x","size":1.5e1,"sha256":"\#(String(repeating: "A", count: 64))","recordedAt":"2026-01-01T01:00:00+01:00","new":{"a":[1]}}"#
     let manifest = try Manifest(json: changed(#""recordings":[]"#, #""recordings":[\#(recording)]"#))
@@ -105,13 +153,13 @@ import ZipArchive
     #expect(manifest.recordings.first?.recordedAt == manifest.createdAt)
   }
 
-  @Test func `what is wrong with the version is told first, wherever it stands`() {
+  @Test func `a wrong version is reported before all other errors`() {
     let words = refusal(Data(#"{"application":7,"recordings":{},"id":0,"formatVersion":9}"#.utf8))
     #expect(words?.contains("format version 9") == true, "\(words ?? "")")
   }
 
   @Test(arguments: ["{\"formatVersion\":2", "{\"formatVersion\":2}x", "{\"formatVersion\":2,}"])
-  func `what is no JSON is refused as that, whatever stands in it`(text: String) {
-    #expect(refusal(Data(text.utf8))?.contains("no JSON") == true)
+  func `text that is not JSON is reported as such, even with a newer version in it`(text: String) {
+    #expect(refusal(Data(text.utf8))?.contains("not JSON") == true)
   }
 }

@@ -41,7 +41,7 @@ import Testing
     changed(#""size":1"#, to: #""size":null"#), "",
   ]
 
-  /// What is read of a manifest that comes in these pieces.
+  /// The result of reading a manifest that arrives in these pieces.
   private func outcome(_ pieces: [[UInt8]]) -> String {
     var rest = pieces[...]
     do {
@@ -60,13 +60,13 @@ import Testing
     return Array(head.utf8) + recordings + Array("]}".utf8)
   }
 
-  @Test func `it is read at once where it is spelt as writers spell it`() {
+  @Test func `recordings in the usual format are read as a whole, and no others`() {
     for text in Self.plain {
       let bytes = Array("[,".utf8) + Array(text.utf8)
       let read = PlainRecording.read(bytes, from: 2, textLength: 1000)
       #expect(read != nil, "\(text)")
       #expect(read?.end == bytes.lastIndex(of: UInt8(ascii: "}")).map { $0 + 1 }, "\(text)")
-      // What is not there whole waits for the rest.
+      // An incomplete recording is not read.
       for end in 2..<bytes.count - 1 {
         #expect(PlainRecording.read(Array(bytes[..<end]), from: 2, textLength: 1000) == nil, "\(text) \(end)")
       }
@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  @Test func `a text that is no UTF-8 or too long is not read at once`() {
+  @Test func `a string that is not UTF-8 or too long is left to the general reader`() {
     let bytes = Array(Self.compact.utf8)
     for (length, isRead) in [(63, false), (64, true), (65, true)] {
       #expect((PlainRecording.read(bytes, from: 0, textLength: length) != nil) == isRead)
@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  @Test func `it is the same recording, or the same refusal, wherever the pieces end`() {
+  @Test func `splitting the input anywhere gives the same recording or the same error`() {
     for text in Self.plain + Self.other {
       for texts in [[text], [Self.changed("a\"", to: "b\""), text], [text, Self.changed("a\"", to: "b\"")]] {
         let whole = manifest(Array(texts.joined(separator: " , ").utf8))
@@ -107,7 +107,7 @@ import Testing
     }
   }
 
-  @Test func `whichever byte is another, it is read as its tokens are`() {
+  @Test func `changing any byte gives the same result as reading token by token`() {
     let start = manifest([]).count - 2
     let whole = manifest(Array(Self.compact.utf8))
     for place in start..<whole.count {
@@ -121,7 +121,7 @@ import Testing
     }
   }
 
-  @Test func `a recording that is wrong is named by its place among those that were read at once`() {
+  @Test func `a wrong recording among plain ones is reported with its location`() {
     let right = (0..<3).map { Self.changed("a\"", to: "\($0)\"") }
     let wrong = Self.changed(":1}", to: ":1.5}")
     let words = outcome([manifest(Array((right + [wrong]).joined(separator: ",").utf8))])

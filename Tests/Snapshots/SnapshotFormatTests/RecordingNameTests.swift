@@ -3,7 +3,7 @@ import SnapshotFormat
 import Testing
 
 struct RecordingNameTests {
-  /// Identifiers that break file names somewhere.
+  /// Identifiers that are problematic as file names on some system.
   static let nasty: [String] = [
     "", " ", ".", "..", "...", "/", "//", "../x", "..\\x", "a/../b", "/etc/passwd", "C:\\x",
     "\\\\host\\share", "~",
@@ -18,7 +18,7 @@ struct RecordingNameTests {
     "$MFT",
   ]
 
-  /// The nasty ones, and as many others made of their parts as a seed gives.
+  /// The problematic identifiers, and as many combinations of their parts, chosen at random from a seed.
   static let corpus: [String] = {
     var random = SplitMix64(seed: 8)
     let parts = nasty + ["a", "b", "A", ".", "/", "%", "^", "~", "@", "con", "\u{301}", "e"]
@@ -32,12 +32,12 @@ struct RecordingNameTests {
     return Array(Set(nasty + mixed + long))
   }()
 
-  @Test func `no two identifiers share a name, even on a disk that ignores case`() {
+  @Test func `no two identifiers have the same name, ignoring letter case`() {
     let names = Self.corpus.map { RecordingName($0).description.lowercased() }
     #expect(Set(names).count == Self.corpus.count)
   }
 
-  @Test func `a name leads back to its identifier unless that is long`() throws {
+  @Test func `a name can be decoded to its identifier unless that is long`() throws {
     for identifier in Self.corpus {
       let name = RecordingName(identifier)
       let read = try #require(RecordingName(fileName: name.description), "\(name)")
@@ -76,7 +76,7 @@ struct RecordingNameTests {
     ("😀", "%f0%9f%98%80"),
     ("feed@2", "feed%402"),
   ])
-  func `ordinary identifiers stay readable`(identifier: String, name: String) {
+  func `ordinary identifiers remain readable`(identifier: String, name: String) {
     #expect(RecordingName(identifier).description == name)
   }
 
@@ -86,13 +86,13 @@ struct RecordingNameTests {
       "feed@02",
       "~", "a~", "~abc", " a", "e%cc%81", "a\0", "é", "%+1",
     ].filter { $0 != "%" })
-  func `a name that no identifier has is refused`(name: String) {
+  func `a name that no identifier has is rejected`(name: String) {
     #expect(RecordingName(fileName: name) == nil)
   }
 
-  @Test func `an empty file name is refused`() { #expect(RecordingName(fileName: "") == nil) }
+  @Test func `an empty file name is rejected`() { #expect(RecordingName(fileName: "") == nil) }
 
-  @Test func `the name is spelt up to its limit and digested from there`() {
+  @Test func `names up to the limit contain the identifier, and longer ones its digest`() {
     let most = RecordingName.maximumLength
     #expect(RecordingName(String(repeating: "a", count: most - 1)).identifier?.count == most - 1)
     #expect(RecordingName(String(repeating: "a", count: most)).identifier?.count == most)
@@ -102,14 +102,14 @@ struct RecordingNameTests {
     #expect(long.description.utf8.count == most)
   }
 
-  @Test func `long identifiers with the same beginning have names of their own`() {
+  @Test func `long identifiers with the same beginning have different names`() {
     let beginning = String(repeating: "news/", count: 800)
     let names = (0..<100).map { RecordingName(beginning + "\($0)").description }
     #expect(Set(names).count == 100)
     #expect(names.allSatisfy { $0.hasPrefix("news%2fnews%2f") })
   }
 
-  @Test func `the beginning of a long identifier is never cut inside an escape`() throws {
+  @Test func `the beginning of a long identifier is never cut inside an escape sequence`() throws {
     for shift in 0..<8 {
       let name = RecordingName(String(repeating: "a", count: shift) + String(repeating: "é", count: 400))
       let prefix = try #require(name.description.split(separator: "~").first)
@@ -117,7 +117,7 @@ struct RecordingNameTests {
     }
   }
 
-  @Test func `a digest of the wrong length or case is refused`() {
+  @Test func `a digest of the wrong length or case is rejected`() {
     let name = RecordingName(String(repeating: "x", count: 500)).description
     #expect(RecordingName(fileName: name) != nil)
     #expect(RecordingName(fileName: String(name.dropLast())) == nil)
@@ -125,13 +125,13 @@ struct RecordingNameTests {
     #expect(RecordingName(fileName: String(name.dropLast(64)) + String(repeating: "A", count: 64)) == nil)
   }
 
-  @Test func `identifiers that are equal as strings have one name`() {
+  @Test func `canonically equivalent identifiers have the same name`() {
     #expect("e\u{301}" == "\u{E9}")
     #expect(RecordingName("e\u{301}") == RecordingName("\u{E9}"))
   }
 }
 
-/// A small random source that gives the same numbers for the same seed.
+/// A small random number generator that returns the same numbers for the same seed.
 struct SplitMix64: RandomNumberGenerator {
   private var state: UInt64
 

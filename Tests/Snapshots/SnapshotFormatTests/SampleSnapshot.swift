@@ -4,14 +4,14 @@ import SystemIO
 import TestSupport
 import ZipArchive
 
-/// A snapshot in a folder of a test's own, to be packed, or broken first.
+/// A snapshot in a temporary folder, to be packed, or to be changed first.
 struct SampleSnapshot {
   let temporary: TemporaryFolder
   var manifest: Manifest
 
   /// The snapshot's folder.
   var folder: URL { temporary.file("snapshot") }
-  /// A place for its zip.
+  /// The location of its zip.
   var zip: URL { temporary.file("snapshot.zip") }
 
   static let application = Manifest.Application(identifier: "com.example.news", version: "3.1", build: "7")
@@ -19,7 +19,7 @@ struct SampleSnapshot {
     model: "iPhone17,1", system: "iOS", systemVersion: "26.0", locale: "de_AT")
   static let time = Date(timeIntervalSince1970: 1_700_000_000)
 
-  /// Writes `recordings`, with an attachment and a piece of app data.
+  /// Creates `recordings`, with an attachment and a file of app data.
   init(
     _ recordings: [String: Data] = ["news/feed": Data("{\"a\":1}".utf8), "A": Data("A".utf8), "a": Data()]
   ) throws {
@@ -39,12 +39,12 @@ struct SampleSnapshot {
     try writeManifest()
   }
 
-  /// Writes the manifest as it is, right or wrong.
+  /// Writes `manifest.json` without checking it.
   func writeManifest() throws {
     try temporary.write(SnapshotJSON.encode(manifest, pretty: true), to: "snapshot/manifest.json")
   }
 
-  /// Zips the folder as it is, right or wrong, with `extra` entries.
+  /// Zips the folder without checking it, with `extra` entries.
   func zipUnchecked(extra: [String: Data] = [:]) throws -> URL {
     try Folder.removeIfPresent(zip.path)
     let writer = ZipWriter(try File(zip.path, .create(mode: 0o600)), level: 0)
@@ -62,11 +62,11 @@ struct SampleSnapshot {
       .filter { Folder.isRegularFile(folder.path + "/" + $0) }.sorted()
   }
 
-  /// What is below `folder`, by name.
+  /// The contents of the files below `folder`, by name.
   func contents(of folder: URL) throws -> [String: Data] {
     try names(in: folder).reduce(into: [:]) { $0[$1] = try Data(contentsOf: folder.appending(path: $1)) }
   }
 
-  /// The names at the top of the temporary folder: what an operation left there.
+  /// The names in the temporary folder, to detect files that an operation left there.
   func leftovers() throws -> [String] { try Folder.entries(temporary.path) }
 }

@@ -6,7 +6,7 @@ import Testing
 import ZipArchive
 
 struct SnapshotBundleTests {
-  @Test func `a packed folder is unpacked as it was`() throws {
+  @Test func `unpacking restores the packed folder`() throws {
     let sample = try SampleSnapshot()
     let packed = try SnapshotBundle.pack(folder: sample.folder, to: sample.zip)
     #expect(packed.manifest == sample.manifest)
@@ -25,7 +25,7 @@ struct SnapshotBundleTests {
     #expect(packed.sha256 == .of(bytes))
   }
 
-  @Test func `the same folder gives the same bytes, the manifest first and the rest sorted`() throws {
+  @Test func `the same folder gives the same bytes, with the manifest first and the rest sorted`() throws {
     let sample = try SampleSnapshot()
     let other = sample.temporary.file("other.zip")
     _ = try SnapshotBundle.pack(folder: sample.folder, to: sample.zip)
@@ -37,7 +37,7 @@ struct SnapshotBundleTests {
       Array(names.dropFirst()) == names.dropFirst().sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) })
   }
 
-  @Test func `a zip that stands there is replaced, and stays when packing fails`() throws {
+  @Test func `an existing zip is replaced, and kept if packing fails`() throws {
     let sample = try SampleSnapshot()
     try sample.temporary.write(Data("old".utf8), to: "snapshot.zip")
     try sample.temporary.write(Data("changed".utf8), to: "snapshot/recordings/\(RecordingName("A"))")
@@ -49,7 +49,7 @@ struct SnapshotBundleTests {
     _ = try SnapshotBundle.validate(zip: sample.zip, depth: .full)
   }
 
-  @Test func `megabytes go through unchanged`() throws {
+  @Test func `megabytes are packed and unpacked unchanged`() throws {
     var random = SplitMix64(seed: 3)
     let noise = Data((0..<(3 << 17)).flatMap { _ in withUnsafeBytes(of: random.next()) { Array($0) } })
     let sample = try SampleSnapshot([
@@ -63,7 +63,7 @@ struct SnapshotBundleTests {
     #expect(try sample.contents(of: copy) == sample.contents(of: sample.folder))
   }
 
-  @Test func `many hostile identifiers go through unchanged`() throws {
+  @Test func `many problematic identifiers are packed and unpacked unchanged`() throws {
     let recordings = RecordingNameTests.nasty.reduce(into: [:]) { $0[$1] = Data($1.utf8) }
     let sample = try SampleSnapshot(recordings)
     _ = try SnapshotBundle.pack(folder: sample.folder, to: sample.zip)
@@ -75,7 +75,7 @@ struct SnapshotBundleTests {
     #expect(manifest.recordings.count == recordings.count)
   }
 
-  @Test func `what is there already is never unpacked over`() throws {
+  @Test func `unpacking never overwrites an existing file or folder`() throws {
     let sample = try SampleSnapshot()
     _ = try SnapshotBundle.pack(folder: sample.folder, to: sample.zip)
     try FileManager.default.createDirectory(
@@ -128,13 +128,13 @@ struct SnapshotBundleTests {
           plainFolder: sample.temporary.file("plain"), application: SampleSnapshot.application,
           device: SampleSnapshot.device, to: sample.zip)
       }
-      #expect(error?.description.contains("‘link’ has no place") == true)
+      #expect(error?.description.contains("‘link’ is not allowed") == true)
       try Folder.remove(link.path)
     }
     #expect(try sample.leftovers() == ["plain", "snapshot"])
   }
 
-  @Test func `a pipe is refused and not waited for`() throws {
+  @Test func `packing a pipe is an error and does not wait`() throws {
     let sample = try SampleSnapshot()
     #expect(mkfifo(sample.folder.path + "/attachments/pipe", 0o600) == 0)
     #expect(throws: BundleError.self) { try SnapshotBundle.validate(folder: sample.folder) }
@@ -143,7 +143,7 @@ struct SnapshotBundleTests {
     }
   }
 
-  @Test func `a folder that is not there is said to be missing`() throws {
+  @Test func `a missing folder is reported as missing`() throws {
     let sample = try SampleSnapshot()
     let error = #expect(throws: BundleError.self) {
       try SnapshotBundle.validate(folder: sample.temporary.file("nowhere"))

@@ -39,15 +39,15 @@ import Testing
   ]
 
   @Test(arguments: SnapshotRecordJSONTests.changes.indices, [true, false])
-  func `a record is read as a decoder reads it`(change: Int, isPretty: Bool) throws {
+  func `a record is parsed with the same result as a decoder`(change: Int, isPretty: Bool) throws {
     let record = try Self.record(Self.changes[change])
     let json = try SnapshotJSON.encode(record, pretty: isPretty)
     #expect(SnapshotRecord(json: Array(json)) == record)
     #expect(try SnapshotJSON.decode(SnapshotRecord.self, from: json) == record)
   }
 
-  /// The keys that have to be there, and those that need not.
-  @Test func `a record without a key is read as a decoder reads it`() throws {
+  /// Tests required and optional keys.
+  @Test func `a record without a key is parsed with the same result as a decoder`() throws {
     let record = try Self.record {
       $0.attachedBy = "token"
       $0.expiresAt = Date(timeIntervalSince1970: 1)
@@ -81,7 +81,7 @@ import Testing
     }
   }
 
-  @Test func `what is not known is passed over, however much it is`() throws {
+  @Test func `unknown keys of any size are skipped`() throws {
     let record = try Self.record()
     var members = try members(of: record)
     members["checksum"] = "1234"
@@ -92,14 +92,14 @@ import Testing
     #expect(SnapshotRecord(json: Array(json)) == record)
   }
 
-  @Test func `a record that is cut short anywhere, or followed by anything, is none`() throws {
+  @Test func `a truncated record, or one followed by other bytes, is rejected`() throws {
     let json = Array(try SnapshotJSON.encode(try Self.record(), pretty: true))
     for count in json.indices { #expect(SnapshotRecord(json: Array(json[..<count])) == nil) }
     #expect(SnapshotRecord(json: json + Array(" \n".utf8)) != nil)
     #expect(SnapshotRecord(json: json + Array("{}".utf8)) == nil)
   }
 
-  @Test func `a key that is there twice says two things`() throws {
+  @Test func `a repeated key is rejected`() throws {
     let json = String(decoding: try SnapshotJSON.encode(try Self.record()), as: UTF8.self)
     #expect(SnapshotRecord(json: Array(json.utf8)) != nil)
     #expect(SnapshotRecord(json: Array((json.dropLast() + #","report":"BUG-2"}"#).utf8)) == nil)

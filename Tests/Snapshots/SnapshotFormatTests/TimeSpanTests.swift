@@ -8,7 +8,7 @@ import Testing
       ("1s", 1, "1s"), ("90s", 90, "90s"), ("60s", 60, "1m"), ("12h", 43_200, "12h"), ("24h", 86_400, "1d"),
       ("30d", 2_592_000, "30d"), ("2w", 1_209_600, "14d"), ("36500d", 3_153_600_000, "36500d"),
     ] as [(String, Int64, String)])
-  func `a number and a unit are read, and told in the largest unit`(
+  func `a number and a unit are parsed, and formatted in the largest unit`(
     text: String, seconds: Int64, told: String
   ) {
     #expect(TimeSpan(text)?.seconds == seconds)
@@ -20,11 +20,11 @@ import Testing
     "", "d", "0s", "-1d", "+1d", "1", "1 d", " 1d", "1D", "1.5d", "1y", "36501d", "99999999999999999999d",
     "9223372036854775807w", "３d", "1dd",
   ])
-  func `anything else is refused`(text: String) {
+  func `anything else is rejected`(text: String) {
     #expect(TimeSpan(text) == nil)
   }
 
-  @Test func `an end is never, a time, or a while from now`() throws {
+  @Test func `an expiry is never, a time, or a duration`() throws {
     let now = Date(timeIntervalSince1970: 1_800_000_000.4567)
     #expect(SnapshotEnd("never") == .never)
     #expect(try #require(SnapshotEnd("never")).time(from: now) == nil)
@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  @Test func `a record says nothing of a pin and an end that it does not have`() throws {
+  @Test func `a record contains the keys for pinning and expiry only if they are set`() throws {
     let id = SnapshotID()
     let manifest = Manifest(
       id: id, createdAt: Date(timeIntervalSince1970: 0),

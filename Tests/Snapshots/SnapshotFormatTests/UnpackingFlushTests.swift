@@ -5,9 +5,9 @@ import Testing
 
 @testable import SnapshotFormat
 
-/// When what was unpacked is flushed, and what becomes of it where that fails.
+/// When unpacked files are synchronized, and the result if that fails.
 @Suite struct UnpackingFlushTests {
-  /// A zip with as many entries: the manifest, an attachment, a file of the container, and recordings.
+  /// A zip with `entries` entries: the manifest, an attachment, a file of the container, and recordings.
   private func sample(entries: Int) throws -> SampleSnapshot {
     let recordings = (0..<entries - 3).map { ("r\($0)", Data("\($0)".utf8)) }
     let sample = try SampleSnapshot(Dictionary(uniqueKeysWithValues: recordings))
@@ -15,7 +15,7 @@ import Testing
     return sample
   }
 
-  @Test func `many files are flushed at once, all of them written and before they have their place`() throws {
+  @Test func `many files are synchronized at once, before the folder gets its final name`() throws {
     let sample = try sample(entries: SnapshotBundle.entriesFlushedTogether)
     let copy = sample.temporary.file("copy")
     var (places, flushes) = ([String](), 0)
@@ -35,7 +35,7 @@ import Testing
     #expect(try sample.contents(of: copy) == sample.contents(of: sample.folder))
   }
 
-  @Test func `few files are flushed one by one`() throws {
+  @Test func `a few files are synchronized one by one`() throws {
     let sample = try sample(entries: SnapshotBundle.entriesFlushedTogether - 1)
     let copy = sample.temporary.file("copy")
     _ = try SnapshotBundle.unpack(zip: sample.zip, into: copy) { _ throws(SystemError) in
@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `nothing is left where the volume can't be flushed`(isOpened: Bool) throws {
+  func `no files are left if the volume cannot be synchronized`(isOpened: Bool) throws {
     let sample = try sample(entries: SnapshotBundle.entriesFlushedTogether)
     let failure = SystemError(operation: "syncfs", code: POSIXErrorCode.EIO.rawValue)
     let error = #expect(throws: BundleError.self) {
@@ -60,7 +60,7 @@ import Testing
     #expect(try sample.leftovers() == ["snapshot", "snapshot.zip"])
   }
 
-  @Test func `many files are unpacked where the volume can't be flushed as a whole`() throws {
+  @Test func `many files are unpacked without a way to synchronize the volume`() throws {
     let sample = try sample(entries: SnapshotBundle.entriesFlushedTogether)
     let copy = sample.temporary.file("copy")
     _ = try SnapshotBundle.unpack(zip: sample.zip, into: copy) { _ throws(SystemError) in nil }

@@ -4,7 +4,7 @@ import Testing
 import SystemIO
 
 @Suite struct BackgroundQueueTests {
-  @Test func `work is done in its order`() async {
+  @Test func `work is done in order`() async {
     let queue = BackgroundQueue()
     let (done, doing) = AsyncStream<Int>.makeStream()
     for number in 0..<100 {
@@ -17,7 +17,7 @@ import SystemIO
   }
 
   #if os(Linux)
-    @Test func `its thread gives way to others, which stay as they were`() async {
+    @Test func `its thread has a low priority, and other threads keep theirs`() async {
       let queue = BackgroundQueue()
       let priority: Int32 = await withCheckedContinuation { continuation in
         queue.async { continuation.resume(returning: Self.priority) }

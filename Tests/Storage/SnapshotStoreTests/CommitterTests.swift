@@ -7,7 +7,7 @@ import Testing
 @testable import FileStore
 
 @Suite struct CommitterTests {
-  @Test func `changes that wait together share one flush`() async throws {
+  @Test func `changes that wait at the same time share one flush`() async throws {
     let (storage, probe) = (try StorageFixture(), StepProbe())
     let layout = StorageLayout(root: storage.path)
     try Folder.create(layout.bundles)
@@ -15,7 +15,7 @@ import Testing
       layout, faults: probe.faults, folders: [], flusher: Flusher(count: 1, flushAll: nil))
     let folder = layout.bundles + "/3f"
     let tasks = try await committer.perform(in: folder) { () throws(StoreError) in
-      // Each of these has joined the queue when `Task.immediate` returns, and this round is already under way.
+      // Each of these is in the queue when `Task.immediate` returns, and the first round has already begun.
       let tasks = (0..<64).map { index in
         Task.immediate {
           try await committer.perform(in: folder) { () throws(StoreError) in Committer.Change(outcome: index)
@@ -30,7 +30,9 @@ import Testing
     #expect(probe.takeSeen() == [.flushFolder, .flushFolder])
   }
 
-  @Test func `a flush that fails takes back every change of its round and no other folder's`() async throws {
+  @Test func `a failed flush reverts every change of its round in that folder and none in others`()
+    async throws
+  {
     let storage = try StorageFixture()
     let layout = StorageLayout(root: storage.path)
     try Folder.create(layout.bundles)

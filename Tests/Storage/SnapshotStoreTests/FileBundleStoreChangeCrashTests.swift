@@ -8,12 +8,12 @@ import Testing
 
 @testable import FileStore
 
-/// Whatever step of a change fails: the record is the old one or the new one, and whole.
+/// If any step of a change fails, the record is either the old one or the new one, and complete.
 @Suite struct FileBundleStoreChangeCrashTests {
   private static let change: [Step] = [.stageRecord, .flushRecord, .replaceRecord, .flushFolder]
   private static let pin = RecordChange(isPinned: true, end: .at(Date(timeIntervalSince1970: 1_900_000_000)))
 
-  @Test func `a change takes its steps in order`() async throws {
+  @Test func `the steps of a change are done in order`() async throws {
     let (storage, probe) = (try StorageFixture(), StepProbe())
     let store = try await storage.open(faults: probe.faults)
     let sample = SampleBundle()
@@ -24,7 +24,7 @@ import Testing
   }
 
   @Test(arguments: change)
-  func `a change that can't be kept leaves a record and nothing staged`(step: Step) async throws {
+  func `a change that fails leaves a record and no staged files`(step: Step) async throws {
     let (storage, probe) = (try StorageFixture(), StepProbe())
     let store = try await storage.open(faults: probe.faults)
     let sample = SampleBundle()
@@ -37,7 +37,7 @@ import Testing
     #expect(try await store.change(Self.pin, of: sample.id).isPinned)
   }
 
-  @Test func `a change that changes nothing writes nothing`() async throws {
+  @Test func `a change without effect writes nothing`() async throws {
     let (storage, probe) = (try StorageFixture(), StepProbe())
     let store = try await storage.open(faults: probe.faults)
     let sample = SampleBundle()
@@ -48,7 +48,7 @@ import Testing
     #expect(probe.takeSeen() == [.flushFolder])
   }
 
-  @Test func `a pin that comes while checksums are looked at is not lost`() async throws {
+  @Test func `a pin that is set during a verification is not lost`() async throws {
     let storage = try StorageFixture()
     let (records, heard) = AsyncStream<SnapshotRecord>.makeStream()
     let gate = DispatchSemaphore(value: 0)
@@ -69,7 +69,7 @@ import Testing
   }
 
   @Test(arguments: [Step.setAside, .flushFolder])
-  func `what can't be set aside for good stays in use`(step: Step) async throws {
+  func `a bundle that can't be set aside durably stays in use`(step: Step) async throws {
     let (storage, probe) = (try StorageFixture(), StepProbe())
     let store = try await storage.open(faults: probe.faults)
     let sample = SampleBundle()
@@ -80,7 +80,7 @@ import Testing
     #expect(try await store.record(sample.id).verified == .intact)
   }
 
-  @Test func `a repair takes its steps in order, and leaves nothing of what was damaged`() async throws {
+  @Test func `the steps of a repair are done in order, and the damaged file is removed`() async throws {
     let (storage, probe) = (try StorageFixture(), StepProbe())
     let store = try await storage.open(faults: probe.faults)
     let sample = SampleBundle(count: 1000)
@@ -95,7 +95,7 @@ import Testing
   }
 
   @Test(arguments: [Step.publishBundle, .flushFolder])
-  func `a repair that fails leaves what was set aside`(step: Step) async throws {
+  func `a repair that fails leaves the bundle set aside`(step: Step) async throws {
     let (storage, probe) = (try StorageFixture(), StepProbe())
     let store = try await storage.open(faults: probe.faults)
     let sample = SampleBundle()
@@ -110,7 +110,7 @@ import Testing
     #expect(try await store.open(sample.id).contents == sample.bytes)
   }
 
-  @Test func `a damaged record is told so, is on no list, and can be deleted`() async throws {
+  @Test func `a damaged record is reported, is not listed, and can be deleted`() async throws {
     let storage = try StorageFixture()
     let store = try await storage.open()
     let sample = SampleBundle()

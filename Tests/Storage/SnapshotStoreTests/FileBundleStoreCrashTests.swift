@@ -8,12 +8,12 @@ import Testing
 
 @testable import FileStore
 
-/// Whatever step of a store fails: a bundle is there whole or not at all.
+/// If any step of a store fails, a bundle exists completely or not at all.
 @Suite struct FileBundleStoreCrashTests {
   static let commit: [Step] = [.writeRecord, .flushFiles, .publishRecord, .publishBundle, .flushFolder]
   static let deletion: [Step] = [.writeTombstone, .flushFolder, .removeBundle, .removeRecord]
 
-  @Test func `a commit takes its steps in order`() async throws {
+  @Test func `the steps of a commit are done in order`() async throws {
     let (storage, probe) = (try StorageFixture(), StepProbe())
     let store = try await storage.open(faults: probe.faults)
     let sample = SampleBundle()
@@ -24,7 +24,7 @@ import Testing
   }
 
   @Test(arguments: commit, [POSIXErrorCode.EIO, .ENOSPC, .EDQUOT, .EFBIG])
-  func `a commit that fails at any step leaves nothing and may be tried again`(
+  func `a commit that fails at any step leaves nothing behind and can be retried`(
     step: Step, code: POSIXErrorCode
   ) async throws {
     let (storage, probe) = (try StorageFixture(), StepProbe())
@@ -42,7 +42,7 @@ import Testing
   }
 
   @Test(arguments: [Step.writeTombstone, .flushFolder])
-  func `a deletion that can't be made to last is taken back`(step: Step) async throws {
+  func `a deletion that can't be made durable is reverted`(step: Step) async throws {
     let (storage, probe) = (try StorageFixture(), StepProbe())
     let store = try await storage.open(faults: probe.faults)
     let sample = SampleBundle()
@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test(arguments: [Step.removeBundle, .removeRecord])
-  func `what a deletion could not remove goes at the next start`(step: Step) async throws {
+  func `files that a deletion could not remove are removed at the next start`(step: Step) async throws {
     let (storage, probe) = (try StorageFixture(), StepProbe())
     let store = try await storage.open(faults: probe.faults)
     let sample = SampleBundle()
@@ -85,7 +85,7 @@ import Testing
     #expect(try File("\(storage.path)/set-aside/\(name)").read(upTo: 1000, at: 0) == sample.bytes)
   }
 
-  @Test func `files that are none of the store's stay where they are`() async throws {
+  @Test func `files that the store did not create are kept`() async throws {
     let storage = try StorageFixture()
     let sample = SampleBundle(id: try #require(SnapshotID("40000000-0000-4000-8000-000000000000")))
     let first = try await storage.open()

@@ -8,10 +8,10 @@ import Testing
 
 @testable import FileStore
 
-/// Wherever the process ends or the power fails: what was answered is true afterwards, and what was not is there whole or
-/// not at all.
+/// After a crash or a power cut at any time, every acknowledged operation has its effect, and every other bundle exists
+/// completely or not at all.
 @Suite struct FileBundleStorePowerCutTests {
-  /// What a store may say of a bundle.
+  /// A state of a bundle that a store can report.
   private enum Finding: Hashable, Sendable {
     case absent
     case kept(SnapshotRecord, [UInt8])
@@ -20,7 +20,7 @@ import Testing
     case other(String)
   }
 
-  /// What may be found of each bundle.
+  /// The states that each bundle can be in after the cut.
   private typealias Promise = [SnapshotID: [Finding]]
 
   private func finding(_ id: SnapshotID, in store: FileBundleStore) async -> Finding {
@@ -42,21 +42,21 @@ import Testing
   }
 
   private static let pin = RecordChange(isPinned: true, end: .at(Date(timeIntervalSince1970: 1_900_000_000)))
-  /// Two of one shard, and one of another.
+  /// Two bundles of one shard, and one of another.
   private let samples = ["3f000000", "3f000001", "40000000"].map { digits in
     SampleBundle(
       id: SnapshotID("\(digits)-0000-4000-8000-000000000000") ?? SnapshotID(), filling: digits, count: 2000)
   }
 
-  /// One more of the first shard.
+  /// A further bundle of the first shard.
   private let later = SampleBundle(
     id: SnapshotID("3f000002-0000-4000-8000-000000000000") ?? SnapshotID(), filling: "later", count: 500)
 
-  /// Attaches, changes, sets aside, repairs and deletes.
+  /// Attaches, changes, sets aside, repairs and deletes bundles.
   private func work(on disk: PowerCutDisk<Promise>) async throws {
     let store = try await open(disk.path)
     for sample in samples {
-      // What comes under a UUID is the same each time.
+      // The bytes under a UUID are always the same.
       let record = try await expectedRecord(of: sample)
       disk.promise { $0[sample.id] = [.absent, .kept(record, sample.bytes)] }
       let answer = try await store.upload(sample).record
@@ -94,7 +94,7 @@ import Testing
     try await StorageFixture.open(path + "/Storage")
   }
 
-  /// Holds what a store finds after a cut to what was promised.
+  /// Compares the state of a store after a cut with the acknowledged operations.
   private func check(_ remains: PowerCutDisk<Promise>.Remains) async throws {
     let store = try await open(remains.path)
     var usage = StoreUsage()
@@ -129,13 +129,13 @@ import Testing
     await store.close()
   }
 
-  @Test func `what was answered is true after a crash or a power cut at any time`() async throws {
+  @Test func `acknowledged operations survive a crash or a power cut at any time`() async throws {
     let disk = try PowerCutDisk(Promise())
     try await work(on: disk)
     try await disk.forEachCut(check)
   }
 
-  @Test func `what is found after a crash is still there after a power cut`() async throws {
+  @Test func `the state after a crash survives a power cut`() async throws {
     let first = try PowerCutDisk(Promise())
     try await work(on: first)
     for moment in first.moments {
@@ -144,7 +144,7 @@ import Testing
       var found: Promise = [:]
       for id in moment.promise.keys { found[id] = [await finding(id, in: store)] }
       disk.promise { [found] in $0 = found }
-      // What comes later is as safe, in a folder that the killed process made as well.
+      // Later operations are durable too, also in a folder that the killed process created.
       let record = try await expectedRecord(of: later)
       disk.promise { $0[later.id] = [.absent, .kept(record, later.bytes)] }
       try await store.upload(later)
@@ -154,7 +154,7 @@ import Testing
     }
   }
 
-  @Test func `uploads that share one flush of the volume last too`() async throws {
+  @Test func `uploads that share one flush of the volume are durable too`() async throws {
     let disk = try PowerCutDisk(Promise())
     let store = try await open(disk.path)
     try await withThrowingTaskGroup { group in
@@ -168,7 +168,7 @@ import Testing
       try await group.waitForAll()
     }
     await store.close()
-    // What is there besides is that of uploads that were not answered yet.
+    // The other bundles are those of uploads that were not answered yet.
     try await disk.forEachCut { remains in
       let store = try await open(remains.path)
       for (id, allowed) in remains.promise {

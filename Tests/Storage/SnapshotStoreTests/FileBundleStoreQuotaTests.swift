@@ -12,7 +12,7 @@ import Testing
   private var size: Int64 { Int64(samples[0].bytes.count) }
 
   @Test(arguments: [(-1, "quotaExceeded"), (0, nil), (1, nil)] as [(Int64, String?)])
-  func `an upload stops where the quota ends, with and without a declared length`(
+  func `an upload is refused once it exceeds the quota, with and without a declared length`(
     spare: Int64, expected: String?
   ) async throws {
     let storage = try StorageFixture()
@@ -26,12 +26,12 @@ import Testing
     #expect(try await store.open(samples[0].id).contents == samples[0].bytes)
   }
 
-  @Test func `what is on its way counts, until it is given up`() async throws {
+  @Test func `arriving bytes count towards the quota until the upload is discarded`() async throws {
     let storage = try StorageFixture()
     let store = try await storage.open { $0.quota = 2 * size }
     let first = try await store.beginUpload(expecting: size)
     try await first.append(IOBuffer(samples[0].bytes))
-    // The next piece waits for room, and so until the first is written.
+    // The next piece waits for room, and so until the first one is written.
     let second = try await store.beginUpload(expecting: nil)
     let told = await failure {
       for _ in 0..<3 { try await second.append(IOBuffer(samples[1].bytes)) }
@@ -44,7 +44,7 @@ import Testing
     #expect(store.usage == StoreUsage(bundles: 2, bytes: 2 * size))
   }
 
-  @Test func `what is refused, deleted or there already takes no room`() async throws {
+  @Test func `refused, deleted and repeated uploads take no space`() async throws {
     let storage = try StorageFixture()
     let store = try await storage.open { $0.quota = 2 * size }
     for _ in 0..<5 {
@@ -57,7 +57,7 @@ import Testing
     #expect(store.usage == StoreUsage(bundles: 1, bytes: size))
   }
 
-  @Test func `what is kept is counted anew at the next start`() async throws {
+  @Test func `the usage is counted again at the next start`() async throws {
     let storage = try StorageFixture()
     let first = try await storage.open()
     for sample in samples { try await first.upload(sample) }
@@ -70,7 +70,7 @@ import Testing
     #expect(await failure { _ = try await second.beginUpload(expecting: 1) } == "quotaExceeded")
   }
 
-  @Test func `what is bound not to fit on the disk is refused before it comes`() async throws {
+  @Test func `an upload that can't fit on the disk is refused before its bytes arrive`() async throws {
     let storage = try StorageFixture()
     let store = try await storage.open(
       { $0.reserve = 1000 }, faults: FaultInjection(availableBytes: { _ in 50_000 + 1000 }))
@@ -79,7 +79,8 @@ import Testing
     #expect(await failure { _ = try await store.beginUpload(expecting: .max) } == "outOfSpace")
   }
 
-  @Test func `what is little and does not fit on the disk is refused when it is there`() async throws {
+  @Test func `a small upload that does not fit on the disk is refused after its bytes arrived`() async throws
+  {
     let storage = try StorageFixture()
     let store = try await storage.open(
       { $0.reserve = 1000 }, faults: FaultInjection(availableBytes: { _ in 1500 }))

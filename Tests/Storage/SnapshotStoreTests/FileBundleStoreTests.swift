@@ -9,7 +9,7 @@ import Testing
 @testable import FileStore
 
 @Suite struct FileBundleStoreTests {
-  @Test func `files lie where they should and belong to their owner alone`() async throws {
+  @Test func `files have their documented paths and are accessible to their owner only`() async throws {
     let storage = try StorageFixture()
     let store = try await storage.open { $0.writers = 1 }
     let sample = SampleBundle()
@@ -34,7 +34,7 @@ import Testing
     await upload.discard()
   }
 
-  @Test func `a tombstone is empty and stands alone`() async throws {
+  @Test func `a tombstone is empty, and no other file of the bundle remains`() async throws {
     let storage = try StorageFixture()
     let store = try await storage.open()
     let sample = SampleBundle()
@@ -50,7 +50,7 @@ import Testing
     #expect(await failure { try await again.upload(sample) } == "deleted")
   }
 
-  @Test func `what is committed is there after a restart`() async throws {
+  @Test func `a committed bundle exists after a restart`() async throws {
     let storage = try StorageFixture()
     let samples = (0..<5).map { SampleBundle(filling: "\($0)") }
     let first = try await storage.open()
@@ -62,7 +62,7 @@ import Testing
     for sample in samples { #expect(try await second.open(sample.id).contents == sample.bytes) }
   }
 
-  @Test func `two servers never share a storage`() async throws {
+  @Test func `two servers can't use the same storage`() async throws {
     let storage = try StorageFixture()
     let first = try await storage.open()
     do {
@@ -75,7 +75,7 @@ import Testing
     await (try storage.open()).close()
   }
 
-  @Test func `a lock file that is removed or replaced lets no second server in`() async throws {
+  @Test func `removing or replacing the lock file does not admit a second server`() async throws {
     let storage = try StorageFixture()
     let first = try await storage.open()
     let lock = storage.path + "/lock"
@@ -88,7 +88,7 @@ import Testing
     await (try storage.open()).close()
   }
 
-  @Test func `a closed store takes nothing more`() async throws {
+  @Test func `a closed store refuses everything`() async throws {
     let storage = try StorageFixture()
     let store = try await storage.open()
     let sample = SampleBundle()
@@ -100,7 +100,7 @@ import Testing
     #expect(try storage.entries() == ["bundles", "lock", "uploads"])
   }
 
-  @Test func `a storage that can't be made is named`() async throws {
+  @Test func `the error for a storage that can't be created contains its path`() async throws {
     let storage = try StorageFixture()
     try storage.folder.write(Data(), to: "Storage")
     do {
@@ -113,7 +113,9 @@ import Testing
   }
 
   @Test(arguments: [(-1, "outOfSpace"), (0, nil), (1, nil)] as [(Int64, String?)])
-  func `an upload stops where the reserve begins`(spare: Int64, expected: String?) async throws {
+  func `an upload is refused once it would use the reserved space`(spare: Int64, expected: String?)
+    async throws
+  {
     let storage = try StorageFixture()
     let sample = SampleBundle()
     let available = 1000 + Int64(sample.bytes.count) + spare
@@ -121,7 +123,7 @@ import Testing
       { $0.reserve = 1000 }, faults: FaultInjection(availableBytes: { _ in available }))
     let upload = try await store.beginUpload()
     let attachment = Attachment(report: .sample, id: sample.id)
-    // What can't be written is told by this call or the next.
+    // A failure to write is thrown by this call or the next.
     let told = await failure {
       try await upload.append(IOBuffer(sample.bytes))
       _ = try await upload.commit(attachment)
@@ -133,7 +135,7 @@ import Testing
     }
   }
 
-  @Test func `an upload that nobody ends is removed when it is let go`() async throws {
+  @Test func `an upload that is never ended is removed when it is deallocated`() async throws {
     let storage = try StorageFixture()
     let store = try await storage.open { $0.writers = 1 }
     do {
@@ -146,16 +148,33 @@ import Testing
     #expect(try Folder.entries(storage.path + "/uploads").isEmpty)
   }
 
-  @Test func `a short upload is published while the writer of long ones is held up`() async throws {
+  @Test func `the bytes of a transient upload are removed after the server was killed`()
+    async throws
+  {
+    let storage = try StorageFixture()
+    let store = try await storage.open { $0.writers = 1 }
+    let upload = try await store.beginUpload()
+    try await upload.append(.large)
+    await store.settle()
+    let copy = storage.folder.path + "/copy"
+    try FileManager.default.copyItem(atPath: storage.path, toPath: copy)
+    #expect(try Folder.entries(copy + "/uploads").count == 1)
+    let restarted = try await StorageFixture.open(copy)
+    #expect(try Folder.entries(copy + "/uploads").isEmpty)
+    #expect(await restarted.uploadSessions().isEmpty)
+    await upload.discard()
+  }
+
+  @Test func `a short upload is published while the writer of long ones is blocked`() async throws {
     let storage = try StorageFixture()
     let store = try await storage.open { $0.writers = 1 }
     let gate = DispatchSemaphore(value: 0)
-    store.writers.next.async { gate.wait() }
-    let length = FileBundleStore.shortLength + 1
+    store.uploads.writers.next.async { gate.wait() }
+    let length = FileUploads.shortLength + 1
     let long = Task { await (try store.beginUpload(expecting: length)).discard() }
     for index in 0..<4 {
-      // Some are gathered, and some are more than that.
-      let sample = SampleBundle(filling: "\(index)", count: index * FileUpload.gatheredSize)
+      // Some are collected in memory, and some are too long for that.
+      let sample = SampleBundle(filling: "\(index)", count: index * ArrivingBytes.gatheredSize)
       let upload = try await store.beginUpload(expecting: Int64(sample.bytes.count))
       try await upload.append(IOBuffer(sample.bytes))
       _ = try await upload.commit(Attachment(report: .sample, id: sample.id))
@@ -165,7 +184,7 @@ import Testing
     try await long.value
   }
 
-  @Test func `a long upload that is written to the disk as it comes is whole`() async throws {
+  @Test func `a long upload that is written back while it arrives is complete`() async throws {
     let storage = try StorageFixture()
     let store = try await storage.open()
     let sample = SampleBundle(count: 7 << 20)
@@ -177,10 +196,10 @@ import Testing
     #expect(try await store.open(sample.id).contents == sample.bytes)
   }
 
-  @Test func `the little that comes makes no file until it is much, and is not lost`() async throws {
+  @Test func `a few bytes create no file until there are more, and are not lost`() async throws {
     let storage = try StorageFixture()
     let store = try await storage.open { $0.writers = 1 }
-    let sample = SampleBundle(count: FileUpload.gatheredSize)
+    let sample = SampleBundle(count: ArrivingBytes.gatheredSize)
     let upload = try await store.beginUpload()
     for byte in sample.bytes[..<100] { try await upload.append(IOBuffer([byte])) }
     await store.settle()
@@ -194,7 +213,7 @@ import Testing
     #expect(try await store.open(sample.id).contents == sample.bytes)
   }
 
-  @Test func `a file where a folder is wanted fails that upload alone`() async throws {
+  @Test func `a file in place of a folder affects only that upload`() async throws {
     let storage = try StorageFixture()
     let store = try await storage.open()
     let blocked = SampleBundle()
@@ -208,7 +227,7 @@ import Testing
     #expect(try await store.open(other.id).contents == other.bytes)
   }
 
-  @Test func `a bundle that others put there is not overwritten`() async throws {
+  @Test func `a bundle that another program put there is not overwritten`() async throws {
     let storage = try StorageFixture()
     let store = try await storage.open()
     let sample = SampleBundle()
@@ -219,7 +238,7 @@ import Testing
     #expect(try Folder.entries(storage.path + "/uploads").isEmpty)
   }
 
-  @Test func `a record that can't be read is left out of the list and said so`() async throws {
+  @Test func `a record that can't be read is omitted from the list and logged`() async throws {
     let storage = try StorageFixture()
     let store = try await storage.open()
     let (good, bad) = (SampleBundle(), SampleBundle())
@@ -232,20 +251,20 @@ import Testing
   @Test(arguments: [
     StoreError.notFound, .deleted, .conflict, .alreadyExists, .outOfSpace, .quotaExceeded(limit: 1), .damaged,
   ])
-  func `every refusal is a plain sentence`(error: StoreError) {
+  func `every refusal is one sentence`(error: StoreError) {
     #expect("\(error)".hasSuffix("."))
     #expect("\(error)".contains(" "))
   }
 }
 
 extension FileBundleStore {
-  /// Returns when the one writer has done what it was given.
-  fileprivate func settle() async { await writers.next.perform {} }
+  /// Returns when the writer has done all of its work.
+  fileprivate func settle() async { await uploads.writers.next.perform {} }
 }
 
 extension IOBuffer {
-  /// More than is gathered before it is written.
+  /// More bytes than are collected before they are written.
   fileprivate static var large: IOBuffer {
-    IOBuffer([UInt8](repeating: 1, count: FileUpload.gatheredSize + 1))
+    IOBuffer([UInt8](repeating: 1, count: ArrivingBytes.gatheredSize + 1))
   }
 }

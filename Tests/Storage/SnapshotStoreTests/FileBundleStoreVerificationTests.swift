@@ -9,7 +9,7 @@ import Testing
 
 @Suite struct FileBundleStoreVerificationTests {
   @Test(arguments: [(SampleBundle.Quality.intact, SnapshotRecord.Verification.intact), (.damaged, .damaged)])
-  func `what was answered before its checksums were looked at is looked at afterwards`(
+  func `a bundle that was answered before its checksums were verified is verified afterwards`(
     quality: SampleBundle.Quality, expected: SnapshotRecord.Verification
   ) async throws {
     let storage = try StorageFixture()
@@ -25,7 +25,7 @@ import Testing
     if quality == .intact { #expect(try await store.open(sample.id).contents == sample.bytes) }
   }
 
-  /// A store with a bundle whose checksums were found damaged after the answer.
+  /// A store with a bundle whose checksums were found damaged after the upload was answered.
   private func damaged(
     _ storage: StorageFixture, _ sample: SampleBundle
   ) async throws -> FileBundleStore {
@@ -36,7 +36,8 @@ import Testing
     return store
   }
 
-  @Test func `what is found damaged is not given out, at once and after a restart`() async throws {
+  @Test func `a bundle that was found damaged can't be opened, immediately and after a restart`() async throws
+  {
     let storage = try StorageFixture()
     let sample = SampleBundle(.damaged)
     var store = try await damaged(storage, sample)
@@ -54,7 +55,7 @@ import Testing
     }
   }
 
-  @Test func `the same bytes again are refused where they are what is damaged`() async throws {
+  @Test func `damaged bytes are refused when they are uploaded again`() async throws {
     let storage = try StorageFixture()
     let sample = SampleBundle(.damaged)
     let store = try await damaged(storage, sample)
@@ -65,7 +66,9 @@ import Testing
     #expect(try storage.entries().filter { $0.hasPrefix("uploads/") }.isEmpty)
   }
 
-  @Test func `the same bytes again put right what the disk had damaged before it was checked`() async throws {
+  @Test func `uploading the same bytes repairs a bundle that was damaged on disk before its verification`()
+    async throws
+  {
     let storage = try StorageFixture()
     let (records, heard) = AsyncStream<SnapshotRecord>.makeStream()
     let gate = DispatchSemaphore(value: 0)
@@ -95,7 +98,7 @@ import Testing
   }
 
   @Test(arguments: [SampleBundle.Quality.damaged, .intact])
-  func `a damage that was written down and not acted upon is checked at the next start`(
+  func `a bundle recorded as damaged but not set aside is checked again at the next start`(
     quality: SampleBundle.Quality
   ) async throws {
     let storage = try StorageFixture()
@@ -117,7 +120,7 @@ import Testing
   }
 
   @Test(arguments: [-1, 1], [false, true])
-  func `a bundle with another length than its record has is damaged`(
+  func `a bundle whose length differs from its record is damaged`(
     difference: Int64, isOpen: Bool
   ) async throws {
     let storage = try StorageFixture()
@@ -137,7 +140,7 @@ import Testing
     #expect(try await store.open(sample.id).contents == sample.bytes)
   }
 
-  @Test func `what is pending is taken up after a restart`() async throws {
+  @Test func `pending verifications are resumed after a restart`() async throws {
     let storage = try StorageFixture()
     let samples = [SampleBundle(), SampleBundle(.damaged), SampleBundle()]
     let failing = try await storage.open { configuration in
@@ -162,7 +165,7 @@ import Testing
     #expect(Set(try await store.allRecords().map(\.verified)) == [.intact, .damaged])
   }
 
-  @Test func `a store closes while a bundle is looked at, and nothing is written afterwards`() async throws {
+  @Test func `a store can be closed during a verification, and nothing is written afterwards`() async throws {
     let storage = try StorageFixture()
     let (started, starting) = AsyncStream<Void>.makeStream()
     let gate = DispatchSemaphore(value: 0)

@@ -7,7 +7,7 @@ import Testing
 @testable import FileStore
 
 @Suite struct FlusherTests {
-  /// A volume that counts its flushes, and fails when it is told to.
+  /// A volume that counts its flushes, and fails on request.
   private final class Disk: Sendable {
     private let state = Mutex((count: 0, isFailing: false))
 
@@ -37,25 +37,25 @@ import Testing
     Array(repeating: [.folder(folder.path)], count: count)
   }
 
-  @Test func `callers below the limit are flushed each by itself`() {
+  @Test func `with few callers each file is flushed separately`() {
     #expect(flusher.flush(callers(Flusher.sharedFrom - 1)) == [nil, nil])
     #expect(disk.count == 0)
   }
 
   @Test(arguments: [Flusher.sharedFrom, Flusher.sharedFrom + 1, 64])
-  func `callers from the limit on share one flush`(count: Int) {
+  func `from the limit on, callers share one flush`(count: Int) {
     #expect(flusher.flush(callers(count)).allSatisfy { $0 == nil })
     #expect(disk.count == 1)
   }
 
-  @Test func `without a volume every caller is flushed by itself and told its own failure`() {
+  @Test func `without a volume every caller's files are flushed separately and fail separately`() {
     let flusher = Flusher(count: 2, flushAll: nil)
     let failures = flusher.flush(callers(4) + [[.folder(folder.path + "/none")]])
     #expect(failures.map { $0 != nil } == [false, false, false, false, true])
   }
 
   @Test(arguments: 0..<3)
-  func `a caller is told of the failure of any of its files`(place: Int) {
+  func `a caller gets the failure of any of its files`(place: Int) {
     let flusher = Flusher(count: 2, flushAll: nil)
     var targets = Array(repeating: Flusher.Target.folder(folder.path), count: 3)
     targets[place] = .folder(folder.path + "/none")
@@ -63,7 +63,7 @@ import Testing
     #expect(failures.map { $0?.isNotFound } == [true, nil])
   }
 
-  @Test func `a shared flush that fails is told to all, and to whoever had begun to write before`()
+  @Test func `a failed shared flush fails all callers, and all that had begun to write before it`()
     async throws
   {
     let epoch = flusher.epoch
@@ -74,8 +74,8 @@ import Testing
     await #expect(throws: Never.self) { try await flusher.flush([], since: flusher.epoch) }
   }
 
-  /// Each waits for what others do for it on threads of which there may be no more.
-  @Test(.timeLimit(.minutes(1))) func `more flushers than there are threads end all the same`() async {
+  /// Each flusher waits for work on threads that may be fewer than the flushers.
+  @Test(.timeLimit(.minutes(1))) func `more flushers than threads complete`() async {
     let targets = Array(repeating: Flusher.Target.folder(folder.path), count: 4)
     let failures = await withTaskGroup(of: Bool.self) { group in
       for _ in 0..<600 {
@@ -94,7 +94,7 @@ import Testing
     #expect(failures == 0)
   }
 
-  @Test func `a flusher that is closed refuses`() async {
+  @Test func `a closed flusher refuses flushes`() async {
     await flusher.close()
     await #expect(throws: SystemError.self) { try await flusher.flush([], since: flusher.epoch) }
   }

@@ -7,14 +7,14 @@ import SystemIO
 import TestSupport
 import Testing
 
-/// Bundles stay open for a while after they were read, and no longer than they are there.
+/// Bundles stay open for a while after they were read, but no longer than they exist.
 @Suite(.enabled(if: File(cached: "/") != nil)) struct OpenBundlesTests {
   private let storage: StorageFixture
   private let sample = SampleBundle()
 
   init() throws { storage = try StorageFixture() }
 
-  /// A store that has been asked for the sample, and keeps it open.
+  /// A store that has opened the sample and keeps it open.
   private func makeStore() async throws -> FileBundleStore {
     let store = try await storage.open()
     try await store.upload(sample)
@@ -24,7 +24,7 @@ import Testing
     return store
   }
 
-  /// How many descriptors of the process lead to the sample's bytes, under whatever name.
+  /// The number of the process's descriptors that refer to the sample's bytes, under any name.
   private func openDescriptors() throws -> Int {
     let folder = "/proc/self/fd"
     return try FileManager.default.contentsOfDirectory(atPath: folder).count { name in
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test func `a deleted bundle is closed with its deletion`() async throws {
+  @Test func `a deleted bundle is closed`() async throws {
     let store = try await makeStore()
     #expect(try openDescriptors() == 1)
     try await store.delete(sample.id)
@@ -43,7 +43,7 @@ import Testing
     #expect(try openDescriptors() == 0)
   }
 
-  @Test func `a bundle that is read goes on while it is deleted`() async throws {
+  @Test func `reading a bundle continues while it is deleted`() async throws {
     let store = try await makeStore()
     let file = try await store.open(sample.id).file
     let bytes = try file.read(upTo: 1 << 20, at: 0)
@@ -51,21 +51,21 @@ import Testing
     #expect(try file.read(upTo: 1 << 20, at: 0) == bytes)
   }
 
-  @Test func `a bundle that is set aside is not given out`() async throws {
+  @Test func `a bundle that is set aside can't be opened`() async throws {
     let store = try await makeStore()
     try await store.setAside(sample.id)
     #expect(await failure { _ = try await store.open(sample.id) } == "damaged")
     #expect(try openDescriptors() == 0)
   }
 
-  @Test func `a bundle that somebody removed by hand is not given out`() async throws {
+  @Test func `a bundle that was removed by hand can't be opened`() async throws {
     let store = try await makeStore()
     try Folder.remove(storage.file(sample.id, "zip"))
     #expect(await failure { _ = try await store.open(sample.id) } == "notFound")
     #expect(try openDescriptors() == 0)
   }
 
-  @Test func `a closed store keeps nothing open`() async throws {
+  @Test func `a closed store keeps no file open`() async throws {
     let store = try await makeStore()
     await store.close()
     #expect(try openDescriptors() == 0)

@@ -3,7 +3,7 @@ import Testing
 @testable import SnapshotStore
 
 @Suite struct PaceTests {
-  @Test func `bytes pass at the rate, however they come`() {
+  @Test func `bytes pass at the rate, in pieces of any size`() {
     for piece in [1, 100, 1000] {
       var pace = Pace(bytesPerSecond: 1000)
       var time = Duration.zero
@@ -12,7 +12,7 @@ import Testing
     }
   }
 
-  @Test func `what was slower anyway is not waited for, and not caught up with`() {
+  @Test func `bytes that were slower than the rate are not delayed, and the lost time is not caught up`() {
     var pace = Pace(bytesPerSecond: 1000)
     #expect(pace.delay(after: 1000, at: .seconds(100)) == .zero)
     #expect(pace.delay(after: 1000, at: .seconds(100)) == .seconds(1))
@@ -20,7 +20,7 @@ import Testing
   }
 
   @Test(arguments: [(1, 4096), (40_960, 4096), (409_600, 40_960), (1 << 40, 262_144)] as [(Int64, Int)])
-  func `a piece is about a tenth of a second's`(rate: Int64, size: Int) {
+  func `a piece has about a tenth of a second's bytes`(rate: Int64, size: Int) {
     #expect(Pace(bytesPerSecond: rate).pieceSize == size)
   }
 }

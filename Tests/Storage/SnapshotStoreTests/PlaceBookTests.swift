@@ -4,12 +4,12 @@ import Testing
 @testable import SQLiteCatalog
 
 @Suite struct PlaceBookTests {
-  @Test func `no place is given out twice, and each belongs to its millisecond`() throws {
+  @Test func `no place is assigned twice, and each belongs to its millisecond`() throws {
     var book = PlaceBook()
     var places: Set<Int64> = []
     var strangers = 0
     for index in 0..<300_000 {
-      // Some milliseconds come once, some twice, and one all the time.
+      // Some milliseconds occur once, some twice, and one all the time.
       let millisecond: Int64 = index % 3 == 0 ? 1_700_000_000_000 : Int64(index / 3) * 977
       let place = try book.take(millisecond)
       if Place.millisecond(place) != millisecond { strangers += 1 }
@@ -19,7 +19,7 @@ import Testing
     #expect(strangers == 0)
   }
 
-  @Test func `times that share a place's millisecond have places of their own`() throws {
+  @Test func `times within one millisecond get different places`() throws {
     var book = PlaceBook()
     let before = try [-1, -2, 0].map { try book.take($0) }
     #expect(before == [0, 1, 2])
@@ -27,7 +27,7 @@ import Testing
     #expect(Set(after).count == 2)
   }
 
-  @Test func `a millisecond has as many places as it has room for`() throws {
+  @Test func `a millisecond has a limited number of places`() throws {
     var book = PlaceBook()
     let places = Place.range(5)
     for place in places where try book.take(5) != place { Issue.record("\(place) is left out") }

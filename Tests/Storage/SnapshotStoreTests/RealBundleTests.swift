@@ -8,10 +8,11 @@ import Testing
 
 @testable import FileStore
 
-/// Stores with bundles as the format makes them, read by the format's own validator.
+/// Stores with real bundles of the snapshot format, checked by the format's own validator.
 @Suite struct RealBundleTests {
   @Test(arguments: StoreKind.allCases)
-  func `a bundle is published under the id of its manifest with what that says`(kind: StoreKind) async throws
+  func `a bundle is published under its manifest's id with the manifest's contents`(kind: StoreKind)
+    async throws
   {
     let (packed, bytes) = try pack()
     try await kind.withStore(validator: UploadValidator()) { store async throws in
@@ -28,7 +29,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `a bundle that lost its end or a byte is refused`(kind: StoreKind) async throws {
+  func `a bundle that is truncated or has a wrong byte is refused`(kind: StoreKind) async throws {
     let (_, bytes) = try pack()
     let damaged = try damage(bytes)
     try await kind.withStore(validator: UploadValidator()) { store async throws in
@@ -40,7 +41,9 @@ import Testing
     }
   }
 
-  @Test func `a damage that the sender's digest covers is found afterwards`() async throws {
+  @Test func `a bundle that was damaged before its digest was computed is found damaged afterwards`()
+    async throws
+  {
     let storage = try StorageFixture()
     let (records, heard) = AsyncStream<SnapshotRecord>.makeStream()
     let store = try await storage.open {
@@ -53,12 +56,12 @@ import Testing
     #expect(await records.first { _ in true }?.verified == .damaged)
   }
 
-  @Test func `a bundle that is over a limit which was lowered is not damaged`() async throws {
+  @Test func `a bundle that exceeds a lowered limit is not damaged`() async throws {
     let storage = try StorageFixture()
     let (packed, bytes) = try pack()
     let former = try await storage.open {
       $0.validator = UploadValidator(wholeUpTo: 0)
-      // It stays pending.
+      // The bundle stays pending.
       $0.validator.validate = { zip, depth throws(BundleError) in
         if depth == .full { throw .system(SystemError(operation: "pread", code: 5)) }
         return try BundleCheck(zip: zip, depth: depth)
@@ -74,7 +77,7 @@ import Testing
       }
     }
     _ = await checks.first { $0 }
-    await store.scrubber.perform {}
+    await store.verification.queue.perform {}
     #expect(try await store.record(packed.manifest.id).verified == .pending)
     #expect(try await store.open(packed.manifest.id).contents == bytes)
     #expect(
@@ -93,7 +96,7 @@ import Testing
     return (packed, try File(folder.file("bundle.zip").path).read(upTo: Int(packed.size), at: 0))
   }
 
-  /// Changes a byte in the middle of the larger recording, which no structure shows.
+  /// Changes a byte in the middle of the larger recording, which a check of the structure does not detect.
   private func damage(_ bytes: [UInt8]) throws -> [UInt8] {
     var bytes = bytes
     let name = Array("news".utf8)

@@ -28,7 +28,9 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `what is to go goes from store and catalogue, what is pinned stays`(kind: StoreKind) async throws {
+  func `expired snapshots are removed from store and catalogue, pinned ones remain`(kind: StoreKind)
+    async throws
+  {
     try await kind.withStore { store async throws in
       let catalog = InMemoryCatalog()
       var samples = (0..<4).map { SampleBundle(filling: "\($0)") }
@@ -51,7 +53,7 @@ import Testing
     }
   }
 
-  @Test func `a pin or a later end that comes between plan and deletion keeps`() async throws {
+  @Test func `a pin or a later expiration between plan and deletion keeps the snapshot`() async throws {
     let storage = try StorageFixture()
     let (first, second, third) = (SampleBundle(), SampleBundle(), SampleBundle())
     let store = try await storage.open()
@@ -78,14 +80,18 @@ import Testing
     (101, 500, true), (101, 505, false), (101, 504, true), (200_000, 1_000_000, false),
     (200_001, 1_000_000, true),
   ])
-  func `more than a fifth of all, and at least 100, need a confirmation`(due: Int, total: Int, isHeld: Bool) {
+  func `more than a fifth of all snapshots, and at least 100, require a confirmation`(
+    due: Int, total: Int, isHeld: Bool
+  ) {
     let expiration = Expiration(
       id: SnapshotID(), receivedAt: Self.now, size: 1, rule: .age, reason: "It is old.")
     let plan = RetentionPlan(expirations: Array(repeating: expiration, count: due), total: total)
     #expect(plan.needsConfirmation == isHeld)
   }
 
-  @Test func `a run that a jump of the clock made too large stops, until it is confirmed`() async throws {
+  @Test func `a run that is too large because of a jump of the clock stops until it is confirmed`()
+    async throws
+  {
     let (store, catalog) = (InMemoryStore(validator: .samples), InMemoryCatalog())
     for number in 0..<100 {
       try await catalog.insert(try await store.upload(SampleBundle(filling: "\(number)")).record)
@@ -116,7 +122,7 @@ import Testing
     #expect(told.withLock { $0.last } == .some(nil))
   }
 
-  @Test func `what can't go is told, and goes by the next pass`() async throws {
+  @Test func `a failed deletion is reported, and the next pass retries it`() async throws {
     let (storage, probe) = (try StorageFixture(), StepProbe())
     let store = try await storage.open(faults: probe.faults)
     let samples = [SampleBundle(), SampleBundle()]
@@ -131,7 +137,9 @@ import Testing
     #expect(try await reaper.run().expired.count == 2)
   }
 
-  @Test func `an expiry that a crash or a power cut ends is done or not begun, and the next pass ends it`()
+  @Test
+  func
+    `an expiration that a crash or a power cut interrupts is done or not begun, and the next pass completes it`()
     async throws
   {
     enum Phase { case preparing, ready, expiring, done }
@@ -169,7 +177,7 @@ import Testing
       let pinned = try await reopened.open(samples[2].id).contents
       #expect(pinned == samples[2].bytes, "\(remains.label)")
       #expect(reopened.usage == StoreUsage(bundles: 1, bytes: Int64(pinned.count)), "\(remains.label)")
-      // Of what went there is an empty file whose name is the id, and nothing else.
+      // Of a deleted snapshot only an empty file remains, whose name is the id.
       let root = remains.path + "/Storage/bundles"
       for sample in samples[..<2] {
         let folder = "\(root)/\(sample.id.description.prefix(2))"
@@ -182,7 +190,7 @@ import Testing
     }
   }
 
-  @Test func `it makes a pass every so often until it is cancelled`() async throws {
+  @Test func `it makes a pass at every interval until it is cancelled`() async throws {
     let store = InMemoryStore(validator: .samples)
     let reaper = Self.reaper(store)
     let (pauses, paused) = AsyncStream<Duration>.makeStream()
@@ -209,7 +217,7 @@ import Testing
   }
 }
 
-/// A store in which something happens just before each deletion on a condition.
+/// A store that calls a closure just before each conditional deletion.
 private final class ChangingStore: BundleStore {
   private let store: FileBundleStore
   private let happen: @Sendable (SnapshotID) async throws -> Void
@@ -226,9 +234,6 @@ private final class ChangingStore: BundleStore {
     return try await store.delete(id, if: condition)
   }
 
-  func beginUpload(expecting length: Int64?) async throws(StoreError) -> any BundleUpload {
-    try await store.beginUpload(expecting: length)
-  }
   func record(_ id: SnapshotID) async throws(StoreError) -> SnapshotRecord { try await store.record(id) }
   func open(_ id: SnapshotID) async throws(StoreError) -> StoredBundle { try await store.open(id) }
   func delete(_ id: SnapshotID) async throws(StoreError) { try await store.delete(id) }

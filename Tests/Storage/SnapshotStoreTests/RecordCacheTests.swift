@@ -16,7 +16,7 @@ import Testing
       verified: .intact, manifest: SampleBundle.manifest(id))
   }
 
-  @Test func `what was read is kept until it changes`() {
+  @Test func `a record is cached until it changes`() {
     let cache = RecordCache()
     #expect(cache.record(records[0].id) == nil)
     cache.keep(records[0], cost: 100, readAt: cache.changes)
@@ -25,7 +25,7 @@ import Testing
     #expect(cache.record(records[0].id) == nil)
   }
 
-  @Test func `what was read before a change is not kept after it`() {
+  @Test func `a record that was read before a change is not cached after it`() {
     let cache = RecordCache()
     let before = cache.changes
     cache.forget(records[0].id)
@@ -33,7 +33,7 @@ import Testing
     #expect(cache.record(records[0].id) == nil)
   }
 
-  @Test func `what nobody asks for makes room`() {
+  @Test func `records that are not requested are evicted`() {
     // Each half holds two.
     let cache = RecordCache(byteLimit: 400)
     for record in records {
@@ -46,13 +46,13 @@ import Testing
   }
 
   @Test(arguments: [(199, true), (200, true), (201, false)])
-  func `a record that would fill more than half of the room is not kept`(cost: Int, isKept: Bool) {
+  func `a record that would fill more than half of the cache is not cached`(cost: Int, isKept: Bool) {
     let cache = RecordCache(byteLimit: 400)
     cache.keep(records[0], cost: cost, readAt: cache.changes)
     #expect((cache.record(records[0].id) != nil) == isKept)
   }
 
-  @Test func `a record that was read is answered anew after every change`() async throws {
+  @Test func `a cached record is read again after every change`() async throws {
     let storage = try StorageFixture()
     let store = try await storage.open()
     let sample = SampleBundle()
@@ -73,7 +73,7 @@ import Testing
     #expect(await failure { _ = try await store.open(sample.id) } == "deleted")
   }
 
-  @Test func `a bundle that somebody removed by hand is gone at once`() async throws {
+  @Test func `a bundle that was removed by hand is gone immediately`() async throws {
     let storage = try StorageFixture()
     let store = try await storage.open()
     let sample = SampleBundle()

@@ -19,13 +19,13 @@ import Testing
     #expect(try SnapshotJSON.decode(SnapshotRecord.self, from: Data(bytes)) == record)
   }
 
-  @Test func `a record without a checksum is read too`() throws {
+  @Test func `a record without a checksum is accepted`() throws {
     for pretty in [true, false] {
       #expect(try RecordFile.decode(Array(try SnapshotJSON.encode(record, pretty: pretty))) == record)
     }
   }
 
-  @Test func `any bit that is flipped is found`() throws {
+  @Test func `any flipped bit is detected`() throws {
     let bytes = try RecordFile.encode(record)
     for index in bytes.indices {
       for bit in 0..<8 {
@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test func `a record that is cut short anywhere is found`() throws {
+  @Test func `truncation at any place is detected`() throws {
     let bytes = try RecordFile.encode(record)
     for count in bytes.indices {
       #expect(throws: RecordFile.Damage.self) { try RecordFile.decode(Array(bytes[..<count])) }

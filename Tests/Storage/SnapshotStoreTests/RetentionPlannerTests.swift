@@ -8,7 +8,7 @@ import Testing
   private typealias Limits = RetentionRules.Limits
   private let now = Date(timeIntervalSince1970: 1_800_000_000)
 
-  /// A snapshot that came `age` seconds before now.
+  /// A snapshot that arrived `age` seconds before now.
   private func snapshot(
     age: Double, report: ReportID = .sample, application: String = "com.example.news", size: Int64 = 10,
     end: Double? = nil, isPinned: Bool = false
@@ -26,20 +26,20 @@ import Testing
 
   private func ids(_ expirations: [Expiration]) -> [SnapshotID] { expirations.map(\.id) }
 
-  @Test func `without rules nothing goes`() {
+  @Test func `without rules nothing expires`() {
     #expect(plan(RetentionRules(), (0..<100).map { snapshot(age: Double($0) * 1e7) }).isEmpty)
   }
 
-  @Test func `what has an end goes when it has come, rules or not`() {
+  @Test func `a snapshot with its own expiration expires then, with or without rules`() {
     let (come, now, later) = (
       snapshot(age: 1, end: -0.001), snapshot(age: 2, end: 0), snapshot(age: 3, end: 0.001)
     )
     let plan = plan(RetentionRules(), [come, now, later])
     #expect(ids(plan) == [now.id, come.id])
-    #expect(plan.allSatisfy { $0.rule == .expires && $0.reason.contains("end") })
+    #expect(plan.allSatisfy { $0.rule == .expires && $0.reason.contains("expiration date") })
   }
 
-  @Test func `what is older than the limit goes, the oldest first`() throws {
+  @Test func `snapshots older than the limit expire, the oldest first`() throws {
     let day = TimeSpan(words: "1d")
     let snapshots = [
       snapshot(age: 86_399), snapshot(age: 86_400), snapshot(age: 86_400.001), snapshot(age: 9e6),
@@ -52,12 +52,12 @@ import Testing
     #expect(plan.first?.receivedAt == snapshots[3].receivedAt)
   }
 
-  @Test func `an end of its own only makes a snapshot go earlier`() {
+  @Test func `a snapshot's own expiration can only shorten its life`() {
     let rules = RetentionRules(Limits(age: TimeSpan(words: "1h")))
     #expect(plan(rules, [snapshot(age: 7200, end: 1e6)]).map(\.rule) == [.age])
   }
 
-  @Test(arguments: [1, 2, 4, 5]) func `of each report the newest are kept`(limit: Int) throws {
+  @Test(arguments: [1, 2, 4, 5]) func `the newest of each report are kept`(limit: Int) throws {
     let other = try ReportID(validating: "BUG-124")
     let (first, second) = (
       (0..<5).map { snapshot(age: Double($0)) }, (0..<2).map { snapshot(age: 10 + Double($0), report: other) }
@@ -69,7 +69,7 @@ import Testing
     #expect(plan.allSatisfy { $0.rule == .countPerReport && $0.reason.contains("\(limit)") })
   }
 
-  @Test func `what is pinned stays, and is not counted with its report`() throws {
+  @Test func `a pinned snapshot is kept, and does not count for its report`() throws {
     let pinned = (0..<3).map { snapshot(age: Double($0), end: -1, isPinned: true) }
     let others = (0..<3).map { snapshot(age: 10 + Double($0)) }
     let rules = RetentionRules(
@@ -79,14 +79,14 @@ import Testing
   }
 
   @Test(arguments: [(49, 1), (50, 0), (40, 1), (39, 2), (1, 5), (9, 5), (10, 4)] as [(Int64, Int)])
-  func `the oldest leave until all fit`(total: Int64, count: Int) {
+  func `the oldest expire until the rest fits`(total: Int64, count: Int) {
     let snapshots = (0..<5).map { snapshot(age: Double($0)) }
     let plan = plan(RetentionRules(Limits(totalBytes: total)), snapshots)
     #expect(ids(plan) == snapshots.suffix(count).reversed().map(\.id))
     #expect(plan.allSatisfy { $0.rule == .totalBytes })
   }
 
-  @Test func `what is pinned takes room, and what goes by another rule does not`() throws {
+  @Test func `pinned snapshots take space, and those that expire by another rule do not`() throws {
     let pinned = snapshot(age: 100, size: 30, isPinned: true)
     let old = snapshot(age: 1e6, size: 1000)
     let fresh = (0..<3).map { snapshot(age: Double($0)) }
@@ -96,7 +96,7 @@ import Testing
     #expect(plan.map(\.rule) == [.age, .totalBytes])
   }
 
-  @Test func `an application with limits of its own is under these instead`() throws {
+  @Test func `the limits of an application replace the general ones`() throws {
     let (day, hour) = (TimeSpan(words: "1d"), TimeSpan(words: "1h"))
     let rules = RetentionRules(
       Limits(age: day, countPerReport: 1),
@@ -112,13 +112,13 @@ import Testing
     #expect(plan.first { $0.id == beta[3].id }?.reason == "It is older than 1h, by the rule for beta.")
   }
 
-  @Test func `the room of all is that of every application`() {
+  @Test func `the limit of total bytes applies to all applications together`() {
     let rules = RetentionRules(Limits(totalBytes: 20), applications: ["kept": Limits()])
     let (old, new) = (snapshot(age: 10, application: "kept", size: 15), snapshot(age: 1, size: 15))
     #expect(ids(plan(rules, [old, new])) == [old.id])
   }
 
-  @Test func `snapshots of one time go in the order of their ids`() {
+  @Test func `snapshots of the same time expire in the order of their ids`() {
     let snapshots = (0..<50).map { _ in snapshot(age: 5) }
     let order = snapshots.map(\.id).sorted()
     #expect(ids(plan(RetentionRules(Limits(totalBytes: 100)), snapshots)) == Array(order.prefix(40)))
@@ -126,8 +126,8 @@ import Testing
       ids(plan(RetentionRules(Limits(countPerReport: 10)), snapshots)) == Array(order.prefix(40)))
   }
 
-  /// The rules said once more, as simply as can be.
-  @Test(arguments: 0..<20) func `any records and rules are decided as the rules say`(seed: UInt64) throws {
+  /// The rules implemented again, as simply as possible.
+  @Test(arguments: 0..<20) func `any records are decided according to the rules`(seed: UInt64) throws {
     var random = Lehmer(seed)
     let reports = try (0..<4).map { try ReportID(validating: "R-\($0)") }
     let snapshots = (0..<200).map { _ in
@@ -162,7 +162,7 @@ import Testing
   }
 }
 
-/// Numbers that are the same in every run.
+/// Random numbers that are the same in every run.
 private struct Lehmer {
   private var state: UInt64
 
@@ -177,7 +177,7 @@ private struct Lehmer {
 }
 
 extension TimeSpan {
-  /// A span that is known to be one.
+  /// A time span that is known to be valid.
   fileprivate init(words: String) {
     guard let span = TimeSpan(words) else { preconditionFailure(words) }
     self = span

@@ -10,7 +10,7 @@ import Testing
 @testable import FileStore
 
 @Suite struct ScrubberTests {
-  /// What the scrubber found, and how long it waited for its pace.
+  /// The findings of the scrubber, and how long it waited to limit its rate.
   private final class Probe: ScrubObserver {
     private let state = Mutex<(findings: [ScrubFinding], time: Duration)>(([], .zero))
 
@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `a store that is intact stays as it is`(kind: StoreKind) async throws {
+  func `a store that is intact remains unchanged`(kind: StoreKind) async throws {
     try await kind.withStore { store async throws in
       let samples = (0..<10).map { SampleBundle(filling: "\($0)", count: $0 * 50_000) }
       for sample in samples { try await store.upload(sample) }
@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test(arguments: [0, 100, 8 * 1000 - 1])
-  func `one bit that is flipped is found, and the bundle no longer given out`(bit: Int) async throws {
+  func `a flipped bit is found, and the bundle can't be opened any more`(bit: Int) async throws {
     let storage = try StorageFixture()
     let store = try await storage.open()
     let samples = (0..<3).map { SampleBundle(filling: "\($0)", count: 1000) }
@@ -81,7 +81,9 @@ import Testing
     #expect(again.findings.filter { $0.verdict != .intact }.map(\.verdict) == [.damaged])
   }
 
-  @Test(arguments: [-1, 1]) func `a bundle that is shorter or longer is found`(difference: Int) async throws {
+  @Test(arguments: [-1, 1]) func `a bundle that is too short or too long is found`(difference: Int)
+    async throws
+  {
     let storage = try StorageFixture()
     let store = try await storage.open()
     let sample = SampleBundle(count: 1000)
@@ -92,7 +94,7 @@ import Testing
     #expect(try await Self.scrubber(store).run()?.damagedSnapshots == [sample.id])
   }
 
-  @Test func `a damaged record is found, and its bundle stays`() async throws {
+  @Test func `a damaged record is found, and its bundle remains`() async throws {
     let storage = try StorageFixture()
     let store = try await storage.open()
     let sample = SampleBundle()
@@ -105,7 +107,7 @@ import Testing
   }
 
   @Test(arguments: [10_000, 100_000, 1_000_000] as [Int64])
-  func `no more bytes are read in a second than it may`(rate: Int64) async throws {
+  func `no more bytes are read per second than allowed`(rate: Int64) async throws {
     let store = InMemoryStore(validator: .samples)
     for _ in 0..<4 { try await store.upload(SampleBundle(count: 100_000)) }
     let probe = Probe()
@@ -114,7 +116,8 @@ import Testing
     #expect(probe.time > expected * 0.999 && probe.time < expected * 1.001)
   }
 
-  @Test func `a pass that is cut short goes on where it was, and a whole one is not repeated at once`()
+  @Test
+  func `an interrupted pass continues where it stopped, and a complete one is not repeated immediately`()
     async throws
   {
     let storage = try StorageFixture()
@@ -142,7 +145,7 @@ import Testing
     #expect(await waits.first { _ in true } == .seconds(7200))
   }
 
-  @Test func `a pass that runs is not begun twice, and can be ended`() async throws {
+  @Test func `a running pass is not started twice, and can be stopped`() async throws {
     let store = InMemoryStore(validator: .samples)
     try await store.upload(SampleBundle(count: 100_000))
     let (waits, waited) = AsyncStream<Void>.makeStream()
@@ -162,7 +165,7 @@ import Testing
     #expect(!scrubber.report.isRunning && scrubber.report.bundles == 0)
   }
 
-  @Test func `a file that says nothing of use is passed over`() async throws {
+  @Test func `an unusable progress file is ignored`() async throws {
     let storage = try StorageFixture()
     let store = try await storage.open()
     try await store.upload(SampleBundle())

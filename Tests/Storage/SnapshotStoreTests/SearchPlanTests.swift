@@ -8,10 +8,9 @@ import Testing
 
 @testable import SQLiteCatalog
 
-/// How SQLite goes about what is searched for.
+/// The query plans that SQLite chooses for searches.
 @Suite struct SearchPlanTests {
-  /// Every search is answered by looking into lists that are in the order of the answer: nothing is sorted, and no table
-  /// is read from end to end.
+  /// Every search reads indexes that are in the order of the result: nothing is sorted, and no table is scanned.
   @Test func `every search uses indexes`() async throws {
     let records = try (0..<100).map { index in
       try record(at: Double(index), report: "BUG-\(index)") { $0.application.version = "1.\(index)" }

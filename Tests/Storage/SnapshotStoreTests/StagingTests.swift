@@ -1,4 +1,7 @@
 import Foundation
+import Logging
+import SnapshotStore
+import StoreTesting
 import SystemIO
 import TestSupport
 import Testing
@@ -6,11 +9,17 @@ import Testing
 @testable import FileStore
 
 @Suite struct StagingTests {
-  @Test func `what was staged goes even when no descriptor is left`() async {
+  @Test func `staged files are removed even if no descriptor is left`() async {
     await #expect(processExitsWith: .success) {
       let folder = try TemporaryFolder()
-      let staging = StagedUpload(in: folder.path, flusher: Flusher(count: 1, flushAll: nil))
-      try staging.append(IOBuffer([1, 2, 3]))
+      let layout = StorageLayout(root: folder.path)
+      try Folder.create(layout.uploads)
+      let storage = StorageFolder(
+        layout, faults: FaultInjection(), logger: .quiet, flusher: Flusher(count: 1, flushAll: nil),
+        quotaTracker: QuotaTracker(StoreUsage(), quota: nil), reserve: 0)
+      let staging = ArrivingBytes(
+        layout.newStaged(), on: DispatchQueue(label: "test"), in: storage, isTransient: true)
+      try staging.write(IOBuffer([1, 2, 3]))
       let record = try File(staging.names.record, .create(mode: 0o600))
       var limit = rlimit()
       getrlimit(openFiles, &limit)
@@ -21,7 +30,7 @@ import Testing
       #expect(throws: Never.self) { try staging.names.remove() }
       limit.rlim_cur = former
       setrlimit(openFiles, &limit)
-      #expect(try Folder.entries(folder.path) == [])
+      #expect(try Folder.entries(layout.uploads) == [])
     }
   }
 }

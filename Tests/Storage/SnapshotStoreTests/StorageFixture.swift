@@ -10,7 +10,7 @@ import TestSupport
 
 @testable import FileStore
 
-/// A storage folder of a test's own, and what is to be seen of it from outside a store.
+/// The storage folder of one test, and its contents as seen from outside a store.
 struct StorageFixture: Sendable {
   let folder: TemporaryFolder
   let path: String
@@ -35,7 +35,7 @@ struct StorageFixture: Sendable {
     "\(path)/bundles/\(id.description.prefix(2))/\(id).\(suffix)"
   }
 
-  /// Every file and folder of a storage by its path in it.
+  /// Every file and folder of the storage by its relative path.
   func entries(of path: String? = nil) throws -> [String] {
     let root = path ?? self.path
     return try FileManager.default.subpathsOfDirectory(atPath: root).sorted()
@@ -48,7 +48,7 @@ struct StorageFixture: Sendable {
   }
 }
 
-/// Watches the steps of a store, and lets chosen ones fail.
+/// Records the steps of a store, and makes selected ones fail.
 final class StepProbe: Sendable {
   private struct State {
     var failing: [Step: Int32] = [:]
@@ -57,10 +57,10 @@ final class StepProbe: Sendable {
 
   private let state = Mutex(State())
 
-  /// The seams to open a store with.
+  /// The hooks to open a store with.
   var faults: FaultInjection { FaultInjection(before: { step throws(SystemError) in try self.meet(step) }) }
 
-  /// From now on `step` fails with `code`, until ``stopFailing()``.
+  /// From now on `step` fails with `code`, until ``stopFailing()`` is called.
   func fail(_ step: Step, with code: POSIXErrorCode = .EIO) {
     state.withLock { $0.failing[step] = code.rawValue }
   }

@@ -9,9 +9,9 @@ import Testing
 
 @testable import FileStore
 
-/// Whether a store can write, and what it says of files when the disk can't tell.
+/// Whether a store can write, and what it reports about files if the disk fails.
 @Suite struct WriteProbeTests {
-  @Test func `a store that writes has no fault, and leaves nothing behind`() async throws {
+  @Test func `a store that can write has no fault, and leaves nothing behind`() async throws {
     let storage = try StorageFixture()
     let store = try await storage.open()
     #expect(await store.fault() == nil)
@@ -22,7 +22,7 @@ import Testing
   @Test(arguments: [
     (EROFS, StorageFault.readOnly), (EIO, .failing), (ENOSPC, .outOfSpace), (EDQUOT, .outOfSpace),
   ])
-  func `each failure has its word`(code: Int32, fault: StorageFault) async {
+  func `each failure has its fault`(code: Int32, fault: StorageFault) async {
     let probe = WriteProbe { () throws(StoreError) in
       throw StoreError(SystemError(operation: "open", path: "/secret", code: code))
     }
@@ -38,7 +38,7 @@ import Testing
     await store.close()
   }
 
-  @Test func `a folder that takes no file is a fault, until it does`() async throws {
+  @Test func `a folder that accepts no file is a fault, until it does`() async throws {
     let storage = try StorageFixture()
     let store = try await storage.open()
     let uploads = storage.path + "/uploads"
@@ -50,7 +50,7 @@ import Testing
     await again.close()
   }
 
-  @Test func `an answer counts for a while`() async {
+  @Test func `a result is reused for a while`() async {
     let writes = Atomic(0)
     let kept = WriteProbe(lifetime: .seconds(600)) { () throws(StoreError) in
       writes.add(1, ordering: .relaxed)
@@ -62,7 +62,7 @@ import Testing
     #expect(writes.load(ordering: .relaxed) == 4)
   }
 
-  @Test func `a disk that does not answer is told so, and is asked once`() async {
+  @Test func `a disk that does not respond is reported, and probed once`() async {
     let gate = DispatchSemaphore(value: 0)
     let writes = Atomic(0)
     let probe = WriteProbe(lifetime: .zero, patience: .milliseconds(10)) { () throws(StoreError) in
@@ -74,8 +74,8 @@ import Testing
     gate.signal()
   }
 
-  /// `lstat` below a link to itself fails with `ELOOP`, for every user.
-  @Test func `what the disk can't tell is neither absent nor deleted`() async throws {
+  /// `lstat` of a path below a symbolic link to itself fails with `ELOOP`, for every user.
+  @Test func `a file whose state is unknown is neither absent nor deleted`() async throws {
     let storage = try StorageFixture()
     let store = try await storage.open()
     let sample = SampleBundle()

@@ -1,10 +1,10 @@
 package import SystemIO
 
-/// The files and folders of a disk twice: as processes see them, and as they are on the medium.
+/// The files and folders of a disk in two states: as processes see them, and as they are on the medium.
 ///
-/// A name and a file's contents are flushed apart. A rename is one change of both its folders, as journaling file systems
-/// make it, and a flush of either flushes it. The changes of names that are not flushed survive in their order, up to some
-/// point: a test that looks at the image after each operation looks at each such point.
+/// Names and contents are flushed separately. A rename is one change of both folders, as in journaling file systems,
+/// and flushing either folder flushes it. Unflushed changes of names survive in order up to some point. A test that
+/// checks the image after each operation checks each such point.
 package struct DiskImage: Sendable {
   fileprivate struct Contents {
     var seen: [UInt8] = []
@@ -21,25 +21,25 @@ package struct DiskImage: Sendable {
     let name: String
   }
 
-  /// A change of names that is not flushed.
+  /// An unflushed change of names.
   private struct Change {
     var removed: Place?
     var put: (place: Place, node: Int)?
     var places: Set<Place> { Set([removed, put?.place].compactMap(\.self)) }
   }
 
-  /// What a power cut does to contents that were not flushed.
+  /// The effect of a power cut on unflushed contents.
   package enum ContentLoss: CaseIterable, Sendable {
     case none
-    /// They are as they were flushed last.
+    /// The contents are those of the last flush.
     case lost
-    /// The length is right, the bytes are others.
+    /// The length is correct, but the bytes are wrong.
     case garbled
-    /// The first half of what changed is there.
+    /// Only the first half of the change has survived.
     case torn
   }
 
-  /// What is left after a crash: each file's contents by its path, and `nil` for each folder.
+  /// The state after a crash: the contents of each file by its path, and `nil` for each folder.
   package typealias Tree = [String: [UInt8]?]
 
   private static let root = 0
@@ -49,10 +49,10 @@ package struct DiskImage: Sendable {
   private var changes: [Change] = []
   private var nextNode = 1
 
-  /// An empty disk.
+  /// Creates an empty disk.
   package init() {}
 
-  /// Does what was done to the files; paths begin with a slash and are relative to the disk.
+  /// Applies a file operation. Paths begin with a slash and are relative to the disk.
   package mutating func apply(_ operation: FileObserver.Operation) {
     switch operation {
     case .createFile(let path, let identity):
@@ -97,15 +97,15 @@ package struct DiskImage: Sendable {
     }
   }
 
-  /// What is left after a crash.
-  /// - Parameter keepsNames: whether names survive that were not flushed.
+  /// Returns the state after a crash.
+  /// - Parameter keepsNames: whether unflushed names survive.
   package func tree(keepsNames: Bool, _ loss: ContentLoss) -> Tree {
     var tree: Tree = [:]
     collect(Self.root, "", keepsNames, loss, &tree)
     return tree
   }
 
-  /// The same disk where its files are now those of a copy, which `identity` finds by their paths.
+  /// Returns the same disk for a copy of its files. `identity` returns the identity of a file in the copy by its path.
   package func moved(_ identity: (String) throws -> FileIdentity?) rethrows -> DiskImage {
     var copy = self
     copy.nodes = [:]
@@ -146,7 +146,7 @@ package struct DiskImage: Sendable {
   }
 
   private mutating func flush(folder: Int) {
-    // With each change those before it that concern the same name.
+    // Each change requires the earlier ones of the same name.
     var (flushed, left, names) = ([Change](), [Change](), Set<Place>())
     for change in changes.reversed() {
       if change.places.contains(where: { $0.folder == folder }) || !names.isDisjoint(with: change.places) {

@@ -2,25 +2,25 @@ import Foundation
 import SystemIO
 import Synchronization
 
-/// A folder on a disk whose power may fail at any time.
+/// A folder on a simulated disk that can lose power at any time.
 ///
-/// It notes each operation below the folder, with what was promised by then, and makes folders of what would be left: of
-/// what was not flushed, none, some or all. So a test that opens a store in each of them fails where a flush is missing
-/// before a rename or before an answer. Only operations of `SystemIO` are seen.
+/// It records each operation below the folder with the promises made until then, and creates folders with the possible
+/// states after a power cut: none, some or all of the unflushed changes. A test that opens a store in each of them
+/// fails if a flush is missing before a rename or before a response. Only operations of `SystemIO` are recorded.
 package final class PowerCutDisk<Promise: Sendable>: Sendable {
-  /// A moment at which the power may fail, or the process end.
+  /// A moment at which the power can fail or the process can end.
   package struct Moment: Sendable {
     fileprivate let image: DiskImage
-    /// What was promised by then.
+    /// The promises made until then.
     package let promise: Promise
-    /// What was about to be done.
+    /// The operation that was about to follow.
     package let label: String
     fileprivate let promiseNumber: Int
   }
 
-  /// What is left in a folder after one.
+  /// A possible state after a power cut, in a folder.
   package struct Remains: Sendable {
-    /// The disk's folder.
+    /// The path of the disk's folder.
     package let path: String
     package let promise: Promise
     package let label: String
@@ -38,19 +38,19 @@ package final class PowerCutDisk<Promise: Sendable>: Sendable {
     }
   }
 
-  /// Where the disk is.
+  /// The path of the disk's folder.
   package let path: String
   private let folder: TemporaryFolder
   private let state: Mutex<State>
   private let observer: Mutex<FileObserver?>
 
-  /// An empty disk, all of which is flushed.
+  /// Creates an empty disk, all of which is flushed.
   package convenience init(_ promise: Promise) throws {
     try self.init(DiskImage(), promise)
   }
 
-  /// The disk as a process finds it that starts after another one was killed at `moment`: nothing is lost, and what was
-  /// not flushed still is not.
+  /// Creates the disk that a process finds after another one was killed at `moment`: nothing is lost, and unflushed
+  /// changes are still unflushed.
   package convenience init(after moment: Moment) throws {
     try self.init(moment.image, moment.promise)
   }
@@ -77,7 +77,7 @@ package final class PowerCutDisk<Promise: Sendable>: Sendable {
     }
   }
 
-  /// Changes what is promised: from now on it has to hold.
+  /// Changes the promise, which must hold from now on.
   package func promise(_ change: (inout Promise) -> Void) {
     state.withLock { state in
       change(&state.promise)
@@ -89,7 +89,7 @@ package final class PowerCutDisk<Promise: Sendable>: Sendable {
   /// All moments so far.
   package var moments: [Moment] { state.withLock { $0.moments } }
 
-  /// Calls `body` with whatever may be left after each moment so far, each once.
+  /// Calls `body` with each distinct state that is possible after a power cut at any moment so far.
   package func forEachCut(_ body: (Remains) async throws -> Void) async throws {
     var seen: Set<Outcome> = []
     for moment in moments {
@@ -119,7 +119,7 @@ private struct Outcome: Hashable {
 extension DiskImage.Tree {
   fileprivate func write(to path: String) throws {
     try Folder.create(path)
-    // A folder comes before what is in it.
+    // A folder is created before its contents.
     for (name, contents) in sorted(by: { $0.key < $1.key }) {
       guard let contents else {
         try Folder.create(path + name)
@@ -131,7 +131,7 @@ extension DiskImage.Tree {
 }
 
 extension FileObserver.Operation {
-  /// The same with paths from the disk's folder on, whose path has so many bytes.
+  /// The same operation with paths relative to the disk's folder, whose path has `root` bytes.
   fileprivate func relative(to root: Int) -> Self {
     func cut(_ path: String) -> String { String(decoding: path.utf8.dropFirst(root), as: UTF8.self) }
     return switch self {

@@ -1,14 +1,14 @@
 import Glibc
 
-/// What the head of an answer says.
+/// The head of a response.
 struct AnswerHead {
   let status: Int
-  /// The body's length.
+  /// The length of the body.
   let contentLength: Int
-  /// The head's own length, the empty line included.
+  /// The length of the head, including the empty line.
   let length: Int
 
-  /// Reads the head at the start of `bytes`; `nil` while it isn't complete.
+  /// Parses the head at the start of `bytes`; `nil` if it is incomplete.
   init?(_ bytes: UnsafeRawBufferPointer) throws {
     guard let base = bytes.baseAddress else { return nil }
     var contentLength: Int?
@@ -26,7 +26,7 @@ struct AnswerHead {
       line = next
     }
     length = line
-    guard length >= 16, memcmp(base, "HTTP/1.1 ", 9) == 0 else { throw Failure("no HTTP/1.1 answer") }
+    guard length >= 16, memcmp(base, "HTTP/1.1 ", 9) == 0 else { throw Failure("not an HTTP/1.1 response") }
     status = Self.number(bytes[9..<12])
     if contentLength == nil, status == 204 { contentLength = 0 }
     guard let contentLength else { throw Failure("status \(status) without a length") }

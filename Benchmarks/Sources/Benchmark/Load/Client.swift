@@ -1,7 +1,7 @@
 import CBenchmark
 import Glibc
 
-/// One connection that sends a request, checks the answer, and sends the next.
+/// A connection that sends a request, checks the response, and sends the next request.
 final class Client {
   let descriptor: Int32
   let group: Int
@@ -15,13 +15,13 @@ final class Client {
   private(set) var began: UInt64 = 0
   private(set) var isBusy = false
 
-  /// What a call of the loop's led to.
+  /// The result of sending or receiving in the loop.
   enum Outcome {
     case waiting
     case finished(bytes: Int)
   }
 
-  /// Connects from one of many loopback addresses, so that no limit per address is in the way.
+  /// Connects from one of many loopback addresses, so that limits per address do not apply.
   init(port: UInt16, index: Int, group: Int, poller: Int32) throws {
     self.group = group
     self.poller = poller
@@ -34,8 +34,8 @@ final class Client {
 
   deinit { close(descriptor) }
 
-  /// A socket that is connected from the address `host`.
-  /// - Parameter receiveBuffer: the room for what has come and was not taken, in bytes; the system's if `nil`.
+  /// Returns a socket that is connected from the address `host`.
+  /// - Parameter receiveBuffer: the size of the receive buffer in bytes; `nil` for the system's default.
   static func connect(port: UInt16, from host: UInt32, receiveBuffer: Int32? = nil) throws -> Int32 {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { throw Failure("socket: \(Failure.lastError)") }
@@ -76,7 +76,7 @@ final class Client {
     try send()
   }
 
-  /// Sends what the socket takes, at most about a megabyte before others have their turn.
+  /// Sends as much as the socket accepts, at most about a megabyte before other connections have their turn.
   func send() throws {
     let headCount = exchange.head.count
     let total = headCount + (exchange.body?.count ?? 0)
@@ -109,7 +109,7 @@ final class Client {
     }
   }
 
-  /// Takes what has come, by way of `room`, and checks it.
+  /// Receives bytes into the buffer `room`, and checks them.
   func receive(into room: UnsafeMutableRawBufferPointer) throws -> Outcome {
     for _ in 0..<8 {
       let count = recv(descriptor, room.baseAddress, room.count, 0)
@@ -117,7 +117,7 @@ final class Client {
         if count < 0, errno == EAGAIN { return .waiting }
         throw Failure(count == 0 ? "the server closed the connection" : "recv: \(Failure.lastError)")
       }
-      guard isBusy else { throw Failure("an answer to nothing") }
+      guard isBusy else { throw Failure("a response without a request") }
       if case .finished(let bytes) = try take(UnsafeRawBufferPointer(rebasing: room[..<count])) {
         return .finished(bytes: bytes)
       }
@@ -129,10 +129,10 @@ final class Client {
   private func take(_ bytes: UnsafeRawBufferPointer) throws -> Outcome {
     guard let expected else { return try takeHead(bytes) }
     if let answer = exchange.answer, !answer.holds(bytes, at: received) {
-      throw Failure("the answer's bytes differ behind byte \(received)")
+      throw Failure("the response's body differs after byte \(received)")
     }
     received += bytes.count
-    guard received <= expected else { throw Failure("the answer is longer than it says") }
+    guard received <= expected else { throw Failure("the response is longer than its Content-Length") }
     guard received == expected else { return .waiting }
     isBusy = false
     return .finished(bytes: received + (exchange.body?.count ?? 0))

@@ -1,9 +1,9 @@
 import Glibc
 
-/// Time in nanoseconds.
+/// Clocks in nanoseconds.
 enum Clock {
   static var now: UInt64 { read(CLOCK_MONOTONIC) }
-  /// Time for which the calling thread had a core.
+  /// The processor time of the calling thread.
   static var threadCPU: UInt64 { read(CLOCK_THREAD_CPUTIME_ID) }
 
   private static func read(_ clock: clockid_t) -> UInt64 {

@@ -1,10 +1,10 @@
-/// One request, and the answer that it must get.
+/// A request, and the expected response.
 struct Exchange {
   var head: [UInt8]
-  /// What is sent behind the head.
+  /// The body of the request.
   var body: Payload?
   var status = 200
-  /// What the answer must hold, byte for byte; any bytes where it is `nil`.
+  /// The expected body of the response; `nil` accepts any bytes.
   var answer: Payload?
 
   static func get(_ path: String, expecting answer: Payload?) -> Exchange {
@@ -24,10 +24,10 @@ struct Exchange {
   }
 }
 
-/// What a group of connections does, each one exchange after the other.
+/// The work of a group of connections. Each connection performs one exchange after the other.
 struct Work {
   var connections: Int
-  /// The exchange by its number, which no other has.
+  /// Creates the exchange with the given number, which is unique.
   var exchange: (Int) -> Exchange
 
   init(_ connections: Int, _ exchange: @escaping (Int) -> Exchange) {

@@ -1,19 +1,19 @@
-/// What one group of connections got done.
+/// The results of one group of connections.
 struct Load {
-  /// Exchanges that were finished, and their bodies' bytes, sent and received.
+  /// The number of completed exchanges, and the bytes of their bodies in both directions.
   var exchanges = 0
   var bytes = 0
-  /// From the first request to the last answer.
+  /// The time from the first request to the last response.
   var seconds = 0.0
-  /// How long each exchange took, in nanoseconds.
+  /// The duration of each exchange in nanoseconds.
   var latencies: [UInt64] = []
-  /// How busy the generator's own core was, 0 to 1. Near 1, the generator is what is measured.
+  /// The load of the generator's core, 0 to 1. Near 1, the generator limits the result.
   var generatorLoad = 0.0
 
   var exchangesPerSecond: Double { seconds > 0 ? Double(exchanges) / seconds : 0 }
   var bytesPerSecond: Double { seconds > 0 ? Double(bytes) / seconds : 0 }
 
-  /// What that part of the exchanges didn't exceed, in milliseconds.
+  /// The latency at `percentile`, in milliseconds.
   func milliseconds(percentile: Double) -> Double {
     guard !latencies.isEmpty else { return .nan }
     let sorted = latencies.sorted()

@@ -1,7 +1,8 @@
 import CBenchmark
 import Glibc
 
-/// Many connections on one thread. Every answer is checked: status, length, and each byte where it is known.
+/// Drives many connections on one thread. Every response is checked: its status, its length, and each byte if the body
+/// is known.
 final class LoadGenerator {
   private let poller: Int32
   private var clients: [Int32: Client] = [:]
@@ -11,7 +12,7 @@ final class LoadGenerator {
   private let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 128 << 10, alignment: 4096)
 
   /// Opens the connections.
-  /// - Parameter first: the number of the first exchange; those of one server never repeat.
+  /// - Parameter first: the number of the first exchange. Numbers must not repeat for a server.
   init(port: UInt16, _ works: [Work], first: Int = 0) throws {
     self.works = works
     number = first
@@ -31,12 +32,12 @@ final class LoadGenerator {
     close(poller)
   }
 
-  /// The number of exchanges that were begun, those of earlier runs included.
+  /// The number of the next exchange, counted over all runs.
   var nextNumber: Int { number }
 
-  /// Keeps every connection busy for so long, or until each group has finished `limit` exchanges, and lets what runs
-  /// then end.
-  /// - Parameter crowd: acts meanwhile.
+  /// Keeps every connection busy for `seconds`, or until each group has completed `limit` exchanges. Then waits until
+  /// the exchanges in progress are complete.
+  /// - Parameter crowd: slow clients that act meanwhile.
   func run(seconds: Double, limit: Int = .max, beside crowd: SlowCrowd? = nil) throws -> [Load] {
     loads = works.map { _ in Load() }
     var begun = works.map { _ in 0 }
@@ -59,7 +60,7 @@ final class LoadGenerator {
       if crowd != nil || count == 0 {
         let now = Clock.now
         if count > 0 { lastEvent = now }
-        if now - lastEvent > 29_000_000_000 { throw Failure("no answer within 30 s") }
+        if now - lastEvent > 29_000_000_000 { throw Failure("no response within 30 s") }
         crowd?.act(at: now)
       }
       for index in 0..<max(0, Int(count)) {
@@ -95,7 +96,7 @@ final class LoadGenerator {
   }
 }
 
-/// Clients by descriptor, side by side.
+/// The clients, indexed by descriptor.
 private struct ClientTable {
   private var clients: [Client?] = []
 

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Bytes that are sent or expected; they stay in memory as long as the benchmark runs.
+/// Bytes to send or to expect. They stay in memory until the benchmark ends.
 struct Payload {
   let bytes: UnsafeRawBufferPointer
 
@@ -14,20 +14,20 @@ struct Payload {
 
   init(file path: String) throws {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw Failure("can't open \(path): \(Failure.lastError)") }
+    guard descriptor >= 0 else { throw Failure("cannot open \(path): \(Failure.lastError)") }
     defer { close(descriptor) }
     let size = Int(lseek(descriptor, 0, SEEK_END))
     let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 4096)
     var filled = 0
     while filled < size, let base = copy.baseAddress {
       let count = pread(descriptor, base + filled, size - filled, off_t(filled))
-      guard count > 0 else { throw Failure("can't read \(path): \(Failure.lastError)") }
+      guard count > 0 else { throw Failure("cannot read \(path): \(Failure.lastError)") }
       filled += count
     }
     bytes = UnsafeRawBufferPointer(copy)
   }
 
-  /// Whether `piece` stands at `offset`.
+  /// Whether the bytes at `offset` are `piece`.
   func holds(_ piece: UnsafeRawBufferPointer, at offset: Int) -> Bool {
     guard offset + piece.count <= bytes.count else { return false }
     guard let expected = bytes.baseAddress, let actual = piece.baseAddress else { return piece.isEmpty }

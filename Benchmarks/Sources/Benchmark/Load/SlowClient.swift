@@ -1,23 +1,23 @@
 import Glibc
 
-/// One that holds a server up.
+/// A client that keeps a server's resources occupied.
 final class SlowClient {
-  /// What it does.
+  /// The behaviour of a slow client.
   enum Kind: String, CaseIterable {
     /// Sends its head byte by byte.
     case heads
     /// Sends a body byte by byte.
     case bodies
-    /// Asks for a large file and takes it byte by byte, by the smallest window that the system has.
+    /// Requests a large file and receives it byte by byte, with the smallest receive window of the system.
     case readers
-    /// Sends part of a request and closes its half of the connection, again and again.
+    /// Repeatedly sends part of a request and closes its sending side.
     case halfClosed
-    /// Resets its connection: before, in and behind the head, in a body, in a download; again and again.
+    /// Repeatedly resets its connection: before, within and after the head, within a body, within a download.
     case resets
   }
 
   let kind: Kind
-  /// How often it was connected, and how often that failed.
+  /// The number of connections, and of failures to connect.
   private(set) var begun = 0
   private(set) var refused = 0
   private let number: Int
@@ -35,7 +35,7 @@ final class SlowClient {
     self.port = port
     self.upload = upload
     self.download = download
-    // Not all of a kind are in the same state at once.
+    // Distributes the clients of a kind over its states.
     turn = number
   }
 
@@ -47,7 +47,7 @@ final class SlowClient {
     descriptor = -1
   }
 
-  /// Begins anew; one that is not let in tries again when it acts.
+  /// Opens a new connection. If the server refuses it, the next call of ``act()`` tries again.
   func begin() {
     leave()
     do {
@@ -77,7 +77,7 @@ final class SlowClient {
     }
   }
 
-  /// What it does once a second. One that the server has let go comes back.
+  /// Performs the step that is due each second. Reconnects if the server has closed the connection.
   func act() {
     switch kind {
     case .heads, .bodies:

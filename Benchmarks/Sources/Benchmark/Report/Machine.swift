@@ -1,6 +1,6 @@
 import Foundation
 
-/// What it was measured on, and with which versions.
+/// The machine and the versions of the programs.
 struct Machine: Codable {
   var processor: String
   var cores: Int
@@ -40,7 +40,7 @@ struct Machine: Codable {
       versions.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", "),
       cores > 1
         ? "Every server has core 0 to itself, the load generator core 1; those in Swift are built with -O and a static standard library."
-        : "Server and load generator share the one core: the figures say little.",
+        : "Server and load generator share one core, so the results are not meaningful.",
     ]
   }
 
@@ -50,7 +50,7 @@ struct Machine: Codable {
       .map(String.init) ?? ""
   }
 
-  /// What a program prints; `nil` where there is none.
+  /// The output of a program; `nil` if it cannot be started.
   private static func output(_ words: [String]) -> String? {
     let log = FileManager.default.temporaryDirectory.appending(path: "version-\(UUID().uuidString)")
     defer { do { try FileManager.default.removeItem(at: log) } catch {} }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What is measured.
+/// A measured quantity.
 enum Metric: String, Codable {
   case requestsPerSecond = "requests/s"
   case p99 = "p99, ms"
@@ -14,7 +14,7 @@ enum Metric: String, Codable {
   case seconds = "s"
   case megabytes = "MB"
   case flushesPerUpload = "flushes/upload"
-  /// How busy the generator's core was, from 0 to 1.
+  /// The load of the generator's core, 0 to 1.
   case generatorLoad = "generator"
 
   var moreIsBetter: Bool { self == .requestsPerSecond || self == .megabytesPerSecond }

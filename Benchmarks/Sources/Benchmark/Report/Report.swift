@@ -1,10 +1,10 @@
 import Foundation
 
-/// Everything that was measured.
+/// All results.
 struct Report: Codable {
   var machine: Machine
   var rows: [Row] = []
-  /// What could not be measured, and why.
+  /// The measurements that failed, and the reasons.
   var failures: [String] = []
 
   var json: Data {
@@ -15,10 +15,10 @@ struct Report: Codable {
     }
   }
 
-  /// Whether every target was met and everything measured.
+  /// The number of targets that were missed.
   var unmet: Int { rows.reduce(0) { sum, row in sum + Peer.allCases.count { row.isMet($0) == false } } }
 
-  /// The report in the words of its table.
+  /// The report in JSON, with the columns of the table.
   private struct Document: Encodable {
     struct Line: Encodable {
       struct Comparison: Encodable {

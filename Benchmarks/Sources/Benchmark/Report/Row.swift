@@ -1,6 +1,6 @@
-/// One line of the table: a metric of one kind of work, for everybody who did it.
+/// A line of the table: a metric of one kind of work, for each contestant.
 struct Row: Codable {
-  /// A bound on the ratio of ours to a peer's.
+  /// A bound on the ratio of our value to a peer's.
   struct Target: Codable {
     var peer: Peer
     var bound: Double
@@ -8,12 +8,12 @@ struct Row: Codable {
 
   var work: String
   var metric: Metric
-  /// Whose ratio to the others is judged.
+  /// The name of our contestant.
   var ours: String
-  /// The medians, by name.
+  /// The medians, by contestant.
   var values: [String: Double]
   var targets: [Target]
-  /// Who was so fast that the load generator's core was the limit: there, processor time tells more.
+  /// The contestants whose result was limited by the load generator's core. Their processor time is more meaningful.
   var limited: [String]
 
   init(
@@ -33,7 +33,7 @@ struct Row: Codable {
     return metric.moreIsBetter ? values.max() : values.min()
   }
 
-  /// Ours divided by the peer's.
+  /// Our value divided by the peer's.
   func ratio(to peer: Peer) -> Double? {
     guard let ours = values[ours], let theirs = value(of: peer), theirs > 0 else { return nil }
     return ours / theirs
@@ -41,31 +41,31 @@ struct Row: Codable {
 
   func bound(for peer: Peer) -> Double? { targets.first { $0.peer == peer }?.bound }
 
-  /// Whether the target is met; `nil` where there is none, or nothing to judge by.
+  /// Whether the target is met; `nil` if there is no target or no result.
   func isMet(_ peer: Peer) -> Bool? {
     guard let bound = bound(for: peer), let ratio = ratio(to: peer) else { return nil }
     return metric.moreIsBetter ? ratio >= bound : ratio <= bound
   }
 }
 
-/// What ours is held against.
+/// The contestants that ours is compared with.
 enum Peer: String, CaseIterable, Codable {
-  /// In the better of its two configurations.
+  /// The better of its two configurations.
   case nginx
   case hummingbird = "Hummingbird"
   case flyingFox = "FlyingFox"
-  /// The engine without hashing, checking and flushing.
+  /// The engine without hashing, checking and synchronizing.
   case unsynced = "ours, unsynced"
-  /// The same server while nobody holds it up.
+  /// The same server without slow clients.
   case idle = "ours, idle"
-  /// Hummingbird hashing and flushing too.
+  /// Hummingbird with hashing and synchronizing.
   case doingTheSame = "Hummingbird, the same"
 
   case infoZip = "Info-ZIP"
   case python = "Python"
   case bsdtar
 
-  /// Whose values are taken, and of several the best.
+  /// The names of the contestants whose values are used. Of several values the best is used.
   var names: [String] {
     switch self {
     case .nginx: [Contestant.nginx.name, Contestant.nginxPush.name]

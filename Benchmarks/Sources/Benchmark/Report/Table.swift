@@ -6,9 +6,9 @@ struct Table {
     var lines = report.machine.lines
     lines += [
       "Medians; ours : theirs, the target in brackets, ✓ met, ✗ not met. nginx: the better of tcp_nopush on and off.",
-      "* the load generator's core was the limit; there, processor time tells more.",
+      "* limited by the load generator's core; compare the processor time instead.",
       "Small GET: 1 KB from memory everywhere (nginx: return). Downloads: files, by snapshot serve through its API.",
-      "As shipped: hashed, checked, flushed, indexed; everybody else's uploads are only written.",
+      "As shipped: hashed, checked, synchronized, indexed; the peers only write the uploads.",
     ]
     lines.append("")
     let heads = [
@@ -58,7 +58,7 @@ struct Table {
   private static func line(_ cells: [String], _ widths: [Int]) -> String {
     zip(cells, widths).enumerated().map { index, cell in
       let room = String(repeating: " ", count: cell.1 - cell.0.count)
-      // Words to the left, numbers to the right.
+      // Text is aligned to the left, numbers to the right.
       return index < 2 || index > 5 ? cell.0 + room : room + cell.0
     }.joined(separator: "  ")
   }

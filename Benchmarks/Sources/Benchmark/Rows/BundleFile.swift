@@ -1,24 +1,24 @@
 import Crypto
 import Foundation
 
-/// A bundle that is uploaded and downloaded; the peers take it for any file.
+/// A bundle to upload and download. The peers treat it as an ordinary file.
 final class BundleFile {
   let name: String
   let payload: Payload
   let path: String
-  /// What a client of ours sends along, so that damage on the way is found.
+  /// The `Repr-Digest` field that our client sends to detect corruption.
   let digestField: String
-  /// The UUID under which `snapshot serve` has it, once it does.
+  /// The UUID in `snapshot serve`, after the upload.
   var id = ""
 
-  /// Packs one: JSON where it is small, what doesn't shrink where it is large.
+  /// Packs a bundle: JSON text if it is small, incompressible data if it is large.
   init(_ name: String, size: Int, in folder: String, _ tools: Tools) throws {
     self.name = name
     path = "\(folder)/\(name)"
     let source = "\(path)-files"
     try FileManager.default.createDirectory(atPath: source, withIntermediateDirectories: true)
     if size < 10_000_000 {
-      // So much shrinks to about `size`.
+      // This amount of text compresses to about `size` bytes.
       let text = JSONText(seed: UInt64(size)).make(size * 37 / 10)
       let pieces = max(1, size / 25_000)
       for index in 0..<pieces {
@@ -35,7 +35,7 @@ final class BundleFile {
     digestField = "Repr-Digest: sha-256=:\(digest):\r\n"
   }
 
-  /// Puts it where the server gives it out from.
+  /// Adds the bundle to the files that the server offers for download.
   func publish(on server: Server) throws {
     guard server.contestant == .serve else {
       return try FileManager.default.copyItem(atPath: path, toPath: "\(server.folder)/files/\(name)")

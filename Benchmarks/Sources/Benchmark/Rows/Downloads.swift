@@ -1,4 +1,4 @@
-/// Files, whole; from `snapshot serve` by way of the API.
+/// Downloads of whole files; from `snapshot serve` through its API.
 extension Bench {
   mutating func measureDownloads() throws {
     let servers = start([.engine, .serve, .nginx, .nginxPush, .hummingbird, .flyingFox])

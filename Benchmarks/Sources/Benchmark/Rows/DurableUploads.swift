@@ -1,6 +1,6 @@
 import Foundation
 
-/// What group commit does: uploads a second, and flushes for each, against the number of clients.
+/// The effect of group commit: uploads per second and flushes per upload, by the number of clients.
 extension Bench {
   mutating func measureDurableUploads() throws {
     let counter = try FlushCount("\(options.work)/flushes")
@@ -33,7 +33,7 @@ extension Bench {
   }
 }
 
-/// Eight bytes shared with the library that counts.
+/// A counter of eight bytes in memory shared with the library that counts.
 final class FlushCount {
   let path: String
   private let memory: UnsafeMutablePointer<Int>

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The same text on every machine, that shrinks as answers of an API do.
+/// Reproducible text that compresses about as well as the responses of an API.
 struct JSONText {
   private var state: UInt64
   private static let words = [
@@ -10,7 +10,7 @@ struct JSONText {
 
   init(seed: UInt64) { state = seed &+ 0x9E37_79B9_7F4A_7C15 }
 
-  /// `count` bytes of text.
+  /// Returns `count` bytes of text.
   func make(_ count: Int) -> [UInt8] {
     var generator = self
     var text: [UInt8] = []
@@ -29,7 +29,7 @@ struct JSONText {
     return Array(text[..<count])
   }
 
-  /// `count` bytes that don't shrink.
+  /// Returns `count` incompressible bytes.
   func makeNoise(_ count: Int) -> Data {
     var generator = self
     var words = [UInt64](repeating: 0, count: (count + 7) / 8)

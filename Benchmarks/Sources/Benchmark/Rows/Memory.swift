@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a server holds while a thousand clients do nothing, and at most while sixteen large uploads come in.
+/// The memory of a server with a thousand idle clients, and its maximum during sixteen large uploads.
 extension Bench {
   mutating func measureMemory() throws {
     let contestants: [Contestant] = [.engine, .serve, .nginx, .hummingbird, .flyingFox]

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Small requests while eight uploads of a megabyte run.
+/// Small requests during eight uploads of one megabyte.
 extension Bench {
   mutating func measureMixedLoad() throws {
     let servers = start([.engine, .serve, .nginx, .nginxPush, .hummingbird])

@@ -1,4 +1,4 @@
-/// Small requests while five thousand clients do their worst, against the same requests while there are none.
+/// Small requests while there are five thousand slow clients, compared with the same requests without them.
 extension Bench {
   mutating func measureSlowClients() throws {
     let large = try bundle("100MB", 100_000_000)
@@ -9,7 +9,7 @@ extension Bench {
       try small.publish(on: server)
       let probe = Work(
         16, .get(ours == .serve ? "/v1/snapshots/\(small.id)" : "/small", expecting: nil))
-      // Unlike all others of the server's.
+      // Distinct from all other numbers of the server.
       var uploads = 1_000_000
       let work = "small GET, 16 connections beside \(crowdName)"
       let bench = self
@@ -40,7 +40,8 @@ extension Bench {
     return options.slow.map { "\(each) slow clients (\($0))" }.joined(separator: ", ")
   }
 
-  /// Measured from when all of the crowd are there and have acted once, or those who were there before have gone.
+  /// Measures the 99th percentile, after all slow clients have connected and acted once, or after earlier ones are
+  /// gone.
   private func p99(of probe: Work, on server: Server, beside crowd: SlowCrowd? = nil) throws -> Double {
     crowd?.begin(at: Clock.now)
     _ = try server.run([probe], seconds: crowd == nil ? 0.5 : 1.2, beside: crowd)
@@ -49,7 +50,7 @@ extension Bench {
     if let crowd {
       note("    \(crowd.summary)")
       let diligence = crowd.diligence(at: Clock.now)
-      guard diligence > 0.95 else { throw Failure("the crowd did \(diligence) of what it was to do") }
+      guard diligence > 0.95 else { throw Failure("the slow clients did only \(diligence) of their actions") }
     }
     return load.milliseconds(percentile: 0.99)
   }

@@ -1,4 +1,4 @@
-/// A kilobyte from memory, over kept connections.
+/// Requests for 1 KB from memory, over persistent connections.
 extension Bench {
   mutating func measureSmallRequests() throws {
     let servers = start([.engine, .nginx, .nginxPush, .hummingbird, .flyingFox, .serve])
@@ -9,7 +9,7 @@ extension Bench {
       let work = "small GET, \(connections) connections"
       let seconds = effort.seconds
       let results = race(work, servers) { server in
-        // `snapshot serve` has no such answer: it reads a record, about as long, from its disk.
+        // `snapshot serve` has no such resource. It reads a record of about the same length from the disk.
         let exchange: Exchange =
           server.contestant == .serve
           ? .get("/v1/snapshots/\(bundle.id)", expecting: nil) : .get("/small", expecting: answer)

@@ -1,4 +1,4 @@
-/// From exec to the first 200.
+/// The time from exec to the first response with status 200.
 extension Bench {
   mutating func measureStartUp() throws {
     var times: [Contestant: [Double]] = [:]

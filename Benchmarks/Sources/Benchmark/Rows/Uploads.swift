@@ -1,7 +1,7 @@
 import Foundation
 
-/// Bodies into files: by everybody without hashing or flushing, and by `snapshot serve` as it is shipped, hashed,
-/// checked, flushed and indexed.
+/// Uploads into files: without hashing or synchronizing by all contestants, and as shipped by `snapshot serve`, which
+/// hashes, checks, synchronizes and indexes them.
 extension Bench {
   mutating func measureUploads() throws {
     let servers = start([.engine, .serve, .nginx, .nginxPush, .hummingbird, .flyingFox, .hummingbirdDurable])
@@ -11,7 +11,7 @@ extension Bench {
       let bundle = try bundle(name, size)
       let work = "upload \(name), \(connections) connections"
       let seconds = effort.seconds
-      // About a gigabyte at most, so that the disk is not what is measured.
+      // At most about a gigabyte, so that the result does not depend on the disk.
       let limit = max(connections, 1_000_000_000 / size)
       let results = race(work, servers) { server in
         if server.contestant == .serve { try server.restart() }
@@ -22,7 +22,7 @@ extension Bench {
           isWarmedUp: false)
         if server.contestant != .serve {
           try Self.check(server, first..<server.nextNumber, bundle)
-          // Many files that were just removed make a file system slow at making new ones: small ones stay to the end.
+          // A file system can be slow at creating files after many were removed, so small ones are kept to the end.
           if size >= 1_000_000 { try server.clearUploads() }
         }
         return [
@@ -42,7 +42,7 @@ extension Bench {
     }
   }
 
-  /// Looks at one in sixteen of the files that were taken in, byte for byte.
+  /// Compares one of sixteen uploaded files byte for byte.
   private static func check(_ server: Server, _ numbers: Range<Int>, _ bundle: BundleFile) throws {
     for number in numbers where number % 16 == 0 {
       let data = try Data(
@@ -50,7 +50,7 @@ extension Bench {
       let isSame = data.withUnsafeBytes {
         $0.count == bundle.payload.count && bundle.payload.holds($0, at: 0)
       }
-      guard isSame else { throw Failure("what was taken in as \(number) differs") }
+      guard isSame else { throw Failure("the uploaded file \(number) differs") }
     }
   }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// 500 files of JSON, 60 MB, at level 6, by `snapshot pack` (which hashes them too) and by others, on all cores.
+/// Packs 500 files of JSON, 60 MB, at level 6: by `snapshot pack`, which also hashes them, and by others, on all cores.
 extension Bench {
   mutating func measureZip() throws {
     let folder = "\(options.work)/json"
@@ -35,7 +35,7 @@ extension Bench {
     try FileManager.default.removeItem(atPath: folder)
   }
 
-  /// One core or all: the same snapshot gives the same bytes.
+  /// Checks that one core and all cores produce the same bytes.
   private func checkThatCoresDoNotMatter(_ folder: String) throws {
     let (first, unpacked) = ("\(options.work)/first.zip", "\(options.work)/unpacked")
     let log = "\(options.work)/zip.log"
@@ -49,6 +49,8 @@ extension Bench {
         Launch(options.tools.snapshot, ["pack", unpacked, "--output", archive]), core: core, log: log)
       archives.append(try Data(contentsOf: URL(filePath: archive)))
     }
-    guard archives[0] == archives[1] else { throw Failure("one core makes another archive than all") }
+    guard archives[0] == archives[1] else {
+      throw Failure("the archive of one core differs from that of all cores")
+    }
   }
 }

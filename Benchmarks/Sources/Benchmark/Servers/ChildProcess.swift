@@ -1,15 +1,16 @@
 import Foundation
 
-/// A program that was started, and what it has used.
+/// A child process, and the resources that it has used.
 final class ChildProcess {
   let program: String
   let id: pid_t
   private var hasEnded = false
   private static let ticks = Double(sysconf(Int32(_SC_CLK_TCK)))
 
+  /// Starts a program.
   /// - Parameters:
-  ///   - core: where it runs; negative for all.
-  ///   - log: the file that its output goes to.
+  ///   - core: the core that it runs on; negative for all cores.
+  ///   - log: the file for its output.
   init(_ launch: Launch, core: Int32, log: String = "/dev/null") throws {
     program = launch.program
     let environment = ProcessInfo.processInfo.environment.merging(launch.environment) { $1 }
@@ -27,12 +28,12 @@ final class ChildProcess {
     let result = posix_spawnp(&id, launch.program, &actions, nil, words, variables)
     Cores.bind(to: Cores.generator)
     guard result == 0 else {
-      throw Failure("can't start \(launch.program): \(String(cString: strerror(result)))")
+      throw Failure("cannot start \(launch.program): \(String(cString: strerror(result)))")
     }
     self.id = id
   }
 
-  /// Runs a program on all cores to its end, and answers how many seconds it took; one that fails is an error.
+  /// Runs a program on all cores, waits for its end, and returns the time in seconds. Throws if the program fails.
   static func run(_ launch: Launch, core: Int32 = Cores.all, log: String = "/dev/null") throws -> Double {
     let start = Clock.now
     let process = try ChildProcess(launch, core: core, log: log)
@@ -61,7 +62,7 @@ final class ChildProcess {
     hasEnded = true
   }
 
-  /// Processor time of it and its children, in seconds.
+  /// The processor time of the process and its children, in seconds.
   var cpuSeconds: Double {
     family.reduce(0) { sum, id in
       let fields = text("/proc/\(id)/stat").split(separator: ")").last?.split(separator: " ") ?? []
@@ -72,9 +73,9 @@ final class ChildProcess {
     }
   }
 
-  /// Resident memory of the largest of it and its children (nginx's master does no work), in bytes.
+  /// The largest resident memory of the process and its children, in bytes. The master of nginx does no work.
   var residentBytes: Int { status("VmRSS:") }
-  /// The most that ``residentBytes`` has been.
+  /// The maximum of ``residentBytes`` so far.
   var peakResidentBytes: Int { status("VmHWM:") }
 
   private func status(_ key: String) -> Int {

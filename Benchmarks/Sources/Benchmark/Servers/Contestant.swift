@@ -1,6 +1,6 @@
-/// A server that takes part.
+/// A server in the comparison.
 enum Contestant: String, CaseIterable, Codable {
-  /// `HTTPEngine` alone, in `EngineServer`.
+  /// Only `HTTPEngine`, in `EngineServer`.
   case engine
   /// The product: `snapshot serve`.
   case serve
@@ -9,7 +9,7 @@ enum Contestant: String, CaseIterable, Codable {
   case nginxPush
   case hummingbird
   case flyingFox
-  /// Hummingbird hashing and flushing what it takes in.
+  /// Hummingbird that hashes and synchronizes uploads.
   case hummingbirdDurable
 
   var name: String {
@@ -24,7 +24,7 @@ enum Contestant: String, CaseIterable, Codable {
     }
   }
 
-  /// How it is started, to listen at `port` over `folder`, which holds `files/` and `uploads/`.
+  /// The command that starts the server at `port` with `folder`, which contains `files/` and `uploads/`.
   func launch(_ tools: Tools, port: UInt16, folder: String) throws -> Launch {
     switch self {
     case .engine: Launch("\(tools.peers)/EngineServer", ["\(port)", folder])
@@ -40,15 +40,15 @@ enum Contestant: String, CaseIterable, Codable {
     case .serve:
       Launch(
         tools.snapshot, ["serve", "--port", "\(port)", "--storage", "\(folder)/storage"],
-        // As quiet as its peers, and with as many loops as it gets cores.
+        // Logs as little as its peers, and has as many event loops as cores.
         ["SNAPSHOT_SERVER_LOG_LEVEL": "warning", "SNAPSHOT_SERVER_EVENT_LOOPS": "1"])
     }
   }
 
-  /// What it answers 200 to as soon as it serves.
+  /// A path that returns 200 as soon as the server is ready.
   var probe: String { self == .serve ? "/healthz" : "/small" }
 
-  /// Takes a bundle in.
+  /// A request that uploads a bundle.
   func upload(_ number: Int, _ bundle: BundleFile) -> Exchange {
     switch self {
     case .serve:
@@ -58,14 +58,14 @@ enum Contestant: String, CaseIterable, Codable {
     }
   }
 
-  /// Gives a bundle out.
+  /// A request that downloads a bundle.
   func download(_ bundle: BundleFile) -> Exchange {
     .get(
       self == .serve ? "/v1/snapshots/\(bundle.id).zip" : "/files/\(bundle.name)", expecting: bundle.payload)
   }
 }
 
-/// A program, its arguments, and what is added to its environment.
+/// A program, its arguments, and additional environment variables.
 struct Launch {
   var program: String
   var arguments: [String]
@@ -78,7 +78,7 @@ struct Launch {
   }
 }
 
-/// Where the programs are.
+/// The paths of the programs.
 struct Tools {
   /// The folder of the peers' binaries.
   var peers: String

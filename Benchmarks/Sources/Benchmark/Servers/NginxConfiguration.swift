@@ -1,13 +1,13 @@
 import Foundation
 
-/// nginx with one worker and without a log, doing the same work.
+/// The configuration of nginx with one worker and without a log, for the same work.
 struct NginxConfiguration {
   var port: UInt16
   var folder: String
   /// `tcp_nopush`.
   var push: Bool
 
-  /// Writes it to `folder`, and answers where.
+  /// Writes the file to `folder`, and returns its path.
   func write() throws -> String {
     let path = "\(folder)/nginx-\(push ? "push" : "plain").conf"
     try Data(text.utf8).write(to: URL(filePath: path))

@@ -1,15 +1,15 @@
 import CBenchmark
 import Foundation
 
-/// A contestant that runs, on a core of its own, over a folder of its own.
+/// A running contestant, on a core and with a folder of its own.
 final class Server {
   let contestant: Contestant
   let port: UInt16
   let folder: String
   private(set) var process: ChildProcess
-  /// From exec to the first 200, in seconds.
+  /// The time from exec to the first response with status 200, in seconds.
   let startUp: Double
-  /// The number of the next exchange, over all runs.
+  /// The number of the next exchange, counted over all runs.
   var nextNumber = 0
   private let launch: Launch
 
@@ -31,12 +31,14 @@ final class Server {
 
   deinit {
     process.stop()
-    do { try FileManager.default.removeItem(atPath: folder) } catch { print("left behind: \(error)") }
+    do { try FileManager.default.removeItem(atPath: folder) } catch {
+      print("cannot remove the folder: \(error)")
+    }
   }
 
-  /// Starts anew with nothing uploaded, so that what is still checked in the background is in nobody's way.
+  /// Restarts the server without uploaded files, so that checks in the background do not affect later measurements.
   ///
-  /// What was uploaded stays to the end: a file system that has just lost many files may be slow at making new ones.
+  /// Uploaded files are kept to the end, because a file system can be slow at creating files after many were removed.
   func restart() throws {
     process.stop()
     try FileManager.default.moveItem(atPath: uploads, toPath: "\(folder)/former-\(nextNumber)")
@@ -58,10 +60,10 @@ final class Server {
     return (process, Double(Clock.now - start) / 1e9)
   }
 
-  /// Runs `works` against it, and tells what it took of the processor.
+  /// Runs `works` against the server, and measures the server's processor time.
   /// - Parameters:
-  ///   - isWarmedUp: whether every connection has one exchange before the clock runs.
-  ///   - crowd: acts meanwhile.
+  ///   - isWarmedUp: whether every connection performs one exchange before the measurement.
+  ///   - crowd: slow clients that act meanwhile.
   func run(
     _ works: [Work], seconds: Double, limit: Int = .max, isWarmedUp: Bool = true,
     beside crowd: SlowCrowd? = nil
@@ -77,7 +79,7 @@ final class Server {
 
   private var uploads: String { contestant == .serve ? "\(folder)/storage" : "\(folder)/uploads" }
 
-  /// Removes what was uploaded so far.
+  /// Removes the uploaded files.
   func clearUploads() throws {
     for name in try FileManager.default.contentsOfDirectory(atPath: uploads) {
       try FileManager.default.removeItem(atPath: "\(uploads)/\(name)")
@@ -87,7 +89,7 @@ final class Server {
   private static func waitUntilReady(port: UInt16, _ path: String, _ process: ChildProcess) throws {
     let deadline = Clock.now + 20_000_000_000
     while Clock.now < deadline {
-      guard process.isRunning else { throw Failure("\(process.program) ended at once") }
+      guard process.isRunning else { throw Failure("\(process.program) ended immediately") }
       do {
         let generator = try LoadGenerator(port: port, [Work(1, .get(path, expecting: nil))])
         _ = try generator.run(seconds: 0)

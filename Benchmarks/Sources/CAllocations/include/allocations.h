@@ -1,2 +1,2 @@
-/// How often this process has asked for memory; -1 where that can't be counted.
+/// The number of allocations by this process; -1 if they cannot be counted.
 long allocation_count(void);

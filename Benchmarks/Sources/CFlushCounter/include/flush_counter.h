@@ -1,1 +1,1 @@
-/* Loaded before a server (LD_PRELOAD), counts what waits for the disk into the file that FLUSH_COUNT names. */
+/* Counts the calls that wait for the disk, in the file FLUSH_COUNT. Load it into a server with LD_PRELOAD. */

@@ -2,28 +2,28 @@ public import Foundation
 public import SnapshotFormat
 import SystemIO
 
-/// The data of an app's container, to be put in place before the app looks at it: out of an `.xcappdata` bundle, as
-/// Xcode saves it from a device, or out of a snapshot that was attached to a bug report.
+/// The data of an app's container, which can be copied into place before the app reads it. The source is an
+/// `.xcappdata` bundle, as Xcode downloads it from a device, or a snapshot that is attached to a bug report.
 ///
-/// All calls block: call them at the launch, before anything reads a file or a default.
+/// All methods block: call them at launch, before anything reads a file or a default.
 ///
 ///     try AppData.preload(bundle, into: .homeDirectory, when: .debugBuild && .fastlaneSnapshot)
 public struct AppData: Sendable {
   /// The folders and files, sorted by the bytes of their paths.
   public var entries: [ContainerEntry] { tree.entries }
-  /// What is in the source and is never copied: Finder's `.DS_Store`, the system's note of whose container it is
-  /// (`.com.apple.mobile_container_manager.metadata.plist`), and what a copy that was killed left behind.
+  /// The items in the source that are never copied: Finder's `.DS_Store`, the system's container metadata
+  /// (`.com.apple.mobile_container_manager.metadata.plist`), and temporary files of an interrupted copy.
   public var passedOver: [String] { tree.passedOver }
 
   let tree: ContainerTree
 
-  /// The extension of the bundles that Xcode saves.
+  /// The extension of the bundles that Xcode downloads.
   public static let bundleExtension = "xcappdata"
 
-  /// Opens what lies at `url` and lists it: an `.xcappdata` bundle, or any folder that holds a folder `AppData`; a
-  /// snapshot's zip, whose structure is checked; or a snapshot's folder.
+  /// Opens the source at `url` and lists its contents. The source is an `.xcappdata` bundle or another folder that
+  /// contains a folder `AppData`, a snapshot's zip, whose structure is validated, or a snapshot's folder.
   ///
-  /// Links, devices, names that are not UTF-8, and whatever is over a limit, are refused here.
+  /// Throws if the source contains links, devices or names that are not UTF-8, or exceeds a limit.
   public init(contentsOf url: URL, limits: ContainerLimits = .default) throws(AppDataError) {
     let path = url.resolvingSymlinksInPath().path
     if Folder.isRegularFile(path) {
@@ -48,16 +48,16 @@ public struct AppData: Sendable {
     tree = try ContainerTree(folder, limits: limits)
   }
 
-  /// Copies everything into the container at `container`, which is made if it is missing.
+  /// Copies all folders and files into the container at `container`, which is created if it is missing.
   ///
-  /// First the source and the destination are looked at, and nothing is written if something is in the way: a link
-  /// (never followed, never replaced), a folder where a file has to go, a file where a folder has to. Then missing
-  /// folders are made, and files are written beside their places and renamed: whoever looks, or kills the process,
-  /// finds each file old or new, never half; one that stood there before survives a power cut as well. Files that
-  /// are the same already are left alone, and so is everything that the source does not have. An error in the
-  /// middle names the file; those before it are in place.
+  /// The source and the destination are checked first. Nothing is written if there is a conflict: a link (links are
+  /// never followed or replaced), a folder at the path of a file, or a file at the path of a folder. Then missing
+  /// folders are created, and each file is written to a temporary file in the same folder and renamed. A reader, even
+  /// after a crash, gets the old or the new file, never a partial one; the replacement of an existing file is also safe
+  /// against a power failure. Unchanged files, and files that are not in the source, are not touched. If an error
+  /// occurs during the copy, it contains the path of the file; the files before it are already in place.
   ///
-  /// A file keeps the permissions of the one that it replaces; whether the owner may run it comes from the source.
+  /// A replaced file keeps its permissions, except that the source determines whether it is executable.
   @discardableResult
   public func copy(into container: URL) throws(AppDataError) -> PreloadReport {
     try tree.checkIsOutside(container.path)
@@ -68,9 +68,9 @@ public struct AppData: Sendable {
     return try ContainerCopy(tree, to: root).run()
   }
 
-  /// Copies what lies at `source` into the container at `container` if `condition` holds, else does nothing and says
-  /// so. `source` is asked for only then, since a product for users does not hold it.
-  /// - Throws: ``AppDataError``; where the condition holds and `source` is `nil` it is `notAppData`.
+  /// Copies the data at `source` into the container at `container` if `condition` is true, and otherwise does nothing.
+  /// `source` is evaluated only if the condition is true, because release builds do not contain it.
+  /// - Throws: ``AppDataError``; `notAppData` if the condition is true and `source` is `nil`.
   @discardableResult
   public static func preload(
     _ source: @autoclosure () -> URL?, into container: URL, when condition: PreloadCondition,

@@ -2,28 +2,29 @@ public import Foundation
 public import SnapshotFormat
 import SystemIO
 
-/// An `.xcappdata` bundle that a build phase copies into an app's product, or keeps out of it.
+/// An `.xcappdata` bundle that a build phase copies into an app's product or removes from it.
 ///
-/// What is embedded is the same as the bundle, file by file; a build that has nothing to change changes nothing.
+/// The embedded bundle is an exact copy of the source. A build without changes writes nothing.
 public struct AppDataEmbedding: Sendable {
-  /// What was done.
+  /// The result of an update.
   public enum Outcome: Sendable, Hashable {
     /// The bundle is in the product.
     case embedded(PreloadReport)
-    /// It was there from an earlier build, and is no longer.
+    /// The product contained the bundle of an earlier build, which was removed.
     case removed
-    /// It was not there, and is not.
+    /// The product did not contain the bundle.
     case absent
   }
 
-  /// The bundle.
+  /// The source bundle.
   public let bundle: URL
-  /// The folder in the product that holds its resources.
+  /// The folder of resources in the product.
   public let resources: URL
-  /// Where the bundle lies in the product.
+  /// The path of the bundle in the product.
   public var destination: URL { resources.appending(path: bundle.lastPathComponent) }
 
-  /// Names both; `nil` where the bundle's name does not end in `.xcappdata`, so that nothing else is ever removed.
+  /// Creates an embedding. Returns `nil` if the bundle's name does not end in `.xcappdata`, so that no other folder can
+  /// be removed.
   public init?(bundle: URL, resources: URL) {
     guard bundle.pathExtension == AppData.bundleExtension,
       !bundle.deletingPathExtension().lastPathComponent.isEmpty
@@ -32,14 +33,14 @@ public struct AppDataEmbedding: Sendable {
     self.resources = resources
   }
 
-  /// Brings the product into the state that is wanted: with the bundle, or without it, and without the one that an
-  /// earlier build left there. Without, the bundle itself need not exist.
+  /// Copies the bundle into the product, or removes the copy of an earlier build. For a removal, the source bundle does
+  /// not have to exist.
   public func update(isWanted: Bool, limits: ContainerLimits = .default) throws(AppDataError) -> Outcome {
     isWanted ? .embedded(try embed(limits)) : try remove()
   }
 
   private func embed(_ limits: ContainerLimits) throws(AppDataError) -> PreloadReport {
-    // What can't be preloaded is found at the build, not at the launch.
+    // Finds a bundle that can't be preloaded at build time instead of at launch.
     _ = try AppData(contentsOf: bundle, limits: limits)
     let name = bundle.lastPathComponent
     let source = try AppDataError.disk("") { () throws(SystemError) in try OpenFolder(bundle.path) }
@@ -76,9 +77,9 @@ public struct AppDataEmbedding: Sendable {
   }
 }
 
-/// Removes what a former copy has and the source has not, or has as something else.
+/// Removes items of an earlier copy that are not in the source, or are of another kind there.
 private struct Pruning {
-  /// By the bytes of the paths: two paths that Swift takes for equal may lie side by side on Linux.
+  /// Keyed by the bytes of the paths: on Linux, two different paths can be equal as Swift strings.
   private let isFolder: [[UInt8]: Bool]
 
   init(_ tree: ContainerTree) {

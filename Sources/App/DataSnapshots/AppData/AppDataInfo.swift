@@ -2,20 +2,20 @@ public import Foundation
 public import SnapshotFormat
 import SystemIO
 
-/// What `AppDataInfo.plist`, beside the container in an `.xcappdata` bundle, says of the app that the data is from.
-/// Xcode writes it; a bundle that was made by hand may do without, and each key may be missing.
+/// The app that the data belongs to, from `AppDataInfo.plist` beside the container in an `.xcappdata` bundle. Xcode
+/// writes the file; the file and each of its keys are optional.
 public struct AppDataInfo: Sendable, Hashable {
   /// The app's bundle identifier, such as `com.example.news`.
   public var identifier: String?
-  /// The version that people see.
+  /// The version that users see.
   public var version: String?
-  /// The build's number.
+  /// The build number.
   public var build: String?
 
-  /// The most bytes that the file may have.
+  /// The maximum size of the file in bytes.
   public static let sizeLimit = 1 << 20
 
-  /// Reads the file in the bundle at `bundle`; all is `nil` where there is none.
+  /// Reads the file in the bundle at `bundle`. If there is none, all properties are `nil`.
   public init(bundle: URL) throws(AppDataError) {
     let name = "AppDataInfo.plist"
     let bytes: [UInt8]
@@ -35,7 +35,7 @@ public struct AppDataInfo: Sendable, Hashable {
     do {
       keys = try PropertyListDecoder().decode(Keys.self, from: Data(bytes))
     } catch {
-      throw .infoMalformed("it is no property list of the kind that Xcode writes")
+      throw .infoMalformed("it is not a property list with the expected types")
     }
     (identifier, version, build) = (keys.identifier, keys.version, keys.build)
   }
@@ -54,14 +54,15 @@ public struct AppDataInfo: Sendable, Hashable {
 }
 
 extension AppData {
-  /// Makes a snapshot of the `.xcappdata` bundle at `bundle`: its container becomes the snapshot's `app-data/`. It is
-  /// written as ``SnapshotFormat/SnapshotBundle/pack(folder:to:)`` writes one, and read back whole.
+  /// Makes a snapshot of the `.xcappdata` bundle at `bundle`: its container becomes the snapshot's `app-data/`. The
+  /// snapshot is written and verified as by ``SnapshotFormat/SnapshotBundle/pack(folder:to:)``.
   ///
-  /// The app is taken from `AppDataInfo.plist`, or named after the bundle where that says nothing. Which device the
-  /// data is from is not known there; `device` is the one that packs.
+  /// The application is taken from `AppDataInfo.plist`, or named after the bundle if the file has no identifier. The
+  /// bundle does not contain the original device; `device` is by default the one that runs this code.
   public static func makeSnapshot(
     of bundle: URL, id: SnapshotID = SnapshotID(), report: ReportID? = nil, createdAt: Date = Date(),
-    device: Manifest.Device = .current, limits: ContainerLimits = .default, to zip: URL
+    device: Manifest.Device = .current, note: String? = nil, fields: [String: String] = [:],
+    limits: ContainerLimits = .default, to zip: URL
   ) throws(AppDataError) -> SnapshotBundle.Packed {
     let container = bundle.appending(path: "AppData")
     guard Folder.isFolder(container.path) else { throw .notAppData(bundle.path) }
@@ -70,7 +71,8 @@ extension AppData {
     let application = Manifest.Application(
       identifier: info.identifier ?? name, version: info.version ?? "-", build: info.build ?? "-")
     let manifest = Manifest(
-      id: id, createdAt: createdAt, application: application, device: device, report: report)
+      id: id, createdAt: createdAt, application: application, device: device, report: report, note: note,
+      fields: fields)
     return try SnapshotBundle.pack(container: container, describedBy: manifest, limits: limits, to: zip)
   }
 }

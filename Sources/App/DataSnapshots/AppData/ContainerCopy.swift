@@ -1,11 +1,11 @@
 import SnapshotFormat
 import SystemIO
 
-/// Puts a tree in place below an open folder.
+/// Copies a tree into an open folder.
 struct ContainerCopy {
   private let tree: ContainerTree
   private let root: OpenFolder
-  /// Whether the destination's disk tells `a` from `A`; `nil` to find out.
+  /// Whether the destination's file system distinguishes `a` from `A`; `nil` to detect it.
   private let isCaseSensitive: Bool?
 
   init(_ tree: ContainerTree, to root: OpenFolder, isCaseSensitive: Bool? = nil) {
@@ -30,9 +30,9 @@ struct ContainerCopy {
     return report
   }
 
-  // MARK: - Looking
+  // MARK: - Checks
 
-  /// Refuses what is in the way, before anything is written.
+  /// Throws if something is in the way, before anything is written.
   private func checkDestination() throws(AppDataError) {
     var missing: Set<String> = []
     for entry in tree.entries {
@@ -51,11 +51,11 @@ struct ContainerCopy {
     }
   }
 
-  /// Refuses two paths that would be one on this disk.
+  /// Throws if the file system treats two of the paths as the same.
   private func checkNames() throws(AppDataError) {
     var paths: [String: String] = [:]
     for entry in tree.entries {
-      // Strings are equal where they are canonically equivalent.
+      // Swift strings are equal if they are canonically equivalent.
       guard let other = paths.updateValue(entry.path, forKey: entry.path.lowercased()) else { continue }
       if try tellsCasesApart() { return }
       throw .sameName(other, entry.path)
@@ -77,7 +77,7 @@ struct ContainerCopy {
     }
   }
 
-  /// Removes what copies that were killed have left in `folder`.
+  /// Removes the temporary files of interrupted copies from `folder`.
   private func removeLeftovers(in folder: String) throws(AppDataError) {
     try AppDataError.disk(folder) { () throws(SystemError) in
       do throws(SystemError) {
@@ -86,7 +86,7 @@ struct ContainerCopy {
           try StagedFile.removeAbandoned(name, in: folder)
         }
       } catch  where error.isNotFound || error.isUnusableName {
-        // The folder is yet to be made; or it holds names that we would never write.
+        // The folder does not exist yet, or contains a name that this code never creates.
       }
     }
   }
@@ -100,7 +100,7 @@ struct ContainerCopy {
         try parent.create(folder: entry.name, mode: 0o755)
         return true
       } catch  where error.isAlreadyThere {
-        // As it was before, or somebody else was quicker; a link or a file would be found out by opening it.
+        // The folder existed, or another process created it. Opening it fails if it is a link or a file.
         _ = try parent.folder(entry.name)
         return false
       }
@@ -137,14 +137,14 @@ struct ContainerCopy {
     return status == nil ? .created : .replaced
   }
 
-  /// Whether the file that stands there has the same bytes, and the same to say about being run.
+  /// Whether the existing file has the same bytes, and is executable if the entry is.
   private func isUnchanged(
     _ entry: ContainerEntry, _ status: OpenFolder.Status, in folder: OpenFolder
   ) throws(AppDataError) -> Bool {
     guard status.kind == .file, status.size == entry.size, status.isExecutable == entry.isExecutable
     else { return false }
     let file: File
-    // What can't be read can still be replaced.
+    // A file that can't be read can still be replaced.
     do { file = try folder.file(entry.name) } catch { return false }
     var (offset, isSame): (Int64, Bool) = (0, true)
     try tree.read(entry) { bytes throws(SystemError) in
@@ -156,7 +156,8 @@ struct ContainerCopy {
 }
 
 extension OpenFolder.Status {
-  /// The permissions with the owner's, and with it everybody's who may read, right to run it or without.
+  /// The permissions with or without the right to execute: for the owner, and for everybody else with the right to
+  /// read.
   fileprivate func permissions(isExecutable: Bool) -> UInt16 {
     let plain = permissions & 0o666
     return isExecutable ? plain | (plain & 0o444) >> 2 | 0o100 : plain
@@ -164,7 +165,7 @@ extension OpenFolder.Status {
 }
 
 extension ContainerTree {
-  /// Refuses a destination in the folder that the tree is in; it need not exist.
+  /// Throws if the destination is inside the tree's own folder. The destination does not have to exist.
   func checkIsOutside(_ path: String) throws(AppDataError) {
     guard let folder else { return }
     let isInside = try AppDataError.disk("") { () throws(SystemError) in
@@ -173,5 +174,47 @@ extension ContainerTree {
       return try OpenFolder(place).isInside(folder)
     }
     if isInside { throw .destinationInSource(path) }
+  }
+}
+
+/// A temporary file that will be renamed to its final name. It is locked while it is written, so that other processes
+/// do not consider it abandoned.
+struct StagedFile {
+  let name: String
+  let file: File
+  private let folder: OpenFolder
+
+  /// Creates an empty file with a new name in `folder`.
+  init(in folder: OpenFolder, mode: UInt16) throws(SystemError) {
+    self.folder = folder
+    while true {
+      let name = StagedName.make()
+      let file = try folder.file(name, .create(mode: mode))
+      // Between the two calls, another process can have removed the file as abandoned.
+      if try file.tryLock(), try folder.status(name) != nil {
+        self.name = name
+        self.file = file
+        return
+      }
+    }
+  }
+
+  /// Renames the file atomically to its final name.
+  func publish(as final: String) throws(SystemError) {
+    // The lock must be held until the file is renamed.
+    try withExtendedLifetime(file) { () throws(SystemError) in try folder.replace(final, with: name) }
+  }
+
+  /// Removes the file after an error. The original error is reported, so an error here is ignored.
+  func discard() { do { try folder.remove(name) } catch {} }
+
+  /// Removes the temporary file `name`, unless it is being written.
+  static func removeAbandoned(_ name: String, in folder: OpenFolder) throws(SystemError) {
+    do throws(SystemError) {
+      guard try folder.status(name)?.kind == .file, try folder.file(name).tryLock() else { return }
+      try folder.remove(name)
+    } catch  where error.isNotFound {
+      // The file has been renamed in the meantime.
+    }
   }
 }

@@ -1,43 +1,43 @@
-/// What a copy into a container did.
+/// The result of a copy into a container.
 public struct PreloadReport: Sendable, Hashable, Codable, CustomStringConvertible {
-  /// What became of a file.
+  /// The result for one file.
   public enum Outcome: String, Sendable, Hashable, Codable, CaseIterable {
-    /// There was none.
+    /// The file did not exist.
     case created
-    /// Another one was there.
+    /// The file replaced a different one.
     case replaced
-    /// The same was there, and was left alone.
+    /// The file was already the same, and was not touched.
     case unchanged
   }
 
-  /// A file that is in place now.
+  /// A file that is in the container after the copy.
   public struct File: Sendable, Hashable, Codable {
-    /// Its path in the container.
+    /// The path in the container.
     public var path: String
-    /// Its length in bytes.
+    /// The size in bytes.
     public var size: Int64
-    /// What became of it.
+    /// The result for this file.
     public var outcome: Outcome
   }
 
   /// All files, sorted by the bytes of their paths.
   public internal(set) var files: [File] = []
-  /// The folders that were missing and have been made.
+  /// The folders that were created.
   public internal(set) var folders: [String] = []
-  /// What was removed because the source has nothing like it: only where a copy is to be the same as its source.
+  /// The items that were removed because they are not in the source; only when the destination must equal the source.
   public internal(set) var removed: [String] = []
-  /// What is in the source and is never copied, such as `.DS_Store`.
+  /// The items in the source that are never copied, such as `.DS_Store`.
   public internal(set) var passedOver: [String] = []
 
-  /// The paths of the files that `outcome` became of.
+  /// Returns the paths of the files with this outcome.
   public func paths(_ outcome: Outcome) -> [String] {
     files.filter { $0.outcome == outcome }.map(\.path)
   }
 
-  /// How many bytes were written.
+  /// The number of bytes written.
   public var bytes: Int64 { files.reduce(0) { $0 + ($1.outcome == .unchanged ? 0 : $1.size) } }
 
-  /// The numbers in one line.
+  /// The numbers of files and bytes in one line.
   public var description: String {
     let counts = Outcome.allCases.map { "\(paths($0).count) \($0.rawValue)" }
     let removed = removed.isEmpty ? [] : ["\(removed.count) removed"]
@@ -45,18 +45,18 @@ public struct PreloadReport: Sendable, Hashable, Codable, CustomStringConvertibl
   }
 }
 
-/// How a call to preload an app's container ended, where nothing went wrong.
+/// The successful result of a call that preloads an app's container.
 public enum Preloading: Sendable, Hashable, CustomStringConvertible {
-  /// The data is in place.
+  /// The data was copied.
   case copied(PreloadReport)
-  /// The condition, which is told in words, did not hold, and nothing was looked at or done.
+  /// The condition, given by its description, was false. Nothing was read or written.
   case skipped(unless: String)
 
-  /// What happened, in one line.
+  /// The result in one line.
   public var description: String {
     switch self {
     case .copied(let report): "App data preloaded: \(report)."
-    case .skipped(let condition): "No app data preloaded: that takes \(condition)."
+    case .skipped(let condition): "No app data preloaded: the condition is \(condition)."
     }
   }
 }

@@ -1,11 +1,12 @@
-/// Finds the values of `name=value` and `name: value` in text, such as a query, a form, the head of a message or a
-/// line of a log; names and values may stand in quotes.
+/// Finds the values of `name=value` and `name: value` in text, such as a query, a form, a message's header or a log
+/// line. Names and values can be quoted.
 struct AssignmentScanner {
-  /// Whether a value without quotes goes on to the end of the line.
+  /// Whether an unquoted value extends to the end of the line.
   let wholeLine: Bool
   private let isWanted: (String) -> Bool
 
-  /// - Parameter isWanted: is given a name, without what separates words where `wholeLine` is set.
+  /// - Parameter isWanted: returns whether the value of a name is wanted. If `wholeLine` is true, it receives the
+  ///   normalized name: in lower case, without hyphens, underscores and spaces.
   init(wholeLine: Bool, _ isWanted: @escaping (String) -> Bool) {
     self.wholeLine = wholeLine
     self.isWanted = isWanted
@@ -36,7 +37,7 @@ struct AssignmentScanner {
     while end > 0, Self.isBlank(text[end - 1]) { end -= 1 }
     while end > 0, Self.isQuote(text[end - 1]) || text[end - 1] == UInt8(ascii: "\\") { end -= 1 }
     var start = end
-    // No name is longer: a text without any other character costs no more than its length, times this.
+    // The limit keeps the cost of a long text without separators linear.
     while start > 0, end - start < 64, Self.isWord(text[start - 1]) { start -= 1 }
     return start < end ? String(decoding: text[start..<end], as: UTF8.self) : nil
   }
@@ -51,14 +52,15 @@ struct AssignmentScanner {
       start += 1
       end = start
       while end < text.count, text[end] != quote, !Self.isLineEnd(text[end]) {
-        // The quote behind a backslash belongs to the value, or ends one in quoted JSON: then what follows goes too.
+        // A quote after a backslash belongs to the value, or ends a value in quoted JSON; in that case, the following
+        // text is removed too.
         end += text[end] == UInt8(ascii: "\\") && end + 1 < text.count ? 2 : 1
       }
       end = min(end, text.count)
     } else if wholeLine {
       while end < text.count, !Self.isLineEnd(text[end]) { end += 1 }
     } else if text[start...].starts(with: RedactionRule.mark.utf8) {
-      // Another rule was here before.
+      // Another rule has already redacted the value.
       return nil
     } else {
       while end < text.count, !Self.endsValue(text[end]) { end += 1 }

@@ -1,6 +1,6 @@
 import JSONText
 
-/// A pattern of the places of values in JSON: keys, indices and wildcards.
+/// A pattern for the paths of JSON values, made of keys, indices and wildcards.
 struct JSONPathPattern: Sendable, Hashable {
   enum Part: Sendable, Hashable {
     case key(String)
@@ -12,10 +12,10 @@ struct JSONPathPattern: Sendable, Hashable {
 
   let parts: [Part]
 
-  /// Reads a path such as `user.addresses[*].street`.
+  /// Parses a path such as `user.addresses[*].street`.
   init(_ text: String) throws(RedactionRule.MalformedRule) {
     let malformed = RedactionRule.MalformedRule(
-      description: "‘\(text)’ is no path such as user.addresses[*].street or $['a.b'].**.c")
+      description: "‘\(text)’ is not a path such as user.addresses[*].street or $['a.b'].**.c")
     var rest = Substring(text)
     var parts: [Part] = []
     if rest.first == "$" {
@@ -60,7 +60,7 @@ struct JSONPathPattern: Sendable, Hashable {
     self.parts = parts
   }
 
-  /// Where the bracket that `text` begins with is closed; a quoted key may hold brackets.
+  /// The index of the bracket that closes the one at the start of `text`; a quoted key can contain brackets.
   private static func end(ofBracket text: Substring) -> Substring.Index? {
     let content = text.dropFirst()
     guard let quote = content.first, "'\"".contains(quote) else { return content.firstIndex(of: "]") }
@@ -73,9 +73,9 @@ struct JSONPathPattern: Sendable, Hashable {
     return nil
   }
 
-  /// Whether the value at `place` is meant.
+  /// Whether the pattern matches the value at `place`.
   func matches(_ place: [JSONPath.Step]) -> Bool {
-    // Which parts may come next, as a set that is walked along with the place: `**` makes no difference to the cost.
+    // The set of possible positions in the pattern is updated with each step, so that `**` does not cause backtracking.
     var states: Set<Int> = closure([0])
     for step in place {
       var next: Set<Int> = []

@@ -1,42 +1,42 @@
 import JSONText
 
-/// The tokens of a text that is JSON, and where they are in it.
+/// The tokens of a JSON text, with their ranges.
 ///
-/// Redaction edits the text at the place of a token, so that all other bytes stay as they were: the order of keys, the
-/// digits of numbers, white space.
+/// Redaction replaces the range of a token, so that all other bytes remain unchanged: the order of keys, the digits of
+/// numbers, and white space.
 struct JSONTokens {
   enum Kind { case string, number, boolean, null, object, list }
 
-  /// A value, or the key of one.
+  /// A value or a key.
   struct Token {
     let kind: Kind
-    /// From its first byte to the one after its last.
+    /// The range of the token's bytes.
     var range: Range<Int>
     let isKey: Bool
-    /// The way down to the value; of a key, to its value.
+    /// The path of the value; for a key, the path of its value.
     let place: [JSONPath.Step]
   }
 
-  /// Why a text is no JSON.
+  /// The reason why a text is not valid JSON.
   struct Malformed: Error, CustomStringConvertible {
     let failure: JSONFailure
 
-    var description: String { "it begins as JSON does, but \(failure)" }
+    var description: String { "it begins like JSON, but \(failure)" }
   }
 
-  /// A container that is not closed yet.
+  /// A container that is not complete yet.
   private struct Container {
     let token: Int
-    /// How many elements of a list were read; `nil` in an object.
+    /// The number of elements read so far; `nil` for an object.
     var count: Int?
   }
 
   private var place: [JSONPath.Step] = []
   private var open: [Container] = []
-  /// Every token, in the order of their first bytes.
+  /// All tokens, ordered by their first bytes.
   private(set) var tokens: [Token] = []
 
-  /// Reads one value or several in a row.
+  /// Parses one JSON value or a sequence of values.
   init(_ text: [UInt8]) throws(Malformed) {
     var tokenizer = JSONTokenizer(Self.configuration)
     tokenizer.feed(text)
@@ -91,7 +91,7 @@ struct JSONTokens {
     append(kind, tokenizer)
   }
 
-  /// Steps to an element of a list; to a member of an object its key has stepped.
+  /// Adds the index of the next element in an array to the path. In an object, the key has already been added.
   private mutating func beginValue() {
     guard let count = open.last?.count else { return }
     place.append(.index(count))
@@ -106,15 +106,15 @@ struct JSONTokens {
 // MARK: - Single tokens
 
 extension JSONTokens {
-  /// How much a text looks like an object or a list.
+  /// The degree to which the start of a text looks like an object or an array.
   enum Opening {
     case other
-    /// A list of numbers, or a line such as `[12:00] started`.
+    /// An array of numbers, or a line such as `[12:00] started`.
     case likeEither
     case likeJSON
   }
 
-  /// How `text` begins.
+  /// Classifies the start of `text`.
   static func opening(of text: [UInt8]) -> Opening {
     let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
     let start = text.starts(with: mark) ? mark.count : 0
@@ -131,13 +131,13 @@ extension JSONTokens {
     byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09
   }
 
-  /// The UTF-8 of the text that a string stands for; `quoted` is its token.
+  /// Decodes a string; `quoted` is its token. Returns UTF-8.
   static func content(ofString quoted: ArraySlice<UInt8>) throws(Malformed) -> [UInt8] {
     guard quoted.contains(UInt8(ascii: "\\")) else { return Array(quoted.dropFirst().dropLast()) }
     var tokenizer = JSONTokenizer(configuration)
     tokenizer.feed(Array(quoted))
     do throws(JSONFailure) { _ = try tokenizer.next() } catch { throw Malformed(failure: error) }
-    // Half a surrogate pair is no Unicode.
+    // An unpaired surrogate can't be represented in UTF-8.
     return tokenizer.isUnicode ? tokenizer.text : Array(String(decoding: tokenizer.text, as: UTF8.self).utf8)
   }
 }

@@ -1,20 +1,20 @@
 import Foundation
 
-/// Data as text for rules to look at, and the way back.
+/// Data converted to text for rules, which can be converted back.
 struct RedactableText {
-  /// How the text lies in the data.
+  /// The encoding of the text in the data.
   enum Encoding: Equatable {
     case utf8
     case utf16(bigEndian: Bool, mark: Bool)
-    /// Each byte is a character: for older encodings, and for what is no text at all.
+    /// Each byte is one character; for older encodings and binary data.
     case latin1(isBinary: Bool)
   }
 
   let encoding: Encoding
-  /// UTF-8, whatever the encoding of the data is.
+  /// The text as UTF-8, independent of the data's encoding.
   var bytes: [UInt8]
 
-  /// Finds out what `data` is. Text begins with a byte order mark, or as JSON does, or is valid UTF-8.
+  /// Detects the encoding of `data`. Data is text if it begins with a byte order mark or like JSON, or is valid UTF-8.
   init(_ data: Data) {
     let source = Array(data)
     if let encoding = Self.utf16(source) {
@@ -24,7 +24,7 @@ struct RedactableText {
         return encoding.bigEndian ? first << 8 | second : second << 8 | first
       }
       let text = String(decoding: units, as: UTF16.self)
-      // Lone halves of characters would not come back as they were.
+      // Unpaired surrogates could not be converted back.
       if text.utf16.elementsEqual(units) {
         self.encoding = .utf16(bigEndian: encoding.bigEndian, mark: encoding.mark)
         bytes = Array(text.utf8)
@@ -41,7 +41,7 @@ struct RedactableText {
     }
   }
 
-  /// Text that is known to be UTF-8.
+  /// Creates a text from valid UTF-8.
   init(utf8: [UInt8]) {
     encoding = .utf8
     bytes = utf8
@@ -59,7 +59,7 @@ struct RedactableText {
     }
   }
 
-  /// The text in the encoding that it came in.
+  /// The text in its original encoding.
   var data: Data {
     switch encoding {
     case .utf8:
@@ -77,10 +77,10 @@ struct RedactableText {
     }
   }
 
-  /// What stands for `count` characters that were removed.
+  /// The replacement for the removed characters.
   func mark(for removed: ArraySlice<UInt8>) -> [UInt8] {
     guard case .latin1(isBinary: true) = encoding else { return Array(RedactionRule.mark.utf8) }
-    // The places of what follows are part of a binary format. Of a character's bytes the first alone counts.
+    // Offsets matter in binary formats, so the length is kept. Each character counts by its first byte.
     return Array(repeating: UInt8(ascii: "*"), count: removed.count { $0 & 0xC0 != 0x80 })
   }
 }

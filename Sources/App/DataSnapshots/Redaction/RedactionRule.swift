@@ -1,29 +1,29 @@
 public import Foundation
 
-/// Something that never reaches the disk, and by what it is found.
+/// A rule that finds data which must never be written to disk.
 ///
-/// Rules run one after another, each over what the former left, on a queue of their own and before anything is
-/// written. They see the recording only: what ``SnapshotMode/process(data:uniqueIdentifier:)`` answers is never
-/// redacted. A rule that fails keeps its recording from being stored at all.
+/// Rules run in order, each on the result of the previous one, on a background queue before anything is written. They
+/// affect only the recording: the result of ``SnapshotMode/process(data:uniqueIdentifier:)`` is never redacted. If a
+/// rule fails, the recording is not stored.
 ///
 ///     configuration.redaction = .usualSecrets
 ///     configuration.redaction.append(.jsonKeys(["diagnosis"], named: "health"))
 ///     configuration.redaction.append(try .jsonPath("user.addresses[*].street", named: "streets"))
 ///     configuration.redaction.append(try .matching(#"\bAT\d{18}\b"#, named: "iban"))
 public struct RedactionRule: Sendable {
-  /// The name that stands in the manifest's `redactions`.
+  /// The rule's name in the manifest's `redactions`.
   public let name: String
   let steps: [Step]
   var scope: [IdentifierPattern]?
 
-  /// One way to find something.
+  /// One search method of a rule.
   enum Step: Sendable {
     case keys(@Sendable (String) -> Bool)
     case path(JSONPathPattern)
     case text(TextRule)
     case data(@Sendable (Data, String) throws -> Data)
 
-    /// Whether it can't be done to what begins as JSON and is none.
+    /// Whether the step fails for data that begins like JSON but is invalid.
     var isAboutJSON: Bool {
       switch self {
       case .keys, .path: true
@@ -37,35 +37,36 @@ public struct RedactionRule: Sendable {
     self.steps = steps
   }
 
-  /// What stands in the place of text that was removed. A number becomes `0`, a boolean `false`, a list `[]` and an
-  /// object `{}`, so that JSON stays JSON; in binary data as many `*` stand as there were bytes.
+  /// The replacement for removed text. To keep JSON valid, a number is replaced by `0`, a Boolean by `false`, an array
+  /// by `[]` and an object by `{}`. In binary data, each removed byte is replaced by `*`.
   public static let mark = "[redacted]"
 
-  /// Removes the value of every member of a JSON object that has one of `keys`, at any depth. Upper and lower case,
-  /// `-` and `_` make no difference: `access_token` finds `accessToken`.
+  /// Removes the value of each member of a JSON object whose key is one of `keys`, at any depth. Letter case, `-` and
+  /// `_` are ignored: `access_token` matches `accessToken`.
   ///
-  /// Reads one JSON value or several in a row (JSON Lines), in UTF-8 or UTF-16. Data that begins as JSON does, such as
-  /// with `{`, and goes on in another way can't be judged: the rule fails. In other text, the values of `key=value`
-  /// and `key: value` go, with or without quotes.
+  /// The data can be one JSON value or a sequence of values (JSON Lines), in UTF-8 or UTF-16. The rule fails for data
+  /// that begins like JSON, for example with `{`, but is invalid. In other text, it removes the values of `key=value`
+  /// and `key: value`, quoted or not.
   public static func jsonKeys(_ keys: [String], named name: String) -> RedactionRule {
     let wanted = Set(keys.map(SecretNames.normalized))
     return RedactionRule(name, [.keys { wanted.contains(SecretNames.normalized($0)) }])
   }
 
-  /// Removes the JSON values at `path`, such as `user.addresses[*].street`: keys as they are spelt, `[0]` or `[*]`
-  /// for one element of a list or each, `*` for any member, `**` for any depth, `['a.b']` for a key with such
-  /// characters; `$.` may stand in front. Data that begins as JSON does and is none fails; other data has no paths, and passes.
+  /// Removes the JSON values at `path`, such as `user.addresses[*].street`. A path consists of keys (case-sensitive),
+  /// `[0]` or `[*]` for one or all elements of an array, `*` for any member, `**` for any depth, and `['a.b']` for keys
+  /// with special characters; it can start with `$.`. The rule fails for data that begins like JSON but is invalid.
+  /// Other data is not changed.
   public static func jsonPath(
     _ path: String, named name: String
   ) throws(MalformedRule) -> RedactionRule {
     RedactionRule(name, [.path(try JSONPathPattern(path))])
   }
 
-  /// Removes what the regular expression `pattern` (in ICU's syntax) finds in text; where it has a group, what the
-  /// first group finds.
+  /// Removes the matches of the regular expression `pattern` (ICU syntax) in text; if it has a capture group, only the
+  /// match of the first group.
   ///
-  /// In JSON it looks at keys, strings (as they read without escapes) and numbers, and then at the whole text. It
-  /// runs over identifiers too. Data that is no UTF-8 or UTF-16 is read as ISO 8859-1.
+  /// In JSON, it is applied to keys, strings (unescaped) and numbers, and then to the whole text. It is also applied to
+  /// identifiers. Data that is neither UTF-8 nor UTF-16 is read as ISO 8859-1.
   public static func matching(
     _ pattern: String, options: NSRegularExpression.Options = [], named name: String
   ) throws(MalformedRule) -> RedactionRule {
@@ -73,20 +74,20 @@ public struct RedactionRule: Sendable {
       return RedactionRule(
         name, [.text(.expression(try NSRegularExpression(pattern: pattern, options: options)))])
     } catch {
-      throw MalformedRule(description: "‘\(pattern)’ is no regular expression: \(error)")
+      throw MalformedRule(description: "‘\(pattern)’ is not a regular expression: \(error)")
     }
   }
 
-  /// Runs `body` over the data, and the identifier that it came under; what it answers is stored. When it throws,
-  /// nothing is. Usually limited by ``only(_:)``.
+  /// Replaces the data by the result of `body`, which receives the data and its identifier. If `body` throws, nothing
+  /// is stored. Usually limited by ``only(_:)``.
   public static func custom(
     named name: String, _ body: @escaping @Sendable (Data, String) throws -> Data
   ) -> RedactionRule {
     RedactionRule(name, [.data(body)])
   }
 
-  /// The same rule for recordings under these identifiers alone; one that ends in `*` stands for all that begin so.
-  /// Attachments have the identifier `attachments/` and their name.
+  /// Limits the rule to recordings with these identifiers. One that ends in `*` matches all identifiers with that
+  /// prefix. The identifier of an attachment is `attachments/` followed by its name.
   public func only(_ identifiers: String...) -> RedactionRule {
     var rule = self
     rule.scope = identifiers.map(IdentifierPattern.init)
@@ -95,14 +96,14 @@ public struct RedactionRule: Sendable {
 
   func applies(to identifier: String) -> Bool { scope?.contains { $0.matches(identifier) } ?? true }
 
-  /// A path or an expression that can't be read.
+  /// An invalid path or regular expression.
   public struct MalformedRule: Error, Sendable, CustomStringConvertible {
-    /// What is wrong with it.
+    /// A description of the problem.
     public let description: String
   }
 }
 
-/// An identifier, or with a `*` at its end all that begin so.
+/// An identifier, or a prefix if it ends in `*`.
 struct IdentifierPattern: Hashable, Sendable {
   private let text: String
   private let isPrefix: Bool
@@ -112,8 +113,91 @@ struct IdentifierPattern: Hashable, Sendable {
     text = isPrefix ? String(pattern.dropLast()) : pattern
   }
 
-  /// How exact the pattern is: of several that match, the highest counts.
+  /// The specificity of the pattern: if several patterns match, the one with the highest weight applies.
   var weight: Int { isPrefix ? text.utf8.count : .max }
 
   func matches(_ identifier: String) -> Bool { isPrefix ? identifier.hasPrefix(text) : identifier == text }
+}
+
+extension [RedactionRule] {
+  /// Rules for common secrets: ``RedactionRule/authorization``, ``RedactionRule/cookies``, ``RedactionRule/tokens``,
+  /// ``RedactionRule/emailAddresses`` and ``RedactionRule/cardNumbers``.
+  public static var usualSecrets: [RedactionRule] {
+    [.authorization, .cookies, .tokens, .emailAddresses, .cardNumbers]
+  }
+}
+
+extension RedactionRule {
+  /// `Authorization` and similar names, as JSON keys and header fields; `Bearer …` and `Basic …` anywhere.
+  public static let authorization = RedactionRule(
+    "authorization",
+    [
+      .keys { SecretNames.authorization.contains(SecretNames.normalized($0)) },
+      .text(.scan { AssignmentScanner(wholeLine: true) { SecretNames.authorization.contains($0) }.scan($0) }),
+      .text(.scan(SecretScanner.schemes)),
+    ])
+
+  /// `Cookie` and `Set-Cookie`, as JSON keys and header fields.
+  public static let cookies = RedactionRule(
+    "cookies",
+    [
+      .keys { SecretNames.cookies.contains(SecretNames.normalized($0)) },
+      .text(.scan { AssignmentScanner(wholeLine: true) { SecretNames.cookies.contains($0) }.scan($0) }),
+    ])
+
+  /// Tokens, passwords, keys and session ids: JSON values with such a key, `name=value` and `name: value` in text and
+  /// identifiers, and JSON Web Tokens anywhere. Page tokens such as `pageToken` are kept, because a replay needs them.
+  public static let tokens = RedactionRule(
+    "tokens",
+    [
+      .keys(SecretNames.isCredential),
+      .text(.scan { AssignmentScanner(wholeLine: false, SecretNames.isCredential).scan($0) }),
+      .text(.scan(SecretScanner.webTokens)),
+    ])
+
+  /// E-mail addresses such as `anna@example.com`, including those with `%40` instead of `@`.
+  public static let emailAddresses = RedactionRule("e-mail", [.text(.scan(SecretScanner.emailAddresses))])
+
+  /// Payment card numbers, with or without single spaces or hyphens between digits. The issuer's prefix, the length and
+  /// the check digit (Luhn) must be valid.
+  public static let cardNumbers = RedactionRule("card-numbers", [.text(.scan(SecretScanner.cardNumbers))])
+}
+
+/// A search in text.
+enum TextRule: Sendable {
+  case expression(NSRegularExpression)
+  case scan(@Sendable ([UInt8]) -> [Range<Int>])
+
+  /// Whether the rule also applies to whole texts: true for custom regular expressions.
+  var looksAtWholeText: Bool { if case .expression = self { true } else { false } }
+
+  /// Returns the matches in `text`, which is UTF-8, as ordered ranges that do not overlap.
+  func matches(in text: [UInt8]) -> [Range<Int>] {
+    switch self {
+    case .scan(let scan): return Self.merged(scan(text))
+    case .expression(let expression):
+      let string = String(decoding: text, as: UTF8.self)
+      let all = NSRange(location: 0, length: string.utf16.count)
+      let ranges = expression.matches(in: string, range: all).compactMap { match -> Range<Int>? in
+        let group =
+          match.numberOfRanges > 1 && match.range(at: 1).length > 0 ? match.range(at: 1) : match.range
+        guard group.length > 0, let range = Range(group, in: string) else { return nil }
+        let start = string.utf8.distance(from: string.startIndex, to: range.lowerBound)
+        return start..<start + string.utf8.distance(from: range.lowerBound, to: range.upperBound)
+      }
+      return Self.merged(ranges)
+    }
+  }
+
+  private static func merged(_ ranges: [Range<Int>]) -> [Range<Int>] {
+    var merged: [Range<Int>] = []
+    for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) where !range.isEmpty {
+      if let last = merged.last, range.lowerBound < last.upperBound {
+        merged[merged.count - 1] = last.lowerBound..<max(last.upperBound, range.upperBound)
+      } else {
+        merged.append(range)
+      }
+    }
+    return merged
+  }
 }

@@ -1,11 +1,11 @@
 import Foundation
 import JSONText
 
-/// Runs rules over what is to be stored.
+/// Applies rules to data before it is stored.
 struct Redactor: Sendable {
   let rules: [RedactionRule]
 
-  /// A rule that could not be applied.
+  /// The failure of a rule.
   struct Failure: Error, CustomStringConvertible {
     let rule: String
     let cause: any Error
@@ -13,7 +13,7 @@ struct Redactor: Sendable {
     var description: String { "the rule ‘\(rule)’ could not be applied, so nothing was stored: \(cause)" }
   }
 
-  /// What is left of `data`, which came under `identifier`; the same bytes where no rule found anything.
+  /// Returns `data` after redaction; unchanged if no rule matches. `identifier` is the data's identifier.
   func redact(_ data: Data, as identifier: String) throws(Failure) -> Data {
     var data = data
     for rule in rules where rule.applies(to: identifier) {
@@ -26,7 +26,7 @@ struct Redactor: Sendable {
     return data
   }
 
-  /// What is left of `identifier`: rules on text run over it, whatever they are limited to.
+  /// Returns `identifier` after redaction. All text rules apply to it, even if they are limited to other identifiers.
   func redact(identifier: String) -> String {
     guard !rules.isEmpty else { return identifier }
     var text = RedactableText(utf8: Array(identifier.utf8))
@@ -37,7 +37,7 @@ struct Redactor: Sendable {
     return isChanged ? String(decoding: text.bytes, as: UTF8.self) : identifier
   }
 
-  /// The names of the rules that run over what comes under `identifier`.
+  /// The names of the rules that apply to data with `identifier` or to the identifier itself.
   func names(for identifier: String) -> [String] {
     rules.filter { rule in
       rule.applies(to: identifier) || rule.steps.contains { if case .text = $0 { true } else { false } }
@@ -75,7 +75,8 @@ struct Redactor: Sendable {
     return data
   }
 
-  /// The tokens of `text`; `nil` where it is no JSON. Text that begins as JSON and is none fails where it must be.
+  /// Returns the tokens of `text`, or `nil` if it is not JSON. Throws for text that begins like JSON but is invalid, if
+  /// `mustBeJSON` is true.
   private static func makeTokens(_ text: RedactableText, mustBeJSON: Bool) throws -> JSONTokens? {
     let opening = JSONTokens.opening(of: text.bytes)
     guard opening != .other else { return nil }
@@ -87,13 +88,13 @@ struct Redactor: Sendable {
     }
   }
 
-  /// Takes the values of JSON that are wanted, but keeps their kinds.
+  /// Replaces the wanted JSON values by empty values of the same kind.
   private static func removeValues(
     _ json: JSONTokens, of text: inout RedactableText, _ isWanted: (JSONTokens.Token) -> Bool
   ) -> Bool {
     var edits: [(range: Range<Int>, bytes: [UInt8])] = []
     for token in json.tokens where !token.isKey && isWanted(token) {
-      // What lies in a value that goes, goes with it.
+      // Values inside a removed value are removed with it.
       if let last = edits.last, token.range.lowerBound < last.range.upperBound { continue }
       edits.append((token.range, emptied(token.kind)))
     }
@@ -113,11 +114,11 @@ struct Redactor: Sendable {
     return Array(value.utf8)
   }
 
-  /// Takes what a rule finds in the keys, strings and numbers of JSON, read without escapes.
+  /// Replaces the matches of a rule in the keys, strings and numbers of JSON, after unescaping.
   private static func removeText(
     _ rule: TextRule, _ json: JSONTokens, of text: inout RedactableText
   ) throws -> Bool {
-    // All of them in one text with a line for each: a rule is run once.
+    // All of them are joined to one text, a line for each, so that the rule runs only once.
     var lines: [UInt8] = []
     var places: [(line: Range<Int>, token: JSONTokens.Token)] = []
     for token in json.tokens where token.kind == .string || token.kind == .number {
@@ -169,7 +170,7 @@ struct Redactor: Sendable {
     return true
   }
 
-  /// The bytes in `range`, with `ranges` of them replaced.
+  /// Returns the bytes in `range`, with each of `ranges` replaced.
   private static func pieces(
     of bytes: [UInt8], _ range: Range<Int>, _ ranges: [Range<Int>],
     _ replacement: (ArraySlice<UInt8>) -> [UInt8]

@@ -1,6 +1,6 @@
-/// The names under which apps and protocols hand secrets around.
+/// Common names of secrets in apps and protocols.
 enum SecretNames {
-  /// As names are compared: in lower case, without what separates words.
+  /// The form in which names are compared: in lower case, without hyphens, underscores and spaces.
   static func normalized(_ name: String) -> String {
     String(
       decoding: name.utf8.compactMap { byte in
@@ -12,7 +12,7 @@ enum SecretNames {
       }, as: UTF8.self)
   }
 
-  /// Fields whose value is a credential to its end.
+  /// Header fields whose whole value is a credential.
   static let authorization: Set<String> = ["authorization", "proxyauthorization", "xapikey", "xauthtoken"]
   static let cookies: Set<String> = ["cookie", "setcookie", "cookies", "setcookie2"]
 
@@ -22,10 +22,10 @@ enum SecretNames {
     "sessionid", "sessionkey", "sid", "totp", "xsrf",
   ]
   private static let endings = ["token", "password", "passwd", "secret", "apikey", "sessionid", "privatekey"]
-  /// Where in a list one is, which a replay needs.
+  /// Positions in a list, which a replay needs.
   private static let pages = ["pagetoken", "continuationtoken", "synctoken", "cursortoken"]
 
-  /// Whether a value under the name is a token, a password or the like.
+  /// Whether a value with this name is a credential, such as a token or a password.
   static func isCredential(_ name: String) -> Bool {
     let name = normalized(name)
     return credentials.contains(name)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Finds secrets by how they look.
+/// Finds secrets by their format.
 enum SecretScanner {
   static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
 
@@ -8,14 +8,14 @@ enum SecretScanner {
     isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
   }
 
-  /// The characters of tokens and of base64 in all its alphabets.
+  /// The characters of tokens and of all base64 alphabets.
   private static func isToken(_ byte: UInt8) -> Bool {
     isAlphanumeric(byte) || "-._~+/=".utf8.contains(byte)
   }
 
   // MARK: - Credentials
 
-  /// What stands behind `Bearer` and, where it is base64 of a name and a password, behind `Basic`.
+  /// Finds the credentials after `Bearer`, and after `Basic` if they are the base64 encoding of a name and a password.
   static func schemes(_ text: [UInt8]) -> [Range<Int>] {
     var found: [Range<Int>] = []
     for (scheme, isBasic) in [(Array("bearer".utf8), false), (Array("basic".utf8), true)] {
@@ -43,7 +43,7 @@ enum SecretScanner {
     return Data(base64Encoded: Data(padded))?.contains(UInt8(ascii: ":")) ?? false
   }
 
-  /// JSON Web Tokens: base64 of an object, a dot, and more.
+  /// Finds JSON Web Tokens: the base64 encoding of an object, followed by a dot and further parts.
   static func webTokens(_ text: [UInt8]) -> [Range<Int>] {
     let opening = Array("eyJ".utf8)
     var found: [Range<Int>] = []
@@ -76,7 +76,7 @@ enum SecretScanner {
         continue
       }
       var start = index
-      // RFC 5321 has no longer local parts than 64 bytes; some systems make longer ones.
+      // RFC 5321 limits local parts to 64 bytes, but some systems allow longer ones.
       while start > 0, index - start < 256, isLocal(text[start - 1]) { start -= 1 }
       let run = text[(index + sign)...].prefix(256).prefix {
         isAlphanumeric($0) || $0 >= 0x80 || "-.".utf8.contains($0)
@@ -91,7 +91,7 @@ enum SecretScanner {
     return found
   }
 
-  /// As in `icon@2x.png`.
+  /// Whether the label is a scale factor, as in `icon@2x.png`.
   private static func isScale(_ label: ArraySlice<UInt8>) -> Bool {
     label.count == 2 && label.first.map(isDigit) == true && label.last == UInt8(ascii: "x")
   }
@@ -120,7 +120,7 @@ enum SecretScanner {
     return found
   }
 
-  /// Where the longest card number that begins at `start` ends.
+  /// The end of the longest card number that begins at `start`.
   private static func endOfCard(_ text: [UInt8], _ start: Int) -> Int? {
     var digits: [Int] = []
     var end: Int?
@@ -155,7 +155,7 @@ enum SecretScanner {
     return isIssued && isLuhn(digits)
   }
 
-  /// ISO/IEC 7812-1, annex B.
+  /// The Luhn algorithm (ISO/IEC 7812-1, annex B).
   static func isLuhn(_ digits: [Int]) -> Bool {
     let sum = digits.reversed().enumerated().reduce(0) { sum, digit in
       guard digit.offset.isMultiple(of: 2) == false else { return sum + digit.element }

@@ -1,19 +1,19 @@
 import Foundation
 import SystemIO
 
-/// Finds what patterns mean, and follows no links below its root.
+/// Finds the files and folders that match patterns. It follows no links below its root.
 struct FileSearch {
   let root: String
-  /// Regular files by path, with their lengths.
+  /// The regular files found: path to length in bytes.
   private(set) var files: [String: Int64] = [:]
-  /// Folders that patterns name, and those in them.
+  /// The folders that patterns match, and all their subfolders.
   private(set) var folders: Set<String> = []
-  /// What can't be looked at.
+  /// The paths that can't be read, with the reasons.
   private(set) var failures: [String: String] = [:]
 
   init(root: String) { self.root = root }
 
-  /// Finds what `components` mean below `path`, which is relative to the root.
+  /// Adds the matches of `components` below `path`, which is relative to the root.
   mutating func expand(_ components: ArraySlice<String>, isFolder: Bool, below path: String) {
     guard let component = components.first else { return }
     let rest = components.dropFirst()
@@ -59,4 +59,53 @@ struct FileSearch {
   }
 
   private func absolute(_ path: String) -> String { path.isEmpty ? root : "\(root)/\(path)" }
+}
+
+/// A path pattern relative to a folder, in the syntax of ``FormerDatabaseCleaner``.
+struct FilePattern: Sendable, Hashable {
+  let components: [String]
+  /// Whether the pattern matches a folder with all its contents.
+  let isFolder: Bool
+
+  init(_ text: String) throws(FormerDatabaseCleaner.PatternError) {
+    func refuse(_ reason: String) -> FormerDatabaseCleaner.PatternError {
+      .init(pattern: text, reason: reason)
+    }
+    guard !text.isEmpty else { throw refuse("it is empty") }
+    guard !text.hasPrefix("/") else { throw refuse("it is not relative") }
+    isFolder = text.hasSuffix("/")
+    components = (isFolder ? text.dropLast() : text[...])
+      .split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+    guard !components.contains("") else { throw refuse("a name is empty") }
+    guard !components.contains(where: { $0 == "." || $0 == ".." }) else {
+      throw refuse("it contains ‘.’ or ‘..’")
+    }
+    guard let last = components.last, last.contains(where: { $0 != "*" && $0 != "?" }) else {
+      throw refuse("its last name consists of wildcards only")
+    }
+  }
+
+  /// Whether `name` matches `component`: `*` matches any characters, `?` matches one. A leading dot must be matched by
+  /// a literal dot.
+  static func matches(_ name: String, _ component: String) -> Bool {
+    if name.hasPrefix("."), !component.hasPrefix(".") { return false }
+    let (name, pattern) = (Array(name), Array(component))
+    // After a mismatch, the last `*` is extended by one character.
+    var (at, place, star, resume) = (0, 0, -1, 0)
+    while at < name.count {
+      if place < pattern.count, pattern[place] == "*" {
+        (star, resume) = (place, at)
+        place += 1
+      } else if place < pattern.count, pattern[place] == "?" || pattern[place] == name[at] {
+        at += 1
+        place += 1
+      } else if star >= 0 {
+        resume += 1
+        (at, place) = (resume, star + 1)
+      } else {
+        return false
+      }
+    }
+    return pattern[place...].allSatisfy { $0 == "*" }
+  }
 }

@@ -1,62 +1,62 @@
 public import Foundation
 import SystemIO
 
-/// Removes the files of a database that an app used to have.
+/// Removes the files of a database that an app used in earlier versions.
 ///
 ///     let cleaner = try FormerDatabaseCleaner(
 ///       folder: .applicationSupportDirectory, patterns: FormerDatabaseCleaner.coreData("Model"))
 ///     print(cleaner.clean())
 ///
-/// **What holds:** only regular files below the folder whose paths match a pattern are removed, and the folders that a
-/// pattern names once they are empty. No link is followed or removed. What can't be removed is reported and stops
-/// nothing else. A further call finds nothing to do.
+/// **Guarantees:** the cleaner removes only regular files below the folder whose paths match a pattern, and the empty
+/// folders that a pattern names. It neither follows nor removes links. If an item can't be removed, the cleaner reports
+/// it and continues. It is safe to run the cleaner again.
 public struct FormerDatabaseCleaner: Sendable {
-  /// A pattern that is refused.
+  /// The error for an invalid pattern.
   public struct PatternError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The pattern.
     public let pattern: String
-    /// Why it is refused.
+    /// Why it is invalid.
     public let reason: String
 
-    /// One line.
-    public var description: String { "the pattern ‘\(pattern)’ is refused: \(reason)" }
+    /// The pattern and the reason in one line.
+    public var description: String { "the pattern ‘\(pattern)’ is invalid: \(reason)" }
   }
 
-  /// A file that matches.
+  /// A file that matches a pattern.
   public struct File: Sendable, Hashable {
-    /// Its path below the folder.
+    /// Its path relative to the folder.
     public let path: String
     /// Its length in bytes.
     public let bytes: Int64
   }
 
-  /// What was done.
+  /// The result of a run.
   public struct Report: Sendable, Hashable, CustomStringConvertible {
-    /// The files that were removed, by their paths.
+    /// The removed files, sorted by path.
     public internal(set) var removed: [File] = []
-    /// What is still there, by path, and why.
+    /// The reasons why items were not removed, by path.
     public internal(set) var failures: [String: String] = [:]
 
-    /// How many bytes the removed files had.
+    /// The total size of the removed files in bytes.
     public var bytes: Int64 { removed.reduce(0) { $0 + $1.bytes } }
 
-    /// A line for each file.
+    /// One line for each file.
     public var description: String {
       let lines = removed.map { "removed \($0.path): \($0.bytes) bytes" }
       let left = failures.sorted { $0.key < $1.key }.map { "left \($0.key): \($0.value)" }
-      return (lines + left + ["\(bytes) bytes in all"]).joined(separator: "\n")
+      return (lines + left + ["\(bytes) bytes in total"]).joined(separator: "\n")
     }
   }
 
   private let folder: String
   private let patterns: [FilePattern]
 
-  /// A cleaner of one folder.
+  /// Creates a cleaner for one folder.
   /// - Parameters:
-  ///   - folder: where the database was, such as Application Support.
-  ///   - patterns: paths below the folder, in which `*` stands for any characters of a name and `?` for one; a dot in
-  ///     front of a name has to be spelled out. A pattern that ends in `/` stands for a folder with all in it. A
-  ///     pattern that is empty, absolute, has `.` or `..`, or whose last name has nothing but wildcards is refused.
+  ///   - folder: the folder that contained the database, such as Application Support.
+  ///   - patterns: paths relative to the folder. `*` matches any characters of a name, `?` matches one; a leading dot
+  ///     must be matched by a literal dot. A pattern that ends with `/` matches a folder with all its contents.
+  /// - Throws: if a pattern is empty or absolute, contains `.` or `..`, or if its last name consists of wildcards only.
   public init(folder: URL, patterns: [String]) throws(PatternError) {
     self.folder = folder.path
     var parsed: [FilePattern] = []
@@ -64,28 +64,29 @@ public struct FormerDatabaseCleaner: Sendable {
     self.patterns = parsed
   }
 
-  /// The files of a SQLite database: `name`, and its journals. `name` includes the extension.
+  /// The files of an SQLite database: `name` and its journals. `name` includes the extension.
   public static func sqlite(_ name: String) -> [String] {
     [name] + ["-wal", "-shm", "-journal"].map { name + $0 }
   }
 
-  /// The files of a Core Data or SwiftData store: those of `<name>.sqlite` or `<name>.store`, and the data beside it.
+  /// The files of a Core Data or SwiftData store: `<name>.sqlite` or `<name>.store`, their journals, and the folder of
+  /// external data.
   public static func coreData(_ name: String) -> [String] {
     sqlite("\(name).sqlite") + sqlite("\(name).store") + [".\(name)_SUPPORT/"]
   }
 
-  /// The files of a Realm: `<name>.realm`, and what stands beside it.
+  /// The files of a Realm database: `<name>.realm` and its auxiliary files.
   public static func realm(_ name: String = "default") -> [String] {
     ["\(name).realm", "\(name).realm.lock", "\(name).realm.note", "\(name).realm.management/"]
   }
 
-  /// What ``clean()`` would remove; nothing is.
+  /// Returns the files that ``clean()`` would remove, and removes nothing.
   public func find() -> [File] {
     var failures: [String: String] = [:]
     return matches(&failures).files
   }
 
-  /// Removes what matches. A folder that is not there holds nothing.
+  /// Removes the files and folders that match. A missing folder counts as empty.
   public func clean() -> Report {
     var report = Report()
     let (files, folders) = matches(&report.failures)
@@ -98,7 +99,7 @@ public struct FormerDatabaseCleaner: Sendable {
         report.failures[file.path] = "\(error)"
       }
     }
-    // The deepest first.
+    // The deepest folders first, so that a folder is empty when it is removed.
     for path in folders.sorted(by: >) {
       do {
         try Folder.remove(folder + "/" + path)

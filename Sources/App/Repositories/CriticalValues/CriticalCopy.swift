@@ -6,14 +6,14 @@ import SystemIO
 ///     0d4a1185
 ///     {"generation":7,"values":{"userID":"u-4711"}}
 struct CriticalCopy: Sendable {
-  /// What a copy holds.
+  /// The decoded contents of a copy.
   struct Contents: Codable, Hashable, Sendable {
-    /// Goes up with each change.
+    /// Increases with each change.
     var generation: UInt64
     var values: [String: String]
   }
 
-  /// What a look at a copy showed.
+  /// The result of reading a copy.
   enum State {
     case intact(Contents)
     case missing
@@ -25,10 +25,10 @@ struct CriticalCopy: Sendable {
       return contents
     }
 
-    /// Why it was made again.
+    /// Why the copy had to be restored.
     var reason: String {
       switch self {
-      case .intact: "it was behind"
+      case .intact: "it was older than the other copy"
       case .missing: "it was missing"
       case .damaged(let reason), .unreadable(let reason): reason
       }
@@ -38,7 +38,7 @@ struct CriticalCopy: Sendable {
   let path: String
   let disk: Disk
 
-  /// More than all values together, each character escaped, can take.
+  /// An upper bound for all values together, even if each character is escaped.
   private static let byteLimit =
     CriticalValues.Limits.values * (CriticalValues.Limits.keyBytes + CriticalValues.Limits.valueBytes) * 6
     + 4096
@@ -53,7 +53,7 @@ struct CriticalCopy: Sendable {
   }
 
   private static func decoded(_ bytes: [UInt8]) -> State {
-    guard bytes.count <= byteLimit else { return .damaged("it is longer than \(byteLimit) bytes") }
+    guard bytes.count <= byteLimit else { return .damaged("it is larger than \(byteLimit) bytes") }
     guard let end = bytes.firstIndex(of: UInt8(ascii: "\n")) else { return .damaged("it has no checksum") }
     let body = bytes[(end + 1)...]
     guard Array(checksum(body).utf8) == Array(bytes[..<end]) else {
@@ -80,7 +80,7 @@ struct CriticalCopy: Sendable {
     }
   }
 
-  /// Moves the file out of the way; answers its new name.
+  /// Renames the file so that it is no longer used. Returns the new path.
   func setAside() throws(RepositoryError) -> String {
     let aside = path + ".corrupt"
     do {

@@ -1,44 +1,44 @@
 public import Foundation
 import Synchronization
 
-/// A few texts that an app must never lose, such as the ids of its user and its device, kept apart from all other data.
+/// A small set of strings that an app must never lose, such as user and device ids, stored apart from all other data.
 ///
 ///     let critical = try CriticalValues(copies: support.appending(path: "critical"), preferences.appending(path: "critical"))
 ///     try critical.set("u-4711", for: "userID")
 ///
-/// **What holds:**
-/// - There are two copies, each with a checksum; best in two folders. As long as one of them is intact, every value is
-///   there: opening uses the newer intact copy, and makes a copy again that is missing, damaged or behind.
-/// - When ``set(_:for:)`` returns, at least one copy holds the value and would survive a power cut; when it throws,
-///   nothing has changed. A copy is replaced in one step, one after the other.
-/// - Where both copies are damaged, they are set aside beside their places as `….corrupt`, and the store begins empty.
+/// **Guarantees:**
+/// - There are two copies, each with a checksum, ideally in two folders. All values are available if at least one copy
+///   is intact: the initializer uses the newer intact copy, and restores a copy that is missing, damaged or outdated.
+/// - When ``set(_:for:)`` returns, at least one copy contains the value durably, even after a power failure. When it
+///   throws, nothing has changed. The copies are replaced one after the other, each atomically.
+/// - If both copies are damaged, they are renamed to `….corrupt` in the same folders, and the store starts empty.
 ///
-/// All methods may be called from any thread; one instance at a time uses the two files. Not for secrets: the values
-/// are readable in the files, as they are in all of the app's files. Secrets belong in the keychain.
+/// All methods are thread-safe; only one instance at a time can use the two files. The values are stored unencrypted,
+/// as in all of the app's files: keep secrets in the keychain instead.
 public final class CriticalValues: Sendable {
-  /// What fits in.
+  /// The maximum number and size of keys and values.
   public enum Limits {
-    /// The most values.
+    /// The maximum number of values.
     public static let values = 64
-    /// The most bytes of a key, in UTF-8; at least one.
+    /// The maximum size of a key in UTF-8 bytes; the minimum is 1.
     public static let keyBytes = 256
-    /// The most bytes of a value, in UTF-8.
+    /// The maximum size of a value in UTF-8 bytes.
     public static let valueBytes = 4096
   }
 
   private let copies: [CriticalCopy]
   private let onEvent: @Sendable (RepositoryEvent) -> Void
   private let contents: Mutex<CriticalCopy.Contents>
-  /// Held while the disk is waited for; readers hold the other one only.
+  /// Held during disk writes; readers use only the lock of ``contents``.
   private let writing = NSLock()
 
-  /// Reads both copies and mends what is wrong.
+  /// Reads both copies and restores a copy that is missing, damaged or outdated.
   /// - Parameters:
-  ///   - first: the one copy; its folder is made when there is something to keep.
-  ///   - second: the other copy, best in another folder.
-  ///   - onEvent: is told of a copy that was made again (``RepositoryEvent/Kind/healed``), can't be written
+  ///   - first: the first copy. Its folder is created when the first value is written.
+  ///   - second: the second copy, ideally in another folder.
+  ///   - onEvent: called when a copy was restored (``RepositoryEvent/Kind/healed``), can't be written
   ///     (``RepositoryEvent/Kind/notSaved``), or was set aside (``RepositoryEvent/Kind/corrupt``).
-  /// - Throws: ``RepositoryError/Code/unreadable`` where a copy is there that can't be read, and no other is intact.
+  /// - Throws: ``RepositoryError/Code/unreadable`` if a copy exists that can't be read, and no other copy is intact.
   public convenience init(
     copies first: URL, _ second: URL, onEvent: @escaping @Sendable (RepositoryEvent) -> Void = { _ in }
   ) throws(RepositoryError) {
@@ -73,15 +73,16 @@ public final class CriticalValues: Sendable {
     contents = Mutex(CriticalCopy.Contents(generation: 0, values: [:]))
   }
 
-  /// The value of `key`.
+  /// The value for `key`.
   public subscript(key: String) -> String? { contents.withLock { $0.values[key] } }
 
-  /// All values by their keys.
+  /// All keys and values.
   public var all: [String: String] { contents.withLock { $0.values } }
 
-  /// Sets or, with `nil`, removes the value of `key`; waits for the disk.
+  /// Sets the value for `key`, or removes it if `value` is `nil`. Blocks until the disk is written. If this method
+  /// throws, nothing has changed.
   /// - Throws: ``RepositoryError/Code/overLimit``; ``RepositoryError/Code/outOfSpace`` or
-  ///   ``RepositoryError/Code/notWritten`` where neither copy can be written. Nothing has changed then.
+  ///   ``RepositoryError/Code/notWritten`` if neither copy can be written.
   public func set(_ value: String?, for key: String) throws(RepositoryError) {
     writing.lock()
     defer { writing.unlock() }
@@ -89,7 +90,8 @@ public final class CriticalValues: Sendable {
     guard next.values[key] != value else { return }
     next.values[key] = value
     try Self.check(next.values, key, value)
-    // Goes up with every attempt, so that a copy that was written in spite of an error is never taken for another.
+    // The generation increases with every attempt: a write that fails can still have replaced the file, and two
+    // different contents must not have the same generation.
     next.generation += 1
     contents.withLock { $0.generation = next.generation }
 
@@ -107,14 +109,15 @@ public final class CriticalValues: Sendable {
   ) throws(RepositoryError) {
     let (keyBytes, valueBytes) = (key.utf8.count, value?.utf8.count ?? 0)
     guard (1...Limits.keyBytes).contains(keyBytes) else {
-      throw RepositoryError(.overLimit, "the key has \(keyBytes) bytes; 1 to \(Limits.keyBytes) are possible")
+      throw RepositoryError(.overLimit, "the key has \(keyBytes) bytes; 1 to \(Limits.keyBytes) are allowed")
     }
     guard valueBytes <= Limits.valueBytes else {
       throw RepositoryError(
-        .overLimit, "the value has \(valueBytes) bytes, the most are \(Limits.valueBytes)")
+        .overLimit, "the value has \(valueBytes) bytes, the maximum is \(Limits.valueBytes)")
     }
     guard values.count <= Limits.values else {
-      throw RepositoryError(.overLimit, "these are \(values.count) values, the most are \(Limits.values)")
+      throw RepositoryError(
+        .overLimit, "there would be \(values.count) values, the maximum is \(Limits.values)")
     }
   }
 }

@@ -1,18 +1,18 @@
 public import Foundation
 
-/// JSON as a value, for migrations: what a file holds, whatever the types of today.
+/// A JSON value, for migrations. It represents the contents of a file independently of the app's current types.
 ///
-/// Literals do for most: `["amount": 12, "tags": []]`.
+/// Most values can be written as literals: `["amount": 12, "tags": []]`.
 public enum JSONTree: Sendable, Hashable {
   /// `null`
   case null
   /// `true` or `false`
   case bool(Bool)
-  /// A whole number that an `Int` holds.
+  /// An integer that fits into an `Int`.
   case integer(Int)
-  /// Another number that a `Double` holds exactly as it is written.
+  /// Another number that a `Double` represents exactly as written.
   case number(Double)
-  /// A number with more digits than a `Double` has.
+  /// A number with more digits than a `Double` can represent.
   case decimal(Decimal)
   /// A string.
   case string(String)
@@ -21,8 +21,8 @@ public enum JSONTree: Sendable, Hashable {
   /// An object.
   case object([String: JSONTree])
 
-  /// A property of an object; `nil` where there is none, or where this is no object. Setting `nil` removes it; setting
-  /// a property of something that is no object makes it one.
+  /// A property of an object; `nil` if the property does not exist or this value is not an object. Setting `nil`
+  /// removes the property. Setting a property of another kind of value replaces that value by an object.
   public subscript(property: String) -> JSONTree? {
     get {
       guard case .object(let properties) = self else { return nil }
@@ -36,39 +36,39 @@ public enum JSONTree: Sendable, Hashable {
     }
   }
 
-  /// The string, where this is one.
+  /// The string, if this value is a string.
   public var string: String? {
     guard case .string(let value) = self else { return nil }
     return value
   }
 
-  /// The whole number, where this is one.
+  /// The integer, if this value is an integer.
   public var integer: Int? {
     guard case .integer(let value) = self else { return nil }
     return value
   }
 
-  /// The elements, where this is an array.
+  /// The elements, if this value is an array.
   public var array: [JSONTree]? {
     guard case .array(let value) = self else { return nil }
     return value
   }
 
-  /// Why a step does not fit what it finds.
+  /// Why a migration step can't be applied to a value.
   struct Mismatch: Error, CustomStringConvertible {
     let reason: String
     var description: String { reason }
   }
 
   func property(_ name: String) throws(Mismatch) -> JSONTree? {
-    guard case .object(let properties) = self else { throw Mismatch(reason: "\(kind) is no object") }
+    guard case .object(let properties) = self else { throw Mismatch(reason: "\(kind) is not an object") }
     return properties[name]
   }
 
   var kind: String {
     switch self {
     case .null: "null"
-    case .bool: "a truth value"
+    case .bool: "a Boolean"
     case .integer, .number, .decimal: "a number"
     case .string: "a string"
     case .array: "an array"
@@ -78,10 +78,10 @@ public enum JSONTree: Sendable, Hashable {
 }
 
 extension JSONTree: Codable {
-  /// Reads any JSON; no digit of a number is lost.
+  /// Decodes any JSON value. Numbers keep all their digits.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
-    // Each look but the last only asks of what kind the value is.
+    // The failed attempts only determine the kind of the value.
     func look<Value: Decodable>(_ type: Value.Type) -> Value? { try? container.decode(type) }
     if container.decodeNil() {
       self = .null
@@ -92,7 +92,7 @@ extension JSONTree: Codable {
     } else if let value = look(Int.self) {
       self = .integer(value)
     } else if let value = look(Decimal.self) {
-      // Where a double is written with the same digits, it is the same number.
+      // If the double has the same decimal digits, it represents the number exactly.
       let double = look(Double.self)
       self = double.flatMap { Decimal(string: "\($0)") == value ? .number($0) : nil } ?? .decimal(value)
     } else if let value = look(Double.self) {
@@ -104,7 +104,7 @@ extension JSONTree: Codable {
     }
   }
 
-  /// Writes the JSON.
+  /// Encodes the value as JSON.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     switch self {
@@ -126,9 +126,9 @@ extension JSONTree: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expres
 {
   /// `null`
   public init(nilLiteral: ()) { self = .null }
-  /// A truth value.
+  /// `true` or `false`
   public init(booleanLiteral value: Bool) { self = .bool(value) }
-  /// A whole number.
+  /// An integer.
   public init(integerLiteral value: Int) { self = .integer(value) }
   /// A number.
   public init(floatLiteral value: Double) { self = .number(value) }
@@ -136,7 +136,7 @@ extension JSONTree: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expres
   public init(stringLiteral value: String) { self = .string(value) }
   /// An array.
   public init(arrayLiteral elements: JSONTree...) { self = .array(elements) }
-  /// An object; of a property that stands there twice the last one counts.
+  /// An object. If a property occurs twice, the last value is used.
   public init(dictionaryLiteral properties: (String, JSONTree)...) {
     self = .object(Dictionary(properties) { $1 })
   }

@@ -1,5 +1,5 @@
-/// The way from every older schema of a file to the one that the app has now: a chain of steps, each from one version
-/// to the next.
+/// Migrations from every older schema of a file to the current schema: a chain of steps, each from one version to the
+/// next.
 ///
 ///     let migrations: Migrations = [
 ///       .rename("name", to: "title"),                       // 1 → 2
@@ -9,47 +9,47 @@
 ///       },
 ///     ]
 ///
-/// The schema's version is the number of steps and one: it can't be wrong, skipped or forgotten. A step works on the
-/// JSON as the older app wrote it, never on today's types, so that it does the same for ever: **a step that was
-/// shipped is never changed; what comes later is added at the end.**
+/// The current schema version is the number of steps plus one, so that it always matches the steps. A step works on the
+/// JSON that the older app wrote, never on current types, so that its result never changes: **never change a step that
+/// was shipped; append new steps.**
 ///
-/// What a storage does with its file when it is opened:
-/// - **Older:** all steps from the file's version on are applied, one by one, in memory; then the file is replaced in
-///   one step. A crash at any point leaves the old file or the new one.
-/// - **Newer** (the app was rolled back): the file is set aside unread as `….version-N`, and the app goes on with the
-///   newest file that was set aside and that it can read, or anew. When the app is newer again, that file comes back,
-///   and the one of the older app is set aside in its turn. Nothing is destroyed.
-/// - **Corrupt**, or a step throws: it is set aside as `….corrupt-N`, with its reason beside it, and the app goes on as
-///   with no file.
+/// When a storage opens its file, it compares the schema versions:
+/// - **Older:** all steps from the file's version on are applied in memory, in order; then the file is replaced
+///   atomically. After a crash at any point, the file has the old or the new contents.
+/// - **Newer** (the app was rolled back): the file is renamed to `….version-N`. The app continues with the newest file
+///   that was set aside and that it can read, or starts empty. After the next upgrade that file is moved back, and the
+///   older app's file is set aside instead. No data is lost.
+/// - **Corrupt**, or a step throws: the file is renamed to `….corrupt-N`, a second file contains the reason, and the
+///   app continues as if no file existed.
 public struct Migrations: Sendable, ExpressibleByArrayLiteral {
-  /// The oldest version that a file may have.
+  /// The oldest schema version that can be migrated.
   public let oldestVersion: Int
-  /// The first one goes from ``oldestVersion`` to the next.
+  /// The steps in order. The first one migrates from ``oldestVersion`` to the next version.
   public let steps: [Migration]
 
-  /// The version of the files that are written.
+  /// The current schema version, with which files are written.
   public var version: Int { oldestVersion + steps.count }
 
-  /// A chain of steps.
+  /// Creates a chain of steps.
   /// - Parameters:
-  ///   - steps: in the order in which they were shipped.
-  ///   - oldestVersion: the version from which the first step goes; more than 1 once the first steps are not wanted
-  ///     any more, and never less.
+  ///   - steps: the steps in the order in which they were shipped.
+  ///   - oldestVersion: the version from which the first step migrates; at least 1. Increase it when you drop the first
+  ///     steps.
   public init(_ steps: [Migration], oldestVersion: Int = 1) {
     self.steps = steps
     self.oldestVersion = max(1, oldestVersion)
   }
 
-  /// A chain of steps from version 1.
+  /// Creates a chain of steps from version 1.
   public init(arrayLiteral steps: Migration...) { self.init(steps) }
 
-  /// Applies the steps from `version` on, one by one.
+  /// Applies the steps from `version` on, in order.
   ///
-  /// For tests of migrations with files as older apps wrote them; storages do this by themselves.
+  /// Storages migrate their files automatically. Call this in tests that migrate files of older apps.
   public func migrate(_ tree: JSONTree, from version: Int) throws(MigrationError) -> JSONTree {
     guard version >= oldestVersion, version <= self.version else {
       throw MigrationError(
-        from: version, step: nil, reason: "the steps go from \(oldestVersion) to \(self.version)")
+        from: version, step: nil, reason: "only versions \(oldestVersion) to \(self.version) can be migrated")
     }
     var tree = tree
     for (index, step) in steps.enumerated().dropFirst(version - oldestVersion) {
@@ -63,18 +63,85 @@ public struct Migrations: Sendable, ExpressibleByArrayLiteral {
   }
 }
 
-/// A step that could not be done.
+/// A migration step that failed.
 public struct MigrationError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The version from which the step goes.
+  /// The version from which the step migrates.
   public let from: Int
-  /// The step's name; `nil` where there is no such step.
+  /// The step's name; `nil` if there is no such step.
   public let step: String?
-  /// What was wrong.
+  /// A description of the failure.
   public let reason: String
 
-  /// One line.
+  /// The versions, the step and the reason in one line.
   public var description: String {
     step.map { "migration \(from) → \(from + 1) (\($0)): \(reason)" }
       ?? "no migration from \(from): \(reason)"
+  }
+}
+
+/// One step from a schema to the next.
+public struct Migration: Sendable {
+  /// A short description of the step for errors.
+  public let name: String
+  let apply: @Sendable (inout JSONTree) throws -> Void
+
+  /// A step that changes the JSON of a whole file: of the model, or of the array of all models.
+  ///
+  /// If the closure throws, the file is set aside as corrupt; the error is part of the recorded reason.
+  public static func step(
+    _ name: String, _ apply: @escaping @Sendable (inout JSONTree) throws -> Void
+  ) -> Migration {
+    Migration(name: name, apply: apply)
+  }
+
+  /// Renames a property. A missing property is not an error, because it can be optional; an existing property with the
+  /// new name is.
+  public static func rename(_ old: String, to new: String) -> Migration {
+    step("rename \(old) to \(new)") { tree in
+      guard let value = try tree.property(old) else { return }
+      guard try tree.property(new) == nil else {
+        throw JSONTree.Mismatch(reason: "a property ‘\(new)’ already exists")
+      }
+      tree[old] = nil
+      tree[new] = value
+    }
+  }
+
+  /// Adds a property, unless it already exists.
+  public static func add(_ property: String, _ value: JSONTree) -> Migration {
+    step("add \(property)") { tree in
+      if try tree.property(property) == nil { tree[property] = value }
+    }
+  }
+
+  /// Removes a property if it exists.
+  public static func remove(_ property: String) -> Migration {
+    step("remove \(property)") { tree in
+      if try tree.property(property) != nil { tree[property] = nil }
+    }
+  }
+
+  /// Applies `step` to each element of an array, such as each model of a ``CollectionRepository``.
+  public static func each(_ step: Migration) -> Migration {
+    Migration.step("each: \(step.name)") { tree in
+      guard case .array(var elements) = tree else {
+        throw JSONTree.Mismatch(reason: "\(tree.kind) is not an array")
+      }
+      for index in elements.indices {
+        do { try step.apply(&elements[index]) } catch {
+          throw JSONTree.Mismatch(reason: "[\(index)]: \(error)")
+        }
+      }
+      tree = .array(elements)
+    }
+  }
+
+  /// Applies `step` to the value of a property, if it exists.
+  public static func at(_ property: String, _ step: Migration) -> Migration {
+    Migration.step("\(property): \(step.name)") { tree in
+      guard var value = try tree.property(property) else { return }
+      try step.apply(&value)
+      tree[property] = value
+    }
   }
 }

@@ -1,13 +1,13 @@
 package import SystemIO
 
-/// The two things that a repository asks of a disk, so that tests can have one that fails.
+/// The two disk operations of a repository. Tests replace them to simulate failures.
 package struct Disk: Sendable {
-  /// What the system says when it fails.
+  /// The operating system's error.
   package typealias Failure = SystemError
 
-  /// The contents of a file, up to a number of bytes; `nil` where there is no file.
+  /// Reads a file up to a number of bytes; returns `nil` if the file does not exist.
   package var read: @Sendable (_ path: String, _ limit: Int) throws(Failure) -> [UInt8]?
-  /// Replaces a file, its folder made where it is missing: the old contents or the new, never anything between.
+  /// Replaces a file atomically and durably. Creates its folder if it is missing.
   package var replace: @Sendable (_ path: String, _ bytes: [UInt8]) throws(Failure) -> Void
 
   package init(
@@ -18,7 +18,7 @@ package struct Disk: Sendable {
     self.replace = replace
   }
 
-  /// The disk of this machine.
+  /// The operations of the real file system.
   package static let real = Disk(read: readFile, replace: replaceFile)
 
   private static func readFile(_ path: String, upTo limit: Int) throws(SystemError) -> [UInt8]? {
@@ -41,7 +41,7 @@ package struct Disk: Sendable {
 }
 
 extension RepositoryError {
-  /// Why a file could not be written.
+  /// Maps a failed write to `outOfSpace` or `notWritten`.
   init(notWritten error: SystemError) {
     self.init(error.isOutOfSpace ? .outOfSpace : .notWritten, "\(error)")
   }

@@ -1,23 +1,24 @@
 public import Foundation
 
-/// Keeps a value in a JSON file that is written before a commit counts.
+/// Stores a value in a JSON file. A commit succeeds only after the file is written.
 ///
-/// **What holds:**
-/// - When `update` returns, the file holds the value, and a power cut would not lose it. The calling thread waits for
-///   that, a millisecond or so; where this is too long, use ``InMemoryStorageWithFilePersistence``.
-/// - The file is replaced in one step: whoever reads it, at whatever time, sees a whole value.
-/// - If it can't be written, `update` throws (``RepositoryError/Code/outOfSpace`` where the disk is full) and the value
-///   stays what it was, in memory as well. The first of several failures is told to `onEvent` too, and so is the
-///   end of them.
-/// - A file of an older schema is migrated, one of a newer schema or a corrupt one is set aside: see ``Migrations``.
+/// **Guarantees:**
+/// - When `update` returns, the file contains the value durably, even after a power failure. The calling thread waits
+///   for the disk, typically about a millisecond. If that is too long, use ``InMemoryStorageWithFilePersistence``.
+/// - The file is replaced atomically: a reader always gets a complete value.
+/// - If the file can't be written, `update` throws (``RepositoryError/Code/outOfSpace`` if the disk is full) and the
+///   value does not change, in memory or on disk. `onEvent` is called for the first of several failures, and when
+///   writing succeeds again.
+/// - A file of an older schema is migrated; a corrupt file or one of a newer schema is set aside: see ``Migrations``.
 public struct FileStorage<Value: Codable & Sendable>: RepositoryStorage {
   private let file: StoredFile<Value>
 
-  /// A storage in `file`; its folder is made when there is something to keep.
+  /// Creates a storage in `file`. Its folder is created when the first value is written.
   /// - Parameters:
-  ///   - file: the file; others whose names begin with its name and a dot stand beside it.
-  ///   - migrations: the way from every older schema to that of `Value`.
-  ///   - onEvent: is told, on any thread, what an app should hear of. It must not update the repository.
+  ///   - file: the JSON file. Related files in the same folder have this file's name, a dot and a suffix as their
+  ///     names.
+  ///   - migrations: the migrations from every older schema to that of `Value`.
+  ///   - onEvent: called on any thread with events that the app should know about. It must not update the repository.
   public init(
     file: URL, migrations: Migrations = [],
     onEvent: @escaping @Sendable (RepositoryEvent) -> Void = { _ in }
@@ -32,11 +33,11 @@ public struct FileStorage<Value: Codable & Sendable>: RepositoryStorage {
     self.file = StoredFile(path: file.path, migrations: migrations, disk: disk, onEvent: onEvent)
   }
 
-  /// What is in the file, migrated.
+  /// Loads the value from the file and migrates it if necessary.
   public func load(_ check: (Value) throws -> Void) throws(RepositoryError) -> Value? {
     guard let loaded = try file.load(check) else { return nil }
     if loaded.isMigrated {
-      // Memory goes on with the new schema; the file follows with the next commit, and the event was told.
+      // If the write fails, the file keeps the old schema until the next commit; `onEvent` has received the failure.
       do { try file.write(loaded.value) } catch {}
     }
     return loaded.value
@@ -45,6 +46,6 @@ public struct FileStorage<Value: Codable & Sendable>: RepositoryStorage {
   /// Replaces the file.
   public func save(_ value: Value) throws(RepositoryError) { try file.write(value) }
 
-  /// The files that were set aside beside this one, with the reasons of those that are corrupt.
+  /// The files that were set aside in the same folder, including the reason files of corrupt ones.
   public var setAside: [URL] { file.setAside }
 }

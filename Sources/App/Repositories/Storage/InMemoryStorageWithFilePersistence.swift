@@ -2,19 +2,21 @@ import Dispatch
 public import Foundation
 import Synchronization
 
-/// Keeps a value in memory, and lets a JSON file follow.
+/// Keeps a value in memory and writes it to a JSON file asynchronously.
 ///
-/// **What holds:**
-/// - `update` never waits for the disk. The file follows at once, on a thread of its own; of many commits in a row it
-///   gets the newest. `flush()` waits for it: call it where the app goes to the background.
-/// - A crash or a power cut loses at most the commits that the file had not followed yet, and never leaves half a file.
-/// - Where the file can't be written, as on a full disk, memory goes on; one event (``RepositoryEvent/Kind/notSaved``)
-///   tells. It is tried again with each commit and after every `retryInterval`; when the file has followed, one event
-///   (``RepositoryEvent/Kind/savedAgain``) tells that.
-/// - A file of an older schema is migrated, one of a newer schema or a corrupt one is set aside: see ``Migrations``.
+/// **Guarantees:**
+/// - `update` never waits for the disk. The file is written immediately afterwards on a background queue; if several
+///   commits are pending, only the newest value is written. `flush()` waits for the write: call it when the app enters
+///   the background.
+/// - A crash or a power failure loses at most the commits that are not in the file yet, and never leaves a partial
+///   file.
+/// - If the file can't be written, for example because the disk is full, the value in memory stays valid, and one event
+///   (``RepositoryEvent/Kind/notSaved``) reports the failure. Writing is retried with each commit and after
+///   `retryInterval`; when it succeeds, one event (``RepositoryEvent/Kind/savedAgain``) reports that.
+/// - A file of an older schema is migrated; a corrupt file or one of a newer schema is set aside: see ``Migrations``.
 public final class InMemoryStorageWithFilePersistence<Value: Codable & Sendable>: RepositoryStorage {
   private struct Waiting {
-    /// What was committed last and is not in the file.
+    /// The last committed value, if it is not in the file yet.
     var value: Value?
     var isWriteScheduled = false
     var isRetryScheduled = false
@@ -25,12 +27,13 @@ public final class InMemoryStorageWithFilePersistence<Value: Codable & Sendable>
   private let queue = DispatchQueue(label: "data-snapshots.repository", qos: .utility)
   private let waiting = Mutex(Waiting())
 
-  /// A storage in memory and in `file`; its folder is made when there is something to keep.
+  /// Creates a storage in memory and in `file`. The file's folder is created when the first value is written.
   /// - Parameters:
-  ///   - file: the file; others whose names begin with its name and a dot stand beside it.
-  ///   - migrations: the way from every older schema to that of `Value`.
-  ///   - retryInterval: how long to wait after a failure before the file is tried again.
-  ///   - onEvent: is told, on any thread, what an app should hear of.
+  ///   - file: the JSON file. Related files in the same folder have this file's name, a dot and a suffix as their
+  ///     names.
+  ///   - migrations: the migrations from every older schema to that of `Value`.
+  ///   - retryInterval: the delay before a failed write is retried.
+  ///   - onEvent: called on any thread with events that the app should know about.
   public convenience init(
     file: URL, migrations: Migrations = [], retryInterval: Duration = .seconds(10),
     onEvent: @escaping @Sendable (RepositoryEvent) -> Void = { _ in }
@@ -47,25 +50,25 @@ public final class InMemoryStorageWithFilePersistence<Value: Codable & Sendable>
     self.retryInterval = retryInterval
   }
 
-  /// What is in the file, migrated.
+  /// Loads the value from the file and migrates it if necessary.
   public func load(_ check: (Value) throws -> Void) throws(RepositoryError) -> Value? {
     guard let loaded = try file.load(check) else { return nil }
     if loaded.isMigrated { save(loaded.value) }
     return loaded.value
   }
 
-  /// Hands the value over to be written.
+  /// Schedules a write of the value, and returns immediately.
   public func save(_ value: Value) {
     let isFirst = waiting.withLock { waiting in
       waiting.value = value
       defer { waiting.isWriteScheduled = true }
       return !waiting.isWriteScheduled
     }
-    // The queue holds on to the storage: what was committed is written although the repository is gone.
+    // The queue retains the storage, so that the last commit is written even if the repository was deinitialized.
     if isFirst { queue.async { [self] in writeWaiting() } }
   }
 
-  /// Waits until the file has followed every commit that came before.
+  /// Waits until every earlier commit is in the file.
   public func flush() async throws(RepositoryError) {
     let result: Result<Void, RepositoryError> = await withCheckedContinuation { continuation in
       queue.async { [self] in continuation.resume(returning: writeWaiting()) }
@@ -73,14 +76,14 @@ public final class InMemoryStorageWithFilePersistence<Value: Codable & Sendable>
     try result.get()
   }
 
-  /// Waits, blocking, until the file has followed every commit that came before; for the last moment of an app.
+  /// Blocks until every earlier commit is in the file; for example when the app terminates.
   @available(*, noasync, message: "Use the asynchronous form")
   public func flush() throws(RepositoryError) { try queue.sync { writeWaiting() }.get() }
 
-  /// The files that were set aside beside this one, with the reasons of those that are corrupt.
+  /// The files that were set aside in the same folder, including the reason files of corrupt ones.
   public var setAside: [URL] { file.setAside }
 
-  /// On ``queue`` only.
+  /// Must run on ``queue``.
   @discardableResult
   private func writeWaiting() -> Result<Void, RepositoryError> {
     let value = waiting.withLock { waiting in
@@ -100,7 +103,7 @@ public final class InMemoryStorageWithFilePersistence<Value: Codable & Sendable>
 
   private func keep(_ value: Value, isWorthRetrying: Bool) {
     let isFirst = waiting.withLock { waiting in
-      // What was committed meanwhile is newer, and its own write is on its way.
+      // A value committed in the meantime is newer, and its write is already scheduled.
       waiting.value = waiting.value ?? value
       guard isWorthRetrying, !waiting.isRetryScheduled else { return false }
       waiting.isRetryScheduled = true

@@ -1,33 +1,33 @@
-/// Where a repository keeps its value.
+/// The place where a repository stores its value.
 ///
-/// The repository calls ``load(_:)`` once and then ``save(_:)`` for one commit after the other, never for two at once.
+/// The repository calls ``load(_:)`` once, and then ``save(_:)`` for each commit, one call at a time.
 public protocol RepositoryStorage<Value>: Sendable {
-  /// What is kept: a model, or an array of models.
+  /// The stored value: a model, or an array of models.
   associatedtype Value: Sendable
 
-  /// What is kept, or `nil` where there is nothing yet.
-  /// - Parameter check: throws if the value is of no use; then it is set aside, and the answer is `nil`.
-  /// - Throws: ``RepositoryError/Code/unreadable`` where something is kept but can't be had now.
+  /// Loads the stored value, or returns `nil` if there is none.
+  /// - Parameter check: throws if the value is invalid; the storage then sets the value aside and returns `nil`.
+  /// - Throws: ``RepositoryError/Code/unreadable`` if a stored value exists but can't be read now.
   func load(_ check: (Value) throws -> Void) throws(RepositoryError) -> Value?
 
-  /// Takes what was just committed. If it throws, the commit has failed and what was kept before stays.
+  /// Stores a committed value. If it throws, the commit fails and the previously stored value remains.
   func save(_ value: Value) throws(RepositoryError)
 
-  /// Waits until everything that was saved before is where it belongs.
+  /// Waits until every value saved before is stored.
   func flush() async throws(RepositoryError)
 }
 
 extension RepositoryStorage {
-  /// Nothing to wait for.
+  /// Returns immediately; for storages without asynchronous writes.
   public func flush() async throws(RepositoryError) {}
 }
 
-/// Keeps nothing beyond the life of the repository; needs no `Codable`.
+/// Stores nothing; the value exists only in the repository's memory. `Value` does not need to be `Codable`.
 public struct InMemoryStorage<Value: Sendable>: RepositoryStorage {
-  /// A storage in memory.
+  /// Creates a storage without a file.
   public init() {}
 
-  /// Nothing.
+  /// Returns `nil`.
   public func load(_ check: (Value) throws -> Void) throws(RepositoryError) -> Value? { nil }
 
   /// Does nothing: the repository holds the value.

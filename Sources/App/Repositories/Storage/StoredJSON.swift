@@ -1,15 +1,15 @@
 import Foundation
 
-/// How values become JSON in files: keys in order, so that equal values are equal files, and floating-point numbers
-/// that JSON has no words for spelled out.
+/// The JSON format of files: keys are sorted, so that equal values make equal files, and infinities and NaN are
+/// strings.
 enum StoredJSON {
-  /// What a file holds.
+  /// The top-level object of a file.
   struct Envelope<Value> {
     let schemaVersion: Int
     let value: Value
   }
 
-  /// What is read first.
+  /// The part of a file that is decoded first.
   struct Header: Decodable {
     let schemaVersion: Int
   }

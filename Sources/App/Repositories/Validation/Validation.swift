@@ -1,40 +1,42 @@
-/// Something that is wrong with a value.
+public import Foundation
+
+/// A problem that a validator found in a value.
 public struct ValidationProblem: Error, Hashable, Sendable, CustomStringConvertible {
-  /// Where, such as `trips[3].dates`; empty where it is about the whole value.
+  /// The path of the invalid part, such as `trips[3].dates`; empty for the whole value.
   public let path: String
-  /// What, in the validator's own words.
+  /// The validator's description of the problem.
   public let words: String
 
-  /// Both in one line.
+  /// The path and the description in one line.
   public var description: String { path.isEmpty ? words : "\(path): \(words)" }
 }
 
-/// One pass of validators over a value: collects what they find, and knows where they are.
+/// One pass of validators over a value. It collects problems and the paths at which they were found.
 public struct Validation: Sendable {
-  /// The most problems that are kept; further ones are counted.
+  /// The maximum number of problems that are kept; further ones are only counted.
   public static let problemLimit = 100
 
-  /// What was found, in the order in which it was found; the first ``problemLimit``.
+  /// The first ``problemLimit`` problems, in the order in which they were found.
   public private(set) var problems: [ValidationProblem] = []
-  /// How much was found.
+  /// The total number of problems.
   public private(set) var problemCount = 0
   private var path: [String] = []
 
   init() {}
 
-  /// Whether nothing was found.
+  /// Whether no problem was found.
   public var isPassed: Bool { problemCount == 0 }
 
-  /// Tells that something is wrong at the current place.
-  /// - Parameter words: what; an app may show them to the user.
+  /// Reports a problem at the current path.
+  /// - Parameter words: a description of the problem, which an app can show to the user.
   public mutating func fail(_ words: String) {
     problemCount += 1
     guard problems.count < Self.problemLimit else { return }
     problems.append(ValidationProblem(path: joinedPath, words: words))
   }
 
-  /// Runs `body` for a part of the value.
-  /// - Parameter name: the part's name, or an index as `[3]`.
+  /// Runs `body` with the path of a part of the value.
+  /// - Parameter name: the part's name, or an index such as `[3]`.
   public mutating func enter(_ name: String, _ body: (inout Validation) -> Void) {
     path.append(name)
     body(&self)
@@ -46,4 +48,37 @@ public struct Validation: Sendable {
       joined += joined.isEmpty || name.hasPrefix("[") ? name : ".\(name)"
     }
   }
+}
+
+/// A change that validators rejected. Nothing has changed, in memory or on disk.
+public struct ValidationError: Error, Sendable, CustomStringConvertible {
+  /// The action passed to `update`, or the name of the calling function.
+  public let action: String
+  /// The first ``Validation/problemLimit`` problems.
+  public let problems: [ValidationProblem]
+  /// The total number of problems.
+  public let problemCount: Int
+  private let snapshot: @Sendable () -> Data
+
+  init(action: String, _ validation: Validation, snapshot: @escaping @Sendable () -> Data) {
+    self.action = action
+    problems = validation.problems
+    problemCount = validation.problemCount
+    self.snapshot = snapshot
+  }
+
+  /// Returns the whole rejected value for a bug report: JSON if its type is `Encodable`, otherwise a description of all
+  /// its properties. It is encoded on each call. It contains the user's data: redact it before it leaves the device.
+  public func makeSnapshot() -> Data { snapshot() }
+
+  /// The action and the problems in one line, for people and logs.
+  public var description: String {
+    let more = problemCount > problems.count ? "; and \(problemCount - problems.count) more" : ""
+    return "‘\(action)’ was refused: " + problems.map(\.description).joined(separator: "; ") + more
+  }
+}
+
+extension ValidationError: LocalizedError {
+  /// The same as ``description``.
+  public var errorDescription: String? { description }
 }

@@ -1,22 +1,22 @@
-/// A rule that a value must keep, made of smaller ones, that says in its own words what is wrong, and where.
+/// A rule for a value, composed of smaller rules. It describes each problem and its path.
 ///
 ///     let tripRules: Validator<Trip> = .all(
 ///       .at("name", \.name, "is empty") { !$0.isEmpty },
 ///       .at("dates", \.dates, .each("has negative length") { $0.end >= $0.start }),
 ///       Validator("ends before it begins") { $0.end >= $0.start })
 ///
-/// All rules are asked in one pass, each once, whatever others found.
+/// All rules run in one pass, each exactly once, even if earlier rules found problems.
 public struct Validator<Value>: Sendable {
   let check: @Sendable (Value, inout Validation) -> Void
 
-  /// A rule that tells by itself what is wrong: as much as it finds, in words of its own.
+  /// A rule that reports any number of problems itself.
   public init(_ check: @escaping @Sendable (_ value: Value, _ validation: inout Validation) -> Void) {
     self.check = check
   }
 
-  /// A rule in one condition.
+  /// A rule with one condition.
   /// - Parameters:
-  ///   - words: what is wrong where it does not hold, such as "date list has negative length".
+  ///   - words: the problem if the condition is false, such as "date list has negative length".
   ///   - isValid: the condition.
   public init(_ words: String, _ isValid: @escaping @Sendable (Value) -> Bool) {
     self.init { value, validation in
@@ -24,7 +24,7 @@ public struct Validator<Value>: Sendable {
     }
   }
 
-  /// Several rules as one.
+  /// Combines several rules.
   public static func all(_ validators: Validator<Value>...) -> Validator<Value> {
     Validator { value, validation in
       for validator in validators { validator.check(value, &validation) }
@@ -33,9 +33,9 @@ public struct Validator<Value>: Sendable {
 
   /// Rules for a part of the value.
   /// - Parameters:
-  ///   - name: the part's name, for the path of what is wrong.
-  ///   - part: the part, most often a key path.
-  ///   - validators: its rules.
+  ///   - name: the part's name in the paths of problems.
+  ///   - part: returns the part; usually a key path.
+  ///   - validators: the part's rules.
   public static func at<Part>(
     _ name: String, _ part: @escaping @Sendable (Value) -> Part, _ validators: Validator<Part>...
   ) -> Validator<Value> {
@@ -47,7 +47,7 @@ public struct Validator<Value>: Sendable {
     }
   }
 
-  /// A rule for a part of the value, in one condition.
+  /// A rule with one condition for a part of the value.
   public static func at<Part>(
     _ name: String, _ part: @escaping @Sendable (Value) -> Part, _ words: String,
     _ isValid: @escaping @Sendable (Part) -> Bool
@@ -55,7 +55,7 @@ public struct Validator<Value>: Sendable {
     at(name, part, Validator<Part>(words, isValid))
   }
 
-  /// Rules for each element; the path names its index.
+  /// Rules for each element; the path contains the element's index.
   public static func each<Element>(_ validators: Validator<Element>...) -> Validator<Value>
   where Value == [Element] {
     Validator { value, validation in
@@ -67,14 +67,14 @@ public struct Validator<Value>: Sendable {
     }
   }
 
-  /// A rule for each element, in one condition; the path names its index.
+  /// A rule with one condition for each element; the path contains the element's index.
   public static func each<Element>(
     _ words: String, _ isValid: @escaping @Sendable (Element) -> Bool
   ) -> Validator<Value> where Value == [Element] {
     each(Validator<Element>(words, isValid))
   }
 
-  /// Rules for what is there; nothing is wrong where nothing is.
+  /// Rules for the wrapped value; `nil` is valid.
   public static func ifPresent<Wrapped>(_ validators: Validator<Wrapped>...) -> Validator<Value>
   where Value == Wrapped? {
     Validator { value, validation in

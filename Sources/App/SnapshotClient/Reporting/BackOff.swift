@@ -1,19 +1,19 @@
-/// How long an upload waits after it failed.
+/// The delay before a failed upload is retried.
 public struct BackOff: Sendable, Hashable {
-  /// The wait after the first failure, in seconds; each further one is twice as long.
+  /// The delay after the first failure, in seconds. It doubles with each further failure.
   public var base: Double = 5
-  /// The longest wait of the queue's own choice, in seconds.
+  /// The maximum delay in seconds, unless the server asks for more.
   public var cap: Double = 60 * 60
-  /// The longest wait that a server's `Retry-After` can bring about, in seconds.
+  /// The maximum delay that a server can request by `Retry-After`, in seconds.
   public var retryAfterCap: Double = 24 * 60 * 60
 
-  /// The defaults above.
+  /// Creates a back-off with the default values.
   public init() {}
 
-  /// The wait after failure number `failure`, the first being 1, in seconds; `random` is in 0..<1.
+  /// The delay after failure number `failure`, starting at 1, in seconds; `random` is in 0..<1.
   ///
-  /// Half of the backed-off time and a random part of the other half, so that many devices don't come back at once;
-  /// on top of what the server asks for.
+  /// The delay is half of the exponential delay plus a random part of the other half, so that many devices do not retry
+  /// at the same time. It is added to the delay that the server requests.
   public func delay(afterFailure failure: Int, retryAfter: Double?, random: Double) -> Double {
     var limit = base
     for _ in 0..<max(0, min(failure, 64) - 1) where limit < cap { limit *= 2 }
@@ -21,6 +21,6 @@ public struct BackOff: Sendable, Hashable {
     return min(max(0, retryAfter ?? 0), retryAfterCap) + limit / 2 + random * limit / 2
   }
 
-  /// The longest wait that can come about, in seconds.
+  /// The maximum possible delay in seconds.
   var longest: Double { retryAfterCap + cap }
 }

@@ -1,35 +1,36 @@
 public import Foundation
 public import SnapshotFormat
 
-/// Attaches what is recorded to bug reports, by itself.
+/// Attaches recordings to bug reports automatically.
 ///
-/// One call freezes the recording into a bundle and gives the UUID that the report names; an ``UploadQueue`` sees to
-/// it that the bundle gets to the server, however often the network, the server or the app go away meanwhile:
+/// One call packs the recordings into a bundle and returns the UUID for the report. An ``UploadQueue`` uploads the
+/// bundle, even if the network, the server or the app fails in the meantime:
 ///
-///     let reporter = try BugReporter(queue: folder, client: client) { report, zip in
-///       try await snapshots.makeSnapshot(report: report, to: zip)
+///     let reporter = try BugReporter(queue: folder, client: client) { bug, zip in
+///       try await snapshots.makeSnapshot(report: bug.report, note: bug.note, fields: bug.fields, to: zip)
 ///     }
 ///     let id = try await reporter.attach(report: ReportID(validating: "BUG-123"))
 ///
-/// Safe to be used from many tasks at once.
+/// It can be used from many tasks at once.
 public struct BugReporter: Sendable {
-  /// Freezes what is recorded into a bundle at the URL, which is free and whose folder is there, and tells what it
-  /// wrote; `SnapshotMode.makeSnapshot(report:to:)` does. The snapshot's UUID is the manifest's, a new one each time.
-  /// It may throw whatever it likes: ``attach(report:)`` hands that on in ``ReportingError/notFrozen(_:)``.
+  /// Packs the current recordings into a bundle at the URL, a free path in an existing folder, and returns a
+  /// description of the bundle; `SnapshotMode.makeSnapshot(report:note:fields:to:)` does that. The manifest must have
+  /// a new UUID each time. The errors of a freezer are reported as ``ReportingError/notFrozen(_:)`` by
+  /// ``attach(report:note:fields:)``.
   public typealias Freezer =
-    @Sendable (_ report: ReportID, _ zip: URL) async throws -> SnapshotBundle.Packed
+    @Sendable (_ bug: BugReport, _ zip: URL) async throws -> SnapshotBundle.Packed
 
-  /// Where the bundles go, and what is known of each.
+  /// The queue that stores and uploads the bundles.
   public let queue: UploadQueue
   private let freeze: Freezer
 
-  /// A reporter over the queue in `folder`, which is made where it is missing; uploads that wait there go on.
+  /// Creates a reporter with a queue in `folder`, which is created if it is missing. Pending uploads are resumed.
   /// - Parameters:
-  ///   - folder: a folder of the queue's own, on the app's own disk. One queue at a time uses it.
-  ///   - client: what uploads. Its policy of retries does not matter here: the queue has its own.
+  ///   - folder: a folder for the queue only, on the app's own disk. Only one queue at a time can use it.
+  ///   - client: uploads the bundles. Its retry policy is ignored, because the queue has its own.
   ///   - freeze: makes the bundles.
   ///
-  /// Throws what ``UploadQueue/init(folder:client:configuration:)`` does.
+  /// Throws the errors of ``UploadQueue/init(folder:client:configuration:)``.
   public init(
     queue folder: URL, client: SnapshotAPIClient, configuration: UploadQueue.Configuration = .init(),
     freeze: @escaping Freezer
@@ -38,25 +39,30 @@ public struct BugReporter: Sendable {
       queue: try UploadQueue(folder: folder, client: client, configuration: configuration), freeze: freeze)
   }
 
-  /// A reporter over a queue that is there already.
+  /// Creates a reporter with an existing queue.
   public init(queue: UploadQueue, freeze: @escaping Freezer) {
     self.queue = queue
     self.freeze = freeze
   }
 
-  /// Freezes what is recorded now for `report`, and hands it to the queue.
+  /// Packs the current recordings for `report`, and adds the bundle to the queue.
   ///
-  /// It does not wait for the network. Once it returns, bundle and report lie in the queue's folder and would survive
-  /// a power cut; a crash before that leaves nothing of it. What became of it: ``UploadQueue/items``,
-  /// ``UploadQueue/updates()`` and ``UploadQueue/outcome(of:)``.
-  /// - Returns: the UUID that the snapshot has and will have on the server.
+  /// This method does not wait for the network. When it returns, the bundle and the report are durably stored in the
+  /// queue's folder, even after a power failure; if the app crashes earlier, nothing is stored. The result of the
+  /// upload is in ``UploadQueue/items``, ``UploadQueue/updates()`` and ``UploadQueue/outcome(of:)``.
+  /// - Parameters:
+  ///   - note: what the user wrote, as plain text of at most 32 KiB in UTF-8.
+  ///   - fields: further descriptions by name, such as `severity`.
+  /// - Returns: the snapshot's UUID, locally and on the server.
   ///
-  /// Throws ``ReportingError/full(_:)`` where the queue's limits leave no room for one more,
-  /// ``ReportingError/notFrozen(_:)`` where no bundle was made, ``ReportingError/disk(_:)`` and
-  /// ``ReportingError/closed``; then nothing was attached and nothing is left on the disk. Only after
-  /// ``ReportingError/notFlushed(_:_:)``, of a disk that can neither keep nor remove it, it is attached all the same.
+  /// Throws ``ReportingError/full(_:)`` if the queue's limits are reached, ``ReportingError/notFrozen(_:)`` if the
+  /// bundle could not be made, ``ReportingError/disk(_:)`` and ``ReportingError/closed``. In these cases nothing was
+  /// attached or stored. Only after ``ReportingError/notFlushed(_:_:)``, if the disk can neither synchronize nor remove
+  /// the bundle, the snapshot is attached nevertheless.
   @discardableResult
-  public func attach(report: ReportID) async throws(ReportingError) -> SnapshotID {
-    try await queue.add(for: report, freeze: freeze)
+  public func attach(
+    report: ReportID, note: String? = nil, fields: [String: String] = [:]
+  ) async throws(ReportingError) -> SnapshotID {
+    try await queue.add(for: BugReport(report: report, note: note, fields: fields), freeze: freeze)
   }
 }

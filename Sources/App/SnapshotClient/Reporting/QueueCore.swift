@@ -2,17 +2,17 @@ import Foundation
 import HTTPTransport
 import SnapshotFormat
 
-/// What a queue knows and how it decides: no disk, no clock, no network.
+/// The state and decisions of a queue, without disk, clock or network access.
 struct QueueCore: Sendable {
   private let backOff: BackOff
   private let concurrentUploads: Int
   private var items: [SnapshotID: QueuedUpload]
-  /// Those that were asked for by hand: they wait for no time.
+  /// The uploads that the caller asked to retry immediately; they ignore delays.
   private var urgent: Set<SnapshotID> = []
-  /// Whether the server did not know the token, so that it would know it for no other upload either.
+  /// Whether the server rejected the token. Other uploads would be rejected too.
   private var isTokenRefused = false
   private var changed: [QueuedUpload] = []
-  /// Those of which the server got more in the try that runs.
+  /// The running uploads for which the server has received more bytes in the current attempt.
   private var advanced: Set<SnapshotID> = []
 
   init(_ items: [QueuedUpload], backOff: BackOff, concurrentUploads: Int) {
@@ -23,27 +23,27 @@ struct QueueCore: Sendable {
 
   subscript(id: SnapshotID) -> QueuedUpload? { items[id] }
 
-  /// All of them, oldest first.
+  /// All uploads, oldest first.
   var ordered: [QueuedUpload] {
     items.values.sorted { ($0.attachedAt, $0.id) < ($1.attachedAt, $1.id) }
   }
 
-  /// What changed since this was called the last time.
+  /// Returns the uploads that changed since the last call.
   mutating func takeChanges() -> [QueuedUpload] {
     defer { changed = [] }
     return changed
   }
 
-  // MARK: - What goes out, and when
+  // MARK: - Scheduling
 
-  /// Marks those as uploading that may go out now, and says of the others what they wait for.
+  /// Marks the uploads that can start now as uploading, and updates what the others wait for.
   mutating func takeDue(at now: Date, permitted: [SnapshotID: Bool]) -> [QueuedUpload] {
     limitWaits(at: now)
     let hold = serverHold
     var free = concurrentUploads - items.values.count { $0.state == .uploading }
     var taken: [QueuedUpload] = []
     for var item in ordered.sorted(by: { urgent.contains($0.id) && !urgent.contains($1.id) }) {
-      // One for which nobody has asked came just now, and whoever brought it asks next.
+      // An upload without an entry was added after the network policy was asked; its own call of `pump` follows.
       guard case .waiting(let former) = item.state, let isPermitted = permitted[item.id] else { continue }
       let due = dueTime(of: item, hold: hold)
       if former == .token || (isTokenRefused && !urgent.contains(item.id)) {
@@ -67,14 +67,14 @@ struct QueueCore: Sendable {
     return taken
   }
 
-  /// When the first of those that wait for time may go out.
+  /// The earliest time at which an upload that waits for its time can start.
   var nextDue: Date? {
     let hold = serverHold
     return items.values.filter { $0.state == .waiting(.time) }.compactMap { dueTime(of: $0, hold: hold) }
       .min()
   }
 
-  /// Until when the server is left alone.
+  /// The time until which no upload to the server is started.
   private var serverHold: Date? {
     items.values.filter { item in
       guard case .waiting = item.state, let failure = item.lastFailure else { return false }
@@ -86,7 +86,7 @@ struct QueueCore: Sendable {
     urgent.contains(item.id) ? nil : [item.nextTry, hold].compactMap(\.self).max()
   }
 
-  /// A clock that was set back must not make anything wait for years.
+  /// Limits the waiting times, in case the clock was set back.
   private mutating func limitWaits(at now: Date) {
     let latest = now.addingTimeInterval(backOff.longest)
     for var item in items.values where item.nextTry.map({ $0 > latest }) == true {
@@ -95,9 +95,9 @@ struct QueueCore: Sendable {
     }
   }
 
-  // MARK: - What comes of it
+  // MARK: - Results
 
-  /// The upload of `id` as it is to be after a success; `nil` where it is no longer here.
+  /// Returns the upload of `id` as it is after a success; `nil` if it was removed.
   func succeeded(_ id: SnapshotID, at now: Date) -> QueuedUpload? {
     guard var item = items[id], item.state == .uploading else { return nil }
     item.state = .done
@@ -108,7 +108,7 @@ struct QueueCore: Sendable {
     return item
   }
 
-  /// The upload of `id` as it is to be after a failure; `nil` where it is no longer here.
+  /// Returns the upload of `id` as it is after a failure; `nil` if it was removed.
   func failed(
     _ id: SnapshotID, _ error: SnapshotClientError, at now: Date, random: Double
   ) -> QueuedUpload? {
@@ -133,7 +133,7 @@ struct QueueCore: Sendable {
     return item
   }
 
-  /// Takes an upload as it has become; one that was removed meanwhile stays away.
+  /// Stores the result of an upload, unless the upload was removed in the meantime.
   mutating func settle(_ item: QueuedUpload) {
     guard items[item.id] != nil else { return }
     put(item)
@@ -141,7 +141,7 @@ struct QueueCore: Sendable {
     if item.state == .done, isTokenRefused { tokenChanged() }
   }
 
-  /// Gives up the bundle of a failed upload, unless that was asked for again.
+  /// Marks the bundle of a finished upload as removed, unless the upload was retried in the meantime.
   mutating func releaseBundle(of id: SnapshotID) -> QueuedUpload? {
     guard var item = items[id], item.state.isFinal, item.hasBundle else { return nil }
     item.hasBundle = false
@@ -149,7 +149,7 @@ struct QueueCore: Sendable {
     return item
   }
 
-  /// Lets what was stopped wait again; that is no failure.
+  /// Returns a cancelled upload to the waiting state. This does not count as a failure.
   mutating func stopped(_ id: SnapshotID) {
     guard var item = items[id], item.state == .uploading else { return }
     item.state = .waiting(.turn)
@@ -163,7 +163,7 @@ struct QueueCore: Sendable {
     put(item)
   }
 
-  /// Takes that the server says to have so many bytes.
+  /// Stores the number of bytes that the server has received.
   mutating func kept(_ count: Int64, of id: SnapshotID) {
     guard var item = items[id], item.state == .uploading else { return }
     if count > item.kept { advanced.insert(id) }
@@ -171,7 +171,7 @@ struct QueueCore: Sendable {
     put(item)
   }
 
-  // MARK: - What is asked for
+  // MARK: - Requests of the caller
 
   mutating func add(_ item: QueuedUpload) { put(item) }
 
@@ -185,7 +185,7 @@ struct QueueCore: Sendable {
     changed.append(item)
   }
 
-  /// Answers whether there is something to be tried, or that is tried or done already.
+  /// Returns whether the upload is now scheduled, running or done.
   mutating func retryNow(_ id: SnapshotID) -> Bool {
     guard var item = items[id] else { return false }
     switch item.state {
@@ -208,7 +208,7 @@ struct QueueCore: Sendable {
     }
   }
 
-  /// Lets what failed for want of a connection be tried at once.
+  /// Allows uploads that failed because of the connection to be retried immediately.
   mutating func connectionChanged() {
     for var item in items.values where item.nextTry != nil {
       guard let failure = item.lastFailure, SnapshotClientError.concernsConnection(failure) else { continue }
@@ -217,7 +217,7 @@ struct QueueCore: Sendable {
     }
   }
 
-  /// Lets what waits for a token be tried at once.
+  /// Allows uploads that wait for a token to be retried immediately.
   mutating func tokenChanged() {
     isTokenRefused = false
     for var item in items.values where item.state == .waiting(.token) {

@@ -4,21 +4,21 @@ import SystemIO
 
 /// A queue's folder:
 ///
-///     lock                        held as long as the queue is open
-///     items/<id>/bundle.zip       the bundle; gone once the server has it
-///     items/<id>/state.json       how far it is
-///     items/<id>/upload.json      where on the server it goes on; only while a resumable upload is under way
-///     staging/…                   what is being made or removed; emptied when the queue is opened
+///     lock                        locked while the queue is open
+///     items/<id>/bundle.zip       the bundle; removed once the server has stored it
+///     items/<id>/state.json       the upload's state
+///     items/<id>/upload.json      the address of the upload on the server; only during a resumable upload
+///     staging/…                   folders that are being created or removed; emptied when the queue is opened
 ///
-/// An upload's folder gets its name, and loses it, in one step, so that an upload is there whole or not at all. Other
-/// files in it are left alone and go with it. Everything blocks.
+/// The folder of an upload is created and removed by renaming it, so that it is always complete. Other files in it are
+/// ignored, and are removed together with it. All methods block.
 struct QueueFolder: Sendable {
-  /// What is done one after the other; a test looks or fails in between.
+  /// The steps that change the disk. Tests observe them and inject failures.
   enum Step: String, Sendable, CaseIterable {
     case stage, writeNote, publish, flush, saveNote, removeBundle, retire
   }
 
-  /// The bytes of a state file that are read at most.
+  /// The maximum size of a state file in bytes.
   static let noteBytes: Int64 = 64 * 1024
 
   let path: String
@@ -28,7 +28,7 @@ struct QueueFolder: Sendable {
   private var items: String { path + "/items" }
   private var staging: String { path + "/staging" }
 
-  /// Opens the folder at `path`; removes what was being made or removed when a process ended.
+  /// Opens the folder at `path`, and removes incomplete folders that an earlier process left behind.
   init(
     _ path: String,
     willDo: @escaping @Sendable (Step) throws(SystemError) -> Void = { _ throws(SystemError) in }
@@ -52,21 +52,21 @@ struct QueueFolder: Sendable {
     guard isFree else { throw .inUse(folder: path) }
   }
 
-  /// Lets another queue use the folder, whoever still holds this value.
+  /// Unlocks the folder for another queue, even if copies of this value still exist.
   func close() {
-    // The lock goes with the descriptor at the latest.
+    // Closing the file descriptor releases the lock at the latest.
     do { try lock.unlock() } catch {}
   }
 
-  /// Where the bundle of `id` lies.
+  /// The path of the bundle of `id`.
   func bundle(of id: SnapshotID) -> String { "\(items)/\(id)/bundle.zip" }
 
-  /// Where it is kept how the upload of `id` goes on.
+  /// The path of the file with the address of the resumable upload of `id`.
   func resumption(of id: SnapshotID) -> String { "\(items)/\(id)/upload.json" }
 
   // MARK: - Reading
 
-  /// All uploads, and what can't be read as one.
+  /// Loads all uploads, and describes the folders that can't be read.
   func load() throws(SystemError) -> (items: [QueuedUpload], unreadable: [UnreadableUpload]) {
     var found: (items: [QueuedUpload], unreadable: [UnreadableUpload]) = ([], [])
     for name in try Folder.entries(items) {
@@ -96,7 +96,7 @@ struct QueueFolder: Sendable {
       throw Unreadable("Its state file was written by a newer version of this software (\(version)).")
     }
     let note = try SnapshotJSON.decode(QueueNote.self, from: json)
-    guard note.id == id else { throw Unreadable("Its state file is that of \(note.id).") }
+    guard note.id == id else { throw Unreadable("Its state file belongs to \(note.id).") }
     return note.item
   }
 
@@ -115,7 +115,7 @@ struct QueueFolder: Sendable {
 
   // MARK: - Writing
 
-  /// Makes an empty folder for an upload that is to come.
+  /// Creates an empty folder for a new upload.
   func stage() throws(SystemError) -> String {
     try willDo(.stage)
     let path = "\(staging)/\(SnapshotID())"
@@ -123,16 +123,16 @@ struct QueueFolder: Sendable {
     return path
   }
 
-  /// Removes what is not needed, if it can be; what stays is tried again at the next start.
+  /// Removes a file or folder that is no longer needed. If that fails, it is removed when the queue is opened again.
   func discard(_ path: String) {
     do { try Folder.removeTree(path) } catch {}
   }
 
-  /// Makes the staged folder, in which the bundle lies, that of `item`. Afterwards it would survive a power cut.
+  /// Moves the staged folder, which contains the bundle, to its final path, durably even after a power failure.
   ///
-  /// When it throws, there is no such upload.
-  /// - Returns: `nil`; or why it may not survive a power cut, where it is in place all the same, because a disk that
-  ///   failed to keep it failed to remove it too.
+  /// If this method throws, the queue does not contain the upload.
+  /// - Returns: `nil`; or the error if the upload is in the queue but not durable, because the disk could neither
+  ///   synchronize nor remove it.
   func publish(_ stage: String, as item: QueuedUpload) throws(SystemError) -> SystemError? {
     try willDo(.writeNote)
     try File(stage + "/bundle.zip", .update).synchronize()
@@ -145,30 +145,30 @@ struct QueueFolder: Sendable {
       try Folder.synchronize(items)
       return nil
     } catch {
-      // It was not made to last, so it should not be there either.
+      // The folder could not be synchronized, so it is removed again.
       do { try retire(item.id) } catch {}
       let isThere: Bool
-      // What can't be looked up may be there.
+      // If the disk can't be read, assume that the folder exists.
       do { isThere = try Folder.exists(place) } catch { isThere = true }
       guard isThere else { throw error }
       return error
     }
   }
 
-  /// Notes how far `item` is.
+  /// Writes the state of `item`.
   func save(_ item: QueuedUpload) throws(SystemError) {
     try willDo(.saveNote)
     try DurableFile.replace("\(items)/\(item.id)/state.json", with: Self.json(of: item))
   }
 
-  /// Removes the bundle of `id` and what an upload of it would need, as its note says already.
+  /// Removes the bundle of `id` and the address of its resumable upload. The state file must already be updated.
   func removeBundle(of id: SnapshotID) throws(SystemError) {
     try willDo(.removeBundle)
     try Folder.removeIfPresent(bundle(of: id))
     try Folder.removeIfPresent(resumption(of: id))
   }
 
-  /// Removes all of `id`: in one step from among the uploads, then from the disk.
+  /// Removes the upload of `id`: its folder is first moved to the staging folder, then deleted.
   func retire(_ id: SnapshotID) throws(SystemError) {
     try willDo(.retire)
     let grave = "\(staging)/\(SnapshotID())"

@@ -1,7 +1,7 @@
 import Foundation
 import SnapshotFormat
 
-/// An upload as it stands in its file, `state.json`.
+/// The JSON format of an upload's state file, `state.json`.
 struct QueueNote: Codable {
   static let currentVersion = 1
 
@@ -48,7 +48,7 @@ struct QueueNote: Codable {
     hasBundle = item.hasBundle
   }
 
-  /// The upload; what was uploading, or waited for anything but its time, begins anew with each launch.
+  /// The upload. An upload that was running, or waited for anything but its time, starts in the state `waiting(.turn)`.
   var item: QueuedUpload {
     let failure = lastFailure.map {
       QueuedUpload.Failure(

@@ -1,21 +1,23 @@
 import Synchronization
 import SnapshotFormat
 
-/// The uploads of a queue as they change: first each as it is, then each again after it changed.
+/// The uploads of a queue and their changes: first the current state of each upload, then each upload again after it
+/// changed.
 ///
-/// Who reads slowly sees the newest of each, so that memory stays bounded and no final state is passed over.
+/// A slow reader receives only the latest state of each upload, so that memory use is bounded. It never misses a final
+/// state.
 public struct QueueUpdates: AsyncSequence, Sendable {
-  /// What it is made of.
+  /// The type of the elements.
   public typealias Element = QueuedUpload
-  /// It never fails.
+  /// The sequence never fails.
   public typealias Failure = Never
 
   let subscribe: @Sendable () -> Subscription
 
-  /// A pass over it; each has its own state.
+  /// Creates an independent iterator.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(subscribe()) }
 
-  /// One pass.
+  /// An iteration over the updates.
   public struct AsyncIterator: AsyncIteratorProtocol {
     private let subscription: Subscription
     private var signals: AsyncStream<Void>.AsyncIterator
@@ -25,7 +27,7 @@ public struct QueueUpdates: AsyncSequence, Sendable {
       signals = subscription.signals.makeAsyncIterator()
     }
 
-    /// The next upload that changed; `nil` once the queue is closed or the task cancelled.
+    /// Returns the next changed upload; `nil` once the queue is closed or the task is cancelled.
     public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> QueuedUpload? {
       while true {
         if let item = subscription.take() { return item }
@@ -34,7 +36,7 @@ public struct QueueUpdates: AsyncSequence, Sendable {
     }
   }
 
-  /// What one pass has not seen yet.
+  /// The changes that one iterator has not returned yet.
   final class Subscription: Sendable {
     let signals: AsyncStream<Void>
     private let signal: AsyncStream<Void>.Continuation
@@ -64,7 +66,7 @@ public struct QueueUpdates: AsyncSequence, Sendable {
     func finish() { signal.finish() }
   }
 
-  /// Whom a queue tells.
+  /// The active subscriptions of a queue.
   struct Subscribers: Sendable {
     private struct Entry: Sendable { weak var subscription: Subscription? }
 

@@ -2,23 +2,23 @@ public import Foundation
 public import HTTPTransport
 public import SnapshotFormat
 
-/// One bundle in an ``UploadQueue``, as it was when it was asked for.
+/// A snapshot of the state of one bundle in an ``UploadQueue``.
 public struct QueuedUpload: Sendable, Hashable, Identifiable {
-  /// How far it is.
+  /// The state of an upload.
   public enum State: Sendable, Hashable {
-    /// It will go out, when what it waits for is there.
+    /// The upload will start when the condition is met.
     case waiting(Wait)
-    /// It is going out.
+    /// The upload is running.
     case uploading
-    /// The server has it. Its bundle is no longer here.
+    /// The server has stored the bundle. The local bundle is removed.
     case done
-    /// It is given up: trying again would change nothing. Its bundle stays, while there is room, to be tried again by
-    /// hand or removed.
+    /// The upload failed permanently: a retry would have the same result. The bundle is kept while there is room, so
+    /// that the upload can be retried or removed manually.
     case failed(Failure)
-    /// It was removed from the queue; only ``UploadQueue/updates()`` tells so.
+    /// The upload was removed from the queue; only ``UploadQueue/updates()`` reports this state.
     case removed
 
-    /// Whether nothing more happens to it unless somebody asks for it.
+    /// Whether the state changes only on request.
     public var isFinal: Bool {
       switch self {
       case .waiting, .uploading: false
@@ -27,60 +27,68 @@ public struct QueuedUpload: Sendable, Hashable, Identifiable {
     }
   }
 
-  /// What an upload waits for.
+  /// The condition for which an upload waits.
   public enum Wait: Sendable, Hashable {
-    /// For others that go first.
+    /// Other uploads are ahead in the queue.
     case turn
-    /// For the time of its next try, ``QueuedUpload/nextTry``.
+    /// The time of the next attempt, ``QueuedUpload/nextTry``.
     case time
-    /// For a network that ``NetworkPolicy`` permits.
+    /// A network that ``NetworkPolicy`` permits.
     case network
-    /// For a token that the server takes: ``UploadQueue/use(_:)``.
+    /// A client with a token that the server accepts: ``UploadQueue/use(_:)``.
     case token
   }
 
-  /// A failed try.
+  /// A failed attempt.
   public struct Failure: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of error.
     public var code: SnapshotClientError.Code
-    /// The status of the server's answer, where one came.
+    /// The status of the server's response, if there was one.
     public var status: Int?
-    /// One sentence for people: what went wrong, and what to do about it.
+    /// One sentence for people: the failure and its remedy.
     public var description: String
-    /// When it went wrong.
+    /// The time of the failure.
     public var date: Date
   }
 
-  /// The snapshot's name, here and on the server.
+  /// The snapshot's UUID, locally and on the server.
   public let id: SnapshotID
-  /// The bug report that it is for.
+  /// The bug report to which it is attached.
   public let report: ReportID
-  /// The bundle's length in bytes.
+  /// The bundle's size in bytes.
   public let size: Int64
   /// The digest of the bundle's bytes.
   public let sha256: ContentDigest
-  /// When it was attached, to the millisecond.
+  /// The time when it was attached, with millisecond precision.
   public let attachedAt: Date
-  /// How far it is.
+  /// The current state.
   public internal(set) var state: State
-  /// How much was sent or, of a bundle that the server can go on with (``ResumptionPolicy``), how much the server has;
-  /// only while it is `uploading`.
+  /// The progress while the state is `uploading`: the number of bytes sent or, for a resumable upload
+  /// (``ResumptionPolicy``), stored by the server.
   public internal(set) var progress: TransportProgress?
-  /// How many tries failed in a row, the server having got no more by them than it had.
+  /// The number of consecutive failed attempts that transferred no additional bytes.
   public internal(set) var failures = 0
-  /// Why the last try failed; `nil` where none did, and once it is `done`.
+  /// The failure of the last attempt; `nil` if no attempt has failed, and after a success.
   public internal(set) var lastFailure: Failure?
-  /// The earliest time of the next try, where it waits for time.
+  /// The earliest time of the next attempt, if the upload waits for it.
   public internal(set) var nextTry: Date?
-  /// When it got its final state.
+  /// The time when the upload reached its final state.
   public internal(set) var endedAt: Date?
-  /// Whether the bundle is still in the queue's folder. Without it a failed upload can't be tried again.
+  /// Whether the bundle is still in the queue's folder. A failed upload without a bundle can't be retried.
   public internal(set) var hasBundle = true
 
-  /// The bytes of it that the server has said to have: the next try sends the rest. 0 after a launch, until the server
-  /// has been asked, and for a bundle that goes out in one request.
+  /// The number of bytes that the server has reported as stored; the next attempt sends the rest. 0 after a launch
+  /// until the server has been asked, and for a bundle that is sent in one request.
   public internal(set) var kept: Int64 = 0
 
-  /// How far the running try is, in bytes; 0 where none runs.
+  /// The progress of the running attempt in bytes; 0 if none is running.
   public var sent: Int64 { progress?.completed ?? 0 }
+}
+
+/// An upload in a queue's folder that can't be read.
+public struct UnreadableUpload: Sendable, Hashable {
+  /// The upload's folder.
+  public let folder: URL
+  /// The reason, in a sentence.
+  public let reason: String
 }

@@ -1,35 +1,35 @@
 public import SnapshotFormat
 public import SystemIO
 
-/// Why a bundle was not attached, or a queue not opened.
+/// The reason why a bundle was not attached or a queue was not opened.
 public enum ReportingError: Error, Sendable, CustomStringConvertible {
-  /// A limit of the queue that leaves no room.
+  /// A limit of the queue that is reached.
   public enum Fullness: Sendable, Hashable {
-    /// It holds as many bundles as ``UploadQueue/Limits/items`` allows.
+    /// The queue contains the maximum number of bundles, ``UploadQueue/Limits/items``.
     case items(limit: Int)
-    /// With this bundle it would hold more bytes than ``UploadQueue/Limits/bytes`` allows.
+    /// The bundle would exceed the maximum size of all bundles, ``UploadQueue/Limits/bytes``.
     case bytes(limit: Int64, bundle: Int64)
   }
 
-  /// Another process, or another queue of this one, uses the folder.
+  /// The folder is in use by another process or by another queue of this process.
   case inUse(folder: String)
-  /// The queue holds as much as it may; nothing that waits was given up for something newer.
+  /// The queue is full. Pending uploads are never dropped in favor of newer ones.
   case full(Fullness)
-  /// No bundle was made: the maker's own error.
+  /// The bundle could not be made; contains the error of the freezer.
   case notFrozen(any Error)
-  /// The bundle has the UUID of one that the queue knows already.
+  /// The queue already contains a snapshot with the bundle's UUID.
   case duplicate(SnapshotID)
-  /// The queue has nothing under that UUID, or no bundle of it any more.
+  /// The queue has no upload with that UUID, or its bundle has been removed.
   case unknown(SnapshotID)
   /// The queue was closed.
   case closed
-  /// The disk failed at the very end, and failed to undo it too: the snapshot of that UUID **is** in the queue, and goes
-  /// out like any other, unless a power cut comes before that.
+  /// The disk failed to synchronize the upload, and failed to remove it: the snapshot **is** in the queue, and is
+  /// uploaded normally, but a power failure before that can lose it.
   case notFlushed(SnapshotID, SystemError)
   /// The disk failed.
   case disk(SystemError)
 
-  /// What is wrong, and what to do about it, in a sentence.
+  /// A sentence that describes the problem and its remedy.
   public var description: String {
     switch self {
     case .inUse(let folder):
@@ -38,19 +38,19 @@ public enum ReportingError: Error, Sendable, CustomStringConvertible {
       "\(limit) bundles wait to be uploaded, which is the limit; upload or remove one, then attach again."
     case .full(.bytes(let limit, let bundle)):
       """
-      The bundle has \(bundle) bytes, and the upload queue may hold \(limit) in all; upload or remove what waits \
-      there, or record less, then attach again.
+      The bundle has \(bundle) bytes, and the upload queue is limited to \(limit) bytes in total; upload or remove \
+      pending bundles, or record less, then attach again.
       """
     case .notFrozen(let error):
-      "The recording could not be made into a bundle. \(error)"
+      "The bundle could not be made. \(error)"
     case .duplicate(let id):
-      "The upload queue holds the snapshot \(id) already; each attachment needs a UUID of its own."
+      "The upload queue already contains the snapshot \(id); each attachment needs its own UUID."
     case .unknown(let id):
       "The upload queue has no bundle of the snapshot \(id)."
     case .closed:
       "The upload queue was closed."
     case .notFlushed(let id, let error):
-      "The snapshot \(id) waits to be uploaded, but a power cut might lose it: the disk failed. \(error)"
+      "The snapshot \(id) is in the upload queue, but a power failure could lose it: the disk failed. \(error)"
     case .disk(let error):
       "The upload queue's disk failed. \(error)"
     }

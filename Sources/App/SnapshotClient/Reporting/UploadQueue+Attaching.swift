@@ -3,25 +3,25 @@ import Foundation
 import SnapshotFormat
 import SystemIO
 
-/// How a bundle gets into the queue.
+/// Adding bundles to the queue.
 extension UploadQueue {
-  /// Has a bundle made in the queue's folder, and puts it into the queue.
-  func add(for report: ReportID, freeze: BugReporter.Freezer) async throws(ReportingError) -> SnapshotID {
+  /// Makes a bundle in the queue's folder, and adds it to the queue.
+  func add(for bug: BugReport, freeze: BugReporter.Freezer) async throws(ReportingError) -> SnapshotID {
     let stage = try await onDisk { [self] (folder) throws(ReportingError) in
-      // Before anything is made: what is full now need not be filled further.
+      // Fails early if the queue is already full.
       try checkRoom(for: 0)
       do throws(SystemError) { return try folder.stage() } catch { throw .disk(error) }
     }
     do throws(ReportingError) {
       let packed: SnapshotBundle.Packed
       do {
-        packed = try await freeze(report, URL(filePath: stage + "/bundle.zip"))
+        packed = try await freeze(bug, URL(filePath: stage + "/bundle.zip"))
       } catch {
         throw ReportingError.notFrozen(error)
       }
       let now = SnapshotJSON.milliseconds(of: configuration.environment.now())
       let item = QueuedUpload(
-        id: packed.manifest.id, report: report, size: packed.size, sha256: packed.sha256, attachedAt: now,
+        id: packed.manifest.id, report: bug.report, size: packed.size, sha256: packed.sha256, attachedAt: now,
         state: .waiting(.turn))
       let failure = try await onDisk { [self] (folder) throws(ReportingError) in
         try publish(stage, as: item, in: folder)
@@ -30,12 +30,13 @@ extension UploadQueue {
       if let failure { throw ReportingError.notFlushed(item.id, failure) }
       return item.id
     } catch {
+      // If removal fails, the folder is removed when the queue is opened again.
       await disk.perform { do { try Folder.removeTree(stage) } catch {} }
       throw error
     }
   }
 
-  /// Answers why a power cut may lose the item, which is in the queue.
+  /// Adds the item to the queue. Returns the error if the item is in the queue but not durable.
   private func publish(
     _ stage: String, as item: QueuedUpload, in folder: QueueFolder
   ) throws(ReportingError) -> SystemError? {
@@ -50,13 +51,13 @@ extension UploadQueue {
     makeRoom(besides: item, in: folder)
     change { state in
       state.core.add(item)
-      // Who reports a bug is there and looks: no better time to see whether the network is back.
+      // The user is present, so this is a good time to check whether the network is available again.
       state.core.connectionChanged()
     }
     return failure
   }
 
-  /// Throws where a bundle of `size` bytes would find no room even if all that failed for good went.
+  /// Throws if a bundle of `size` bytes would exceed the limits even without the bundles of failed uploads.
   private func checkRoom(for size: Int64) throws(ReportingError) {
     let limits = configuration.limits
     let kept = items.filter { $0.hasBundle && !$0.state.isFinal }
@@ -66,7 +67,7 @@ extension UploadQueue {
     }
   }
 
-  /// Lets go of bundles that failed for good, oldest first, until `item` keeps within the limits.
+  /// Removes the bundles of permanently failed uploads, oldest first, until `item` fits into the limits.
   private func makeRoom(besides item: QueuedUpload, in folder: QueueFolder) {
     let limits = configuration.limits
     let bundles = items.filter(\.hasBundle)

@@ -3,12 +3,12 @@ import Foundation
 import SnapshotFormat
 import SystemIO
 
-/// What goes out, and what comes of it.
+/// Running the uploads.
 extension UploadQueue {
-  /// Starts every upload that may go out now, and sets the alarm for the first that waits for its time. To be called
-  /// after everything that may have changed an answer.
+  /// Starts all uploads that can run now, and sets the alarm for the next one that waits for its time. Must be called
+  /// after every change that can affect this.
   func pump() {
-    // The app's closure is asked without a lock held, so that it may look at the queue.
+    // The app's closure is called without a lock, so that it can access the queue.
     var permitted: [SnapshotID: Bool] = [:]
     for item in items {
       if case .waiting = item.state { permitted[item.id] = configuration.network.permits(item) }
@@ -28,7 +28,7 @@ extension UploadQueue {
   }
 
   private func makeAlarm(in seconds: Double) -> Task<Void, Never> {
-    // It wakes the queue, but does not keep it alive.
+    // The task holds the queue weakly, so that it does not keep the queue alive.
     Task(priority: .utility) { [weak self, sleep = configuration.environment.sleep] in
       do { try await sleep(.seconds(max(0, seconds))) } catch { return }
       if !Task.isCancelled { self?.pump() }
@@ -42,7 +42,7 @@ extension UploadQueue {
     do throws(SnapshotClientError) {
       let bundle = URL(filePath: folder.bundle(of: id))
       try await client.disk.run { (isCancelled) throws(SnapshotClientError) in
-        // A disk that can't tell is no reason to give the report up: it is tried again later.
+        // If the disk can't be read, the upload is retried later instead of failing permanently.
         let kind: OpenFolder.Status.Kind?
         do throws(SystemError) {
           kind = try Folder.kind(of: bundle.path)
@@ -75,7 +75,7 @@ extension UploadQueue {
     pump()
   }
 
-  /// Takes what became of the upload `id`, on the disk first.
+  /// Stores the result of the upload `id`, first on disk.
   private func settle(
     _ id: SnapshotID, _ outcome: @escaping @Sendable (QueueCore, Date) -> QueuedUpload?
   ) async {
@@ -95,26 +95,26 @@ extension UploadQueue {
     }
   }
 
-  /// Notes `item`, and removes a bundle that is not needed any more. On the disk's thread only.
+  /// Writes the state of `item`, and removes its bundle if it is no longer needed. Must run on the disk queue.
   func keep(_ item: QueuedUpload, in folder: QueueFolder) {
     do throws(SystemError) {
       try folder.save(item)
       if !item.hasBundle { try folder.removeBundle(of: item.id) }
     } catch {
-      // A failure that is not noted costs no more than an early try after a relaunch. A bundle that the server has
-      // must not take up the room for want of which it can't be noted; if it can't be removed either, it goes out
-      // once more, which is harmless.
+      // If a failure can't be written, the only effect is an early attempt after a relaunch. If a success can't be
+      // written because the disk is full, its bundle must be removed to free space. If that fails too, the bundle is
+      // uploaded again, which is harmless.
       guard item.state == .done else { return }
       do throws(SystemError) { try folder.retire(item.id) } catch {}
     }
   }
 
-  /// Takes the oldest outcomes from the list where there are too many. On the disk's thread only.
+  /// Removes the oldest outcomes from the list if there are too many. Must run on the disk queue.
   func trim(_ folder: QueueFolder) {
     let outcomes = items.filter { $0.state.isFinal && !$0.hasBundle }
       .sorted { ($0.endedAt ?? $0.attachedAt) < ($1.endedAt ?? $1.attachedAt) }
     for item in outcomes.dropLast(max(0, configuration.limits.outcomes)) {
-      // What can't be removed now stays in the list and is tried with the next one.
+      // An outcome that can't be removed now stays in the list until the next call.
       do throws(SystemError) { try folder.retire(item.id) } catch { continue }
       change { $0.core.remove(item.id) }
     }

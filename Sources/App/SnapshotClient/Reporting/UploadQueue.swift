@@ -4,35 +4,36 @@ public import SnapshotFormat
 import Synchronization
 import SystemIO
 
-/// Uploads bundles, each until the server has it or refuses it for good, across crashes and relaunches.
+/// Uploads bundles until the server stores or permanently rejects them, across crashes and relaunches.
 ///
-/// - It begins by itself, and tries again after a failure: later and later, no earlier than the server asks for by
-///   `Retry-After`, and only over networks that its ``NetworkPolicy`` permits.
-/// - `PUT` under the snapshot's own UUID makes a repeat harmless: whatever was cut short is done again.
-/// - An answer of 401 or 403 makes it wait for another token (``use(_:)``). Other answers that no repeat would change
-///   (400, 409, 410, 413, 415, 422, …) end the upload as ``QueuedUpload/State/failed(_:)``. Everything else is
-///   tried again: there is no number of tries after which a bundle would be dropped.
-/// - A bundle that is large enough for the client's ``ResumptionPolicy`` goes on where it broke, across relaunches too, and
-///   a try that got further does not lengthen the wait for the next one.
-/// - What it did stands in ``items``, and what it does in ``updates()``.
+/// - Uploads start automatically, and are retried after a failure with increasing delays, not before the time that the
+///   server requests by `Retry-After`, and only over networks that the ``NetworkPolicy`` permits.
+/// - `PUT` with the snapshot's UUID is idempotent, so that interrupted uploads can be repeated safely.
+/// - After a 401 or 403 response, the upload waits for a client with another token (``use(_:)``). Other responses that
+///   a retry would not change (400, 409, 410, 413, 415, 422, …) end the upload as ``QueuedUpload/State/failed(_:)``.
+///   All other failures are retried; the number of attempts is not limited.
+/// - A bundle that meets the client's ``ResumptionPolicy`` is resumed after a failure, even after a relaunch. An
+///   attempt that made progress does not increase the delay of the next one.
+/// - ``items`` contains the current state of all uploads, and ``updates()`` their changes.
 ///
-/// It keeps one folder for each upload in its own, with the bundle, a file that says how far it is, and one that says
-/// where on the server it goes on. Safe to be used from many threads at once.
+/// The queue's folder contains one folder for each upload, with the bundle, its state, and the address of a resumable
+/// upload. All methods are thread-safe.
 public final class UploadQueue: Sendable {
-  /// What lies in the folder and can't be read as an upload: damaged, or of a newer version of this software. It is
-  /// left as it is, counts towards no limit, and is looked at again when the folder is opened the next time.
+  /// The uploads in the folder that can't be read, because they are damaged or were written by a newer version of this
+  /// software. They are left unchanged, do not count towards the limits, and are read again when the folder is opened
+  /// the next time.
   public let unreadable: [UnreadableUpload]
 
   let configuration: Configuration
-  /// For all that reads or writes the folder, in order.
+  /// Serializes all access to the folder.
   let disk = DispatchQueue(label: "snapshot.uploads", qos: .utility)
   private let state: Mutex<State>
 
-  /// What changes, under one lock.
+  /// The mutable state, protected by one lock.
   struct State: Sendable {
     var core: QueueCore
     var client: SnapshotAPIClient
-    /// Counts the clients, so that an old token's refusal is not taken for the new one's.
+    /// Counts the clients, so that a rejection of an old token is not attributed to a new one.
     var generation = 0
     var isClosing = false
     /// `nil` once the queue is closed.
@@ -42,10 +43,10 @@ public final class UploadQueue: Sendable {
     var subscribers = QueueUpdates.Subscribers()
   }
 
-  /// Opens the queue in `folder`, which is made where it is missing, and goes on with what waits there. Reads some
+  /// Opens the queue in `folder`, which is created if it is missing, and resumes pending uploads. Blocks while it reads
   /// small files.
   ///
-  /// Throws ``ReportingError/inUse(folder:)`` where another process or queue has the folder open, else
+  /// Throws ``ReportingError/inUse(folder:)`` if another process or queue has opened the folder, otherwise
   /// ``ReportingError/disk(_:)``.
   public convenience init(
     folder: URL, client: SnapshotAPIClient, configuration: Configuration = Configuration()
@@ -75,16 +76,16 @@ public final class UploadQueue: Sendable {
     }
   }
 
-  // MARK: - Looking
+  // MARK: - Inspection
 
-  /// The uploads, oldest first: those that wait, run or failed, and the last ones that are done.
+  /// All uploads, oldest first: pending, running and failed ones, and the most recent completed ones.
   public var items: [QueuedUpload] { state.withLock { $0.core.ordered } }
 
-  /// The upload of the snapshot `id`, where it is known here.
+  /// The upload of the snapshot `id`, or `nil` if it is not in the queue.
   public subscript(id: SnapshotID) -> QueuedUpload? { state.withLock { $0.core[id] } }
 
-  /// Every upload as it is now, and then again whenever it changes. Who reads slowly sees the newest of each and no
-  /// final state is ever passed over. Ends when the queue is closed.
+  /// The current state of each upload, and each upload again whenever it changes. A slow reader receives only the
+  /// latest state of each upload, but never misses a final state. The sequence ends when the queue is closed.
   public func updates() -> QueueUpdates {
     QueueUpdates { [self] in
       state.withLock { state in
@@ -96,7 +97,8 @@ public final class UploadQueue: Sendable {
   }
 
   /// Waits until the upload of `id` is `done`, `failed` or `removed`.
-  /// - Returns: how it ended; `nil` where it is not known here, or the queue was closed or the task cancelled before.
+  /// - Returns: the upload in its final state; `nil` if the upload is not in the queue, the queue is closed or the task
+  ///   is cancelled.
   public func outcome(of id: SnapshotID) async -> QueuedUpload? {
     var updates = updates().makeAsyncIterator()
     guard self[id] != nil else { return nil }
@@ -106,24 +108,27 @@ public final class UploadQueue: Sendable {
     return nil
   }
 
-  // MARK: - Steering
+  // MARK: - Control
 
-  /// Tries `id` again at once, whatever it waits for but the network; a failed one too, if its bundle is still here.
+  /// Retries the upload of `id` without waiting for its time or a token; it still waits for a permitted network. A
+  /// failed upload is retried too, if its bundle still exists.
   ///
-  /// Throws ``ReportingError/unknown(_:)`` where there is nothing to be tried. One that is uploading or done stays so.
+  /// Throws ``ReportingError/unknown(_:)`` if there is no upload to retry. A running or completed upload is not
+  /// affected.
   public func retryNow(_ id: SnapshotID) throws(ReportingError) {
     guard change({ $0.core.retryNow(id) }) else { throw .unknown(id) }
     pump()
   }
 
-  /// Tries all that wait again at once, whatever they wait for but the network. Those that failed for good stay so.
+  /// Retries all waiting uploads without waiting for their times or a token; they still wait for a permitted network.
+  /// Permanently failed uploads are not affected.
   public func retryAllNow() {
     change { $0.core.retryAllNow() }
     pump()
   }
 
-  /// Asks the ``NetworkPolicy`` again: what it permits now goes out, what it no longer permits is stopped and waits.
-  /// What failed for want of a connection is tried at once.
+  /// Evaluates the ``NetworkPolicy`` again: uploads that it permits now can start, and running ones that it does not
+  /// permit any more are stopped and wait. Uploads that failed because of the connection are retried immediately.
   public func networkChanged() {
     let running = items.filter { $0.state == .uploading }
     let stopped = running.filter { !configuration.network.permits($0) }.map(\.id)
@@ -134,7 +139,8 @@ public final class UploadQueue: Sendable {
     pump()
   }
 
-  /// Uploads with `client` from now on, one with another token say; what waits for a token is tried at once.
+  /// Uses `client` for all later uploads, for example one with another token. Uploads that wait for a token are retried
+  /// immediately.
   public func use(_ client: SnapshotAPIClient) {
     change { state in
       state.client = client.withoutRetries()
@@ -144,10 +150,11 @@ public final class UploadQueue: Sendable {
     pump()
   }
 
-  /// Removes `id` with its bundle; stops it where it is uploading, and then the server may have got it all the same.
+  /// Removes the upload of `id` and its bundle. A running upload is cancelled, but the server can have stored it
+  /// already.
   ///
-  /// Throws ``ReportingError/unknown(_:)`` where it is not known here, and ``ReportingError/disk(_:)``; then it is
-  /// still in the list.
+  /// Throws ``ReportingError/unknown(_:)`` if the upload is not in the queue, and ``ReportingError/disk(_:)`` if it
+  /// can't be removed; it then remains in the list.
   public func remove(_ id: SnapshotID) async throws(ReportingError) {
     try await onDisk { [self] (folder) throws(ReportingError) in
       guard self[id] != nil else { throw .unknown(id) }
@@ -160,7 +167,8 @@ public final class UploadQueue: Sendable {
     pump()
   }
 
-  /// Stops what runs, ends all ``updates()``, and lets go of the folder; what waits stays there for the next queue.
+  /// Cancels running uploads, ends all ``updates()``, and unlocks the folder. Pending uploads remain there for the next
+  /// queue.
   public func close() async {
     let running = change { state in
       state.alarm?.cancel()
@@ -181,7 +189,7 @@ public final class UploadQueue: Sendable {
 
   // MARK: -
 
-  /// Changes what there is in one step, and tells whoever looks on.
+  /// Changes the state under the lock, and notifies the subscribers.
   @discardableResult
   func change<Value: Sendable>(_ body: (inout State) -> Value) -> Value {
     state.withLock { state in
@@ -191,7 +199,7 @@ public final class UploadQueue: Sendable {
     }
   }
 
-  /// Runs `body` on the disk's thread with the folder, unless that is closed.
+  /// Runs `body` with the folder on the disk queue; throws if the queue is closed.
   func onDisk<Value: Sendable>(
     _ body: @escaping @Sendable (QueueFolder) throws(ReportingError) -> Value
   ) async throws(ReportingError) -> Value {

@@ -1,10 +1,10 @@
-/// What an upload's failure means for it: the one place where that is decided.
+/// Classifies the failure of an upload. All such decisions are made here.
 enum UploadVerdict: Hashable {
-  /// It may pass later.
+  /// A later attempt can succeed.
   case retry
-  /// It may pass with another token.
+  /// An attempt with another token can succeed.
   case needsToken
-  /// It will never pass.
+  /// No attempt can succeed.
   case giveUp
 
   init(_ error: SnapshotClientError) {
@@ -15,10 +15,10 @@ enum UploadVerdict: Hashable {
     self =
       switch status {
       case 401, 403, 407: .needsToken
-      // What answers so is a wrong address, a proxy or an old server as often as the server itself, or says «not
-      // now» (RFC 9110 §15.5.9, §15.5.20; RFC 6585 §4; RFC 8470 §5.2).
+      // These statuses often come from a wrong address, a proxy or an old server, or mean "not now" (RFC 9110 §15.5.9,
+      // §15.5.20; RFC 6585 §4; RFC 8470 §5.2).
       case 404, 405, 408, 421, 425, 429: .retry
-      // The digest that went along was that of the queued bundle: the bytes were damaged on the way.
+      // The digest was that of the queued bundle, so the bytes were damaged in transit.
       case 400 where error.problem?.type.hasSuffix("digest-mismatch") == true: .retry
       case 400...499: .giveUp
       default: .retry
@@ -27,12 +27,12 @@ enum UploadVerdict: Hashable {
 }
 
 extension SnapshotClientError {
-  /// Whether it would have come for any other upload too, so that none needs to be tried until this one may.
+  /// Whether other uploads would fail as well, so that none is started until this one can be retried.
   static func concernsServer(_ code: Code) -> Bool {
     [.connectionFailed, .rateLimited, .unavailable].contains(code)
   }
 
-  /// Whether it may be gone with another network.
+  /// Whether another network can resolve the failure.
   static func concernsConnection(_ failure: QueuedUpload.Failure) -> Bool {
     failure.status == nil && [.connectionFailed, .interrupted, .timedOut].contains(failure.code)
   }

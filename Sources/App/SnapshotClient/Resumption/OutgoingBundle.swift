@@ -1,37 +1,37 @@
 import Foundation
 import SnapshotFormat
 
-/// A bundle that is to be attached to a report.
+/// A bundle to be attached to a report.
 struct OutgoingBundle: Sendable {
-  /// The zip.
+  /// The zip file.
   var file: URL
-  /// The digest of its bytes.
+  /// The digest of the zip file.
   var digest: ContentDigest
   var report: ReportID
-  /// The snapshot's name; `nil` where the server is to choose it.
+  /// The snapshot's UUID; `nil` if the server chooses it.
   var id: SnapshotID?
-  /// When it is to go by itself.
+  /// When the snapshot expires.
   var end: SnapshotEnd?
-  /// Where to keep what another process needs to go on with the upload.
+  /// The file that stores the state with which another process can resume the upload.
   var state: URL?
 
-  /// What `record`, a server's answer to this bundle, says that is not so; `nil` where all of it is.
+  /// Describes how `record`, the server's response to this bundle, contradicts it; `nil` if it does not.
   func contradiction(of record: SnapshotRecord) -> String? {
     if record.sha256 != digest || id != nil && record.id != id {
-      return "it speaks of another bundle than the one that was sent"
+      return "it describes another bundle than the one that was sent"
     }
     if record.report != report {
-      return "it says that the bundle is attached to ‘\(record.report)’ instead of ‘\(report)’"
+      return "according to it, the bundle is attached to ‘\(record.report)’ instead of ‘\(report)’"
     }
     return nil
   }
 }
 
-/// Told what becomes of an upload, on any thread.
+/// Callbacks for the progress of an upload, called on any thread.
 struct UploadListener: Sendable {
   var progress: SnapshotAPIClient.ProgressHandler?
-  /// Told how many bytes the server has for good, as often as it says so.
+  /// Called with the number of bytes that the server has durably stored, whenever it reports it.
   var kept: (@Sendable (Int64) -> Void)?
-  /// Called when an upload begins again, and why.
+  /// Called with the reason when an upload is restarted.
   var restarted: (@Sendable (UploadRestart) -> Void)?
 }

@@ -1,69 +1,71 @@
 import HTTPSemantics
 import HTTPTypes
 
-/// What a resumable upload does next, and what an answer means for it: no network, no disk, no clock.
+/// The state machine of a resumable upload, without network, disk or clock access.
 ///
-/// The server alone knows how much it has. After anything that leaves this open it is asked first, which also ends a
-/// request that still hangs there (draft-ietf-httpbis-resumable-upload §4.3, §4.6).
+/// Only the server knows how many bytes it has stored. After any failure that leaves this unknown, the client first
+/// asks for the offset, which also ends a request that is still pending on the server
+/// (draft-ietf-httpbis-resumable-upload §4.3, §4.6).
 struct PiecewiseUpload: Sendable {
-  /// What is to be done.
+  /// The next request.
   enum Step: Sendable, Hashable {
-    /// To ask for an upload.
+    /// Create an upload.
     case create
-    /// To ask the upload there how far it is.
+    /// Ask the upload at this path for its offset.
     case ask(String)
-    /// To send these bytes to the upload there. Those at the end complete it; where all are there already, none.
+    /// Send these bytes to the upload at this path. The last bytes complete it; the range is empty if the server
+    /// already has all bytes.
     case append(String, Range<Int64>)
   }
 
-  /// What an answer means.
+  /// The interpretation of a response.
   enum Verdict: Sendable, Hashable {
-    /// The next step follows at once.
+    /// Continue with the next step immediately.
     case goOn
-    /// The next step may do better, after a while.
+    /// Continue with the next step after a delay.
     case pause
-    /// This is the answer to the whole upload, whatever it says; the upload is over.
+    /// The upload is over. This is its final response, successful or not.
     case end
-    /// The upload stays, but the answer forbids to go on with it now.
+    /// The upload still exists, but can't be continued now.
     case refused
-    /// The server does not offer it, or not so that it works: the bundle is to go out in one request.
+    /// The server does not support resumable uploads, or not in a usable way: send the bundle in one request.
     case notOffered
   }
 
-  /// How often an upload that the server lost is begun anew, and how often in a row an answer may lead nowhere.
+  /// The maximum number of restarts, and of consecutive responses without progress.
   static let maximumRestarts = 3
   static let maximumStalls = 20
-  /// Statuses by which it is said that the caller may not, or not without another token.
+  /// Statuses that reject the token.
   private static let refusals: Set<Int> = [401, 403, 407]
 
-  /// The length of all of it.
+  /// The size of the bundle in bytes.
   let size: Int64
-  /// Where the upload is, once there is one.
+  /// The path of the upload on the server, once it exists.
   private(set) var location: String?
-  /// How many bytes the server has said to have.
+  /// The number of bytes that the server has reported as stored.
   private(set) var kept: Int64 = 0
-  /// The most that it ever said.
+  /// The maximum number of bytes that the server has ever reported.
   private(set) var furthest: Int64 = 0
   private var pieces: PieceSize
   private var isSure = false
-  /// Why it began again, each time.
+  /// The reasons of all restarts.
   private(set) var restarts: [UploadRestart] = []
   private var stalls = 0
 
-  /// An upload of `size` bytes that goes on at `location`, or is to be opened.
+  /// An upload of `size` bytes, which is resumed at `location` or, if that is `nil`, created.
   init(size: Int64, location: String?, policy: ResumptionPolicy) {
     self.size = size
     self.location = location
     pieces = PieceSize(policy)
   }
 
-  /// What is to be done next.
+  /// The next step.
   var next: Step {
     guard let location else { return .create }
     return isSure ? .append(location, kept..<min(size, kept + pieces.bytes)) : .ask(location)
   }
 
-  /// Takes the final answer to `step`, which came after so many seconds; `path` reads where a `Location` leads to.
+  /// Processes the final response to `step`, which arrived after `elapsed` seconds; `path` resolves a `Location`.
   mutating func take(
     _ answer: HTTPResponse, to step: Step, after elapsed: Double, path: (String) -> String?
   ) -> Verdict {
@@ -83,7 +85,7 @@ struct PiecewiseUpload: Sendable {
     return verdict
   }
 
-  /// Takes that no answer came to `step`.
+  /// Processes the failure of `step` without a response.
   mutating func broke(_ step: Step) {
     isSure = false
     if case .append = step { pieces.broke() }
@@ -100,17 +102,18 @@ struct PiecewiseUpload: Sendable {
       }
       self.location = location
       return reach(fields.offset ?? 0)
-    // Too many may be open, such as those whose answers got lost; in one request it needs none.
+    // Too many uploads can be open, for example because responses were lost. A single request does not need one.
     case 429: return .notOffered
     case let code where Self.refusals.contains(code): return .refused
     case let code where RetryPolicy.retriedStatuses.contains(code): return .pause
-    // Of a server that does not know the fields this is about an empty bundle, and says nothing.
     case 500, 507: return .refused
+    // A server that does not know the fields answers for the empty body; that does not concern the bundle.
     default: return fields.areAny ? .end : .notOffered
     }
   }
 
-  /// Takes an answer about all of the bundle. What a server can't do now it may do later, with the bytes that it has.
+  /// Interprets a response to the whole bundle. After a temporary server error, the bytes already stored can be used
+  /// later.
   private func ended(_ answer: HTTPResponse) -> Verdict {
     switch answer.status.code {
     case let code where RetryPolicy.retriedStatuses.contains(code): .pause
@@ -122,7 +125,7 @@ struct PiecewiseUpload: Sendable {
   private mutating func told(_ answer: HTTPResponse, _ fields: UploadFields) -> Verdict {
     switch answer.status.code {
     case 200...299:
-      // What a hotel's network answers to everything is not taken for the server's word.
+      // A captive portal answers every request with success, so a response without an offset is not trusted.
       guard let offset = fields.offset else { return .pause }
       if let length = fields.length, length != size { return restart(.otherLength(length)) }
       guard fields.isComplete != true || offset == size else { return restart(.impossibleOffset(offset)) }
@@ -156,7 +159,7 @@ struct PiecewiseUpload: Sendable {
     }
   }
 
-  /// Takes what the server says to have, and begins again where that can't be.
+  /// Stores the offset that the server reports, and restarts the upload if the offset is impossible.
   private mutating func reach(_ offset: Int64) -> Verdict {
     guard (0...size).contains(offset) else { return restart(.impossibleOffset(offset)) }
     kept = offset
@@ -165,7 +168,7 @@ struct PiecewiseUpload: Sendable {
     return .goOn
   }
 
-  /// Begins anew, with an upload that the server knows.
+  /// Restarts with a new upload on the server.
   private mutating func restart(_ reason: UploadRestart) -> Verdict {
     location = nil
     kept = 0

@@ -5,10 +5,10 @@ import HTTPTypes
 import SnapshotFormat
 
 extension SnapshotAPIClient {
-  /// Uploads `bundle`, which has `size` bytes, piece by piece; what its state file tells of is gone on with. The file
-  /// stays after a success, so that the answer can be asked for again until the caller has made it last.
+  /// Uploads `bundle`, which has `size` bytes, in pieces; resumes the upload described by its state file, if there is
+  /// one. The file is kept after a success, so that the response can be requested again until the caller has stored it.
   /// - Parameter opening: the request that would attach the bundle, without its body.
-  /// - Returns: the server's answer; `nil` where it does not offer this.
+  /// - Returns: the server's response; `nil` if it does not support resumable uploads.
   func uploadInPieces(
     _ bundle: OutgoingBundle, size: Int64, opening: HTTPRequest, _ listener: UploadListener
   ) async throws(SnapshotClientError) -> TransportResponse? {
@@ -55,7 +55,7 @@ extension SnapshotAPIClient {
         }
         (verdict, error) = (.pause, SnapshotClientError(failure))
       }
-      // Before a byte is sent there.
+      // The address is stored before any bytes are sent to it.
       let place = verdict == .end || verdict == .notOffered ? nil : upload.location
       if place != remembered, let memory {
         try await disk.run { (_) throws(SnapshotClientError) in
@@ -76,12 +76,12 @@ extension SnapshotAPIClient {
     }
   }
 
-  /// What may be the matter where a piece was answered by a proxy in place of the server, whose problems are told as JSON.
+  /// A hint for a piece that a proxy answered instead of the server; the server's own problems are described as JSON.
   private static func hint(at response: TransportResponse, to step: PiecewiseUpload.Step) -> String? {
     guard case .append = step, [502, 503, 504].contains(response.head.status.code) else { return nil }
     return """
-      status \(response.head.status.code) of a proxy before the server; if it comes again and again, \
-      `interimAnswers: false` in the server's settings may help
+      a proxy before the server answered with status \(response.head.status.code); if this persists, \
+      `interimAnswers: false` in the server's settings can help
       """
   }
 

@@ -1,24 +1,24 @@
 import HTTPSemantics
 import HTTPTypes
 
-/// What an answer says of a resumable upload (draft-ietf-httpbis-resumable-upload §4.1). A field that can't be read
-/// counts as missing, as the draft has it.
+/// The fields of a response for resumable uploads (draft-ietf-httpbis-resumable-upload §4.1). An invalid field counts
+/// as missing, as the draft requires.
 struct UploadFields: Sendable, Hashable {
-  /// How many bytes the server has.
+  /// The number of bytes that the server has stored.
   let offset: Int64?
-  /// Whether the answer is about an upload that is complete.
+  /// Whether the response concerns a complete upload.
   let isComplete: Bool?
-  /// The length of all of it.
+  /// The size of the whole upload in bytes.
   let length: Int64?
-  /// What the server takes.
+  /// The server's limits.
   let limits: UploadLimitField?
 
-  /// The version of the draft that is spoken: that of its drafts 09 to 11.
+  /// The supported version of the draft, which drafts 09 to 11 share.
   static let interopVersion = "8"
-  /// The type of a piece.
+  /// The media type of a piece.
   static let mediaType = "application/partial-upload"
 
-  /// Reads `fields`.
+  /// Parses `fields`.
   init(_ fields: HTTPFields) {
     offset = StructuredItem.count(fields[.uploadOffset])
     isComplete = StructuredItem.boolean(fields[.uploadComplete])
@@ -26,6 +26,6 @@ struct UploadFields: Sendable, Hashable {
     limits = fields[.uploadLimit].flatMap(UploadLimitField.init)
   }
 
-  /// Whether whoever answered knows what a resumable upload is.
+  /// Whether the responder supports resumable uploads.
   var areAny: Bool { offset != nil || isComplete != nil || length != nil || limits != nil }
 }

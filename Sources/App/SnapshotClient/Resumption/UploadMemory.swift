@@ -2,11 +2,11 @@ import Foundation
 import SnapshotFormat
 import SystemIO
 
-/// What has to outlive a process so that another one can go on with an upload: where on the server it is, and what it
-/// is of. Everything blocks.
+/// Stores the state with which another process can resume an upload: the upload's address on the server, and a
+/// description of its content. All methods block.
 ///
-/// What can't be read, or is of something else, counts as nothing; what can't be written costs no more than that the
-/// upload can't be gone on with later.
+/// A file that is invalid or describes another upload is ignored. If the file can't be written, the upload can't be
+/// resumed later, but continues.
 struct UploadMemory: Sendable {
   private struct Note: Codable, Hashable {
     var version = 1
@@ -23,14 +23,14 @@ struct UploadMemory: Sendable {
   private let server: String
   private let limit: Int64
 
-  /// The memory in `file` of uploads to `server`, of which at most `limit` bytes are read.
+  /// Stores the state of an upload to `server` in `file`. A file larger than `limit` bytes is ignored.
   init(_ file: URL, of server: String, limit: Int64) {
     path = file.path
     self.server = server
     self.limit = limit
   }
 
-  /// Where on the server the upload of `bundle` is that was begun.
+  /// Returns the path of the unfinished upload of `bundle` on the server.
   func location(of bundle: OutgoingBundle, size: Int64) -> String? {
     guard Folder.isRegularFile(path) else { return nil }
     do {
@@ -44,7 +44,7 @@ struct UploadMemory: Sendable {
     }
   }
 
-  /// Notes that the upload of `bundle` is at `location`.
+  /// Stores that the upload of `bundle` is at `location`.
   func remember(_ location: String, of bundle: OutgoingBundle, size: Int64) {
     do {
       let note = note(on: bundle, size: size, at: location)
@@ -54,7 +54,7 @@ struct UploadMemory: Sendable {
     }
   }
 
-  /// Notes that there is none to be gone on with.
+  /// Removes the stored state.
   func forget() {
     do { try Folder.removeIfPresent(path) } catch {}
   }
@@ -63,5 +63,24 @@ struct UploadMemory: Sendable {
     Note(
       server: server, report: bundle.report, id: bundle.id, expires: bundle.end?.description, size: size,
       sha256: bundle.digest, location: location)
+  }
+}
+
+/// The reason why an upload is restarted from the first byte: the server contradicts the client's state of the upload.
+public enum UploadRestart: Sendable, Hashable, CustomStringConvertible {
+  /// The server no longer has the upload, and responded with this status.
+  case lost(status: Int)
+  /// The upload on the server has another size.
+  case otherLength(Int64)
+  /// The server reports an impossible number of stored bytes.
+  case impossibleOffset(Int64)
+
+  /// The server's statement, as a part of a sentence.
+  public var description: String {
+    switch self {
+    case .lost(let status): "the server has no such upload any more (status \(status))"
+    case .otherLength(let length): "the server has an upload of \(length) bytes instead"
+    case .impossibleOffset(let offset): "the server reports \(offset) bytes, which is impossible"
+    }
   }
 }

@@ -1,23 +1,23 @@
-/// A piece of HTML. Text that is put into it by interpolation is escaped; nothing else makes markup of text.
+/// HTML markup. Interpolated text is always escaped; only string literals and other `HTML` values become markup.
 ///
 ///     let name = "<script>"
 ///     let cell: HTML = "<td title=\"\(name)\">\(name)</td>"
 ///
-/// Attribute values stand in double quotes, always.
+/// Attribute values must be in double quotes.
 struct HTML: Sendable, ExpressibleByStringInterpolation, CustomStringConvertible {
   /// The markup.
   let description: String
 
-  /// Markup as it stands in the program.
+  /// Markup from a string literal.
   init(stringLiteral literal: StaticString) { description = "\(literal)" }
 
-  /// Markup with text in it.
+  /// Markup with interpolated text, which is escaped.
   init(stringInterpolation parts: StringInterpolation) { description = parts.markup }
 
-  /// Pieces one after the other.
+  /// Joins pieces with line breaks.
   init(_ pieces: [HTML]) { description = pieces.map(\.description).joined(separator: "\n") }
 
-  /// Collects a literal's parts.
+  /// Collects the parts of an interpolated literal.
   struct StringInterpolation: StringInterpolationProtocol {
     fileprivate var markup = ""
 
@@ -31,25 +31,25 @@ struct HTML: Sendable, ExpressibleByStringInterpolation, CustomStringConvertible
 
     mutating func appendInterpolation(_ html: HTML) { markup += html.description }
 
-    /// `html` where there is some.
+    /// Appends `html`, unless it is `nil`.
     mutating func appendInterpolation(_ html: HTML?) { markup += html?.description ?? "" }
 
     mutating func appendInterpolation(_ pieces: [HTML]) { markup += HTML(pieces).description }
 
-    /// `html` where `condition` holds.
+    /// Appends `html` if `condition` is true.
     mutating func appendInterpolation(_ html: HTML, if condition: Bool) {
       if condition { markup += html.description }
     }
   }
 
-  /// A name that somebody else chose, such as an identifier: cut at `limit` characters, in whatever direction it
-  /// is written, without an effect on what stands around it.
+  /// A name from an untrusted source, such as an identifier. It is truncated to `limit` characters, and isolated so
+  /// that its writing direction does not affect the surrounding text.
   static func name(_ text: String, limit: Int = 200) -> HTML {
     "<bdi>\(text.count > limit ? text.prefix(limit) + "…" : text[...])</bdi>"
   }
 
-  /// `text` with everything escaped that could end an element's text or a quoted attribute, and without control
-  /// characters, which HTML does not allow.
+  /// Escapes each character that could end an element's text or a quoted attribute, and replaces control characters,
+  /// which HTML does not allow.
   private static func escaped(_ text: some StringProtocol) -> String {
     var escaped = ""
     escaped.reserveCapacity(text.utf8.count)

@@ -2,15 +2,15 @@ import HTTPEngine
 import HTTPTypes
 import Synchronization
 
-/// Who may see and use the page: whoever came by a link with a one-time token, from a page of this server's own.
+/// Access control of the page: one-time tokens, sessions, and checks of a request's host and origin.
 ///
-/// - A token is good for one exchange against a cookie, which no script can read and no other site can send along.
-/// - `Host` names this machine's loopback, whatever the port (it may be forwarded), so that no other name that was
-///   made to point here gets in (DNS rebinding).
-/// - What changes something comes from this very origin, by `Origin` and `Sec-Fetch-Site`; at least one of them must
-///   be there.
+/// - A token can be exchanged once for a session cookie, which is `HttpOnly` and `SameSite=Strict`.
+/// - `Host` must be this machine's loopback address or `localhost`, with any port, because ports can be forwarded. This
+///   prevents DNS rebinding.
+/// - Requests that change something must come from this origin according to `Origin` and `Sec-Fetch-Site`; at least one
+///   of these fields must be present.
 final class PageAccess: Sendable {
-  /// How many links may wait to be used, and how many browsers may be let in; the oldest leave first.
+  /// The maximum number of unused tokens, and of sessions. The oldest ones are removed first.
   static let limit = 16
 
   private struct Secrets {
@@ -18,18 +18,18 @@ final class PageAccess: Sendable {
     var sessions: [String] = []
   }
 
-  /// The cookie's name, another one for each server: cookies don't tell ports apart.
+  /// The cookie's name. It is random for each server, because browsers share cookies between ports.
   let cookie = "beta-settings-\(PageAccess.makeSecret().prefix(8))"
   private let secrets = Mutex(Secrets())
 
-  /// A new token for one link.
+  /// Creates a one-time token for a link.
   func makeToken() -> String {
     let token = Self.makeSecret()
     secrets.withLock { $0.tokens = $0.tokens.suffix(Self.limit - 1) + [token] }
     return token
   }
 
-  /// Gives the value of `Set-Cookie` for a token that was not used before, else `nil`.
+  /// Exchanges an unused token for the value of a `Set-Cookie` field; returns `nil` if the token is invalid.
   func exchange(_ token: String) -> String? {
     let session = Self.makeSecret()
     let isTaken = secrets.withLock { secrets in
@@ -41,7 +41,7 @@ final class PageAccess: Sendable {
     return isTaken ? "\(cookie)=\(session); Path=/; HttpOnly; SameSite=Strict" : nil
   }
 
-  /// Whether the request comes from a browser that was let in.
+  /// Whether the request has the cookie of a session.
   func admits(_ request: HTTPServerRequest) -> Bool {
     let values = request.headerFields[values: .cookie].flatMap { $0.split(separator: ";") }.compactMap {
       pair in
@@ -52,7 +52,7 @@ final class PageAccess: Sendable {
     return values.contains { value in sessions.contains { Self.isEqual($0, value) } }
   }
 
-  /// Whether the request names this machine's loopback, by itself.
+  /// Whether the request's authority is this machine's loopback address or `localhost`.
   static func isForLoopback(_ request: HTTPServerRequest) -> Bool {
     let authority = request.authority.lowercased()
     return ["127.0.0.1", "localhost", "[::1]"].contains { host in
@@ -62,7 +62,7 @@ final class PageAccess: Sendable {
     }
   }
 
-  /// Whether the request was made by a page of this very origin.
+  /// Whether the request was made by a page of the same origin.
   static func isFromOwnPage(_ request: HTTPServerRequest) -> Bool {
     let origins = request.headerFields[values: .origin]
     let sites = secFetchSite.map { request.headerFields[values: $0] } ?? []
@@ -81,7 +81,7 @@ final class PageAccess: Sendable {
     }.joined()
   }
 
-  /// Compares in a time that does not tell how much is right.
+  /// Compares in a time that does not depend on the number of equal characters.
   private static func isEqual(_ left: String, _ right: String) -> Bool {
     let (left, right) = (Array(left.utf8), Array(right.utf8))
     guard left.count == right.count else { return false }

@@ -1,7 +1,10 @@
 import DataSnapshots
+import HTTPEngine
+import HTTPSemantics
+import HTTPTypes
 import SnapshotFormat
 
-/// What the page's forms ask for, each at a path of its own.
+/// The actions of the page's forms, each with its own path.
 enum PageAction: String, Sendable, CaseIterable {
   case state, upload, activate, deactivate, cancel, retry, remove
   case clearRecordings = "clear-recordings"
@@ -10,10 +13,10 @@ enum PageAction: String, Sendable, CaseIterable {
   /// The action at `path`, such as `/state`.
   init?(path: String) { self.init(rawValue: String(path.dropFirst())) }
 
-  /// Where its form is sent.
+  /// The path to which the form is sent.
   var path: String { "/" + rawValue }
 
-  /// The field that a person fills in.
+  /// The name of the text field, if the form has one.
   var field: String? {
     switch self {
     case .upload: "report"
@@ -22,12 +25,12 @@ enum PageAction: String, Sendable, CaseIterable {
     }
   }
 
-  /// Does, or begins, what the form asks for.
+  /// Performs or starts the action.
   func perform(on settings: BetaSettings, _ form: PageForm) async throws(BetaSettingsError) {
     switch self {
     case .state:
       if let state = SnapshotMode.State(rawValue: form["state"]) { settings.state = state }
-    case .upload: try await settings.upload(toReport: form["report"])
+    case .upload: try await settings.upload(toReport: form["report"], note: form["note"])
     case .activate: try settings.activate(form["snapshot"])
     case .deactivate: try await settings.deactivate()
     case .cancel: settings.cancel()
@@ -37,4 +40,31 @@ enum PageAction: String, Sendable, CaseIterable {
     case .clearRecent: try await settings.clearRecent()
     }
   }
+}
+
+/// The fields of a submitted form.
+struct PageForm: Sendable {
+  /// The maximum size of a form's body in bytes.
+  ///
+  /// A note of the maximum length, every byte of which is percent-encoded, fits.
+  static let limit: Int64 = 128 * 1024
+
+  private let fields: [String: String]
+
+  /// Decodes the body of a `POST` request, which must be `application/x-www-form-urlencoded`.
+  init(_ request: HTTPServerRequest) async throws {
+    let type = request.headerFields[.contentType].flatMap { MediaType($0) }
+    guard type?.essence == "application/x-www-form-urlencoded" else {
+      throw HTTPProblem(
+        .unsupportedMediaType, kind: "unsupported-media-type", title: "This is not a form",
+        detail: "The page expects forms as application/x-www-form-urlencoded.")
+    }
+    let bytes = try await request.body.collect(upTo: Self.limit)
+    fields = try Dictionary(QueryParameters(form: bytes).pairs.map { ($0.name, $0.value) }) { first, _ in
+      first
+    }
+  }
+
+  /// The first value of the field `name`; empty if the field does not exist.
+  subscript(name: String) -> String { fields[name] ?? "" }
 }

@@ -1,6 +1,6 @@
-/// What the page needs besides its HTML.
+/// The page's style sheet and script.
 enum PageAssets {
-  /// Keeps what changes up to date, without touching what is being typed, opened or focused; and copies UUIDs. The page
+  /// Refreshes the page's contents without changing text fields, open details or the focus, and copies UUIDs. The page
   /// works without it.
   static let script = """
     "use strict";
@@ -57,7 +57,7 @@ enum PageAssets {
 
     """
 
-  /// Light and dark, narrow and wide.
+  /// Supports light and dark mode, and narrow and wide windows.
   static let stylesheet = """
     :root {
       color-scheme: light dark;
@@ -102,10 +102,11 @@ enum PageAssets {
     #outcome:focus, #outcome:focus-visible { outline: none; }
 
     label { font-weight: 600; }
-    input, button {
+    input, textarea, button {
       font: inherit; color: inherit; min-height: 2.75rem; border-radius: .5rem; border: 1px solid var(--line);
     }
     input { flex: 1 1 12rem; min-width: 0; padding: .5rem .75rem; background: var(--back); border-color: var(--note); }
+    textarea { width: 100%; box-sizing: border-box; padding: .5rem .75rem; background: var(--back); border-color: var(--note); resize: vertical; }
     input[aria-invalid] { border: 2px solid var(--bad); }
     button { padding: .5rem 1rem; cursor: pointer; background: var(--quiet); font-weight: 600; }
     button.main { background: var(--accent); border-color: var(--accent); color: var(--on-accent); }

@@ -3,7 +3,7 @@ import Foundation
 import SnapshotFormat
 
 extension PageContent {
-  /// What was done last, or goes on: the words are read aloud when they change, the bar below them is not.
+  /// The running or last operation. Screen readers announce its text when it changes, but not its progress bar.
   var outcome: HTML {
     let activity = overview.activity
     let isRunning = activity?.phase == .running
@@ -38,11 +38,11 @@ extension PageContent {
         <p class="note">\(manifest.report.map { $0.description + " · " } ?? "")recorded \(Self.time(manifest.createdAt)) on \
         \(HTML.name(manifest.device.model)), \(HTML.name(manifest.device.system)) \(HTML.name(manifest.device.systemVersion))</p>
         <p>\(Self.copyable(manifest.id, as: "active"))</p>
-        \(Self.button(.deactivate, "Stop replaying and forget it", id: "deactivate"))</div>
+        \(Self.button(.deactivate, "Stop replaying and remove it", id: "deactivate"))</div>
         """
     }
     return Self.live(
-      "mode", "What the app does with its data",
+      "mode", "Data source",
       """
       <form method="post" action="/state"><div class="switch" role="group" aria-labelledby="mode-title">
       \(buttons)
@@ -54,10 +54,11 @@ extension PageContent {
 
   private func words(of state: SnapshotMode.State) -> String {
     switch state {
-    case .disabled: "Live data passes, and nothing is kept."
-    case .recording: "Live data passes, and its latest version is kept on this device."
-    case .replaying where overview.active != nil: "Data of the snapshot below takes the place of live data."
-    case .replaying: "What was recorded on this device takes the place of live data."
+    case .disabled: "The app uses live data. Nothing is recorded."
+    case .recording: "The app uses live data. The latest version is recorded on this device."
+    case .replaying where overview.active != nil:
+      "The app uses data of the snapshot below instead of live data."
+    case .replaying: "The app uses the recordings on this device instead of live data."
     }
   }
 
@@ -90,7 +91,7 @@ extension PageContent {
       "modules", "Modules",
       """
       <p class="note">\(report.recordingCount) recording\(report.recordingCount == 1 ? "" : "s") \(source).</p>
-      \("<p>The app has registered no modules.</p>", if: report.modules.isEmpty)
+      \("<p>The app has not registered any modules.</p>", if: report.modules.isEmpty)
       \(modules)
       \(unassigned, if: !report.unassigned.isEmpty)
       """)
@@ -100,7 +101,7 @@ extension PageContent {
     "<li class=\"\(kind)\"><span class=\"hidden\">\(word): </span><code>\(HTML.name(name))</code></li>"
   }
 
-  /// A snapshot's name: selected by one click, and copied by a button where there is a script.
+  /// A snapshot's UUID: one click selects it; with JavaScript, a button copies it.
   static func copyable(_ id: SnapshotID, as place: String) -> HTML {
     """
     <code class="uuid">\(id.description)</code> \
@@ -109,7 +110,7 @@ extension PageContent {
     """
   }
 
-  /// A time of this device's zone.
+  /// A date in this device's time zone.
   static func time(_ date: Date) -> HTML {
     let style = Date.FormatStyle(date: .abbreviated, time: .shortened, locale: Locale(identifier: "en_GB"))
     return "<time datetime=\"\(date.ISO8601Format())\">\(date.formatted(style))</time>"

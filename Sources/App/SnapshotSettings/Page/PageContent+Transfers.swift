@@ -6,10 +6,21 @@ extension PageContent {
     <section aria-labelledby="upload-title"><h2 id="upload-title">Send to a bug report</h2>
     \(entry(
       .upload, label: "Bug report",
-      hint: "Its name in your tracker, such as BUG-123. What is recorded on this device is sent now.",
-      submit: "Upload now", length: ReportID.maximumLength))
+      hint: "The report’s name in your tracker, such as BUG-123. The recordings on this device are sent to it.",
+      submit: "Upload", length: ReportID.maximumLength, before: noteField))
     </section>
     """
+  }
+
+  private var noteField: HTML {
+    let text = mistake?.action == .upload ? mistake?.note ?? "" : ""
+    return """
+      <label for="note">What happened (optional)</label>
+      <p id="note-hint" class="note">Your words are sent with the recordings. They are not redacted.</p>
+      <textarea id="note" name="note" rows="4" maxlength="\(Manifest.Limits.default.noteLength)" \
+      aria-describedby="note-hint">
+      \(text)</textarea>
+      """
   }
 
   var activateSection: HTML {
@@ -17,7 +28,7 @@ extension PageContent {
     <section aria-labelledby="activate-title"><h2 id="activate-title">Open a snapshot</h2>
     \(entry(
       .activate, label: "UUID or address",
-      hint: "As it stands in the bug report. It is downloaded, checked, and replayed.", submit: "Activate",
+      hint: "Copy it from the bug report. The snapshot is downloaded, verified and replayed.", submit: "Activate",
       length: 2048))
     </section>
     """
@@ -25,7 +36,7 @@ extension PageContent {
 
   var queueSection: HTML {
     let uploads = overview.uploads.map { upload -> HTML in
-      // Buttons of several uploads are told apart by whoever hears them too.
+      // Distinguishes the buttons of several uploads for users of screen readers.
       let name: HTML =
         "<span class=\"hidden\"> \(upload.report.description) \(upload.id.description)</span>"
       return """
@@ -35,7 +46,7 @@ extension PageContent {
         <p>\(Self.copyable(upload.id, as: "queue"))</p>
         \(Self.bar(of: upload))
         <div class="actions">\(Self.button(
-        .retry, "Try again now\(name)", id: "retry-\(upload.id)", fields: [("id", upload.id.description)]),
+        .retry, "Retry now\(name)", id: "retry-\(upload.id)", fields: [("id", upload.id.description)]),
         if: upload.canRetry)
         \(Self.button(
         .remove, "\(Self.removal(of: upload))\(name)", id: "remove-\(upload.id)",
@@ -45,7 +56,7 @@ extension PageContent {
     return Self.live(
       "queue", "Uploads",
       overview.uploads.isEmpty
-        ? "<p class=\"note\">Nothing waits to be sent.</p>" : "<ul class=\"cards\">\(uploads)</ul>")
+        ? "<p class=\"note\">There are no uploads.</p>" : "<ul class=\"cards\">\(uploads)</ul>")
   }
 
   private static func bar(of upload: BetaSettings.Upload) -> HTML {
@@ -54,7 +65,7 @@ extension PageContent {
   }
 
   private static func removal(of upload: BetaSettings.Upload) -> HTML {
-    upload.state == .done ? "Remove from the list" : "Give up and delete"
+    upload.state == .done ? "Remove from the list" : "Cancel and delete"
   }
 
   var recentSection: HTML {
@@ -75,22 +86,22 @@ extension PageContent {
         ? "<p class=\"note\">Snapshots that you send or open are listed here.</p>"
         : """
         <ul class="cards">\(snapshots)</ul>
-        \(Self.button(.clearRecent, "Empty this list", id: "clear-recent"))
+        \(Self.button(.clearRecent, "Clear this list", id: "clear-recent"))
         """)
   }
 
   var clearSection: HTML {
     """
-    <section aria-labelledby="clear-title"><h2 id="clear-title">Clear</h2>
+    <section aria-labelledby="clear-title"><h2 id="clear-title">Recordings</h2>
     <details id="clear" class="danger"><summary id="clear-summary">Delete the recordings …</summary>
-    <p>Everything that is recorded on this device is deleted. Snapshots that were sent, and the one that is replayed, \
-    stay.</p>
+    <p>This deletes all recordings on this device. Snapshots that were sent, and the active snapshot, are not \
+    deleted.</p>
     \(Self.button(.clearRecordings, "Delete the recordings", id: "clear-recordings", kind: "destructive"))
     </details></section>
     """
   }
 
-  /// Bytes for people.
+  /// Formats a number of bytes.
   private static func size(_ bytes: Int64) -> String {
     switch bytes {
     case ..<1000: "\(bytes) B"

@@ -1,11 +1,12 @@
 import SnapshotFormat
 
-/// The page's HTML, made from an ``BetaSettings/Overview`` alone.
+/// The page's HTML, generated from a ``BetaSettings/Overview``.
 struct PageContent: Sendable {
-  /// What was entered in a form and can't be taken.
+  /// Invalid input of a form.
   struct Mistake: Sendable {
     let action: PageAction
     let text: String
+    var note = ""
     let reason: String
   }
 
@@ -13,7 +14,7 @@ struct PageContent: Sendable {
   let overview: BetaSettings.Overview
   let mistake: Mistake?
 
-  /// The whole page.
+  /// The complete page.
   var document: HTML {
     let head: HTML = """
       <script src="/page.js" defer></script>
@@ -23,11 +24,11 @@ struct PageContent: Sendable {
       title: mistake == nil ? title : "Error – \(title)", head: head,
       body: """
         <a class="skip" href="#main">Skip to the settings</a>
-        <header><h1>\(title)</h1><p class="note">Record what this app works with, send it with a bug report, and \
-        replay what others sent. Server: \(HTML.name(overview.server))</p></header>
+        <header><h1>\(title)</h1><p class="note">Record this app’s data, send it with a bug report, and replay \
+        snapshots of other testers. Server: \(HTML.name(overview.server))</p></header>
         <main id="main">
-        <p id="gone" class="banner failed" role="alert" hidden>The app can’t be reached. This page goes on when it \
-        is back.</p>
+        <p id="gone" class="banner failed" role="alert" hidden>The app can’t be reached. This page reconnects \
+        automatically.</p>
         \(outcome)
         <div class="columns">
         <div>\([stateSection, modulesSection])</div>
@@ -37,7 +38,7 @@ struct PageContent: Sendable {
         """)
   }
 
-  /// What a browser gets that is let in; it goes on to the page at once.
+  /// The response that starts a session; it refreshes to the page immediately.
   static func entrance(title: String) -> HTML {
     frame(
       title: title, head: "<meta http-equiv=\"refresh\" content=\"0; url=/\">",
@@ -46,7 +47,7 @@ struct PageContent: Sendable {
     )
   }
 
-  /// A page with a sentence.
+  /// A page with a single message.
   static func message(title: String, text: String, of site: String) -> HTML {
     frame(
       title: "\(title) – \(site)", head: "",
@@ -79,7 +80,7 @@ struct PageContent: Sendable {
 
   // MARK: - Pieces that several sections use
 
-  /// A form of a button alone.
+  /// A form that consists of a button.
   static func button(
     _ action: PageAction, _ label: HTML, id: String, fields: [(name: String, value: String)] = [],
     kind: String = "quiet"
@@ -93,8 +94,10 @@ struct PageContent: Sendable {
       """
   }
 
-  /// A form with one field to fill in, and the reason beside it when what was entered can't be taken.
-  func entry(_ action: PageAction, label: String, hint: HTML, submit: String, length: Int) -> HTML {
+  /// A form with one text field. If the input is invalid, the reason is shown beside the field.
+  func entry(_ action: PageAction, label: String, hint: HTML, submit: String, length: Int, before: HTML = "")
+    -> HTML
+  {
     let field = action.field ?? ""
     let mistake = mistake?.action == action ? mistake : nil
     let described = mistake == nil ? "\(field)-hint" : "\(field)-hint \(field)-mistake"
@@ -104,6 +107,7 @@ struct PageContent: Sendable {
     let state: HTML = mistake == nil ? "" : " aria-invalid=\"true\" autofocus"
     return """
       <form method="post" action="\(action.path)" novalidate>
+      \(before)
       <label for="\(field)">\(label)</label>
       <p id="\(field)-hint" class="note">\(hint)</p>
       \(reason)
@@ -115,7 +119,7 @@ struct PageContent: Sendable {
       """
   }
 
-  /// A section whose contents a script keeps up to date.
+  /// A section whose contents the script refreshes.
   static func live(_ id: String, _ headline: String, _ contents: HTML) -> HTML {
     """
     <section aria-labelledby="\(id)-title"><h2 id="\(id)-title">\(headline)</h2>
@@ -123,7 +127,7 @@ struct PageContent: Sendable {
     """
   }
 
-  /// A part that is done, for eyes and for screen readers.
+  /// A progress bar, with a label for screen readers.
   static func progress(_ fraction: Double?, of label: String) -> HTML {
     guard let fraction else { return "<progress aria-label=\"\(label)\"></progress>" }
     return

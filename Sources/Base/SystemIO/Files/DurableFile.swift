@@ -6,8 +6,8 @@
 import Synchronization
 
 extension Folder {
-  /// Makes `path` and whatever is missing above it, as ``create(_:mode:)`` does; the names of all that was made would
-  /// survive a power cut.
+  /// Creates `path` and all missing parent folders, as ``create(_:mode:)`` does, and synchronizes the folders that hold
+  /// the new names, so that they survive a power failure.
   public static func createDurably(_ path: String) throws(SystemError) {
     var missing: [String] = []
     var folder = path
@@ -20,15 +20,17 @@ extension Folder {
   }
 }
 
-/// Writes of small files that a power cut can't tear.
+/// Replaces small files atomically and durably.
 public enum DurableFile {
-  /// Replaces `path` by a file that holds `bytes`: written beside it, flushed, renamed over it, the folder
-  /// flushed. Whoever reads `path` meanwhile, or after a crash or an error at any point, sees the old contents or
-  /// the new, and of several calls at once those of one. A crash may leave a file behind whose name is that of
-  /// `path` and ends in `.staged`.
+  /// Replaces the file at `path` with one that contains `bytes`. The bytes are written to a temporary file in the same
+  /// folder, synchronized, and renamed to `path`; then the folder is synchronized.
+  ///
+  /// A reader of `path` sees either the old or the new contents, also after a crash or an error at any point. If
+  /// several calls run concurrently, the file has the contents of one of them. A crash can leave a temporary file
+  /// behind; its name starts with the name of `path` and ends in `.staged`.
   public static func replace(_ path: String, with bytes: [UInt8], mode: UInt16 = 0o600) throws(SystemError) {
     let staged = "\(path).\(getpid())-\(count.add(1, ordering: .relaxed).newValue).staged"
-    // A process of the same number may have left one long ago.
+    // An earlier process with the same process identifier may have left this file.
     try Folder.removeIfPresent(staged)
     do {
       let file = try File(staged, .create(mode: mode))
@@ -36,7 +38,7 @@ public enum DurableFile {
       try file.synchronize()
       try Folder.replace(path, with: staged)
     } catch {
-      // The first failure is the one to tell.
+      // An error while removing the temporary file must not hide the first error.
       do { try Folder.removeIfPresent(staged) } catch {}
       throw error
     }

@@ -5,38 +5,38 @@
   import Glibc
 #endif
 
-/// An open file, read and written at offsets, so that many threads may use one without a shared position.
+/// An open file that is read and written at offsets, so that several threads can use it without a shared position.
 ///
-/// The descriptor is closed when the last reference goes. Short reads, short writes and interrupted calls
-/// are repeated here and seen by nobody.
+/// The descriptor is closed with the last reference. Short reads, short writes and interrupted calls are retried here
+/// and are not visible to callers.
 public final class File: Sendable {
-  /// What ``init(_:_:)`` does with a name.
+  /// How ``init(_:_:)`` opens a file.
   public enum Access: Sendable, Hashable {
-    /// Opens what is there, for reading.
+    /// Opens an existing file for reading.
     case read
-    /// Opens what is there, for reading and writing.
+    /// Opens an existing file for reading and writing.
     case update
-    /// Makes a new file for reading and writing; refuses a name that is taken (`isAlreadyThere`).
+    /// Creates a file for reading and writing. Throws an error with ``SystemError/isAlreadyThere`` if the name exists.
     case create(mode: UInt16)
-    /// Opens what is there or makes it, for reading and writing.
+    /// Opens a file for reading and writing. Creates it if it does not exist.
     case openOrCreate(mode: UInt16)
-    /// Opens what is there or makes it, for reading, and for writing at its end alone: ``append(_:)``.
+    /// Opens a file for reading and for appending with ``append(_:)``. Creates it if it does not exist.
     case append(mode: UInt16)
   }
 
-  /// The path that was opened.
+  /// The path with which the file was opened.
   public let path: String
-  /// The descriptor, valid as long as this object lives.
+  /// The descriptor, valid during the lifetime of this object.
   public var descriptor: Int32 { owned.number }
   private let owned: Descriptor
 
-  /// Opens `path`. A symbolic link in the last component is not followed (`ELOOP`), a pipe without a writer is not
-  /// waited for, and the descriptor is not handed on to child processes.
+  /// Opens `path`. Does not follow a symbolic link in the last component (`ELOOP`), does not wait for a pipe's writer,
+  /// and does not pass the descriptor to child processes.
   public convenience init(_ path: String, _ access: Access = .read) throws(SystemError) {
     try self.init(path, named: path, in: AT_FDCWD, access)
   }
 
-  /// Opens `name`, which is relative to the open folder of that descriptor, as ``init(_:_:)`` does.
+  /// Opens `name`, relative to the folder with the descriptor `folder`, as ``init(_:_:)`` does.
   init(_ path: String, named name: String, in folder: Int32, _ access: Access) throws(SystemError) {
     let (flags, mode): (Int32, UInt16) =
       switch access {
@@ -54,10 +54,11 @@ public final class File: Sendable {
     if isNew { FileObserver.noteFile(self) { .createFile(path, $0) } }
   }
 
-  /// Opens `path` for reading as ``init(_:_:)`` does, if the system knows out of its memory alone where the file is: never
-  /// waits for a disk, so that an event loop may ask.
+  /// Opens `path` for reading as ``init(_:_:)`` does, if the kernel can resolve the path from its caches. Never waits
+  /// for a disk, so an event loop can call it.
   ///
-  /// `nil` where it would have to wait, where it has no such call, and where anything is wrong: ``init(_:_:)`` tells.
+  /// Returns `nil` if the call would have to wait, if the system does not support it, and on every error;
+  /// ``init(_:_:)`` then throws the error.
   public init?(cached path: String) {
     #if os(Linux)
       let flags = UInt32(bitPattern: O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW)
@@ -70,17 +71,17 @@ public final class File: Sendable {
     #endif
   }
 
-  /// The file's length in bytes.
+  /// The length of the file in bytes.
   public var size: Int64 {
     get throws(SystemError) { Int64(try status.st_size) }
   }
 
-  /// Whether this is a regular file: not a folder, a pipe or a device.
+  /// Whether this is a regular file, as opposed to a folder, a pipe or a device.
   public var isRegular: Bool {
     get throws(SystemError) { try status.st_mode & S_IFMT == S_IFREG }
   }
 
-  /// When the contents last changed, in nanoseconds since the beginning of 1970.
+  /// The time of the last change of the contents, in nanoseconds since 1970.
   public var modifiedNanoseconds: Int64 {
     get throws(SystemError) {
       let status = try status
@@ -101,7 +102,8 @@ public final class File: Sendable {
     }
   }
 
-  /// Reads into `buffer` until it is full or the file ends; answers how many bytes came.
+  /// Reads into `buffer` until it is full or the file ends.
+  /// - Returns: The number of bytes read.
   public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(SystemError) -> Int {
     var filled = 0
     while filled < buffer.count, let base = buffer.baseAddress {
@@ -114,9 +116,9 @@ public final class File: Sendable {
     return filled
   }
 
-  /// Up to `count` bytes at `offset`; fewer only where the file ends.
+  /// Reads `count` bytes at `offset`, or fewer if the file ends before.
   public func read(upTo count: Int, at offset: Int64) throws(SystemError) -> [UInt8] {
-    // An array made for nothing is the one that all threads share, and making it writes to it.
+    // All threads share the storage of the empty array, and the initializer below would write to it: a data race.
     guard count > 0 else { return [] }
     var failure: SystemError?
     let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
@@ -152,7 +154,7 @@ public final class File: Sendable {
     if let failure { throw failure }
   }
 
-  /// Cuts the file, or lengthens it with zeros, to `size` bytes.
+  /// Sets the length of the file to `size` bytes. If it grows, the new bytes are zero.
   public func truncate(to size: Int64) throws(SystemError) {
     try retryingInterrupts("ftruncate", path) { ftruncate(descriptor, off_t(size)) }
     FileObserver.noteFile(self) { .truncate(size, $0) }
@@ -163,9 +165,9 @@ public final class File: Sendable {
     try retryingInterrupts("fchmod", path) { fchmod(descriptor, mode_t(mode)) }
   }
 
-  /// Waits until contents and length would survive a power cut.
+  /// Waits until contents and length are on stable storage and survive a power failure.
   ///
-  /// On Darwin `fsync` stops at the drive's cache, so `F_FULLFSYNC` is asked for there.
+  /// On Darwin, `fsync` does not flush the drive's cache, so `F_FULLFSYNC` is used there.
   public func synchronize() throws(SystemError) {
     try flush()
     FileObserver.noteFile(self) { .flushFile($0) }
@@ -178,9 +180,10 @@ public final class File: Sendable {
     try retryingInterrupts("fsync", path) { fsync(descriptor) }
   }
 
-  /// Has the system begin to write a range to the disk, so that a later ``synchronize()`` finds less to wait for.
+  /// Starts writing a range to the disk, so that a later ``synchronize()`` has less to wait for.
   ///
-  /// Promises nothing, and does nothing where the system has no such call; what fails is told by ``synchronize()``.
+  /// A hint only: nothing is durable before ``synchronize()``, which also reports any failure. Does nothing on systems
+  /// other than Linux.
   public func beginWriting(_ range: Range<Int64>) {
     #if os(Linux)
       _ = sync_file_range(
@@ -188,14 +191,14 @@ public final class File: Sendable {
     #endif
   }
 
-  /// Waits until the part of a range that ``beginWriting(_:)`` began to write is on the disk, where it lasts only
-  /// once the file is synchronized. Does nothing where the system has no such call.
+  /// Waits until the range that ``beginWriting(_:)`` started to write is on the disk. It is durable only after
+  /// ``synchronize()``. Does nothing on systems other than Linux.
   ///
-  /// A failure to write any part of the file is reported here or by ``synchronize()``, but not by both: one that is thrown
-  /// here says that the file is lost.
+  /// The kernel reports a failed write of any part of the file only once, either here or in ``synchronize()``. If this
+  /// method throws, consider the contents of the file lost.
   public func waitForWriting(_ range: Range<Int64>) throws(SystemError) {
     #if os(Linux)
-      // A range without bytes would be one to the file's end.
+      // For the system call, a length of 0 means everything up to the end of the file.
       guard !range.isEmpty else { return }
       do throws(SystemError) {
         try retryingInterrupts("sync_file_range", path) {
@@ -206,8 +209,8 @@ public final class File: Sendable {
     #endif
   }
 
-  /// Takes the advisory lock of the whole file without waiting; it goes with ``unlock()`` or the descriptor.
-  /// - Returns: `false` where another process, or another open of this one, holds it.
+  /// Acquires the advisory lock of the whole file without waiting. ``unlock()`` or closing the descriptor releases it.
+  /// - Returns: `false` if another process, or another ``File`` of this process, holds the lock.
   public func tryLock() throws(SystemError) -> Bool {
     do {
       try retryingInterrupts("flock", path) { flock(descriptor, LOCK_EX | LOCK_NB) }
@@ -217,11 +220,61 @@ public final class File: Sendable {
     }
   }
 
-  /// Gives the lock back.
+  /// Releases the lock.
   ///
-  /// Closing would not do it at once: a child process that is just being started holds the descriptor until it
-  /// has become another program.
+  /// Closing the file would not always release it at once: a child process that is being started holds a copy of the
+  /// descriptor until it calls `exec`.
   public func unlock() throws(SystemError) {
     try retryingInterrupts("flock", path) { flock(descriptor, LOCK_UN) }
+  }
+}
+
+extension File {
+  /// Writes `bytes` at the current end of a file that was opened with ``Access/append(mode:)``.
+  ///
+  /// Concurrent appends by several processes do not interleave, provided that the system writes all bytes in one call.
+  /// It does so unless the disk is full.
+  public func append(_ bytes: [UInt8]) throws(SystemError) {
+    let end = FileObserver.isActive ? try size : 0
+    var written = 0
+    while written < bytes.count {
+      written += try retryingInterrupts("write", path) {
+        bytes.withUnsafeBytes {
+          writeSome(descriptor, $0.baseAddress.map { $0 + written }, $0.count - written)
+        }
+      }
+    }
+    FileObserver.noteFile(self) { .write(bytes, at: end, $0) }
+  }
+}
+
+/// The system's `write`, which the methods of ``File`` with the same name hide.
+private func writeSome(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
+  write(descriptor, bytes, count)
+}
+
+extension File {
+  /// The time of the last change of the contents, in milliseconds since 1970.
+  public var modifiedAt: Int64 {
+    get throws(SystemError) {
+      var status = stat()
+      try retryingInterrupts("fstat", path) { fstat(descriptor, &status) }
+      #if canImport(Darwin)
+        let time = status.st_mtimespec
+      #else
+        let time = status.st_mtim
+      #endif
+      return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+    }
+  }
+
+  /// Sets the time of the last change of the contents, in milliseconds since 1970.
+  public func setModifiedAt(_ milliseconds: Int64) throws(SystemError) {
+    let (seconds, rest) = (milliseconds / 1000, milliseconds % 1000)
+    // Before 1970 the remainder is negative, but `tv_nsec` must not be.
+    let time = timespec(
+      tv_sec: Int(rest < 0 ? seconds - 1 : seconds), tv_nsec: Int(rest < 0 ? rest + 1000 : rest) * 1_000_000)
+    let times = [time, time]
+    try retryingInterrupts("futimens", path) { futimens(descriptor, times) }
   }
 }

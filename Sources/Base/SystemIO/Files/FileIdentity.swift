@@ -4,7 +4,8 @@
   import Glibc
 #endif
 
-/// Which file it is, whatever its name: as long as one exists, no other has the same.
+/// Identifies a file independently of its name. No two existing files have the same identity; the system can reuse the
+/// identity of a deleted file.
 public struct FileIdentity: Sendable, Hashable {
   private let device: UInt64
   private let inode: UInt64
@@ -16,7 +17,7 @@ public struct FileIdentity: Sendable, Hashable {
 }
 
 extension File {
-  /// Which file this is.
+  /// The identity of this file.
   public var identity: FileIdentity {
     get throws(SystemError) {
       var status = stat()
@@ -31,7 +32,7 @@ extension File {
 }
 
 extension Folder {
-  /// Which file stands under `path`, and its length in bytes; `nil` where none does. A link is not followed.
+  /// The identity of the file at `path` and its length in bytes; `nil` if there is none. Links are not followed.
   public static func file(at path: String) throws(SystemError) -> (identity: FileIdentity, size: Int64)? {
     var status = stat()
     do {

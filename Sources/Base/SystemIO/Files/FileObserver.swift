@@ -1,12 +1,13 @@
 import Synchronization
 
-/// Sees what is done to files and folders below one folder, so that a test can compute what a power cut would leave.
+/// Observes the file operations below one folder, so that a test can compute the state that a power failure would
+/// leave.
 ///
-/// While there is none, every operation costs one relaxed load more.
+/// Without an observer, each operation costs one additional relaxed atomic load.
 package final class FileObserver: Sendable {
-  /// What was done, once it succeeded.
+  /// An operation that succeeded.
   package enum Operation: Sendable {
-    /// A new file has this path.
+    /// A file was created at this path.
     case createFile(String, FileIdentity)
     case write([UInt8], at: Int64, FileIdentity)
     case truncate(Int64, FileIdentity)
@@ -16,7 +17,7 @@ package final class FileObserver: Sendable {
     case rename(String, to: String)
     case link(String, as: String)
     case remove(String)
-    /// All that was done before is flushed.
+    /// Everything written before is on stable storage.
     case flushVolume
   }
 
@@ -26,8 +27,9 @@ package final class FileObserver: Sendable {
   private let folder: String
   private let observe: @Sendable (Operation) -> Void
 
-  /// Observes what happens below `folder`, which is the beginning of each path as it is used, until ``stop()``.
-  /// - Parameter observe: called for each operation before it returns, on its thread.
+  /// Starts to observe the operations on paths that start with `folder`; the paths are compared as text. ``stop()``
+  /// ends it.
+  /// - Parameter observe: Called for each operation, on its thread, before the operation returns.
   package init(_ folder: String, _ observe: @escaping @Sendable (Operation) -> Void) {
     self.folder = folder
     self.observe = observe
@@ -49,17 +51,17 @@ package final class FileObserver: Sendable {
       && (path.utf8.count == folder.utf8.count || path.dropFirst(folder.count).first == "/")
   }
 
-  /// Whether there is any.
+  /// Whether there is an observer.
   @inline(__always)
   static var isActive: Bool { count.load(ordering: .relaxed) > 0 }
 
-  /// Tells those that observe `path`.
+  /// Notifies the observers of `path`.
   @inline(__always)
   static func note(_ path: String, _ operation: () -> Operation) {
     if isActive { notify(path, operation) }
   }
 
-  /// Tells those that observe the path of `file`.
+  /// Notifies the observers of the path of `file`.
   @inline(__always)
   static func noteFile(_ file: File, _ operation: (FileIdentity) -> Operation) {
     guard isActive else { return }

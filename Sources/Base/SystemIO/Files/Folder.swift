@@ -5,10 +5,11 @@
   import Glibc
 #endif
 
-/// What is done to names rather than to contents: making, publishing, moving, removing, and making that last.
+/// Operations on names: creating folders; publishing, linking, renaming and removing files and folders; and
+/// synchronizing folders.
 public enum Folder {
-  /// Makes `path` and whatever is missing above it; what is there already stays as it is, and a link to a folder
-  /// will do.
+  /// Creates the folder `path` and all missing parent folders. Existing folders are left unchanged; a link to a folder
+  /// counts as a folder.
   public static func create(_ path: String, mode: UInt16 = 0o700) throws(SystemError) {
     do {
       try make(path, mode)
@@ -16,7 +17,7 @@ public enum Folder {
       let parent = Self.parent(of: path)
       guard parent != path else { throw error }
       try create(parent, mode: mode)
-      // Once more and no further: some folders, such as those of `/proc`, are there and take in nothing.
+      // Only one more attempt: in some folders, such as those of `/proc`, creating a folder always fails with `ENOENT`.
       try make(path, mode)
     }
   }
@@ -31,17 +32,17 @@ public enum Folder {
     }
   }
 
-  /// Waits until the names in `path` would survive a power cut.
+  /// Waits until the names in the folder `path` are on stable storage and survive a power failure.
   public static func synchronize(_ path: String) throws(SystemError) {
     let folder = try Descriptor("open", path) { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
     try retryingInterrupts("fsync", path) { fsync(folder.number) }
     FileObserver.note(path) { .flushFolder(path) }
   }
 
-  /// Gives `staged` its final name without ever overwriting what stands there.
+  /// Renames `staged` to `final` without ever replacing an existing file or folder.
   ///
-  /// One atomic step. Throws an error that is ``SystemError/isAlreadyThere`` where the name is taken, and then
-  /// nothing has changed. Durable once the folders of both names are synchronized.
+  /// The rename is atomic. Throws an error with ``SystemError/isAlreadyThere`` if `final` exists; then nothing has
+  /// changed. The result is durable after the parent folders of both names have been synchronized.
   public static func publish(_ staged: String, as final: String) throws(SystemError) {
     #if canImport(Darwin)
       try retryingInterrupts("renamex_np", final) { renamex_np(staged, final, UInt32(RENAME_EXCL)) }
@@ -53,8 +54,9 @@ public enum Folder {
         }
         FileObserver.note(final) { .rename(staged, to: final) }
       } catch  where error.code == EINVAL || error.code == ENOSYS {
-        // Some file systems have no such rename. For a file, a hard link refuses a taken name as well; a folder
-        // has no links, but a plain rename replaces at most an empty folder that appears after the look.
+        // Not every file system supports this rename. For a file, a hard link fails as well if the name exists. A
+        // folder cannot have hard links, but a plain rename can only replace an empty folder that another process
+        // creates after the check.
         if isFolder(staged) {
           guard try !exists(final) else { throw SystemError(operation: "rename", path: final, code: EEXIST) }
           try replace(final, with: staged)
@@ -66,13 +68,14 @@ public enum Folder {
     #endif
   }
 
-  /// Gives `staged` its final name in one atomic step; a file that stands there is replaced.
+  /// Renames `staged` to `final` atomically. Replaces an existing file.
   public static func replace(_ final: String, with staged: String) throws(SystemError) {
     try retryingInterrupts("rename", final) { rename(staged, final) }
     FileObserver.note(final) { .rename(staged, to: final) }
   }
 
-  /// Gives the file at `path` a second name; refuses one that is taken (`isAlreadyThere`).
+  /// Adds the hard link `name` to the file at `path`. Throws an error with ``SystemError/isAlreadyThere`` if `name`
+  /// exists.
   public static func link(_ path: String, as name: String) throws(SystemError) {
     #if canImport(Darwin)
       try retryingInterrupts("link", name) { Darwin.link(path, name) }
@@ -88,12 +91,12 @@ public enum Folder {
     FileObserver.note(path) { .remove(path) }
   }
 
-  /// Removes a file, if it is there.
+  /// Removes a file or an empty folder. Does nothing if it does not exist.
   public static func removeIfPresent(_ path: String) throws(SystemError) {
     do { try remove(path) } catch  where error.isNotFound {}
   }
 
-  /// Removes `path` and all below it, if it is there. Links are removed, never followed.
+  /// Removes `path` and everything below it. Does nothing if it does not exist. Links are removed, not followed.
   public static func removeTree(_ path: String) throws(SystemError) {
     do {
       if isFolder(path) {
@@ -103,7 +106,7 @@ public enum Folder {
     } catch  where error.isNotFound {}
   }
 
-  /// The names in `path`, sorted by their bytes, without `.` and `..`.
+  /// The names in the folder `path`, sorted by their bytes, without `.` and `..`.
   public static func entries(_ path: String) throws(SystemError) -> [String] {
     guard let stream = opendir(path) else { throw SystemError(operation: "opendir", path: path) }
     defer { closedir(stream) }
@@ -127,21 +130,21 @@ public enum Folder {
   /// Whether `path` is a regular file; a link to one is not.
   public static func isRegularFile(_ path: String) -> Bool { kind(path) == S_IFREG }
 
-  /// Whether `path` is a regular file that its owner may run; a link to one is not.
+  /// Whether `path` is a regular file that its owner may execute; a link to one is not.
   public static func isExecutableFile(_ path: String) -> Bool {
     var status = stat()
     return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && status.st_mode & S_IXUSR != 0
   }
 
-  /// The length in bytes of what stands under `path`; a link is not followed.
+  /// The size in bytes of the file at `path`; a link is not followed.
   public static func size(of path: String) throws(SystemError) -> Int64 {
     var status = stat()
     try retryingInterrupts("lstat", path) { lstat(path, &status) }
     return Int64(status.st_size)
   }
 
-  /// What has the name `path`; `nil` where nothing does. A link is not followed. Throws where the system can't tell: a disk
-  /// that fails does not make a file absent.
+  /// The kind of file at `path`; `nil` if there is none. A link is not followed. Throws if the system cannot determine
+  /// it: a disk error does not mean that the file is absent.
   public static func kind(of path: String) throws(SystemError) -> OpenFolder.Status.Kind? {
     var status = stat()
     do {
@@ -157,11 +160,11 @@ public enum Folder {
     }
   }
 
-  /// Whether anything has the name `path`, a broken link included. Throws where the system can't tell: a disk that fails
-  /// does not make a file absent.
+  /// Whether a file, folder or link exists at `path`; a broken link counts. Throws if the system cannot determine it: a
+  /// disk error does not mean that the file is absent.
   public static func exists(_ path: String) throws(SystemError) -> Bool { try kind(of: path) != nil }
 
-  /// The bytes that an unprivileged process may still write on the file system of `path`.
+  /// The number of bytes that an unprivileged process can still write to the file system of `path`.
   public static func availableBytes(_ path: String) throws(SystemError) -> Int64 {
     var status = statvfs()
     try retryingInterrupts("statvfs", path) { statvfs(path, &status) }
@@ -178,11 +181,44 @@ public enum Folder {
     isFolder(path) ? rmdir(path) : unlink(path)
   }
 
-  /// The folder that holds `path`: the text before its last slash, or `.` where it has none. One slash at the end
-  /// doesn't count; nothing is looked up.
+  /// The parent folder of `path`: the text before its last slash, or `.` if it has none. Ignores one trailing slash;
+  /// does not access the file system.
   public static func parent(of path: String) -> String {
     let trimmed = path.last == "/" ? String(path.dropLast()) : path
     guard let slash = trimmed.lastIndex(of: "/") else { return trimmed.isEmpty ? path : "." }
     return slash == trimmed.startIndex ? "/" : String(trimmed[..<slash])
+  }
+}
+
+extension Folder {
+  /// Identifies a state of a folder's list of names. It changes when a name is added, removed or assigned to another
+  /// file. Two changes within one clock tick of the system, up to 10 ms, can have the same stamp.
+  public struct Stamp: Sendable, Hashable {
+    private let device: UInt64
+    private let inode: UInt64
+    /// The time of the last change of the list of names, in nanoseconds since 1970.
+    public let changedNanoseconds: Int64
+
+    fileprivate init(_ status: stat) {
+      device = UInt64(truncatingIfNeeded: status.st_dev)
+      inode = UInt64(truncatingIfNeeded: status.st_ino)
+      #if canImport(Darwin)
+        let time = status.st_mtimespec
+      #else
+        let time = status.st_mtim
+      #endif
+      changedNanoseconds = Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    }
+  }
+
+  /// The stamp of the folder at `path`; `nil` if it does not exist.
+  public static func stamp(_ path: String) throws(SystemError) -> Stamp? {
+    var status = stat()
+    do {
+      try retryingInterrupts("stat", path) { stat(path, &status) }
+    } catch  where error.isNotFound {
+      return nil
+    }
+    return Stamp(status)
   }
 }

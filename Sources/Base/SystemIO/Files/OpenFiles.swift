@@ -1,11 +1,15 @@
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
 import Synchronization
 
-/// Files that were read a short while ago, kept open: who asks for one again is spared its opening and closing.
+/// A cache of recently read files that are kept open, so that reading one again needs no opening and closing.
 ///
-/// A file that was removed, renamed, replaced or changed is never given out again: each time it is looked at whether
-/// it still stands as it was opened. (Only that a folder above it was renamed is not seen.) But what was removed takes
-/// up room on the disk until it is closed here: whoever removes a file calls ``forget(_:)`` afterwards. Safe to use from
-/// any thread.
+/// A file that was removed, renamed, replaced or changed is never returned again: each use compares its current state
+/// with the state at opening. (Renaming a parent folder is not detected.) A removed file occupies disk space until it
+/// is closed here, so call ``forget(_:)`` after removing one. Thread-safe.
 public final class OpenFiles: Sendable {
   fileprivate struct Entry {
     let file: File
@@ -16,25 +20,25 @@ public final class OpenFiles: Sendable {
   fileprivate struct State {
     var entries: [String: Entry] = [:]
     var uses: UInt64 = 0
-    /// How often something was forgotten.
+    /// The number of calls to ``OpenFiles/forget(_:)`` and ``OpenFiles/removeAll()``.
     var changes = 0
   }
 
-  /// How many files are kept open at most; who was given one may hold it for longer.
+  /// The maximum number of files that are kept open. Callers can hold files that they received for longer.
   public let limit: Int
   private let state = Mutex(State())
 
-  /// Keeps at most `limit` files open, or a sixty-fourth of the descriptors that the process may have, where that is
-  /// less: what a server holds back for files is not to be used up by those that nobody reads.
+  /// Keeps at most `limit` files open, and at most 1/64 of the process's descriptor limit, so that idle files do not
+  /// use up the descriptors that a server reserves for files.
   public init(limit: Int = 16) { self.limit = min(limit, DescriptorLimit.current / 64) }
 
-  /// How many files are kept open now.
+  /// The number of files that are kept open.
   public var count: Int { state.withLock { $0.entries.count } }
 
-  /// The file at `path`, open for reading, and its length in bytes; a link is not followed. Like ``File/init(cached:)``
-  /// it never waits for a disk, so that an event loop may ask.
+  /// The file at `path`, open for reading, and its length in bytes. A link is not followed. Like
+  /// ``File/init(cached:)``, this never waits for a disk, so an event loop can call it.
   ///
-  /// `nil` where it would have to wait and where anything is wrong: ``File/init(_:_:)`` tells.
+  /// Returns `nil` if it would have to wait, and on every error; ``File/init(_:_:)`` then throws the error.
   public func file(cached path: String) -> (file: File, size: Int64)? {
     let (kept, changes) = state.withLock { state in (state.use(path), state.changes) }
     do throws(SystemError) {
@@ -51,16 +55,17 @@ public final class OpenFiles: Sendable {
     }
   }
 
-  /// Closes the file at `path`, which has just been removed, renamed or replaced, as soon as nobody uses it.
+  /// Removes the file at `path`, which was just removed, renamed or replaced, from the cache. It is closed as soon as
+  /// no caller uses it.
   public func forget(_ path: String) {
-    // What is let go of is closed after the lock is.
+    // The returned entry is released outside the lock, because that can close the file.
     _ = state.withLock { state in
       state.changes &+= 1
       return state.entries.removeValue(forKey: path)
     }
   }
 
-  /// Closes all files as soon as nobody uses them.
+  /// Removes all files from the cache. Each is closed as soon as no caller uses it.
   public func removeAll() {
     _ = state.withLock { state in
       state.changes &+= 1
@@ -69,7 +74,7 @@ public final class OpenFiles: Sendable {
     }
   }
 
-  /// Keeps what was opened, unless anything was forgotten since `changes`.
+  /// Keeps `file` open, unless a file was forgotten since `changes` was read.
   private func keep(_ file: File, _ found: FileState, readAt changes: Int) {
     _ = state.withLock { state -> Entry? in
       guard limit > 0, state.changes == changes else { return nil }
@@ -84,11 +89,45 @@ public final class OpenFiles: Sendable {
 }
 
 extension OpenFiles.State {
-  /// What is kept under `path`, used once more.
+  /// The entry for `path`. Updates the time of its last use.
   fileprivate mutating func use(_ path: String) -> OpenFiles.Entry? {
     guard let index = entries.index(forKey: path) else { return nil }
     uses += 1
     entries.values[index].lastUse = uses
     return entries.values[index]
+  }
+}
+
+/// The state of an open file. As long as it does not change, neither do the file's bytes and names.
+struct FileState: Hashable {
+  /// Whether the file still has a name: `false` after it was removed or replaced.
+  let hasName: Bool
+  /// The length in bytes.
+  let size: Int64
+  /// The time of the last change of bytes, names or permissions (`ctime`).
+  private let seconds: Int64
+  private let nanoseconds: Int64
+
+  fileprivate init(_ status: stat) {
+    hasName = status.st_nlink > 0
+    size = Int64(status.st_size)
+    #if canImport(Darwin)
+      let time = status.st_ctimespec
+    #else
+      let time = status.st_ctim
+    #endif
+    seconds = Int64(time.tv_sec)
+    nanoseconds = Int64(time.tv_nsec)
+  }
+}
+
+extension File {
+  /// The current state of the file. Never waits for a local disk.
+  var state: FileState {
+    get throws(SystemError) {
+      var status = stat()
+      try retryingInterrupts("fstat", path) { fstat(descriptor, &status) }
+      return FileState(status)
+    }
   }
 }

@@ -4,31 +4,32 @@
   import Glibc
 #endif
 
-/// An open folder, whose names are reached through its descriptor: whatever happens to the path above it meanwhile,
-/// nothing that is done here ends up elsewhere. Links in it are never followed.
+/// An open folder whose entries are accessed through its descriptor: if a parent folder is renamed or replaced
+/// meanwhile, all operations still apply to this folder. Links in it are never followed.
 ///
-/// A name is one part of a path: one that is empty, `.` or `..`, or that holds a `/`, is refused (`EINVAL`).
+/// A name is a single path component. An empty name, `.`, `..`, and a name that contains `/` or NUL are rejected
+/// (`EINVAL`).
 public final class OpenFolder: Sendable {
-  /// The path that was opened, for messages.
+  /// The path with which the folder was opened, for messages.
   public let path: String
   private let owned: Descriptor
   private var descriptor: Int32 { owned.number }
 
-  /// What stands under a name.
+  /// The status of an entry.
   public struct Status: Sendable, Hashable {
-    /// The kinds that are told apart.
+    /// The kinds of entries.
     public enum Kind: Sendable, Hashable { case file, folder, link, other }
-    /// Which kind it is.
+    /// The kind of the entry.
     public let kind: Kind
     /// The length in bytes.
     public let size: Int64
     /// The permission bits.
     public let permissions: UInt16
-    /// Whether the owner may run it.
+    /// Whether the owner may execute the file.
     public var isExecutable: Bool { permissions & 0o100 != 0 }
   }
 
-  /// Opens the folder at `path`, following links.
+  /// Opens the folder at `path`. Follows links.
   public convenience init(_ path: String) throws(SystemError) {
     self.init(path, try Descriptor("open", path) { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) })
   }
@@ -40,7 +41,8 @@ public final class OpenFolder: Sendable {
 
   // MARK: - Reaching
 
-  /// Opens the folder that is reached over the names in `path`, parts separated by `/`; an empty path is this one.
+  /// Opens the folder at `path`, relative to this folder, with components separated by `/`. An empty path returns
+  /// this folder.
   public func folder(at path: String) throws(SystemError) -> OpenFolder {
     var folder = self
     for name in path.split(separator: "/", omittingEmptySubsequences: true) {
@@ -63,7 +65,7 @@ public final class OpenFolder: Sendable {
     try File(path(of: name), named: name, in: descriptor, access)
   }
 
-  /// What stands under `name`; `nil` where nothing does.
+  /// The status of the entry `name`; `nil` if it does not exist.
   public func status(_ name: String) throws(SystemError) -> Status? {
     let path = try self.path(of: name)
     var status = stat()
@@ -82,9 +84,9 @@ public final class OpenFolder: Sendable {
     return Status(kind: kind, size: Int64(status.st_size), permissions: UInt16(status.st_mode & 0o7777))
   }
 
-  /// The names in the folder, sorted by their bytes. One that is not UTF-8 is thrown (`EILSEQ`).
+  /// The names in the folder, sorted by their bytes. Throws `EILSEQ` if a name is not UTF-8.
   public func entries() throws(SystemError) -> [String] {
-    // A descriptor of its own, for its position; the stream closes it.
+    // A separate descriptor has its own position. The stream takes ownership of it and closes it.
     let copy = try Descriptor("open", path) {
       openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     }
@@ -110,7 +112,7 @@ public final class OpenFolder: Sendable {
     }
   }
 
-  /// Whether this is `other`, or somewhere below it. What lies above a folder that may not be opened is not known.
+  /// Whether this folder is `other` or below it. Returns `false` if a parent folder on the way up cannot be opened.
   public func isInside(_ other: OpenFolder) throws(SystemError) -> Bool {
     let wanted = try Self.identity(other.descriptor, other.path)
     var place = self
@@ -132,14 +134,14 @@ public final class OpenFolder: Sendable {
 
   // MARK: - Changing
 
-  /// Makes the folder `name`; a name that is taken is refused (`isAlreadyThere`).
+  /// Creates the folder `name`. Throws an error with ``SystemError/isAlreadyThere`` if the name exists.
   public func create(folder name: String, mode: UInt16) throws(SystemError) {
     let path = try self.path(of: name)
     try retryingInterrupts("mkdir", path) { mkdirat(descriptor, name, mode_t(mode)) }
     FileObserver.note(path) { .createFolder(path) }
   }
 
-  /// Gives the file `staged` the name `final` in one atomic step; a file that stands there is replaced.
+  /// Renames the file `staged` to `final` atomically. Replaces an existing file.
   public func replace(_ final: String, with staged: String) throws(SystemError) {
     let path = try self.path(of: final)
     let former = try self.path(of: staged)
@@ -154,7 +156,7 @@ public final class OpenFolder: Sendable {
     FileObserver.note(path) { .remove(path) }
   }
 
-  /// Removes `name` and, where it is a folder, all below it, if it is there.
+  /// Removes `name` and, if it is a folder, everything below it. Does nothing if it does not exist.
   public func removeTree(_ name: String) throws(SystemError) {
     guard try status(name)?.kind == .folder else {
       do throws(SystemError) { try remove(name) } catch  where error.isNotFound {}

@@ -5,18 +5,18 @@
   import Glibc
 #endif
 
-/// The file system that a folder lies on, to be flushed as a whole: one wait for the disk, however many files.
+/// The file system that contains a folder. It can be synchronized as a whole, with one wait for any number of files.
 ///
-/// A failure to write anything to the file system since this object was made, or since its last failure, is told
-/// once, by the next ``synchronize()`` of this object: it does not say whose bytes were lost.
+/// If a write to the file system fails after this object was created, the next ``synchronize()`` throws once. The error
+/// does not identify the affected file.
 public final class Volume: Sendable {
   private let path: String
   private let owned: Descriptor
 
-  /// The volume of the folder `path`; `nil` where a flush of everything does not exist or can't be relied upon.
+  /// The volume that contains the folder `path`; `nil` if the system cannot synchronize a whole volume reliably.
   ///
-  /// It can be on Linux from 5.17 on, which is the first that tells of every failure (syncfs(2)), with ext4, XFS and
-  /// Btrfs. A network file system or one in user space may answer before anything lasts.
+  /// Supported with ext4, XFS and Btrfs on Linux 5.17 or later, the first version that reports every write failure
+  /// (syncfs(2)). Network file systems and file systems in user space can return before the data is durable.
   public static func holding(_ path: String) throws(SystemError) -> Volume? {
     #if os(Linux)
       guard kernelVersion >= (5, 17) else { return nil }
@@ -34,7 +34,7 @@ public final class Volume: Sendable {
     owned = try Descriptor("open", path) { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
   }
 
-  /// Waits until everything that was written before would survive a power cut, contents and names alike.
+  /// Waits until everything written before, contents and names, is on stable storage and survives a power failure.
   public func synchronize() throws(SystemError) {
     #if os(Linux)
       try retryingInterrupts("syncfs", path) { syncfs(owned.number) }
@@ -43,7 +43,7 @@ public final class Volume: Sendable {
   }
 
   #if os(Linux)
-    /// ext4 and its forebears, XFS, Btrfs: their numbers in statfs(2).
+    /// The numbers in statfs(2) of ext4 (and ext2 and ext3), XFS and Btrfs.
     private static let reliableKinds: Set<UInt32> = [0xEF53, 0x5846_5342, 0x9123_683E]
 
     private static var kernelVersion: (Int, Int) {

@@ -1,9 +1,9 @@
 import Dispatch
 import Synchronization
 
-/// Does one thing after the other on a thread of its own, which gives way to all others and ends when nothing is left.
+/// Runs work items one after the other on a separate thread with low priority. The thread ends when no work remains.
 ///
-/// A queue of Dispatch would not do: on Linux all its threads weigh the same.
+/// A Dispatch queue is not enough: on Linux all its threads have the same priority.
 package final class BackgroundQueue: Sendable {
   private struct State: Sendable {
     var waiting: [@Sendable () -> Void] = []
@@ -12,10 +12,11 @@ package final class BackgroundQueue: Sendable {
 
   private let state = Mutex(State())
 
-  /// A queue with nothing to do.
+  /// Creates an empty queue.
   package init() {}
 
-  /// Does blocking work here while the caller's executor is free for others. Cancelling the task doesn't end the wait.
+  /// Runs blocking work on this queue without blocking the caller's executor. Cancelling the task does not end the
+  /// wait.
   package func perform<Value: Sendable, Failure: Error>(
     _ work: @escaping @Sendable () throws(Failure) -> Value
   ) async throws(Failure) -> Value {
@@ -25,7 +26,7 @@ package final class BackgroundQueue: Sendable {
     return try result.get()
   }
 
-  /// Has `work` done after what waits before it.
+  /// Adds `work` to the queue. It runs after all work that was added before.
   package func async(_ work: @escaping @Sendable () -> Void) {
     let starts = state.withLock { state in
       state.waiting.append(work)
@@ -37,7 +38,7 @@ package final class BackgroundQueue: Sendable {
       CurrentThread.giveWay()
       self.work()
     }
-    // Without a thread of its own it is done by a shared one, which gives way to nobody.
+    // If the system has no thread left, a shared thread does the work; on Linux, that has normal priority.
     if !hasStarted { DispatchQueue.global(qos: .background).async { self.work() } }
   }
 
@@ -47,7 +48,7 @@ package final class BackgroundQueue: Sendable {
     }
   }
 
-  /// How much waits to be begun.
+  /// The number of work items that have not started.
   package var waiting: Int { state.withLock { $0.waiting.count } }
 
   private func takeWaiting() -> [@Sendable () -> Void]? {

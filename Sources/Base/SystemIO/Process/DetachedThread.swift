@@ -4,18 +4,18 @@
   import Glibc
 #endif
 
-/// A thread of the system's own, for work that no queue's thread should do.
+/// A detached system thread, for work that would block a queue's thread for too long.
 ///
-/// Foundation has one too, at the price of linking Foundation into whatever has a server: megabytes of memory and
-/// milliseconds of start-up.
+/// Foundation's `Thread` would link Foundation into every program that embeds a server, at a cost of megabytes of
+/// memory and milliseconds of start-up time.
 enum DetachedThread {
   private final class Work: Sendable {
     let body: @Sendable () -> Void
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
   }
 
-  /// Does `body` on a new thread, which ends with it.
-  /// - Returns: `false`, and nothing is done, where the system has no thread left.
+  /// Runs `body` on a new thread, which ends when `body` returns.
+  /// - Returns: `false` if the system cannot create a thread. `body` is then not called.
   static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
     let work = Unmanaged.passRetained(Work(body)).toOpaque()
     #if canImport(Darwin)
@@ -51,3 +51,25 @@ enum DetachedThread {
     return nil
   }
 #endif
+
+/// The calling thread.
+public enum CurrentThread {
+  /// Identifies the thread among all running threads; never 0.
+  public static var id: UInt {
+    #if canImport(Darwin)
+      UInt(bitPattern: pthread_self())
+    #else
+      UInt(pthread_self())
+    #endif
+  }
+
+  /// Gives the thread the lowest priority, permanently. Only for threads that end with their work.
+  public static func giveWay() {
+    #if canImport(Darwin)
+      pthread_set_qos_class_self_np(QOS_CLASS_BACKGROUND, 0)
+    #else
+      // For Linux, process 0 is the calling thread.
+      setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 19)
+    #endif
+  }
+}

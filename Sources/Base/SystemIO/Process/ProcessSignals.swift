@@ -4,18 +4,18 @@
   import Glibc
 #endif
 
-/// Signals that would end the process where a failed call is all that is wanted.
+/// Prevents signals that would end the process although the failed call reports the error as well.
 public enum ProcessSignals {
-  /// Ignores `SIGPIPE` (a peer that went away) and `SIGXFSZ` (a file past the process's limit): the calls then fail
-  /// with `EPIPE` and `EFBIG`. For the whole process; call it once at its start.
+  /// Ignores `SIGPIPE` (writing to a closed connection) and `SIGXFSZ` (a file larger than the process's limit): the
+  /// calls then fail with `EPIPE` and `EFBIG`. Affects the whole process; call it once, at its start.
   public static func ignoreBrokenPipeAndFileSizeLimit() {
     signal(SIGPIPE, SIG_IGN)
     signal(SIGXFSZ, SIG_IGN)
   }
 
-  /// Runs `body` so that a broken pipe or connection raises no `SIGPIPE` on this thread, whatever the process does
-  /// with that signal: the call fails with `EPIPE`, `sendfile` too, which has no flag for it. On Darwin sockets see
-  /// to it themselves.
+  /// Runs `body` so that writing to a closed pipe or connection raises no `SIGPIPE` on this thread, however the process
+  /// handles that signal: the call fails with `EPIPE`. This includes `sendfile`, which has no flag for it. Does nothing
+  /// on Darwin, where sockets have an option for it.
   public static func withoutBrokenPipe(_ body: () -> Void) {
     #if canImport(Darwin)
       body()
@@ -26,7 +26,7 @@ public enum ProcessSignals {
       sigaddset(&broken, SIGPIPE)
       pthread_sigmask(SIG_BLOCK, &broken, &former)
       body()
-      // What was raised meanwhile waits for the thread, which others may use next.
+      // A signal that was raised meanwhile is pending. Discard it, because other code uses this thread next.
       var now = timespec()
       if sigismember(&former, SIGPIPE) == 0 {
         while sigtimedwait(&broken, nil, &now) == SIGPIPE {}

@@ -6,6 +6,6 @@
 
 /// The machine's processors.
 public enum Processors {
-  /// How many are running, at least 1.
+  /// The number of processors that are online, at least 1.
   public static var count: Int { max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
 }

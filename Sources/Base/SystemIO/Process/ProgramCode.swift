@@ -3,13 +3,14 @@
   import Glibc
 #endif
 
-/// The program's machine code, as far as it lies in memory.
+/// The program's machine code in memory.
 public enum ProgramCode {
-  /// Lets go of the pages that starting has touched, most of which nothing asks for again; what is, comes back from the
-  /// system's cache of the file, or from the file. Gives whether it did: on Linux alone, and not under a debugger, which
-  /// keeps its breakpoints in copies of these pages.
+  /// Releases the memory pages of the program's code that were used during start-up; most of them are not needed again.
+  /// The system reads a page that is needed again from its file cache or from the file. Affects the whole process; call
+  /// it once, when start-up is complete.
   ///
-  /// For the whole process; meant to be called once, when all is ready.
+  /// - Returns: Whether the pages were released. Always `false` on systems other than Linux, and under a debugger,
+  ///   which keeps its breakpoints in copies of these pages.
   @discardableResult
   public static func releasePages() -> Bool {
     #if canImport(Glibc)
@@ -34,4 +35,29 @@ public enum ProgramCode {
       }
     }
   #endif
+}
+
+#if canImport(Glibc)
+  private import CPlatform
+#endif
+
+/// Memory that the program has freed and is likely to allocate again soon.
+public enum FreedMemory {
+  /// Lets each heap keep up to `bytes` of freed memory at its end instead of returning it to the system at once, and
+  /// allocates blocks of up to `bytes` from the heap. Affects the whole process; call it once, at its start.
+  ///
+  /// By default, glibc returns everything above 128 KiB. A thread that allocates a little more for each file that it
+  /// reads would then request the same pages from the system repeatedly, and the system would clear them each time.
+  ///
+  /// - Returns: Whether the setting was applied. Always `false` on systems other than Linux with glibc.
+  @discardableResult
+  public static func keep(upTo bytes: Int32) -> Bool {
+    #if canImport(Glibc)
+      // Both are set, because setting either turns off glibc's automatic adjustment of the other.
+      return mallopt(Int32(SNAPSHOT_M_MMAP_THRESHOLD), bytes) == 1
+        && mallopt(Int32(SNAPSHOT_M_TRIM_THRESHOLD), bytes) == 1
+    #else
+      return false
+    #endif
+  }
 }

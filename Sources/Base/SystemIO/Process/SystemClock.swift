@@ -6,14 +6,14 @@
 
 /// The system's clocks, read without a system call.
 public enum SystemClock {
-  /// Nanoseconds since some point in the past; never goes back.
+  /// Nanoseconds since an unspecified point in the past; never decreases.
   public static var monotonicNanoseconds: UInt64 {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
     return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
   }
 
-  /// Whole seconds since the beginning of 1970, UTC.
+  /// Whole seconds since 1970, UTC.
   public static var unixSeconds: Int64 {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME, &time)

@@ -5,28 +5,29 @@
   import Glibc
 #endif
 
-/// Waits until descriptors can be read or written: epoll on Linux, kqueue on Darwin, level-triggered on both.
+/// Waits until descriptors are readable or writable. Uses epoll on Linux and kqueue on Darwin, both level-triggered.
 ///
-/// What is registered is remembered, so that a change costs a system call only where it changes something. Not
-/// thread-safe: one thread owns it.
+/// Remembers the registered interests, so that only an actual change needs a system call. Not thread-safe: use it on
+/// one thread only.
 public final class Poller {
-  /// What to wait for.
+  /// The conditions to wait for.
   public struct Interest: OptionSet, Sendable, Hashable {
-    /// The bits.
+    /// The raw bits.
     public let rawValue: UInt8
-    /// An interest by its bits.
+    /// Creates an interest from its raw bits.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
-    /// Bytes or connections to take, or the end.
+    /// Bytes or connections can be received, or the stream has ended.
     public static let read = Interest(rawValue: 1)
-    /// Room to send.
+    /// Bytes can be sent.
     public static let write = Interest(rawValue: 2)
   }
 
-  /// A descriptor that is ready. An error or a hang-up shows as ready for both: the next call on it tells.
+  /// A descriptor that is ready. On Linux, an error or a hang-up is reported as ready for both; the next call on the
+  /// descriptor returns the error.
   public struct Event: Sendable, Hashable {
     /// The descriptor.
     public let descriptor: Int32
-    /// What it is ready for.
+    /// The conditions that are met.
     public let readiness: Interest
   }
 
@@ -35,7 +36,7 @@ public final class Poller {
   private var registered: [Interest] = []
   private static let capacity = 256
 
-  /// A poller that waits for nothing yet.
+  /// Creates a poller without registered descriptors.
   public init() throws(SystemError) {
     #if canImport(Darwin)
       owned = try Descriptor("kqueue") { kqueue() }
@@ -48,8 +49,8 @@ public final class Poller {
 
   deinit { events.deallocate() }
 
-  /// Waits for `interest` at `subject` from now on; an empty one removes it. Call it with an empty one before the
-  /// descriptor is closed; of a closed one (a negative number) `EBADF` is thrown.
+  /// Registers `interest` in the descriptor `subject`; an empty interest removes it. Remove a descriptor before closing
+  /// it. Throws `EBADF` for a closed descriptor (a negative number).
   public func set(_ interest: Interest, for subject: Int32) throws(SystemError) {
     guard subject >= 0 else { throw SystemError(operation: "epoll_ctl", code: EBADF) }
     let index = Int(subject)
@@ -75,11 +76,14 @@ public final class Poller {
       }
     }
 
-    /// Waits at most `milliseconds` (−1: for ever) and calls `body` for every descriptor that is ready. A signal
+    /// Waits at most `milliseconds` (−1: without limit) and calls `body` for every descriptor that is ready. A signal
     /// ends the wait early.
     public func wait(milliseconds: Int, _ body: (Event) -> Void) throws(SystemError) {
       var time = timespec(tv_sec: milliseconds / 1000, tv_nsec: milliseconds % 1000 * 1_000_000)
-      let count = kevent(descriptor, nil, 0, events, Int32(Self.capacity), milliseconds < 0 ? nil : &time)
+      let count =
+        milliseconds < 0
+        ? kevent(descriptor, nil, 0, events, Int32(Self.capacity), nil)
+        : kevent(descriptor, nil, 0, events, Int32(Self.capacity), &time)
       if count < 0, errno != EINTR { throw SystemError(operation: "kevent") }
       for index in 0..<max(Int(count), 0) {
         let event = events[index]
@@ -96,14 +100,14 @@ public final class Poller {
       if interest.contains(.read) { event.events |= UInt32(SNAPSHOT_EPOLLIN) }
       if interest.contains(.write) { event.events |= UInt32(SNAPSHOT_EPOLLOUT) }
       event.data = UInt64(subject)
-      // A removal is asked for, because a descriptor that is registered for nothing still reports hang-ups.
+      // An empty interest must be removed, because a registered descriptor reports hang-ups even without any interest.
       let operation =
         interest.isEmpty
         ? SNAPSHOT_EPOLL_CTL_DEL : former.isEmpty ? SNAPSHOT_EPOLL_CTL_ADD : SNAPSHOT_EPOLL_CTL_MOD
       try retryingInterrupts("epoll_ctl") { epoll_ctl(descriptor, Int32(operation), subject, &event) }
     }
 
-    /// Waits at most `milliseconds` (−1: for ever) and calls `body` for every descriptor that is ready. A signal
+    /// Waits at most `milliseconds` (−1: without limit) and calls `body` for every descriptor that is ready. A signal
     /// ends the wait early.
     public func wait(milliseconds: Int, _ body: (Event) -> Void) throws(SystemError) {
       let count = epoll_wait(descriptor, events, Int32(Self.capacity), Int32(clamping: milliseconds))
@@ -118,4 +122,54 @@ public final class Poller {
       }
     }
   #endif
+}
+
+/// Interrupts the wait of a ``Poller`` from another thread, through an eventfd on Linux and a pipe on Darwin.
+public final class Waker: Sendable {
+  /// The descriptor to register with the poller, for reading.
+  public var descriptor: Int32 { receivingEnd.number }
+  private let receivingEnd: Descriptor
+  #if canImport(Darwin)
+    private let sendingEnd: Descriptor
+    private var sending: Int32 { sendingEnd.number }
+  #else
+    private var sending: Int32 { receivingEnd.number }
+  #endif
+
+  /// Creates a waker whose descriptor is not readable yet.
+  public init() throws(SystemError) {
+    #if canImport(Darwin)
+      var ends: [Int32] = [-1, -1]
+      try retryingInterrupts("pipe") { pipe(&ends) }
+      receivingEnd = Descriptor(taking: ends[0])
+      sendingEnd = Descriptor(taking: ends[1])
+      for end in ends {
+        try retryingInterrupts("fcntl") { fcntl(end, F_SETFL, O_NONBLOCK) }
+        try retryingInterrupts("fcntl") { fcntl(end, F_SETFD, FD_CLOEXEC) }
+      }
+    #else
+      receivingEnd = try Descriptor("eventfd") {
+        eventfd(0, Int32(SNAPSHOT_EFD_NONBLOCK) | Int32(SNAPSHOT_EFD_CLOEXEC))
+      }
+    #endif
+  }
+
+  /// Makes the descriptor readable. Thread-safe; can be called repeatedly.
+  public func wake() {
+    var one: UInt64 = 1
+    // Apart from an interruption, this only fails if the counter or pipe is full, and then the descriptor is already
+    // readable.
+    while write(sending, &one, MemoryLayout<UInt64>.size) < 0, errno == EINTR {}
+  }
+
+  /// Makes the descriptor unreadable again.
+  public func reset() {
+    var scratch: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+    while read(descriptor, &scratch, MemoryLayout.size(ofValue: scratch)) > 0 {
+      #if !canImport(Darwin)
+        // One read resets an eventfd.
+        return
+      #endif
+    }
+  }
 }

@@ -6,33 +6,34 @@
 #endif
 import Synchronization
 
-/// A TCP socket that never waits, never raises `SIGPIPE` and is not handed on to child processes.
+/// A non-blocking TCP socket that raises no `SIGPIPE` and is not passed to child processes.
 ///
-/// The calls answer `nil` where they would have had to wait, and repeat themselves when a signal interrupts them.
-/// The object may be shared; that two threads don't send at once is up to its owner.
+/// Calls return `nil` if they would have to wait, and are repeated if a signal interrupts them. The object can be
+/// shared between threads, but its owner must ensure that only one thread sends at a time.
 public final class Socket: Sendable {
-  /// The descriptor; -1 once ``close()`` was called, so that no later call can reach another connection that was given
-  /// the same number.
+  /// The descriptor; -1 after ``close()``, so that a later call cannot reach another connection with the same number.
   public var descriptor: Int32 { number.load(ordering: .relaxed) }
   private let number: Atomic<Int32>
 
-  /// Takes over an open descriptor that is already non-blocking.
+  /// Takes ownership of an open descriptor, which must be non-blocking.
   init(taking descriptor: consuming Descriptor) { number = Atomic(descriptor.release()) }
 
   deinit { close() }
 
-  /// Closes the descriptor, once; the last reference does so too. Calls that follow fail with `EBADF`.
+  /// Closes the descriptor. Further calls do nothing, and other operations then fail with `EBADF`. Releasing the last
+  /// reference also closes it.
   public func close() {
     let former = number.exchange(-1, ordering: .acquiringAndReleasing)
     if former >= 0 { _ = Descriptor(taking: former) }
   }
 
-  /// Reads what has come, at most the size of `buffer`; 0 where the other end sends nothing any more.
+  /// Reads available bytes, at most the size of `buffer`.
+  /// - Returns: The number of bytes; 0 if the peer has finished sending; `nil` if no bytes are available.
   public func receive(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int? {
     try receive(into: buffer, flags: 0)
   }
 
-  /// Like ``receive(into:)``, but what was read stays to be read again.
+  /// Like ``receive(into:)``, but leaves the bytes in the receive buffer.
   public func peek(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int? {
     try receive(into: buffer, flags: Int32(MSG_PEEK))
   }
@@ -46,8 +47,9 @@ public final class Socket: Sendable {
     }
   }
 
-  /// Sends what fits, and answers how many bytes that were.
-  /// - Parameter more: more follows at once, so that a packet that isn't full may wait for it.
+  /// Sends as many bytes as fit into the send buffer, and returns their number.
+  /// - Parameter more: Whether more bytes follow at once, so that the system can delay a partial packet. Ignored on
+  ///   Darwin.
   public func send(_ bytes: UnsafeRawBufferPointer, more: Bool = false) throws(SystemError) -> Int? {
     while true {
       #if canImport(Darwin)
@@ -62,14 +64,14 @@ public final class Socket: Sendable {
     }
   }
 
-  /// Sends up to `count` bytes of `file` from `offset` without a copy through this process; 0 where the file ends
-  /// before.
+  /// Sends up to `count` bytes of `file`, starting at `offset`, without copying them through this process. Returns the
+  /// number of bytes sent; 0 if `offset` is at or after the end of the file.
   public func send(_ file: File, offset: Int64, count: Int) throws(SystemError) -> Int? {
     while true {
       #if canImport(Darwin)
         var sent = off_t(count)
         let failed = sendfile(file.descriptor, descriptor, off_t(offset), &sent, nil, 0) != 0
-        // Darwin reports what went out before it had to wait as a failure with a count.
+        // If it would block after sending some bytes, Darwin reports an error together with the number of bytes sent.
         if !failed || sent > 0 { return Int(sent) }
       #else
         var position = off_t(offset)
@@ -81,7 +83,7 @@ public final class Socket: Sendable {
     }
   }
 
-  /// How many of the bytes that were sent the other end has not acknowledged; 0 where the system doesn't tell.
+  /// The number of sent bytes that the peer has not acknowledged; 0 if the system does not report it.
   public var unacknowledgedBytes: Int {
     var count: Int32 = 0
     #if canImport(Darwin)
@@ -93,12 +95,12 @@ public final class Socket: Sendable {
     return failed ? 0 : Int(count)
   }
 
-  /// Tells the other end that nothing more will come; what it still sends can be read.
+  /// Ends sending: the peer reads the end of the stream. Receiving remains possible.
   public func shutdownSending() throws(SystemError) {
     try retryingInterrupts("shutdown") { shutdown(descriptor, Int32(SHUT_WR)) }
   }
 
-  /// Makes the coming ``close()`` discard what is unsent and tell the other end so at once.
+  /// Makes the following ``close()`` discard unsent bytes and reset the connection.
   public func resetOnClose() throws(SystemError) {
     var linger = linger(l_onoff: 1, l_linger: 0)
     try retryingInterrupts("setsockopt") {
@@ -106,11 +108,133 @@ public final class Socket: Sendable {
     }
   }
 
-  /// Sets an option whose value is a number.
+  /// Sets an option with an integer value.
   func set(_ option: Int32, level: Int32 = SOL_SOCKET, to value: Int32 = 1) throws(SystemError) {
     var value = value
     try retryingInterrupts("setsockopt") {
       setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
     }
   }
+}
+
+extension Socket {
+  /// The maximum number of unsent bytes that a connection buffers in the kernel. Bytes in flight do not count, so this
+  /// does not reduce throughput. By default, Linux buffers almost 3 MB for a client that does not read: a thousand such
+  /// clients exceed the memory that it has for all TCP connections.
+  static let unsentBytes: Int32 = 256 << 10
+
+  /// Opens `count` sockets that listen on the same address, so that the kernel distributes connections among them.
+  ///
+  /// The first is bound without `SO_REUSEPORT`, so that a port in use by any other process is refused (`EADDRINUSE`),
+  /// even if that process shares its port. With port 0, the system chooses one free port for all.
+  public static func listeners(at address: SocketAddress, count: Int) throws(SystemError) -> [Socket] {
+    let first = try listener(at: address, sharing: false)
+    let bound = try first.localAddress
+    var all = [first]
+    for _ in 1..<max(count, 1) { all.append(try listener(at: bound, sharing: true)) }
+    return all
+  }
+
+  private static func listener(at address: SocketAddress, sharing: Bool) throws(SystemError) -> Socket {
+    let socket = try unbound(family: address.family)
+    try socket.set(SO_REUSEADDR)
+    if sharing { try socket.set(SO_REUSEPORT) }
+    // Accepted connections inherit this option from the listener.
+    try socket.set(TCP_NOTSENT_LOWAT, level: Int32(IPPROTO_TCP), to: unsentBytes)
+    if address.host.isIPv6 { try socket.set(IPV6_V6ONLY, level: Int32(IPPROTO_IPV6), to: 0) }
+    try retryingInterrupts("bind", address.description) {
+      address.withSystemAddress { bind(socket.descriptor, $0, $1) }
+    }
+    if !sharing { try socket.set(SO_REUSEPORT) }
+    try retryingInterrupts("listen", address.description) { listen(socket.descriptor, 4096) }
+    return socket
+  }
+
+  private static func unbound(family: Int32) throws(SystemError) -> Socket {
+    #if canImport(Darwin)
+      let socket = Socket(taking: try Descriptor("socket") { Darwin.socket(family, SOCK_STREAM, 0) })
+      try socket.prepareOnDarwin()
+      return socket
+    #else
+      let kind = Int32(SOCK_STREAM.rawValue) | Int32(SNAPSHOT_SOCK_NONBLOCK) | Int32(SNAPSHOT_SOCK_CLOEXEC)
+      return Socket(taking: try Descriptor("socket") { Glibc.socket(family, kind, 0) })
+    #endif
+  }
+
+  /// The address to which the socket is bound.
+  public var localAddress: SocketAddress {
+    get throws(SystemError) {
+      var storage = sockaddr_storage()
+      try retryingInterrupts("getsockname") {
+        Self.withAddress(&storage) { getsockname(descriptor, $0, $1) }
+      }
+      guard let address = SocketAddress(storage) else {
+        throw SystemError(operation: "getsockname", code: EAFNOSUPPORT)
+      }
+      return address
+    }
+  }
+
+  /// Accepts the next waiting connection and sets `TCP_NODELAY`; `nil` if none is waiting.
+  ///
+  /// Skips connections that were closed while they waited. If no descriptor is left
+  /// (``SystemError/isOutOfDescriptors``), it throws and the connection stays in the queue.
+  public func accept() throws(SystemError) -> (socket: Socket, peer: SocketAddress)? {
+    while true {
+      var storage = sockaddr_storage()
+      let accepted = Self.withAddress(&storage) { address, length in
+        #if canImport(Darwin)
+          Darwin.accept(descriptor, address, length)
+        #else
+          accept4(descriptor, address, length, Int32(SNAPSHOT_SOCK_NONBLOCK) | Int32(SNAPSHOT_SOCK_CLOEXEC))
+        #endif
+      }
+      if accepted >= 0 {
+        let socket = Socket(taking: Descriptor(taking: accepted))
+        #if canImport(Darwin)
+          try socket.prepareOnDarwin()
+        #endif
+        guard let peer = SocketAddress(storage) else { continue }
+        // Fails only on Darwin, if the peer has already disconnected. The next read reports that.
+        do { try socket.set(TCP_NODELAY, level: Int32(IPPROTO_TCP)) } catch  where error.code == EINVAL {}
+        return (socket, peer)
+      }
+      switch errno {
+      case EAGAIN, EWOULDBLOCK: return nil
+      case EINTR, ECONNABORTED, EPROTO: continue
+      default: throw SystemError(operation: "accept")
+      }
+    }
+  }
+
+  /// The descriptor number that the system would assign next: the lowest free one.
+  public func nextDescriptor() throws(SystemError) -> Int32 {
+    let copy = try Descriptor("fcntl") { fcntl(descriptor, F_DUPFD_CLOEXEC, 0) }
+    return copy.number
+  }
+
+  #if canImport(Darwin)
+    private func prepareOnDarwin() throws(SystemError) {
+      try retryingInterrupts("fcntl") { fcntl(descriptor, F_SETFL, O_NONBLOCK) }
+      try retryingInterrupts("fcntl") { fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+      try set(SO_NOSIGPIPE)
+    }
+  #endif
+
+  private static func withAddress<Result>(
+    _ storage: inout sockaddr_storage,
+    _ body: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Result
+  ) -> Result {
+    var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    return withUnsafeMutablePointer(to: &storage) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, &length) }
+    }
+  }
+}
+
+extension SystemError {
+  /// Another socket is bound to this address and port.
+  public var isAddressTaken: Bool { code == EADDRINUSE }
+  /// The peer has disconnected.
+  public var isDisconnected: Bool { code == ECONNRESET || code == EPIPE || code == ETIMEDOUT }
 }

@@ -4,21 +4,21 @@
   import Glibc
 #endif
 
-/// Where a TCP socket is bound or connected: an address and a port.
+/// The address and port to which a TCP socket is bound or connected.
 public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
   /// The address.
   public let host: IPAddress
-  /// The port; 0 asks the system for a free one.
+  /// The port. When binding, 0 requests a free port from the system.
   public var port: UInt16
 
-  /// An address by its parts.
+  /// Creates an address from an IP address and a port.
   public init(_ host: IPAddress, port: UInt16) {
     self.host = host
     self.port = port
   }
 
-  /// Reads an address in its text form, with or without brackets; `localhost` is the IPv4 loopback address. Other
-  /// names are refused, because looking them up could wait for a network.
+  /// Parses an IP address, with brackets optional for IPv6. `localhost` is the IPv4 loopback address. Returns `nil` for
+  /// other names, because resolving them could wait for the network.
   public init?(host: String, port: UInt16) {
     let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
     let text = isBracketed ? String(host.dropFirst().dropLast()) : host
@@ -27,7 +27,7 @@ public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
     self.init(address, port: port)
   }
 
-  /// `127.0.0.1:8080`, `[::1]:8080`: what stands in a URL.
+  /// The form in a URL, such as `127.0.0.1:8080` or `[::1]:8080`.
   public var description: String {
     if host.isIPv6 { return "[\(host)]:\(port)" }
     var text: [UInt8] = []
@@ -41,7 +41,7 @@ public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
   /// `AF_INET` or `AF_INET6`.
   var family: Int32 { host.isIPv6 ? AF_INET6 : AF_INET }
 
-  /// Reads what the kernel filled in; `nil` for a family that is neither IPv4 nor IPv6.
+  /// Creates an address from a structure that the kernel filled in; `nil` if its family is neither IPv4 nor IPv6.
   init?(_ storage: sockaddr_storage) {
     switch Int32(storage.ss_family) {
     case AF_INET:
@@ -56,7 +56,7 @@ public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// The address as the kernel wants it, valid only during `body`.
+  /// Calls `body` with the address as a system structure, which is valid only during the call.
   func withSystemAddress<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
     var storage = sockaddr_storage()
     let length = withUnsafeMutableBytes(of: &storage) { bytes -> Int in

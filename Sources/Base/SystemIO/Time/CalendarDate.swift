@@ -1,4 +1,5 @@
-/// A day of the Gregorian calendar, in any year (ISO 8601): the one conversion between dates and days.
+/// A date of the proleptic Gregorian calendar (ISO 8601), in any year. All conversions between dates and day numbers
+/// are here.
 package struct CalendarDate: Sendable, Hashable {
   package let year: Int
   /// From 1 to 12.
@@ -6,7 +7,7 @@ package struct CalendarDate: Sendable, Hashable {
   /// From 1 to 31.
   package let day: Int
 
-  /// The day of a year, month and day; `nil` where the calendar has no such day.
+  /// Creates a date from year, month and day; `nil` if the calendar has no such date.
   package init?(year: Int, month: Int, day: Int) {
     guard (1...12).contains(month), (1...Self.days(of: month, in: year)).contains(day) else { return nil }
     self.year = year
@@ -14,9 +15,9 @@ package struct CalendarDate: Sendable, Hashable {
     self.day = day
   }
 
-  /// The day so many days after 1 January 1970.
+  /// Creates the date that is `days` days after 1 January 1970.
   package init(daysSince1970 days: Int) {
-    // Counted in years that begin in March, so that the leap day comes last, and in eras of 400 years.
+    // Computed with years that begin in March, so that the leap day comes last, and in eras of 400 years.
     let (era, dayOfEra) = (days + 719_468).flooredQuotientAndRemainder(dividingBy: 146_097)
     let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
     let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
@@ -26,7 +27,7 @@ package struct CalendarDate: Sendable, Hashable {
     day = dayOfYear - (153 * march + 2) / 5 + 1
   }
 
-  /// How many days it is after 1 January 1970.
+  /// The number of days since 1 January 1970.
   package var daysSince1970: Int {
     let march = month > 2 ? month - 3 : month + 9
     let (era, yearOfEra) = (month > 2 ? year : year - 1).flooredQuotientAndRemainder(dividingBy: 400)
@@ -34,7 +35,7 @@ package struct CalendarDate: Sendable, Hashable {
     return era * 146_097 + dayOfEra - 719_468
   }
 
-  /// From 0, Sunday, to 6.
+  /// The day of the week, from 0 (Sunday) to 6.
   package var weekday: Int { (daysSince1970 + 4).flooredQuotientAndRemainder(dividingBy: 7).remainder }
 
   private static func days(of month: Int, in year: Int) -> Int {
@@ -47,7 +48,7 @@ package struct CalendarDate: Sendable, Hashable {
 }
 
 extension Int {
-  /// The quotient rounded down, and what remains, which is never negative.
+  /// The quotient, rounded down, and the remainder, which is never negative.
   func flooredQuotientAndRemainder(dividingBy divisor: Int) -> (quotient: Int, remainder: Int) {
     let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
     return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)

@@ -4,10 +4,10 @@ import SnapshotFormat
 struct DeleteCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "delete",
-    abstract: "Deletes snapshots for good.",
+    abstract: "Deletes snapshots permanently.",
     discussion: """
-      Bundle, record and their place in lists go; what stays is that the UUID was deleted, and it is never used again. \
-      Prints the UUIDs that were deleted.
+      Deletes the bundle and its record. The UUID stays reserved and is never used again. Prints the UUIDs of the \
+      deleted snapshots.
       """)
 
   @Argument(help: ArgumentHelp("The snapshots.", valueName: "uuid"))

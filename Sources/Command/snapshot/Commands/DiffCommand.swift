@@ -7,17 +7,19 @@ import Synchronization
 struct DiffCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "diff",
-    abstract: "Shows what differs between two snapshots.",
+    abstract: "Compares two snapshots.",
     discussion: """
-      Recordings that only one of them has, and what differs in those that both have: in JSON by its structure, each \
-      change with its path as jq reads it; in text by its lines. Exit codes: 0 nothing differs, 1 something does, 2 it \
-      can't be told.
+      Lists the recordings that only one snapshot contains, and the differences of those in both: for JSON each \
+      changed value with its path in the notation of jq, for other text the changed lines. Exit codes: 0 no \
+      differences, 1 differences, 2 the comparison failed.
       """)
 
-  @Argument(help: "The one: a UUID on the server, an address of a bundle, a bundle, or a snapshot's folder.")
+  @Argument(
+    help:
+      "The first snapshot: a UUID on the server, the address of a bundle, a bundle, or a snapshot's folder.")
   var first: String
 
-  @Argument(help: "The other, in the same way.")
+  @Argument(help: "The second snapshot, in the same forms.")
   var second: String
 
   @Flag(help: "Print one JSON object.")
@@ -40,7 +42,7 @@ struct DiffCommand: AsyncParsableCommand {
     if differs { throw ExitCode(1) }
   }
 
-  /// Prints what differs; answers whether anything does.
+  /// Prints the differences, and returns whether there are any.
   private func compare() async throws -> Bool {
     let (first, second) = (try await options.open(first), try await options.open(second))
     let comparison: SnapshotComparison

@@ -6,12 +6,12 @@ import SnapshotFormat
 struct EmbedCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "embed",
-    abstract: "Copies an .xcappdata bundle into an app's product, in a build phase.",
+    abstract: "Copies an .xcappdata bundle into an app during its build.",
     discussion: """
-      Only for the configurations that are named, or when the environment variable is set; else the bundle that an \
-      earlier build has left in the product is removed, so that no user ever gets it. Where Xcode runs it as a \
-      build phase, the variables that it sets say what is built and where; flags go before them. Prints where the \
-      bundle lies in the product, or nothing.
+      Run this in a build phase of Xcode, which sets the variables for the configuration and the paths. The bundle is \
+      copied if the configuration is one of those given with --for, or if the environment variable is set. Otherwise a \
+      bundle from an earlier build is removed from the app, so that users never receive it. Prints the path of the \
+      copy, if there is one.
 
         snapshot embed "$SRCROOT/Fixture.xcappdata" --for Debug --for Screenshots
       """)
@@ -22,26 +22,36 @@ struct EmbedCommand: AsyncParsableCommand {
   @Option(
     name: .customLong("for"),
     help: ArgumentHelp(
-      "A configuration whose product holds the data; may be repeated.", valueName: "configuration"))
+      "A build configuration that includes the data; can be repeated.", valueName: "configuration"))
   var configurations: [String] = []
 
   @Option(
     help: ArgumentHelp(
-      "The environment variable that asks for the data in any configuration.", valueName: "name"))
+      "The environment variable that includes the data in every configuration.", valueName: "name"))
   var environment = "FASTLANE_SNAPSHOT"
 
   @Option(
-    help: ArgumentHelp("The configuration that is built (environment: CONFIGURATION).", valueName: "name"))
+    help: ArgumentHelp("The current build configuration (environment: CONFIGURATION).", valueName: "name"))
   var configuration: String?
 
   @Option(
-    help: ArgumentHelp("The folder of the products (environment: TARGET_BUILD_DIR).", valueName: "folder"))
+    help: ArgumentHelp(
+      "The folder of the built products (environment: TARGET_BUILD_DIR).", valueName: "folder"))
   var targetBuildDir: String?
 
   @Option(
     help: ArgumentHelp(
-      "The resources' path from there (environment: UNLOCALIZED_RESOURCES_FOLDER_PATH).", valueName: "path"))
+      "The path of the resources in that folder (environment: UNLOCALIZED_RESOURCES_FOLDER_PATH).",
+      valueName: "path"))
   var resourcesFolder: String?
+
+  @Flag(help: "Print the outcome and the path as JSON.")
+  var json = false
+
+  private struct Result: Encodable {
+    let outcome: String
+    let path: String
+  }
 
   func run() async throws {
     let variables = ProcessInfo.processInfo.environment
@@ -71,22 +81,30 @@ struct EmbedCommand: AsyncParsableCommand {
 
   private func report(_ outcome: AppDataEmbedding.Outcome, _ destination: String) {
     let names = configurations.isEmpty ? "no configuration" : configurations.joined(separator: ", ")
-    let rule = "the data is for \(names), or for when \(environment) is set"
+    let rule = "the data is included in \(names), or if \(environment) is set"
     switch outcome {
     case .embedded(let report):
       Console.note("Embedded: \(report).")
-      Console.print(destination)
+      if !json { Console.print(destination) }
     case .removed: Console.note("Removed \(destination): \(rule).")
-    case .absent: Console.note("Nothing embedded: \(rule).")
+    case .absent: Console.note("Embedded nothing: \(rule).")
     }
+    guard json else { return }
+    let word =
+      switch outcome {
+      case .embedded: "embedded"
+      case .removed: "removed"
+      case .absent: "absent"
+      }
+    Console.print(json: Result(outcome: word, path: destination))
   }
 
-  /// A flag's value, or the variable's; both may be missing only by mistake.
+  /// The value of a flag or else of an environment variable. Throws if neither is set.
   private func setting(
     _ flag: String, _ value: String?, _ variable: String, _ variables: [String: String]
   ) throws -> String {
     guard let setting = value ?? variables[variable], !setting.isEmpty else {
-      throw ValidationError("Give \(flag), or run this in a build phase, where Xcode sets \(variable).")
+      throw ValidationError("Pass \(flag), or run this in a build phase, where Xcode sets \(variable).")
     }
     return setting
   }

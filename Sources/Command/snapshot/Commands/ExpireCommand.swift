@@ -5,26 +5,27 @@ import SnapshotFormat
 struct ExpireCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "expire",
-    abstract: "Lets go what the rules no longer keep, or says when single snapshots go.",
+    abstract: "Deletes expired snapshots, or sets when given snapshots expire.",
     discussion: """
-      Without UUIDs, the rules in the settings (server.retention) are applied at once, as the server does by itself \
-      every now and then; with --dry-run nothing goes. Prints what went, or would go, the oldest first, and why. \
-      More than a fifth of all snapshots, if these are at least 100, go only with --confirm: a clock may have jumped.
+      Without UUIDs, deletes the snapshots that the retention rules (server.retention in the settings) no longer keep. \
+      The server also does this at regular intervals. With --dry-run nothing is deleted. Prints the deleted snapshots \
+      and the reasons, oldest first. Deleting more than a fifth of all snapshots, if these are at least 100, requires \
+      --confirm, because the clock may be wrong.
 
-      With UUIDs, --at says when these go: a time such as 2027-03-01T00:00:00Z, a while from now such as 30d, or never, \
-      for no end of their own.
+      With UUIDs, --at sets when these snapshots expire: a time such as 2027-03-01T00:00:00Z, a duration such as 30d, \
+      or never for no expiration date of their own.
       """)
 
-  @Argument(help: ArgumentHelp("Snapshots to set an end for.", valueName: "uuid"))
+  @Argument(help: ArgumentHelp("The snapshots whose expiration to set.", valueName: "uuid"))
   var ids: [SnapshotID] = []
 
-  @Option(help: ArgumentHelp("When these snapshots go.", valueName: "time"))
+  @Option(help: ArgumentHelp("When these snapshots expire.", valueName: "time"))
   var at: SnapshotEnd?
 
-  @Flag(help: "Only print what would go, and why.")
+  @Flag(help: "Print the expired snapshots and the reasons, but delete nothing.")
   var dryRun = false
 
-  @Flag(help: "Let them go even where these are more than a fifth of all snapshots.")
+  @Flag(help: "Delete even more than a fifth of all snapshots.")
   var confirm = false
 
   @Flag(help: "Print one JSON array.")
@@ -34,11 +35,14 @@ struct ExpireCommand: AsyncParsableCommand {
 
   func validate() throws {
     guard ids.isEmpty == (at == nil) else {
-      throw ValidationError("UUIDs and --at go together; without both, the rules are applied.")
+      throw ValidationError("Pass UUIDs and --at together, or neither to apply the retention rules.")
     }
-    guard !dryRun || ids.isEmpty else { throw ValidationError("--dry-run is for the rules, not for UUIDs.") }
+    guard !dryRun || ids.isEmpty else {
+      throw ValidationError("--dry-run applies to the retention rules; it cannot be used with UUIDs.")
+    }
     guard !confirm || (ids.isEmpty && !dryRun) else {
-      throw ValidationError("--confirm is for the rules, without --dry-run.")
+      throw ValidationError(
+        "--confirm applies to the retention rules; it cannot be used with UUIDs or --dry-run.")
     }
   }
 
@@ -66,7 +70,7 @@ struct ExpireCommand: AsyncParsableCommand {
       defer { if json { Console.print(json: expirations) } }
       let tell: (Expiration) -> Void = { expiration in
         count += 1
-        // Another server than ours may tell any number.
+        // A server of another kind can send any number.
         bytes = bytes.addingReportingOverflow(expiration.size).partialValue
         if json { expirations.append(expiration) } else { Self.print(expiration) }
       }
@@ -76,13 +80,15 @@ struct ExpireCommand: AsyncParsableCommand {
         remaining = try await keeper.expire(isConfirmed: confirm, tell)
       }
     }
-    let verb = dryRun ? "would go" : "went"
+    let verb = dryRun ? "would be deleted" : "deleted"
     Console.note(count == 0 ? "Nothing \(verb)." : "\(count) \(verb), \(Console.size(bytes)).")
     if needsConfirmation {
-      Console.note("That is more than a fifth of all snapshots: they go only by `snapshot expire --confirm`.")
+      Console.note("This is more than a fifth of all snapshots. `snapshot expire --confirm` deletes them.")
     }
     guard remaining == 0 else {
-      throw CommandFailure("\(remaining) more are to go, and could not; the server's log says why.")
+      throw CommandFailure(
+        "\(remaining) more snapshots are expired, but could not be deleted. The server's log has the reasons."
+      )
     }
   }
 

@@ -6,32 +6,54 @@ import SnapshotFormat
 struct FetchCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "fetch",
-    abstract: "Downloads a snapshot by its UUID, or by the address of its bundle.",
+    abstract: "Downloads a snapshot by its UUID or by the address of its bundle.",
     discussion: """
-      A download that broke off goes on where it stopped. Nothing is put in place before its digest is right; \
-      with --into the bundle is checked whole and unpacked. Prints where the result lies.
+      Continues an interrupted download. The digest is checked before the file is moved to its path. With --into, the \
+      bundle is also verified and unpacked. Prints the path of the result.
       """)
 
-  @Argument(help: "A UUID, an address such as http://127.0.0.1:8080/v1/snapshots/UUID.zip, or a link to it.")
+  @Argument(help: "A UUID, an address such as http://127.0.0.1:8080/v1/snapshots/UUID.zip, or a signed link.")
   var snapshot: String
 
-  @Option(help: ArgumentHelp("A new folder to unpack into.", valueName: "folder"))
+  @Option(help: ArgumentHelp("Unpack the bundle into this new folder.", valueName: "folder"))
   var into: String?
 
-  @Option(help: ArgumentHelp("The file to write (default: UUID.zip).", valueName: "file"))
+  @Option(help: ArgumentHelp("Write the bundle to this file (default: UUID.zip).", valueName: "file"))
   var output: String?
+
+  @Flag(help: "Replace the file if it exists.")
+  var force = false
+
+  @Flag(help: "Print the UUID, path, size and SHA-256 of the result as JSON.")
+  var json = false
 
   @OptionGroup var options: ServerOptions
 
   func validate() throws {
-    guard into == nil || output == nil else { throw ValidationError("Give --into or --output, not both.") }
+    guard into == nil || output == nil else { throw ValidationError("Pass --into or --output, not both.") }
+    guard into == nil || !force else {
+      throw ValidationError(
+        "--force applies to a file; it cannot be used with --into, which needs a new folder.")
+    }
+  }
+
+  private struct Result: Encodable {
+    let id: SnapshotID
+    let path: String
+    let size: Int64
+    let sha256: ContentDigest
   }
 
   func run() async throws {
     let (address, client) = try options.resolve(snapshot)
-    if let into { try NewPath.check(into, kind: "folder") }
+    let path = into ?? output ?? "\(address.id).zip"
+    if into != nil {
+      try NewPath.check(path, kind: "folder")
+    } else if !force {
+      try NewPath.check(path, kind: "file", mend: "name another file, or pass --force to replace it")
+    }
     let scratch = try ScratchFolder()
-    let zip = into == nil ? URL(filePath: output ?? "\(address.id).zip") : scratch.file("\(address.id).zip")
+    let zip = into == nil ? URL(filePath: path) : scratch.file("\(address.id).zip")
     let line = ProgressLine("Fetching")
     defer { line.finish() }
     let bundle = try await client.fetch(address, to: zip, progress: line.show)
@@ -44,6 +66,11 @@ struct FetchCommand: AsyncParsableCommand {
       }
     }
     Console.note("Fetched \(Console.size(bundle.size)), SHA-256 \(bundle.sha256).")
-    Console.print(into ?? zip.relativePath)
+    if json {
+      Console.print(
+        json: Result(id: address.id, path: path, size: bundle.size, sha256: bundle.sha256))
+    } else {
+      Console.print(path)
+    }
   }
 }

@@ -4,13 +4,13 @@ import SnapshotFormat
 struct InspectCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "inspect",
-    abstract: "Shows what is in a snapshot.",
+    abstract: "Shows the contents of a snapshot.",
     discussion: """
-      Who recorded it and where, which modules are complete and what the others miss, every recording with its size, \
-      and what else is in the bundle.
+      Shows the application and device, which modules are complete and which identifiers the others lack, every \
+      recording with its size, and the other files in the bundle.
       """)
 
-  @Argument(help: "A UUID on the server, an address of a bundle, a bundle, or a snapshot's folder.")
+  @Argument(help: "A UUID on the server, the address of a bundle, a bundle, or a snapshot's folder.")
   var snapshot: String
 
   @Flag(help: "Print the manifest as JSON.")

@@ -6,19 +6,19 @@ import SnapshotFormat
 struct LinkCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "link",
-    abstract: "Makes a link under which anybody may download one bundle for some time, and prints it.",
+    abstract: "Creates a link that allows the download of a bundle without a token for a limited time.",
     discussion: """
-      For a bug tracker: the link works without a token, for this bundle alone and until it ends. Whoever has the link \
-      has the bundle. It can't be taken back, but by deleting the snapshot.
+      Prints the link, for example for a bug tracker. Everyone who has the link can download this bundle, and nothing \
+      else, until the link expires. To revoke a link early, delete the snapshot.
       """)
 
   @Argument(help: "The snapshot's UUID, or its address on a server.")
   var snapshot: String
 
-  @Option(help: ArgumentHelp("How long it works: 90s, 15m, 1h, 30d.", valueName: "time"))
+  @Option(help: ArgumentHelp("How long the link is valid: 90s, 15m, 1h, 30d.", valueName: "time"))
   var expires: TimeSpan
 
-  @Flag(help: "Print the link and its end as JSON.")
+  @Flag(help: "Print the link and its expiration date as JSON.")
   var json = false
 
   @OptionGroup var options: ServerOptions
@@ -29,7 +29,7 @@ struct LinkCommand: AsyncParsableCommand {
     if json {
       Console.print(String(decoding: try SnapshotJSON.encode(link, pretty: true), as: UTF8.self))
     } else {
-      Console.note("It works until \(link.expiresAt.formatted(.iso8601)).")
+      Console.note("The link is valid until \(link.expiresAt.formatted(.iso8601)).")
       Console.print(link.url.absoluteString)
     }
   }

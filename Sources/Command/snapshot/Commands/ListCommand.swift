@@ -8,53 +8,56 @@ struct ListCommand: AsyncParsableCommand {
     commandName: "list", abstract: "Lists snapshots, newest first.")
 
   @Option(
-    help: ArgumentHelp("Only those of this bug report.", valueName: "id"), transform: ReportID.init(argument:)
+    help: ArgumentHelp("Only snapshots of this bug report.", valueName: "id"),
+    transform: ReportID.init(argument:)
   )
   var report: ReportID?
 
-  @Option(help: ArgumentHelp("Only those of this application.", valueName: "identifier"))
+  @Option(help: ArgumentHelp("Only snapshots of this application.", valueName: "identifier"))
   var application: String?
 
   @Option(
     help: ArgumentHelp(
-      "Only those of this version and all that begin with it: 3.1 finds 3.1.4 too.", valueName: "version"))
+      "Only snapshots of this version and its subversions: 3.1 also finds 3.1.4.", valueName: "version"))
   var version: String?
 
-  @Option(help: ArgumentHelp("Only those of this version or later.", valueName: "version"))
+  @Option(help: ArgumentHelp("Only snapshots of this version or later.", valueName: "version"))
   var minVersion: String?
 
   @Option(
     help: ArgumentHelp(
-      "Only those of this version, all that begin with it, or earlier.", valueName: "version"))
+      "Only snapshots of this version, its subversions, or earlier.", valueName: "version"))
   var maxVersion: String?
 
-  @Option(help: ArgumentHelp("Only those whose application has this module.", valueName: "name"))
+  @Option(help: ArgumentHelp("Only snapshots whose application has this module.", valueName: "name"))
   var module: String?
 
-  @Option(help: ArgumentHelp("Only those that hold a recording of this identifier.", valueName: "identifier"))
+  @Option(help: ArgumentHelp("Only snapshots with a recording of this identifier.", valueName: "identifier"))
   var identifier: String?
 
   @Option(
     help: ArgumentHelp(
-      "Only those of this device: a model, a system, or a system and its version.", valueName: "device"))
+      "Only snapshots of this device: a model, a system, or a system and its version.", valueName: "device"))
   var device: String?
 
   @Option(
     help: ArgumentHelp(
-      "Only those received then or later: 2026-11-21, 2026-11-21T15:04:05Z.", valueName: "time"),
+      "Only snapshots received at this time or later: 2026-11-21, 2026-11-21T15:04:05Z.", valueName: "time"),
     transform: Date.init(argument:))
   var after: Date?
 
   @Option(
-    help: ArgumentHelp("Only those received before then.", valueName: "time"), transform: Date.init(argument:)
+    help: ArgumentHelp("Only snapshots received before this time.", valueName: "time"),
+    transform: Date.init(argument:)
   )
   var before: Date?
 
   @Option(
-    help: ArgumentHelp("Only those with all of these words in identifiers or metadata.", valueName: "words"))
+    help: ArgumentHelp(
+      "Only snapshots with all of these words in identifiers or metadata.", valueName: "words"))
   var text: String?
 
-  @Option(help: ArgumentHelp("No more than so many.", valueName: "number"))
+  @Option(help: ArgumentHelp("The maximum number of snapshots.", valueName: "number"))
   var limit: Int?
 
   @Flag(help: "Print one JSON array of records.")
@@ -63,9 +66,9 @@ struct ListCommand: AsyncParsableCommand {
   @OptionGroup var options: ServerOptions
 
   func validate() throws {
-    guard limit.map({ $0 >= 1 }) ?? true else { throw ValidationError("--limit is a number from 1.") }
+    guard limit.map({ $0 >= 1 }) ?? true else { throw ValidationError("--limit must be at least 1.") }
     guard version == nil || minVersion == nil && maxVersion == nil else {
-      throw ValidationError("Give --version, or --min-version and --max-version, not both.")
+      throw ValidationError("Pass --version, or --min-version and --max-version, not both.")
     }
   }
 
@@ -99,27 +102,41 @@ struct ListCommand: AsyncParsableCommand {
         filter == SnapshotFilter()
           ? "There are no snapshots."
           : filter == SnapshotFilter(report: report)
-            ? "Nothing is attached to \(report.map { "\($0)" } ?? "it")."
-            : "Nothing was found.")
+            ? "No snapshot is attached to \(report.map { "\($0)" } ?? "it")."
+            : "No snapshot was found.")
     }
-    for record in records {
-      let app = "\(record.application.identifier) \(record.application.version)"
-      let time = record.receivedAt.formatted(.iso8601)
-      let line = "\(record.id)  \(time)  \(record.report)  \(Console.size(record.size))  \(app)"
-      Console.print(Console.escaped(line))
+    for line in Self.table(of: records) { Console.print(line) }
+  }
+
+  /// A header and one line for each record, in columns; empty if there is no record.
+  private static func table(of records: [SnapshotRecord]) -> [String] {
+    guard !records.isEmpty else { return [] }
+    let rows =
+      [["UUID", "RECEIVED", "REPORT", "SIZE", "APPLICATION"]]
+      + records.map { record in
+        [
+          record.id.description, record.receivedAt.formatted(.iso8601), record.report.description,
+          Console.size(record.size),
+          Console.escaped("\(record.application.identifier) \(record.application.version)"),
+        ]
+      }
+    let widths = (0..<4).map { column in rows.map { $0[column].count }.max() ?? 0 }
+    return rows.map { row in
+      zip(row, widths).map { Columns.padded($0, to: $1) }.joined(separator: "  ") + "  " + row[4]
     }
   }
 }
 
 extension Date {
-  /// Reads a time as in RFC 3339, or a day, which begins at midnight UTC.
+  /// Parses a time in RFC 3339, or a day, which stands for its midnight in UTC.
   fileprivate init(argument: String) throws {
     let text = argument.utf8.count == 10 ? argument + "T00:00:00Z" : argument
     let json = try SnapshotJSON.encode(text)
     do {
       self = try SnapshotJSON.decode(Date.self, from: json)
     } catch {
-      throw ValidationError("‘\(argument)’ is no time such as 2026-11-21T15:04:05Z, and no day.")
+      throw ValidationError(
+        "‘\(argument)’ is not a time such as 2026-11-21T15:04:05Z or a day such as 2026-11-21.")
     }
   }
 }

@@ -5,39 +5,43 @@ import SnapshotFormat
 struct PackCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "pack",
-    abstract: "Makes a bundle of a folder, and prints its UUID.",
+    abstract: "Packs a folder or a file into a bundle, and prints its UUID.",
     discussion: """
-      Takes a snapshot's folder, an .xcappdata bundle as Xcode saves it from a device, or any other folder. The same \
-      snapshot folder always gives the same bytes. An .xcappdata bundle's container becomes the snapshot's app-data, \
-      to be put in place by `preload`. Of any other folder each file becomes a recording whose identifier is its \
-      relative path.
+      Accepts a snapshot's folder, an .xcappdata bundle as Xcode saves it from a device, any other folder, or a single \
+      file. The same snapshot folder always produces the same bytes. The container in an .xcappdata bundle becomes the \
+      snapshot's app data, which `preload` copies into an app. In any other folder, each file becomes a recording; its \
+      identifier is the relative path. A single file becomes one recording; its identifier is the file's name.
 
       Limits: 4 GiB for one file, 16 GiB for all of them, 100,000 recordings, 200,000 files, 1,024 bytes for a name. \
       README.md lists the rest.
       """)
 
-  @Argument(help: "The folder.")
-  var folder: String
+  @Argument(help: "The folder or file.")
+  var source: String
 
-  @Flag(help: "The folder is an .xcappdata bundle, whatever its name.")
+  @Flag(help: "Treat the folder as an .xcappdata bundle, even if its name differs.")
   var xcappdata = false
 
-  @Option(help: ArgumentHelp("The bundle to write; nothing may be there yet.", valueName: "file"))
+  @Option(help: ArgumentHelp("Write the bundle to this new file.", valueName: "file"))
   var output: String
+
+  @Flag(help: "Print the bundle's manifest as JSON.")
+  var json = false
 
   func run() async throws {
     try NewPath.check(output, kind: "file")
-    let source = xcappdata ? .appData(URL(filePath: folder)) : try SnapshotSource(folder)
-    if case .bundle = source {
-      throw CommandFailure("\(folder) is a file; pack takes a folder.", status: .refused)
+    let packed = xcappdata ? .appData(URL(filePath: source)) : try SnapshotSource(source)
+    if case .bundle = packed {
+      throw CommandFailure(
+        "\(source) is already a bundle; pack accepts a folder or another file.", status: .refused)
     }
-    let manifest = try source.packed(to: URL(filePath: output)).manifest
-    if case .appData = source {
+    let manifest = try packed.packed(to: URL(filePath: output)).manifest
+    if case .appData = packed {
       Console.note(
         "Packed the app data of \(Console.escaped(manifest.application.identifier)) into \(output).")
     } else {
       Console.note("Packed \(manifest.recordings.count) recordings into \(output).")
     }
-    Console.print(manifest.id.description)
+    if json { Console.print(json: manifest) } else { Console.print(manifest.id.description) }
   }
 }

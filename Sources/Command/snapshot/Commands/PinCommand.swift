@@ -4,15 +4,16 @@ import SnapshotFormat
 struct PinCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "pin",
-    abstract: "Keeps snapshots from going by themselves, whatever the rules and their own end say.",
+    abstract: "Pins snapshots, so that they never expire.",
     discussion: """
-      Only `snapshot delete` removes a pinned snapshot. Prints the UUIDs that were pinned, or no longer are.
+      Neither the retention rules nor an expiration date delete a pinned snapshot; only `snapshot delete` does. Prints \
+      the UUIDs of the changed snapshots.
       """)
 
   @Argument(help: ArgumentHelp("The snapshots.", valueName: "uuid"))
   var ids: [SnapshotID]
 
-  @Flag(help: "Take the pin away again.")
+  @Flag(help: "Remove the pin.")
   var remove = false
 
   @Flag(help: "Print one JSON array of records.")

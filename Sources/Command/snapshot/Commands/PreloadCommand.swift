@@ -9,11 +9,10 @@ struct PreloadCommand: AsyncParsableCommand {
     commandName: "preload",
     abstract: "Copies an app's data into its container.",
     discussion: """
-      Takes an .xcappdata bundle as Xcode saves it, a snapshot (zip or folder), or the UUID or address of a \
-      snapshot on the server, and puts in place what it holds of the app's container: Documents, Library, and so \
-      on. Files are replaced one by one, each in one step; those that are the same already, and whatever the \
-      source does not have, are left alone. Links are refused on both sides. Prints how many files were created, \
-      replaced and left unchanged.
+      Accepts an .xcappdata bundle as Xcode saves it, a snapshot (zip or folder), or the UUID or address of a snapshot \
+      on the server. Copies its part of the app's container: Documents, Library, and so on. Each file is replaced \
+      atomically. Identical files, and files that the source does not contain, are left unchanged. Symbolic links are \
+      refused in the source and in the container. Prints the numbers of created, replaced and unchanged files.
 
         snapshot preload Fixture.xcappdata --into \\
           "$(xcrun simctl get_app_container booted com.example.news data)"
@@ -22,13 +21,13 @@ struct PreloadCommand: AsyncParsableCommand {
   @Argument(help: "An .xcappdata bundle, a snapshot, or the UUID or address of one on the server.")
   var source: String
 
-  @Option(help: ArgumentHelp("The container; it is made if it is missing.", valueName: "folder"))
+  @Option(help: ArgumentHelp("The container; it is created if it does not exist.", valueName: "folder"))
   var into: String
 
-  @Flag(help: "Print what became of each file.")
+  @Flag(help: "Print the outcome for each file.")
   var verbose = false
 
-  @Flag(help: "Print what became of each file as JSON.")
+  @Flag(help: "Print the outcome for each file as JSON.")
   var json = false
 
   @OptionGroup var options: ServerOptions
@@ -49,12 +48,12 @@ struct PreloadCommand: AsyncParsableCommand {
     if verbose {
       for file in report.files { Console.print("\(file.outcome.rawValue)  \(Console.escaped(file.path))") }
     }
-    for path in report.passedOver { Console.note("Passed over: \(Console.escaped(path))") }
+    for path in report.passedOver { Console.note("Skipped: \(Console.escaped(path))") }
     let counts = PreloadReport.Outcome.allCases.map { "\(report.paths($0).count) \($0.rawValue)" }
     Console.print("\(counts.joined(separator: ", ")); \(Console.size(report.bytes)) written")
   }
 
-  /// Where the data lies on this machine: in `scratch` if it had to be fetched.
+  /// The path of the data on this machine. Data on a server is downloaded into `scratch`.
   private func local(_ scratch: ScratchFolder) async throws -> URL {
     guard SnapshotID(source) != nil || source.contains("://") else { return URL(filePath: source) }
     let (address, client) = try options.resolve(source)

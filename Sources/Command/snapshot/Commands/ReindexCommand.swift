@@ -1,33 +1,32 @@
 import ArgumentParser
-import FileStore
 import Logging
-import SQLiteCatalog
 import SnapshotAPI
 import SnapshotClient
+import SnapshotServer
 import SnapshotStore
 import SystemIO
 
 struct ReindexCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "reindex",
-    abstract: "Makes the catalogue anew from the records, and waits until it is done.",
+    abstract: "Rebuilds the catalogue from the records, and waits for completion.",
     discussion: """
-      Asks a running server for it, or, with --storage, does it where no server runs. Meanwhile bundles are served, \
-      and lists are refused.
+      Requests this from a running server, or, with --storage, rebuilds the catalogue of a folder that no server uses. \
+      Meanwhile a server still serves bundles, but refuses lists. Prints the number of records.
       """)
 
   @Option(
-    help: ArgumentHelp("The folder that bundles are kept in, of no running server.", valueName: "folder"))
+    help: ArgumentHelp("The storage folder, if no server uses it.", valueName: "folder"))
   var storage: String?
 
-  @Flag(help: "Print how many records there are as JSON.")
+  @Flag(help: "Print the number of records as JSON.")
   var json = false
 
   @OptionGroup var options: ServerOptions
 
   func validate() throws {
     guard storage == nil || options.server == nil else {
-      throw ValidationError("Give --storage or --server, not both.")
+      throw ValidationError("Pass --storage or --server, not both.")
     }
   }
 
@@ -58,27 +57,25 @@ struct ReindexCommand: AsyncParsableCommand {
   private func reindexStorage() async throws -> Int {
     let path = storage ?? ""
     guard Folder.isFolder(path) else {
-      throw CommandFailure("There is no storage \(path).", status: .refused)
+      throw CommandFailure("There is no storage folder \(path).", status: .refused)
     }
     let logger = Logger(label: "snapshot") { _ in SwiftLogNoOpLogHandler() }
-    let store: FileBundleStore
-    do {
-      store = try await FileBundleStore.open(.init(path: path), logger: logger)
+    let storage: ServerStorage
+    do throws(ServerError) {
+      storage = try await ServerStorage.open(ServerSettings(storage: path), logger: logger)
     } catch {
-      throw CommandFailure(error.description)
+      throw CommandFailure(error)
     }
-    let catalog = try await ServerApplication.openCatalog(path, logger: logger)
-    let indexer = CatalogIndexer(store: store, catalog: catalog, logger: logger)
+    let indexer = CatalogIndexer(store: storage.store, catalog: storage.catalog, logger: logger)
     indexer.rebuild()
     let result: Result<Int, any Error>
     do {
       try await indexer.update()
-      result = .success(try await catalog.total(CatalogQuery()).count)
+      result = .success(try await storage.catalog.total(CatalogQuery()).count)
     } catch {
       result = .failure(error)
     }
-    await store.close()
-    await catalog.close()
+    await storage.close()
     return try result.get()
   }
 }

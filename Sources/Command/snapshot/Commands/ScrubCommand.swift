@@ -4,11 +4,11 @@ import SnapshotFormat
 struct ScrubCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "scrub",
-    abstract: "Reads every bundle and compares it with its digest; sets aside what is damaged.",
+    abstract: "Checks the digest of every bundle, and sets damaged bundles aside.",
     discussion: """
-      At most so many bytes a second are read as the settings say (server.retention.scrubBytesPerSecond). What is \
-      damaged is no longer given out; its record can still be read, and the same bundle attached again puts it right. \
-      Prints the UUIDs of what is damaged. Exit code 2 where anything is.
+      The setting server.retention.scrubBytesPerSecond limits the rate of reading. A damaged bundle is no longer \
+      served; its record can still be read, and attaching the same bundle again repairs it. Prints the UUIDs of the \
+      damaged snapshots. The exit code is 2 if there are any.
       """)
 
   @Flag(help: "Print the report as JSON.")
@@ -24,7 +24,7 @@ struct ScrubCommand: AsyncParsableCommand {
       } else {
         report.damagedSnapshots.forEach { Console.print("\($0)") }
       }
-      Console.note("Bundles looked at: \(report.bundles), \(Console.size(report.bytes)).")
+      Console.note("Bundles checked: \(report.bundles), \(Console.size(report.bytes)).")
       guard report.damaged == 0 else {
         throw CommandFailure("\(report.damaged) of \(report.bundles) are damaged.", status: .refused)
       }

@@ -1,42 +1,54 @@
+import AccessControl
 import ArgumentParser
 import Foundation
 import Logging
 import ServiceLifecycle
+import SnapshotServer
 import SystemIO
 import UnixSignals
 
 struct ServeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "serve",
-    abstract: "Runs the server until it is told to stop (SIGTERM, SIGINT).",
+    abstract: "Runs the server until SIGTERM or SIGINT.",
     discussion: """
-      Prints one line on stdout when it is ready, ‘Listening on http://127.0.0.1:8080’, and logs on stderr. \
-      Settings come from flags over environment (SNAPSHOT_SERVER_PORT) over the file.
+      Prints the line ‘Listening on http://127.0.0.1:8080’ on stdout when it is ready, and logs to stderr. Flags take \
+      precedence over environment variables (such as SNAPSHOT_SERVER_PORT), and these over the settings file.
       """)
 
   @Option(
-    help: ArgumentHelp("The settings' file (default: Config/server.yaml, if it is there).", valueName: "file")
+    help: ArgumentHelp("The settings file (default: Config/server.yaml, if it exists).", valueName: "file")
   )
   var config: String?
 
   @Option(help: ArgumentHelp("The address to listen on (default: 127.0.0.1).", valueName: "address"))
   var host: String?
 
-  @Option(help: "The port; 0 takes a free one (default: 8080).")
+  @Option(help: "The port; 0 selects a free one (default: 8080).")
   var port: Int?
 
-  @Option(help: ArgumentHelp("The folder that bundles are kept in (default: Storage).", valueName: "folder"))
+  @Option(help: ArgumentHelp("The folder for bundles (default: Storage).", valueName: "folder"))
   var storage: String?
 
-  @Flag(help: "Listen beyond loopback even without a token: anybody who gets there may read and write then.")
+  @Flag(
+    help:
+      "Listen on other addresses than loopback even without a token. Everyone who can connect can then read and write."
+  )
   var insecure = false
+
+  @Flag(
+    help: """
+      If the storage has never had a token, create one with the scope admin and print it on stderr. It cannot be \
+      shown again.
+      """)
+  var createAdminToken = false
 
   func run() async throws {
     let settings = try ServerSettings(
       flags: flags, file: config ?? "Config/server.yaml", fileIsRequired: config != nil)
     ProcessSignals.ignoreBrokenPipeAndFileSizeLimit()
     DescriptorLimit.raise(to: settings.descriptors)
-    // What looking into one bundle takes, the next one takes again.
+    // The memory for reading one bundle is reused for the next.
     FreedMemory.keep(upTo: 512 << 10)
     let style: ConsoleLogHandler.Style = Console.errorIsTerminal ? .plain : .json
     let log = LogQueue(output: Console.note)
@@ -45,9 +57,15 @@ struct ServeCommand: AsyncParsableCommand {
       ConsoleLogHandler(label: $0, level: settings.logLevel, style: style, queue: log)
     }
     logger.info("Starting", metadata: ["version": "\(ProductVersion.current)"])
-    let application = try await ServerApplication(settings, logger: logger)
-    let service = HTTPService(server: application.server, shutdown: .seconds(settings.shutdownSeconds)) {
-      url in
+    if createAdminToken { try makeFirstToken(in: settings.storage) }
+    let application: ServerApplication
+    do throws(ServerError) {
+      application = try await ServerApplication.open(
+        settings, version: ProductVersion.current, logger: logger)
+    } catch {
+      throw CommandFailure(error)
+    }
+    let service = HTTPService(application: application, shutdown: .seconds(settings.shutdownSeconds)) { url in
       Console.print("Listening on \(url)")
       ProgramCode.releasePages()
     }
@@ -60,6 +78,19 @@ struct ServeCommand: AsyncParsableCommand {
       throw error
     }
     await application.close()
+  }
+
+  /// Creates the storage's first token, so that the storage is never accessible without a token.
+  private func makeFirstToken(in storage: String) throws(CommandFailure) {
+    let store = TokenStore(storage: storage)
+    do throws(TokenStoreError) {
+      if try store.hasTokens() { return }
+      let (_, secret) = try store.create(
+        TokenStore.Request(name: "created at the first start", scopes: [.admin]))
+      Console.note("Created the admin token \(secret)\nIt allows everything, and cannot be shown again.")
+    } catch {
+      throw CommandFailure(error)
+    }
   }
 
   private var flags: [String: String] {

@@ -8,15 +8,19 @@ struct UploadCommand: AsyncParsableCommand {
     commandName: "upload",
     abstract: "Attaches a snapshot to a bug report, and prints its UUID.",
     discussion: """
-      Takes a bundle (zip), a snapshot's folder, an .xcappdata bundle, whose container becomes the snapshot's app-data, \
-      or any other folder: then each file becomes a recording whose identifier is its relative path.
+      Takes a bundle (zip), a snapshot's folder, an .xcappdata bundle, whose container becomes the snapshot's app \
+      data, any other folder, or a single file. In any other folder, each file becomes a recording; its identifier is \
+      the relative path.
 
-      A large bundle goes on where a connection broke. With --resume a later run does so, too, and sends only what the \
-      server lacks; until it is done, what that needs lies in SOURCE.upload. Where the server contradicts it, such as \
-      when it has lost the upload, the upload begins again from the start, and the command says so.
+      The upload of a large bundle continues after a broken connection. With --resume, a later run continues it too \
+      and sends only the missing bytes; until the upload is complete, its state is in SOURCE.upload. If the server no \
+      longer has the upload, it starts again from the first byte, and the command says so.
+
+      --note and --field become a part of the bundle that is made. A bundle that exists is not changed: they are sent \
+      beside it, as a form, and such an upload can't be resumed.
       """)
 
-  @Argument(help: "The bundle or folder.")
+  @Argument(help: "The bundle, folder or file.")
   var source: String
 
   @Option(
@@ -24,53 +28,73 @@ struct UploadCommand: AsyncParsableCommand {
     transform: ReportID.init(argument:))
   var report: ReportID
 
-  @Option(help: ArgumentHelp("The UUID to attach it under (default: the snapshot's own).", valueName: "uuid"))
+  @Option(
+    help: ArgumentHelp("The UUID for the snapshot (default: the UUID in the snapshot).", valueName: "uuid"))
   var id: SnapshotID?
 
   @Option(
     help: ArgumentHelp(
-      "When the server lets it go by itself: a time such as 2027-03-01T00:00:00Z, or a while such as 30d.",
+      "When the server deletes it: a time such as 2027-03-01T00:00:00Z, or a duration such as 30d.",
       valueName: "time"))
   var expires: SnapshotEnd?
 
   @Flag(
     help:
-      "Go on with the upload that an earlier run with --resume began, and let a later one go on with this.")
+      "Continue the upload of an earlier run with --resume, and allow a later run to continue this one.")
   var resume = false
 
   @Option(
     help: ArgumentHelp(
-      "The most bytes that a request may have, where a proxy on the way takes no more.", valueName: "bytes"))
+      "The maximum size of a request's body in bytes, for a proxy with such a limit.", valueName: "bytes"))
   var maximumRequestBody: Int64?
+
+  @Flag(help: "Print the snapshot's record as JSON.")
+  var json = false
+
+  @OptionGroup var words: UserWords
 
   @OptionGroup var options: ServerOptions
 
   func validate() throws {
     guard maximumRequestBody ?? 1 > 0 else {
-      throw ValidationError("--maximum-request-body takes a number of bytes, 1 or more.")
+      throw ValidationError("--maximum-request-body must be at least 1.")
     }
   }
 
   func run() async throws {
     let client = try options.client { $0.resumption.maximumRequestBody = maximumRequestBody }
     let scratch = try ScratchFolder()
-    let resumed = resume ? try ResumedUpload(of: source) : nil
+    let origin = try SnapshotSource(source)
+    let sendsForm = if case .bundle = origin { !words.isEmpty } else { false }
+    guard !(sendsForm && resume) else {
+      throw CommandFailure(
+        "--resume can't be used with --note or --field for an existing bundle, because they are sent as a form.",
+        status: .usage)
+    }
+    let resumed = resume ? try ResumedUpload(of: source, words) : nil
     let bundle =
       if let resumed { resumed.bundle } else {
-        try SnapshotSource(source).packed(to: scratch.file("bundle.zip"))
+        try origin.packed(to: scratch.file("bundle.zip"), note: words.note, fields: words.fields)
       }
     let line = ProgressLine("Uploading")
     defer { line.finish() }
-    let record = try await client.attach(
-      bundle.url, to: report, as: id ?? bundle.manifest.id, expires: expires, state: resumed?.state,
-      progress: line.show,
-      restarted: { reason in
-        line.finish()
-        Console.note("The upload begins again from the start: \(reason).")
-      })
+    let record =
+      if sendsForm {
+        try await client.attach(
+          bundle.url, to: report, as: id ?? bundle.manifest.id, expires: expires, note: words.note,
+          fields: words.fields, progress: line.show)
+      } else {
+        try await client.attach(
+          bundle.url, to: report, as: id ?? bundle.manifest.id, expires: expires, state: resumed?.state,
+          progress: line.show,
+          restarted: { reason in
+            line.finish()
+            Console.note("The upload starts again from the first byte: \(reason).")
+          })
+      }
     resumed?.finish()
     line.finish()
     Console.note("Attached \(Console.size(record.size)) to \(record.report).")
-    Console.print(record.id.description)
+    if json { Console.print(json: record) } else { Console.print(record.id.description) }
   }
 }

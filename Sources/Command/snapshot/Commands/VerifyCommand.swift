@@ -7,26 +7,45 @@ import ZipArchive
 struct VerifyCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "verify",
-    abstract: "Checks a snapshot whole: structure, checksums, digests, manifest.",
+    abstract: "Checks a snapshot's structure, checksums, digests and manifest.",
     discussion: """
-      A snapshot has to keep to a strict profile of ZIP, so that every program extracts the same files from it. With \
-      --archive any archive is checked, by its ZIP layer only: every entry is read, nothing is written.
+      A snapshot must conform to a strict profile of ZIP, so that every program extracts the same files from it. With \
+      --archive, any ZIP archive is checked, but only as such: every entry is read, nothing is written.
       """)
 
   @Flag(help: "Check any ZIP archive, not a snapshot.")
   var archive = false
 
-  @Argument(help: "The bundle or folder.")
+  @Argument(help: "A UUID on the server, the address of a bundle, a bundle, or a snapshot's folder.")
   var source: String
 
+  @Flag(help: "Print the result as JSON.")
+  var json = false
+
+  @OptionGroup var options: ServerOptions
+
+  private struct Result: Encodable {
+    let source: String
+    var id: SnapshotID?
+    var recordings: Int?
+    var entries: Int?
+  }
+
   func run() async throws {
+    var result = Result(source: source)
     if archive {
       let count = try verifyArchive()
-      Console.print("\(source): \(count) entries, all intact")
+      result.entries = count
+      if !json { Console.print("\(source): \(count) entries, all intact") }
     } else {
-      let manifest = try SnapshotSource(source).manifest(depth: .full)
-      Console.print("\(source): snapshot \(manifest.id), \(manifest.recordings.count) recordings, all intact")
+      let manifest = try await options.withSource(source) { try $0.manifest(depth: .full) }
+      (result.id, result.recordings) = (manifest.id, manifest.recordings.count)
+      if !json {
+        Console.print(
+          "\(source): snapshot \(manifest.id), \(manifest.recordings.count) recordings, all intact")
+      }
     }
+    if json { Console.print(json: result) }
   }
 
   private func verifyArchive() throws(CommandFailure) -> Int {

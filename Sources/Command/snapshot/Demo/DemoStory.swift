@@ -1,13 +1,15 @@
+import ArgumentParser
 import DataSnapshots
 import Foundation
 import HTTPEngine
 import Logging
 import SnapshotClient
 import SnapshotFormat
+import SnapshotServer
 
-/// The story that the demo tells: every step is done for real, and told in a line.
+/// The story of the demo. Every step is actually carried out, and described in a line.
 struct DemoStory {
-  /// Where everything lies.
+  /// The folder for all files of the demo.
   let folder: URL
   private let report: ReportID
   private let transport = SnapshotAPIClient.makeDefaultTransport()
@@ -17,23 +19,29 @@ struct DemoStory {
     report = try ReportID(validating: "DEMO-1")
   }
 
-  /// Runs the servers, tells the story, and ends them.
+  /// Starts the servers, runs the story, and stops the servers.
   func tell() async throws {
     let newspaper = NewsServer(try NewsEdition(NewsEdition.yesterday))
     let newspaperServer = HTTPServer(
       configuration: .init(host: "127.0.0.1", port: 0), handler: newspaper, logger: Self.silent)
-    let application = try await ServerApplication(
-      ServerSettings(port: 0, storage: folder.appending(path: "storage").path), logger: Self.silent)
-    try await newspaperServer.serving { newspaperAddress in
-      try await application.server.serving { address in
-        try await tell(newspaper, at: newspaperAddress, keptAt: address)
-      }
+    let application = try await ServerApplication.open(
+      ServerSettings(port: 0, storage: folder.appending(path: "storage").path),
+      version: ProductVersion.current, logger: Self.silent)
+    let told: Result<Void, any Error>
+    do {
+      try await tell(
+        newspaper, at: URL(of: newspaperServer.start()), keptAt: URL(of: application.start()))
+      told = .success(())
+    } catch {
+      told = .failure(error)
     }
-    await application.close()
+    await newspaperServer.shutdown(deadline: .seconds(5))
+    await application.close(deadline: .seconds(5))
+    try told.get()
   }
 
   private func tell(_ newspaper: NewsServer, at newspaperAddress: URL, keptAt server: URL) async throws {
-    step("A server keeps snapshots on \(server.absoluteString), in a temporary folder.")
+    step("A snapshot server runs at \(server.absoluteString), with its storage in a temporary folder.")
 
     let annas = makeApp("anna", newspaper: newspaperAddress)
     annas.snapshots.state = .recording
@@ -44,7 +52,7 @@ struct DemoStory {
     show("her front page", whatAnnaSaw)
 
     await annas.snapshots.flush()
-    step("The app knows which of its modules are recorded whole:")
+    step("The app reports which of its modules are recorded completely:")
     for line in "\(await annas.snapshots.report())".split(separator: "\n") { detail(String(line)) }
 
     let zip = folder.appending(path: "snapshot.zip")
@@ -58,26 +66,29 @@ struct DemoStory {
     let developers = makeApp("developer", newspaper: newspaperAddress)
     let today = try await developers.loadAll()
     let changed = seen.count { today[$0.key] != $0.value }
-    step("A day passes: \(changed) of \(seen.count) answers have changed. A developer looks at the app.")
+    step("A day passes: \(changed) of \(seen.count) answers have changed. A developer opens the app.")
     show("the developer’s front page", try await developers.frontPage())
     guard try await developers.frontPage() != whatAnnaSaw else {
-      throw CommandFailure("The newspaper did not change, so there is nothing to show.")
+      throw CommandFailure("The newspaper did not change, so the demo cannot continue.")
     }
 
     let fetched = folder.appending(path: "fetched.zip")
     try await client.fetch(record.id, to: fetched)
     try await developers.snapshots.activate(bundle: fetched)
     step(
-      "The report names the snapshot. The developer fetches it by UUID, its digest is right, and it is activated."
+      "The report refers to the snapshot. The developer fetches it by its UUID, verifies its digest, and activates it."
     )
     show("the developer’s front page now", try await developers.frontPage())
 
     let replayed = try await developers.loadAll()
     let same = seen.count { replayed[$0.key] == $0.value }
     guard same == seen.count else {
-      throw CommandFailure("Only \(same) of \(seen.count) answers are what the user saw.", status: .refused)
+      throw CommandFailure(
+        "Only \(same) of \(seen.count) answers equal those that the user saw.", status: .refused)
     }
-    step("\(same) of \(seen.count) answers are, byte for byte, what Anna saw. Now the bug can be looked at.")
+    step(
+      "\(same) of \(seen.count) answers equal, byte for byte, those that Anna saw. Now the bug can be reproduced."
+    )
   }
 
   private func makeApp(_ owner: String, newspaper: URL) -> NewsApp {
@@ -93,4 +104,22 @@ struct DemoStory {
   private func show(_ title: String, _ screen: String) { detail("\(title): \(screen)") }
 
   private static let silent = Logger(label: "demo") { _ in SwiftLogNoOpLogHandler() }
+}
+
+struct DemoCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "demo",
+    abstract: "Demonstrates the product with a sample app: record, attach, fetch by UUID, replay.",
+    discussion:
+      "Uses a temporary folder and free ports of the loopback address. Removes all files at the end."
+  )
+
+  @Flag(help: "Keep the folder, and print its path.")
+  var keep = false
+
+  func run() async throws {
+    let scratch = try ScratchFolder(keep: keep)
+    try await DemoStory(folder: scratch.url).tell()
+    if keep { Console.note("The files of the demo are in \(scratch.url.path).") }
+  }
 }

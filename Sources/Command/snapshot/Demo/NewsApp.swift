@@ -1,16 +1,18 @@
 import DataSnapshots
 import Foundation
+import HTTPEngine
 import HTTPTransport
 import HTTPTypes
+import Synchronization
 
-/// A small news reader, as an app team would write it; the line with `process` is all that snapshots ask of it.
+/// A small news reader, written like a real app. The line with `process` is all that snapshots require.
 struct NewsApp: Sendable {
-  /// The newspaper's address.
+  /// The address of the newspaper's server.
   let newspaper: URL
   let transport: any Transport
   let snapshots: SnapshotMode
 
-  /// What the app asks the newspaper for, and which screen needs it.
+  /// The operations that the app requests from the newspaper, by screen.
   static let modules: [(name: String, files: [String])] = [
     ("Front page", ["feed/front-page", "weather/vienna", "user/profile"]),
     ("Sections", NewsSection.all.map { "feed/\($0.name)" }),
@@ -19,7 +21,7 @@ struct NewsApp: Sendable {
     ("Podcasts", ["podcasts/latest"]),
   ]
 
-  /// The operations of the screens that the user opened; nobody listened to podcasts.
+  /// The operations of the screens that the user opened: all except the podcasts.
   static let opened = modules.dropLast().flatMap(\.files)
 
   /// Loads one document.
@@ -28,14 +30,14 @@ struct NewsApp: Sendable {
     return snapshots.process(data: fresh, uniqueIdentifier: operation)
   }
 
-  /// Loads everything that the user's screens need, by operation.
+  /// Loads the documents of all opened screens, by operation.
   func loadAll() async throws -> [String: Data] {
     var answers: [String: Data] = [:]
     for operation in Self.opened { answers[operation] = try await load(operation) }
     return answers
   }
 
-  /// The first lines of the front page, as the user sees them.
+  /// The first lines of the front page, as shown to the user.
   func frontPage() async throws -> String {
     let feed = try JSONDecoder().decode(NewsFeed.self, from: await load("feed/front-page"))
     let weather = try JSONDecoder().decode(NewsWeather.self, from: await load("weather/vienna"))
@@ -51,5 +53,22 @@ struct NewsApp: Sendable {
       throw CommandFailure("The newspaper answered \(response.head.status) for \(operation).")
     }
     return response.body
+  }
+}
+
+/// The public API of the sample newspaper. It serves every path of the current edition.
+final class NewsServer: HTTPHandler {
+  private let edition: Mutex<NewsEdition>
+
+  init(_ edition: NewsEdition) { self.edition = Mutex(edition) }
+
+  /// Publishes another edition: the same paths return other bytes from now on.
+  func publish(_ next: NewsEdition) { edition.withLock { $0 = next } }
+
+  func respond(to request: HTTPServerRequest) async throws -> HTTPServerResponse {
+    let document = edition.withLock { $0.documents[String(request.path.dropFirst())] }
+    guard let document else { return HTTPServerResponse(status: .notFound) }
+    return HTTPServerResponse(
+      status: .ok, headerFields: [.contentType: "application/json"], body: .bytes(Array(document)))
   }
 }

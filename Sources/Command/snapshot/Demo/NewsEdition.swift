@@ -1,23 +1,24 @@
 import Foundation
 
-/// One day of a newspaper's public JSON: the same day always gives the same bytes, and every day gives others.
+/// The public JSON of a newspaper on one day. The same day always has the same bytes, and different days have different
+/// bytes.
 struct NewsEdition: Sendable {
-  /// What the newspaper answers, by path without the leading slash.
+  /// The documents by path, without a leading slash.
   let documents: [String: Data]
 
-  /// The day on which the weather station is broken, and says so by a temperature that no city has.
+  /// The day on which the weather station is broken and reports an impossible temperature.
   static let yesterday = Day(number: 0, date: "2026-03-17", stationIsBroken: true)
-  /// The day after: the station is repaired, and the news has moved on.
+  /// The next day: the station is repaired, and the news has changed.
   static let today = Day(number: 1, date: "2026-03-18", stationIsBroken: false)
 
-  /// What tells one edition from another.
+  /// The properties that distinguish one edition from another.
   struct Day: Sendable {
     let number: Int
     let date: String
     let stationIsBroken: Bool
   }
 
-  /// Writes the edition of `day`.
+  /// Creates the edition of `day`.
   init(_ day: Day) throws {
     var writer = NewsWriter(seed: UInt64(day.number) &* 7919 &+ 17, date: day.date)
     var documents: [String: any Encodable] = [

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The shapes of the sample newspaper's JSON.
+/// The JSON structures of the sample newspaper.
 struct NewsFeed: Codable, Sendable {
   var section: String
   var edition: String

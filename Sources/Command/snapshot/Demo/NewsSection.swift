@@ -1,4 +1,4 @@
-/// What a section of the sample newspaper writes about: its words, from which ``NewsWriter`` makes stories.
+/// A section of the sample newspaper, with the words from which ``NewsWriter`` composes stories.
 struct NewsSection: Sendable {
   let name: String
   let tags: [String]

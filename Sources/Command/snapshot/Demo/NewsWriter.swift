@@ -1,6 +1,6 @@
 import Foundation
 
-/// Makes the stories of an edition out of the sections' words, the same ones for the same seed.
+/// Composes the stories of an edition from the words of its sections. The same seed gives the same stories.
 struct NewsWriter {
   private var random: SplitMix64
   private let date: String
@@ -88,7 +88,7 @@ struct NewsWriter {
   private mutating func pick(_ words: [String]) -> String { words[below(words.count)] }
 }
 
-/// A small generator whose numbers depend on its seed alone (Steele, Lea, Flood 2014).
+/// A small random number generator whose numbers depend only on its seed (Steele, Lea, Flood 2014).
 private struct SplitMix64: RandomNumberGenerator {
   var state: UInt64
 

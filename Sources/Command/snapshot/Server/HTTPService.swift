@@ -1,45 +1,33 @@
 import Foundation
 import HTTPEngine
 import ServiceLifecycle
+import SnapshotServer
+import SystemIO
 
-/// An HTTP server as a service: it says where it listens, and shuts down gracefully when the group does.
+/// Runs the server as a service, which shuts down gracefully together with its service group.
 struct HTTPService: Service {
-  let server: HTTPServer
-  /// How long running requests may take to end.
+  let application: ServerApplication
+  /// How long running requests may continue after the shutdown has begun.
   let shutdown: Duration
-  /// Told the address once the server answers there.
+  /// Called with the address once the server listens there.
   let onListening: @Sendable (URL) -> Void
 
   func run() async throws {
-    let url = try await server.startServing()
-    onListening(url)
+    onListening(try URL(of: try await application.start()))
     try await withGracefulShutdownHandler {
-      try await server.run()
+      try await application.server.run()
     } onGracefulShutdown: {
-      Task { await server.shutdown(deadline: shutdown) }
+      Task { await application.server.shutdown(deadline: shutdown) }
     }
   }
 }
 
-extension HTTPServer {
-  /// Listens, and answers at which URL.
-  func startServing() async throws -> URL {
-    let address = try await start()
+extension URL {
+  /// The URL of the server at `address`.
+  init(of address: SocketAddress) throws(CommandFailure) {
     guard let url = URL(string: "http://\(address)") else {
-      throw CommandFailure("\(address) is no address that a URL can hold.")
+      throw CommandFailure("\(address) can't be written as a URL.")
     }
-    return url
-  }
-
-  /// Serves while `body` runs.
-  func serving(_ body: (URL) async throws -> Void) async throws {
-    let url = try await startServing()
-    do {
-      try await body(url)
-    } catch {
-      await shutdown(deadline: .zero)
-      throw error
-    }
-    await shutdown(deadline: .seconds(5))
+    self = url
   }
 }

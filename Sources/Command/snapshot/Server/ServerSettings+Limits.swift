@@ -1,15 +1,16 @@
 import Foundation
 import HTTPEngine
+import SnapshotServer
 import SystemIO
 
 extension ServerSettings {
-  /// A limit of the HTTP engine that can be set: `server.limits.connections`, a whole number from 1.
+  /// A configurable limit of the HTTP engine, such as `server.limits.connections`. Its value is in ``limitRange``.
   struct LimitSetting: Sendable {
     let name: String
     let set: @Sendable (inout HTTPLimits, Int) -> Void
   }
 
-  /// Every limit that can be set.
+  /// Every configurable limit.
   static let limitSettings = [
     LimitSetting(name: "requestLineBytes") { $0.requestLineBytes = $1 },
     LimitSetting(name: "headBytes") { $0.headBytes = $1 },
@@ -25,13 +26,14 @@ extension ServerSettings {
     LimitSetting(name: "connectionsPerAddress") { $0.connectionsPerAddress = $1 },
   ]
 
-  /// What a limit may be: no number of bytes or seconds beyond makes sense, or fits everywhere.
+  /// The allowed values of a limit, in bytes, seconds or a plain number. Larger numbers make no sense, and some would
+  /// overflow.
   static let limitRange = 1...1_000_000_000
 
-  /// The descriptors that are needed at most: one for each connection, one more for its upload or download, and some.
+  /// The most file descriptors needed: one for each connection, one for its upload or download, and some for the rest.
   var descriptors: Int { 2 * limits.connections + 1024 }
 
-  /// Blocks of addresses, separated by commas; none in an empty text.
+  /// Parses blocks of addresses that are separated by commas. An empty text contains none; `nil` if one is malformed.
   static func addressBlocks(_ text: String) -> [AddressBlock]? {
     var blocks: [AddressBlock] = []
     for part in text.split(separator: ",") {

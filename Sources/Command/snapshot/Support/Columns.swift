@@ -1,23 +1,23 @@
-/// Text for a terminal of 80 columns.
+/// Formats text for a terminal with 80 columns.
 enum Columns {
   static let width = 80
 
-  /// `text` with blanks behind it, up to `width` characters.
+  /// Pads `text` at the end with spaces, to `width` characters.
   static func padded(_ text: String, to width: Int) -> String {
     text + String(repeating: " ", count: max(0, width - text.count))
   }
 
-  /// `text` with blanks before it, up to `width` characters.
+  /// Pads `text` at the beginning with spaces, to `width` characters.
   static func aligned(_ text: String, to width: Int) -> String {
     String(repeating: " ", count: max(0, width - text.count)) + text
   }
 
-  /// `text`, or as much of it as `width` characters have room for and `…`.
+  /// Shortens `text` to `width` characters, including a final `…`, if it is longer.
   static func cut(_ text: String, to width: Int) -> String {
     text.count <= width ? text : text.prefix(max(0, width - 1)) + "…"
   }
 
-  /// `words` with commas between them, in lines that begin with `indent` blanks.
+  /// Joins `words` with commas, and wraps them into lines that are indented by `indent` spaces.
   static func list(_ words: [String], indent: Int) -> [String] {
     var lines: [String] = []
     for (index, word) in words.enumerated() {
@@ -31,7 +31,7 @@ enum Columns {
     return lines
   }
 
-  /// A bar of up to ten characters, as long as `part` is of `whole`; something is never nothing.
+  /// A bar of up to ten characters for the share of `part` in `whole`. A positive part has at least one character.
   static func bar(_ part: Int64, of whole: Int64) -> String {
     let length = part > 0 ? max(1, Int((Double(part) / Double(max(whole, 1)) * 10).rounded())) : 0
     return padded(String(repeating: "█", count: min(length, 10)), to: 10)

@@ -1,13 +1,16 @@
 import SnapshotClient
+import SnapshotFormat
 
-/// Why a command ends without its result: one sentence that names the thing and the mend.
+/// The reason why a command fails: one sentence with the cause and the remedy.
 struct CommandFailure: Error, CustomStringConvertible {
-  /// How the process ends (0 is success, 64 is wrong usage and ArgumentParser's to say).
+  /// The exit code of the process; 0 is success.
   enum Status: Int32, Sendable {
     /// Something did not work.
     case failed = 1
     /// The input was refused, or did not verify.
     case refused = 2
+    /// The arguments are wrong. ArgumentParser exits with the same code.
+    case usage = 64
   }
 
   let description: String
@@ -20,13 +23,23 @@ struct CommandFailure: Error, CustomStringConvertible {
 }
 
 extension CommandFailure {
-  /// What the client says, told apart by whether the input was refused or something did not work.
+  /// Describes an error of the client. The status depends on whether the input was refused or something failed.
   init(_ error: SnapshotClientError) {
     let refusals: Set<SnapshotClientError.Code> = [
       .invalidServer, .invalidToken, .insecureToken, .invalidRequest, .digestMismatch, .conflict,
       .bundleTooLarge,
       .refused,
     ]
-    self.init(error.description, status: refusals.contains(error.code) ? .refused : .failed)
+    let mend =
+      error.code == .unauthorized
+      ? " Pass the token with --token-file FILE or in the environment variable SNAPSHOT_TOKEN." : ""
+    self.init(error.description + mend, status: refusals.contains(error.code) ? .refused : .failed)
+  }
+}
+
+extension CommandFailure {
+  /// Describes an error of app data. The status depends on whether the data was refused or the disk failed.
+  init(_ error: AppDataError) {
+    self.init(error.description, status: error.isSystemFailure ? .failed : .refused)
   }
 }

@@ -2,7 +2,8 @@ import Foundation
 import SnapshotDiff
 import SnapshotFormat
 
-/// What differs between two snapshots in words, within 80 columns where paths and identifiers allow.
+/// Describes the differences between two snapshots. Lines fit into 80 columns unless a path or an identifier is too
+/// long.
 struct ComparisonText {
   private let first: Manifest
   private let second: Manifest
@@ -14,7 +15,7 @@ struct ComparisonText {
     self.comparison = comparison
   }
 
-  /// Hands out the lines, one after the other.
+  /// Calls `print` with each line.
   func forEachLine(_ print: (String) -> Void) {
     print(Self.marked(.removed, "  \(Self.name(first))"))
     print(Self.marked(.added, "  \(Self.name(second))"))
@@ -72,7 +73,7 @@ struct ComparisonText {
     let title = "\(marked(.changed, " " + title(difference.second)))  \(sizes)"
     switch difference.detail {
     case .json(let changes, _) where changes.isEmpty:
-      return [title, "    the same JSON, written in another way"]
+      return [title, "    the same JSON, formatted differently"]
     case .json(let changes, let isComplete):
       return [title] + changes.flatMap { lines(of: $0, indent: 4, first: $0.first, second: $0.second) }
         + rest(isComplete)
@@ -82,9 +83,9 @@ struct ComparisonText {
           lines(of: $0, indent: 4, place: "line \($0.place)", first: $0.first, second: $0.second)
         } + rest(isComplete)
     case .bytes(let offset):
-      return [title, "    no text; the first difference is at byte \(offset)"]
+      return [title, "    not text; the first difference is at byte \(offset)"]
     case .beyondLimits:
-      return [title, "    too large or too complex to be compared"]
+      return [title, "    too large or too complex to compare"]
     }
   }
 

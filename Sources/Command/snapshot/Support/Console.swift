@@ -1,4 +1,5 @@
 import Foundation
+import SnapshotFormat
 import Synchronization
 
 #if canImport(Darwin)
@@ -7,34 +8,34 @@ import Synchronization
   import Glibc
 #endif
 
-/// Where a command's words go: results to stdout, everything else to stderr.
+/// The output of a command: results go to stdout, everything else to stderr.
 enum Console {
   static let outputIsTerminal = isatty(STDOUT_FILENO) == 1
-  /// Whether a result could not be written: stdout is closed, or its disk is full.
+  /// Whether writing a result failed, because stdout is closed or its disk is full.
   static let lostOutput = Atomic(false)
   static let errorIsTerminal = isatty(STDERR_FILENO) == 1
 
-  /// One line of the result.
+  /// Writes a line of the result.
   static func print(_ line: String) {
     if !write(line + "\n", to: .standardOutput) { lostOutput.store(true, ordering: .relaxed) }
   }
 
-  /// One line beside the result.
+  /// Writes a line that is not part of the result.
   static func note(_ line: String) { _ = write(line + "\n", to: .standardError) }
 
-  /// What went wrong, in one line, which may name what others sent.
+  /// Writes an error message as one line. The message can contain text from other parties, so it is escaped.
   static func error(_ message: String) { note("Error: \(escaped(message))") }
 
-  /// Text without a line's end, for progress on a terminal.
+  /// Writes text without a line break, to show progress on a terminal.
   static func progress(_ text: String) { _ = write(text, to: .standardError) }
 
-  /// `text` emphasised, where stdout is a terminal and `NO_COLOR` is not set.
+  /// Returns `text` in bold, unless stdout is not a terminal or `NO_COLOR` is set.
   static func bold(_ text: String) -> String {
     let plain = !outputIsTerminal || ProcessInfo.processInfo.environment["NO_COLOR"]?.isEmpty == false
     return plain ? text : "\u{1B}[1m\(text)\u{1B}[0m"
   }
 
-  /// Bytes in a form that people read: `1.4 MB`.
+  /// Formats a number of bytes: `1.4 MB`.
   static func size(_ bytes: Int64) -> String {
     var (value, units) = (Double(bytes), ["kB", "MB", "GB", "TB"][...])
     guard bytes >= 1000 else { return "\(bytes) B" }
@@ -46,8 +47,8 @@ enum Console {
     return "\((value * 10).rounded() / 10) \(units.first ?? "")"
   }
 
-  /// `text` without anything that could steer a terminal or pass for a line's end: control characters are spelled
-  /// out.
+  /// Returns `text` with control, format and line separator characters escaped, so that it cannot control a terminal or
+  /// begin a new line.
   static func escaped(_ text: String) -> String {
     func isPlain(_ scalar: Unicode.Scalar) -> Bool {
       ![.control, .lineSeparator, .paragraphSeparator, .format].contains(scalar.properties.generalCategory)
@@ -56,13 +57,50 @@ enum Console {
     return text.unicodeScalars.map { isPlain($0) ? String($0) : $0.escaped(asASCII: true) }.joined()
   }
 
-  /// Answers whether all of `text` could be written.
+  /// Writes `text`, and returns whether all of it was written.
   private static func write(_ text: String, to handle: FileHandle) -> Bool {
     do {
       try handle.write(contentsOf: Data(text.utf8))
       return true
     } catch {
       return false
+    }
+  }
+}
+
+extension Console {
+  /// A colour of the terminal's palette, so that it is readable on light and dark backgrounds.
+  enum Color: Int {
+    case red = 31
+    case green = 32
+    case yellow = 33
+  }
+
+  /// Returns `text` in `color`, unless stdout is not a terminal or `NO_COLOR` is set.
+  static func colored(_ text: String, _ color: Color) -> String {
+    isPlain ? text : "\u{1B}[\(color.rawValue)m\(text)\u{1B}[0m"
+  }
+
+  /// Whether results are written without colours.
+  static var isPlain: Bool {
+    !outputIsTerminal || ProcessInfo.processInfo.environment["NO_COLOR"]?.isEmpty == false
+  }
+}
+
+extension Console {
+  /// Writes results as JSON. An empty list is one line; Foundation would write three.
+  static func print(json values: [some Encodable]) {
+    if values.isEmpty { print("[]") } else { printPretty(values) }
+  }
+
+  /// Writes a result as JSON.
+  static func print(json value: some Encodable) { printPretty(value) }
+
+  private static func printPretty(_ value: some Encodable) {
+    do {
+      print(String(decoding: try SnapshotJSON.encode(value, pretty: true), as: UTF8.self))
+    } catch {
+      lostOutput.store(true, ordering: .relaxed)
     }
   }
 }

@@ -1,10 +1,12 @@
 import Foundation
+import JSONText
 import Logging
+import SystemIO
 
-/// Writes log events to stderr: a JSON object a line for machines, a plain line for people at a terminal.
+/// Writes log events to stderr: one JSON object per line, or plain lines if stderr is a terminal.
 ///
-/// Whoever logs only hands the event over: a reader of stderr that is slow, or has stopped reading, never holds
-/// up an event loop. Control characters of what is logged never reach a terminal or begin a line of their own.
+/// Events are written on a separate queue, so that a slow reader of stderr never blocks an event loop. Control
+/// characters in events are escaped, so that they cannot control a terminal or begin a new line.
 struct ConsoleLogHandler: LogHandler {
   enum Style: Sendable { case json, plain }
 
@@ -64,5 +66,33 @@ struct ConsoleLogHandler: LogHandler {
 
   private static func text(of value: Logger.MetadataValue) -> String {
     if case .string(let text) = value { text } else { "\(value)" }
+  }
+}
+
+/// Formats a log event as one line.
+enum LogLine {
+  /// Encodes a JSON object of strings with sorted keys (RFC 8259 §7). Every request is logged with such a line, and
+  /// `JSONEncoder` takes longer for it than the server for the request.
+  static func json(_ values: [String: String]) -> String { json(values.map { $0 }) }
+
+  /// Encodes a JSON object of strings with sorted keys, which must be unique.
+  static func json(_ values: [(key: String, value: String)]) -> String {
+    var line = [UInt8(ascii: "{")]
+    line.reserveCapacity(512)
+    for (key, value) in values.sorted(by: { $0.key < $1.key }) {
+      if line.count > 1 { line.append(UInt8(ascii: ",")) }
+      JSONString.append(key, to: &line)
+      line.append(UInt8(ascii: ":"))
+      JSONString.append(value, to: &line)
+    }
+    line.append(UInt8(ascii: "}"))
+    return String(decoding: line, as: UTF8.self)
+  }
+}
+
+/// Formats times for the log: RFC 3339, UTC, with milliseconds.
+enum LogTime {
+  static func text(of date: Date) -> String {
+    UTCTime(secondsSince1970: date.timeIntervalSince1970).description
   }
 }

@@ -2,24 +2,24 @@ import SnapshotClient
 import SnapshotFormat
 import SnapshotStore
 
-/// What looks after a store for a command.
+/// Maintains a store on behalf of a command.
 protocol Keeper: Sendable {
-  /// Deletes a snapshot for good.
+  /// Deletes a snapshot permanently.
   func delete(_ id: SnapshotID) async throws
-  /// Says how long a snapshot stays; what is `nil` is left as it is.
+  /// Changes the expiration or the pin of a snapshot; `nil` leaves it unchanged.
   func change(_ id: SnapshotID, isPinned: Bool?, end: SnapshotEnd?) async throws -> SnapshotRecord
-  /// Tells what would go by the rules, the oldest first, and why.
-  /// - Returns: whether so many go only when that is confirmed.
+  /// Calls `tell` with each expired snapshot, oldest first, and deletes nothing.
+  /// - Returns: whether deleting them requires a confirmation.
   func plan(_ tell: (Expiration) -> Void) async throws -> Bool
-  /// Lets go what is to go by the rules, and tells what went.
-  /// - Parameter isConfirmed: whether it may be more than a fifth of all snapshots.
-  /// - Returns: how many more are to go, and can't.
+  /// Deletes the expired snapshots, and calls `tell` with each.
+  /// - Parameter isConfirmed: whether more than a fifth of all snapshots can be deleted.
+  /// - Returns: the number of expired snapshots that could not be deleted.
   func expire(isConfirmed: Bool, _ tell: (Expiration) -> Void) async throws -> Int
-  /// Looks at every bundle.
+  /// Checks the digest of every bundle.
   func scrub() async throws -> ScrubReport
 }
 
-/// Has a server look after its store.
+/// Maintains the store of a running server.
 struct ServerKeeper: Keeper {
   let client: SnapshotAPIClient
 
@@ -44,7 +44,7 @@ struct ServerKeeper: Keeper {
     while true {
       let outcome = try await client.expire(isConfirmed: isConfirmed)
       outcome.expirations.forEach(tell)
-      // Where nothing went, nothing more can.
+      // A request that deleted nothing shows that the remaining snapshots cannot be deleted.
       if outcome.remaining == 0 || outcome.expirations.isEmpty { return outcome.remaining }
     }
   }

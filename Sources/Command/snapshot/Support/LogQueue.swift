@@ -1,16 +1,16 @@
 import Dispatch
 import Synchronization
 
-/// Lines on their way to the log, written in order on a queue of their own, all that wait at once.
+/// Writes log lines in order on a queue of its own, all waiting lines at once.
 ///
-/// When nobody takes them the oldest ``limit`` wait and what comes then is dropped, and counted in a line of its own
-/// once there is room: a log never fills the memory.
+/// If the output blocks, at most ``limit`` lines wait. Later ones are dropped, and their number is logged as soon as
+/// there is room. The log therefore never fills the memory.
 final class LogQueue: Sendable {
   typealias MakeLine = @Sendable () -> String
 
   private struct State {
     var lines: [MakeLine] = []
-    /// How many wait, those that are being written included.
+    /// The number of waiting lines, including those that are being written.
     var waiting = 0
     var dropped = 0
 
@@ -20,19 +20,19 @@ final class LogQueue: Sendable {
     }
   }
 
-  /// The most lines that wait.
+  /// The maximum number of waiting lines.
   let limit: Int
   private let queue = DispatchQueue(label: "log")
   private let output: @Sendable (String) -> Void
   private let state = Mutex(State())
 
-  /// A queue that hands its lines to `output`: one or several, parted by line ends, at a time.
+  /// Creates a queue. `output` is called with one or more lines, separated by line breaks.
   init(limit: Int = 10_000, output: @escaping @Sendable (String) -> Void) {
     self.limit = limit
     self.output = output
   }
 
-  /// Has `makeLine` make a line, later and elsewhere, and writes it.
+  /// Enqueues a line. `makeLine` is called later on the queue.
   func write(_ makeLine: @escaping MakeLine) {
     let wasIdle = state.withLock { state in
       guard state.waiting < limit else {
@@ -51,7 +51,7 @@ final class LogQueue: Sendable {
     if wasIdle { queue.async { self.writeOut() } }
   }
 
-  /// Writes until nothing waits.
+  /// Writes until no line waits.
   private func writeOut() {
     var written = 0
     while true {
@@ -67,8 +67,8 @@ final class LogQueue: Sendable {
     }
   }
 
-  /// Waits until everything that was written before is out, but no longer than `time`: where nobody takes the lines
-  /// any more, nothing waits for them for ever.
+  /// Waits until all lines enqueued before are written, but no longer than `time`, because the output can be blocked
+  /// permanently.
   func flush(within time: DispatchTimeInterval = .seconds(2)) {
     let rest = DispatchGroup()
     queue.async(group: rest) {}

@@ -1,5 +1,5 @@
-/// The product's version (Semantic Versioning), as the changelog counts it.
+/// The version of the product, as in the changelog (Semantic Versioning).
 enum ProductVersion {
-  /// The release that this is, or is on the way to.
+  /// The current or the next release.
   static let current = "0.1.0"
 }

@@ -1,14 +1,14 @@
 import HTTPTransport
 import Synchronization
 
-/// Shows how far a transfer is: one line that is written over on a terminal, a line per quarter elsewhere.
+/// Shows the progress of a transfer: a line that is overwritten on a terminal, or else a line for each quarter.
 final class ProgressLine: Sendable {
   private let title: String
   private let lastQuarter = Mutex(-1)
 
   init(_ title: String) { self.title = title }
 
-  /// Shows a state; may be called from any thread.
+  /// Shows a progress. Can be called from any thread.
   func show(_ progress: TransportProgress) {
     guard let total = progress.total, total > 0 else { return }
     let percent = Int(progress.completed * 100 / total)
@@ -23,7 +23,7 @@ final class ProgressLine: Sendable {
     }
   }
 
-  /// Leaves the line, once nothing more comes.
+  /// Clears the line on a terminal.
   func finish() {
     if Console.errorIsTerminal { Console.progress("\r\u{1B}[K") }
   }

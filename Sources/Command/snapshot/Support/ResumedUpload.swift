@@ -2,49 +2,50 @@ import Foundation
 import SnapshotFormat
 import SystemIO
 
-/// What is kept beside a source so that its upload can be gone on with by a later run: `SOURCE.upload/`, gone once the
-/// upload is done.
+/// The state of an upload that a later run can continue, in the folder `SOURCE.upload` beside the source. The folder is
+/// removed when the upload is complete.
 struct ResumedUpload {
-  /// Says where on the server the upload goes on.
+  /// The file with the state of the upload on the server.
   let state: URL
-  /// What is uploaded: the source itself where it is a bundle, else what was packed of it when its upload began.
+  /// The uploaded bundle: the source if it is a bundle, or else what was packed from it when the upload began.
   let bundle: (url: URL, manifest: Manifest)
   private let folder: String
 
-  /// Packs what `source` names, unless it is there from an earlier run.
-  init(of source: String) throws(CommandFailure) {
+  /// Packs `source` with the user's words, unless an earlier run has already done so.
+  init(of source: String, _ words: UserWords) throws(CommandFailure) {
     var path = URL(filePath: source).path
     while path.count > 1, path.hasSuffix("/") { path.removeLast() }
     folder = path + ".upload"
     state = URL(filePath: folder + "/upload.json")
     do throws(SystemError) { try Folder.create(folder) } catch {
-      throw CommandFailure("What is needed to go on with the upload can't be kept in \(folder): \(error)")
+      throw CommandFailure("Cannot store the state of the upload in \(folder): \(error)")
     }
     do throws(CommandFailure) {
-      bundle = try Self.bundle(of: SnapshotSource(source), in: folder)
+      bundle = try Self.bundle(of: SnapshotSource(source), words, in: folder)
     } catch {
-      // Only what holds nothing.
+      // Fails unless the folder is empty, so it removes no state.
       do { try Folder.remove(folder) } catch {}
       throw error
     }
   }
 
-  /// Leaves nothing of it.
+  /// Removes the folder.
   func finish() {
-    do { try Folder.removeTree(folder) } catch { Console.note("Left behind: \(folder) (\(error))") }
+    do { try Folder.removeTree(folder) } catch { Console.note("Cannot remove \(folder): \(error)") }
   }
 
   private static func bundle(
-    of source: SnapshotSource, in folder: String
+    of source: SnapshotSource, _ words: UserWords, in folder: String
   ) throws(CommandFailure) -> (url: URL, manifest: Manifest) {
     let (whole, staged) = (folder + "/bundle.zip", folder + "/staged.zip")
     if case .bundle = source { return try source.packed(to: URL(filePath: whole)) }
     if Folder.isRegularFile(whole) {
-      Console.note("Going on with what was packed into \(whole).")
+      Console.note("Continuing with the bundle packed earlier, \(whole).")
       return try SnapshotSource(whole).packed(to: URL(filePath: whole))
     }
     do throws(SystemError) { try Folder.removeIfPresent(staged) } catch { throw CommandFailure("\(error)") }
-    let manifest = try source.packed(to: URL(filePath: staged)).manifest
+    let manifest = try source.packed(to: URL(filePath: staged), note: words.note, fields: words.fields)
+      .manifest
     do throws(SystemError) { try Folder.replace(whole, with: staged) } catch {
       throw CommandFailure("\(error)")
     }

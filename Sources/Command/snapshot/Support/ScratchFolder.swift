@@ -1,24 +1,48 @@
 import Foundation
 import SystemIO
 
-/// A place for something that is not to stay: the folder and all in it goes with the last reference.
+/// A temporary folder that is removed with its contents when the last reference is released.
 final class ScratchFolder: Sendable {
   let url: URL
   private let keep: Bool
 
-  /// Makes an empty folder; with `keep` it stays.
+  /// Creates an empty folder. It is not removed if `keep` is set.
   init(keep: Bool = false) throws(CommandFailure) {
     self.keep = keep
     url = FileManager.default.temporaryDirectory.appending(path: "snapshot-\(UUID().uuidString)")
     do { try Folder.create(url.path) } catch {
-      throw CommandFailure("No temporary folder can be made: \(error)")
+      throw CommandFailure("Cannot create a temporary folder: \(error)")
     }
   }
 
   deinit {
     if keep { return }
-    do { try Folder.removeTree(url.path) } catch { Console.note("Left behind: \(url.path) (\(error))") }
+    do { try Folder.removeTree(url.path) } catch { Console.note("Cannot remove \(url.path): \(error)") }
   }
 
   func file(_ name: String) -> URL { url.appending(path: name) }
+}
+
+/// The path for a command's result.
+enum NewPath {
+  /// Throws unless `path` is free and its parent folder exists.
+  /// - Parameters:
+  ///   - kind: the kind of the result: `file` or `folder`.
+  ///   - mend: how to proceed if the path is taken.
+  static func check(_ path: String, kind: String, mend: String? = nil) throws(CommandFailure) {
+    guard !path.isEmpty else { throw CommandFailure("The \(kind) to write has no name.", status: .refused) }
+    let isTaken: Bool
+    do { isTaken = try Folder.exists(path) } catch {
+      throw CommandFailure("Cannot check the path \(path): \(error)")
+    }
+    guard !isTaken else {
+      throw CommandFailure(
+        "\(path) exists already; \(mend ?? "name a \(kind) that does not").", status: .refused)
+    }
+    let folder = URL(filePath: path).deletingLastPathComponent().path
+    guard Folder.isFolder(folder) else {
+      throw CommandFailure(
+        "There is no folder \(folder) for \(path); create it first.", status: .refused)
+    }
+  }
 }

@@ -3,7 +3,7 @@ import Foundation
 import SnapshotClient
 public import SnapshotFormat
 
-/// Which server a command talks to, and with which right.
+/// The server that a command uses, and the access token.
 struct ServerOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -13,11 +13,11 @@ struct ServerOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "A file that holds the access token (environment: SNAPSHOT_TOKEN, the token itself).", valueName: "file"
+      "A file with the access token (environment: SNAPSHOT_TOKEN, the token itself).", valueName: "file"
     ))
   var tokenFile: String?
 
-  /// The snapshot that a person means by `text`, and a client of the server that has it.
+  /// Parses `text` as a reference to a snapshot, and returns it with a client of its server.
   func resolve(_ text: String) throws -> (snapshot: SnapshotReference, client: SnapshotAPIClient) {
     let reference: SnapshotReference
     do {
@@ -26,15 +26,15 @@ struct ServerOptions: ParsableArguments {
       throw CommandFailure(error.description, status: .refused)
     }
     if reference.server != nil, server != nil {
-      throw ValidationError("The address names its server; give it or --server, not both.")
+      throw ValidationError("The address contains the server; omit --server.")
     }
     return (reference, try client(link: reference.server?.absoluteString))
   }
 
-  /// A client of the server that `link` leads to, or else of the configured one.
+  /// Returns a client of the server in `link`, or of the configured server if `link` is `nil`.
   ///
-  /// A link may come from anybody: the token of the environment goes along only where it leads to the configured
-  /// server; one that was named on the command line always does.
+  /// A link can come from an untrusted source. The token in the environment is therefore sent only to the configured
+  /// server. A token that was passed on the command line is always sent.
   func client(
     link: String? = nil, _ change: (inout SnapshotAPIClient.Configuration) -> Void = { _ in }
   ) throws -> SnapshotAPIClient {
@@ -62,18 +62,18 @@ struct ServerOptions: ParsableArguments {
       return try String(contentsOf: URL(filePath: tokenFile), encoding: .utf8)
         .trimmingCharacters(in: .whitespacesAndNewlines)
     } catch {
-      throw CommandFailure("The token file \(tokenFile) can't be read.", status: .refused)
+      throw CommandFailure("Cannot read the token file \(tokenFile).", status: .refused)
     }
   }
 }
 
 extension SnapshotID: ExpressibleByArgument {
-  /// Reads a UUID from the command line.
+  /// Parses a UUID.
   public init?(argument: String) { self.init(argument) }
 }
 
 extension ReportID {
-  /// Reads a command's argument, and says what is wrong with it.
+  /// Parses an argument, and throws an error with the reason if it is invalid.
   init(argument: String) throws {
     do throws(Refusal) { try self.init(validating: argument) } catch {
       throw ValidationError(error.description)

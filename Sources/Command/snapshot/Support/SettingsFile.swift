@@ -1,18 +1,18 @@
 import Foundation
 import Yams
 
-/// The file of a server's settings: YAML, whose names lead to one value each.
+/// The settings file of a server: a YAML document of nested names, each with one value.
 ///
-/// What is read from it is taken or refused, never passed over: an administrator who mistypes a limit has to learn it.
+/// Every entry is either used or refused, and never ignored, so that an administrator notices a mistyped name.
 struct SettingsFile: Sendable {
-  /// What the file sets.
+  /// A setting in the file.
   struct Entry: Sendable, Hashable {
-    /// The names that lead there, such as `server.port`.
+    /// The names that lead to the value, joined by dots, such as `server.port`.
     let key: String
     let value: String
-    /// Whether nothing stands behind the name.
+    /// Whether the name has no value.
     let isEmpty: Bool
-    /// From 1.
+    /// The line number, from 1.
     let line: Int
   }
 
@@ -28,25 +28,31 @@ struct SettingsFile: Sendable {
       try add(root, at: [])
     } catch let failure as CommandFailure {
       throw failure
-    } catch CocoaError.fileReadNoSuchFile where !isRequired {
-      return
+    } catch CocoaError.fileReadNoSuchFile {
+      guard isRequired else { return }
+      throw CommandFailure(
+        "There is no settings file \(path); create it, or leave --config out to use the defaults.",
+        status: .refused)
+    } catch let error as CocoaError {
+      throw CommandFailure(
+        "Cannot read the settings file \(path): \(error.localizedDescription)", status: .refused)
     } catch {
-      throw CommandFailure("The settings in \(path) can't be read: \(error)", status: .refused)
+      throw CommandFailure("The settings file \(path) is not valid YAML: \(error)", status: .refused)
     }
   }
 
-  /// What is set, by key.
+  /// The values by key.
   var values: [String: String] { Dictionary(entries.map { ($0.key, $0.value) }) { $1 } }
 
-  /// Throws where something is set that is none of the settings `known`, and names it.
+  /// Throws if the file contains a setting other than `known`. The error states its name and line.
   func refuse(allBut known: Set<String>) throws(CommandFailure) {
     for entry in entries where !known.contains(entry.key) {
       let holdsOthers = known.contains { $0.hasPrefix(entry.key + ".") }
-      // All below it may stand in comments.
+      // All settings below it can be commented out.
       if holdsOthers && entry.isEmpty { continue }
       let what =
         holdsOthers
-        ? "The setting \(entry.key) is ‘\(entry.value)’; it holds other settings, and has no value itself"
+        ? "The setting \(entry.key) is ‘\(entry.value)’; it contains other settings and takes no value"
         : "There is no setting \(entry.key)"
       throw CommandFailure("\(what) (line \(entry.line) of \(path)).", status: .refused)
     }
@@ -58,14 +64,15 @@ struct SettingsFile: Sendable {
     case .mapping(let mapping):
       for (name, value) in mapping {
         guard let name = name.scalar?.string else {
-          throw CommandFailure("Line \(line) of \(path) has no name for what it sets.", status: .refused)
+          throw CommandFailure("Line \(line) of \(path) has a name that is not a text.", status: .refused)
         }
         try add(value, at: names + [name])
       }
       if mapping.isEmpty { enter("", isEmpty: true, at: names, line) }
     case .scalar(let scalar) where names.isEmpty:
       guard node.null != nil else {
-        throw CommandFailure("\(path) sets nothing: it says ‘\(scalar.string)’.", status: .refused)
+        throw CommandFailure(
+          "\(path) contains no settings, but the text ‘\(scalar.string)’.", status: .refused)
       }
     case .scalar(let scalar): enter(scalar.string, isEmpty: node.null != nil, at: names, line)
     case .sequence, .alias:

@@ -4,17 +4,19 @@ import SnapshotFormat
 import SystemIO
 import ZipArchive
 
-/// What a person names on the command line: a bundle, a snapshot's folder, an app's container as Xcode saves it, or any
-/// other folder.
+/// A command's argument that refers to data on this machine: a bundle, a snapshot's folder, an app's container as Xcode
+/// saves it, any other folder, or any other file.
 enum SnapshotSource {
   case bundle(URL)
   case snapshotFolder(URL)
   case appData(URL)
   case plainFolder(URL)
+  case plainFile(URL)
 
-  /// Looks at what stands at `path`.
+  /// Determines the kind of the file or folder at `path`. A file is a bundle if its name ends in `.zip` or it begins
+  /// like a ZIP archive.
   init(_ path: String) throws(CommandFailure) {
-    // Foundation takes an empty path for the current folder, which nobody means who gives an empty variable.
+    // Foundation treats an empty path as the current folder. An empty path is more likely an unset shell variable.
     guard !path.isEmpty else {
       throw CommandFailure("The file or folder has no name; ‘.’ is the current folder.", status: .refused)
     }
@@ -26,27 +28,34 @@ enum SnapshotSource {
         self = url.pathExtension == AppData.bundleExtension ? .appData(url) : .plainFolder(url)
       }
     } else if Folder.isRegularFile(url.path) {
-      self = .bundle(url)
+      let isBundle = if url.pathExtension.lowercased() == "zip" { true } else { try Self.isArchive(url.path) }
+      self = isBundle ? .bundle(url) : .plainFile(url)
     } else {
       throw CommandFailure("There is no file or folder at \(path).", status: .refused)
     }
   }
 
-  /// The manifest, once what it describes has been checked: a folder always whole, a bundle to `depth`.
+  /// Validates the snapshot, and returns its manifest. A folder is always validated completely, a bundle to `depth`.
   func manifest(depth: SnapshotBundle.Depth) throws(CommandFailure) -> Manifest {
     do {
       switch self {
       case .bundle(let url): return try SnapshotBundle.validate(zip: url, depth: depth)
       case .snapshotFolder(let url), .appData(let url), .plainFolder(let url):
         return try SnapshotBundle.validate(folder: url)
+      case .plainFile(let url): throw Self.notASnapshot(url)
       }
+    } catch let failure as CommandFailure {
+      throw failure
     } catch {
-      throw CommandFailure(error.description, status: .refused)
+      throw CommandFailure("\(error)", status: .refused)
     }
   }
 
-  /// The bundle as a zip: the one that is there, checked whole, or a new one at `destination`.
-  func packed(to destination: URL) throws(CommandFailure) -> (url: URL, manifest: Manifest) {
+  /// Returns the bundle as a ZIP file: an existing one, after it was validated completely, or a new one at
+  /// `destination` with `note` and `fields` in its manifest. An existing bundle is not changed.
+  func packed(
+    to destination: URL, note: String? = nil, fields: [String: String] = [:]
+  ) throws(CommandFailure) -> (url: URL, manifest: Manifest) {
     switch self {
     case .bundle(let url):
       return (
@@ -59,24 +68,63 @@ enum SnapshotSource {
       return (
         destination,
         try Self.refusing { () throws(BundleError) in
-          try SnapshotBundle.pack(folder: folder, to: destination).manifest
+          note == nil && fields.isEmpty
+            ? try SnapshotBundle.pack(folder: folder, to: destination).manifest
+            : try SnapshotBundle.pack(folder: folder, note: note, fields: fields, to: destination).manifest
         }
       )
     case .appData(let folder):
       do throws(AppDataError) {
-        return (destination, try AppData.makeSnapshot(of: folder, to: destination).manifest)
+        return (
+          destination,
+          try AppData.makeSnapshot(of: folder, note: note, fields: fields, to: destination).manifest
+        )
       } catch {
         throw CommandFailure(error)
       }
     case .plainFolder(let folder):
+      let manifest = try Self.refusing { () throws(BundleError) in
+        try SnapshotBundle.pack(
+          plainFolder: folder, application: .named(folder), device: .current, note: note,
+          fields: fields, to: destination
+        ).manifest
+      }
+      guard !manifest.recordings.isEmpty else {
+        do throws(SystemError) { try Folder.removeIfPresent(destination.path) } catch {
+          throw CommandFailure("\(error)")
+        }
+        throw CommandFailure(
+          "The folder \(folder.relativePath) contains no files to pack.", status: .refused)
+      }
+      return (destination, manifest)
+    case .plainFile(let file):
+      let now = Date()
+      let source = SnapshotBundle.Source(identifier: file.lastPathComponent, file: file, recordedAt: now)
+      let manifest = Manifest(
+        id: SnapshotID(), createdAt: now, application: .named(file), device: .current, note: note,
+        fields: fields)
       return (
         destination,
         try Self.refusing { () throws(BundleError) in
-          try SnapshotBundle.pack(
-            plainFolder: folder, application: .folder(folder), device: .current, to: destination
-          ).manifest
+          try SnapshotBundle.pack([source], describedBy: manifest, to: destination).manifest
         }
       )
+    }
+  }
+
+  /// The failure for a file that is not a bundle, in a command that reads a snapshot.
+  static func notASnapshot(_ file: URL) -> CommandFailure {
+    CommandFailure(
+      "\(file.relativePath) is not a snapshot bundle; `snapshot pack` creates one from it.", status: .refused)
+  }
+
+  /// Whether the file begins with the signature of a ZIP entry or of an empty archive.
+  private static func isArchive(_ path: String) throws(CommandFailure) -> Bool {
+    do throws(SystemError) {
+      let signature = try File(path).read(upTo: 4, at: 0)
+      return signature == [0x50, 0x4B, 3, 4] || signature == [0x50, 0x4B, 5, 6]
+    } catch {
+      throw CommandFailure("\(error)")
     }
   }
 
@@ -88,8 +136,8 @@ enum SnapshotSource {
 }
 
 extension Manifest.Application {
-  /// Stands for an app where a plain folder becomes a snapshot: the folder's name.
-  fileprivate static func folder(_ url: URL) -> Self {
+  /// The application of a snapshot of a plain folder or file. Its identifier is the file name.
+  fileprivate static func named(_ url: URL) -> Self {
     Self(identifier: url.standardizedFileURL.lastPathComponent, version: "-", build: "-")
   }
 }

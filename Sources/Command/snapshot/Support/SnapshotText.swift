@@ -1,18 +1,29 @@
 import Foundation
 import SnapshotFormat
 
-/// A snapshot in words, within 80 columns where its own texts allow.
+/// Describes a snapshot. Lines fit into 80 columns unless one of its texts is too long.
 struct SnapshotText {
   let lines: [String]
 
   init(_ snapshot: OpenSnapshot) {
     let manifest = snapshot.manifest
     let lines =
-      Self.origin(manifest) + Self.modules(manifest) + Self.recordings(manifest)
+      Self.words(manifest) + Self.origin(manifest) + Self.modules(manifest) + Self.recordings(manifest)
       + Self.attachments(snapshot.members.filter(\.isAttachment))
       + Self.appData(snapshot.members.filter(\.isAppData))
-    // Identifiers and names come from whoever recorded.
+    // Identifiers and names come from the application that recorded them, so they are escaped.
     self.lines = lines.map(Console.escaped)
+  }
+
+  /// The user's words come first. Each line of them is one of the lines, because control characters are escaped later.
+  private static func words(_ manifest: Manifest) -> [String] {
+    var lines: [String] = []
+    if let note = manifest.note {
+      lines =
+        note.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(String.init) + [""]
+    }
+    for (name, value) in manifest.fields.sorted(by: { $0.key < $1.key }) { lines.append("\(name): \(value)") }
+    return manifest.fields.isEmpty ? lines : lines + [""]
   }
 
   private static func origin(_ manifest: Manifest) -> [String] {
@@ -50,7 +61,7 @@ struct SnapshotText {
     }
     let wanted = Set(manifest.modules.flatMap(\.files))
     let others = Set(manifest.recordings.map(\.identifier)).subtracting(wanted)
-    if !others.isEmpty { lines.append("             \(number(others.count, "identifier")) of no module") }
+    if !others.isEmpty { lines.append("             \(number(others.count, "identifier")) in no module") }
     return lines
   }
 

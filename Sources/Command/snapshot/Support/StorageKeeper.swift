@@ -1,38 +1,29 @@
-import FileStore
 import Foundation
 import Logging
-import SQLiteCatalog
 import SnapshotAPI
 import SnapshotFormat
+import SnapshotServer
 import SnapshotStore
 
-/// Looks after the storage in a folder, which it takes for itself.
+/// Maintains a storage folder, which it locks.
 struct StorageKeeper: Keeper {
-  private let store: FileBundleStore
-  private let catalog: SQLiteCatalog
+  private let storage: ServerStorage
   private let service: SnapshotService
   private let maintenance: Maintenance
 
-  init(_ settings: ServerSettings) async throws {
-    // What is worth knowing is the command's result.
+  init(_ settings: ServerSettings) async throws(ServerError) {
+    // The command prints its results itself.
     let logger = Logger(label: "snapshot") { _ in SwiftLogNoOpLogHandler() }
-    store = try await FileBundleStore.open(.init(path: settings.storage), logger: logger)
-    do {
-      catalog = try await ServerApplication.openCatalog(settings.storage, logger: logger)
-    } catch {
-      await store.close()
-      throw error
-    }
-    service = SnapshotService(store: store, catalog: catalog)
+    storage = try await ServerStorage.open(settings, logger: logger)
+    service = SnapshotService(store: storage.store, catalog: storage.catalog)
     maintenance = Maintenance(
-      settings.retention, store: store, catalog: catalog, storage: settings.storage, logger: logger)
+      settings.retention, storage: storage, catalog: storage.catalog, logger: logger)
   }
 
-  /// Gives the folder back.
+  /// Unlocks the folder.
   func close() async {
     await maintenance.stop()
-    await store.close()
-    await catalog.close()
+    await storage.close()
   }
 
   func delete(_ id: SnapshotID) async throws { try await naming(id) { try await service.delete(id) } }
@@ -64,7 +55,7 @@ struct StorageKeeper: Keeper {
     try await maintenance.scrubber.run() ?? maintenance.scrubber.report
   }
 
-  /// Says of which snapshot a refusal speaks.
+  /// Adds the id of the snapshot to the error.
   private func naming<Value>(_ id: SnapshotID, _ body: () async throws -> Value) async throws -> Value {
     do {
       return try await body()

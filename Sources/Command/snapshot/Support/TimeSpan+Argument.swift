@@ -2,6 +2,6 @@ public import ArgumentParser
 public import SnapshotFormat
 
 extension TimeSpan: ExpressibleByArgument {
-  /// Reads a while such as `90s`, `15m`, `1h`, `30d`.
+  /// Parses a duration such as `90s`, `15m`, `1h`, `30d`.
   public init?(argument: String) { self.init(argument) }
 }

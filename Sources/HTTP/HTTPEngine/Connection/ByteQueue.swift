@@ -1,4 +1,4 @@
-/// Bytes that came before anybody wanted them: appended behind, taken in front.
+/// A queue of received bytes that were not consumed yet.
 struct ByteQueue {
   private var bytes: [UInt8] = []
   private var start = 0
@@ -7,7 +7,8 @@ struct ByteQueue {
   var isEmpty: Bool { start == bytes.count }
 
   mutating func append(_ more: UnsafeRawBufferPointer) {
-    // What was taken is dropped once it is the larger part: a queue that never gets empty doesn't grow for ever.
+    // Consumed bytes are removed when they are the larger part, so that a queue that is never empty does not grow
+    // without bound.
     if start > bytes.count / 2 {
       bytes.removeSubrange(..<start)
       start = 0
@@ -15,12 +16,12 @@ struct ByteQueue {
     bytes.append(contentsOf: more)
   }
 
-  /// The memory held, in bytes.
+  /// The size of the allocated memory, in bytes.
   var capacity: Int { bytes.capacity }
 
   mutating func removeFirst(_ count: Int) {
     start += count
-    // The memory goes back: an idle connection holds none.
+    // Releases the memory, so that idle connections hold none.
     if isEmpty { (bytes, start) = ([], 0) }
   }
 

@@ -1,30 +1,31 @@
 import Logging
 import SystemIO
 
-/// One client's connection: decides, on what has come and what could be sent, what to do next.
+/// The state machine of a client's connection. It decides on each event what to do next.
 ///
-/// One request at a time: while one runs, the next ones wait in `input` and in the kernel, and so their answers go
-/// out in order.
+/// It processes one request at a time. Meanwhile, further requests wait in `input` and in the kernel, so responses are
+/// sent in order.
 ///
-/// - Invariant: everything here is touched on its loop's thread alone. That is what makes `@unchecked Sendable` true.
+/// - Invariant: accessed only on its loop's thread. This makes `@unchecked Sendable` correct.
 final class Connection: @unchecked Sendable {
   private enum Phase {
-    /// Between requests, or while a head is coming in.
+    /// Between requests, or while a head is being received.
     case head
-    /// From a head's last byte to the response's.
+    /// From a head's last byte to the response's last byte.
     case request
-    /// The response is out; the rest of a small body that nobody wanted is coming in.
+    /// The response was sent. The rest of a small body, which the handler did not read, is being received.
     case draining
-    /// Nothing more will be sent; what still comes is dropped, so that the client sees the response.
+    /// The server has ended its side. Received bytes are dropped, so that the client can read the response.
     case lingering
     case closed
   }
 
   let loop: EventLoop
   let socket: Socket
-  /// The address that it counts as; `nil` for a trusted proxy's, whose requests count as their clients'.
+  /// The address by which the connection is counted. `nil` for trusted proxies, whose requests are counted by their
+  /// clients.
   let client: IPAddress?
-  /// Whether the connection counts against the limits; the others are told 503.
+  /// Whether the connection is within the limits. Other connections get the response 503.
   let isAdmitted: Bool
   let input: ConnectionInput
   let output: ConnectionOutput
@@ -32,20 +33,20 @@ final class Connection: @unchecked Sendable {
 
   private var phase = Phase.head
   private var requestCount = 0
-  /// The loop's round in which requests were last begun, and how many of them.
+  /// The loop's round in which requests were last started, and the number of those.
   private var round: UInt64 = 0
   private var begunInRound = 0
-  /// Whether the connection could go on, but lets others have their turn first.
+  /// Whether the connection could continue, but lets other connections continue first.
   private var awaitsTurn = false
 
-  /// The request that runs and its response; `nil` between requests.
+  /// The current request and its response; `nil` between requests.
   private var exchange: Exchange?
-  /// Whether a request that has just begun is being declined: the caller goes on with the next one.
+  /// Whether a new request is being declined. If so, the caller continues with the next request.
   private var isDeclining = false
 
   private var readDeadline = DeadlineTable.none
-  /// What the poller looks for. While a request runs it may go on looking for bytes: only if some come is it told to
-  /// stop, which saves two system calls per request.
+  /// The events that the poller reports. While a request is processed, reading stays enabled until bytes arrive, which
+  /// saves two system calls per request.
   private var interest: Poller.Interest = []
 
   private var limits: HTTPLimits { loop.context.limits }
@@ -69,7 +70,7 @@ final class Connection: @unchecked Sendable {
 
   func becameReadable() {
     switch phase {
-    // What has come before comes first.
+    // Earlier input must be processed first.
     case .head: if awaitsTurn { setInterest(reading: false) } else { readHead() }
     case .request: if let body = exchange?.body, body.wantsBytes { body.receive() } else { watchClient() }
     case .draining: drainBody()
@@ -79,12 +80,12 @@ final class Connection: @unchecked Sendable {
   }
 
   func becameWritable() {
-    // Who waits to send has its turn in order, however often the poller tells.
+    // Blocked connections take turns, regardless of how often the poller reports them.
     guard output.isBlocked, !awaitsTurn else { return }
     if loop.turns.hasSenders || loop.turns.sendingLeft <= 0 { awaitTurn() } else { exchange?.send() }
   }
 
-  /// Others had theirs: the connection goes on where it stopped.
+  /// Continues after other connections had their turn.
   func takeTurn() {
     awaitsTurn = false
     switch phase {
@@ -94,7 +95,7 @@ final class Connection: @unchecked Sendable {
     }
   }
 
-  /// Lets others have their turn.
+  /// Lets other connections continue first.
   func awaitTurn() {
     guard !awaitsTurn else { return }
     awaitsTurn = true
@@ -114,22 +115,22 @@ final class Connection: @unchecked Sendable {
     }
   }
 
-  /// Idle connections close; one that runs says so in its response.
+  /// Closes the connection if it is idle. A running request's response gets `Connection: close`.
   func serverIsStopping() {
     if phase == .head, input.isEmpty { closeUnlessRequested() }
   }
 
-  /// Closes an idle connection, unless a request has come that the poller hasn't told of yet.
+  /// Closes an idle connection, unless a request has arrived that the poller has not reported yet.
   private func closeUnlessRequested() {
     let formerCount = requestCount
     readHead()
     if requestCount == formerCount, phase == .head, input.isEmpty { close() }
   }
 
-  /// What the client does while nothing is expected of it: it may send the next request, end its side, or be gone.
+  /// Handles an event that was not expected: the client has sent its next request, ended its side or disconnected.
   private func watchClient() {
     do {
-      // Whatever it is, it can wait: level-triggered readiness would report it without end.
+      // The event can wait. Level-triggered polling would report it continuously, so reading is disabled.
       if try input.peek() { setInterest(reading: false) }
     } catch {
       close()
@@ -148,7 +149,7 @@ final class Connection: @unchecked Sendable {
     loop.setDeadline(min(readDeadline, output.deadline), for: socket.descriptor)
   }
 
-  /// Registers what the connection waits for; cheap where nothing changes.
+  /// Updates the poller's interest. Does nothing if it has not changed.
   func setInterest(reading: Bool) {
     guard phase != .closed else { return }
     var interest: Poller.Interest = reading && !input.hasEnded ? .read : []
@@ -163,7 +164,7 @@ final class Connection: @unchecked Sendable {
     }
   }
 
-  /// Registers whether the connection waits for the client to take more.
+  /// Updates whether the connection waits until the client can receive more.
   func updateWriting() {
     guard output.isBlocked || interest.contains(.write) else { return }
     updateDeadline()
@@ -172,14 +173,14 @@ final class Connection: @unchecked Sendable {
 
   // MARK: Requests
 
-  /// Begins to wait for a request, some of which may have come already.
+  /// Waits for a request. It may have been received already.
   private func waitForRequest() {
     phase = .head
-    // Requests that came together and are declined are answered in a loop, not in a deep stack.
+    // Pipelined requests that are declined are handled in a loop instead of by recursion.
     if !isDeclining { beginRequests() }
   }
 
-  /// Begins with the requests that have come, until one has a task, and waits for the next one.
+  /// Starts the received requests, until one has a running task. Otherwise waits for the next request.
   private func beginRequests() {
     while phase == .head, !input.isEmpty {
       if round == loop.round, begunInRound >= limits.pipelinedRequests { return awaitTurn() }
@@ -187,7 +188,7 @@ final class Connection: @unchecked Sendable {
       case .complete(let head, let received): begin(head, received)
       case .refused(let refusal): refuse(refusal)
       case .incomplete, .ended:
-        // A client that has ended its side gets answers to what it sent before.
+        // Requests that a client sent before it ended its side still get responses.
         if input.hasEnded { return close() }
         setReadDeadline(loop.now + limits.headTime.milliseconds)
         return setInterest(reading: true)
@@ -202,7 +203,7 @@ final class Connection: @unchecked Sendable {
     }
   }
 
-  /// Reads what has come of a head, and begins with the request once all of it is there.
+  /// Reads a head from the socket, and starts its request when the head is complete.
   private func readHead() {
     let isBeginning = input.isEmpty
     switch input.readHead() {
@@ -211,7 +212,7 @@ final class Connection: @unchecked Sendable {
       beginRequests()
     case .incomplete: if isBeginning { setReadDeadline(loop.now + limits.headTime.milliseconds) }
     case .refused(let refusal): refuse(refusal)
-    // The end between two requests, or within a head: there is nothing to answer.
+    // The client ended the connection between two requests or within a head, so there is no request to respond to.
     case .ended: close()
     case nil: break
     }
@@ -241,7 +242,7 @@ final class Connection: @unchecked Sendable {
       HTTPServerRequest(received, exchange, body: exchange.body?.forHandler(head.framing) ?? .empty))
   }
 
-  /// Answers what is no request, in the engine's own name, and closes.
+  /// Sends an error response from the engine, without calling the handler, and closes the connection.
   private func refuse(_ refusal: Refusal) {
     phase = .request
     let exchange = Exchange(nil, on: self, closes: true)
@@ -251,12 +252,12 @@ final class Connection: @unchecked Sendable {
 
   // MARK: Ending
 
-  /// The whole response to the request is sent: the connection goes on, or ends.
+  /// Continues or closes the connection after the whole response was sent.
   func responseIsSent() {
     guard let exchange else { return }
     if exchange.closesAfterResponse { return finishAndClose() }
     if let body = exchange.body, !body.reader.isComplete {
-      // From here on the rest is nobody's.
+      // The handler can't read the rest.
       body.end()
       phase = .draining
       setReadDeadline(loop.now + limits.lingerTime.milliseconds)
@@ -267,9 +268,9 @@ final class Connection: @unchecked Sendable {
     waitForRequest()
   }
 
-  /// Reads and drops what is left of a body, once the response is out.
+  /// Reads and drops the rest of a body after the response was sent.
   private func drainBody() {
-    // None is left where the connection was closed meanwhile.
+    // There is none if the connection was closed meanwhile.
     guard let body = exchange?.body else { return }
     do throws(HTTPBodyError) {
       try body.drop()
@@ -284,7 +285,8 @@ final class Connection: @unchecked Sendable {
     }
   }
 
-  /// Closes when everything is sent: at once where the client has said all, else after it had time to read.
+  /// Closes the connection after everything was sent: immediately if the client has no more to send, otherwise after it
+  /// had time to read the response.
   private func finishAndClose() {
     let clientMaySend =
       !input.hasEnded
@@ -304,7 +306,7 @@ final class Connection: @unchecked Sendable {
 
   private func dropInput() {
     do {
-      // A bounded number of times, so that a fast sender leaves time for others.
+      // The number of reads is bounded, so that a fast sender does not block other connections.
       for _ in 0..<4 {
         guard let count = try input.receive(into: loop.scratch) else { return }
         if count == 0 { return close() }
@@ -314,7 +316,7 @@ final class Connection: @unchecked Sendable {
     }
   }
 
-  /// Closes at once. A handler that still runs is cancelled, one that waits for its body learns why.
+  /// Closes the connection immediately. Cancels a running handler; one that waits for its body gets an error.
   func close() {
     guard phase != .closed else { return }
     endExchange(isComplete: false)
@@ -324,13 +326,13 @@ final class Connection: @unchecked Sendable {
     output.discard()
   }
 
-  /// Like ``close()``, but what the system has not sent yet is discarded.
+  /// Like ``close()``, but also discards the data that the system has not sent yet.
   func reset() {
     do { try socket.resetOnClose() } catch { loop.context.logger.debug("connection: \(error)") }
     close()
   }
 
-  /// Ends `exchange` and the connection, if its response is not sent yet; what is unsent is discarded.
+  /// Resets the connection if `exchange` has not sent its whole response. Discards unsent data.
   func abort(_ exchange: Exchange) {
     if phase == .request, exchange === self.exchange { reset() }
   }

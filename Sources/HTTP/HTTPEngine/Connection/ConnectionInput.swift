@@ -1,28 +1,29 @@
 import SystemIO
 
-/// What has come on a connection and is not used yet: part of a head, the beginning of a body, or the next requests.
+/// The received bytes of a connection that were not consumed yet: part of a head, the start of a body, or further
+/// requests.
 ///
-/// Not thread-safe: its connection's loop owns it.
+/// Not thread-safe: owned by the connection's loop.
 final class ConnectionInput {
-  /// What was found where a head is expected.
+  /// The result of looking for a head.
   enum Head {
     case complete(RequestHead, ReceivedHead)
-    /// Part of a head, or nothing of one.
+    /// The head is not complete, or has not started.
     case incomplete
     case refused(Refusal)
-    /// The client has ended its side, or is gone.
+    /// The client has ended its side, or disconnected.
     case ended
   }
 
-  /// How much is read at once where a head is expected: room for many small requests, but little of a body, since what
-  /// follows a head is copied.
+  /// The number of bytes read at once when a head is expected. This is enough for many small requests, but little of a
+  /// body, because the bytes after a head are copied.
   private static let headReadSize = 16 * 1024
 
   private let socket: Socket
   private let peer: SocketAddress
   private let loop: EventLoop
   private var bytes = ByteQueue()
-  /// Has judged the part of a head that is in `bytes`; `nil` where nothing of one has come.
+  /// The parser of an incomplete head in `bytes`; `nil` if no head has started.
   private var parser: RequestParser?
   /// Whether the client has ended its side.
   private(set) var hasEnded = false
@@ -37,7 +38,7 @@ final class ConnectionInput {
 
   // MARK: Heads
 
-  /// Takes a head from what has come.
+  /// Consumes a head from the received bytes.
   func nextHead() -> Head {
     var parser = self.parser ?? RequestParser(limits: loop.context.limits)
     self.parser = nil
@@ -54,9 +55,10 @@ final class ConnectionInput {
     }
   }
 
-  /// Reads from the socket, and takes a head if all of it has come. A whole head is parsed where it was read, so that only
-  /// parts of heads and what follows them are ever kept.
-  /// - Returns: `nil` where nothing has come.
+  /// Reads from the socket, and consumes a head if it is complete. A head that is received completely is parsed in
+  /// place. Only incomplete heads and the bytes after a head are copied.
+  ///
+  /// - Returns: `nil` if no bytes were available.
   func readHead() -> Head? {
     let room = UnsafeMutableRawBufferPointer(rebasing: loop.scratch[..<Self.headReadSize])
     let count: Int
@@ -94,23 +96,25 @@ final class ConnectionInput {
 
   // MARK: Bodies
 
-  /// Receives into `room`, ahead of what is kept.
-  /// - Returns: `nil` where nothing has come, 0 at the end of the client's side.
+  /// Receives bytes from the socket into `room`, bypassing the buffered bytes.
+  ///
+  /// - Returns: `nil` if no bytes were available, 0 if the client has ended its side.
   func receive(into room: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int? {
     let count = try socket.receive(into: room)
     if count == 0 { hasEnded = true }
     return count
   }
 
-  /// Keeps bytes that were received and not used.
+  /// Buffers received bytes that were not consumed.
   func append(_ more: Slice<UnsafeRawBufferPointer>) { bytes.append(UnsafeRawBufferPointer(rebasing: more)) }
 
   func append(_ more: Slice<UnsafeMutableRawBufferPointer>) {
     bytes.append(UnsafeRawBufferPointer(UnsafeMutableRawBufferPointer(rebasing: more)))
   }
 
-  /// Has `body` read what is kept; the bytes that it consumed are dropped.
-  /// - Returns: how many it consumed.
+  /// Passes the buffered bytes to `body`, and removes those that it consumed.
+  ///
+  /// - Returns: the number of consumed bytes.
   @discardableResult
   func consume(
     _ body: (UnsafeRawBufferPointer) throws(HTTPBodyError) -> Int
@@ -122,13 +126,13 @@ final class ConnectionInput {
 
   // MARK: Waiting for the client
 
-  /// Looks whether anything has come, without taking it.
+  /// Whether bytes are available or the client has ended its side. Consumes nothing.
   func peek() throws(SystemError) -> Bool {
     let count = try socket.peek(into: UnsafeMutableRawBufferPointer(rebasing: loop.scratch[..<1]))
     if count == 0 { hasEnded = true }
     return count != nil
   }
 
-  /// Drops what is kept.
+  /// Drops the buffered bytes.
   func removeAll() { bytes = ByteQueue() }
 }

@@ -1,42 +1,44 @@
 import SystemIO
 
-/// What a connection still has to send, and whether its client takes it fast enough.
+/// The unsent output of a connection. Detects clients that receive too slowly.
 ///
-/// It sends and says how far it got; the exchange decides what follows. Not thread-safe: its connection's loop owns it.
+/// It sends and reports the progress; the exchange decides how to continue. Not thread-safe: owned by the connection's
+/// loop.
 final class ConnectionOutput {
-  /// How far sending got.
+  /// The result of sending.
   enum Progress {
-    /// Everything is sent.
+    /// Everything was sent.
     case done
-    /// The client's system takes no more for now.
+    /// The socket's buffer is full.
     case blocked
-    /// The connection has had its share, and there is more to send.
+    /// The connection has sent its share of this round, and there is more to send.
     case shareSent
-    /// The client is gone.
+    /// The client has disconnected.
     case failed
-    /// A file became shorter than its part of the body.
+    /// A file is shorter than its part of the body.
     case fileTooShort(path: String)
   }
 
-  /// Bodies and pieces up to this size go out in one call with what precedes them.
+  /// The maximum size of bodies and pieces that are sent in one call with the bytes before them.
   private static let joinedSize = 32 * 1024
-  /// How much one connection may send before others have their turn.
+  /// The maximum number of bytes that a connection sends before others continue.
   private static let fairShare = 1 << 20
-  /// How much of a response goes out before others that wait to send: a small one isn't held up by large ones.
+  /// The maximum number of bytes of a response that are sent before waiting senders continue, so that large responses
+  /// do not delay small ones.
   private static let firstShare = 128 * 1024
 
   private let socket: Socket
   private let loop: EventLoop
   private var queue = OutputQueue()
   private var progress = ProgressFloor()
-  /// Tasks that wait until the queue is empty.
+  /// Tasks waiting until the queue is empty.
   private var writers: [CheckedContinuation<Void, any Error>] = []
 
-  /// Whether the client's system took less than it was given, so that the socket has to become writable first.
+  /// Whether the socket accepted fewer bytes than were passed, so that it must become writable first.
   private(set) var isBlocked = false
-  /// When to look at the client's progress next.
+  /// When to check the client's progress next.
   private(set) var deadline = DeadlineTable.none
-  /// How many bytes the system has taken since the connection began.
+  /// The number of bytes written to the socket since the connection was accepted.
   private(set) var bytesSent: Int64 = 0
 
   init(socket: Socket, loop: EventLoop) {
@@ -48,7 +50,7 @@ final class ConnectionOutput {
 
   // MARK: Queueing
 
-  /// Puts a response's head into the loop's buffer, and its body behind it unless that is a stream.
+  /// Writes a response's head into the loop's buffer, and queues its body unless it is a stream.
   func begin(
     _ response: borrowing HTTPServerResponse, _ head: inout ResponseHead
   ) throws(ResponseHead.Unlawful) {
@@ -63,15 +65,15 @@ final class ConnectionOutput {
     }
   }
 
-  /// Puts what is in the loop's buffer behind everything else.
+  /// Queues the contents of the loop's buffer.
   func appendBuffer() { queue.append(Array(loop.output.bytes)) }
 
-  /// Resumes when everything before is sent.
+  /// Resumes `continuation` when all queued bytes were sent.
   func waitUntilEmpty(_ continuation: CheckedContinuation<Void, any Error>) {
     if isEmpty { continuation.resume() } else { writers.append(continuation) }
   }
 
-  /// Drops everything: the client doesn't hear the server any more.
+  /// Discards all output, after the client has disconnected.
   func discard() {
     queue.removeAll()
     unblock()
@@ -80,7 +82,7 @@ final class ConnectionOutput {
 
   // MARK: Sending
 
-  /// Sends what is in the loop's buffer and then the queue, which holds nothing older.
+  /// Sends the loop's buffer, then the queue. The queue must not contain older output.
   func sendBuffer() -> Progress {
     let bytes = loop.output.bytes
     let isAlone = queue.isEmpty
@@ -97,7 +99,7 @@ final class ConnectionOutput {
     return isAlone ? finish() : sendFirst()
   }
 
-  /// Sends one piece of a stream.
+  /// Sends a piece of a stream.
   func sendStreamed(_ piece: [UInt8], _ framing: ResponseHead.Framing) -> Progress {
     guard framing == .chunked else {
       queue.append(piece)
@@ -125,13 +127,13 @@ final class ConnectionOutput {
     return sendBuffer()
   }
 
-  /// Sends the beginning of what has just been queued.
+  /// Sends the first part of newly queued output.
   private func sendFirst() -> Progress {
     let isFirst = !loop.turns.hasSenders && loop.turns.sendingLeft > 0
     return send(upTo: isFirst ? Self.fairShare : Self.firstShare)
   }
 
-  /// Sends as much of the queue as the client takes and fairness allows.
+  /// Sends the queue, up to `limit` and until the socket's buffer is full.
   func send(upTo limit: Int = fairShare) -> Progress {
     var share = limit
     do throws(SystemError) {
@@ -152,7 +154,7 @@ final class ConnectionOutput {
         queue.advance(sent)
         share -= sent
         loop.turns.sendingLeft -= sent
-        // Less than asked for means full: asking once more would read from the file for nothing.
+        // A partial write means that the buffer is full. Another attempt would read from the file for nothing.
         if sent < asked { return block() }
       }
     } catch {
@@ -186,7 +188,7 @@ final class ConnectionOutput {
 
   // MARK: The client's progress
 
-  /// Waits until the client takes more, but not without a limit.
+  /// Waits until the socket is writable, with a deadline for the client's progress.
   private func block() -> Progress {
     _ = renewDeadline()
     isBlocked = true
@@ -198,10 +200,10 @@ final class ConnectionOutput {
     deadline = DeadlineTable.none
   }
 
-  /// Sets the time at which to look at the client's progress next; `false` if the client is too slow.
+  /// Sets the time of the next check of the client's progress. Returns `false` if the client is too slow.
   ///
-  /// What counts is what its system acknowledged: ours may hold megabytes, and asks for more only when a third of
-  /// them has gone, which a slow line can need minutes for.
+  /// Only acknowledged bytes count: the system's buffer can hold megabytes, and becomes writable only when a third of
+  /// it was sent, which can take minutes on a slow connection.
   func renewDeadline() -> Bool {
     let taken = bytesSent - Int64(socket.unacknowledgedBytes)
     if !isBlocked { progress.begin(at: loop.now, taken: taken) }

@@ -3,50 +3,50 @@ import Logging
 import Synchronization
 import SystemIO
 
-/// One request and its response, while they last.
+/// A request and its response, while they are processed.
 ///
-/// Its handler's task writes to it, and not to the connection: once the exchange has ended, nothing more is written, so that
-/// nothing of a response gets into another.
+/// A handler's task writes to its exchange instead of the connection. An exchange that has ended writes nothing, so
+/// that no bytes of a response get into another one.
 ///
-/// - Invariant: everything but constants, ``sendInterim(_:_:)``, ``perform(_:)``, and ``forwardedPeer``, which is set before
-///   there is a task, is touched on the connection's loop alone. That is what makes `@unchecked Sendable` true.
+/// - Invariant: accessed only on the connection's loop, except for constants, ``sendInterim(_:_:)``, ``perform(_:)``,
+///   and ``forwardedPeer``, which is set before the task exists. This makes `@unchecked Sendable` correct.
 final class Exchange: @unchecked Sendable {
   let connection: Connection
   let loop: EventLoop
   private let output: ConnectionOutput
 
-  /// `nil` where the head was refused: then nobody knows where the request ends.
+  /// The head; `nil` if it was refused, so that the end of the request is unknown.
   let head: ReceivedHead?
   private let number: UInt64
   private let isHEAD: Bool
   private let minorVersion: Int
-  /// The client that a trusted proxy names, and the address that the request counts as where that is known.
+  /// The client that a trusted proxy names, and the address by which the request is counted, if known.
   private(set) var forwardedPeer: String?
   private var counted: IPAddress?
-  /// The request's body; `nil` where it has none.
+  /// The request's body; `nil` if it has none.
   private(set) var body: IncomingBody?
   private var task: Task<Void, Never>?
   /// Whether the client waits for `100 Continue`.
   private(set) var awaitsContinue: Bool
   private(set) var closesAfterResponse: Bool
 
-  /// The response, while it waits for interim answers that the client has not taken yet.
+  /// The response, while it waits until interim responses were sent.
   private var held: HTTPServerResponse?
-  /// The status of the response; 0 until it has begun.
+  /// The status of the response; 0 until it has started.
   private var status = 0
   private var framing = ResponseHead.Framing.none
-  /// Whether all of the response is in the queue.
+  /// Whether the whole response was queued.
   private var isQueued = false
-  /// Whether the client can't be told anything any more, while what it sent is still read.
+  /// Whether sending has failed, while received bytes are still read.
   private var isUnheard = false
   private var hasEnded = false
 
-  /// Nanoseconds on the monotonic clock at the beginning; `nil` where the exchange is not reported.
+  /// The start time in nanoseconds on the monotonic clock; `nil` if the exchange is not reported.
   private let began: UInt64?
-  /// What the connection had sent before.
+  /// The number of bytes that the connection had sent before.
   private let sentBefore: Int64
 
-  /// - Parameter head: what came; `nil` for a head that is refused.
+  /// - Parameter head: the received head; `nil` if it was refused.
   init(_ head: (facts: RequestHead, received: ReceivedHead)?, on connection: Connection, closes: Bool) {
     self.connection = connection
     loop = connection.loop
@@ -64,7 +64,8 @@ final class Exchange: @unchecked Sendable {
 
   // MARK: The request
 
-  /// Finds out which client a trusted proxy forwards the request for, and whether that client may have one more.
+  /// Determines the client for which a trusted proxy forwards the request. Returns `false` if the client has reached
+  /// its limit.
   func admitForwarded(_ head: ReceivedHead, from peer: SocketAddress) -> Bool {
     let client = loop.context.proxies.client(of: head.headerFields, from: peer)
     forwardedPeer = client.name
@@ -74,10 +75,10 @@ final class Exchange: @unchecked Sendable {
     return true
   }
 
-  /// Has the handler answer `request`, which is this exchange's.
+  /// Starts the handler's task for `request`, which belongs to this exchange.
   func start(_ request: HTTPServerRequest) { task = HandlerTask(exchange: self, request: request).start() }
 
-  /// Answers `Expect: 100-continue`, unless the client has begun to send without waiting (RFC 9110 §10.1.1).
+  /// Sends `100 Continue` if the client expects it, unless it has started to send the body (RFC 9110 §10.1.1).
   func sendContinueIfAwaited() {
     guard awaitsContinue, !isQueued else { return }
     awaitsContinue = false
@@ -87,7 +88,7 @@ final class Exchange: @unchecked Sendable {
     sendBehindInterim()
   }
 
-  /// The body is broken: no other request can follow on this connection.
+  /// Stops reading after an error in the body. The connection can't be reused.
   func bodyFailed() {
     closesAfterResponse = true
     connection.setInterest(reading: false)
@@ -95,26 +96,26 @@ final class Exchange: @unchecked Sendable {
 
   // MARK: The response
 
-  /// Whether the response is still being written.
+  /// Whether the response is not completely written.
   var isOpen: Bool { !hasEnded && !isQueued }
 
-  /// Answers in the engine's own name and closes.
+  /// Sends an error response from the engine, and closes the connection after it.
   func refuse(_ refusal: Refusal) {
     connection.setReadDeadline(DeadlineTable.none)
     closesAfterResponse = true
     decline(refusal)
   }
 
-  /// Answers in the engine's own name; the connection goes on if it can.
+  /// Sends an error response from the engine. The connection is reused if possible.
   func decline(_ refusal: Refusal) {
     write(refusal.problem.response(requestID: head?.id ?? ReceivedHead.text(ofNumber: number)))
   }
 
-  /// Sends the response, or the beginning of one that is a stream.
+  /// Sends the response, or the start of a streamed response.
   func write(_ response: HTTPServerResponse) {
     guard isOpen else { return }
     if isUnheard { return connection.close() }
-    // It goes out behind all interim answers; what is written first of a request is its answer.
+    // The response is sent after all interim responses. If there is a held response already, it takes precedence.
     guard output.isEmpty else {
       if held == nil { held = response }
       return
@@ -129,7 +130,8 @@ final class Exchange: @unchecked Sendable {
     do throws(ResponseHead.Unlawful) {
       try output.begin(response, &head)
     } catch {
-      loop.context.logger.error("unlawful response", metadata: ["status": "\(response.status.code)"])
+      loop.context.logger.error(
+        "invalid status or field in a response", metadata: ["status": "\(response.status.code)"])
       return decline(.internalError)
     }
     closesAfterResponse = head.closes
@@ -140,27 +142,28 @@ final class Exchange: @unchecked Sendable {
     goOn(after: output.sendBuffer())
   }
 
-  /// Sends one piece of the stream that is being written.
+  /// Sends a piece of a streamed response.
   func writeStreamed(_ piece: [UInt8]) { goOn(after: output.sendStreamed(piece, framing)) }
 
-  /// Sends the end of the stream that is being written.
+  /// Sends the end of a streamed response.
   func endStream() {
     isQueued = true
     goOn(after: output.endStream(framing))
   }
 
-  /// Ends the connection so that the client can't take what it has of a stream for the whole.
+  /// Ends the connection in a way that the client can detect that the stream is incomplete.
   func breakStream() {
     if framing == .untilClose { connection.reset() } else { connection.close() }
   }
 
-  // MARK: Interim answers
+  // MARK: Interim responses
 
-  /// Whether an interim answer may go out: none once the final one has begun (RFC 9110 §15.2).
+  /// Whether an interim response can be sent, which is not the case after the final one has started (RFC 9110 §15.2).
   private var mayAnswerInterim: Bool { isOpen && held == nil && status == 0 && !isUnheard }
 
-  /// Sends an interim answer, and waits until the client's system has taken it.
-  /// - Returns: whether it went out.
+  /// Sends an interim response, and waits until it was written to the socket.
+  ///
+  /// - Returns: whether it was sent.
   func sendInterim(_ status: HTTPResponse.Status, _ fields: HTTPFields) async -> Bool {
     let wasSent = Mutex(false)
     do {
@@ -175,27 +178,28 @@ final class Exchange: @unchecked Sendable {
   }
 
   private func writeInterim(_ status: HTTPResponse.Status, _ fields: HTTPFields) -> Bool {
-    // HTTP/1.0 has no interim answers: its clients would take one for the final (§15.2).
+    // HTTP/1.0 has no interim responses: its clients would treat one as the final response (§15.2).
     guard mayAnswerInterim, minorVersion > 0 else { return false }
     loop.output.removeAll()
     do throws(ResponseHead.Unlawful) {
       try ResponseHead.writeInterim(status, fields, into: loop.output)
     } catch {
-      loop.context.logger.error("unlawful interim answer", metadata: ["status": "\(status.code)"])
+      loop.context.logger.error(
+        "invalid status or field in an interim response", metadata: ["status": "\(status.code)"])
       return false
     }
     sendBehindInterim()
     return mayAnswerInterim
   }
 
-  /// Sends what is in the loop's buffer, behind interim answers that wait.
+  /// Sends the loop's buffer, after interim responses that are still queued.
   private func sendBehindInterim() {
     if output.isEmpty { goOn(after: output.sendBuffer()) } else { output.appendBuffer() }
   }
 
   // MARK: Sending
 
-  /// Does `write` on the loop, and waits until everything is sent.
+  /// Executes `write` on the loop, and waits until everything was sent.
   func perform(_ write: @escaping @Sendable () -> Void) async throws {
     try await withCheckedThrowingContinuation { continuation in
       let isRunning = loop.execute {
@@ -210,7 +214,7 @@ final class Exchange: @unchecked Sendable {
     }
   }
 
-  /// Sends what is still to be sent.
+  /// Sends queued output.
   func send() { goOn(after: output.send()) }
 
   private func goOn(after progress: ConnectionOutput.Progress) {
@@ -236,8 +240,8 @@ final class Exchange: @unchecked Sendable {
     connection.responseIsSent()
   }
 
-  /// The client doesn't hear the server any more. What came of a body before is still handed out, and its end tells the
-  /// handler; where the response was on its way, all is over.
+  /// Handles a client that no longer receives. If the handler can still read a part of the body, it gets the received
+  /// bytes and then an error. If the response has started, the connection is closed.
   private func sendingFailed() {
     guard mayAnswerInterim, let body, !body.reader.isComplete else { return connection.close() }
     isUnheard = true
@@ -247,12 +251,14 @@ final class Exchange: @unchecked Sendable {
 
   // MARK: The end
 
-  /// Nothing more of the body is handed out, and the exchange is reported.
-  /// - Parameter isComplete: whether the whole response was sent; else the handler's task is cancelled.
+  /// Ends the exchange: stops the body and reports the exchange.
+  ///
+  /// - Parameter isComplete: whether the whole response was sent. Otherwise the handler's task is cancelled.
   func end(isComplete: Bool, peer: SocketAddress) {
     hasEnded = true
     let bodyBytes = body?.reader.received ?? 0
-    // A body that broke off tells its handler, which may want to keep what came; otherwise nothing else would.
+    // A handler that reads an incomplete body is notified by the body's error, and can keep the received bytes. Any
+    // other handler must be cancelled.
     let bodyTells = body.map { !$0.reader.isComplete } ?? false
     body?.end(isAnswered: isComplete)
     body = nil

@@ -1,14 +1,14 @@
 import HTTPTypes
 import Logging
 
-/// Has the handler answer one request, and writes the response to its exchange.
+/// Calls the handler for a request, and writes the response to its exchange.
 struct HandlerTask {
   let exchange: Exchange
   let request: HTTPServerRequest
 
   private var loop: EventLoop { exchange.loop }
 
-  /// Begins the task on the connection's loop.
+  /// Starts the task on the connection's loop.
   func start() -> Task<Void, Never> {
     loop.beginTask()
     return Task(executorPreference: loop) {
@@ -17,7 +17,7 @@ struct HandlerTask {
     }
   }
 
-  /// Waits for the response and has it sent.
+  /// Waits for the response and sends it.
   private func run() async {
     let response: HTTPServerResponse?
     do {
@@ -39,7 +39,7 @@ struct HandlerTask {
     }
   }
 
-  /// The problem that a failure is answered with; `nil` where there is no client to answer.
+  /// Returns the response for an error. Returns `nil` if the client has disconnected.
   private func response(to error: any Error) -> HTTPServerResponse? {
     let problem: HTTPProblem
     switch error {
@@ -71,7 +71,7 @@ struct HandlerTask {
       if !(error is HTTPBodyError) {
         loop.context.logger.error("stream failed", metadata: ["error": "\("\(error)".escapedForLog)"])
       }
-      // The status is out: only a connection that ends early can still show the failure.
+      // The status was sent. Only an incomplete response can signal the failure.
       loop.execute { if exchange.isOpen { exchange.breakStream() } }
     }
   }

@@ -2,11 +2,11 @@ import HTTPTypes
 import Synchronization
 import SystemIO
 
-/// A request's body on its way from the socket to the handler: at most one buffer is being filled while the handler
-/// holds the one before, and nothing is read that isn't wanted.
+/// The body of a request, on its way from the socket to the handler. At most one buffer is being filled while the
+/// handler uses the one before. Bytes are read only on demand.
 ///
-/// - Invariant: everything but ``next()`` and `trailers` is touched on the connection's loop alone. That is what makes
-///   `@unchecked Sendable` true.
+/// - Invariant: accessed only on the connection's loop, except for ``next()`` and `trailers`. This makes
+///   `@unchecked Sendable` correct.
 final class IncomingBody: @unchecked Sendable {
   private let exchange: Exchange
   private let loop: EventLoop
@@ -18,10 +18,10 @@ final class IncomingBody: @unchecked Sendable {
   private var waiter: (read: PieceRead, continuation: CheckedContinuation<IOBuffer?, any Error>)?
   private var wasAskedFor = false
   private var isOver = false
-  /// What came behind the body.
+  /// The trailer fields.
   private let trailers = Mutex<HTTPFields>([:])
 
-  /// Bodies and rests of this size get a buffer of their own rather than a large one.
+  /// The maximum size of a body, or of its rest, that gets a small buffer instead of a large one.
   private static let smallSize = 16 * 1024
 
   init(_ framing: RequestHead.Framing, of exchange: Exchange) {
@@ -44,15 +44,16 @@ final class IncomingBody: @unchecked Sendable {
       && (filling.map { $0.count < $0.capacity } ?? true)
   }
 
-  /// Whether the rest is so small that dropping it costs less than a new connection, or may be for all that is known.
+  /// Whether the rest of the body is, or may be, so small that dropping it costs less than a new connection.
   var isSmall: Bool { reader.remaining ?? reader.received <= loop.context.limits.drainBytes }
 
-  /// Whether the rest is to be dropped so that the connection can be kept.
+  /// Whether to drop the rest of the body, so that the connection can be reused.
   var isWorthDraining: Bool { failure == nil && !exchange.awaitsContinue && isSmall }
 
-  /// Reads and drops what has come of a chunked body that its handler left, so that one whose coding is broken is
-  /// refused, whether or not anybody wanted it.
-  /// - Returns: whether the coding is sound so far.
+  /// Reads and drops the received part of a chunked body that the handler did not read, so that a malformed body is
+  /// rejected in any case.
+  ///
+  /// - Returns: whether the coding is valid so far.
   func judgeUnread() -> Bool {
     guard failure == nil, reader.remaining == nil, !exchange.awaitsContinue else { return true }
     do throws(HTTPBodyError) {
@@ -63,7 +64,7 @@ final class IncomingBody: @unchecked Sendable {
     return failure != .malformed
   }
 
-  /// Reads and drops what has come of a body that nobody wants, as long as that may cost less than a new connection.
+  /// Reads and drops received bytes of a body that is not needed, as long as this costs less than a new connection.
   func drop() throws(HTTPBodyError) {
     while !reader.isComplete, isSmall {
       if input.isEmpty {
@@ -87,7 +88,7 @@ final class IncomingBody: @unchecked Sendable {
 
   // MARK: The handler's side
 
-  /// The next piece; `nil` at the end.
+  /// Returns the next piece, or `nil` at the end.
   private func next() async throws -> IOBuffer? {
     let read = PieceRead()
     return try await withTaskCancellationHandler {
@@ -97,7 +98,8 @@ final class IncomingBody: @unchecked Sendable {
         }
       }
     } onCancel: {
-      // On the loop this runs at once, ahead of a read whose beginning is still in the mailbox: that one finds the mark.
+      // On the loop's thread this runs immediately, possibly before the read itself, which is still in the mailbox.
+      // Then the read finds the mark.
       read.isCancelled.store(true, ordering: .releasing)
       loop.execute { self.giveUp(read) }
     }
@@ -116,14 +118,15 @@ final class IncomingBody: @unchecked Sendable {
       wasAskedFor = true
       exchange.sendContinueIfAwaited()
     }
-    // What lies in the kernel already is taken now, and behind a full piece the next one: a round through the poller
-    // is saved.
+    // Bytes that are already in the kernel are read now, and after a full piece the next one, which saves a round
+    // through the poller.
     if let filling, filling.count < filling.capacity { return deliver() }
     handOver()
     receive()
   }
 
-  /// Ends a read that still waits; but what lies in the kernel, of which the poller may not have told yet, is no waiting.
+  /// Ends a read that still waits. Tries to receive first, because bytes can be in the kernel that the poller has not
+  /// reported yet.
   private func giveUp(_ read: PieceRead) {
     guard waiter?.read === read else { return }
     receive()
@@ -132,13 +135,13 @@ final class IncomingBody: @unchecked Sendable {
     waiter.continuation.resume(throwing: CancellationError())
   }
 
-  /// Gives a waiting handler what there is; then goes on filling, or pauses.
+  /// Passes available bytes to a waiting handler, then continues or pauses reading.
   private func deliver() {
     handOver()
     updateWaiting()
   }
 
-  /// Gives a waiting handler what there is.
+  /// Passes available bytes, the end, or an error to a waiting handler.
   private func handOver() {
     guard let continuation = waiter?.continuation else { return }
     if let piece = filling, piece.count > 0 {
@@ -168,13 +171,13 @@ final class IncomingBody: @unchecked Sendable {
     guard !isOver else { return }
     if wantsBytes { rate.resume(at: loop.now) } else { rate.pause(at: loop.now) }
     exchange.connection.setReadDeadline(rate.deadline ?? DeadlineTable.none)
-    // Not wanting bytes is not told to the poller before some come: mostly none do.
+    // If no bytes are needed, the poller is updated only when some arrive, which is rare.
     if wantsBytes { exchange.connection.setInterest(reading: true) }
   }
 
   // MARK: The socket's side
 
-  /// Takes what has come.
+  /// Reads available bytes.
   func receive() {
     do throws(HTTPBodyError) {
       try takeInput()
@@ -203,7 +206,7 @@ final class IncomingBody: @unchecked Sendable {
 
   private func takeFromSocket() throws(HTTPBodyError) {
     let buffer = bufferToFill()
-    // A sender that is waited for holds no memory.
+    // An empty buffer is released, so that waiting for a sender holds no memory.
     defer { if buffer.count == 0 { filling = nil } }
     try buffer.fill { (room) throws(HTTPBodyError) in
       let room = UnsafeMutableRawBufferPointer(rebasing: room[..<reader.take(atMost: room.count)])
@@ -216,7 +219,7 @@ final class IncomingBody: @unchecked Sendable {
       }
       guard count > 0 else { throw .disconnected }
       rate.count(count)
-      // Data only ever moves to the front, so the coding is taken off in place.
+      // Decoding never moves data backwards, so it can be done in place.
       let received = UnsafeRawBufferPointer(rebasing: room[..<count])
       let (consumed, produced) = try reader.read(received, into: room)
       if consumed < count { input.append(received[consumed...]) }
@@ -236,7 +239,7 @@ final class IncomingBody: @unchecked Sendable {
     return buffer
   }
 
-  /// The body is broken: the handler learns it when it asks, and no other request can follow on this connection.
+  /// Records an error in the body. The handler gets it with its next read, and the connection can't be reused.
   private func fail(_ error: HTTPBodyError) {
     guard failure == nil else { return }
     failure = error
@@ -248,8 +251,9 @@ final class IncomingBody: @unchecked Sendable {
     deliver()
   }
 
-  /// The request is over.
-  /// - Parameter isAnswered: whether nobody wants any more of the body; else what has come of it is still handed out.
+  /// Ends the body with the exchange.
+  ///
+  /// - Parameter isAnswered: whether the response was sent. Otherwise received bytes are still passed to the handler.
   func end(isAnswered: Bool = true) {
     isOver = true
     if isAnswered { filling = nil }
@@ -258,8 +262,9 @@ final class IncomingBody: @unchecked Sendable {
   }
 }
 
-/// One call of ``IncomingBody/next()``: its task may be cancelled before the loop knows of it, while it waits, or after.
+/// A call of ``IncomingBody/next()``. Its task can be cancelled before the read reaches the loop, while it waits, or
+/// later.
 private final class PieceRead: Sendable {
-  /// Set before the loop is told of the cancellation, so that whichever of the two gets to the loop last ends the read.
+  /// Set before the cancellation is sent to the loop, so that the later one of read and cancellation ends the read.
   let isCancelled = Atomic(false)
 }

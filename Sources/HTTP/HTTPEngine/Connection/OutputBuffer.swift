@@ -1,14 +1,14 @@
-/// A growing block of bytes that is filled, sent and filled again. Not thread-safe: its event loop owns it.
+/// A growing buffer that is filled, sent and reused. Not thread-safe: owned by its event loop.
 final class OutputBuffer {
   private var storage: UnsafeMutableRawBufferPointer
-  /// How many bytes are filled.
+  /// The number of filled bytes.
   private(set) var count = 0
 
   init(capacity: Int = 16 * 1024) { storage = .allocate(byteCount: capacity, alignment: 16) }
 
   deinit { storage.deallocate() }
 
-  /// The filled bytes, valid until the next change.
+  /// The filled bytes. Valid until the next change.
   var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: storage[..<count]) }
 
   func removeAll() { count = 0 }
@@ -39,7 +39,7 @@ final class OutputBuffer {
     count += more.count
   }
 
-  /// Has a name of its own, as a literal would else become a `String`.
+  /// Without the argument label, a literal would become a `String`.
   @inline(__always)
   func append(literal text: StaticString) {
     append(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
@@ -49,7 +49,7 @@ final class OutputBuffer {
 
   func append(_ text: String) { text.withUTF8Bytes { append($0) } }
 
-  /// Appends a number that is not negative, in digits.
+  /// Appends a non-negative number in digits.
   func append(_ number: Int64, radix: UInt64 = 10) {
     var rest = UInt64(clamping: number)
     var digits = (UInt64(0), UInt64(0), UInt64(0))
@@ -72,8 +72,8 @@ final class OutputBuffer {
 }
 
 extension String {
-  /// Like `withUTF8`, but without a copy to make mutable: only a string that isn't stored as UTF-8 needs one, and such
-  /// come from Objective-C alone.
+  /// Like `withUTF8`, but not mutating, so that no copy is necessary. Only strings that are not stored as UTF-8 are
+  /// copied, which are bridged from Objective-C.
   @inline(__always)
   func withUTF8Bytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
     if let result = utf8.withContiguousStorageIfAvailable({ body(UnsafeRawBufferPointer($0)) }) {

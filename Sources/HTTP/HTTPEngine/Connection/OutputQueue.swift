@@ -1,6 +1,6 @@
 import SystemIO
 
-/// What is still to be sent, in order.
+/// The unsent parts of the output, in order.
 struct OutputQueue {
   enum Item {
     case bytes([UInt8], sent: Int)
@@ -12,14 +12,14 @@ struct OutputQueue {
 
   var isEmpty: Bool { next == items.count }
   var first: Item? { isEmpty ? nil : items[next] }
-  /// Whether something follows the first item.
+  /// Whether there are items after the first one.
   var hasMore: Bool { items.count - next > 1 }
 
   mutating func append(_ bytes: [UInt8]) {
     if !bytes.isEmpty { items.append(.bytes(bytes, sent: 0)) }
   }
 
-  /// Puts `bytes` before everything else.
+  /// Inserts `bytes` before all other items.
   mutating func prepend(_ bytes: [UInt8]) { items.insert(.bytes(bytes, sent: 0), at: next) }
 
   mutating func append(_ part: HTTPServerResponse.Part) {
@@ -30,7 +30,7 @@ struct OutputQueue {
     }
   }
 
-  /// Takes note that `count` bytes of the first item went out.
+  /// Removes `count` sent bytes from the first item.
   mutating func advance(_ count: Int) {
     switch first {
     case .bytes(let bytes, let sent) where sent + count < bytes.count:

@@ -1,10 +1,10 @@
-/// Judges whether a sender is too slow, counting only the time for which it is waited for.
+/// Detects a client that sends a body too slowly. Only the time in which the server waits for the client counts.
 ///
-/// A value without a clock: times are milliseconds on the caller's.
+/// Has no clock of its own: times are in milliseconds on the caller's clock.
 struct RateFloor {
   private let bytesPerSecond: Int64
   private let window: UInt64
-  /// How long the current period lasts, and whether its rate counts.
+  /// The length of the current period, and whether it is the grace period, in which the rate is not checked.
   private var period: UInt64
   private var isGrace = true
   private var waited: UInt64 = 0
@@ -17,24 +17,24 @@ struct RateFloor {
     period = limits.bodyGrace.milliseconds
   }
 
-  /// Bytes have come.
+  /// Counts received bytes.
   mutating func count(_ more: Int) { bytes += Int64(more) }
 
-  /// The sender is waited for from `now` on.
+  /// Starts to wait for the client.
   mutating func resume(at now: UInt64) {
     if waitingSince == nil { waitingSince = now }
   }
 
-  /// Nobody waits for the sender any more.
+  /// Stops waiting for the client.
   mutating func pause(at now: UInt64) {
     if let waitingSince { waited += now - waitingSince }
     waitingSince = nil
   }
 
-  /// When to ``isTooSlow(at:)`` next; `nil` while nobody waits.
+  /// When to call ``isTooSlow(at:)`` next; `nil` while not waiting.
   var deadline: UInt64? { waitingSince.map { $0 + period - min(waited, period) } }
 
-  /// Judges the period that ends `now` and begins the next one.
+  /// Checks the period that ends at `now`, and starts the next one.
   mutating func isTooSlow(at now: UInt64) -> Bool {
     pause(at: now)
     defer { resume(at: now) }

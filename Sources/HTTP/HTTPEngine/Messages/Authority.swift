@@ -1,9 +1,9 @@
 import SystemIO
 
-/// Judges `uri-host [":" port]` (RFC 9110 §4.2.3, §7.2), in `Host` as in a target.
+/// Validates `uri-host [":" port]` (RFC 9110 §4.2.3, §7.2) in `Host` and in request targets.
 ///
-/// Narrower than RFC 3986 §3.2.2 allows: a host is never empty, a name has neither escapes nor delimiters nor empty
-/// labels (a dot at its end is fine), and a port has a value that ports can have. User information is refused.
+/// Stricter than RFC 3986 §3.2.2: a host must not be empty; a name has no escapes, delimiters or empty labels (a dot at
+/// its end is allowed); and a port must be a valid port number. User information is rejected.
 enum Authority {
   static func isValid(_ bytes: UnsafeRawBufferPointer) -> Bool {
     guard let hostEnd = bytes.first == UInt8(ascii: "[") ? literalEnd(bytes) : nameEnd(bytes) else {
@@ -12,7 +12,7 @@ enum Authority {
     return hostEnd == bytes.count || isPort(bytes, from: hostEnd)
   }
 
-  /// Where the name or the IPv4 address ends.
+  /// Returns the end of the name or IPv4 address.
   private static func nameEnd(_ bytes: UnsafeRawBufferPointer) -> Int? {
     var index = 0
     var labelStart = 0
@@ -26,7 +26,7 @@ enum Authority {
     return index > 0 ? index : nil
   }
 
-  /// Where `[address]` ends.
+  /// Returns the end of `[address]`.
   private static func literalEnd(_ bytes: UnsafeRawBufferPointer) -> Int? {
     guard let close = bytes.firstIndex(of: UInt8(ascii: "]")) else { return nil }
     let literal = UnsafeRawBufferPointer(rebasing: bytes[1..<close])
@@ -49,7 +49,7 @@ enum Authority {
       }
   }
 
-  /// `":" port`, the port being empty or at most 65535.
+  /// Validates `":" port`. The port can be empty and is at most 65535.
   private static func isPort(_ bytes: UnsafeRawBufferPointer, from colon: Int) -> Bool {
     guard bytes[colon] == .colon, bytes.count - colon <= 6 else { return false }
     var port = 0

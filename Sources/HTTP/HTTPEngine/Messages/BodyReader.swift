@@ -1,14 +1,14 @@
-/// Takes a request's body out of the connection's bytes, within the body's limit; a value without I/O.
+/// Decodes a request's body from the connection's bytes and enforces the body's limit. Performs no I/O.
 struct BodyReader {
   private enum Coding {
-    /// How many bytes are still to come.
+    /// The number of remaining bytes.
     case plain(Int64)
     case chunked(ChunkedDecoder)
   }
 
   private var coding: Coding
   private let limit: Int64
-  /// Bytes of data that have come.
+  /// The number of decoded bytes so far.
   private(set) var received: Int64 = 0
 
   init(_ framing: RequestHead.Framing, limits: HTTPLimits) {
@@ -19,7 +19,7 @@ struct BodyReader {
     }
   }
 
-  /// Whether the whole body has come.
+  /// Whether the whole body was read.
   var isComplete: Bool {
     switch coding {
     case .plain(let remaining): remaining == 0
@@ -27,17 +27,17 @@ struct BodyReader {
     }
   }
 
-  /// The lines behind the last chunk, each with its end.
+  /// The lines after the last chunk, each with its line end.
   var trailerLines: [UInt8] {
     if case .chunked(let decoder) = coding { decoder.trailerLines } else { [] }
   }
 
-  /// How many bytes are still to come; `nil` where only the coding will tell.
+  /// The number of remaining bytes; `nil` if the body is chunked and not complete.
   var remaining: Int64? {
     if case .plain(let remaining) = coding { remaining } else { isComplete ? 0 : nil }
   }
 
-  /// How much is known to be still to come.
+  /// The number of remaining bytes known so far.
   private var announced: Int64 {
     switch coding {
     case .plain(let remaining): remaining
@@ -45,13 +45,13 @@ struct BodyReader {
     }
   }
 
-  /// The most bytes to take from the connection at once, so that none of the next request's are among them where
-  /// that can be known.
+  /// Returns how many bytes to read from the connection at most, so that none of the next request's bytes are read. For
+  /// a chunked body that is unknown.
   func take(atMost room: Int) -> Int {
     if case .plain(let remaining) = coding { Int(min(Int64(room), remaining)) } else { room }
   }
 
-  /// Moves data from `input` to `output`, which may be the same memory.
+  /// Moves data from `input` to `output`, which can be the same memory.
   mutating func read(
     _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
   ) throws(HTTPBodyError) -> (consumed: Int, produced: Int) {
@@ -73,7 +73,7 @@ struct BodyReader {
       coding = .chunked(decoder)
     }
     received += Int64(result.produced)
-    // A chunk that says that it goes past the limit is not waited for.
+    // If a chunk's size exceeds the limit, the error is thrown before the chunk arrives.
     if announced > limit - received { throw .tooLarge(limit: limit) }
     return result
   }

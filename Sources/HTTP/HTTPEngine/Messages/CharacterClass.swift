@@ -1,11 +1,11 @@
-/// Sets of ASCII characters as bit masks: a test is a shift and an and, without a table in memory.
+/// A set of ASCII characters as a bit mask. A membership test needs a shift and an AND, and no table in memory.
 ///
-/// The masks stand here as numbers so that they are constants of the program: a set that is built at the first use
-/// costs a check at every use. The tests spell them out.
+/// The masks are numeric literals, so that they are compile-time constants. A lazily initialized set would cost a check
+/// on every use. The tests spell them out.
 struct CharacterClass: Sendable {
-  /// Bits for the characters 0 to 63.
+  /// Bits of the characters 0 to 63.
   let low: UInt64
-  /// Bits for the characters 64 to 127.
+  /// Bits of the characters 64 to 127.
   let high: UInt64
 
   @inline(__always)
@@ -18,13 +18,14 @@ struct CharacterClass: Sendable {
   static let token = CharacterClass(low: 0x03FF_6CFA_0000_0000, high: 0x57FF_FFFF_C7FF_FFFE)
   /// `pchar` without `%`, and the slash (RFC 3986 §3.3).
   static let path = CharacterClass(low: 0x2FFF_FFD2_0000_0000, high: 0x47FF_FFFE_87FF_FFFF)
-  /// A query: RFC 3986 §3.4, and what browsers leave as it is in one.
+  /// The characters of a query: RFC 3986 §3.4, and those that browsers send there unescaped.
   static let query = CharacterClass(low: 0xAFFF_FFF2_0000_0000, high: 0x7FFF_FFFF_FFFF_FFFF)
-  /// A host's name or IPv4 address: RFC 3986 §3.2.2 without escapes and delimiters, which no real host has.
+  /// The characters of a host name or IPv4 address: RFC 3986 §3.2.2 without escapes and delimiters, which no real host
+  /// has.
   static let host = CharacterClass(low: 0x03FF_6000_0000_0000, high: 0x47FF_FFFE_87FF_FFFE)
-  /// Between the brackets of an IPv6 address.
+  /// The characters between the brackets of an IPv6 address.
   static let ipv6 = CharacterClass(low: 0x07FF_4000_0000_0000, high: 0x0000_007E_0000_007E)
-  /// Names of requests: letters, digits and `- _ . : = + / @ ~`.
+  /// The characters of request ids: letters, digits and `- _ . : = + / @ ~`.
   static let requestID = CharacterClass(low: 0x27FF_E800_0000_0000, high: 0x47FF_FFFE_87FF_FFFF)
   /// `0` to `9`.
   static let digit = CharacterClass(low: 0x03FF_0000_0000_0000, high: 0x0000_0000_0000_0000)
@@ -32,7 +33,7 @@ struct CharacterClass: Sendable {
   static let hexDigit = CharacterClass(low: 0x03FF_0000_0000_0000, high: 0x0000_007E_0000_007E)
 }
 
-/// A byte of a field's value: anything but control characters, with the tab allowed (RFC 9110 §5.5).
+/// Whether a field's value can contain the byte: tabs and all bytes except control characters (RFC 9110 §5.5).
 @inline(__always)
 func isFieldValueByte(_ byte: UInt8) -> Bool { (byte >= 0x20 && byte != 0x7F) || byte == 0x09 }
 
@@ -43,20 +44,20 @@ extension UInt8 {
   static let lineFeed = UInt8(ascii: "\n")
   static let colon = UInt8(ascii: ":")
 
-  /// An ASCII letter in lower case, any other byte as it is.
+  /// The byte as a lower-case letter if it is an ASCII letter; otherwise the byte itself.
   @inline(__always)
   var lowercased: UInt8 { self &- 0x41 < 26 ? self | 0x20 : self }
 }
 
 extension UnsafeRawBufferPointer {
-  /// Whether all of it may stand in a field's value. Eight bytes are looked at at once, and only where one of them is
-  /// a control character each by itself, for it may be a tab.
+  /// Whether all bytes are valid in a field's value. Tests eight bytes at a time. If one of them is a control
+  /// character, tests each byte, because it can be a tab.
   @inline(__always)
   var isFieldValue: Bool {
     guard count >= 8 else { return allSatisfy(isFieldValueByte) }
     var index = 0
     while index < count {
-      // The last eight may be in part those before.
+      // The last eight bytes can overlap with those before.
       let start = index &+ 8 <= count ? index : count &- 8
       if loadUnaligned(fromByteOffset: start, as: UInt64.self).hasControlByte,
         !self[start..<start &+ 8].allSatisfy(isFieldValueByte)
@@ -68,7 +69,7 @@ extension UnsafeRawBufferPointer {
     return true
   }
 
-  /// Where, from `start` on, the first byte stands that is not of `characters`; the end where all are.
+  /// Returns the index of the first byte from `start` that is not in `characters`, or `count` if all are.
   @inline(__always)
   func end(of characters: CharacterClass, from start: Int = 0) -> Int {
     var index = start
@@ -76,7 +77,7 @@ extension UnsafeRawBufferPointer {
     return index
   }
 
-  /// Whether these bytes are `text`.
+  /// Whether the bytes equal `text`.
   @inline(__always)
   func equals(_ text: StaticString) -> Bool {
     guard count == text.utf8CodeUnitCount else { return false }
@@ -84,7 +85,7 @@ extension UnsafeRawBufferPointer {
     return true
   }
 
-  /// Whether these bytes are `lowercase`, ASCII letters compared without their case.
+  /// Whether the bytes equal `lowercase`, ignoring the case of ASCII letters.
   @inline(__always)
   func equalsIgnoringCase(_ lowercase: StaticString) -> Bool {
     guard count == lowercase.utf8CodeUnitCount else { return false }
@@ -95,7 +96,7 @@ extension UnsafeRawBufferPointer {
     return true
   }
 
-  /// Without the spaces and tabs at both ends.
+  /// The bytes without spaces and tabs at both ends.
   @inline(__always)
   var trimmed: UnsafeRawBufferPointer {
     var start = 0
@@ -107,8 +108,9 @@ extension UnsafeRawBufferPointer {
 }
 
 extension UInt64 {
-  /// Whether any of its eight bytes is below 0x20 or is 0x7F. Subtracting borrows into a byte's highest bit just where
-  /// the byte was smaller; a borrow from a byte further down can only be there if that one was.
+  /// Whether any of the eight bytes is below 0x20 or is 0x7F. The subtraction sets a byte's highest bit if the byte is
+  /// smaller than the subtrahend. A borrow from a lower byte occurs only if that byte is smaller, so it causes no false
+  /// result.
   @inline(__always)
   fileprivate var hasControlByte: Bool {
     let highest: UInt64 = 0x8080_8080_8080_8080

@@ -1,9 +1,9 @@
-/// Takes the chunked coding off a body (RFC 9112 §7.1), read strictly.
+/// Decodes the chunked coding of a body (RFC 9112 §7.1) with strict parsing.
 ///
-/// A value without I/O: give it bytes as they come. Chunk extensions are skipped and trailer fields kept apart, never
-/// merged into the head; both count against one limit.
+/// Performs no I/O: the caller passes the bytes as they arrive. Chunk extensions are skipped. Trailer fields are kept
+/// separately and never merged into the head. Both count towards one limit.
 struct ChunkedDecoder: Hashable {
-  /// The coding is broken, or its overhead is past the limit.
+  /// The coding is malformed, or its overhead exceeds the limit.
   struct Malformed: Error {}
 
   private enum State: Hashable {
@@ -14,25 +14,25 @@ struct ChunkedDecoder: Hashable {
   }
 
   private var state = State.sizeStart
-  /// How much of the chunk is still to come.
+  /// The number of remaining bytes of the current chunk.
   private(set) var remaining: Int64 = 0
   private var extensions = ChunkExtensions()
   private var sizeDigits = 0
   private var overhead = 0
-  /// The trailer section's lines as they came, each with its end.
+  /// The received lines of the trailer section, each with its line end.
   private(set) var trailerLines: [UInt8] = []
   private let overheadLimit: Int
 
-  /// - Parameter overheadLimit: the most bytes of extensions and trailer fields.
+  /// - Parameter overheadLimit: the maximum size of extensions and trailer fields, in bytes.
   init(overheadLimit: Int) { self.overheadLimit = overheadLimit }
 
-  /// Whether the last chunk and the trailer section have been read.
+  /// Whether the last chunk and the trailer section were read.
   var isComplete: Bool { state == .done }
 
-  /// Decodes from `input` into `output`, which may be the same memory or begin before it there.
+  /// Decodes `input` into `output`. `output` can be the same memory, or start before `input` in it. Stops at the end of
+  /// the body, of the input, or of the space in `output`.
   ///
-  /// Stops at the end of the body, of the input, or of the room in `output`.
-  /// - Returns: how many bytes of `input` were read, and how many bytes of data were written.
+  /// - Returns: the number of bytes consumed from `input`, and the number of data bytes written to `output`.
   mutating func decode(
     _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
   ) throws(Malformed) -> (consumed: Int, produced: Int) {
@@ -136,7 +136,7 @@ struct ChunkedDecoder: Hashable {
     case 0x61...0x66: value = byte - 0x61 + 10
     default: throw Malformed()
     }
-    // Sixteen digits are all that a 64-bit size has, with or without zeros in front.
+    // A 64-bit size has at most 16 digits. Leading zeros count, too.
     sizeDigits += 1
     guard sizeDigits <= 16, remaining <= Int64.max >> 4 else { throw Malformed() }
     remaining = remaining << 4 | Int64(value)
@@ -149,5 +149,49 @@ struct ChunkedDecoder: Hashable {
 
   private func expect(_ expected: UInt8, _ byte: UInt8) throws(Malformed) {
     guard byte == expected else { throw Malformed() }
+  }
+}
+
+/// Validates chunk extensions: the text from the first `;` after a chunk's size to the end of the line (RFC 9112
+/// §7.1.1). Each has a name and optionally a token or quoted string. The server ignores them, but they must not contain
+/// anything that another parser could interpret as a line end.
+struct ChunkExtensions: Hashable {
+  private enum State: Hashable {
+    /// A name must follow.
+    case nameStart
+    case name, nameEnd
+    case valueStart
+    case value, quoted, escape, quotedEnd, valueEnd
+  }
+
+  private var state = State.nameStart
+
+  /// Whether the line can end here.
+  var mayEnd: Bool { state == .name || state == .value || state == .quotedEnd }
+
+  /// Parses the next byte after the first `;`.
+  ///
+  /// - Returns: `false` if the extensions are malformed.
+  mutating func read(_ byte: UInt8) -> Bool {
+    let isToken = CharacterClass.token.contains(byte)
+    // “Bad” white space, which recipients must parse although senders must not generate it.
+    let isBlank = byte == .space || byte == .tab
+    let next: State? =
+      switch state {
+      case .nameStart: isToken ? .name : isBlank ? .nameStart : nil
+      case .name where isToken: .name
+      case .name, .nameEnd:
+        byte == UInt8(ascii: "=")
+          ? .valueStart : byte == UInt8(ascii: ";") ? .nameStart : isBlank ? .nameEnd : nil
+      case .valueStart: isToken ? .value : byte == UInt8(ascii: "\"") ? .quoted : isBlank ? .valueStart : nil
+      case .value where isToken: .value
+      case .value, .quotedEnd, .valueEnd: byte == UInt8(ascii: ";") ? .nameStart : isBlank ? .valueEnd : nil
+      case .quoted where byte == UInt8(ascii: "\""): .quotedEnd
+      case .quoted where byte == UInt8(ascii: "\\"): .escape
+      case .quoted, .escape: isFieldValueByte(byte) ? .quoted : nil
+      }
+    guard let next else { return false }
+    state = next
+    return true
   }
 }

@@ -1,7 +1,8 @@
-/// Judges field lines one by one (RFC 9112 §5) and keeps what decides about the connection and the body.
+/// Validates field lines one by one (RFC 9112 §5), and stores the values that determine how the connection and the body
+/// are handled.
 ///
-/// Whatever two readers could understand in two ways is refused, also where a rule would say who is right: a sender
-/// that is in order has no need of it, and who has is up to something (RFC 9112 §11.2).
+/// Rejects everything that two parsers could interpret differently, even if a rule resolves the ambiguity: correct
+/// senders never produce it, but request smuggling depends on it (RFC 9112 §11.2).
 struct FieldFacts {
   private(set) var host: RequestHead.Span?
   private(set) var requestID: RequestHead.Span?
@@ -13,15 +14,16 @@ struct FieldFacts {
   private var contentLength: Int64?
   private var transferCodings: TransferCodings?
 
-  /// The codings that all lines of `Transfer-Encoding` list, in their order (RFC 9110 §5.3).
+  /// The codings listed by all `Transfer-Encoding` lines, in order (RFC 9110 §5.3).
   private struct TransferCodings {
     var count = 0
     var endsWithChunked = false
   }
 
-  /// Judges one line: `field-name ":" OWS field-value OWS`, without white space before the colon and not folded
-  /// (§5.1, §5.2), its value without control characters but tabs (RFC 9110 §5.5).
-  /// - Parameter offset: where the line begins, counted from the head's first byte.
+  /// Validates a line: `field-name ":" OWS field-value OWS`, without white space before the colon and not folded (§5.1,
+  /// §5.2). The value has no control characters except tabs (RFC 9110 §5.5).
+  ///
+  /// - Parameter offset: the line's offset from the head's first byte.
   mutating func read(_ line: UnsafeRawBufferPointer, at offset: Int) throws(Refusal) {
     let nameEnd = line.end(of: .token)
     guard nameEnd > 0, nameEnd < line.count, line[nameEnd] == .colon else {
@@ -29,11 +31,11 @@ struct FieldFacts {
     }
     let name = UnsafeRawBufferPointer(rebasing: line[..<nameEnd])
     let value = UnsafeRawBufferPointer(rebasing: line[(nameEnd + 1)...])
-    guard value.isFieldValue else { throw .malformed("A field's value holds a control character.") }
+    guard value.isFieldValue else { throw .malformed("A field's value contains a control character.") }
     switch nameEnd {
     case 4 where name.equalsIgnoringCase("host"):
       let trimmed = value.trimmed
-      guard host == nil else { throw .malformed("The field Host stands twice.") }
+      guard host == nil else { throw .malformed("The field Host occurs twice.") }
       guard Authority.isValid(trimmed) else { throw .malformed("The field Host is malformed.") }
       let start = offset + nameEnd + 1 + Self.distance(from: value, to: trimmed)
       host = .init(start, start + trimmed.count)
@@ -56,32 +58,34 @@ struct FieldFacts {
     }
   }
 
-  /// How the body is framed (§6.3).
-  /// - Parameter isCurrent: whether the request is of HTTP/1.1.
+  /// Returns how the body is framed (§6.3).
+  ///
+  /// - Parameter isCurrent: whether the request's version is HTTP/1.1.
   func framing(isCurrent: Bool) throws(Refusal) -> RequestHead.Framing {
     guard let transferCodings else { return .length(contentLength ?? 0) }
     if contentLength != nil {
       throw .malformed("Content-Length and Transfer-Encoding exclude each other.")
     }
-    // Somebody on the way may not have understood it (§6.1).
+    // A proxy in between may have ignored the field (§6.1).
     if !isCurrent { throw .malformed("HTTP/1.0 has no Transfer-Encoding.") }
-    // Only a list that ends with chunked tells where the body ends (§6.3).
+    // The end of the body is known only if `chunked` is the last coding (§6.3).
     guard transferCodings.endsWithChunked else { throw Self.malformedTransferEncoding }
-    // Any other coding is understood, though not supported (§6.1).
+    // Other codings are known, but not supported (§6.1).
     if transferCodings.count > 1 {
-      throw .notImplemented("The only transfer coding that the server knows is chunked.")
+      throw .notImplemented("The server supports only the transfer coding chunked.")
     }
     return .chunked
   }
 
-  /// `Content-Length = 1*DIGIT` (RFC 9110 §8.6), once; a list of equal numbers, which could be taken, is not.
+  /// Parses `Content-Length = 1*DIGIT` (RFC 9110 §8.6), which must occur once. The RFC permits accepting a list of
+  /// equal numbers; this parser rejects it.
   private mutating func readContentLength(_ value: UnsafeRawBufferPointer) throws(Refusal) {
-    guard contentLength == nil else { throw .malformed("The field Content-Length stands twice.") }
+    guard contentLength == nil else { throw .malformed("The field Content-Length occurs twice.") }
     guard !value.isEmpty else { throw .malformed("The field Content-Length is empty.") }
     var length: Int64 = 0
     for byte in value {
       guard CharacterClass.digit.contains(byte) else {
-        throw .malformed("The field Content-Length holds something else than digits.")
+        throw .malformed("The field Content-Length contains other characters than digits.")
       }
       let (tens, overflow) = length.multipliedReportingOverflow(by: 10)
       let (sum, carry) = tens.addingReportingOverflow(Int64(byte - 0x30))
@@ -91,7 +95,8 @@ struct FieldFacts {
     contentLength = length
   }
 
-  /// A name for the request, once, of characters that mean nothing in logs, JSON and URLs; others go unheard.
+  /// Reads the request's id. It must occur once, and consist of characters without special meaning in logs, JSON and
+  /// URLs. Other values are ignored.
   private mutating func readRequestID(
     _ value: UnsafeRawBufferPointer, in line: UnsafeRawBufferPointer, at offset: Int
   ) {
@@ -104,7 +109,7 @@ struct FieldFacts {
     requestID = .init(start, start + value.count)
   }
 
-  /// One line of the list: tokens, of which `chunked` is the last and stands once (§6.1).
+  /// Parses one line of the list. It consists of tokens; `chunked` can occur only once, as the last one (§6.1).
   private mutating func readTransferEncoding(_ value: UnsafeRawBufferPointer) throws(Refusal) {
     if transferCodings == nil, value.equalsIgnoringCase("chunked") {
       transferCodings = TransferCodings(count: 1, endsWithChunked: true)
@@ -128,7 +133,8 @@ struct FieldFacts {
     !bytes.isEmpty && bytes.end(of: .token) == bytes.count
   }
 
-  /// Options in any case (RFC 9110 §7.6.1); those that are not about this connection's end say nothing to a server.
+  /// Parses the connection options in any case (RFC 9110 §7.6.1). Only the options about closing the connection matter
+  /// to a server.
   private mutating func readConnection(_ value: UnsafeRawBufferPointer) {
     var start = 0
     while start < value.count {
@@ -143,10 +149,10 @@ struct FieldFacts {
 
   private static func badName(_ line: UnsafeRawBufferPointer, at index: Int) -> Refusal {
     if index == 0, line[0] == .space || line[0] == .tab {
-      return .malformed("A line begins with white space: folded fields are obsolete.")
+      return .malformed("A line starts with white space: folded fields are obsolete.")
     }
     if index < line.count, line[index] == .space || line[index] == .tab {
-      return .malformed("White space stands before a field's colon.")
+      return .malformed("There is white space before a field's colon.")
     }
     return .malformed("A field's name is malformed.")
   }

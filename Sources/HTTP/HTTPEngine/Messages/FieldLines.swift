@@ -1,15 +1,15 @@
 import HTTPTypes
 
-/// Which field lines are not for handlers: a set of names. Comparing a line's bytes with the few of the same length takes
-/// less than making a name of them.
+/// A set of field names that are hidden from handlers. Comparing a line's bytes with the few names of the same length
+/// is faster than creating a field name from them.
 struct FieldLines: Sendable {
-  /// What one hop says to the next (RFC 9110 §7.6.1), and the name of the host, which is the authority.
+  /// Fields for a single connection (RFC 9110 §7.6.1), and `Host`, whose value is the authority.
   static let ofConnection = FieldLines([
     "host", "connection", "keep-alive", "proxy-connection", "transfer-encoding", "te", "upgrade",
   ])
 
-  /// What has no business behind a body (RFC 9110 §6.5.1): framing, routing, credentials, conditions, and whatever says
-  /// how the content is to be read, which is over by then.
+  /// Fields that are not valid in trailers (RFC 9110 §6.5.1): framing, routing, credentials, conditions, and how to
+  /// process the content, which must be known before it.
   static let neverTrailers = FieldLines(
     ofConnection.names.joined() + [
       "trailer", "content-length", "content-encoding", "content-type", "content-range", "authorization",
@@ -18,7 +18,7 @@ struct FieldLines: Sendable {
       "x-request-id", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-http-method-override",
     ])
 
-  /// In lower case, by their lengths.
+  /// The names in lower case, indexed by their length.
   private let names: [[String]]
 
   private init(_ texts: [String]) {
@@ -30,7 +30,7 @@ struct FieldLines: Sendable {
     self.names = names
   }
 
-  /// Whether `name` is one of them, in any case.
+  /// Whether the set contains `name`, in any case.
   func contains(_ name: UnsafeRawBufferPointer) -> Bool {
     guard name.count < names.count else { return false }
     return names[name.count].contains { $0.utf8.elementsEqual(name.lazy.map(\.lowercased)) }
@@ -38,8 +38,8 @@ struct FieldLines: Sendable {
 }
 
 extension HTTPFields {
-  /// The fields of `lines`, each of which is known to hold a token, a colon and a value and to end with CR LF, up to the
-  /// first that is empty; without those called one of `names`.
+  /// Creates fields from `lines`, up to the first empty line. Skips fields named in `names`. The lines must be
+  /// validated: each consists of a token, a colon and a value, and ends with CR LF.
   init(judgedLines lines: ArraySlice<UInt8>, without names: FieldLines) {
     self.init()
     lines.withUnsafeBytes { bytes in
@@ -49,7 +49,7 @@ extension HTTPFields {
         let name = UnsafeRawBufferPointer(rebasing: line[..<line.end(of: .token)])
         if !names.contains(name), let fieldName = HTTPField.Name(String(decoding: name, as: UTF8.self)) {
           let value = UnsafeRawBufferPointer(rebasing: line[(name.count + 1)...]).trimmed
-          // A string is quickly made of what needs no judging. Bytes that are no UTF-8 stay as they are.
+          // Creating a string is faster for ASCII. Bytes that are not UTF-8 are preserved.
           append(
             value.allSatisfy { $0 < 0x80 }
               ? HTTPField(name: fieldName, value: String(decoding: value, as: UTF8.self))

@@ -2,19 +2,19 @@ import HTTPTypes
 import Synchronization
 import SystemIO
 
-/// A head as it came over the wire: one copy of its bytes, read again where a handler asks for a part.
+/// A received head: one copy of its bytes, which are parsed again when a handler accesses a part.
 final class ReceivedHead: Sendable {
   private let bytes: [UInt8]
   private let facts: RequestHead
   /// The other end of the connection.
   let peer: SocketAddress
-  /// Unlike that of other requests.
+  /// A number that identifies the request.
   let number: UInt64
   private let fields = Mutex<HTTPFields?>(nil)
-  /// What the handler has to say of the request.
+  /// The value that the handler attached to the request.
   let note = Mutex<(any AnyObject & Sendable)?>(nil)
 
-  /// - Parameter bytes: the head and nothing else, as `facts` describes it.
+  /// - Parameter bytes: exactly the head that `facts` describes.
   init(_ bytes: UnsafeRawBufferPointer, facts: RequestHead, peer: SocketAddress, number: UInt64) {
     self.bytes = Array(bytes)
     self.facts = facts
@@ -29,7 +29,7 @@ final class ReceivedHead: Sendable {
       if name.equals("POST") { return .post }
       if name.equals("HEAD") { return .head }
       if name.equals("PUT") { return .put }
-      // The parser lets only tokens through, and every token is a method.
+      // The parser accepts only tokens, and every token is a valid method.
       return HTTPRequest.Method(String(decoding: name, as: UTF8.self)) ?? .get
     }
   }
@@ -43,13 +43,13 @@ final class ReceivedHead: Sendable {
 
   var authority: String { text(facts.authority) }
 
-  /// What the client calls the request, or else a name of the server's making.
+  /// The client's id for the request, or one that the server created.
   var id: String { facts.requestID.map(text) ?? Self.text(ofNumber: number) }
 
   /// The head's length in bytes.
   var length: Int { bytes.count }
 
-  /// Twelve characters out of 32, which fit into a `String` without an allocation.
+  /// Returns twelve characters of an alphabet of 32. They fit into a `String` without an allocation.
   static func text(ofNumber number: UInt64) -> String {
     let alphabet: StaticString = "0123456789abcdefghjkmnpqrstvwxyz"
     return String(unsafeUninitializedCapacity: 12) { buffer in

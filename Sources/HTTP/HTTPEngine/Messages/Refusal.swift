@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// Why the engine itself answers a request, before or instead of a handler.
+/// The reason for an error response that the engine sends itself, before or instead of calling a handler.
 enum Refusal: Error, Hashable {
   case malformed(StaticReason)
   case targetTooLong
@@ -9,7 +9,7 @@ enum Refusal: Error, Hashable {
   case bodyTooSlow
   case bodyTooLarge(limit: Int64)
   case unsupportedVersion
-  /// `CONNECT`, whose target is an authority: nothing here answers any method there (RFC 9110 §9.3.6).
+  /// `CONNECT`. Its target is an authority, for which this server supports no method (RFC 9110 §9.3.6).
   case noProxy
   case notImplemented(StaticReason)
   case expectationFailed
@@ -17,7 +17,7 @@ enum Refusal: Error, Hashable {
   case tooManyConnections
   case tooManyRequests
 
-  /// A sentence that is known when the program is built: nothing that a client sent gets into an answer.
+  /// A sentence that is known at compile time, so that no data of a client gets into a response.
   struct StaticReason: Hashable, ExpressibleByStringLiteral, Sendable {
     let text: String
     init(stringLiteral text: String) { self.text = text }
@@ -25,7 +25,7 @@ enum Refusal: Error, Hashable {
 
   static let brokenCoding = Refusal.malformed("The chunked coding of the body is broken.")
 
-  /// What the client is told. `about:blank` says that the status tells the whole story (RFC 9457 §4.2.1).
+  /// The response's content. `about:blank` means that the problem is described by the status alone (RFC 9457 §4.2.1).
   var problem: HTTPProblem {
     var fields = HTTPFields()
     let status: HTTPResponse.Status
@@ -36,27 +36,27 @@ enum Refusal: Error, Hashable {
       (status, detail) = (.uriTooLong, "The request line is longer than the server allows.")
     case .headTooLarge:
       (status, detail) = (
-        .requestHeaderFieldsTooLarge, "The request's fields are more than the server allows."
+        .requestHeaderFieldsTooLarge, "The request's head is larger than the server allows."
       )
     case .headTooSlow: (status, detail) = (.requestTimeout, "The request's head did not arrive in time.")
     case .bodyTooSlow: (status, detail) = (.requestTimeout, "The request's body arrives too slowly.")
     case .bodyTooLarge(let limit):
       (status, detail) = (.contentTooLarge, "The body is larger than the limit of \(limit) bytes.")
     case .unsupportedVersion:
-      (status, detail) = (.httpVersionNotSupported, "The server speaks HTTP/1.1 and HTTP/1.0.")
+      (status, detail) = (.httpVersionNotSupported, "The server supports HTTP/1.1 and HTTP/1.0.")
     case .noProxy:
-      (status, detail) = (.methodNotAllowed, "The server is no proxy: it does not answer CONNECT.")
+      (status, detail) = (.methodNotAllowed, "The server is not a proxy and does not support CONNECT.")
       fields[.allow] = ""
     case .notImplemented(let reason): (status, detail) = (.notImplemented, reason.text)
     case .expectationFailed:
-      (status, detail) = (.expectationFailed, "The only expectation that the server knows is 100-continue.")
+      (status, detail) = (.expectationFailed, "The server supports only the expectation 100-continue.")
     case .internalError:
-      (status, detail) = (.internalServerError, "The server failed; its log names this request.")
+      (status, detail) = (.internalServerError, "The server failed. Its log names this request's id.")
     case .tooManyConnections:
-      (status, detail) = (.serviceUnavailable, "The server has as many connections as it can take.")
+      (status, detail) = (.serviceUnavailable, "The server has reached its maximum number of connections.")
       fields[.retryAfter] = "1"
     case .tooManyRequests:
-      (status, detail) = (.serviceUnavailable, "The client has as many requests running as it may.")
+      (status, detail) = (.serviceUnavailable, "The client has too many concurrent requests.")
       fields[.retryAfter] = "1"
     }
     return HTTPProblem(

@@ -1,12 +1,12 @@
-/// What a parser learnt of a request's head: where its parts lie in the bytes, and how the body is framed.
+/// The parsed head of a request: the positions of its parts in the bytes, and how the body is framed.
 struct RequestHead: Hashable {
-  /// How the body's end is found (RFC 9112 §6.3).
+  /// How the end of the body is determined (RFC 9112 §6.3).
   enum Framing: Hashable {
     case length(Int64)
     case chunked
   }
 
-  /// Where a part lies; counted from the head's first byte.
+  /// The position of a part, relative to the head's first byte.
   struct Span: Hashable {
     var start: Int32 = 0
     var end: Int32 = 0
@@ -22,23 +22,23 @@ struct RequestHead: Hashable {
     var isEmpty: Bool { start == end }
   }
 
-  /// Bytes up to and with the empty line.
+  /// The number of bytes, including the empty line.
   var length = 0
   var method = Span()
-  /// The path; empty for an absolute form without one.
+  /// The path. Empty for an absolute form without a path.
   var path = Span()
-  /// What follows the first `?`.
+  /// The text after the first `?`.
   var query: Span?
   var authority = Span()
-  /// The first field line.
+  /// The offset of the first field line.
   var fieldsStart = 0
   /// 0 or 1.
   var minorVersion = 1
   var keepsAlive = true
   var framing = Framing.length(0)
   var expectsContinue = false
-  /// The value of `X-Request-Id`, where it stands once and names a request well.
+  /// The value of `X-Request-Id`, if it occurs once and is a valid id.
   var requestID: Span?
-  /// `Expect` holds something else than `100-continue` (RFC 9110 §10.1.1).
+  /// Whether `Expect` has another value than `100-continue` (RFC 9110 §10.1.1).
   var hasUnknownExpectation = false
 }

@@ -1,21 +1,21 @@
-/// A request's first line (RFC 9112 §3): a method, a target and a version, with one space between them.
+/// The first line of a request (RFC 9112 §3): a method, a target and a version, separated by single spaces.
 struct RequestLine {
   var method = RequestHead.Span()
   var path = RequestHead.Span()
   var query: RequestHead.Span?
-  /// The authority of an absolute form, which replaces `Host` (RFC 9112 §3.2.2).
+  /// The authority of an absolute form, which takes precedence over `Host` (RFC 9112 §3.2.2).
   var authority: RequestHead.Span?
   var minorVersion = 1
 
-  /// - Parameter offset: where the line begins, counted from the head's first byte.
+  /// - Parameter offset: the line's offset from the head's first byte.
   init(_ line: UnsafeRawBufferPointer, at offset: Int) throws(Refusal) {
     let methodEnd = line.end(of: .token)
     guard methodEnd > 0, methodEnd < line.count, line[methodEnd] == .space else {
-      throw .malformed("The request line does not begin with a method and a space.")
+      throw .malformed("The request line does not start with a method and a space.")
     }
     method = .init(offset, offset + methodEnd)
 
-    // The version has eight bytes: what stands between it and the method, but for a space each, is the target.
+    // The version has eight bytes. The target is between method and version, separated by one space each.
     let target = methodEnd + 1..<max(methodEnd + 1, line.count - 9)
     guard !target.isEmpty, line[target.upperBound] == .space else { throw .malformed(Self.noVersion) }
     minorVersion = try Self.minorVersion(UnsafeRawBufferPointer(rebasing: line[(target.upperBound + 1)...]))
@@ -25,8 +25,8 @@ struct RequestLine {
   private static let noVersion: Refusal.StaticReason =
     "The request line does not end with a space and a version."
 
-  /// `"HTTP/" DIGIT "." DIGIT`, in this case (RFC 9112 §2.3). Any minor version is answered like the highest known
-  /// (RFC 9110 §6.2).
+  /// Parses `"HTTP/" DIGIT "." DIGIT`, case-sensitively (RFC 9112 §2.3). Higher minor versions are treated as the
+  /// highest known one (RFC 9110 §6.2).
   private static func minorVersion(_ version: UnsafeRawBufferPointer) throws(Refusal) -> Int {
     guard UnsafeRawBufferPointer(rebasing: version[..<5]).equals("HTTP/"),
       CharacterClass.digit.contains(version[5]), version[6] == UInt8(ascii: "."),
@@ -36,7 +36,7 @@ struct RequestLine {
     return version[7] == UInt8(ascii: "0") ? 0 : 1
   }
 
-  /// One of the forms of RFC 9112 §3.2; only the first is usual.
+  /// Parses one of the forms of RFC 9112 §3.2. Only the first is common.
   private mutating func readTarget(
     _ line: UnsafeRawBufferPointer, _ range: Range<Int>, method: UnsafeRawBufferPointer, at offset: Int
   ) throws(Refusal) {
@@ -46,7 +46,7 @@ struct RequestLine {
       try readPath(line, range, at: offset)
     case UInt8(ascii: "*"):
       guard range.count == 1, method.equals("OPTIONS") else {
-        throw .malformed("Only OPTIONS may ask for an asterisk.")
+        throw .malformed("Only OPTIONS can have the target *.")
       }
       path = .init(offset + range.lowerBound, offset + range.upperBound)
     default:
@@ -54,7 +54,7 @@ struct RequestLine {
     }
   }
 
-  /// `http://authority/path?query` (RFC 9112 §3.2.2).
+  /// Parses `http://authority/path?query` (RFC 9112 §3.2.2).
   private mutating func readAbsolute(
     _ line: UnsafeRawBufferPointer, _ range: Range<Int>, at offset: Int
   ) throws(Refusal) {
@@ -76,8 +76,8 @@ struct RequestLine {
     try readPath(line, end..<range.upperBound, at: offset)
   }
 
-  /// `absolute-path [ "?" query ]`: no fragment, nothing that is not ASCII, and escapes that are whole. What they stand
-  /// for is for whoever decodes them, once.
+  /// Parses `absolute-path [ "?" query ]`: no fragment, only ASCII, and complete escapes. Escapes are not decoded here,
+  /// because they must be decoded exactly once.
   private mutating func readPath(
     _ line: UnsafeRawBufferPointer, _ range: Range<Int>, at offset: Int
   ) throws(Refusal) {
@@ -92,10 +92,10 @@ struct RequestLine {
     path = .init(offset + range.lowerBound, offset + end)
     if end == target.count { return }
     guard target[end] == UInt8(ascii: "?") else {
-      throw .malformed("The request target holds a character that a path may not.")
+      throw .malformed("The path of the request target contains an invalid character.")
     }
     guard target.end(of: .query, from: end + 1) == target.count else {
-      throw .malformed("The request target holds a character that a query may not.")
+      throw .malformed("The query of the request target contains an invalid character.")
     }
     query = .init(offset + end + 1, offset + target.count)
   }

@@ -4,13 +4,14 @@
   import Glibc
 #endif
 
-/// Finds and judges a request's head in the bytes that have come so far (RFC 9112 §2.2, read strictly).
+/// Parses a request's head from the bytes received so far (RFC 9112 §2.2) with strict validation.
 ///
-/// A value without I/O: give it all bytes since the head's beginning, again with more behind them while it answers
-/// ``Outcome/incomplete``. It remembers what it has judged, so no byte is looked at twice. Nothing is copied.
+/// Performs no I/O: the caller passes all bytes since the start of the head, and calls again with more bytes as long as
+/// the result is ``Outcome/incomplete``. The parser stores its progress, so it processes no byte twice, and copies
+/// nothing.
 ///
-/// Here the head is cut into lines and its size is bounded; ``RequestLine`` judges the first line, ``FieldFacts`` the
-/// others, each by itself, and what they say together at the end.
+/// This type splits the head into lines and enforces its size limits. ``RequestLine`` validates the first line,
+/// ``FieldFacts`` each of the other lines, and then their combination.
 struct RequestParser {
   enum Outcome: Hashable {
     case incomplete
@@ -27,9 +28,9 @@ struct RequestParser {
   private var fields = FieldFacts()
   private var fieldsSeen = 0
   private var hasRequestLine = false
-  /// The authority of a target in absolute form.
+  /// The authority, if the target is in absolute form.
   private var targetAuthority: RequestHead.Span?
-  /// Where the line that is looked for begins, and how far it was searched for its end.
+  /// The start of the line to find, and the offset up to which its end was searched.
   private var lineStart = 0
   private var searched = 0
 
@@ -59,8 +60,9 @@ struct RequestParser {
     }
   }
 
-  /// Where the next line is, without its end; `nil` until it has come. Only CR LF ends a line (§2.2): a line feed
-  /// alone is refused here, a carriage return alone by whoever judges the line, as no line may hold one.
+  /// Returns the range of the next line without its end, or `nil` if its end was not received yet. Only CR LF ends a
+  /// line (§2.2). A single line feed is rejected here. A single carriage return is rejected when the line is validated,
+  /// because no line can contain one.
   @inline(__always)
   private mutating func nextLine(in bytes: UnsafeRawBufferPointer) throws(Refusal) -> Range<Int>? {
     guard searched < bytes.count, let base = bytes.baseAddress,
@@ -80,7 +82,7 @@ struct RequestParser {
   }
 
   private mutating func readFirstLine(_ line: UnsafeRawBufferPointer, at start: Int) throws(Refusal) {
-    // One empty line before a request is passed over (§2.2).
+    // One empty line before a request is ignored (§2.2).
     if line.isEmpty, start == 0 { return }
     if line.count > requestLineBytes { throw .targetTooLong }
     if lineStart > headBytes { throw .headTooLarge }
@@ -100,30 +102,30 @@ struct RequestParser {
     try fields.read(line, at: start)
   }
 
-  /// Bounds what is kept of a line that has not ended, and refuses what can't become a request at its first byte.
+  /// Enforces the limits for a line that has not ended, and rejects a first byte that can't start a request.
   private func checkUnfinished(_ bytes: UnsafeRawBufferPointer) throws(Refusal) {
     if !hasRequestLine, bytes.count - lineStart >= requestLineBytes + 2 { throw .targetTooLong }
     if bytes.count >= headBytes { throw .headTooLarge }
     guard !hasRequestLine, bytes.count > lineStart else { return }
     let first = bytes[lineStart]
-    // A carriage return may be the beginning of the empty line.
+    // A carriage return can be the start of the empty line.
     guard CharacterClass.token.contains(first) || first == .carriageReturn else {
-      throw .malformed("The request line does not begin with a method.")
+      throw .malformed("The request line does not start with a method.")
     }
   }
 
-  /// What the lines say together.
+  /// Validates the combination of all lines and returns the head.
   private mutating func finish() throws(Refusal) -> RequestHead {
     if lineStart > headBytes { throw .headTooLarge }
     let isCurrent = head.minorVersion > 0
-    // Host has to be there even where the target's authority replaces it (§3.2, §3.2.2).
+    // Host is required even if the target's authority takes precedence (§3.2, §3.2.2).
     if isCurrent, fields.host == nil { throw .malformed("The field Host is missing.") }
     head.length = lineStart
     head.framing = try fields.framing(isCurrent: isCurrent)
     head.authority = targetAuthority ?? fields.host ?? RequestHead.Span()
     if let id = fields.requestID, id.range.count <= requestIDBytes { head.requestID = id }
     head.keepsAlive = !fields.saysClose && (isCurrent || fields.saysKeepAlive)
-    // An old client can't have meant what its version doesn't have (RFC 9110 §10.1.1).
+    // An HTTP/1.0 client can't mean a feature that its version does not have (RFC 9110 §10.1.1).
     head.expectsContinue = fields.expectsContinue && isCurrent
     head.hasUnknownExpectation = fields.hasUnknownExpectation && isCurrent
     return head

@@ -1,24 +1,24 @@
 import HTTPTypes
 
-/// How a response goes over the wire: decided here, obeyed by the connection; a value without I/O.
+/// Determines how a response is sent: the framing, and whether the connection closes. Performs no I/O.
 struct ResponseHead {
   enum Framing: Hashable {
-    /// No body and no length: 204, 304, and a stream's answer to `HEAD`.
+    /// No body and no length: 204, 304, and the response to `HEAD` if the body is a stream.
     case none
     case length(Int64)
     case chunked
-    /// The connection's end is the body's (an HTTP/1.0 client and a length that isn't known).
+    /// The end of the connection is the end of the body: for an HTTP/1.0 client if the length is unknown.
     case untilClose
   }
 
-  /// A field or the status is one that may not be sent.
+  /// The status or a field is not allowed in a response.
   struct Unlawful: Error {}
 
   let framing: Framing
   /// Whether a body follows.
   let sendsBody: Bool
-  /// Whether the connection ends with this response. That a field of the response's says so is known once the head
-  /// is written.
+  /// Whether the connection closes after this response. A `Connection` field of the response is taken into account when
+  /// the head is written.
   private(set) var closes: Bool
   private let minorVersion: Int
 
@@ -33,15 +33,16 @@ struct ResponseHead {
     closes = !keepsAlive || framing == .untilClose
   }
 
-  /// A handler that knows the length without having the body may say so in the answer to `HEAD`.
+  /// In a response to `HEAD`, a handler can state the length without having the body.
   private static func length(ofHEAD response: borrowing HTTPServerResponse) -> Int64? {
     guard case .empty = response.body, let text = response.headerFields[.contentLength] else { return nil }
     return Int64(text).flatMap { $0 >= 0 ? $0 : nil }
   }
 
-  /// Writes the head of the `response` that it was decided for. What stands in `buffer` after a failure is not to be
-  /// sent.
-  /// - Parameter date: the whole `Date` field with its line end.
+  /// Writes the head of `response`, which must be the one passed to the initializer. If it throws, the contents of
+  /// `buffer` must not be sent.
+  ///
+  /// - Parameter date: the complete `Date` field with its line end.
   mutating func write(
     _ response: HTTPServerResponse, into buffer: OutputBuffer, date: [UInt8], serverName: String?
   ) throws(Unlawful) {
@@ -81,8 +82,8 @@ struct ResponseHead {
     buffer.append(literal: "\r\n")
   }
 
-  /// Writes an interim answer: a status and fields, and never a body. What stands in `buffer` after a failure is not to
-  /// be sent. `100 (Continue)` and `101 (Switching Protocols)` are not for handlers to say.
+  /// Writes an interim response, which consists of a status and fields, without a body. If it throws, the contents of
+  /// `buffer` must not be sent. Handlers can't send `100 (Continue)` and `101 (Switching Protocols)`.
   static func writeInterim(
     _ status: HTTPResponse.Status, _ fields: HTTPFields, into buffer: OutputBuffer
   ) throws(Unlawful) {
@@ -101,7 +102,7 @@ struct ResponseHead {
   }
 
   private static func write(_ field: HTTPField, into buffer: OutputBuffer) throws(Unlawful) {
-    // Its name is a token, or it would be none.
+    // A field name is always a valid token.
     buffer.append(field.name.rawName)
     buffer.append(literal: ": ")
     guard field.withUnsafeBytesOfValue({ buffer.append(checked: UnsafeRawBufferPointer($0)) }) else {
@@ -110,7 +111,7 @@ struct ResponseHead {
     buffer.append(literal: "\r\n")
   }
 
-  /// Fields that are the server's to write.
+  /// Whether only the server sets this field.
   private static func isOurs(_ name: HTTPField.Name) -> Bool {
     switch name.canonicalName.utf8.count {
     case 4: name == .date
@@ -124,7 +125,7 @@ struct ResponseHead {
 }
 
 extension OutputBuffer {
-  /// Nothing that could end a line gets through, whatever made it.
+  /// Throws if the text contains a character that could end the line.
   fileprivate func append(checked text: String) throws(ResponseHead.Unlawful) {
     guard text.withUTF8Bytes({ append(checked: $0) }) else { throw ResponseHead.Unlawful() }
   }
@@ -137,15 +138,15 @@ extension OutputBuffer {
 }
 
 extension HTTPServerResponse {
-  /// Whether the status rules a body out, and a length too (RFC 9110 §8.6).
+  /// Whether the status forbids a body and a length (RFC 9110 §8.6).
   fileprivate var isBodiless: Bool { status.code == 204 || status.code == 304 }
 
-  /// Whether the body is sent to a client that asked with `method`.
+  /// Whether a response to `method` has a body.
   func hasBody(inAnswerTo method: HTTPRequest.Method) -> Bool { method != .head && !isBodiless }
 }
 
 extension HTTPServerResponse.Body {
-  /// The bytes in all; `nil` for a stream.
+  /// The total number of bytes; `nil` for a stream.
   var length: Int64? {
     switch self {
     case .empty: 0

@@ -1,14 +1,14 @@
 import HTTPSemantics
 
-/// The names and values of a query, decoded, in their order.
+/// The decoded names and values of a query, in order.
 public struct QueryParameters: Sendable {
-  /// The most names that a query may have.
+  /// The maximum number of names in a query.
   public static let maximumCount = 128
 
-  /// Every name with its value; one without `=` has an empty value.
+  /// All names with their values. A name without `=` has an empty value.
   public let pairs: [(name: String, value: String)]
 
-  /// Reads what follows the `?`; `nil` is a query without names.
+  /// Parses the text after the `?`. `nil` is a query without names.
   public init(_ query: String?) throws(HTTPProblem) {
     var pairs: [(name: String, value: String)] = []
     for pair in (query ?? "").split(separator: "&") {
@@ -22,16 +22,16 @@ public struct QueryParameters: Sendable {
     self.pairs = pairs
   }
 
-  /// Reads the body of a form, `application/x-www-form-urlencoded`. A tab or line end that was pasted into a field is a
-  /// space.
+  /// Parses the body of a form, `application/x-www-form-urlencoded`. Tabs and line ends pasted into a field become
+  /// spaces.
   package init(form body: [UInt8]) throws(HTTPProblem) {
     var text = String(decoding: body, as: UTF8.self)
     for escape in ["%09", "%0A", "%0D", "%0a", "%0d"] { text.replace(escape, with: "+") }
     try self.init(text)
   }
 
-  /// The value of `name`, `nil` where it is not there. A name that is there twice is refused: nobody could say
-  /// which one counts.
+  /// Returns the value of `name`, or `nil` if it is missing. Throws if the name occurs more than once, because the
+  /// meaning would be ambiguous.
   public func value(_ name: String) throws(HTTPProblem) -> String? {
     let values = pairs.filter { $0.name == name }
     guard values.count <= 1 else { throw .badRequest("The query has ‘\(name)’ \(values.count) times.") }

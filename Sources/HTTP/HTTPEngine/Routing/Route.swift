@@ -1,22 +1,22 @@
 public import HTTPTypes
 
-/// A method, a template of paths, and what answers them.
+/// A method, a path template, and the action that responds to matching requests.
 ///
-/// A template's segments are literal text, or a parameter in braces with an optional literal suffix:
-/// `/v1/snapshots/{id}.zip`. A parameter takes one whole segment of the path, at least one character besides the
-/// suffix; a `%2F` inside of it is data. The last segment may stand for all further ones, at least one, which are
-/// ``RoutedRequest/remainder`` then: `/static/{path...}`.
+/// Each segment of a template is literal text, or a parameter in braces with an optional literal suffix:
+/// `/v1/snapshots/{id}.zip`. A parameter matches one whole segment of the path, with at least one character besides the
+/// suffix; a `%2F` inside the segment is data. The last segment of a template can match all remaining segments, at
+/// least one: `/static/{path...}`. They are in ``RoutedRequest/remainder``.
 public struct Route: Sendable {
-  /// Answers a request whose path fits.
+  /// Responds to a request whose path matches.
   public typealias Action = @Sendable (RoutedRequest) async throws -> HTTPServerResponse
 
-  /// The method; a route for `GET` answers `HEAD` too.
+  /// The method. A route for `GET` also responds to `HEAD`.
   public let method: HTTPRequest.Method
-  /// The template, as it was written.
+  /// The template as written.
   public let template: String
   let action: Action
 
-  /// Answers `method` under `template`.
+  /// Creates a route for `method` and `template`.
   public init(_ method: HTTPRequest.Method, _ template: String, _ action: @escaping Action) {
     self.method = method
     self.template = template
@@ -24,18 +24,18 @@ public struct Route: Sendable {
   }
 }
 
-/// A request with what its route took from the path.
+/// A request with the values of its route's parameters.
 public struct RoutedRequest: Sendable {
   /// The request.
   public let request: HTTPServerRequest
-  /// The template that the path fits.
+  /// The template that the path matches.
   public let template: String
   let values: [(name: String, value: String)]
-  /// The segments that `{name...}` stands for, each decoded by itself; empty for a template without it. One that
-  /// holds a slash came with it encoded, and is no two names.
+  /// The segments matched by `{name...}`, each decoded separately; empty for other templates. A slash in a segment was
+  /// sent encoded and does not separate two names.
   public let remainder: [String]
 
-  /// What `parameter` makes of its segment of the path.
+  /// Returns the value that `parameter` parses from its segment of the path.
   public func value<Value>(of parameter: PathParameter<Value>) throws -> Value {
     guard let text = values.first(where: { $0.name == parameter.name })?.value else {
       throw PathParameterMissing(name: parameter.name, template: template)
@@ -43,24 +43,24 @@ public struct RoutedRequest: Sendable {
     return try parameter.parse(text)
   }
 
-  /// The query, decoded; throws an ``HTTPProblem`` where it is malformed.
+  /// Returns the decoded query. Throws ``HTTPProblem`` if it is malformed.
   public func query() throws(HTTPProblem) -> QueryParameters { try QueryParameters(request.query) }
 }
 
-/// A parameter of templates: its name, and the type that it stands for.
+/// A parameter of path templates: its name and the type of its value.
 public struct PathParameter<Value>: Sendable {
   /// The name, without the braces.
   public let name: String
   let parse: @Sendable (String) throws -> Value
 
-  /// A parameter whose decoded text `parse` turns into a value; what it throws is the answer.
+  /// Creates a parameter. `parse` converts the decoded text to a value; an error that it throws becomes the response.
   public init(_ name: String, parse: @escaping @Sendable (String) throws -> Value) {
     self.name = name
     self.parse = parse
   }
 }
 
-/// A route asked for a parameter that its template lacks.
+/// A route read a parameter that its template does not have.
 struct PathParameterMissing: Error {
   let name: String
   let template: String

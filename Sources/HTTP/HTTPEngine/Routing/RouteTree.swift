@@ -1,28 +1,28 @@
 import HTTPTypes
 
-/// Routes by the segments of their templates: literal text before a parameter with a suffix, the longest suffix
-/// first, before a bare parameter, before one that takes all further segments.
+/// A tree of routes by the segments of their templates. Literal text takes precedence over a parameter with a suffix,
+/// longer suffixes over shorter ones, these over a parameter without suffix, and this over one that matches all
+/// remaining segments.
 ///
-/// The branches lie in one array and name each other by their places there, so that looking for a path copies none of
-/// them.
+/// The branches are in one array and refer to each other by index, so that a lookup copies none of them.
 struct RouteTree: Sendable {
-  /// Where some templates have come to after as many segments.
+  /// A node of the tree: the state after a number of segments.
   private struct Branch {
     var literals: [String: Int] = [:]
     var parameters: [(suffix: String, name: String, branch: Int)] = []
-    /// The routes that end here.
+    /// The routes whose templates end here.
     var routes: [Route] = []
-    /// The routes that take all further segments.
+    /// The routes that match all remaining segments.
     var remainderRoutes: [Route] = []
   }
 
-  /// The first is the root.
+  /// The first branch is the root.
   private var branches = [Branch()]
-  /// The branches of the templates that are literal text, by the path as nearly everybody sends it: to find these,
-  /// nothing is parted and decoded.
+  /// The branches of purely literal templates, keyed by path. For the usual spelling of a path, this lookup needs no
+  /// splitting and decoding.
   private var literalPaths: [String: Int] = [:]
 
-  /// A path that fits: the routes for it, the parameters' values, and the segments that `{name...}` stands for.
+  /// The routes for a path, the values of their parameters, and the segments matched by `{name...}`.
   struct Match {
     var routes: [Route]
     var values: [(name: String, value: String)] = []
@@ -44,7 +44,7 @@ struct RouteTree: Sendable {
     if Router.plainSegments(of: route.template) != nil { literalPaths[route.template] = branch }
   }
 
-  /// The branch that `segment` leads to from another; made where there is none.
+  /// Returns the child of a branch for `segment`. Creates it if necessary.
   private mutating func branch(for segment: Substring, at branch: Int, of route: Route) -> Int {
     guard segment.hasPrefix("{"), let close = segment.firstIndex(of: "}") else {
       precondition(
@@ -76,10 +76,11 @@ struct RouteTree: Sendable {
     routes.append(route)
   }
 
-  /// The routes of the template that is just this `path`, not decoded; literal text comes before all parameters.
+  /// Returns the routes of the literal template that equals `path`, which is not decoded. Literal text takes precedence
+  /// over parameters.
   func match(path: String) -> Match? { literalPaths[path].map { Match(routes: branches[$0].routes) } }
 
-  /// The routes for a path of these decoded segments, or `nil`.
+  /// Returns the routes for the decoded segments of a path, or `nil`.
   func match(_ segments: [String]) -> Match? { match(segments, from: 0, at: 0) }
 
   private func match(_ segments: [String], from index: Int, at branch: Int) -> Match? {
@@ -106,7 +107,7 @@ struct RouteTree: Sendable {
   }
 }
 
-/// The segments of a path that begins with a slash; `/` has none.
+/// Returns the segments of a path that starts with a slash. `/` has none.
 func segments(of path: String) -> [Substring] {
   guard path.utf8.count > 1 else { return [] }
   return path.utf8.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)

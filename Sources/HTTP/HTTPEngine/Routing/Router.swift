@@ -1,20 +1,21 @@
 import HTTPSemantics
 import HTTPTypes
 
-/// Hands each request to the route that its path fits.
+/// Passes each request to the route whose template matches its path.
 ///
-/// The path is parted at its slashes as it came, and then each segment is decoded exactly once; a segment that
-/// can't be decoded, or is `.` or `..`, is refused with 400. No path: 404. A path that does not answer the
-/// method: 405 with `Allow`. A method that no resource could answer: 501. `HEAD` goes wherever `GET` is answered,
-/// and `OPTIONS` is answered here.
+/// The path is split at its slashes first, then each segment is decoded exactly once. A segment that can't be decoded,
+/// or is `.` or `..`, is rejected with 400. An unknown path gets 404, a method that the path does not allow 405 with
+/// `Allow`, and a method that no resource supports 501. Routes for `GET` also receive `HEAD`. The router responds to
+/// `OPTIONS` itself.
 public struct Router: HTTPHandler {
-  /// Every route, in the order given.
+  /// All routes, in the order given.
   public let routes: [Route]
   private let tree: RouteTree
-  // In a list, as comparing with the first ones is quicker than hashing, and nearly every request is one of those.
+  // An array, because comparing with the first few elements is faster than hashing, and nearly every request has one of
+  // these methods.
   private let methods: [HTTPRequest.Method]
 
-  /// Compiles `routes`. Two routes of one method and template are a mistake in the program, and trap.
+  /// Creates a router. Traps if two routes have the same method and template, which is a programming error.
   public init(_ routes: [Route]) {
     self.routes = routes
     var tree = RouteTree()
@@ -23,12 +24,13 @@ public struct Router: HTTPHandler {
     methods = Self.knownMethods + Set(routes.map(\.method)).subtracting(Self.knownMethods)
   }
 
-  /// Those of RFC 9110 §9, RFC 5789, and `QUERY`: each is refused by the path, not by the server.
+  /// The methods of RFC 9110 §9 and RFC 5789, and `QUERY`. If a path does not allow one of them, the response is 405,
+  /// not 501.
   private static let knownMethods: [HTTPRequest.Method] =
     [.get, .put, .post, .head, .patch, .delete, .options, .connect, .trace]
     + [HTTPRequest.Method("QUERY")].compactMap(\.self)
 
-  /// Answers with the route that fits, or throws the ``HTTPProblem`` that says why there is none.
+  /// Returns the response of the matching route. Throws an ``HTTPProblem`` if no route matches.
   public func respond(to request: HTTPServerRequest) async throws -> HTTPServerResponse {
     let (method, path) = (request.method, request.path)
     guard methods.contains(method) else { throw HTTPProblem.unknownMethod(method) }
@@ -51,7 +53,7 @@ public struct Router: HTTPHandler {
         request: request, template: route.template, values: match.values, remainder: match.remainder))
   }
 
-  /// The template that `path` fits, whatever the method; `nil` where there is none, or the path is malformed.
+  /// Returns the template that `path` matches with any method, or `nil` if there is none or the path is malformed.
   package func template(of path: String) -> String? {
     let match: RouteTree.Match?
     do { match = try tree.match(path: path) ?? tree.match(Self.decodedSegments(of: path)) } catch {
@@ -83,7 +85,8 @@ public struct Router: HTTPHandler {
     return decoded
   }
 
-  /// The segments of a path that has nothing to decode and nothing to refuse, as nearly every one; else `nil`.
+  /// Returns the segments of a path that needs no decoding and is not rejected, like nearly every path. Otherwise
+  /// returns `nil`.
   static func plainSegments(of path: String) -> [String]? {
     let slash = UInt8(ascii: "/")
     var path = path
@@ -105,7 +108,7 @@ public struct Router: HTTPHandler {
     }
   }
 
-  /// What `routes` answer, as the value of `Allow`, in alphabetical order.
+  /// Returns the methods of `routes` as the value of `Allow`, in alphabetical order.
   private static func allow(_ routes: [Route]) -> String {
     var methods = Set(routes.map(\.method.rawValue))
     if methods.contains("GET") { methods.insert("HEAD") }

@@ -1,32 +1,33 @@
-/// Parts a `multipart/form-data` body into its parts (RFC 7578, RFC 2046 §5.1), fed with bytes in pieces of any
-/// size. Keeps no more than one part's head.
+/// A parser that splits a `multipart/form-data` body into its parts (RFC 7578, RFC 2046 §5.1). It accepts input in
+/// pieces of any size and buffers at most one part's head.
 ///
-/// Stricter than some: lines end in CRLF, and a line that begins with the boundary is a boundary or an error,
-/// never data.
+/// It is stricter than some parsers: lines must end in CRLF, and a line that starts with the boundary is a boundary or
+/// an error, never data.
 public struct MultipartParser: Sendable {
-  /// How much a form may hold besides its parts' data.
+  /// Limits for everything in a form except the data of its parts.
   public struct Limits: Sendable, Hashable {
-    /// The most bytes that a boundary takes, its two line ends and four dashes included.
+    /// The maximum length of a delimiter line, including two line ends and four dashes, in bytes.
     public static let boundaryBytes = 78
-    /// The most parts.
+    /// The maximum number of parts.
     public var parts = 64
-    /// The most bytes of one part's head.
+    /// The maximum size of one part's head, in bytes.
     public var headBytes = 8 * 1024
-    /// The most bytes that are neither head nor data: before the first boundary, behind the last one, and behind
-    /// each on its line.
+    /// The maximum number of bytes that are neither head nor data: before the first boundary, after the last one, and
+    /// on the lines of boundaries.
     public var paddingBytes = 4096
 
-    /// The limits above.
+    /// Creates limits with the default values.
     public init() {}
   }
 
-  /// What comes next in the body.
+  /// An element of the body.
   public enum Event: Sendable, Equatable {
-    /// A part begins.
+    /// A part starts.
     case part(MultipartPart)
-    /// Bytes of the part: these of the input.
+    /// This range of the input is data of the part.
     case input(Range<Int>)
-    /// Bytes of the part that earlier input ended with, when they could still have been a boundary.
+    /// These bytes are data of the part. They were at the end of an earlier input and could have been the start of a
+    /// boundary.
     case heldBack([UInt8])
     /// The part ends.
     case endOfPart
@@ -37,14 +38,14 @@ public struct MultipartParser: Sendable {
   }
 
   private let limits: Limits
-  /// The line end before a boundary, two dashes, and the boundary. Only its first byte is a carriage return, so
-  /// whatever matches no further can begin anew only at another one.
+  /// CRLF, two dashes, and the boundary. Only the first byte is a carriage return, so after a mismatch the next match
+  /// can start only at another carriage return.
   private let delimiter: [UInt8]
   private var state = State.preamble
-  /// How many bytes of the delimiter stand at the end of earlier input.
+  /// How many bytes of the delimiter were matched at the end of earlier input.
   private var matched = lineEnd
-  /// How many of these are no data in any case: the line end behind a head, and the one that the beginning of the
-  /// body stands for.
+  /// How many of the matched bytes are never data: the line end of a head, and the line end that is assumed before the
+  /// body.
   private var skipped = lineEnd
   private var line: [UInt8] = []
   private var head: [UInt8] = []
@@ -52,7 +53,7 @@ public struct MultipartParser: Sendable {
   private var partCount = 0
   private static let lineEnd = 2
 
-  /// A parser for a body whose parts `boundary` keeps apart.
+  /// Creates a parser for a body with the given boundary.
   public init(boundary: String, limits: Limits = Limits()) throws(MultipartError) {
     let bytes = Array(boundary.utf8)
     guard (1...70).contains(bytes.count), bytes.allSatisfy(Self.isBoundaryByte),
@@ -62,7 +63,7 @@ public struct MultipartParser: Sendable {
     self.limits = limits
   }
 
-  /// Takes what comes next from `input`, moving `position` over it; `nil` when all of `input` is taken.
+  /// Parses the next event from `input` and advances `position`. Returns `nil` when all of `input` was consumed.
   public mutating func next(
     in input: UnsafeRawBufferPointer, at position: inout Int
   ) throws(MultipartError) -> Event? {
@@ -85,12 +86,12 @@ public struct MultipartParser: Sendable {
     return nil
   }
 
-  /// Says that no input follows; throws where the last boundary is missing.
+  /// Ends the input. Throws if the last boundary is missing.
   public func finish() throws(MultipartError) {
     guard state == .epilogue else { throw .truncated }
   }
 
-  /// Takes data up to a boundary, the end of the input, or the beginning of what may become a boundary.
+  /// Consumes data up to a boundary, the end of the input, or a possible start of a boundary at the end of the input.
   private mutating func scan(
     _ input: UnsafeRawBufferPointer, _ position: inout Int
   ) throws(MultipartError) -> Event? {
@@ -105,7 +106,7 @@ public struct MultipartParser: Sendable {
           position = start + length
           return reachBoundary()
         }
-        // A boundary behind data is read again by the next call, which begins at it.
+        // The next call starts at the boundary and reads it again.
         position = isComplete ? candidate : input.count
         matched = isComplete ? 0 : length
         return try data(start..<candidate)
@@ -116,7 +117,7 @@ public struct MultipartParser: Sendable {
     return try data(start..<input.count)
   }
 
-  /// Finds out whether what stood at the end of earlier input is a boundary.
+  /// Decides whether the partial match at the end of earlier input is a boundary.
   private mutating func settle(
     _ input: UnsafeRawBufferPointer, _ position: inout Int
   ) throws(MultipartError) -> Event? {
@@ -164,7 +165,7 @@ public struct MultipartParser: Sendable {
     return event
   }
 
-  /// Behind a boundary stand two dashes, or white space and the end of the line.
+  /// A boundary is followed by two dashes, or by white space and the end of the line.
   private mutating func readBoundaryLine(_ byte: UInt8) throws(MultipartError) {
     switch (byte, line.last) {
     case (UInt8(ascii: "-"), nil):
@@ -191,7 +192,7 @@ public struct MultipartParser: Sendable {
     guard byte == 10, head == lineEnd || head.suffix(4) == lineEnd + lineEnd else { return nil }
     let part = try MultipartPart(head: head.dropLast(2))
     head.removeAll(keepingCapacity: true)
-    // A part without data may end in the line end of its head.
+    // The line end of a head can also be the one before the boundary, if the part has no data.
     (state, matched, skipped) = (.data, Self.lineEnd, Self.lineEnd)
     return part
   }

@@ -2,19 +2,20 @@ public import HTTPSemantics
 public import HTTPTypes
 public import SystemIO
 
-/// Content that a resource has now, and what a `GET` or `HEAD` of it is answered with: all of it, the ranges
-/// asked for, or 304 (RFC 9110 §13 to §15).
+/// The current content of a resource. Creates the response to `GET` and `HEAD`: the whole content, the requested
+/// ranges, or 304 (RFC 9110 §13 to §15).
 public struct Representation: Sendable {
-  /// Where the bytes are.
+  /// The source of the bytes.
   public enum Content: Sendable {
     /// The first `size` bytes of an open file.
     case file(File, size: Int64)
     /// Bytes in memory.
     case bytes([UInt8])
-    /// Parts one after the other.
+    /// Parts in sequence.
     case parts([HTTPServerResponse.Part])
-    /// `size` bytes that are made as they are sent: `pieces` gives those of a range, one piece at each call, until
-    /// `nil`. Nothing is made before the first call. Several ranges at once are not answered.
+    /// `size` bytes that are produced while they are sent. `pieces` returns a closure for a range; each call of it
+    /// returns the next piece, and `nil` at the end. Nothing is produced before the first call. Requests for several
+    /// ranges get the whole content.
     case made(size: Int64, pieces: @Sendable (Range<Int64>) -> @Sendable () async throws -> [UInt8]?)
 
     /// The length in bytes.
@@ -26,7 +27,7 @@ public struct Representation: Sendable {
       }
     }
 
-    /// What is sent of the `range`.
+    /// Returns the body for `range`.
     fileprivate func body(_ range: Range<Int64>) -> HTTPServerResponse.Body {
       switch self {
       case .made(_, let pieces): return .stream(pieces(range))
@@ -37,7 +38,7 @@ public struct Representation: Sendable {
       }
     }
 
-    /// The bytes of the `range`; none where they have to be made.
+    /// Returns the parts for `range`. Returns none for content that is produced on demand.
     fileprivate func parts(_ range: Range<Int64>) -> [HTTPServerResponse.Part] {
       switch self {
       case .file(let file, _):
@@ -55,7 +56,7 @@ public struct Representation: Sendable {
       }
     }
 
-    /// Whether all of it can be told before any of it is sent.
+    /// Whether the bytes exist before they are sent.
     fileprivate var isThere: Bool { if case .made = self { false } else { true } }
   }
 
@@ -63,16 +64,17 @@ public struct Representation: Sendable {
   public var content: Content
   /// The value of `Content-Type`.
   public var contentType: String
-  /// What names just these bytes.
+  /// The entity tag of these bytes.
   public var entityTag: EntityTag?
-  /// When they last changed.
+  /// The time of the last change.
   public var lastModified: HTTPDate?
-  /// Whether ranges are answered: of what only makes sense as a whole they need not be (RFC 9110 §14.2).
+  /// Whether range requests are supported. A resource can ignore them if its content is only useful as a whole (RFC
+  /// 9110 §14.2).
   public var hasRanges = true
-  /// Further fields, sent with 200 and 206; with 304 only those that RFC 9110 §15.4.5 wants there.
+  /// Additional fields. They are sent with 200 and 206; a 304 has only those of RFC 9110 §15.4.5.
   public var headerFields: HTTPFields
 
-  /// Describes a representation.
+  /// Creates a representation from its parts.
   public init(
     _ content: Content, contentType: String, entityTag: EntityTag? = nil, lastModified: HTTPDate? = nil,
     headerFields: HTTPFields = [:]
@@ -84,10 +86,10 @@ public struct Representation: Sendable {
     self.headerFields = headerFields
   }
 
-  /// Answers `request`, a `GET` or `HEAD`: 200, 206 or 304. Throws 412 where a precondition does not hold, and
-  /// 416 where no byte of the range exists. The body is described for `HEAD` too; the server leaves it out.
-  /// - Parameter boundary: what parts several ranges; it must not occur in the content, which 128 random bits
-  ///   see to.
+  /// Returns the response to `request`, which must be a `GET` or `HEAD`: 200, 206 or 304. Throws 412 if a precondition
+  /// is false, and 416 if no byte of the range exists. The response to `HEAD` has the body, too; the server omits it.
+  ///
+  /// - Parameter boundary: separates several ranges. It must not occur in the content. The default has 128 random bits.
   public func response(
     to request: HTTPServerRequest, boundary: @autoclosure () -> String = Self.makeBoundary()
   ) throws(HTTPProblem) -> HTTPServerResponse {
@@ -98,7 +100,7 @@ public struct Representation: Sendable {
     case .notModified: return notModified
     case .proceed: break
     }
-    // Only GET has ranges (§14.2).
+    // Ranges are defined only for GET (§14.2).
     let isRanged = hasRanges && request.method == .get && preconditions.allowsRange(of: entityTag)
     switch ByteRanges(isRanged ? request.headerFields[.range] : nil, size: content.size) {
     case .whole:
@@ -120,13 +122,13 @@ public struct Representation: Sendable {
     guard request.method == .head, !content.isThere else {
       return HTTPServerResponse(status: .ok, headerFields: fields, body: content.body(0..<content.size))
     }
-    // The length is known without the bytes.
+    // The length is known before the bytes are produced.
     var fields = fields
     fields[.contentLength] = "\(content.size)"
     return HTTPServerResponse(status: .ok, headerFields: fields)
   }
 
-  /// 32 random hexadecimal digits.
+  /// Returns 32 random hexadecimal digits.
   public static func makeBoundary() -> String {
     (0..<4).map { _ in String(UInt32.random(in: .min ... .max) | 1 << 31, radix: 16) }.joined()
   }
@@ -183,7 +185,7 @@ extension HTTPServerResponse.Part {
     }
   }
 
-  /// The bytes of `range`, which lies within it.
+  /// Returns the part for `range`, which must be within this part.
   fileprivate func section(_ range: Range<Int64>) -> Self {
     switch self {
     case .bytes(let bytes): .bytes(Array(bytes[Int(range.lowerBound)..<Int(range.upperBound)]))

@@ -1,17 +1,17 @@
 import Logging
 import SystemIO
 
-/// Takes connections from an event loop's listening socket, and pauses while descriptors are short. Not
-/// thread-safe: its event loop owns it.
+/// Accepts connections from an event loop's listening socket. Pauses while few descriptors are free. Not thread-safe:
+/// owned by its event loop.
 ///
-/// - Invariant: the poller looks at the listener exactly while `resumes` is `nil`.
+/// - Invariant: the poller watches the listener if and only if `resumes` is `nil`.
 final class Acceptor {
   private let listener: Socket
   private let poller: Poller
   private let context: ServerContext
-  /// When accepting goes on.
+  /// When to resume accepting.
   private var resumes: UInt64?
-  /// Whether the last connection got one of the descriptors that are kept for files.
+  /// Whether the last connection got one of the descriptors reserved for files.
   private var isShort = false
 
   init(_ listener: Socket, poller: Poller, context: ServerContext) throws(SystemError) {
@@ -23,10 +23,11 @@ final class Acceptor {
 
   var descriptor: Int32 { listener.descriptor }
 
-  /// Whether ``tick(_:)`` is needed for accepting to go on.
+  /// Whether accepting resumes with ``tick(_:)``.
   var isPaused: Bool { resumes != nil }
 
-  /// Hands on the connections that wait, or most of them: a flood of new ones leaves time for those that are there.
+  /// Accepts the waiting connections, but a limited number at once, so that a flood of new connections does not block
+  /// the existing ones.
   func acceptAll(at now: UInt64, _ add: (Socket, SocketAddress) -> Void) {
     for _ in 0..<64 {
       do throws(SystemError) {
@@ -42,13 +43,13 @@ final class Acceptor {
     }
   }
 
-  /// Whether the next descriptor, which is the lowest that is free, would still be one of those kept for files.
+  /// Whether the next descriptor, which is the lowest free one, would be one of those reserved for files.
   private func isStillShort() throws(SystemError) -> Bool {
     isShort = Int(try listener.nextDescriptor()) >= context.descriptorCeiling
     return isShort
   }
 
-  /// Time has passed.
+  /// Resumes accepting if the pause is over.
   func tick(_ now: UInt64) {
     guard let resumes, resumes <= now else { return }
     self.resumes = nil
@@ -69,7 +70,7 @@ final class Acceptor {
     }
   }
 
-  /// Accepts nothing more; who still waits is refused by the system.
+  /// Stops accepting. The system refuses waiting connections.
   func close() {
     setInterest([], at: 0)
     listener.close()

@@ -1,8 +1,8 @@
 import Synchronization
 import SystemIO
 
-/// Counts what is open over all event loops: connections in all, and per client its connections or, where trusted
-/// proxies bring them, its requests.
+/// Counts the open connections of all event loops: in total, and per client. For clients behind trusted proxies, counts
+/// requests instead of connections.
 final class ConnectionBudget: Sendable {
   fileprivate struct Counts {
     var connections = 0
@@ -18,11 +18,11 @@ final class ConnectionBudget: Sendable {
     limitPerClient = limits.connectionsPerAddress
   }
 
-  /// How many connections are open.
+  /// The number of open connections.
   var connections: Int { counts.withLock { $0.connections } }
 
-  /// Counts one more connection from `client`, unless a limit is reached. A trusted proxy, whose connections are
-  /// those of many clients, is `nil`: it has no limit of its own.
+  /// Counts a new connection from `client`. Returns `false` if a limit is reached. `client` is `nil` for a trusted
+  /// proxy, whose connections carry the requests of many clients and have no limit per client.
   func admit(_ client: IPAddress?) -> Bool {
     counts.withLock { counts in
       guard counts.connections < limit, client.map({ counts.hasRoom(for: $0, limitPerClient) }) ?? true else {
@@ -34,7 +34,7 @@ final class ConnectionBudget: Sendable {
     }
   }
 
-  /// A connection that was admitted is closed.
+  /// Removes a connection that was admitted.
   func leave(_ client: IPAddress?) {
     counts.withLock { counts in
       counts.connections -= 1
@@ -42,7 +42,7 @@ final class ConnectionBudget: Sendable {
     }
   }
 
-  /// Counts one more request that a trusted proxy brings from `client`, unless the client's limit is reached.
+  /// Counts a new request that a trusted proxy forwards for `client`. Returns `false` if the client's limit is reached.
   func admitRequest(of client: IPAddress) -> Bool {
     counts.withLock { counts in
       guard counts.hasRoom(for: client, limitPerClient) else { return false }
@@ -51,7 +51,7 @@ final class ConnectionBudget: Sendable {
     }
   }
 
-  /// A request that was admitted is over.
+  /// Removes a request that was admitted.
   func endRequest(of client: IPAddress) { counts.withLock { $0.remove(client) } }
 }
 

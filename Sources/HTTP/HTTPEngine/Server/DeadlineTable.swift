@@ -1,5 +1,5 @@
-/// One deadline per descriptor, in milliseconds, side by side in memory: setting one is a store, and looking for the
-/// ones that are over is a walk over a few cache lines.
+/// The deadlines of all descriptors in milliseconds, in an array. Setting a deadline is one store, and finding expired
+/// ones is a scan of a few cache lines.
 struct DeadlineTable {
   private var deadlines: [UInt64] = []
   static let none = UInt64.max
@@ -15,7 +15,7 @@ struct DeadlineTable {
     }
   }
 
-  /// The descriptors whose deadlines are over.
+  /// Returns the descriptors whose deadlines have passed.
   func expired(at now: UInt64) -> [Int32] {
     var expired: [Int32] = []
     for index in deadlines.indices where deadlines[index] <= now { expired.append(Int32(index)) }

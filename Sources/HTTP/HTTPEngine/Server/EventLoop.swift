@@ -5,13 +5,13 @@ import Logging
 import Synchronization
 import SystemIO
 
-/// One thread that accepts connections, waits for all of them at once and runs their handlers' tasks.
+/// A thread that accepts connections, waits for events of all of them, and runs their handlers' tasks.
 ///
-/// - Invariant: whatever isn't `mailbox`, `threadID` or constant is touched on the loop's own thread alone, from
-///   ``run()`` on. That is what makes `@unchecked Sendable` true.
+/// - Invariant: from ``run()`` on, everything except `mailbox`, `threadID` and constants is accessed only on the loop's
+///   thread. This makes `@unchecked Sendable` correct.
 final class EventLoop: TaskExecutor, @unchecked Sendable {
-  /// How many that are ready are taken before any of them is answered, so that answers which share work come together:
-  /// more would leave the processor's nearest memory before their turn.
+  /// The number of events handled before the tasks that they started run, so that similar work runs together. With more
+  /// events, their data would be evicted from the processor's cache first.
   private static let takenTogether = 32
 
   let context: ServerContext
@@ -26,12 +26,12 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
   private var deadlines = DeadlineTable()
   private var localJobs: [UnownedJob] = []
   private var runningTasks = 0
-  /// Who lets others have their turn.
+  /// The connections that let others continue first.
   var turns = TurnQueue()
-  /// Counts the polls.
+  /// The number of polls.
   private(set) var round: UInt64 = 0
 
-  /// Milliseconds on the monotonic clock, read once per round.
+  /// The time in milliseconds on the monotonic clock, read once per round.
   private(set) var now: UInt64 = 0
   /// Whether the loop has waited since it read the clock.
   private var isTimeStale = true
@@ -41,11 +41,11 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
   private var stopped: (@Sendable () -> Void)?
 
   private var dateSecond: UInt64 = 0
-  /// The whole field `Date` with its line end (RFC 9110 §6.6.1), written once a second.
+  /// The complete `Date` field with its line end (RFC 9110 §6.6.1), updated once per second.
   private(set) var dateField: [UInt8] = []
   private var random: UInt64
 
-  /// Where every connection reads heads into, and where every response's head is put together.
+  /// Shared buffers: all connections read heads into `scratch`, and build responses' heads in `output`.
   let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 4096)
   let output = OutputBuffer(capacity: 64 * 1024)
 
@@ -61,15 +61,15 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
 
   deinit { scratch.deallocate() }
 
-  /// Whether the caller is on the loop's thread.
+  /// Whether the caller runs on the loop's thread.
   var isCurrent: Bool { threadID.load(ordering: .relaxed) == CurrentThread.id }
 
-  /// Whether no new request is to be begun.
+  /// Whether the loop starts no new requests.
   var isStopping: Bool { stopDeadline != nil }
 
   // MARK: Running
 
-  /// Runs until ``stop(within:then:)`` has done its work.
+  /// Runs until ``stop(within:then:)`` has completed.
   func run() {
     threadID.store(CurrentThread.id, ordering: .relaxed)
     updateTime()
@@ -85,7 +85,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
           if taken % Self.takenTogether == 0 { runLocalJobs() }
         }
       } catch {
-        // Only a broken descriptor of the loop's own gets here; nothing could be served any more.
+        // Only an invalid descriptor of the loop itself causes this. The loop can't serve any connection then.
         context.logger.critical("event loop: \(error)")
         stop(within: 0) {}
       }
@@ -121,7 +121,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
   }
 
   private func handle(_ event: Poller.Event) {
-    // The wait may have been a long one: what has come is not to be dated before it.
+    // The wait may have been long, and the events must not get a time before it.
     if isTimeStale { updateTime() }
     isTimeStale = false
     if event.descriptor == mailbox.descriptor {
@@ -170,14 +170,15 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     if !mailbox.post(job) { runElsewhere(job) }
   }
 
-  /// A task that outlives its server finishes somewhere.
+  /// Runs a job of a task that outlives the server.
   private func runElsewhere(_ job: UnownedJob) {
     let executor = asUnownedTaskExecutor()
     DispatchQueue.global().async { job.runSynchronously(on: executor) }
   }
 
-  /// Runs `action` on the loop's thread: at once where that is the caller's.
-  /// - Returns: `false`, and nothing happens, once the loop has ended.
+  /// Executes `action` on the loop's thread. If the caller runs on that thread, executes it immediately.
+  ///
+  /// - Returns: `false` if the loop has ended; `action` is not executed then.
   @discardableResult
   func execute(_ action: @escaping @Sendable () -> Void) -> Bool {
     if isCurrent {
@@ -196,7 +197,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
   private func runLocalJobs() {
     var index = 0
     let executor = asUnownedTaskExecutor()
-    // Jobs that make jobs for ever must not keep the loop from its connections.
+    // Limits the number of jobs, so that jobs that create further jobs do not block the connections.
     while index < localJobs.count, index < 1024 {
       let job = localJobs[index]
       index += 1
@@ -209,10 +210,10 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     }
   }
 
-  /// A task of a connection's begins; it runs on this loop, and ends with ``endTask()``.
+  /// Counts a new task of a connection. It runs on this loop and must end with ``endTask()``.
   func beginTask() { runningTasks += 1 }
 
-  /// A task of a connection's ends.
+  /// Counts the end of a task.
   func endTask() {
     if isCurrent { runningTasks -= 1 } else { execute { self.runningTasks -= 1 } }
   }
@@ -222,7 +223,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
   private func add(_ socket: Socket, _ peer: SocketAddress) {
     let client = context.proxies.contains(peer.host) ? nil : peer.host.client
     let isAdmitted = !isStopping && context.budget.admit(client)
-    // A few of those that are too many are told so; past that, closing is all that is left.
+    // A few of the excess connections get a response. Beyond that, they are closed immediately.
     guard isAdmitted || refusedCount < 128 else { return socket.close() }
     if !isAdmitted { refusedCount += 1 }
     let connection = Connection(
@@ -244,7 +245,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
 
   func setDeadline(_ deadline: UInt64, for descriptor: Int32) { deadlines[descriptor] = deadline }
 
-  /// Forgets a connection that is about to close its socket.
+  /// Removes a connection that is about to close its socket.
   func remove(_ connection: Connection) {
     let descriptor = connection.socket.descriptor
     do { try poller.set([], for: descriptor) } catch { context.logger.error("poller: \(error)") }
@@ -259,7 +260,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     if stopDeadline != nil { nextTick = now }
   }
 
-  /// A number for a request: not secret, but unlike all others (SplitMix64).
+  /// Returns a number for a request, which is unique but not secret (SplitMix64).
   func makeRequestNumber() -> UInt64 {
     random &+= 0x9E37_79B9_7F4A_7C15
     var mixed = random
@@ -270,22 +271,22 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
 
   // MARK: Stopping
 
-  /// Like ``stop(within:then:)``, from any thread; the signal tells of the end.
+  /// Like ``stop(within:then:)``, but callable from any thread. The returned signal fires at the end.
   func beginStop(within milliseconds: UInt64) -> Signal {
     let signal = Signal()
     if !execute({ self.stop(within: milliseconds) { signal.fire() } }) { signal.fire() }
     return signal
   }
 
-  /// Stops accepting, closes what is idle, lets what runs finish within `milliseconds`, closes the rest, and calls
-  /// `completion` when no connection is left.
+  /// Stops accepting connections, closes idle ones, and waits up to `milliseconds` for running requests. Then closes
+  /// the remaining connections. Calls `completion` when no connection is left.
   func stop(within milliseconds: UInt64, then completion: @escaping @Sendable () -> Void) {
     let former = stopped
     stopped = {
       former?()
       completion()
     }
-    // Those that the kernel has accepted already are served.
+    // Connections that the kernel has already accepted are served.
     acceptor?.acceptAll(at: now, add)
     let deadline = now.addingReportingOverflow(milliseconds)
     stopDeadline = min(stopDeadline ?? .max, deadline.overflow ? .max : deadline.partialValue)
@@ -301,7 +302,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     stopped = nil
   }
 
-  /// Takes no more mail; what came last is run elsewhere.
+  /// Closes the mailbox, and runs the remaining jobs elsewhere.
   private func finish() {
     let mail = mailbox.close()
     for action in mail.actions { action() }

@@ -1,9 +1,9 @@
 import Synchronization
 import SystemIO
 
-/// What other threads leave for an event loop to run. Each batch costs one wake-up, however large it is.
+/// The jobs and actions that other threads post to an event loop. Each batch causes only one wake-up.
 final class Mailbox: Sendable {
-  /// What has been left since the last time.
+  /// The jobs and actions since the last call.
   struct Mail: Sendable {
     var jobs: [UnownedJob] = []
     var actions: [@Sendable () -> Void] = []
@@ -12,7 +12,7 @@ final class Mailbox: Sendable {
   private struct State: Sendable {
     var mail = Mail()
     var isOpen = true
-    /// Whether the loop knows that there is mail.
+    /// Whether the loop was woken and has not emptied the mailbox since.
     var hasWoken = false
   }
 
@@ -21,13 +21,13 @@ final class Mailbox: Sendable {
 
   init() throws(SystemError) { waker = try Waker() }
 
-  /// Readable while there is mail.
+  /// A descriptor that is readable while the mailbox is not empty.
   var descriptor: Int32 { waker.descriptor }
 
-  /// - Returns: `false` where nobody will run it, because the loop has ended.
+  /// - Returns: `false` if the loop has ended and will not run the job.
   func post(_ job: UnownedJob) -> Bool { post { $0.jobs.append(job) } }
 
-  /// - Returns: `false` where nobody will run it, because the loop has ended.
+  /// - Returns: `false` if the loop has ended and will not run the action.
   func post(_ action: @escaping @Sendable () -> Void) -> Bool { post { $0.actions.append(action) } }
 
   private func post(_ append: (inout Mail) -> Void) -> Bool {
@@ -41,7 +41,7 @@ final class Mailbox: Sendable {
     return isOpen
   }
 
-  /// Takes out what is there.
+  /// Removes and returns all contents.
   func empty() -> Mail {
     waker.reset()
     return state.withLock { state in
@@ -50,7 +50,7 @@ final class Mailbox: Sendable {
     }
   }
 
-  /// Takes nothing more; answers with what came last.
+  /// Closes the mailbox and returns its last contents.
   func close() -> Mail {
     state.withLock { state in
       defer { state = State(isOpen: false) }

@@ -1,17 +1,17 @@
 import Logging
 import SystemIO
 
-/// What all connections of a server share; nothing in it changes.
+/// The immutable state that all connections of a server share.
 final class ServerContext: Sendable {
   let limits: HTTPLimits
-  /// ``HTTPLimits/idleTime``, which is set for every request, in milliseconds.
+  /// ``HTTPLimits/idleTime`` in milliseconds. Stored, because it is used for every request.
   let idleMilliseconds: UInt64
   let serverName: String?
   let handler: any HTTPHandler
   let logger: Logger
   let budget: ConnectionBudget
   let proxies: TrustedProxies
-  /// The first descriptor that no connection should have, so that some are left for files.
+  /// The lowest descriptor reserved for files, which connections should not get.
   let descriptorCeiling: Int
   let bodyBuffers: IOBufferPool
   private let logsExchanges: Bool
@@ -32,7 +32,7 @@ final class ServerContext: Sendable {
     bodyBuffers = IOBufferPool(limit: limits.bodyBuffers)
   }
 
-  /// Whether anybody wants to know of exchanges: those that nobody wants are not put together.
+  /// Whether exchanges are logged or reported. If not, they are not created.
   var reportsExchanges: Bool { onResponse != nil || (logsExchanges && logger.logLevel <= .info) }
 
   func report(_ exchange: HTTPExchange) {
@@ -47,7 +47,7 @@ final class ServerContext: Sendable {
       ])
   }
 
-  /// How often deadlines are looked at: four times within the shortest of them, within reason.
+  /// The interval of checking deadlines: a quarter of the shortest one, within bounds.
   var tickMilliseconds: UInt64 {
     let shortest = [
       limits.headTime, limits.bodyWindow, limits.bodyGrace, limits.idleTime, limits.writeStallTime,

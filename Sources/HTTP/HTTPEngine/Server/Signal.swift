@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Something that happens once and that any number of tasks wait for, those that are cancelled meanwhile too.
+/// A one-time event for which any number of tasks can wait. Cancelled tasks wait, too.
 final class Signal: Sendable {
   private enum State {
     case waiting([CheckedContinuation<Void, Never>])
@@ -9,7 +9,7 @@ final class Signal: Sendable {
 
   private let state = Mutex(State.waiting([]))
 
-  /// Lets all go on that wait, and all that come later.
+  /// Resumes all waiting tasks. Later calls of ``wait()`` return immediately.
   func fire() {
     let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>] in
       defer { state = .fired }
@@ -19,7 +19,7 @@ final class Signal: Sendable {
     for continuation in waiting { continuation.resume() }
   }
 
-  /// Waits until it has happened.
+  /// Waits until the signal has fired.
   func wait() async {
     await withCheckedContinuation { continuation in
       let hasFired = state.withLock { state in

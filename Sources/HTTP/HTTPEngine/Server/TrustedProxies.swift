@@ -2,14 +2,14 @@ import HTTPSemantics
 import HTTPTypes
 import SystemIO
 
-/// Tells whom a request comes from where a proxy brings it: only what trusted proxies say is believed.
+/// Determines the client of a forwarded request. Only trusted proxies are believed.
 struct TrustedProxies: Sendable {
-  /// Whom a request comes from.
+  /// The client of a request.
   struct Client: Hashable, Sendable {
-    /// For handlers and logs: `192.0.2.1`, `192.0.2.1:4711`, `[2001:db8::1]:4711`, `unknown`, or the proxy's own
-    /// name for it.
+    /// The client's name for handlers and logs: `192.0.2.1`, `192.0.2.1:4711`, `[2001:db8::1]:4711`, `unknown`, or the
+    /// proxy's own name for it.
     let name: String
-    /// Whose requests are counted together; `nil` where nobody is known, or only a trusted address.
+    /// The address by which requests are counted; `nil` if it is unknown or belongs to a trusted proxy.
     let counted: IPAddress?
   }
 
@@ -19,8 +19,8 @@ struct TrustedProxies: Sendable {
 
   func contains(_ address: IPAddress) -> Bool { blocks.contains { $0.contains(address) } }
 
-  /// Whom a request comes from that the trusted `peer` brought with `fields`: the first hop from the last that isn't
-  /// a trusted proxy itself. What such a hop says of those before it is anybody's guess, so nobody asks.
+  /// Returns the client of a request with `fields` from the trusted `peer`: the first hop, starting at the last one,
+  /// that is not a trusted proxy. Elements before it are ignored, because that hop could have forged them.
   func client(of fields: HTTPFields, from peer: SocketAddress) -> Client {
     var name = peer.description
     for hop in ForwardedHops(in: fields) {

@@ -1,39 +1,40 @@
-/// Connections that could go on and let others have their turn first: with their next requests, and with what they
-/// have to send. Not thread-safe: its event loop owns it.
+/// The connections that could continue, but let others continue first: with pipelined requests, or with sending. Not
+/// thread-safe: owned by its event loop.
 struct TurnQueue {
-  /// How much may still be sent in this round, small responses apart, in bytes: downloads, however many, hold nobody
-  /// else up for longer than that takes.
+  /// The number of bytes that can still be sent in this round, except for small responses. Limits the time for which
+  /// any number of downloads can delay other connections.
   var sendingLeft = 0
   private static let sendingPerRound = 1 << 20
 
   private var parsers: [Connection] = []
   private var senders: [Connection] = []
 
-  /// Whether connections wait to send: others line up behind them.
+  /// Whether connections are waiting to send. Further ones queue up behind them.
   var hasSenders: Bool { !senders.isEmpty }
 
-  /// Whether the next round has something to do without waiting for the poller.
+  /// Whether no connection is waiting. Otherwise the next round must not wait for the poller.
   var isEmpty: Bool { parsers.isEmpty && senders.isEmpty }
 
-  /// `connection` has requests that came ahead.
+  /// Adds a connection with pipelined requests.
   mutating func append(parser connection: Connection) { parsers.append(connection) }
 
-  /// `connection` has something to send.
+  /// Adds a connection with output to send.
   mutating func append(sender connection: Connection) { senders.append(connection) }
 
-  /// A round begins: those that are to go on with their requests at its end, after whoever is ready now.
+  /// Starts a round. Returns the connections that continue with their requests at the end of the round, after those
+  /// with new events.
   mutating func beginRound() -> [Connection] {
     sendingLeft = Self.sendingPerRound
     defer { parsers = [] }
     return parsers
   }
 
-  /// How many senders have their turn in this round; who lines up again meanwhile comes in the next.
+  /// The number of senders that continue in this round. Connections added meanwhile continue in the next round.
   var sendersInRound: Int { senders.count }
 
-  /// The sender that is `index` places behind the first; `nil` where the round has sent enough.
+  /// Returns the sender at `index`, or `nil` if the round has sent enough.
   func sender(_ index: Int) -> Connection? { sendingLeft > 0 ? senders[index] : nil }
 
-  /// The first `count` senders had their turn.
+  /// Removes the first `count` senders after their turn.
   mutating func removeSenders(_ count: Int) { senders.removeFirst(count) }
 }

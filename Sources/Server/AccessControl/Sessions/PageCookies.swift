@@ -2,15 +2,15 @@ import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
 
-/// The cookies of the web pages, as one request brings them and its answer sets them.
+/// The cookies of the web pages, in a request and its response.
 ///
-/// `snapshot-session` holds the secret of who has signed in. `snapshot-visitor` holds random bits that stand for the
-/// browser of who has not, so that forms can be bound to it. Neither can be read by a script or comes along from another
-/// site.
+/// `snapshot-session` contains the secret of a session. `snapshot-visitor` contains random bits that identify a browser
+/// without session, so that forms can be bound to it. Scripts can't read these cookies, and other sites' requests do
+/// not include them.
 ///
-/// Beyond loopback they are `Secure` and have the prefix `__Host-`, so that nothing but this host by TLS sets or gets
-/// them. What the request names as its host tells which it is, since TLS may end at a proxy. Only a visitor to an open
-/// store that is used without TLS gets one without: the bits are no secret that would be worth anything there.
+/// Beyond loopback they are `Secure` and have the prefix `__Host-`, so that only this host can set and receive them,
+/// through TLS. The request's host determines whether this is the case, since TLS can end at a proxy. Only visitors of
+/// an open store without TLS get a cookie without `Secure`: there, the random bits protect nothing of value.
 struct PageCookies: Sendable {
   enum Kind: String, Sendable {
     case session = "snapshot-session"
@@ -19,11 +19,11 @@ struct PageCookies: Sendable {
 
   private let isSecure: Bool
   private let hasPlainVisitor: Bool
-  /// Cookies don't tell ports apart, so their names do.
+  /// Cookies are shared by all ports of a host, so their names contain the port.
   private let suffix: String
   private let values: [String: String]
 
-  /// Reads the cookies of `request`, which is made to a store that is open or needs tokens.
+  /// Reads the cookies of `request`. `isOpen` states whether the store requires no tokens.
   init(_ request: HTTPServerRequest, isOpen: Bool) {
     let authority = request.authority.lowercased()
     isSecure = !PageOrigin.isLoopback(authority)
@@ -35,19 +35,19 @@ struct PageCookies: Sendable {
       let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       guard parts.count == 2 else { continue }
       let name = String(parts[0].drop { $0 == " " })
-      // The first counts: the one that fits the path best, or is older.
+      // The first cookie of a name takes precedence: it has the longest path, or is the oldest (RFC 6265 §5.4).
       if values[name] == nil, RandomSecret.isOne(String(parts[1])) { values[name] = String(parts[1]) }
     }
     self.values = values
   }
 
-  /// The secret that the request brings.
+  /// The value of the cookie in the request.
   subscript(kind: Kind) -> String? { values[name(kind)] }
 
-  /// The value of `Set-Cookie` that has the browser keep `secret` until it is closed.
+  /// Returns the `Set-Cookie` value that sets the cookie until the browser is closed.
   func setting(_ kind: Kind, to secret: String) -> String { "\(name(kind))=\(secret)\(attributes(kind))" }
 
-  /// The value of `Set-Cookie` that has the browser forget it.
+  /// Returns the `Set-Cookie` value that deletes the cookie.
   func clearing(_ kind: Kind) -> String { "\(name(kind))=; Max-Age=0\(attributes(kind))" }
 
   private func name(_ kind: Kind) -> String {

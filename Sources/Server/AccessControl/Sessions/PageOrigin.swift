@@ -3,14 +3,14 @@ import HTTPSemantics
 import HTTPTypes
 import SystemIO
 
-/// The server as the browser that made a request reaches it: scheme and authority (RFC 6454).
+/// The origin of the server as seen by the browser that sent a request: scheme and authority (RFC 6454).
 package struct PageOrigin: Sendable, CustomStringConvertible {
-  /// Whether it is reached by TLS, which may end at a proxy.
+  /// Whether the browser uses TLS, which can end at a proxy.
   let isSecure: Bool
   private let authority: String
 
-  /// Reads it off what only the browser itself can say: `Origin`, which has the scheme, or else that there is any
-  /// `Sec-Fetch-Site`, for browsers send that by TLS and to loopback only (Fetch Metadata §2).
+  /// Reads the origin from fields that only the browser itself can set: `Origin`, which contains the scheme, or the
+  /// presence of `Sec-Fetch-Site`, which browsers send only through TLS and to loopback (Fetch Metadata §2).
   package init(_ request: HTTPServerRequest) {
     authority = request.authority.lowercased()
     let origin = request.headerFields[.origin]?.lowercased()
@@ -22,10 +22,10 @@ package struct PageOrigin: Sendable, CustomStringConvertible {
     }
   }
 
-  /// `https://snapshots.example.com`.
+  /// The origin, such as `https://snapshots.example.com`.
   package var description: String { "\(isSecure ? "https" : "http")://\(authority)" }
 
-  /// Whether `authority` can't be reached but from this machine.
+  /// Whether `authority` is reachable only from this machine.
   package static func isLoopback(_ authority: String) -> Bool {
     var host = authority[...]
     if host.first == "[" {

@@ -2,8 +2,8 @@ import Crypto
 import Foundation
 import Synchronization
 
-/// Who has signed in, on the server's side only: of a session's secret, 256 random bits in the browser's cookie, its
-/// SHA-256 is known here. In memory; a restart ends all sessions.
+/// The sessions of signed-in users. The browser's cookie contains a session's secret, 256 random bits; the server
+/// stores only its SHA-256. Sessions are in memory, so a restart ends all of them.
 final class SessionTable: Sendable {
   private struct Session: Sendable {
     let token: String
@@ -20,10 +20,10 @@ final class SessionTable: Sendable {
     self.clock = clock
   }
 
-  /// How many sessions there are, those aside that ended unnoticed.
+  /// The number of active sessions.
   var count: Int { sessions.withLock { $0.values.count { !hasEnded($0) } } }
 
-  /// Begins a session of the token of this id, and gives its secret.
+  /// Starts a session with the token of this id and returns its secret.
   func begin(_ token: String) -> String {
     let secret = RandomSecret.make()
     let now = clock.elapsed()
@@ -34,8 +34,8 @@ final class SessionTable: Sendable {
     return secret
   }
 
-  /// The id of the token of the session that `secret` belongs to, which is used by this; `nil` where there is none any
-  /// more.
+  /// Returns the id of the token of the session with `secret`, and counts as use of the session. Returns `nil` if the
+  /// session does not exist or has ended.
   func token(of secret: String) -> String? {
     let key = Self.key(secret)
     return sessions.withLock { sessions in
@@ -49,7 +49,7 @@ final class SessionTable: Sendable {
     }
   }
 
-  /// Ends a session; harmless where there is none.
+  /// Ends a session. Has no effect if it does not exist.
   func end(_ secret: String) { sessions.withLock { $0[Self.key(secret)] = nil } }
 
   private func hasEnded(_ session: Session) -> Bool {
@@ -57,7 +57,7 @@ final class SessionTable: Sendable {
     return now - session.lastUse >= limits.idle || now - session.began >= limits.longest
   }
 
-  /// Of a token with too many sessions the one goes that was not used for longest, and so of all.
+  /// Removes the least recently used session of a token with too many sessions, and then of all sessions.
   private func makeRoom(in sessions: inout [SHA256.Digest: Session], for token: String) {
     let own = sessions.filter { $0.value.token == token }
     if own.count >= limits.sessionsPerToken { Self.removeOldest(of: own, in: &sessions) }
@@ -75,17 +75,54 @@ final class SessionTable: Sendable {
   private static func key(_ secret: String) -> SHA256.Digest { SHA256.hash(data: Data(secret.utf8)) }
 }
 
-/// How long who has signed in stays so, and how many there may be.
+/// The limits for the duration and number of sessions.
 package struct SessionLimits: Sendable, Hashable {
-  /// How long a session lasts that is not used.
+  /// How long an unused session remains valid.
   package var idle = Duration.seconds(12 * 3600)
-  /// How long any session lasts.
+  /// The maximum duration of a session.
   package var longest = Duration.seconds(7 * 24 * 3600)
-  /// The most sessions; of more those end that were not used for longest.
+  /// The maximum number of sessions. Beyond: the least recently used one ends.
   package var sessions = 10_000
-  /// The most sessions of one token, likewise.
+  /// The maximum number of sessions of one token. Beyond: its least recently used one ends.
   package var sessionsPerToken = 100
 
-  /// The limits above.
+  /// Creates limits with the default values.
   package init() {}
+}
+
+/// The tokens of forms that change something. They prove that a form is from a page that this server created for this
+/// browser (protection against cross-site request forgery). A token is an HMAC-SHA256 of the browser's cookie. The key
+/// changes with every restart.
+///
+/// Pages of other sites can neither read nor compute the token. Tokens are not stored, so visitors need no memory.
+struct FormTokens: Sendable {
+  private let key = SymmetricKey(size: .bits256)
+
+  /// Returns the token for forms in pages for the browser whose cookie contains `secret`.
+  func token(for secret: String) -> String {
+    Base64URL.encode(HMAC<SHA256>.authenticationCode(for: Self.signed(secret), using: key))
+  }
+
+  /// Whether `token` is the token for `secret`. Compares in constant time.
+  func isGenuine(_ token: String, for secret: String) -> Bool {
+    guard let code = Base64URL.decode(token) else { return false }
+    return HMAC<SHA256>.isValidAuthenticationCode(code, authenticating: Self.signed(secret), using: key)
+  }
+
+  private static func signed(_ secret: String) -> Data { Data("form\n\(secret)".utf8) }
+}
+
+/// 256 random bits as text, for cookies and forms.
+enum RandomSecret {
+  /// The number of characters.
+  private static let length = 43
+
+  /// Returns a new random text.
+  static func make() -> String {
+    var generator = SystemRandomNumberGenerator()
+    return Base64URL.encode((0..<32).map { _ in generator.next() as UInt8 })
+  }
+
+  /// Whether `text` has the format of such a text.
+  static func isOne(_ text: String) -> Bool { text.utf8.count == length && Base64URL.decode(text) != nil }
 }

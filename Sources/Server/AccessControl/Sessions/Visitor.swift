@@ -2,28 +2,28 @@ package import HTTPEngine
 import HTTPTypes
 import Observability
 
-/// Who looks at a web page.
+/// The visitor of a web page.
 ///
-/// Pages are opened by a session alone: a token in `Authorization` counts for nothing there, and the cookie for nothing
-/// anywhere else, so that neither can be made to do what the other may.
+/// Web pages accept only sessions, and ignore tokens in `Authorization`; the API ignores the session's cookie. So
+/// neither credential can be misused for the purpose of the other.
 package struct Visitor: Sendable {
   package enum Account: Sendable {
-    /// Anybody: the store has no tokens.
+    /// An anonymous visitor of a store that requires no tokens.
     case open
-    /// Nobody who is known; `hadSession` where the browser thinks otherwise.
+    /// A visitor without valid session. `hadSession` states whether the browser sent a session's cookie.
     case signedOut(hadSession: Bool)
-    /// Who has signed in with this token.
+    /// A visitor with a session of this token.
     case signedIn(AccessToken)
   }
 
   package let account: Account
-  /// What may be done.
+  /// The visitor's rights.
   package let caller: Caller
   /// The cookies of the request.
   let cookies: PageCookies
-  /// What forms are bound to: the secret in a cookie of the browser's.
+  /// The secret to which forms are bound, which is in one of the browser's cookies.
   let anchor: String
-  /// What the answer has the browser keep, where it had nothing that forms could be bound to.
+  /// The `Set-Cookie` value for the response, if the browser had no cookie to which forms can be bound.
   package let newCookie: String?
 
   init(_ account: Account, _ caller: Caller, _ cookies: PageCookies) {
@@ -40,7 +40,7 @@ package struct Visitor: Sendable {
     }
   }
 
-  /// Throws the problem that says why a page which needs `permission` is not for the visitor.
+  /// Throws a problem if the visitor does not have `permission`.
   package func require(_ permission: Permission) throws(HTTPProblem) {
     switch account {
     case _ where permission == .open: return
@@ -53,7 +53,7 @@ package struct Visitor: Sendable {
 }
 
 extension AccessPolicy {
-  /// Who makes `request`, which is for a web page; throws an ``HTTPProblem`` where it is not to be answered at all.
+  /// Returns the visitor that sent `request` to a web page. Throws an ``HTTPProblem`` if the request is refused.
   package func visitor(_ request: HTTPServerRequest) async throws -> Visitor {
     let address = ClientAddress(peer: request.peer)
     guard let authenticator else {
@@ -62,29 +62,29 @@ extension AccessPolicy {
     return try await authenticator.visitor(request, address)
   }
 
-  /// Begins a session by the token that was pasted, and gives the cookie for it.
+  /// Starts a session with the pasted token and returns the value of `Set-Cookie`.
   package func signIn(_ text: String, _ request: HTTPServerRequest) async throws -> String {
     guard let authenticator else { throw HTTPProblem.tokenRefused }
     return try await authenticator.signIn(text, request, ClientAddress(peer: request.peer))
   }
 
-  /// Ends the visitor's session, and gives the cookies that are to be forgotten.
+  /// Ends the visitor's session and returns the `Set-Cookie` values that delete the cookies.
   package func signOut(_ visitor: Visitor) -> [String] {
     if let secret = visitor.cookies[.session] { authenticator?.sessions.end(secret) }
     return [visitor.cookies.clearing(.session), visitor.cookies.clearing(.visitor)]
   }
 
-  /// The token of a form that is made for the visitor.
+  /// Returns the token for forms that are created for the visitor.
   package func formToken(for visitor: Visitor) -> String { forms.token(for: visitor.anchor) }
 
-  /// Whether `token` came in a form that was made for the visitor.
+  /// Whether `token` is from a form that was created for the visitor.
   package func isGenuine(_ token: String, for visitor: Visitor) -> Bool {
     visitor.newCookie == nil && forms.isGenuine(token, for: visitor.anchor)
   }
 }
 
 extension TokenAuthenticator {
-  /// Who makes `request`, which is for a web page.
+  /// Returns the visitor that sent `request` to a web page.
   fileprivate func visitor(_ request: HTTPServerRequest, _ address: ClientAddress) async throws -> Visitor {
     let known = try await currentTokens()
     if isOpen(known) {
@@ -96,7 +96,7 @@ extension TokenAuthenticator {
     guard let secret = cookies[.session] else {
       return Visitor(.signedOut(hadSession: false), nobody, cookies)
     }
-    // As soon as the token is not taken any more, its sessions are none.
+    // When a token becomes invalid, so do its sessions.
     guard let id = sessions.token(of: secret), let token = known.token(id: id),
       token.state(at: clock.now()) == .valid
     else {
@@ -109,7 +109,7 @@ extension TokenAuthenticator {
     return Visitor(.signedIn(token), caller, cookies)
   }
 
-  /// Begins a session of the token in `text`, in place of the one that there may be.
+  /// Starts a session with the token in `text`, and ends the existing one.
   fileprivate func signIn(
     _ text: String, _ request: HTTPServerRequest, _ address: ClientAddress
   ) async throws -> String {

@@ -2,16 +2,15 @@ package import AccessControl
 package import HTTPEngine
 package import SnapshotFormat
 import Observability
-import SnapshotStore
 
-/// A call whose caller was admitted.
+/// A call with an admitted caller.
 package struct APIRequest: Sendable {
-  /// The request, and what its route took from the path.
+  /// The request and its route.
   package let routed: RoutedRequest
-  /// Who makes the call.
+  /// The caller.
   package let caller: Caller
 
-  /// A call of `caller`.
+  /// Creates a call of `caller`.
   package init(_ routed: RoutedRequest, caller: Caller) {
     self.routed = routed
     self.caller = caller
@@ -19,46 +18,22 @@ package struct APIRequest: Sendable {
 
   /// The request.
   package var request: HTTPServerRequest { routed.request }
-  /// The template that the path fits.
+  /// The path template that matches the path.
   package var template: String { routed.template }
-  /// The segments that `{name...}` stands for, each decoded by itself.
+  /// The segments matched by `{name...}`, each percent-decoded.
   package var remainder: [String] { routed.remainder }
 
-  /// What `parameter` makes of its segment of the path.
+  /// Returns the value that `parameter` parses from its segment of the path.
   package func value<Value>(of parameter: PathParameter<Value>) throws -> Value {
     try routed.value(of: parameter)
   }
 
-  /// The query, decoded; throws an ``HTTPProblem`` where it is malformed.
+  /// Returns the decoded query. Throws if it is malformed.
   package func query() throws(HTTPProblem) -> QueryParameters { try routed.query() }
 }
 
 extension APIRequest {
-  /// Tells whoever accounts for the request which upload it is about.
-  func concerns(_ status: UploadStatus) {
-    request.context?.update { facts in
-      facts.snapshot = status.terms.attachment?.id
-      facts.report = status.terms.attachment?.report
-    }
-  }
-
-  /// Tells whoever accounts for the request that an upload of several requests goes on after it, unless
-  /// ``ends(with:)`` knows better.
-  func leavesUploadOpen() { request.context?.update { $0.ending = .open } }
-
-  /// Tells whoever accounts for the request which upload it brought bytes to, and how that ended, if it has.
-  func ends(with status: UploadStatus) {
-    concerns(status)
-    request.context?.update { facts in
-      switch status.outcome {
-      case .published(_, let isNew): facts.ending = isNew ? .created : .repeated
-      case .refused: facts.ending = nil
-      case nil: facts.ending = .open
-      }
-    }
-  }
-
-  /// Tells whoever accounts for the request what it is about, where the path alone does not.
+  /// Records the snapshot and report of the request for the audit log, if the path does not contain them.
   package func concerns(_ record: SnapshotRecord) {
     request.context?.update { facts in
       facts.snapshot = record.id

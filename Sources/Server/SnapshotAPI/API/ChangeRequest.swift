@@ -5,12 +5,12 @@ import HTTPTypes
 import SnapshotFormat
 import SnapshotStore
 
-/// What a client wants to be changed of a record: a JSON merge patch (RFC 7396) of its keys `pinned` and `expiresAt`.
+/// A change of a record: a JSON merge patch (RFC 7396) of the keys `pinned` and `expiresAt`.
 ///
 ///     {"pinned": true}
-///     {"expiresAt": "30d"}    a time in RFC 3339, a while from now, or null (or "never") for no end
+///     {"expiresAt": "30d"}    a time in RFC 3339, a duration from now, or null (or "never") for no expiry
 struct ChangeRequest {
-  /// The most bytes of such a document.
+  /// The maximum length of the document in bytes.
   static let maximumLength: Int64 = 4096
   static let mediaType = "application/merge-patch+json"
 

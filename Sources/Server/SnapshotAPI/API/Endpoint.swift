@@ -4,47 +4,48 @@ package import HTTPTypes
 package import Observability
 package import SnapshotFormat
 
-/// One call of the API, or one web page, with everything that the server states about it.
+/// A call of the API or a web page, with its documentation and handler.
 ///
-/// The router, the OpenAPI document, the list of calls at `/`, `Allow`, the cross-origin fields, the names in the audit log
-/// and the labels of metrics are derived from the list of endpoints. To add a call, write its endpoint beside its handler
-/// and add it to the list of its routes:
+/// The router, the OpenAPI document, the list of calls at `/`, `Allow`, the cross-origin fields, the names in the audit
+/// log and the labels of metrics are derived from the list of endpoints. To add a call, write its endpoint beside its
+/// handler and add it to the list of its routes:
 ///
 ///     Endpoint(
 ///       "pinSnapshot", .put, "/v1/snapshots/{id}/pin", .delete, "Keeps a snapshot until it is unpinned.",
 ///       parameters: [.id], responses: [.noContent("It is pinned.")],
 ///       problems: [.malformedSnapshotID, .noSuchSnapshot, .snapshotDeleted], handler: pin)
 ///
-/// A `GET` endpoint answers `HEAD` too.
+/// A `GET` endpoint also answers `HEAD`.
 package struct Endpoint: Sendable {
-  /// Answers an admitted caller.
+  /// Handles the call of an admitted caller.
   package typealias CallHandler = @Sendable (APIRequest) async throws -> HTTPServerResponse
-  /// Answers an admitted visitor.
+  /// Handles the request of an admitted visitor.
   package typealias PageHandler = @Sendable (PageCall) async throws -> HTTPServerResponse
 
   package enum Handler: Sendable {
     /// A call, authenticated by a token or a link.
     case call(CallHandler)
-    /// A web page or the action of a form, authenticated by a session. It is no part of the API.
+    /// A web page or the action of a form, authenticated by a session. It is not part of the API.
     case page(PageHandler)
   }
 
-  /// The OpenAPI operation id, and the action in the audit log. A page has that of the call that reads or changes as much.
+  /// The OpenAPI operation id, and the action in the audit log. A page has the id of the call that reads or changes the
+  /// same.
   package let id: String
   package let method: HTTPRequest.Method
-  /// The template of the path, as ``Route`` reads it.
+  /// The path template, in the syntax of ``Route``.
   package let template: String
-  /// What a caller needs.
+  /// The permission that a caller needs.
   package let permission: Permission
   /// When the audit log records a request.
   package let audited: Audited
-  /// The upload protocol that responses announce. Pages of other origins may make such a call.
-  let uploads: UploadProtocol?
-  /// What OpenAPI says; `nil` for what is no part of the API.
+  /// The upload protocol that responses announce. Pages of other origins may call such endpoints.
+  package let uploads: UploadProtocol?
+  /// The documentation for OpenAPI; `nil` for endpoints that are not part of the API.
   package let documentation: Documentation?
   package let handler: Handler
 
-  /// A call of the API.
+  /// Creates a call of the API.
   package init(
     _ id: String, _ method: HTTPRequest.Method, _ template: String, _ permission: Permission,
     _ summary: String, detail: String = "", audited: Audited = .always, uploads: UploadProtocol? = nil,
@@ -72,7 +73,7 @@ package struct Endpoint: Sendable {
     self.handler = handler
   }
 
-  /// A web page, or the action of a form in one.
+  /// Creates a web page, or the action of a form.
   package static func page(
     _ id: String, _ method: HTTPRequest.Method, _ template: String, _ permission: Permission,
     audited: Audited = .always, handler: @escaping PageHandler
@@ -80,91 +81,111 @@ package struct Endpoint: Sendable {
     Endpoint(id, method, template, permission, audited, nil, nil, .page(handler))
   }
 
-  /// What web pages consist of besides their HTML, open to everybody.
+  /// Creates an endpoint for a public resource of web pages, such as a style sheet.
   package static func asset(_ id: String, _ template: String, handler: @escaping CallHandler) -> Endpoint {
     Endpoint(id, .get, template, .open, .never, nil, nil, .call(handler))
   }
 
-  /// The method and the template, as logs and metrics name the endpoint.
+  /// The method and template, which identify the endpoint in logs and metrics.
   package var name: String { "\(method.rawValue) \(template)" }
 
-  /// Whether it is a web page or the action of a form.
+  /// Whether this is a web page or the action of a form.
   package var isPage: Bool { if case .page = handler { true } else { false } }
 
-  /// Whether requests bring the bytes of a bundle, or some of them.
+  /// Whether requests contain a bundle, or a part of one.
   package var isUpload: Bool { !isPage && permission == .attach && [.post, .put, .patch].contains(method) }
 
   /// When the audit log records a request.
   package enum Audited: String, Sendable {
     /// Always: the endpoint reads or changes snapshots.
     case always
-    /// When it is refused: the endpoint reveals the state of the server.
+    /// Only refused requests: the endpoint discloses the state of the server.
     case refusals
-    /// Never: the endpoint is open to everybody.
+    /// Never: the endpoint is public.
     case never
   }
 }
 
-/// How an endpoint takes part in resumable uploads.
+/// The role of an endpoint in resumable uploads.
 package enum UploadProtocol: Sendable {
-  /// It attaches snapshots, where the IETF's draft opens uploads.
+  /// It attaches snapshots. Uploads of the IETF draft are created here.
   case attach
   /// It belongs to tus.
   case tus
-  /// It is the resource of an upload by the IETF's draft.
+  /// It is the resource of an upload of the IETF draft.
   case draft
 }
 
 extension Endpoint {
-  /// What the OpenAPI document says of a call. ``APIDescription`` adds what follows from the permission, and what may
-  /// happen to any call.
+  /// The OpenAPI documentation of a call. ``APIDescription`` adds everything that follows from the permission, and the
+  /// responses that any call can have.
   package struct Documentation: Sendable {
     /// One sentence.
     package let summary: String
-    /// Anything else that a client must know, in Markdown.
-    let detail: String
-    let parameters: [Parameter]
+    /// Further information for clients, in Markdown.
+    package let detail: String
+    package let parameters: [Parameter]
     /// The accepted media types of the body, each with its media type object.
-    let body: [String: JSONValue]?
-    /// The responses without a problem.
-    let responses: [Response]
-    /// The kinds of problems that may occur, besides those of every call.
-    let problems: [ProblemKind]
-    /// The names of fields that any response may have, problems included.
-    let fields: [String]
+    package let body: [String: JSONValue]?
+    /// The responses that are not problems.
+    package let responses: [Response]
+    /// The kinds of problems that can occur, besides those of every call.
+    package let problems: [ProblemKind]
+    /// The names of header fields that any response can have, including problems.
+    package let fields: [String]
   }
 
-  /// A parameter of the path, the query or the head.
+  /// A parameter in the path, the query or the head.
   package struct Parameter: Sendable {
     package enum Place: String, Sendable { case path, query, header }
 
-    let name: String
-    let place: Place
-    let text: String
-    let schema: JSONValue
-    /// Whether there is no call without it; a segment of the path is always there.
-    var isRequired = false
+    package let name: String
+    package let place: Place
+    package let text: String
+    package let schema: JSONValue
+    /// Whether the parameter is required. Path parameters always are.
+    package let isRequired: Bool
+
+    package init(
+      name: String, place: Place, text: String, schema: JSONValue, isRequired: Bool = false
+    ) {
+      self.name = name
+      self.place = place
+      self.text = text
+      self.schema = schema
+      self.isRequired = isRequired
+    }
   }
 
-  /// A response that is no problem.
+  /// A response that is not a problem.
   package struct Response: Sendable {
-    let status: Int
-    let text: String
-    /// The names of the fields that it may have, from ``APIDescription/fields``.
-    var fields: [String] = []
-    /// Its media types, each with the schema of its content.
-    var content: [String: JSONValue] = [:]
+    package let status: Int
+    package let text: String
+    /// The names of header fields that it can have, from ``APIDescription/fields``.
+    package let fields: [String]
+    /// The media types, each with the schema of its content.
+    package let content: [String: JSONValue]
+
+    package init(
+      status: Int, text: String, fields: [String] = [], content: [String: JSONValue] = [:]
+    ) {
+      self.status = status
+      self.text = text
+      self.fields = fields
+      self.content = content
+    }
   }
 }
 
-// What several endpoints have in common.
+// Definitions that several endpoints share.
 
 extension Endpoint.Parameter {
   static func query(_ name: String, _ text: String, _ schema: JSONValue) -> Self {
     Self(name: name, place: .query, text: text, schema: schema)
   }
 
-  static func header(_ name: String, _ text: String, _ schema: JSONValue = ["type": "string"]) -> Self {
+  package static func header(_ name: String, _ text: String, _ schema: JSONValue = ["type": "string"]) -> Self
+  {
     Self(name: name, place: .header, text: text, schema: schema)
   }
 
@@ -172,23 +193,24 @@ extension Endpoint.Parameter {
     name: "id", place: .path, text: "The snapshot's UUID.",
     schema: .schema("SnapshotID"))
   static let report = Self(
-    name: "report", place: .path, text: "The bug report's id, its slashes percent-encoded.",
+    name: "report", place: .path, text: "The bug report's id, with percent-encoded slashes.",
     schema: .schema("ReportID"))
-  // What is malformed in these counts as not there (RFC 9110), so that any text is right.
-  static let ifMatch = header("If-Match", "Goes on only where the content has one of these entity tags.")
-  static let ifNoneMatch = header(
-    "If-None-Match", "Goes on only where the content has none of these entity tags.")
+  // Malformed values of these fields are ignored (RFC 9110), so their schemas accept any text.
+  static let ifMatch = header("If-Match", "Succeeds only if the content has one of these entity tags.")
+  package static let ifNoneMatch = header(
+    "If-None-Match", "Succeeds only if the content has none of these entity tags.")
   static let ifModifiedSince = header(
-    "If-Modified-Since", "Goes on only where the content came later; ignored beside If-None-Match.")
+    "If-Modified-Since", "Succeeds only if the content is newer. Ignored if there is an If-None-Match.")
   static let ifUnmodifiedSince = header(
-    "If-Unmodified-Since", "Goes on only where the content came no later; ignored beside If-Match.")
+    "If-Unmodified-Since", "Succeeds only if the content is not newer. Ignored if there is an If-Match.")
   static let range = header("Range", "Ranges of bytes (RFC 9110 §14).")
   static let ifRange = header(
-    "If-Range", "The entity tag that the ranges are wanted of; of another the whole is sent.")
+    "If-Range", "Ranges are sent only if the content has this entity tag, else the whole content.")
 }
 
 extension Endpoint.Response {
-  static func json(_ status: Int, _ text: String, _ schema: JSONValue, fields: [String] = []) -> Self {
+  package static func json(_ status: Int, _ text: String, _ schema: JSONValue, fields: [String] = []) -> Self
+  {
     Self(
       status: status, text: text, fields: fields + ["Cache-Control"], content: ["application/json": schema])
   }
@@ -197,7 +219,7 @@ extension Endpoint.Response {
     Self(status: 200, text: text, fields: fields, content: ["text/plain": ["type": "string"]])
   }
 
-  static func noContent(_ text: String) -> Self { Self(status: 204, text: text) }
+  package static func noContent(_ text: String) -> Self { Self(status: 204, text: text) }
 
   static let notModified = Self(
     status: 304, text: "The content still has the entity tag of If-None-Match.",
@@ -205,6 +227,6 @@ extension Endpoint.Response {
 }
 
 extension JSONValue {
-  /// A reference to a schema of ``APIDescription/schemas``.
-  static func schema(_ name: String) -> JSONValue { ["$ref": "#/components/schemas/\(name)"] }
+  /// Returns a reference to a schema of ``APIDescription/schemas``.
+  package static func schema(_ name: String) -> JSONValue { ["$ref": "#/components/schemas/\(name)"] }
 }

@@ -4,23 +4,23 @@ import HTTPTypes
 import Observability
 import SnapshotStore
 
-/// How far the catalogue is, as JSON.
+/// The state of the catalogue as JSON.
 struct IndexingAnswer: Encodable {
   enum Status: String, Encodable {
-    /// Everything is answered.
+    /// All requests are answered.
     case ready
-    /// Lists are refused until the catalogue is made anew.
+    /// Lists are refused until the catalogue is rebuilt.
     case indexing
-    /// Nothing can be written.
+    /// The storage is not writable.
     case unwritable
   }
 
   let status: Status
-  /// The share that is done, from 0 to 1.
+  /// The completed share, from 0 to 1.
   var share: Double?
-  /// How many records are in the catalogue already.
+  /// The number of indexed records.
   var records: Int?
-  /// Why nothing can be written.
+  /// The reason why the storage is not writable.
   var reason: StorageFault?
 
   init(_ progress: CatalogIndexer.Progress?) {
@@ -34,22 +34,22 @@ struct IndexingAnswer: Encodable {
     }
   }
 
-  /// Nothing can be written, which is all that counts.
+  /// Creates the answer for storage that is not writable, whatever the state of the catalogue.
   init(_ fault: StorageFault) {
     status = .unwritable
     reason = fault
   }
 
-  /// How the server fares: its storage first, which its catalogue needs too.
+  /// Returns the readiness of the server. The storage is checked first, because the catalogue needs it too.
   static func readiness(of service: SnapshotService) async -> IndexingAnswer {
     if let fault = await service.store.fault() { return IndexingAnswer(fault) }
-    // Where the catalogue fails, lists are refused until it is made once more; its own log entry says why.
+    // If the catalogue fails, lists are refused until it is rebuilt. The indexer logs the reason.
     do { return IndexingAnswer(try await service.indexingProgress()) } catch {
       return IndexingAnswer(.unknown)
     }
   }
 
-  /// 200 where everything is answered, else 503.
+  /// Returns a response with the status 200 if the server is ready, or else 503.
   func readiness() throws -> HTTPServerResponse {
     status == .ready
       ? try JSONBody(self).response(.ok)
@@ -57,29 +57,34 @@ struct IndexingAnswer: Encodable {
   }
 }
 
-extension SnapshotRoutes {
-  /// The calls about the catalogue.
-  var indexingEndpoints: [Endpoint] {
+/// The endpoints for the catalogue.
+struct IndexingRoutes: Sendable {
+  private let service: SnapshotService
+
+  init(_ service: SnapshotService) { self.service = service }
+
+  /// All endpoints.
+  var endpoints: [Endpoint] {
     [
       Endpoint(
-        "readReindex", .get, "/v1/reindex", .admin, "Tells how far the catalogue is.",
-        responses: [.json(200, "How far it is.", .schema("Indexing"))], problems: [.callerLimited],
+        "readReindex", .get, "/v1/reindex", .admin, "Returns the progress of indexing.",
+        responses: [.json(200, "The progress.", .schema("Indexing"))], problems: [.callerLimited],
         handler: indexing),
       Endpoint(
-        "reindex", .post, "/v1/reindex", .admin, "Has the catalogue made anew, and does not wait for it.",
-        responses: [.json(202, "How far it is.", .schema("Indexing"))], problems: [.callerLimited],
+        "reindex", .post, "/v1/reindex", .admin, "Starts rebuilding the catalogue, without waiting for it.",
+        responses: [.json(202, "The progress.", .schema("Indexing"))], problems: [.callerLimited],
         handler: reindex),
     ]
   }
 
-  /// Says how far the catalogue is.
-  func indexing(_ call: APIRequest) async throws -> HTTPServerResponse {
+  /// Returns the progress of indexing.
+  private func indexing(_ call: APIRequest) async throws -> HTTPServerResponse {
     try call.caller.requireUnlimited()
     return try JSONBody(IndexingAnswer(try await service.indexingProgress())).response(.ok)
   }
 
-  /// Has the catalogue made anew, and does not wait for it.
-  func reindex(_ call: APIRequest) async throws -> HTTPServerResponse {
+  /// Requests a rebuild of the catalogue, without waiting for it.
+  private func reindex(_ call: APIRequest) async throws -> HTTPServerResponse {
     try call.caller.requireUnlimited()
     service.indexer?.rebuild()
     return try JSONBody(IndexingAnswer(service.indexer?.progress)).response(.accepted)

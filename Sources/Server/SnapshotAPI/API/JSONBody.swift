@@ -4,14 +4,14 @@ import HTTPSemantics
 import HTTPTypes
 import SnapshotFormat
 
-/// A JSON document on its way to a client.
+/// An encoded JSON document to send to a client.
 struct JSONBody {
   let bytes: [UInt8]
 
-  /// Encodes `value` as all JSON of the project is encoded.
+  /// Encodes `value` in the common format of all JSON in this project.
   init(_ value: some Encodable) throws { bytes = Array(try SnapshotJSON.encode(value)) }
 
-  /// An answer that caches ask for again each time.
+  /// Returns a response that caches must revalidate.
   func response(_ status: HTTPResponse.Status, _ fields: HTTPFields = [:]) -> HTTPServerResponse {
     var fields = fields
     fields[.contentType] = "application/json"
@@ -19,13 +19,13 @@ struct JSONBody {
     return HTTPServerResponse(status: status, headerFields: fields, body: .bytes(bytes))
   }
 
-  /// The document as what a resource holds now, named by its digest.
+  /// The document as a representation with its digest as the entity tag.
   var representation: Representation {
     var representation = Representation(
       .bytes(bytes), contentType: "application/json",
       entityTag: .strong(ContentDigest.of(bytes).description),
       headerFields: [.cacheControl: "private, no-cache"])
-    // Half a document is none.
+    // Part of a JSON document is of no use.
     representation.hasRanges = false
     return representation
   }

@@ -6,30 +6,30 @@ import Observability
 package import SnapshotFormat
 import SnapshotStore
 
-/// The route that gives out links to bundles.
+/// The endpoint that creates links to bundles.
 package struct LinkRoutes: Sendable {
-  /// How many seconds a link lasts that nobody gave a time.
+  /// The lifetime of a link in seconds, if the request does not specify it.
   static let defaultLifetime = 3600
   let service: SnapshotService
   let access: AccessPolicy
 
-  /// Gives out links to what `service` has, signed by `access`.
+  /// Creates links to the bundles of `service`, signed by `access`.
   package init(service: SnapshotService, access: AccessPolicy) {
     self.service = service
     self.access = access
   }
 
-  /// All of them.
+  /// All endpoints.
   package var endpoints: [Endpoint] {
     [
       Endpoint(
         "createLink", .post, "/v1/snapshots/{id}/links", .read,
-        "Makes a link to a snapshot's bundle that needs no token.",
-        detail: "Whoever has the link may download just this bundle until it ends.",
+        "Creates a link to a snapshot's bundle that needs no token.",
+        detail: "The link allows downloading this bundle, and nothing else, until it expires.",
         parameters: [
           .id,
           .query(
-            "seconds", "How long it lasts.",
+            "seconds", "The lifetime of the link.",
             [
               "type": "integer", "minimum": .integer(Int64(LinkSigner.lifetimes.lowerBound)),
               "maximum": .integer(Int64(LinkSigner.lifetimes.upperBound)),
@@ -43,7 +43,7 @@ package struct LinkRoutes: Sendable {
     ]
   }
 
-  /// Makes a link to a bundle that the caller may read.
+  /// Creates a link to a bundle that the caller may read.
   private func make(_ call: APIRequest) async throws -> HTTPServerResponse {
     let id = try call.value(of: .id)
     let link = try link(to: id, seconds: call.query().value("seconds"))
@@ -52,17 +52,17 @@ package struct LinkRoutes: Sendable {
     } visible: {
       call.caller.mayRead($0)
     }
-    // A link that could only be answered as damaged is not given out.
+    // The response to a link to a damaged bundle would be an error, so none is created.
     guard record.verified != .damaged else { throw StoreError.damaged }
     var response = try JSONBody(link).response(.created, [.location: link.link])
     response.headerFields[.cacheControl] = "no-store"
     return response
   }
 
-  /// A link to the bundle of `id` that lasts for the time that `seconds` says, or the usual time.
+  /// Returns a link to the bundle of `id`. It expires after `seconds`, or after the default lifetime if this is `nil`.
   package func link(to id: SnapshotID, seconds: String?) throws(HTTPProblem) -> LinkAnswer {
     let lifetime = try lifetime(seconds)
-    // A link ends with a whole second, never before its time.
+    // Rounded up to a whole second, so that a link never expires early.
     let end = (access.clock.now().timeIntervalSince1970 + Double(lifetime)).rounded(.up)
     let expiresAt = Date(timeIntervalSince1970: end)
     return LinkAnswer(link: access.links.target(id, until: expiresAt), expiresAt: expiresAt)
@@ -72,14 +72,14 @@ package struct LinkRoutes: Sendable {
     guard let text else { return Self.defaultLifetime }
     guard let seconds = Int(text), LinkSigner.lifetimes.contains(seconds) else {
       throw .badRequest(
-        "‘seconds’ is a number from \(LinkSigner.lifetimes.lowerBound) to \(LinkSigner.lifetimes.upperBound)."
+        "‘seconds’ must be a number from \(LinkSigner.lifetimes.lowerBound) to \(LinkSigner.lifetimes.upperBound)."
       )
     }
     return seconds
   }
 }
 
-/// A link: its path and query on this server, and when it ends.
+/// A link: its path and query on this server, and its expiry date.
 package struct LinkAnswer: Encodable {
   package let link: String
   package let expiresAt: Date

@@ -4,10 +4,10 @@ import HTTPSemantics
 package import SnapshotFormat
 package import SnapshotStore
 
-/// What a request for a list asks for. A parameter that is not known is refused: a filter that was passed over would
-/// list too much.
+/// The parameters of a request for a list. Unknown parameters are refused: ignoring a filter would list too many
+/// snapshots.
 package struct ListRequest {
-  /// The parameters that choose records.
+  /// The parameters that filter records.
   static let filters = [
     "report", "application", "version", "minVersion", "maxVersion", "module", "identifier", "device", "after",
     "before", "text",
@@ -16,21 +16,21 @@ package struct ListRequest {
   package var query: CatalogQuery
   package let page: PageRequest
   let wantsTotal: Bool
-  /// The filters as they were given.
+  /// The filters of the request, in order.
   private var given: [(name: String, value: String)] = []
 
-  /// Reads the parameters; `report` is the one in the path, which leaves none for the parameter.
+  /// Parses the parameters. `report` is the report in the path, which excludes the parameter of that name.
   package init(_ parameters: QueryParameters, report: ReportID?, limits: ServiceLimits) throws {
     let filters = Self.filters.filter { report == nil || $0 != "report" }
     let known = filters + ["limit", "cursor", "total"]
     for (name, _) in parameters.pairs where !known.contains(name) {
       throw HTTPProblem.badRequest(
-        "‘\(name.prefix(100))’ is no parameter here; there are \(known.joined(separator: ", ")).")
+        "‘\(name.prefix(100))’ is not a parameter. The parameters are \(known.joined(separator: ", ")).")
     }
     for name in filters {
       guard let value = try parameters.value(name) else { continue }
       guard (1...SearchLimits.filterBytes).contains(value.utf8.count) else {
-        throw HTTPProblem.badRequest("‘\(name)’ has 1 to \(SearchLimits.filterBytes) bytes.")
+        throw HTTPProblem.badRequest("‘\(name)’ must have 1 to \(SearchLimits.filterBytes) bytes.")
       }
       given.append((name, value))
     }
@@ -50,11 +50,11 @@ package struct ListRequest {
     switch try parameters.value("total") {
     case "true": wantsTotal = true
     case "false", nil: wantsTotal = false
-    default: throw HTTPProblem.badRequest("‘total’ is true or false.")
+    default: throw HTTPProblem.badRequest("‘total’ must be true or false.")
     }
   }
 
-  /// The query of the page that follows: the same filters, behind `cursor`.
+  /// Returns the query of the next page: the same filters, with `cursor`.
   func queryString(after cursor: Cursor) -> String {
     let parameters = given + [("limit", "\(page.limit)"), ("cursor", cursor.description)]
     return parameters.map { "\($0.name)=\(PercentCoding.encode($0.value))" }.joined(separator: "&")
@@ -66,12 +66,12 @@ package struct ListRequest {
       return lowest == nil && highest == nil ? nil : VersionRange(from: lowest, through: highest)
     }
     guard lowest == nil, highest == nil else {
-      throw .badRequest("Give ‘version’, or ‘minVersion’ and ‘maxVersion’, not both.")
+      throw .badRequest("‘version’ can't be combined with ‘minVersion’ or ‘maxVersion’.")
     }
     return VersionRange(version)
   }
 
-  /// A time as in RFC 3339, or a day, which begins at midnight UTC.
+  /// Parses a time in RFC 3339, or a day, which means midnight UTC.
   private static func time(_ text: String, _ name: String) throws(HTTPProblem) -> Date {
     let isPlain = text.utf8.allSatisfy { (0x2B...0x3A).contains($0) || $0 == 0x54 || $0 == 0x5A }
     let full = text.utf8.count == 10 ? text + "T00:00:00Z" : text
@@ -79,7 +79,7 @@ package struct ListRequest {
       do { return try SnapshotJSON.decode(Date.self, from: Data("\"\(full)\"".utf8)) } catch {}
     }
     throw .badRequest(
-      "‘\(name)’ is a time such as 2026-11-21T15:04:05Z, or a day such as 2026-11-21; a plus sign is %2B.")
+      "‘\(name)’ must be a time such as 2026-11-21T15:04:05Z or a day such as 2026-11-21. Encode ‘+’ as %2B.")
   }
 
   private static func page(
@@ -88,14 +88,14 @@ package struct ListRequest {
     var request = PageRequest(limit: min(limits.defaultPageLength, limits.pageLength))
     if let text = try parameters.value("limit") {
       guard let limit = Int(text), limit >= 1, limit <= limits.pageLength else {
-        throw .badRequest("‘limit’ is a number from 1 to \(limits.pageLength).")
+        throw .badRequest("‘limit’ must be a number from 1 to \(limits.pageLength).")
       }
       request.limit = limit
     }
     if let text = try parameters.value("cursor") {
       guard let cursor = Cursor(text) else {
         throw .badRequest(
-          "‘cursor’ is not one that this server gave: follow the link to the next page as it is.")
+          "‘cursor’ is not valid. Use the link to the next page unchanged.")
       }
       request.cursor = cursor
     }

@@ -1,18 +1,18 @@
 package import HTTPEngine
 import HTTPTypes
 
-/// A path on this server, and a query: where to go on after signing in, and nowhere else.
+/// A path and query on this server, to which a visitor is redirected after signing in. It can't lead to another server.
 ///
-/// Browsers take `//host` and `/\host` for another server, and leave out tabs and line ends before they look.
+/// Browsers interpret `//host` and `/\host` as another server, and remove tabs and line ends first.
 package struct LocalPath: Sendable, Hashable, CustomStringConvertible {
-  /// The most bytes.
+  /// The maximum length in bytes.
   static let maximumLength = 2000
-  /// The first page.
+  /// The home page.
   package static let home = LocalPath(checked: "/")
 
   package let description: String
 
-  /// Takes `text` if it can't lead anywhere else.
+  /// Creates a path from `text`. Returns `nil` if it could lead to another server.
   package init?(_ text: String) {
     let bytes = text.utf8
     guard bytes.count <= Self.maximumLength, bytes.first == UInt8(ascii: "/"), !text.hasPrefix("//"),
@@ -23,8 +23,8 @@ package struct LocalPath: Sendable, Hashable, CustomStringConvertible {
 
   private init(checked text: String) { description = text }
 
-  /// Where somebody goes on who asked for this without having signed in: the page itself, or, where a form was sent,
-  /// the page of what it is about.
+  /// Creates the path to open after signing in, for a request without a session: the page itself, or for a form, the
+  /// page of its snapshot.
   package init(after routed: RoutedRequest) {
     let request = routed.request
     var path: LocalPath?

@@ -7,61 +7,63 @@ import HTTPTypes
 import Observability
 import SnapshotFormat
 package import SnapshotStore
+import Synchronization
 import SystemIO
 
-/// The routes of the API under `/v1` by which a store is looked after: what goes by itself, and whether all is intact.
+/// The endpoints under `/v1` for the maintenance of a store: the expiry of snapshots, and the verification of bundles.
 package struct MaintenanceRoutes: Sendable {
-  /// The most snapshots that one answer names, and that one call lets go.
+  /// The maximum number of snapshots in one response, and the maximum that one call deletes.
   package static let pageLength = 1000
 
   private let reaper: Reaper
   private let scrubber: Scrubber
-  /// What the last calls planned: a plan is made for its first page, since it looks at every record.
+  /// The plans of recent calls. A plan is only made for its first page, because it reads every record.
   private let plans = ExpirationPlans()
   private static let encoder = DispatchQueue(label: "snapshot-server.maintenance")
 
-  /// Routes to `reaper` and `scrubber`; the latter makes passes that people ask for, and no others.
+  /// Creates endpoints for `reaper` and `scrubber`. The scrubber must run only the passes that are requested here.
   package init(_ reaper: Reaper, _ scrubber: Scrubber) {
     self.reaper = reaper
     self.scrubber = scrubber
   }
 
-  /// All of them.
+  /// All endpoints.
   package var endpoints: [Endpoint] {
     [
       Endpoint(
-        "planExpirations", .get, "/v1/expirations", .admin, "Tells what would go by itself now, and why.",
-        detail: "Changes nothing. Follow `next`, or the link of the field `Link`, as it is.",
+        "planExpirations", .get, "/v1/expirations", .admin,
+        "Lists the snapshots that would expire now, with reasons.",
+        detail: "Changes nothing. Use `next`, or the link in the field `Link`, unchanged.",
         parameters: [
-          listLength, .query("cursor", "Where to go on: what `next` of the page before said.", cursorSchema),
+          listLength, .query("cursor", "The `next` of the previous page.", cursorSchema),
         ],
         responses: [.json(200, "A page.", .schema("ExpirationPlan"), fields: ["Link"])],
         problems: [.callerLimited], handler: plan),
       Endpoint(
-        "expire", .post, "/v1/expirations", .admin, "Lets go what is to go by itself.",
+        "expire", .post, "/v1/expirations", .admin, "Deletes expired snapshots.",
         detail:
-          "Where that is more than a fifth of all snapshots, and at least 100, it needs `confirm=true`.",
+          "Needs `confirm=true` if these are at least 100, and more than a fifth of all snapshots.",
         parameters: [
           listLength,
           .query(
-            "confirm", "Whether more than a fifth of all snapshots may go.",
+            "confirm", "Whether more than a fifth of all snapshots may be deleted.",
             ["type": "boolean", "default": false]),
         ],
-        responses: [.json(200, "What went.", .schema("ExpirationOutcome"))],
+        responses: [.json(200, "The deleted snapshots.", .schema("ExpirationOutcome"))],
         problems: [.callerLimited, .confirmationNeeded], handler: expire),
       Endpoint(
-        "readScrub", .get, "/v1/scrub", .admin, "Tells how far the look at every bundle has come.",
-        responses: [.json(200, "What was found.", .schema("ScrubReport"))],
+        "readScrub", .get, "/v1/scrub", .admin, "Returns the progress of verifying all bundles.",
+        responses: [.json(200, "The progress and results.", .schema("ScrubReport"))],
         problems: [.callerLimited], handler: scrubReport),
       Endpoint(
-        "scrub", .post, "/v1/scrub", .admin, "Begins to look at every bundle, unless that is being done.",
+        "scrub", .post, "/v1/scrub", .admin, "Starts verifying all bundles, unless this is running.",
         responses: [
-          .json(202, "It goes on.", .schema("ScrubReport"), fields: ["Location"])
+          .json(202, "The verification is running.", .schema("ScrubReport"), fields: ["Location"])
         ], problems: [.callerLimited], handler: scrub),
     ]
   }
 
-  /// One page of what would go now, and why; changes nothing.
+  /// Returns one page of the snapshots that would expire now, with reasons. Changes nothing.
   private func plan(_ call: APIRequest) async throws -> HTTPServerResponse {
     try call.caller.requireUnlimited()
     let query = try call.query()
@@ -86,7 +88,7 @@ package struct MaintenanceRoutes: Sendable {
     }
   }
 
-  /// Lets go what is to go, so many at most, and says what went.
+  /// Deletes expired snapshots, up to the limit, and returns them.
   private func expire(_ call: APIRequest) async throws -> HTTPServerResponse {
     try call.caller.requireUnlimited()
     let query = try call.query()
@@ -104,13 +106,13 @@ package struct MaintenanceRoutes: Sendable {
     }
   }
 
-  /// Says how far the pass has come that somebody asked for last.
+  /// Returns the state of the last requested pass.
   private func scrubReport(_ call: APIRequest) async throws -> HTTPServerResponse {
     try call.caller.requireUnlimited()
     return try JSONBody(scrubber.report).response(.ok)
   }
 
-  /// Begins a pass over all bundles, unless one runs.
+  /// Starts a pass over all bundles, unless one is running.
   private func scrub(_ call: APIRequest) async throws -> HTTPServerResponse {
     try call.caller.requireUnlimited()
     scrubber.start()
@@ -120,7 +122,7 @@ package struct MaintenanceRoutes: Sendable {
   private static func limit(_ query: QueryParameters) throws(HTTPProblem) -> Int {
     guard let text = try query.value("limit") else { return pageLength }
     guard let limit = Int(text), (1...pageLength).contains(limit) else {
-      throw .badRequest("‘limit’ is a number from 1 to \(pageLength).")
+      throw .badRequest("‘limit’ must be a number from 1 to \(pageLength).")
     }
     return limit
   }
@@ -129,7 +131,7 @@ package struct MaintenanceRoutes: Sendable {
     switch try query.value("confirm") {
     case nil, "false": return false
     case "true": return true
-    default: throw .badRequest("‘confirm’ is true or false.")
+    default: throw .badRequest("‘confirm’ must be true or false.")
     }
   }
 
@@ -143,7 +145,7 @@ package struct MaintenanceRoutes: Sendable {
       let id = SnapshotID(String(parts[1]))
     else {
       throw .badRequest(
-        "‘cursor’ is not one that this server gave: follow the link to the next page as it is.")
+        "‘cursor’ is not valid. Use the link to the next page unchanged.")
     }
     return (time, id)
   }
@@ -163,7 +165,7 @@ package struct MaintenanceRoutes: Sendable {
 }
 
 extension HTTPProblem {
-  /// 409: a run was stopped before it let anything go.
+  /// 409: a run was refused before it deleted anything.
   fileprivate static func confirmationNeeded(_ held: ExpirationHeld) -> HTTPProblem {
     HTTPProblem(.confirmationNeeded, detail: "\(held)")
   }
@@ -176,9 +178,57 @@ extension Expiration {
 }
 
 private let listLength = Endpoint.Parameter.query(
-  "limit", "The most snapshots that the answer names.",
+  "limit", "The maximum number of snapshots in the response.",
   [
     "type": "integer", "minimum": 1, "maximum": .integer(Int64(MaintenanceRoutes.pageLength)),
     "default": .integer(Int64(MaintenanceRoutes.pageLength)),
   ])
 private let cursorSchema: JSONValue = ["type": "string", "pattern": "^[0-9T:.-]+Z_[0-9a-f-]{36}$"]
+
+/// Plans that are kept for five minutes, for the calls that continue with them.
+///
+/// A plan can be out of date. Before a snapshot is deleted, the reaper checks again that it may be. The remaining
+/// expirations of a run were confirmed if that was needed.
+final class ExpirationPlans: Sendable {
+  private struct State: Sendable {
+    var shown: (plan: RetentionPlan, madeAt: UInt64)?
+    var due: (expirations: ArraySlice<Expiration>, madeAt: UInt64)?
+  }
+
+  private static let lifetime: UInt64 = 300_000_000_000
+
+  private let state = Mutex(State())
+
+  /// Keeps the plan that is listed page by page.
+  func keepShown(_ plan: RetentionPlan) -> RetentionPlan {
+    let now = SystemClock.monotonicNanoseconds
+    state.withLock { $0.shown = (plan, now) }
+    return plan
+  }
+
+  /// Returns the plan that is listed page by page, or makes one if it is too old.
+  func shown(else make: () async throws -> RetentionPlan) async throws -> RetentionPlan {
+    if let shown = state.withLock({ $0.shown }), Self.isFresh(shown.madeAt) { return shown.plan }
+    return keepShown(try await make())
+  }
+
+  /// Keeps the remaining expirations of a run.
+  func keepDue(_ rest: ArraySlice<Expiration>) {
+    let now = SystemClock.monotonicNanoseconds
+    state.withLock { $0.due = rest.isEmpty ? nil : (rest, now) }
+  }
+
+  /// Takes the remaining expirations of the last run, or makes a new list if there are none.
+  func takeDue(else make: () async throws -> [Expiration]) async throws -> ArraySlice<Expiration> {
+    let rest = state.withLock { state in
+      defer { state.due = nil }
+      return state.due
+    }
+    if let rest, Self.isFresh(rest.madeAt) { return rest.expirations }
+    return try await make()[...]
+  }
+
+  private static func isFresh(_ madeAt: UInt64) -> Bool {
+    SystemClock.monotonicNanoseconds - madeAt < lifetime
+  }
+}

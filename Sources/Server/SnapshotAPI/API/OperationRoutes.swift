@@ -7,7 +7,7 @@ import SnapshotFormat
 import Synchronization
 import SystemIO
 
-/// The calls about the server itself.
+/// The endpoints about the server itself.
 package struct OperationRoutes: Sendable {
   let service: SnapshotService
   let access: AccessPolicy
@@ -15,7 +15,7 @@ package struct OperationRoutes: Sendable {
   /// The calls that `/` lists.
   let listed: [Endpoint]
 
-  /// Describes the server of `service`, and the calls that are `listed`.
+  /// Creates endpoints for the server of `service`. `/` lists the calls in `listed`.
   package init(service: SnapshotService, access: AccessPolicy, observation: Observation, listed: [Endpoint]) {
     self.service = service
     self.access = access
@@ -23,7 +23,7 @@ package struct OperationRoutes: Sendable {
     self.listed = listed
   }
 
-  /// All of them. The OpenAPI document describes these and what is `listed`.
+  /// All endpoints. The OpenAPI document describes these and those in `listed`.
   package var endpoints: [Endpoint] {
     let endpoints = [about, health, readiness] + (metrics.map { [$0] } ?? [])
     return endpoints + [Self.description(of: listed + endpoints, access)]
@@ -31,12 +31,12 @@ package struct OperationRoutes: Sendable {
 
   private var about: Endpoint {
     let calls = listed.map { "  \($0.name)\n" }.joined()
-    let about = Array("A server that keeps snapshots of apps' data. It answers:\n\n\(calls)".utf8)
+    let about = Array("A server that stores snapshots of apps' data. Its calls:\n\n\(calls)".utf8)
     return Endpoint(
-      "readAbout", .get, "/", .open, "Tells what the server is and answers.",
-      detail: "Browsers, which accept `text/html`, get a web page instead; pages are no part of the API.",
+      "readAbout", .get, "/", .open, "Describes the server and lists its calls.",
+      detail: "Clients that accept `text/html` get a web page instead. Pages are not part of the API.",
       audited: .never, parameters: [.ifMatch, .ifNoneMatch, .range],
-      responses: [.text("A text for people.", fields: ["Accept-Ranges"]), .notModified] + [Self.ranges],
+      responses: [.text("A plain text.", fields: ["Accept-Ranges"]), .notModified] + [Self.ranges],
       problems: [.preconditionFailed, .rangeNotSatisfiable], fields: ["Vary"]
     ) { call in
       try Representation(.bytes(about), contentType: "text/plain; charset=utf-8").response(to: call.request)
@@ -45,10 +45,10 @@ package struct OperationRoutes: Sendable {
 
   private var health: Endpoint {
     Endpoint(
-      "readHealth", .get, "/healthz", .open, "Tells that the server lives.", audited: .never,
+      "readHealth", .get, "/healthz", .open, "Returns 200 if the server is running.", audited: .never,
       responses: [
         .json(
-          200, "It lives.",
+          200, "The server is running.",
           ["type": "object", "required": ["status"], "properties": ["status": ["const": "ok"]]])
       ]
     ) { _ in
@@ -60,11 +60,12 @@ package struct OperationRoutes: Sendable {
 
   private var readiness: Endpoint {
     Endpoint(
-      "readReadiness", .get, "/readyz", .open, "Tells whether uploads are taken and lists answered.",
+      "readReadiness", .get, "/readyz", .open,
+      "Returns whether the server accepts uploads and answers lists.",
       audited: .never,
       responses: [
-        .json(200, "They are.", .schema("Readiness")),
-        .json(503, "Not now, and why.", .schema("Readiness"), fields: ["Retry-After"]),
+        .json(200, "The server is ready.", .schema("Readiness")),
+        .json(503, "The server is not ready. Has the reason.", .schema("Readiness"), fields: ["Retry-After"]),
       ]
     ) { _ in
       try await IndexingAnswer.readiness(of: service).readiness()
@@ -74,7 +75,7 @@ package struct OperationRoutes: Sendable {
   private var metrics: Endpoint? {
     guard let metrics = observation.metricsText else { return nil }
     return Endpoint(
-      "readMetrics", .get, "/metrics", .admin, "Tells what the server has counted and measured.",
+      "readMetrics", .get, "/metrics", .admin, "Returns the server's metrics.",
       detail: "In Prometheus' text format.",
       audited: .refusals, responses: [.text("The metrics.", fields: ["Cache-Control"])],
       problems: [.callerLimited]
@@ -96,29 +97,29 @@ package struct OperationRoutes: Sendable {
         ],
         problems: [.preconditionFailed], handler: handler)
     }
-    // The document describes this call too.
+    // The document includes this call.
     let document = DescriptionDocument(endpoints + [endpoint { _ in throw HTTPProblem.noSuchPath() }])
     return endpoint { call in try await document.representation(access).response(to: call.request) }
   }
 
   private static let ranges = Endpoint.Response(
-    status: 206, text: "The ranges that were asked for.", fields: ["Accept-Ranges", "Content-Range"],
+    status: 206, text: "The requested ranges.", fields: ["Accept-Ranges", "Content-Range"],
     content: ["text/plain": [:], "multipart/byteranges": [:]])
 }
 
-/// The description of the API as it is sent: made when it is first asked for.
+/// The OpenAPI document, which is encoded when it is first requested.
 private final class DescriptionDocument: Sendable {
   private let endpoints: [Endpoint]
-  /// By whether the store is open.
+  /// The encoded documents, for a store that is open and for one that needs tokens.
   private let made = Mutex<[Bool: Representation]>([:])
   private let queue = DispatchQueue(label: "snapshot-server.description")
 
   init(_ endpoints: [Endpoint]) { self.endpoints = endpoints }
 
-  /// The description as it holds for the callers of `access` now.
+  /// Returns the document that applies to the callers of `access` now.
   func representation(_ access: AccessPolicy) async throws -> Representation {
     let isOpen: Bool
-    // Where nobody can say, nobody gets in without a token.
+    // If this can't be determined, calls need a token.
     do { isOpen = try await access.isOpen() } catch { isOpen = false }
     if let made = made.withLock({ $0[isOpen] }) { return made }
     return try await queue.perform { () throws(any Error) in

@@ -4,7 +4,7 @@ package import SnapshotFormat
 import Observability
 import Synchronization
 
-/// A request for a page whose visitor was admitted.
+/// A request for a page, with an admitted visitor.
 package struct PageCall: Sendable {
   package let routed: RoutedRequest
   package let visitor: Visitor
@@ -12,39 +12,40 @@ package struct PageCall: Sendable {
 
   package var request: HTTPServerRequest { routed.request }
   package var caller: Caller { visitor.caller }
-  /// The same request as the API would have it.
+  /// The same request as a call of the API.
   package var asAPI: APIRequest { APIRequest(routed, caller: caller) }
 
-  /// What `parameter` makes of its segment of the path.
+  /// Returns the value that `parameter` parses from its segment of the path.
   package func value<Value>(of parameter: PathParameter<Value>) throws -> Value {
     try routed.value(of: parameter)
   }
 
-  /// The query, whose names are all among `known`: a filter that was passed over would show too much.
+  /// Returns the query. Throws if it has a name that is not in `known`: ignoring a filter would show too many
+  /// snapshots.
   package func query(_ known: [String]) throws(HTTPProblem) -> QueryParameters {
     let query = try routed.query()
     for (name, _) in query.pairs where !known.contains(name) {
-      throw .badRequest("‘\(name.prefix(100))’ is no parameter of this page.")
+      throw .badRequest("‘\(name.prefix(100))’ is not a parameter of this page.")
     }
     return query
   }
 
-  /// Tells whoever accounts for the request which other snapshot it is about.
+  /// Records the snapshot with which the request compares another, for the audit log.
   package func compares(with other: SnapshotID) {
     request.context?.update { $0.comparedWith = other }
   }
 }
 
-/// How far the answer to a request for a page has come, for the page that is shown should it fail.
+/// The progress of a request for a page, which is used to render its problem page.
 package final class PageProgress: Sendable {
   package struct State: Sendable {
-    /// Who asks, once that is known.
+    /// The visitor, once known.
     package var visitor: Visitor?
-    /// Where somebody who signs in wants to go on.
+    /// The path to open after signing in.
     package var next: LocalPath?
   }
 
-  /// That of the request that is being answered.
+  /// The progress of the current request.
   @TaskLocal package static var current: PageProgress?
 
   private let mutex = Mutex(State())

@@ -1,17 +1,17 @@
 import AccessControl
 package import HTTPEngine
 import HTTPSemantics
-import HTTPTypes
+package import HTTPTypes
 import Observability
 import SnapshotFormat
 import SnapshotStore
 import SystemIO
 
-/// What clients are told when something goes wrong: the one place where the service's errors meet HTTP's status
-/// codes. What an error says of the server itself never gets out.
+/// Converts the service's errors to problems. It is the only place where errors meet HTTP status codes. Details about
+/// the server itself are never disclosed.
 package enum SnapshotProblem {
-  /// The answer to a request that `error` ended; `nil` where the connection knows best what there is to say, for
-  /// the body broke off.
+  /// Returns the problem for `error`, which ended a request. Returns `nil` if the body failed: the connection then
+  /// determines the response.
   package static func answer(to error: any Error) -> HTTPProblem? {
     switch error {
     case let problem as HTTPProblem: problem
@@ -27,17 +27,17 @@ package enum SnapshotProblem {
     }
   }
 
-  /// Why the body broke off that `error`, which has no ``answer(to:)``, comes from: what the connection knows how to
-  /// answer. A request that was cancelled has nobody any more who could be answered.
+  /// Returns the error of the body that caused `error`, for which ``answer(to:)`` returns `nil`. The connection answers
+  /// it. A cancelled request counts as disconnected, because there is no client to answer.
   static func brokenBody(_ error: any Error) -> HTTPBodyError {
     var error = error
     if let failure = error as? UploadFailure, case .body(let cause) = failure.cause { error = cause }
     return error as? HTTPBodyError ?? .disconnected
   }
 
-  /// Whether `error` is the server's own fault, and belongs into its log.
+  /// Whether `error` was caused by the server and must be logged.
   static func isInternal(_ error: any Error) -> Bool {
-    // Nothing went wrong: the log says already that the catalogue is being made anew.
+    // This is not a failure, and the indexer has already logged it.
     if case CatalogError.incomplete = error { return false }
     return answer(to: error).map { $0.status.kind == .serverError && !(error is HTTPProblem) } ?? false
   }
@@ -61,13 +61,13 @@ package enum SnapshotProblem {
     case .foreignApplication:
       .outsideLimits("applications")
     case .outOfSpace:
-      HTTPProblem(.outOfSpace, detail: error.description + " Nothing of it was kept.")
+      HTTPProblem(.outOfSpace, detail: error.description + " Nothing was stored.")
     case .quotaExceeded:
-      HTTPProblem(.quotaExceeded, detail: error.description + " Nothing of it was kept.")
+      HTTPProblem(.quotaExceeded, detail: error.description + " Nothing was stored.")
     case .damaged:
       HTTPProblem(
         .snapshotDamaged,
-        detail: error.description + " Whoever has the bundle can put it right by attaching it again.")
+        detail: error.description + " Attaching the same bundle again repairs it.")
     case .system(let failure) where failure.isOutOfDescriptors:
       HTTPProblem(
         .busy, detail: "Too many files are open at the moment. Try again in a few seconds.",
@@ -86,98 +86,98 @@ package enum SnapshotProblem {
     }
   }
 
-  /// 503: lists would lack something.
+  /// 503: lists would be incomplete.
   private static var catalogIncomplete: HTTPProblem {
     HTTPProblem(
       .catalogIncomplete,
-      detail: "Lists are answered again when it is complete, which /readyz tells; snapshots can be fetched.",
+      detail: "Lists are available when it is complete; /readyz shows this. Snapshots can be fetched.",
       headerFields: [.retryAfter: "5"])
   }
 
-  /// 503: the disk failed, so that nobody knows whether the snapshot is there.
+  /// 503: the disk failed, so it is unknown whether the snapshot exists.
   private static var storageUnavailable: HTTPProblem {
     HTTPProblem(
       .storageUnavailable,
       detail:
-        "The server can't read or write its storage at the moment; its log says why, under the id of this request.",
+        "The server can't access its storage at the moment. Its log has the reason, with the id of this request.",
       headerFields: [.retryAfter: "5"])
   }
 }
 
 extension HTTPProblem {
-  /// 500, without a word on the reason.
+  /// 500, without details.
   static var internalError: HTTPProblem {
     HTTPProblem(
       .internalError,
-      detail: "Something went wrong in the server; its log says what, under the id of this request.")
+      detail: "An internal error occurred. The server's log describes it, with the id of this request.")
   }
 
-  /// 415, with what would be accepted.
+  /// 415, with the accepted types.
   package static func unsupportedMediaType(
     _ sent: String?, accepted: String = "application/zip, multipart/form-data"
   ) -> HTTPProblem {
     let subject = sent.map { "‘\(abridged($0))’ is" } ?? "A body without Content-Type is"
     return HTTPProblem(
-      .unsupportedMediaType, detail: "\(subject) not taken here; send one of \(accepted).",
+      .unsupportedMediaType, detail: "\(subject) not supported here. Send one of \(accepted).",
       headerFields: [.acceptPost: accepted, .accept: accepted])
   }
 
-  /// 415: the body is coded, such as by gzip.
+  /// 415: the body has a content coding such as gzip.
   static func unsupportedCoding(_ coding: String) -> HTTPProblem {
     HTTPProblem(
       .unsupportedCoding,
-      detail: "Content-Encoding ‘\(abridged(coding))’ is not taken here; send the bundle as it is.",
+      detail: "Content-Encoding ‘\(abridged(coding))’ is not supported. Send the bundle without a coding.",
       headerFields: [.acceptEncoding: "identity"])
   }
 
-  /// 400: the body, or its two digest fields, disagree with `field`.
+  /// 400: the body does not match `field`, or the digest fields contradict each other.
   static func digestMismatch(_ field: HTTPField.Name) -> HTTPProblem {
     HTTPProblem(
       .digestMismatch,
-      detail: "The content's SHA-256 is another than \(field.rawName) states. Nothing of it was kept.")
+      detail: "The content's SHA-256 differs from the one in \(field.rawName). Nothing was stored.")
   }
 
-  /// 400: the form can't be taken, for the reason given.
+  /// 400: the form is malformed.
   static func malformedForm(_ detail: String) -> HTTPProblem {
     HTTPProblem(.malformedForm, detail: detail)
   }
 
-  /// 413: the form's fields keep within no limit of the server.
+  /// 413: the form exceeds a limit.
   static func formTooLarge(_ detail: String) -> HTTPProblem {
     HTTPProblem(.formTooLarge, detail: detail)
   }
 
-  /// 503: the call can't be accounted for.
+  /// 503: the call can't be recorded in the audit log.
   static var auditUnavailable: HTTPProblem {
     HTTPProblem(
       .auditUnavailable,
       detail:
-        "The server can't write down who does what at the moment, and so doesn't do it. Try again later.",
+        "The server can't write its audit log at the moment, and refuses the call. Try again later.",
       headerFields: [.retryAfter: "5"])
   }
 
-  /// 415: no change of a record, with what would be accepted.
+  /// 415: the body is not a change of a record. Has the accepted type.
   static func unsupportedPatch(_ sent: String?) -> HTTPProblem {
     let subject = sent.map { "‘\(abridged($0))’ is" } ?? "A body without Content-Type is"
     return HTTPProblem(
-      .unsupportedMediaType, detail: "\(subject) not taken here; send \(ChangeRequest.mediaType).",
+      .unsupportedMediaType, detail: "\(subject) not supported here. Send \(ChangeRequest.mediaType).",
       headerFields: [.acceptPatch: ChangeRequest.mediaType])
   }
 
-  /// 422: the change of a record can't be made, for the reason given.
+  /// 422: the change of a record is not valid.
   static func malformedChange(_ detail: String) -> HTTPProblem {
     HTTPProblem(.malformedChange, detail: detail)
   }
 
-  /// 400 or, in the body of a change, 422: `text`, which `name` has, says no time at which a snapshot goes.
-  static func malformedEnd(
+  /// 400, or 422 in the body of a change: `text`, the value of `name`, is not an expiry date.
+  package static func malformedEnd(
     _ name: String, _ text: String, _ status: HTTPResponse.Status = .badRequest
   ) -> HTTPProblem {
     HTTPProblem(
       .malformedEnd, status: status,
       detail: """
-        ‘\(name)’ is ‘\(abridged(text))’; it takes a time such as 2027-03-01T00:00:00Z, a while such as 12h or 30d, \
-        or never.
+        ‘\(name)’ is ‘\(abridged(text))’. It must be a time such as 2027-03-01T00:00:00Z, a duration such as 12h or \
+        30d, or never.
         """)
   }
 }

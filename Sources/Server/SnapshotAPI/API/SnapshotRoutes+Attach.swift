@@ -1,37 +1,35 @@
 import AccessControl
-import HTTPEngine
+package import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
 import Observability
 import SnapshotFormat
-import SnapshotStore
+package import SnapshotStore
 
 extension SnapshotRoutes {
-  /// Attaches under a UUID that the server makes.
+  /// Attaches a bundle under the manifest's UUID, or under a new one if that is taken.
   func post(_ call: APIRequest) async throws -> HTTPServerResponse {
     try await attach(Attachment(report: try call.value(of: .report)), call)
   }
 
-  /// Attaches under the UUID in the path, whatever the manifest's own is: to attach a bundle once more, under a
-  /// name of its own, is legitimate.
+  /// Attaches a bundle under the UUID in the path, which may differ from the one in the manifest: the same bundle can
+  /// be attached several times under different UUIDs.
   func put(_ call: APIRequest) async throws -> HTTPServerResponse {
     try await attach(Attachment(report: try call.value(of: .report), id: try call.value(of: .id)), call)
   }
 
   private func attach(_ attachment: Attachment, _ call: APIRequest) async throws -> HTTPServerResponse {
-    if let draft, let creation = try DraftCreation(call.request),
-      let response = try await draft.create(creation, attachment, call)
-    {
-      return response
-    }
+    if let response = try await dialect?.attach(attachment, call) { return response }
     let intake = try UploadIntake(call.request, limits: limits, meter: call.caller.meter)
     var attachment = attachment
     attachment.expected = intake.expected
     do {
       let admitted = try await service.admit(
         attachment, if: Preconditions(call.request.headerFields), of: call.caller)
-      let publication = try await service.attach(expecting: intake.leastLength, of: call.caller) { upload in
-        try await intake.receive(admitted, into: upload)
+      let publication = try await service.attach(
+        admitted, limit: limits.bundleBytes, expecting: intake.leastLength, of: call.caller
+      ) { reading in
+        try await intake.receive(admitted, by: reading)
       }
       return try Self.answer(publication, call)
     } catch let error as UploadError {
@@ -39,8 +37,8 @@ extension SnapshotRoutes {
     }
   }
 
-  /// The answer to a request that attached a snapshot.
-  static func answer(_ publication: Publication, _ call: APIRequest) throws -> HTTPServerResponse {
+  /// The response to a request that attached a snapshot.
+  package static func answer(_ publication: Publication, _ call: APIRequest) throws -> HTTPServerResponse {
     call.concerns(publication.record)
     let body = try JSONBody(RecordAnswer(call.caller.view(of: publication.record)))
     return switch publication {

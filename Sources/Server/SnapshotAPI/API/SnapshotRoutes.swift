@@ -1,50 +1,201 @@
-import Dispatch
+import AccessControl
 import Foundation
-import HTTPEngine
+package import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
-import SnapshotFormat
+import Observability
+package import SnapshotFormat
 import SnapshotStore
 import SystemIO
 
-/// The routes of the API under `/v1` that deal with snapshots.
+/// The endpoints of the API under `/v1` for snapshots.
 package struct SnapshotRoutes: Sendable {
   let service: SnapshotService
   let limits: ServiceLimits
-  /// What takes bundles in that come by the IETF's draft on resumable uploads; without it they come like all others.
-  let draft: DraftUploads?
-  let answers = RecordAnswers()
+  /// Receives bundles that are sent in several requests. Without it, each bundle must be sent in one.
+  let dialect: (any AttachDialect)?
+  private let answers = RecordAnswers()
 
-  /// Routes to `service`, within `limits`.
+  /// Creates the endpoints of `service`.
   package init(
-    _ service: SnapshotService, limits: ServiceLimits = ServiceLimits(), uploads: ResumableUploads? = nil
+    _ service: SnapshotService, limits: ServiceLimits = ServiceLimits(), dialect: (any AttachDialect)? = nil
   ) {
     self.service = service
     self.limits = limits
-    draft = uploads.map(DraftUploads.init)
+    self.dialect = dialect
   }
 
-  /// All of them.
+  /// All endpoints.
   package var endpoints: [Endpoint] {
-    attachEndpoints + listEndpoints + fetchEndpoints + changeEndpoints + indexingEndpoints
+    attachEndpoints + ListRoutes(service, limits: limits).endpoints + fetchEndpoints + changeEndpoints
+      + IndexingRoutes(service).endpoints
   }
 
-  /// Where a snapshot's record is.
-  static func path(of id: SnapshotID) -> String { "/v1/snapshots/\(id)" }
+  /// Returns the path of a snapshot's record.
+  package static func path(of id: SnapshotID) -> String { "/v1/snapshots/\(id)" }
 
-  /// What names the bytes of a bundle.
+  /// Returns the entity tag of a bundle.
   static func entityTag(of record: SnapshotRecord) -> EntityTag { .strong(record.sha256.description) }
 
-  /// When a bundle was received: it never changes afterwards. Never later than now, whatever the clock was then (RFC
-  /// 9110 §8.8.2.1).
+  /// Returns the time at which the bundle was received: it never changes afterwards. Never returns a future time, even
+  /// if the clock was ahead (RFC 9110 §8.8.2.1).
   static func lastModified(of record: SnapshotRecord) -> HTTPDate {
     let now = SystemClock.unixSeconds
     let received = record.receivedAt.timeIntervalSince1970
     return HTTPDate(secondsSince1970: received < Double(now) ? Int64(max(received, 0)) : now)
   }
 
-  /// What conditions on a bundle are held against.
+  /// Returns the validators of a bundle, for conditional requests.
   static func validators(of record: SnapshotRecord) -> Preconditions.Current {
     Preconditions.Current(entityTag: entityTag(of: record), lastModified: lastModified(of: record))
   }
+
+  // MARK: - Reading
+
+  /// The endpoints that read one snapshot.
+  private var fetchEndpoints: [Endpoint] {
+    [
+      Endpoint(
+        "fetchBundle", .get, "/v1/snapshots/{id}.zip", .bundle, "Sends a snapshot's bundle, or ranges of it.",
+        parameters: [
+          .id, .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince, .range, .ifRange,
+          .query("expires", "The expiry date of a link, from `createLink`.", ["type": "string"]),
+          .header(
+            "Want-Repr-Digest", "The wanted digest. `sha-256=0` requests none (RFC 9530 §4)."),
+        ],
+        responses: [
+          Endpoint.Response(
+            status: 200, text: "The bundle.", fields: bundleFields, content: ["application/zip": [:]]),
+          Endpoint.Response(
+            status: 206, text: "The requested ranges.", fields: bundleFields + ["Content-Range"],
+            content: ["application/zip": [:], "multipart/byteranges": [:]]),
+          .notModified,
+        ],
+        problems: [
+          .malformedSnapshotID, .noSuchSnapshot, .snapshotDeleted, .snapshotDamaged,
+          .preconditionFailed, .rangeNotSatisfiable,
+        ], handler: bundle),
+      Endpoint(
+        "readSnapshot", .get, "/v1/snapshots/{id}", .status, "Returns the record of a snapshot.",
+        parameters: [.id, .ifMatch, .ifNoneMatch],
+        responses: [
+          .json(200, "The record.", .schema("Snapshot"), fields: ["ETag"]),
+          .notModified,
+        ],
+        problems: [
+          .malformedSnapshotID, .noSuchSnapshot, .snapshotDeleted, .snapshotDamaged,
+          .preconditionFailed,
+        ], handler: record),
+    ]
+  }
+
+  /// Sends a bundle, or ranges of it. A bundle never changes, but can be deleted, so caches must revalidate.
+  package func bundle(_ call: APIRequest) async throws -> HTTPServerResponse {
+    let bundle = try await service.bundle(for: call)
+    var fields: HTTPFields = [
+      .cacheControl: "private, no-cache",
+      .contentDisposition: ContentDisposition.attachment("\(bundle.record.id).zip").fieldValue,
+    ]
+    if DigestField.isWanted(by: call.request.headerFields) {
+      fields[.reprDigest] = DigestField(sha256: bundle.record.sha256.bytes).fieldValue
+    }
+    let representation = Representation(
+      .file(bundle.file, size: bundle.record.size), contentType: "application/zip",
+      entityTag: Self.entityTag(of: bundle.record), lastModified: Self.lastModified(of: bundle.record),
+      headerFields: fields)
+    return try representation.response(to: call.request)
+  }
+
+  /// Sends a record.
+  private func record(_ call: APIRequest) async throws -> HTTPServerResponse {
+    let id = try call.value(of: .id)
+    let record = try await call.caller.lookUp { () throws(StoreError) in
+      try await service.record(id)
+    } visible: {
+      call.caller.maySeeStatus(of: $0)
+    }
+    call.concerns(record)
+    return try answers.representation(of: call.caller.view(of: record)).response(to: call.request)
+  }
+
+  // MARK: - Changing
+
+  /// The endpoints that change or delete a snapshot.
+  private var changeEndpoints: [Endpoint] {
+    [
+      Endpoint(
+        "changeSnapshot", .patch, "/v1/snapshots/{id}", .delete, "Pins a snapshot, or sets its expiry date.",
+        detail: "The body is a JSON merge patch (RFC 7396) of the record's `pinned` and `expiresAt`.",
+        parameters: [.id, .ifMatch, .ifNoneMatch],
+        body: [ChangeRequest.mediaType: changeBody, "application/json": changeBody],
+        responses: [.json(200, "The changed record.", .schema("Snapshot"), fields: ["ETag"])],
+        problems: [
+          .malformedSnapshotID, .noSuchSnapshot, .snapshotDeleted, .preconditionFailed,
+          .contentTooLarge, .unsupportedMediaType, .malformedChange, .malformedEnd,
+        ], handler: change),
+      Endpoint(
+        "deleteSnapshot", .delete, "/v1/snapshots/{id}", .delete, "Deletes a snapshot permanently.",
+        detail: "Its UUID can't be used again. Requests for it get 410.",
+        parameters: [.id, .ifMatch, .ifNoneMatch], responses: [.noContent("The snapshot was deleted.")],
+        problems: [.malformedSnapshotID, .noSuchSnapshot, .snapshotDeleted, .preconditionFailed],
+        handler: delete),
+    ]
+  }
+
+  /// Pins a snapshot or sets its expiry date, if the request's conditions hold. This needs the permission to delete it.
+  private func change(_ call: APIRequest) async throws -> HTTPServerResponse {
+    let record = try await deletable(call)
+    let current = Preconditions.Current(
+      entityTag: try JSONBody(RecordAnswer(call.caller.view(of: record))).representation.entityTag)
+    guard Preconditions(call.request.headerFields).verdict(.patch, on: current) == .proceed else {
+      throw HTTPProblem.preconditionFailed()
+    }
+    let request = try await ChangeRequest(call.request, now: Date())
+    try await call.caller.requireValid()
+    let changed = try await service.change(request.change, of: record.id)
+    let body = try JSONBody(RecordAnswer(call.caller.view(of: changed)))
+    var fields: HTTPFields = [:]
+    if let tag = body.representation.entityTag { fields[.eTag] = tag.description }
+    return body.response(.ok, fields)
+  }
+
+  /// Deletes a snapshot, if the request's conditions hold.
+  private func delete(_ call: APIRequest) async throws -> HTTPServerResponse {
+    let record = try await deletable(call)
+    guard
+      Preconditions(call.request.headerFields).verdict(.delete, on: Self.validators(of: record)) == .proceed
+    else {
+      throw HTTPProblem.preconditionFailed()
+    }
+    try await service.delete(record.id)
+    return HTTPServerResponse(status: .noContent)
+  }
+
+  /// Returns the record of the snapshot that a call deletes or changes. Throws if the caller may not delete it.
+  package func deletable(_ call: APIRequest) async throws -> SnapshotRecord {
+    let id = try call.value(of: .id)
+    let record = try await call.caller.lookUp { () throws(StoreError) in
+      try await service.record(id)
+    } visible: {
+      call.caller.mayDelete($0)
+    }
+    call.concerns(record)
+    return record
+  }
 }
+
+private let bundleFields = [
+  "Accept-Ranges", "Cache-Control", "Content-Disposition", "ETag", "Last-Modified", "Repr-Digest",
+]
+private let changeBody: JSONValue = [
+  "schema": [
+    "type": "object", "additionalProperties": false,
+    "properties": [
+      "pinned": ["type": ["boolean", "null"]],
+      "expiresAt": [
+        "type": ["string", "null"],
+        "description": "A time, a duration from now such as `30d`, or `never`, which null also means.",
+      ],
+    ],
+  ]
+]

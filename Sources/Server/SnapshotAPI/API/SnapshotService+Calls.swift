@@ -3,10 +3,10 @@ import Observability
 package import SnapshotStore
 
 extension SnapshotService {
-  /// The bundle that `call` is about, if the caller may read it.
+  /// Returns the bundle of the snapshot in the path of `call`. Throws if the caller may not read it.
   package func bundle(for call: APIRequest) async throws -> StoredBundle {
     let id = try call.value(of: .id)
-    // The record first: who may not see a damaged bundle is not told that it is damaged.
+    // The record is checked first: a caller who may not read it must not learn that the bundle is damaged.
     _ = try await call.caller.lookUp { () throws(StoreError) in
       try await record(id)
     } visible: {

@@ -1,38 +1,37 @@
 import AccessControl
 import Foundation
-import HTTPEngine
-import HTTPSemantics
-import HTTPTypes
-import SnapshotFormat
+package import HTTPEngine
+package import HTTPSemantics
+package import HTTPTypes
+package import SnapshotFormat
 import SnapshotStore
 import SystemIO
 
-/// Reads an upload out of a request: the bundle alone, or a form that has it as the part `snapshot`.
+/// Reads an upload from a request, whose body is either the bundle or a form with the bundle in its part `snapshot`.
 ///
-/// Made from the head alone, so that a refusal comes before the body does.
-struct UploadIntake {
+/// It is created from the request's head only, so that a request can be refused before its body is read.
+package struct UploadIntake {
   private enum Format {
     case zip
     case form(MediaType)
   }
 
-  /// The name of the form's part that is the bundle.
+  /// The name of the form's part that contains the bundle.
   static let partName = "snapshot"
-  /// The name of the form's field that says when the snapshot is to go by itself, as the field `Snapshot-Expires` of
-  /// the head does.
-  static let endName = "expires"
+  /// The name of the form's field for the time at which the snapshot expires, like the header field `Snapshot-Expires`.
+  package static let endName = "expires"
 
   private let body: HTTPRequestBody
   private let format: Format
   private let limits: ServiceLimits
-  /// The digest of all of the body, as the sender states it.
+  /// The digest of the whole body that the sender stated.
   private let stated: (digest: ContentDigest, field: HTTPField.Name)?
-  /// The end that the head states.
+  /// The expiration that the request's head states.
   private let end: SnapshotEnd?
   private let now: Date
 
-  /// Checks what `request` says of its body.
-  /// - Parameter now: when it came.
+  /// Validates the head of `request`.
+  /// - Parameter now: when the request arrived.
   init(
     _ request: HTTPServerRequest, limits: ServiceLimits, meter: UploadMeter, now: Date = Date()
   ) throws(HTTPProblem) {
@@ -54,40 +53,40 @@ struct UploadIntake {
     try meter.admit(body.declaredLength)
   }
 
-  /// The bundle's digest, as far as the head states it.
+  /// The digest of the bundle, if the head states it.
   var expected: ContentDigest? {
     if case .zip = format { stated?.digest } else { nil }
   }
 
-  /// How many bytes the bundle has at least, as far as the head states it.
+  /// The least number of bytes that the bundle has, if the head states it.
   var leastLength: Int64? {
     guard let length = body.declaredLength else { return nil }
     if case .zip = format { return length }
     return max(length - (limits.formBytes - limits.bundleBytes), 0)
   }
 
-  /// Reads all of the body, appending the bundle to `upload` piece by piece.
-  /// - Returns: `attachment` with what came besides the bundle.
-  func receive(_ attachment: Attachment, into upload: any BundleUpload) async throws -> Attachment {
+  /// Reads the whole body, and the bundle in it by `reading`.
+  /// - Returns: `attachment` with the metadata that was sent with the bundle.
+  func receive(_ attachment: Attachment, by reading: BodyReading) async throws -> Attachment {
     var received = attachment
     switch format {
     case .zip:
       var pieces = body.makeAsyncIterator()
-      try await receiveBundle(into: upload) { try await pieces.next() }
+      try await reading.read { try await pieces.next() }
     case .form(let type):
       guard let stated else {
-        try await receiveForm(body, type, into: upload, &received)
+        try await receiveForm(body, type, by: reading, &received)
         break
       }
       let check = ContentCheck(.before(.init(.sha256, stated.digest.bytes)))
-      try await receiveForm(check.observing(body), type, into: upload, &received)
+      try await receiveForm(check.observing(body), type, by: reading, &received)
       do { try check.judge() } catch { throw HTTPProblem.digestMismatch(stated.field) }
     }
     received.expiresAt = try end(received.metadata.removeValue(forKey: Self.endName))?.time(from: now)
     return received
   }
 
-  /// What the head states, or the form's field, whose text is `text`.
+  /// The expiration in the form's field, whose text is `text`, or else in the head. Throws if the two differ.
   private func end(_ text: String?) throws(HTTPProblem) -> SnapshotEnd? {
     guard let text else { return end }
     let stated = try Self.end(text, Self.endName)
@@ -98,20 +97,20 @@ struct UploadIntake {
     return stated
   }
 
-  /// The end that a head states.
-  static func end(in fields: HTTPFields) throws(HTTPProblem) -> SnapshotEnd? {
+  /// The expiration that a head states.
+  package static func end(in fields: HTTPFields) throws(HTTPProblem) -> SnapshotEnd? {
     guard let text = fields[.snapshotExpires] else { return nil }
     return try end(text, HTTPField.Name.snapshotExpires.rawName)
   }
 
-  /// The type of the body that `fields` tell of; one that they don't name is looked at like a bundle (RFC 9110 §8.3).
-  static func type(in fields: HTTPFields) -> MediaType? {
+  /// The media type of a body. A body without a stated type is treated as a bundle (RFC 9110 §8.3).
+  package static func type(in fields: HTTPFields) -> MediaType? {
     guard let text = fields[.contentType] else { return MediaType("application/zip") }
     return MediaType(text)
   }
 
-  /// Refuses a body that is coded.
-  static func checkCoding(_ fields: HTTPFields) throws(HTTPProblem) {
+  /// Throws if the body has a content coding.
+  package static func checkCoding(_ fields: HTTPFields) throws(HTTPProblem) {
     guard let coding = fields[.contentEncoding], coding.lowercased() != "identity" else { return }
     throw HTTPProblem.unsupportedCoding(coding)
   }
@@ -126,7 +125,7 @@ struct UploadIntake {
   }
 
   private func receiveForm(
-    _ body: HTTPRequestBody, _ type: MediaType, into upload: any BundleUpload, _ received: inout Attachment
+    _ body: HTTPRequestBody, _ type: MediaType, by reading: BodyReading, _ received: inout Attachment
   ) async throws {
     var form = try MultipartFormData(body, contentType: type, limits: limits.form)
     var hasBundle = false
@@ -137,24 +136,13 @@ struct UploadIntake {
         }
         hasBundle = true
         received.expected = try Self.statedDigest(in: part.headerFields)?.digest
-        try await receiveBundle(into: upload) { try await form.nextPiece() }
+        try await reading.read { try await form.nextPiece() }
       } else {
         try await receiveField(part.name, from: &form, into: &received.metadata)
       }
     }
     guard hasBundle else {
       throw HTTPProblem.malformedForm("The form has no part ‘\(Self.partName)’ that holds the bundle.")
-    }
-  }
-
-  private func receiveBundle(
-    into upload: any BundleUpload, _ nextPiece: () async throws -> IOBuffer?
-  ) async throws {
-    var size: Int64 = 0
-    while let piece = try await nextPiece() {
-      size += Int64(piece.count)
-      guard size <= limits.bundleBytes else { throw HTTPProblem.tooLarge(limit: limits.bundleBytes) }
-      try await upload.append(piece)
     }
   }
 
@@ -172,14 +160,16 @@ struct UploadIntake {
     guard metadata[name] == nil else {
       throw HTTPProblem.malformedForm("The form has the field ‘\(name)’ twice.")
     }
-    let bytes = try await form.value(of: name, upTo: limits.metadataValueBytes)
+    let limit = name == SnapshotRecord.noteKey ? limits.noteBytes : limits.metadataValueBytes
+    let bytes = try await form.value(of: name, upTo: limit)
     guard let value = String(validating: bytes, as: UTF8.self), !value.utf8.contains(0) else {
       throw HTTPProblem.malformedForm("The field ‘\(name)’ of the form is not text in UTF-8.")
     }
     metadata[name] = value
   }
 
-  /// What `Repr-Digest` or `Content-Digest` states. Nothing is coded here, so that both speak of the same bytes.
+  /// The digest in `Repr-Digest` or `Content-Digest`. Without a content coding, both refer to the same bytes (RFC
+  /// 9530).
   private static func statedDigest(
     in fields: HTTPFields
   ) throws(HTTPProblem) -> (digest: ContentDigest, field: HTTPField.Name)? {
@@ -192,8 +182,10 @@ struct UploadIntake {
     return stated
   }
 
-  /// The SHA-256 that the field `name` states; `nil` where it states none.
-  static func digest(_ name: HTTPField.Name, in fields: HTTPFields) throws(HTTPProblem) -> ContentDigest? {
+  /// The SHA-256 digest in the field `name`; `nil` if it has none.
+  package static func digest(
+    _ name: HTTPField.Name, in fields: HTTPFields
+  ) throws(HTTPProblem) -> ContentDigest? {
     let field: DigestField?
     do { field = try DigestField(name, in: fields) } catch { throw .badRequest(error.description) }
     return field?.sha256.flatMap { ContentDigest(bytes: $0) }

@@ -9,22 +9,22 @@ import Synchronization
 import SystemIO
 import ZipArchive
 
-/// A file in a bundle, on its way to a client.
+/// A file in a bundle that is sent to a client.
 ///
-/// What is deflated in the bundle goes out as it lies there to whoever takes gzip, a head and an end built around it
-/// (RFC 1952), so that it costs no more than any file. For others it is inflated, piece by piece as they take it.
+/// A deflated file is sent unchanged to clients that accept gzip, with a gzip header and trailer around its bytes (RFC
+/// 1952). This costs no more than sending any file. For other clients it is inflated while it is sent.
 struct BundledFile: Sendable {
   /// The bundle.
   let bundle: StoredBundle
   /// The file's entry.
   let entry: ZipEntry
   let limits: ServiceLimits
-  /// Where it is inflated.
+  /// The queue on which the file is inflated.
   let queue: DispatchQueue
 
-  /// What is sent in answer to `request`, a `GET` or `HEAD`.
+  /// Returns the representation for `request`, which is a `GET` or `HEAD`.
   func representation(for request: HTTPServerRequest) async throws -> Representation {
-    // Ranges are of the bytes that the app recorded, not of those that they were deflated to.
+    // Ranges refer to the recorded bytes, not to the deflated ones.
     if entry.method == .deflate, request.headerFields[.range] == nil,
       AcceptedCodings(request.headerFields).prefers("gzip")
     {
@@ -40,13 +40,13 @@ struct BundledFile: Sendable {
         let pieces = InflatedPieces(bundle.file, entry, range)
         return { try await queue.perform { () throws(any Error) in try pieces.next() } }
       })
-    // To get at a range all that lies before it has to be inflated.
+    // To send a range, all bytes before it must be inflated.
     representation.hasRanges = entry.size <= limits.rangedFileBytes
     return representation
   }
 
   private var zipped: Representation {
-    var head: [UInt8] = [0x1F, 0x8B, 8]  // No flags, no time, no level, made on an unknown system.
+    var head: [UInt8] = [0x1F, 0x8B, 8]  // no flags, no time, no level, unknown system
     head += [0, 0, 0, 0, 0, 0, 0xFF]
     let end = Self.littleEndian(entry.crc32) + Self.littleEndian(UInt32(truncatingIfNeeded: entry.size))
     var representation = describe(.parts([.bytes(head), storedBytes, .bytes(end)]), tagEnd: "-gzip")
@@ -55,7 +55,7 @@ struct BundledFile: Sendable {
     return representation
   }
 
-  /// The bytes as they lie in the bundle.
+  /// The bytes as stored in the bundle.
   private var storedBytes: HTTPServerResponse.Part {
     .file(bundle.file, offset: entry.dataOffset, count: entry.compressedSize)
   }
@@ -86,12 +86,12 @@ struct BundledFile: Sendable {
       .contentDisposition: ContentDisposition(
         kind: type.isShown ? "inline" : "attachment", fileName: fileName
       ).fieldValue,
-      // Should a browser show it after all: no script, no address, no part of any other page.
+      // In case a browser shows it nevertheless: no scripts, no origin, no use in other pages.
       .contentSecurityPolicy: "default-src 'none'; sandbox",
       .crossOriginResourcePolicy: "same-origin",
     ]
     if entry.method == .deflate { fields[.vary] = "Accept-Encoding" }
-    // A bundle never changes, and where an entry begins is no other's: both together name just these bytes.
+    // A bundle never changes, and every entry has its own offset: together they identify the bytes.
     let digest = bundle.record.sha256.description.prefix(32)
     return Representation(
       content, contentType: type.mediaType,
@@ -100,13 +100,13 @@ struct BundledFile: Sendable {
 }
 
 extension StoreError {
-  /// What a bundle that was in order when it came is now.
+  /// Converts an error in a bundle that was valid when it was attached.
   init(reading error: ZipError) {
     if case .system(let cause) = error.reason { self = .system(cause) } else { self = .damaged }
   }
 }
 
-/// The bytes of a range of an entry, inflated when they are asked for.
+/// The bytes of a range of an entry, inflated on demand.
 private final class InflatedPieces: Sendable {
   private let file: File
   private let entry: ZipEntry
@@ -119,7 +119,7 @@ private final class InflatedPieces: Sendable {
     self.range = range
   }
 
-  /// The next piece; `nil` once all came.
+  /// Returns the next piece, or `nil` after the last one.
   func next() throws(StoreError) -> [UInt8]? {
     try contents.withLock { contents throws(StoreError) in
       do throws(ZipError) {

@@ -4,22 +4,22 @@ import SnapshotFormat
 import SnapshotStore
 import ZipArchive
 
-/// What a request for a list of files asks for.
+/// The parameters of a request for a list of files.
 struct FileListRequest: Sendable {
-  /// The most entries of the bundle that the page is about.
+  /// The maximum number of entries on the page.
   let limit: Int
-  /// How many of them were on the pages before.
+  /// The index of the first entry of the page.
   let start: Int
 
-  /// Reads the parameters; one that is not known is refused.
+  /// Parses the parameters. Throws if there is an unknown one.
   init(_ parameters: QueryParameters, limits: ServiceLimits) throws(HTTPProblem) {
     for (name, _) in parameters.pairs where !["limit", "cursor"].contains(name) {
-      throw .badRequest("‘\(name.prefix(100))’ is no parameter here; there are limit, cursor.")
+      throw .badRequest("‘\(name.prefix(100))’ is not a parameter. The parameters are limit and cursor.")
     }
     var limit = limits.pageLength
     if let text = try parameters.value("limit") {
       guard let number = Int(text), (1...limits.pageLength).contains(number) else {
-        throw .badRequest("‘limit’ is a number from 1 to \(limits.pageLength).")
+        throw .badRequest("‘limit’ must be a number from 1 to \(limits.pageLength).")
       }
       limit = number
     }
@@ -27,7 +27,7 @@ struct FileListRequest: Sendable {
     if let text = try parameters.value("cursor") {
       guard let number = Int(text), number > 0, text == "\(number)" else {
         throw .badRequest(
-          "‘cursor’ is not one that this server gave: follow the link to the next page as it is.")
+          "‘cursor’ is not valid. Use the link to the next page unchanged.")
       }
       start = number
     }
@@ -36,26 +36,26 @@ struct FileListRequest: Sendable {
   }
 }
 
-/// One page of a bundle's files, in the bundle's order, and the cursor of the next one.
+/// A page of a bundle's files in the bundle's order, and the cursor of the next page.
 struct FilePage: Encodable {
   /// A file.
   struct File: Encodable {
-    /// Where it lies in the bundle.
+    /// The path in the bundle.
     let path: String
-    /// Where it is on this server.
+    /// The path on this server.
     let href: String
     /// Its length in bytes.
     let size: Int64
-    /// How many bytes it takes in the bundle.
+    /// The length in the bundle, in bytes.
     let compressedSize: Int64
-    /// The media type that it is sent with.
+    /// The media type with which the file is sent.
     let type: String
   }
 
   let files: [File]
   let next: String?
 
-  /// Reads the page out of `bundle`. Blocks.
+  /// Reads the page from `bundle`. Blocks.
   init(_ bundle: StoredBundle, _ request: FileListRequest) throws(StoreError) {
     let (entries, count) = try FileRoutes.reading { () throws(ZipError) in
       let directory = try ZipDirectory(bundle.file)

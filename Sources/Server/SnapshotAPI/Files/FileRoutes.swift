@@ -9,30 +9,30 @@ package import SnapshotStore
 import SystemIO
 package import ZipArchive
 
-/// The routes to single files of a bundle, which nobody has to unpack for that.
+/// The endpoints for single files of a bundle. Clients need not download and unpack the bundle.
 package struct FileRoutes: Sendable {
   let service: SnapshotService
   let limits: ServiceLimits
 
-  /// Serves files out of the bundles of `service`, within `limits`.
+  /// Creates endpoints for the bundles of `service`.
   package init(service: SnapshotService, limits: ServiceLimits) {
     self.service = service
     self.limits = limits
   }
 
-  /// All of them.
+  /// All endpoints.
   package var endpoints: [Endpoint] {
     [
       Endpoint(
         "listFiles", .get, "/v1/snapshots/{id}/files", .read, "Lists the files of a snapshot.",
-        detail: "In the bundle's order. Follow `next`, or the link of the field `Link`, as it is.",
+        detail: "In the bundle's order. Use `next`, or the link in the field `Link`, unchanged.",
         parameters: [
           .id, .ifMatch, .ifNoneMatch,
           .query(
-            "limit", "The most files on the page.",
+            "limit", "The maximum number of files on the page.",
             ["type": "integer", "minimum": 1, "maximum": 1000, "default": 1000]),
           .query(
-            "cursor", "Where to go on: what `next` of the page before said.",
+            "cursor", "The `next` of the previous page.",
             ["type": "string", "pattern": "^[1-9][0-9]{0,8}$"]),
         ],
         responses: [
@@ -43,23 +43,23 @@ package struct FileRoutes: Sendable {
         "fetchFile", .get, "/v1/snapshots/{id}/files/{path...}", .read,
         "Sends one file of a snapshot, or ranges of it.",
         detail: """
-          What lies deflated in the bundle comes with `Content-Encoding: gzip` where that is accepted and no range is \
-          asked for. What a browser would run is a download of the type `application/octet-stream`.
+          A file that is deflated in the bundle is sent with `Content-Encoding: gzip` if the client accepts it and \
+          requests no range. Types that a browser would execute are sent as `application/octet-stream`.
           """,
         parameters: [
           .id,
           Endpoint.Parameter(
-            name: "path", place: .path, text: "Where the file lies in the bundle; its slashes part segments.",
+            name: "path", place: .path, text: "The file's path in the bundle. Its slashes separate segments.",
             schema: ["type": "string", "minLength": 1]),
           .ifMatch, .ifNoneMatch, .range, .ifRange,
-          .header("Accept-Encoding", "Which codings are taken; gzip is given."),
+          .header("Accept-Encoding", "The accepted codings. The server supports gzip."),
         ],
         responses: [
           Endpoint.Response(
             status: 200, text: "The file.", fields: fileFields + ["Content-Encoding"],
             content: shownTypes.merging(["application/octet-stream": [:]]) { first, _ in first }),
           Endpoint.Response(
-            status: 206, text: "The ranges that were asked for.", fields: fileFields + ["Content-Range"],
+            status: 206, text: "The requested ranges.", fields: fileFields + ["Content-Range"],
             content: shownTypes.merging(["application/octet-stream": [:], "multipart/byteranges": [:]]) {
               first, _ in
               first
@@ -74,7 +74,7 @@ package struct FileRoutes: Sendable {
     ]
   }
 
-  /// Where a file is.
+  /// Returns the path of a file.
   static func path(of file: String, in id: SnapshotID) -> String {
     let segments = file.split(separator: "/", omittingEmptySubsequences: false)
     return "\(SnapshotRoutes.path(of: id))/files/"
@@ -107,16 +107,16 @@ package struct FileRoutes: Sendable {
       .representation(for: call.request).response(to: call.request)
   }
 
-  /// The name of the file that `call` asks for.
+  /// Returns the name of the requested file.
   package static func name(of call: APIRequest) throws(HTTPProblem) -> String {
-    // A slash that came encoded parts no names.
+    // A percent-encoded slash does not separate names.
     guard !call.remainder.contains(where: { $0.isEmpty || $0.utf8.contains(UInt8(ascii: "/")) }) else {
       throw HTTPProblem.noSuchFile
     }
     return call.remainder.joined(separator: "/")
   }
 
-  /// The entry of the file of that name, which can be read. Blocks.
+  /// Returns the entry of the file called `name`. Throws if there is none, or if it can't be read. Blocks.
   package static func entry(named name: String, in bundle: StoredBundle) throws -> ZipEntry {
     let entry = try reading { () throws(ZipError) in try ZipDirectory(bundle.file).entry(named: name) }
     guard let entry, !entry.isFolder else { throw HTTPProblem.noSuchFile }
@@ -124,12 +124,12 @@ package struct FileRoutes: Sendable {
     return entry
   }
 
-  /// Runs `body`, whose failures say that a bundle is damaged.
+  /// Runs `body`, and converts its errors to those of a damaged bundle.
   static func reading<Value>(_ body: () throws(ZipError) -> Value) throws(StoreError) -> Value {
     do throws(ZipError) { return try body() } catch { throw StoreError(reading: error) }
   }
 
-  /// For the disk and for inflating, which an event loop has no time for; as many as there are cores to spare.
+  /// Queues for reading and inflating, which would block an event loop.
   private static let queues = QueueSet("snapshot-server.files", count: 2)
 }
 
@@ -145,4 +145,29 @@ private let fileFields = [
 private var shownTypes: [String: JSONValue] {
   let essences = FileType.mediaTypes.map { String($0.prefix { $0 != ";" }) }
   return Dictionary(essences.map { ($0, [:]) }) { first, _ in first }
+}
+
+extension HTTPProblem {
+  /// 404: the snapshot exists, but has no such file.
+  static var noSuchFile: HTTPProblem {
+    HTTPProblem(
+      .noSuchFile, detail: "The snapshot has no file with this name. Its files are listed at …/files.")
+  }
+
+  /// 422: the file is encrypted, or compressed with an unsupported method.
+  static var unreadableFile: HTTPProblem {
+    HTTPProblem(
+      .unreadableFile,
+      detail: "The file is encrypted, or compressed with an unsupported method. Fetch the bundle.")
+  }
+
+  /// 406: the file has more than `limit` bytes, and is not inflated by the server.
+  static func onlyCompressed(limit: Int64) -> HTTPProblem {
+    HTTPProblem(
+      .onlyCompressed,
+      detail: """
+        Files of more than \(limit) bytes are only sent compressed. Send Accept-Encoding: gzip, and request no \
+        range.
+        """)
+  }
 }

@@ -1,26 +1,26 @@
 import SnapshotFormat
 
-/// How a file out of a bundle is shown, by the end of its name.
+/// The media type of a file in a bundle, by its extension.
 ///
-/// Whoever recorded may have put anything into it under any name. So only what no browser runs is shown in place: JSON,
-/// plain text, pictures and films. Everything else, pages and vector graphics included, is a download of no type.
+/// The content of a bundle is not trusted. Only types that browsers don't execute are shown inline: JSON, plain text,
+/// images and videos. All other files, including HTML and SVG, are downloads of the type `application/octet-stream`.
 struct FileType: Hashable {
   /// The value of `Content-Type`.
   let mediaType: String
-  /// Whether it may be shown in place.
+  /// Whether the file is shown inline.
   let isShown: Bool
 
-  /// The type of the file at `path`.
+  /// Creates the type of the file at `path`.
   init(path: String) {
     let type = Self.shown[Self.ending(of: path)]
     mediaType = type ?? "application/octet-stream"
     isShown = type != nil
   }
 
-  /// Every type that is shown.
+  /// All media types that are shown inline.
   static var mediaTypes: Set<String> { Set(shown.values) }
 
-  /// What stands behind the last dot, in lower case; of a recording, before the number of its call.
+  /// Returns the extension after the last dot, in lower case. For a recording, ignores the number of its call.
   private static func ending(of path: String) -> String {
     let fileName = String(path.split(separator: "/").last ?? "")
     let name = RecordingName(fileName: fileName)?.stem ?? fileName

@@ -4,16 +4,16 @@ import HTTPTypes
 package import Logging
 import Observability
 
-/// Turns errors into problems, or into pages where a browser asked, and gives every response the fields that all have.
+/// Converts errors to problems, or to HTML pages for browsers, and adds the header fields that all responses have.
 package struct AnswerMiddleware: Middleware {
-  /// Makes the page that shows a problem.
+  /// Renders the page that shows a problem.
   package typealias ProblemPage =
     @Sendable (HTTPProblem, HTTPServerRequest) async throws -> HTTPServerResponse
 
   private let page: ProblemPage
   private let logger: Logger
 
-  /// Shows problems to people by `page`.
+  /// Creates a middleware that renders problems for browsers with `page`.
   package init(page: @escaping ProblemPage, logger: Logger) {
     self.page = page
     self.logger = logger
@@ -39,13 +39,13 @@ package struct AnswerMiddleware: Middleware {
     return response
   }
 
-  /// Whether a browser asks for a path that neither the API nor a page has.
+  /// Whether a browser requests a path that neither the API nor a page has.
   private func isForPeople(_ request: HTTPServerRequest) -> Bool {
     request.context?.facts.route == nil && !request.path.hasPrefix("/v1") && request.acceptsHTML
   }
 
-  /// `If-None-Match: *` holds only where there is no content. What has no validators of its own must heed it too (RFC
-  /// 9110 §13.1.2).
+  /// Applies `If-None-Match: *`, which fails if there is any content. It also applies to responses without validators
+  /// (RFC 9110 §13.1.2).
   private static func heedingCondition(
     _ response: HTTPServerResponse, _ request: HTTPServerRequest
   ) -> HTTPServerResponse {
@@ -59,7 +59,7 @@ package struct AnswerMiddleware: Middleware {
 }
 
 extension Logger {
-  /// Logs `error` if it is the server's own fault.
+  /// Logs `error` if the server caused it.
   package func logInternal(_ error: any Error, of request: HTTPServerRequest) {
     guard SnapshotProblem.isInternal(error) else { return }
     self.error(
@@ -69,7 +69,7 @@ extension Logger {
 }
 
 extension HTTPServerRequest {
-  /// Whether its sender wants to see HTML: browsers say so, and nobody else does.
+  /// Whether the client accepts HTML explicitly, as only browsers do.
   package var acceptsHTML: Bool {
     headerFields[values: .accept].flatMap { $0.split(separator: ",") }.contains { range in
       let parts = range.split(separator: ";").map { $0.filter { $0 != " " }.lowercased() }

@@ -8,10 +8,11 @@ import SnapshotFormat
 
 /// Records the requests of an endpoint in the audit log, before they are answered.
 ///
-/// What could not be recorded is not revealed. While the log fails, a call that changes something is refused before it
-/// runs. If the log fails only afterwards, the change stays and is answered, and the server's own log has the event.
+/// If an event can't be recorded, no data is disclosed. While the log fails, a call that changes state is refused
+/// before it runs. If the log fails after such a call, the change is kept and answered, and the server's own log has
+/// the event.
 package struct AuditMiddleware: Middleware {
-  /// What the audit log calls the endpoint.
+  /// The endpoint's name in the audit log.
   private let action: String
   private let recordsRefusalsOnly: Bool
   private let audit: AuditLog
@@ -37,7 +38,7 @@ package struct AuditMiddleware: Middleware {
     }
     let changes = request.method != .get && request.method != .head
     if changes, audit.isFailing {
-      // Whether the log works again shows only when a line is written.
+      // Only a written line shows whether the log works again.
       try await write(event(request, context, .failed, problem: HTTPProblem.auditUnavailable))
     }
     let result: Result<HTTPServerResponse, any Error>
@@ -99,7 +100,8 @@ package struct AuditMiddleware: Middleware {
 }
 
 extension RoutedRequest {
-  /// The value of a parameter, if the template has it and it is in order: whether it is, the call itself says.
+  /// Returns the value of a parameter, or `nil` if the template doesn't have it or it is malformed. The call itself
+  /// reports malformed values.
   fileprivate func lenientValue<Value>(of parameter: PathParameter<Value>) -> Value? {
     do { return try value(of: parameter) } catch { return nil }
   }

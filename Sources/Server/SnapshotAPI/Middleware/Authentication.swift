@@ -3,12 +3,12 @@ package import HTTPEngine
 import HTTPTypes
 import Observability
 
-/// Admits the caller of a call by a token or a link, before anything of the body is read.
+/// Admits the caller of a call by a token or a link, before the body is read.
 package struct TokenAuthentication: Middleware {
   let access: AccessPolicy
   let permission: Permission
 
-  /// Has `access` admit callers of a call that needs `permission`.
+  /// Creates the authentication of a call that needs `permission`.
   package init(access: AccessPolicy, permission: Permission) {
     self.access = access
     self.permission = permission
@@ -30,7 +30,7 @@ package struct SessionAuthentication: Middleware {
   let access: AccessPolicy
   let permission: Permission
 
-  /// Has `access` admit visitors of a page that needs `permission`.
+  /// Creates the authentication of a page that needs `permission`.
   package init(access: AccessPolicy, permission: Permission) {
     self.access = access
     self.permission = permission
@@ -50,7 +50,7 @@ package struct SessionAuthentication: Middleware {
 }
 
 extension HTTPServerRequest {
-  /// Tells whoever accounts for the request who makes it.
+  /// Records the caller for logs and metrics.
   fileprivate func record(_ caller: Caller) {
     context?.update { facts in
       facts.token = caller.token

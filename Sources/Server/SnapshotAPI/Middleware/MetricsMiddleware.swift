@@ -2,11 +2,11 @@ package import HTTPEngine
 import HTTPTypes
 package import Observability
 
-/// Makes the metrics of an endpoint count the request, which ``RequestObserver`` does at its end.
+/// Sets the metrics that count the request. ``RequestObserver`` counts it at its end.
 package struct MetricsMiddleware: Middleware {
   let metrics: RouteMetrics
 
-  /// Has requests counted by `metrics`.
+  /// Creates a middleware that counts requests with `metrics`.
   package init(metrics: RouteMetrics) {
     self.metrics = metrics
   }
@@ -19,11 +19,11 @@ package struct MetricsMiddleware: Middleware {
   }
 }
 
-/// Counts uploads by how they ended. Of an upload of several requests, only the one that ends it counts.
+/// Counts uploads by outcome. For an upload of several requests, only the one that ends it counts.
 package struct UploadMetricsMiddleware: Middleware {
   let metrics: ServerMetrics
 
-  /// Counts uploads by `metrics`.
+  /// Creates a middleware that counts uploads with `metrics`.
   package init(metrics: ServerMetrics) {
     self.metrics = metrics
   }

@@ -1,24 +1,25 @@
 package import HTTPEngine
+import Observability
 
-/// One step around the answering of a request, such as the audit log or authentication.
+/// A step in the processing of a request, such as the audit log or authentication.
 ///
-/// A step may change what it hands on: authentication takes a request and hands on a request with its caller.
+/// A step can change the type of its input: authentication receives a request, and passes on a request with its caller.
 package protocol Middleware<Input, Output>: Sendable {
   associatedtype Input
   associatedtype Output
 
-  /// Answers `input`, as a rule by `next`.
+  /// Returns the response to `input`, usually by calling `next`.
   func respond(to input: Input, next: Responder<Output>) async throws -> HTTPServerResponse
 }
 
-/// Answers a request, or throws what ``SnapshotProblem`` turns into an answer.
+/// Returns the response to a request. Throws an error that ``SnapshotProblem`` converts to a response.
 package typealias Responder<Input> = @Sendable (Input) async throws -> HTTPServerResponse
 
-/// Steps in their order, the outermost first. They are put together once, not for each request.
+/// A chain of steps, outermost first. It is composed once, not for each request.
 package struct Steps<Input, Output>: Sendable {
   private let compose: @Sendable (@escaping Responder<Output>) -> Responder<Input>
 
-  /// Begins with the outermost step.
+  /// Creates a chain with the outermost step.
   package init<First: Middleware>(_ first: First) where First.Input == Input, First.Output == Output {
     compose = { next in { input in try await first.respond(to: input, next: next) } }
   }
@@ -27,13 +28,25 @@ package struct Steps<Input, Output>: Sendable {
     self.compose = compose
   }
 
-  /// Adds a step inside of these.
+  /// Adds a step inside the last one.
   package func then<Next: Middleware>(_ step: Next) -> Steps<Input, Next.Output> where Next.Input == Output {
     Steps<Input, Next.Output> { [compose] next in
       compose { input in try await step.respond(to: input, next: next) }
     }
   }
 
-  /// All of them around `handler`.
+  /// Returns all steps around `handler`.
   package func around(_ handler: @escaping Responder<Output>) -> Responder<Input> { compose(handler) }
+}
+
+/// Gives a request its ``RequestContext``, which all other steps use.
+package struct RequestContextMiddleware: Middleware {
+  package init() {}
+
+  package func respond(
+    to request: HTTPServerRequest, next: Responder<HTTPServerRequest>
+  ) async throws -> HTTPServerResponse {
+    request.note = RequestContext()
+    return try await next(request)
+  }
 }

@@ -4,16 +4,16 @@ import HTTPTypes
 import Observability
 package import Tracing
 
-/// Continues the trace that a request names, with a span of its own.
+/// Continues the trace of a request with a new span.
 package struct TracingMiddleware: Middleware {
   let tracer: (any Tracer)?
 
-  /// Has `tracer` record the spans; without one only the trace id is passed on.
+  /// Creates a middleware that records spans with `tracer`. Without a tracer, it only passes on the trace id.
   package init(tracer: (any Tracer)?) {
     self.tracer = tracer
   }
 
-  /// Reads what a tracer wants to know out of a request's fields.
+  /// Reads the fields that a tracer needs from a request's head.
   private struct Fields: Extractor {
     func extract(key: String, from carrier: HTTPFields) -> String? {
       HTTPField.Name(key).flatMap { carrier[$0] }
@@ -24,7 +24,7 @@ package struct TracingMiddleware: Middleware {
     to request: HTTPServerRequest, next: Responder<HTTPServerRequest>
   ) async throws -> HTTPServerResponse {
     let fields = request.headerFields
-    // Twice would be two opinions: it counts as none (W3C Trace Context §3.2.2).
+    // Two values are ambiguous and are ignored (W3C Trace Context §3.2.2).
     let parents = fields[values: .traceParent]
     let parent = parents.count == 1 ? TraceParent(parents[0]) : nil
     guard parent != nil || tracer != nil else { return try await next(request) }

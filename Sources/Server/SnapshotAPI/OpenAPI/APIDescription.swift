@@ -1,22 +1,23 @@
+import AccessControl
 import HTTPTypes
 import Observability
-import SnapshotFormat
+package import SnapshotFormat
 
-/// The OpenAPI 3.1 document of the API, made from its endpoints.
+/// The OpenAPI 3.1 document of the API, generated from its endpoints.
 ///
-/// `HEAD` and `OPTIONS` are described wherever they are answered.
+/// `HEAD` and `OPTIONS` are described wherever they are supported.
 struct APIDescription: Sendable {
   /// The document.
   let document: JSONValue
 
-  /// Problems that any call may end in, besides those that only the engine knows of.
+  /// The problems of any call, besides those of the engine.
   static let everywhere: [ProblemKind] = [.badRequest, .internalError, .busy, .storageUnavailable]
-  /// Problems of calls that are accounted for.
+  /// The problems of calls that are recorded in the audit log.
   static let audited: [ProblemKind] = [.auditUnavailable]
-  /// What the engine answers by itself, as `about:blank`: the status says it all.
-  static let engineStatuses = [400, 408, 413, 414, 417, 431, 500, 501, 503]
+  /// The statuses of the engine's own responses, which have the type `about:blank`.
+  private static let engineStatuses = [400, 408, 413, 414, 417, 431, 500, 501, 503]
 
-  /// Describes those of `endpoints` that have a documentation, for a store that needs tokens, or none where it `isOpen`.
+  /// Describes the documented `endpoints`, for a store that is open or one that needs tokens.
   init(_ endpoints: [Endpoint], isOpen: Bool = false) {
     var paths: [String: [String: JSONValue]] = [:]
     for endpoint in endpoints {
@@ -43,19 +44,24 @@ struct APIDescription: Sendable {
   }
 
   private static let introduction = """
-    Keeps snapshots of what an app worked with, attached to bug reports.
+    \(about)
 
-    Problems are told as `application/problem+json` (RFC 9457); the `type` never changes, the `detail` is for people. \
-    Those of the type `about:blank` are the HTTP engine's own. Every answer names its request in `X-Request-Id`: by \
-    what the client sent in this field, if that is made of up to 128 letters, digits and `- _ . : = + / @ ~`, and else \
-    by a name of the server's making. `traceparent` (W3C Trace Context) is heeded.
-
-    As long as a store has no tokens every call is open to all who reach the server, and this document says so; from \
-    the first token on each call needs one, but for those that are open to all.
+    As long as a store has no tokens, every client can make every call, and this document has no security \
+    requirements. Once it has a token, each call needs one, except for public calls.
     """
 
-  /// A template as OpenAPI writes it.
-  private static func path(_ template: String) -> String { template.replacing("...}", with: "}") }
+  /// The part of the introduction that describes all calls.
+  static let about = """
+    Stores snapshots of the data of an app, attached to bug reports.
+
+    Problems are reported as `application/problem+json` (RFC 9457). The `type` never changes; the `detail` is for \
+    people. Problems of the type `about:blank` come from the HTTP engine. Every response has the id of its request in \
+    `X-Request-Id`: the value that the client sent in this field, if it consists of up to 128 letters, digits and \
+    `- _ . : = + / @ ~`, otherwise one that the server generates. `traceparent` (W3C Trace Context) is supported.
+    """
+
+  /// Returns a template in OpenAPI's syntax.
+  static func path(_ template: String) -> String { template.replacing("...}", with: "}") }
 
   private static func json(
     _ endpoint: Endpoint, _ documentation: Endpoint.Documentation, isOpen: Bool, isHEAD: Bool = false
@@ -88,11 +94,11 @@ struct APIDescription: Sendable {
   private static func options(_ path: String, _ documentation: Endpoint.Documentation) -> JSONValue {
     let words = path.split { !$0.isLetter }.map { $0.prefix(1).uppercased() + $0.dropFirst() }
     let response: JSONValue = [
-      "description": "The field Allow names what the path answers.", "headers": headers(["Allow"]),
+      "description": "The field Allow lists the methods of the path.", "headers": headers(["Allow"]),
     ]
     return [
       "operationId": .string("optionsOf" + words.joined()),
-      "summary": "Tells which methods the path answers.",
+      "summary": "Returns the methods of the path.",
       "security": [],
       "parameters": .array(
         documentation.parameters.filter { $0.place == .path }.map { parameter in
@@ -111,7 +117,7 @@ struct APIDescription: Sendable {
   ) -> [String: JSONValue] {
     var responses: [String: JSONValue] = [:]
     var answers = documentation.responses
-    // `If-None-Match: *` can be said of whatever there is.
+    // `If-None-Match: *` is possible for any content.
     if endpoint.method == .get, !answers.contains(where: { $0.status == 304 }) {
       answers.append(.notModified)
     }
@@ -130,7 +136,7 @@ struct APIDescription: Sendable {
       uniquingKeysWith: together)
   }
 
-  /// What describes two answers of one status.
+  /// Merges the descriptions of two responses with the same status.
   private static func together(_ first: JSONValue, _ second: JSONValue) -> JSONValue {
     switch (first, second) {
     case (.object(let first), .object(let second)): .object(first.merging(second, uniquingKeysWith: together))
@@ -139,13 +145,13 @@ struct APIDescription: Sendable {
     }
   }
 
-  /// All problems that a call may end in.
+  /// Returns all problems of a call.
   static func kinds(_ endpoint: Endpoint, _ documentation: Endpoint.Documentation) -> [ProblemKind] {
     documentation.problems + everywhere + (endpoint.audited == .always ? audited : [])
       + problems(endpoint.permission, endpoint.method)
   }
 
-  /// Answers for the problems of these kinds and those of the engine, by status.
+  /// Returns the responses for these kinds of problems and those of the engine, by status.
   private static func problems(
     _ kinds: [ProblemKind], _ fields: [String] = [], isHEAD: Bool
   ) -> [String: JSONValue] {
@@ -167,7 +173,7 @@ struct APIDescription: Sendable {
     var lines = kinds.map { "- `\($0.rawValue)`: \($0.text)" }
     if engineStatuses.contains(status) {
       types.append("about:blank")
-      lines.append("- `about:blank`: the HTTP engine's own answer, of which the status says all.")
+      lines.append("- `about:blank`: a response of the HTTP engine, which only has a status.")
     }
     var response: [String: JSONValue] = [
       "description": .string(lines.joined(separator: "\n")),
@@ -193,5 +199,88 @@ struct APIDescription: Sendable {
         uniqueKeysWithValues: Set(names + ["X-Content-Type-Options", "X-Request-Id"]).map {
           ($0, ["$ref": .string("#/components/headers/\($0)")])
         }))
+  }
+
+  // MARK: - Access
+
+  private static let securitySchemes: [String: JSONValue] = [
+    "token": [
+      "type": "http", "scheme": "bearer",
+      "description": "A token of the store: `snapshot token create --scope read`.",
+    ],
+    "link": [
+      "type": "apiKey", "in": "query", "name": "signature",
+      "description": "A link to one bundle, from `createLink`, instead of a token.",
+    ],
+  ]
+
+  /// Returns the alternative security requirements of a call. An open store has none.
+  private static func security(_ permission: Permission, isOpen: Bool) -> JSONValue {
+    switch permission {
+    case .open: []
+    case _ where isOpen: []
+    case .bundle: [["token": []], ["link": []]]
+    default: [["token": []]]
+    }
+  }
+
+  /// Returns a sentence about the scopes that allow the call.
+  static func scopes(_ permission: Permission) -> String {
+    guard permission != .open else { return "" }
+    let scopes = Scope.allCases.filter { $0.allows(permission) }.map { "`\($0.rawValue)`" }
+    return "Needs a token of the scope \(scopes.joined(separator: " or "))."
+  }
+
+  /// The problems of all calls that need a permission.
+  static let access: [ProblemKind] = [
+    .accessUnavailable, .foreignName, .notPermitted, .rateLimited, .tokenExpired, .tokenInURL, .tokenNeeded,
+    .tokenRefused, .tooManyWrongTokens,
+  ]
+
+  /// Returns the problems of calls that need this permission.
+  private static func problems(_ permission: Permission, _ method: HTTPRequest.Method) -> [ProblemKind] {
+    guard permission != .open else { return [] }
+    var kinds = access
+    if CrossSiteRule.changesState(method) { kinds.append(.crossSite) }
+    if permission == .attach { kinds.append(.outsideLimits) }
+    if permission == .bundle { kinds += [.linkExpired, .linkRefused] }
+    return kinds
+  }
+
+  /// Returns the fields that any response to a call with this permission can have.
+  private static func fields(_ permission: Permission) -> [String] {
+    switch permission {
+    case .open: []
+    case .bundle: ["RateLimit", "RateLimit-Policy", "Referrer-Policy"]
+    default: ["RateLimit", "RateLimit-Policy"]
+    }
+  }
+}
+
+// Literals for the values in the document.
+extension JSONValue: ExpressibleByStringLiteral, ExpressibleByStringInterpolation {
+  /// Creates a string.
+  package init(stringLiteral value: String) { self = .string(value) }
+}
+
+extension JSONValue: ExpressibleByIntegerLiteral {
+  /// Creates an integer.
+  package init(integerLiteral value: Int64) { self = .integer(value) }
+}
+
+extension JSONValue: ExpressibleByBooleanLiteral {
+  /// Creates a boolean.
+  package init(booleanLiteral value: Bool) { self = .boolean(value) }
+}
+
+extension JSONValue: ExpressibleByArrayLiteral {
+  /// Creates an array.
+  package init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
+}
+
+extension JSONValue: ExpressibleByDictionaryLiteral {
+  /// Creates an object.
+  package init(dictionaryLiteral elements: (String, JSONValue)...) {
+    self = .object(Dictionary(elements) { $1 })
   }
 }

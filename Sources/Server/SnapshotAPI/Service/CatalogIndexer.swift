@@ -4,16 +4,17 @@ import SnapshotFormat
 package import SnapshotStore
 import Synchronization
 
-/// Keeps a catalogue true to its store, while both are used: fills one that has lost what it knew, and makes up for what
-/// happened while no server ran.
+/// Keeps a catalogue consistent with its store while both are used. It rebuilds a catalogue that has lost its contents,
+/// and applies changes made while no server was running.
 package final class CatalogIndexer: Sendable {
-  /// How far the catalogue is.
+  /// The progress of indexing.
   package enum Progress: Sendable, Hashable {
-    /// Not looked at yet.
+    /// The catalogue has not been checked yet.
     case unknown
-    /// It is being made anew: lists are refused. The share that is done, from 0 to 1, and how many records these are.
+    /// The catalogue is being rebuilt, and lists are refused. Has the completed share, from 0 to 1, and the number of
+    /// indexed records.
     case indexing(share: Double, records: Int)
-    /// Its lists are answered.
+    /// Lists are answered.
     case ready
   }
 
@@ -22,9 +23,9 @@ package final class CatalogIndexer: Sendable {
     var wantsRebuild = false
     /// The generation that was compared with the store.
     var compared: Int?
-    /// How many changes the catalogue has missed.
+    /// The number of changes that the catalogue has missed.
     var missed = 0
-    /// How many of them it had missed when every record was last compared with it.
+    /// The value of `missed` before the last comparison of all records with the catalogue.
     var madeUpFor = 0
   }
 
@@ -34,7 +35,7 @@ package final class CatalogIndexer: Sendable {
   private let state = Mutex(State())
   private let nudges = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
 
-  /// Keeps `catalog` true to `store`.
+  /// Creates an indexer that keeps `catalog` consistent with `store`.
   package init(store: any BundleStore, catalog: any Catalog, logger: Logger) {
     self.store = store
     self.catalog = catalog
@@ -43,10 +44,10 @@ package final class CatalogIndexer: Sendable {
 
   deinit { nudges.continuation.finish() }
 
-  /// How far the catalogue is.
+  /// The current progress.
   package var progress: Progress { state.withLock { $0.progress } }
 
-  /// Has the catalogue made anew, soon.
+  /// Requests a rebuild, which starts asynchronously.
   package func rebuild() {
     state.withLock { state in
       state.wantsRebuild = true
@@ -55,21 +56,21 @@ package final class CatalogIndexer: Sendable {
     nudges.continuation.yield()
   }
 
-  /// The catalogue, for changes of a store that are durable already: one that it fails to take is logged, and made up
-  /// for by the next ``update()``, rather than thrown.
+  /// The catalogue for changes that the store has already made durable. A change that fails in the catalogue is logged,
+  /// and applied by the next ``update()``, instead of throwing.
   package var reconciled: any Catalog { ReconciledCatalog(catalog: catalog, indexer: self) }
 
-  /// Takes note that the catalogue has missed a change: every record is compared with it, soon.
+  /// Notes that the catalogue has missed a change. The next ``update()`` compares every record with it.
   func noteMissedChange(of ids: [SnapshotID], _ error: any Error) {
     logger.error(
-      "The catalogue could not be changed; every record is compared with it later",
+      "The catalogue could not be changed; all records will be compared with it",
       metadata: ["ids": "\(ids.prefix(10).map(\.description))", "error": "\(error)"])
     state.withLock { $0.missed += 1 }
   }
 
-  /// Has lists answered before anybody asks, where that takes no time: the catalogue only wants a second look, or there
-  /// is nothing to be listed. To be called before ``run(every:)``.
-  /// - Parameter isEmpty: whether the store is.
+  /// Enables lists before the first update if that takes no time: if the catalogue only needs a comparison, or if the
+  /// store is empty. Call it before ``run(every:)``.
+  /// - Parameter isEmpty: whether the store is empty.
   package func prepare(storeIsEmpty isEmpty: Bool) async {
     do {
       let known = try await catalog.state()
@@ -84,7 +85,8 @@ package final class CatalogIndexer: Sendable {
     }
   }
 
-  /// Looks after the catalogue until the task is cancelled: at once, and whenever `interval` has passed.
+  /// Maintains the catalogue until the task is cancelled. Updates it immediately, after ``rebuild()``, and every
+  /// `interval`.
   package func run(every interval: Duration = .seconds(2)) async {
     await withTaskGroup(of: Void.self) { group in
       group.addTask { [nudges] in
@@ -106,7 +108,7 @@ package final class CatalogIndexer: Sendable {
     }
   }
 
-  /// Does whatever the catalogue lacks; to be called by one task at a time.
+  /// Rebuilds the catalogue or compares it with the store, as needed. Only one task may call it at a time.
   package func update() async throws {
     if state.withLock({ $0.wantsRebuild }) {
       try await catalog.clear()
@@ -119,7 +121,7 @@ package final class CatalogIndexer: Sendable {
       try await index(SnapshotShard.allCases, known.generation)
     case .uncertain:
       setProgress(.ready)
-      logger.info("The last server did not end properly: every record is compared with the catalogue")
+      logger.info("The last server was not shut down properly; comparing all records with the catalogue")
       try await compare(rereading: true)
       try await catalog.complete(generation: known.generation)
     case .everything:
@@ -127,16 +129,16 @@ package final class CatalogIndexer: Sendable {
       guard hasMissed || state.withLock({ $0.compared }) != known.generation else { return }
       try await compare(rereading: hasMissed)
     }
-    // What was missed meanwhile may be of a record that had been compared before.
+    // A change missed during the comparison can concern a record that was compared before it.
     state.withLock { ($0.compared, $0.madeUpFor) = (known.generation, missed) }
   }
 
-  /// Inserts every record of `shards`, which are all that hold any.
+  /// Inserts every record of `shards`, which must include all non-empty shards.
   private func index(_ shards: [SnapshotShard], _ generation: Int) async throws {
     let start = ContinuousClock.now
     var (told, count) = (start, 0)
     setProgress(.indexing(share: 0, records: 0))
-    logger.notice("The catalogue is made anew from the records; until it is done lists are refused")
+    logger.notice("Rebuilding the catalogue from the records; lists are refused until it is complete")
     try await insert(shards) { [store] shard in
       try await store.ids(in: shard)
     } progress: { inserted, share in
@@ -157,8 +159,8 @@ package final class CatalogIndexer: Sendable {
       "The catalogue is complete", metadata: ["records": "\(count)", "took": "\(start.duration(to: .now))"])
   }
 
-  /// Adds what the catalogue lacks, and removes what the store lacks.
-  /// - Parameter rereading: whether records that are there are read and inserted again.
+  /// Adds records that the catalogue lacks, and removes those that the store lacks.
+  /// - Parameter rereading: whether records that are in both are also read and inserted again.
   private func compare(rereading: Bool) async throws {
     var (added, removed) = (0, 0)
     try await insert(SnapshotShard.allCases) { shard in
@@ -174,7 +176,7 @@ package final class CatalogIndexer: Sendable {
     }
     if added + removed > 0 {
       logger.notice(
-        "The catalogue was brought up to date", metadata: ["added": "\(added)", "removed": "\(removed)"])
+        "The catalogue was updated", metadata: ["added": "\(added)", "removed": "\(removed)"])
     }
   }
 
@@ -185,16 +187,16 @@ package final class CatalogIndexer: Sendable {
     } catch StoreError.notFound, StoreError.deleted {
       return true
     } catch {
-      // It is there, though nobody can read it.
+      // It exists, although it can't be read.
       return false
     }
   }
 
-  /// Inserts records of `shards` batch by batch, reading the next ones while some are written.
+  /// Inserts the records of `shards` in batches. Reads the next batch while it writes one.
   /// - Parameters:
-  ///   - ids: which ones of a shard.
-  ///   - progress: told how many were inserted, and which share of the shards was looked at, from 0 to 1; answers whether
-  ///     to go on.
+  ///   - ids: returns the ids of a shard to insert.
+  ///   - progress: called with the number of inserted records, and the share of shards read, from 0 to 1. Returns
+  ///     whether to continue.
   private func insert(
     _ shards: [SnapshotShard], _ ids: (SnapshotShard) async throws -> [SnapshotID],
     progress: (_ inserted: Int, _ share: Double) async throws -> Bool = { _, _ in true }
@@ -205,7 +207,7 @@ package final class CatalogIndexer: Sendable {
     repeat {
       try Task.checkCancellation()
       let share = 1 - Double(ahead.count) / Double(max(shards.count, 1))
-      // In the order of their times they lie beside one another in the index.
+      // Sorted by time, the records are adjacent in the index.
       let batch = read.sorted { $0.receivedAt < $1.receivedAt }
       async let written: Void = catalog.insert(batch)
       while unread.count < Self.batch, let shard = ahead.popFirst() { unread += try await ids(shard) }
@@ -216,11 +218,11 @@ package final class CatalogIndexer: Sendable {
     } while !read.isEmpty || !unread.isEmpty || !ahead.isEmpty
   }
 
-  /// How many records are in memory twice at most.
+  /// The number of records in a batch. At most two batches are in memory.
   private static let batch = 2000
 
   private func log(_ error: any Error) {
-    logger.error("The catalogue can't be brought up to date", metadata: ["error": "\(error)"])
+    logger.error("The catalogue can't be updated", metadata: ["error": "\(error)"])
   }
 
   private func setProgress(_ progress: Progress) {

@@ -1,8 +1,8 @@
 import SnapshotFormat
 import SnapshotStore
 
-/// A catalogue that changes are told of which the store has made durable already: they must not fail because their index
-/// does. What it fails to take, its indexer makes up for.
+/// A catalogue for changes that the store has already made durable. An error of the index must not make them fail, so
+/// it is reported to the indexer, which repairs the catalogue later.
 struct ReconciledCatalog: Catalog {
   let catalog: any Catalog
   let indexer: CatalogIndexer

@@ -1,33 +1,35 @@
 import HTTPEngine
 import SnapshotStore
 
-/// How much one request may bring or ask for; every limit of the API has its name here.
+/// The limits on single requests to the API.
 package struct ServiceLimits: Sendable, Hashable {
-  /// The most bytes of a bundle.
+  /// The maximum size of a bundle, in bytes.
   package var bundleBytes: Int64 = 2 << 30
-  /// The most fields of a form besides the bundle.
+  /// The maximum number of fields in a form besides the bundle.
   package var metadataFields = 32
-  /// The most bytes of such a field's name, in UTF-8.
+  /// The maximum length of a field's name, in bytes of UTF-8.
   package var metadataNameBytes = 128
-  /// The most bytes of such a field's value.
+  /// The maximum length of a field's value, in bytes.
   package var metadataValueBytes = 16 << 10
-  /// The most bytes of the head of a form's part.
+  /// The maximum length of the field `note`, the user's words, in bytes.
+  package var noteBytes = 32 << 10
+  /// The maximum length of the head of a form's part, in bytes.
   package var formHeadBytes = 8 << 10
-  /// The most records on a page, at most ``PageRequest/maximumLimit``.
+  /// The maximum number of records on a page. At most ``PageRequest/maximumLimit``.
   package var pageLength = PageRequest.maximumLimit
-  /// How many records are on a page that nobody gave a length.
+  /// The number of records on a page if the request does not specify it.
   package var defaultPageLength = 100
-  /// The most bytes of a file out of a bundle that are inflated for whoever doesn't take it as it lies there.
+  /// The maximum size of a file that is inflated for clients that don't accept gzip, in bytes.
   package var inflatedFileBytes: Int64 = 1 << 30
-  /// The most bytes of such a file that ranges are answered of.
+  /// The maximum size of an inflated file of which ranges are sent, in bytes.
   package var rangedFileBytes: Int64 = 64 << 20
-  /// The most bytes of such a file that are inflated at once, and held in memory.
+  /// The maximum size of a file that is inflated completely in memory, in bytes.
   package var inflatedAtOnce: Int64 = 256 << 10
 
-  /// The limits above.
+  /// Creates limits with the default values.
   package init() {}
 
-  /// What a form may hold besides its parts' data: one part for the bundle and one for each field.
+  /// The limits of a form's structure: one part for the bundle and one for each field.
   var form: MultipartParser.Limits {
     var form = MultipartParser.Limits()
     form.parts = metadataFields + 1
@@ -35,11 +37,11 @@ package struct ServiceLimits: Sendable, Hashable {
     return form
   }
 
-  /// The most bytes of a form that keeps all other limits: no request's body is longer.
+  /// The maximum length of a form within all other limits, in bytes. No request's body can be longer.
   package var formBytes: Int64 {
     let parts = Int64(form.parts) * Int64(form.headBytes + MultipartParser.Limits.boundaryBytes)
     let (sum, overflow) = bundleBytes.addingReportingOverflow(
-      parts + Int64(metadataFields * metadataValueBytes + form.paddingBytes))
+      parts + Int64(metadataFields * metadataValueBytes + noteBytes + form.paddingBytes))
     return overflow ? .max : sum
   }
 }

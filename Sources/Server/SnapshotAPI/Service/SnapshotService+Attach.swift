@@ -6,29 +6,27 @@ import Observability
 import SnapshotFormat
 import SnapshotStore
 
-/// What every upload goes through, whether it comes as a plain request, a form, by tus or by the IETF's draft: it is
-/// admitted before its bytes come, and published when it has all of them.
+/// The steps that all uploads share, whether they use a plain request, a form, tus or the IETF draft: an upload is
+/// admitted before its bytes arrive, and published once it is complete.
 extension SnapshotService {
-  /// Lets an upload begin. What is bound to be refused in the end is refused here, before any byte comes.
+  /// Admits an upload. If it is certain to be refused in the end, it is refused here, before any byte arrives.
   ///
-  /// Throws ``UploadError/forbidden``, a ``StoreError`` for a UUID that is taken, or the problem of a condition that does
-  /// not hold.
-  /// - Parameter preconditions: those of the request that opens the upload.
-  /// - Returns: `attachment` with the caller's rights, and with a new UUID where it has none.
+  /// Throws ``UploadError/forbidden``, a ``StoreError`` if the UUID is taken, or an ``HTTPProblem`` if a precondition
+  /// fails.
+  /// - Parameter preconditions: the preconditions of the request that creates the upload.
+  /// - Returns: `attachment` with the caller's rights. If it has no UUID, the store chooses one when it publishes: the
+  ///   manifest's is not known yet.
   func admit(
     _ attachment: Attachment, if preconditions: Preconditions, of caller: Caller
   ) async throws -> Attachment {
     var admitted = try caller.authorize(attachment)
-    guard let id = attachment.id else {
-      admitted.id = SnapshotID()
-      return admitted
-    }
+    guard let id = attachment.id else { return admitted }
     if preconditions.isCreateOnly { admitted.createOnly = true }
     let existing = try await caller.existing(under: admitted) { () throws(StoreError) in
       try await recordIfPresent(id)
     }
     let verdict = preconditions.verdict(.put, on: existing.map(SnapshotRoutes.validators))
-    // `If-None-Match: *` has an answer of its own where the UUID is taken.
+    // If the UUID is taken, `If-None-Match: *` is answered with an error of its own.
     guard verdict == .proceed || admitted.createOnly && existing != nil else {
       throw HTTPProblem.preconditionFailed()
     }
@@ -36,31 +34,39 @@ extension SnapshotService {
     return admitted
   }
 
-  /// Takes a bundle in that comes in one request, as an upload of which nothing is kept where it fails.
+  /// Receives a bundle that arrives in a single request. If that fails, nothing of the upload is kept.
   ///
-  /// However `receive` ends, the upload is committed or discarded, by cancellation too.
+  /// When `receive` returns or throws, the upload is committed or discarded. This includes cancellation.
   /// - Parameters:
-  ///   - length: how many bytes the bundle has at least, as far as that is known.
-  ///   - receive: appends the bytes, and returns what came along with them.
+  ///   - attachment: the attachment as it was admitted.
+  ///   - limit: the most bytes that the bundle may have.
+  ///   - length: the least number of bytes that the bundle has, if known.
+  ///   - receive: reads the bytes, and returns the attachment with the metadata that arrived with them.
   func attach(
-    expecting length: Int64?, of caller: Caller,
-    _ receive: (any BundleUpload) async throws -> Attachment
+    _ attachment: Attachment, limit: Int64, expecting length: Int64?, of caller: Caller,
+    _ receive: (BodyReading) async throws -> Attachment
   ) async throws -> Publication {
-    let upload = try await store.beginUpload(expecting: length)
+    let terms = UploadTerms(.whole(attachment), owner: caller.token, dialect: "plain")
     do {
-      return try await publish(try await receive(upload), of: caller) { attachment in
-        let publication = try await upload.commit(attachment)
-        return (publication, publication.record)
+      let upload = try await store.beginTransientUpload(terms, limit: limit, expecting: length)
+      do {
+        let reading = BodyReading(into: upload, limits: store.uploadLimits)
+        return try await publish(try await receive(reading), of: caller) { attachment in
+          let publication = try await upload.commit(attachment)
+          return (publication, publication.record)
+        }
+      } catch {
+        await upload.discard()
+        throw error
       }
-    } catch {
-      await upload.discard()
-      throw error
+    } catch let error as UploadError {
+      throw error.asPlain
     }
   }
 
-  /// Publishes an upload that has all of its bytes, and adds it to the catalogue. The caller's rights are those of now:
-  /// its token may have ended while the bytes came.
-  /// - Parameter commit: has the store publish the upload, and returns the record, if there is one to be indexed.
+  /// Publishes a complete upload, and adds it to the catalogue. The caller's rights are checked again: its token may
+  /// have been revoked while the bytes arrived.
+  /// - Parameter commit: publishes the upload in the store, and returns its record if it should be indexed.
   func publish<Ended>(
     _ attachment: Attachment, of caller: Caller,
     commit: (Attachment) async throws -> (ended: Ended, record: SnapshotRecord?)
@@ -69,11 +75,24 @@ extension SnapshotService {
     let attachment = try caller.authorize(attachment)
     do {
       let (ended, record) = try await commit(attachment)
-      // One that was there already is indexed again: the upload that brought it may have ended before that.
+      // An existing record is indexed again, because the request that published it may have been interrupted before
+      // indexing.
       if let record { try await catalog.insert(record) }
       return ended
     } catch let error as StoreError {
       throw caller.concealing(error, attachment)
+    }
+  }
+}
+
+extension UploadError {
+  /// The error to throw for a transient upload. Nothing of the upload is kept, so only the cause matters.
+  fileprivate var asPlain: any Error {
+    switch self {
+    case .store(let error): error
+    case .body(let error): error
+    case .tooLarge(let limit): HTTPProblem.tooLarge(limit: limit)
+    default: self
     }
   }
 }

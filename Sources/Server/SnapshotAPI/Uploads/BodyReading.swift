@@ -3,36 +3,35 @@ import HTTPEngine
 import SnapshotStore
 import SystemIO
 
-/// Reads one request's body into an upload.
+/// Reads the body of one request into a transient or resumable upload.
 struct BodyReading: Sendable {
-  private let body: HTTPRequestBody
   private let appending: any UploadAppending
   private let check: ContentCheck?
   private let limits: UploadLimits
   private let onProgress: (@Sendable (Int64) async -> Void)?
 
   init(
-    _ body: HTTPRequestBody, into appending: any UploadAppending, check: ContentCheck?, limits: UploadLimits,
-    onProgress: (@Sendable (Int64) async -> Void)?
+    into appending: any UploadAppending, check: ContentCheck? = nil, limits: UploadLimits,
+    onProgress: (@Sendable (Int64) async -> Void)? = nil
   ) {
-    self.body = body
     self.appending = appending
     self.check = check
     self.limits = limits
     self.onProgress = onProgress
   }
 
-  /// Reads all of it; what came is kept as it should be, however it ends. Once the task is cancelled it waits for no
-  /// more than has come.
-  func run() async -> Result<UploadSession, UploadError> {
+  /// Reads all of `body`, and ends the request. If reading fails, ``ending(_:)`` decides which received bytes count.
+  /// After the task was cancelled, only bytes that have already arrived are read.
+  func run(_ body: HTTPRequestBody) async -> Result<UploadSession, UploadError> {
     do throws(UploadError) {
-      try await read()
+      var pieces = body.makeAsyncIterator()
+      try await read { try await pieces.next() }
       try check?.judge()
     } catch {
       do throws(UploadError) {
         _ = try await appending.end(Self.ending(error))
       } catch {
-        // The first failure is the one to tell.
+        // The caller needs the first failure.
       }
       return .failure(error)
     }
@@ -41,7 +40,7 @@ struct BodyReading: Sendable {
     }
   }
 
-  /// What becomes of the bytes that came before `error`.
+  /// How the request ends after `error`, which decides whether the bytes before it count.
   private static func ending(_ error: UploadError) -> UploadEnding {
     switch error {
     case .exceeded, .digestMismatch, .digestMissing: .discarded
@@ -49,32 +48,28 @@ struct BodyReading: Sendable {
     }
   }
 
-  private func read() async throws(UploadError) {
+  /// Reads piece by piece until `next` returns `nil`. An error that `next` throws is rethrown as
+  /// ``UploadError/body(_:)``. The next piece is received from the network while earlier ones are being written.
+  func read(_ next: () async throws -> IOBuffer?) async throws(UploadError) {
     var (unsaved, savedAt) = (Int64(0), ContinuousClock.now)
     var late: Int64 = 0
-    var piece = try await next().get()
-    while let current = piece {
-      // A cancelled body gives what has come already; a sender that is quick enough must not keep others waiting.
-      if Task.isCancelled { late += Int64(current.count) }
+    while let piece = try await Self.piece(next) {
+      // A cancelled body still returns bytes that have already arrived. A fast sender must not delay the newer request.
+      if Task.isCancelled { late += Int64(piece.count) }
       guard late <= limits.supersededBytes else { throw .body(CancellationError()) }
-      // The next piece comes from the network while this one is written.
-      async let coming = next()
-      await check?.update(current)
-      try await appending.write(current)
-      unsaved += Int64(current.count)
+      await check?.update(piece)
+      try await appending.write(piece)
+      unsaved += Int64(piece.count)
       if unsaved >= limits.checkpointBytes || savedAt.duration(to: .now) >= limits.checkpointInterval {
         let offset = try await appending.checkpoint()
         (unsaved, savedAt) = (0, .now)
-        // What is to be looked at as a whole has no offset to tell before.
+        // With a digest, no offset is valid before the whole body was verified.
         if check == nil { await onProgress?(offset) }
       }
-      piece = try await coming.get()
     }
   }
 
-  private func next() async -> Result<IOBuffer?, UploadError> {
-    // Where a body goes on is the body's own state, not its iterator's.
-    var iterator = body.makeAsyncIterator()
-    do { return .success(try await iterator.next()) } catch { return .failure(.body(error)) }
+  private static func piece(_ next: () async throws -> IOBuffer?) async throws(UploadError) -> IOBuffer? {
+    do { return try await next() } catch { throw .body(error) }
   }
 }

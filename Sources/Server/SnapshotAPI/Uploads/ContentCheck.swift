@@ -5,14 +5,14 @@ import SnapshotStore
 import Synchronization
 import SystemIO
 
-/// Checks whether the content of one request has the digest that the request states.
+/// Verifies that the content of one request has the digest that the request states.
 final class ContentCheck: Sendable {
   private struct Digests {
     var sha1: Insecure.SHA1?
     var sha256: SHA256?
   }
 
-  /// One for all requests: few need it, and none may use a thread of the event loops.
+  /// The queue for all requests. Few need it, and hashing must not block an event loop.
   private static let queue = DispatchQueue(label: "snapshot-server.content-check")
   private let stated: StatedDigest
   private let digests: Mutex<Digests>
@@ -30,10 +30,10 @@ final class ContentCheck: Sendable {
       }
   }
 
-  /// The same body; every piece is taken before it is handed on.
+  /// Returns the same body, with each piece added to the digest before it is passed on.
   func observing(_ body: HTTPRequestBody) -> HTTPRequestBody {
     HTTPRequestBody(declaredLength: body.declaredLength, trailers: { body.trailers }) { [self] in
-      // Where a body goes on is the body's own state, not its iterator's.
+      // The position is the state of the body, not of its iterator.
       var iterator = body.makeAsyncIterator()
       guard let piece = try await iterator.next() else { return nil }
       await update(piece)
@@ -41,7 +41,7 @@ final class ContentCheck: Sendable {
     }
   }
 
-  /// Takes the next bytes.
+  /// Adds the next bytes to the digests.
   func update(_ piece: IOBuffer) async {
     await Self.queue.perform { [self] in
       digests.withLock { digests in
@@ -53,7 +53,7 @@ final class ContentCheck: Sendable {
     }
   }
 
-  /// Throws where the bytes are not what was stated.
+  /// Throws if the bytes don't have the stated digest.
   func judge() throws(UploadError) {
     let value: StatedDigest.Value
     switch stated {

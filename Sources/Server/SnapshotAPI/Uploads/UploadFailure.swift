@@ -1,42 +1,34 @@
-import HTTPEngine
-import HTTPSemantics
-import HTTPTypes
-import SnapshotStore
+package import HTTPEngine
+package import HTTPTypes
+package import SnapshotStore
 
-/// Why an upload that may be resumed does not do what a request asked, and by which protocol it did.
-struct UploadFailure: Error, CustomStringConvertible {
-  /// Protocols disagree about the status of some failures.
-  enum Language: Sendable { case tus, draft }
+/// The failure of a request to an upload, and its response.
+package struct UploadFailure: Error, CustomStringConvertible {
+  package let cause: UploadError
+  /// The response; `nil` if the body failed and the connection determines the response.
+  let problem: HTTPProblem?
 
-  let cause: UploadError
-  let language: Language
-  /// What goes along with the answer.
-  var fields: HTTPFields
-
-  init(_ cause: UploadError, in language: Language = .draft, _ fields: HTTPFields = [:]) {
+  /// - Parameters:
+  ///   - problem: the protocol's own response to `cause`, if it has one.
+  ///   - fields: header fields to add to the response.
+  package init(_ cause: UploadError, as problem: HTTPProblem? = nil, _ fields: HTTPFields = [:]) {
     self.cause = cause
-    self.language = language
-    self.fields = fields
-  }
-
-  var description: String { "\(cause)" }
-
-  /// What the client is told; `nil` where the connection knows best, for the body broke off.
-  var problem: HTTPProblem? {
-    var problem = HTTPProblem.problem(of: cause, in: language)
+    var problem = problem ?? HTTPProblem.problem(of: cause)
     for field in fields { problem?.headerFields[field.name] = field.value }
-    return problem
+    self.problem = problem
   }
+
+  package var description: String { "\(cause)" }
 }
 
-/// An upload that has all of its bytes was refused, and is whenever somebody asks.
-struct RefusedUpload: Error {
-  let refusal: UploadRefusal
-  var fields: HTTPFields
+/// A complete upload whose bundle was refused. All later requests to it get the same response.
+package struct RefusedUpload: Error {
+  let problem: HTTPProblem
 
-  var problem: HTTPProblem {
+  /// - Parameter fields: header fields to add to the response.
+  package init(_ refusal: UploadRefusal, _ fields: HTTPFields) {
     var problem = HTTPProblem.problem(of: refusal)
     for field in fields { problem.headerFields[field.name] = field.value }
-    return problem
+    self.problem = problem
   }
 }

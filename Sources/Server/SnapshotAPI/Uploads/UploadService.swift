@@ -9,23 +9,25 @@ package import SnapshotFormat
 package import SnapshotStore
 import SystemIO
 
-/// Uploads that go on where they stopped: what every protocol for them calls. It knows of no request's head and of no
-/// status code.
+/// Resumable uploads, independent of their protocol: the implementations of tus and of the IETF draft call it. It
+/// handles neither header fields nor status codes.
 ///
-/// An upload belongs to the token that opened it: to all others there is none. Its requests take turns: a newer one
-/// first ends the body of the older, which throws ``UploadError/superseded``, and begins when what that brought counts.
-/// Whatever a status says of the offset has been made to last before. Safe to use from any task.
+/// An upload belongs to the token that created it; other callers get ``UploadError/unknown``. The requests to an upload
+/// take turns: a newer request ends the body of the older one, which throws ``UploadError/superseded``, and begins once
+/// the bytes of the older one are stored. Every offset in a status is durable. Thread-safe.
 package struct UploadService: Sendable {
-  let snapshots: SnapshotService
-  let store: any UploadStore
-  let access: AccessPolicy
+  private let snapshots: SnapshotService
+  private let store: any UploadStore
+  private let access: AccessPolicy
   let turns = UploadTurns()
-  let now: @Sendable () -> Date
-  let logger: Logger
+  private let now: @Sendable () -> Date
+  private let logger: Logger
 
-  /// Takes uploads into `store`, which publishes them as bundles of the one that `snapshots` serves.
+  /// Creates the service.
   /// - Parameters:
-  ///   - access: knows whether the owner of an upload that no request completes may still publish it.
+  ///   - snapshots: the service of the published bundles, whose store must be the one that `store` publishes to.
+  ///   - store: the store of the uploads.
+  ///   - access: checks whether the owner of an upload may still publish it if no request completes the upload.
   ///   - now: the time of day.
   package init(
     _ snapshots: SnapshotService, store: any UploadStore, access: AccessPolicy = .open,
@@ -38,20 +40,22 @@ package struct UploadService: Sendable {
     self.logger = logger
   }
 
-  /// How much is taken on; told to clients.
+  /// The limits of uploads, which are reported to clients.
   package var limits: UploadLimits { store.uploadLimits }
 
-  /// Opens an upload, nothing of whose body is there yet; lasts when it returns. One that is joined from parts is
-  /// published or refused then, which its status tells; one of no bytes is complete with the first
-  /// ``append(_:_:body:of:onProgress:)`` of nothing.
+  /// Creates an upload without bytes, and returns once it is durable. An upload that is joined from parts is published
+  /// or refused immediately, as its status shows. An upload of length 0 is completed by the first
+  /// ``append(_:_:body:of:onProgress:)`` with an empty body.
   ///
-  /// The owner, the address, and in the attachment the token, its limits and, where there is none, a UUID, are filled in here.
-  /// - Parameter preconditions: those of the request; where one does not hold, ``UploadError/body(_:)`` says so.
+  /// This sets the owner and address in `terms`, and in its attachment the token, its limits and, if it has none, a
+  /// UUID.
   ///
   /// Throws ``UploadError/forbidden``, ``UploadError/tooLarge(limit:)``,
   /// ``UploadError/inconsistentLength(known:stated:)`` for a negative length, ``UploadError/tooManyOpen(limit:)``,
   /// ``UploadError/termsTooLong(limit:)``, ``UploadError/partCount(limit:)``, ``UploadError/unusablePart(_:)``,
-  /// ``UploadError/body(_:)`` for a quota, or ``UploadError/store(_:)``, which is also what a UUID says that is taken.
+  /// ``UploadError/body(_:)`` for a quota or a failed precondition, or ``UploadError/store(_:)``, also if the UUID is
+  /// taken.
+  /// - Parameter preconditions: the preconditions of the request.
   package func create(
     _ terms: UploadTerms, if preconditions: Preconditions = Preconditions([:]), of caller: Caller
   ) async throws(UploadError) -> UploadStatus {
@@ -74,8 +78,8 @@ package struct UploadService: Sendable {
       }, for: caller)
   }
 
-  /// Ends whatever request still appends to the upload, then says how far it is. One that is complete and was not
-  /// published, because of a crash or for want of room, is published now, if that is possible.
+  /// Ends the request that is appending to the upload, if any, and returns the status. An upload that is complete but
+  /// was not published, because of a crash or for lack of space, is published now if possible.
   ///
   /// Throws ``UploadError/unknown``, ``UploadError/gone`` or ``UploadError/store(_:)``.
   package func status(_ id: UploadID, of caller: Caller) async throws(UploadError) -> UploadStatus {
@@ -93,15 +97,15 @@ package struct UploadService: Sendable {
     }
   }
 
-  /// Ends whatever request still appends to the upload, then appends `body` as far as it comes: what came counts even
-  /// where it breaks off, unless a digest was to be looked at, or more came than may. Where the upload is complete with
-  /// it, it is published or refused, which the status tells rather than an error.
+  /// Ends the request that is appending to the upload, if any, and then appends `body`. If the body breaks off, the
+  /// received bytes count, unless the request states a digest or sends more bytes than allowed. If this completes the
+  /// upload, it is published or refused; the status reports a refusal, no error is thrown.
   ///
-  /// An empty body at the end of a complete upload asks for its outcome once more. A request that says whether the upload
-  /// is complete with it, and brings more than the upload's length, is the end of the upload.
+  /// A request with an empty body at the end of a complete upload returns its outcome again. If a request states
+  /// whether it completes the upload, and sends more than the upload's length, the upload is removed.
   ///
-  /// Bytes are counted against the caller's quotas as they come.
-  /// - Parameter onProgress: told, in between, of offsets that last by then.
+  /// Bytes are counted against the caller's quotas as they arrive.
+  /// - Parameter onProgress: called from time to time with an offset that is durable.
   package func append(
     _ id: UploadID, _ request: AppendRequest, body: HTTPRequestBody, of caller: Caller,
     onProgress: (@Sendable (Int64) async -> Void)? = nil
@@ -117,7 +121,8 @@ package struct UploadService: Sendable {
       } catch {
         switch error {
         case .body where turn.isOver: throw .superseded
-        // Who says when an upload ends, and then sends more, can't be trusted with what is there.
+        // A client that states the end of an upload and then sends more bytes is faulty, so the stored bytes are
+        // unreliable too.
         case .exceeded where request.completes != nil: try await store.removeUpload(id)
         default: break
         }
@@ -126,13 +131,13 @@ package struct UploadService: Sendable {
     }
   }
 
-  /// What an upload was published as: for the answer to a status whose outcome says so.
+  /// The publication behind a status whose outcome is ``UploadOutcome/published(_:isNew:)``, for the response.
   package func publication(_ id: SnapshotID, isNew: Bool) async throws(StoreError) -> Publication {
     let record = try await snapshots.record(id)
     return isNew ? .created(record) : .alreadyThere(record)
   }
 
-  /// Ends whatever request still appends to the upload, and forgets it; what is published stays.
+  /// Ends the request that is appending to the upload, if any, and removes the upload. A published bundle remains.
   package func terminate(_ id: UploadID, of caller: Caller) async throws(UploadError) {
     _ = try await find(id, of: caller)
     try await turns.take(id) { _ throws(UploadError) in
@@ -143,7 +148,7 @@ package struct UploadService: Sendable {
 
   // MARK: The parts of it
 
-  /// An upload of the caller's.
+  /// The session of an upload that belongs to the caller and has not expired.
   private func find(_ id: UploadID, of caller: Caller) async throws(UploadError) -> UploadSession {
     let session = try await store.uploadSession(id)
     guard session.terms.owner == caller.token else { throw .unknown }
@@ -158,9 +163,9 @@ package struct UploadService: Sendable {
   ) async throws(UploadError) -> UploadSession {
     let appending = try await store.beginAppending(request, bytes: body.declaredLength, to: id)
     let reading = BodyReading(
-      caller.meter.counting(body), into: appending, check: request.digest.map(ContentCheck.init),
-      limits: limits, onProgress: onProgress)
-    return try await turn.reading { await reading.run() }.get()
+      into: appending, check: request.digest.map(ContentCheck.init), limits: limits, onProgress: onProgress)
+    let counted = caller.meter.counting(body)
+    return try await turn.reading { await reading.run(counted) }.get()
   }
 
   private func status(of session: UploadSession, for caller: Caller) -> UploadStatus {
@@ -170,7 +175,7 @@ package struct UploadService: Sendable {
       terms: session.terms)
   }
 
-  /// How an upload ended, as far as its owner may know it.
+  /// How an upload ended, without details that its owner has no right to see.
   private static func outcome(of session: UploadSession, for caller: Caller) -> UploadOutcome? {
     guard case .refused(let refusal) = session.outcome, refusal.reason == .deleted,
       let attachment = session.terms.attachment,
@@ -183,10 +188,11 @@ package struct UploadService: Sendable {
     do throws(HTTPProblem) { try caller.meter.admit(length) } catch { throw .body(error) }
   }
 
-  /// Publishes an upload that is complete, or refuses it, as its terms say.
-  func publish(_ session: UploadSession, of caller: Caller) async throws(UploadError) -> UploadSession {
+  /// Publishes a complete upload under its attachment, or refuses it. A part is returned unchanged.
+  private func publish(_ session: UploadSession, of caller: Caller) async throws(UploadError) -> UploadSession
+  {
     guard let attachment = session.terms.attachment else { return session }
-    // Once begun it is not given up with the request: the next one would begin it again.
+    // The publication continues if the request is cancelled: otherwise the next request would have to begin it again.
     let work = Task { () async -> Result<UploadSession, UploadError> in
       do {
         return .success(
@@ -201,8 +207,8 @@ package struct UploadService: Sendable {
     return try await work.value.get()
   }
 
-  /// Who publishes an upload that no request completes: its owner, with the rights of when it was opened.
-  func owner(of session: UploadSession) -> Caller {
+  /// The caller that publishes an upload if no request does: its owner, with the rights from when it was created.
+  private func owner(of session: UploadSession) -> Caller {
     let (token, terms) = (session.terms.owner, session.terms)
     var owner = Caller(
       token.map(Caller.Credential.token) ?? .none, scopes: [.attach],
@@ -213,7 +219,8 @@ package struct UploadService: Sendable {
     return owner
   }
 
-  /// Adds a published upload to the catalogue again: the request that published it may have ended before that.
+  /// Adds a published upload to the catalogue again, because the request that published it may have been interrupted
+  /// before indexing.
   private func index(_ session: UploadSession) async throws(UploadError) {
     do {
       if let record = try await record(of: session) { try await snapshots.catalog.insert(record) }
@@ -222,22 +229,82 @@ package struct UploadService: Sendable {
     }
   }
 
-  /// The record of a published upload; `nil` where it is not published, or where the indexer reads the record later.
+  /// The record of a published upload; `nil` if it is not published, or if the indexer will read the record later.
   private func record(of session: UploadSession) async throws(StoreError) -> SnapshotRecord? {
     guard case .published(let id, _) = session.outcome else { return nil }
     do {
       return try await snapshots.record(id)
     } catch {
-      // It is published, whether or not its record can be read at the moment.
+      // The upload is published even if its record can't be read at the moment.
       guard let indexer = snapshots.indexer else { throw error }
       indexer.noteMissedChange(of: [id], error)
       return nil
     }
   }
+
+  // MARK: Maintenance
+
+  /// Publishes complete uploads whose publication was prevented by a crash.
+  package func publishDue() async {
+    for session in await store.uploadSessions() where session.isDue {
+      do throws(UploadError) {
+        try await turns.take(session.id) { _ throws(UploadError) in
+          let session = try await store.uploadSession(session.id)
+          if session.isDue { _ = try await publish(session, of: owner(of: session)) }
+        }
+      } catch {
+        log("An upload that is complete can't be published", session.id, error)
+      }
+    }
+  }
+
+  /// Removes expired uploads.
+  /// - Returns: the number of removed uploads.
+  @discardableResult
+  package func removeExpired() async -> Int {
+    var count = 0
+    for session in await store.uploadSessions() where session.isExpired(at: now(), limits) {
+      if Task.isCancelled { break }
+      do throws(UploadError) {
+        // The bytes of a request with a digest do not count before its end, so the upload can be in use although its
+        // offset is 0.
+        if session.offset == 0, turns.count(session.id) > 0, !session.isOverdue(at: now(), limits) {
+          continue
+        }
+        try await turns.take(session.id) { _ throws(UploadError) in
+          guard try await store.uploadSession(session.id).isExpired(at: now(), limits) else { return }
+          try await store.removeUpload(session.id)
+          count += 1
+        }
+      } catch {
+        log("An upload that has expired can't be removed", session.id, error)
+      }
+    }
+    if count > 0 { logger.info("Removed uploads that had expired", metadata: ["count": "\(count)"]) }
+    return count
+  }
+
+  /// Publishes due uploads once, and then removes expired ones at every `interval`, until the task is cancelled.
+  /// - Parameter sleep: waits for the duration; throws if the task is cancelled.
+  package func run(
+    every interval: Duration,
+    sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+  ) async {
+    await publishDue()
+    while !Task.isCancelled {
+      await removeExpired()
+      do { try await sleep(interval) } catch { return }
+    }
+  }
+
+  private func log(_ what: String, _ id: UploadID, _ error: UploadError) {
+    if case .unknown = error { return }
+    logger.error("\(what)", metadata: ["upload": "\(id.abbreviation)", "error": "\(error)"])
+  }
 }
 
 extension UploadError {
-  /// What the common part of all uploads has thrown.
+  /// Wraps an error that ``SnapshotService`` threw.
   fileprivate init(_ error: any Error) {
     switch error {
     case let error as UploadError: self = error

@@ -1,21 +1,21 @@
 package import Foundation
 package import SnapshotStore
 
-/// How far an upload is; every number of it lasts.
+/// The state of an upload. Its offset and length are durable.
 package struct UploadStatus: Sendable, Hashable {
-  /// Its name, which can't be guessed.
+  /// The id, which can't be guessed.
   package var id: UploadID
-  /// How many of its bytes are there and would survive a power cut.
+  /// The number of bytes that are stored durably.
   package var offset: Int64
-  /// How many it has in all, as far as that is known.
+  /// The total length in bytes, if it is known.
   package var length: Int64?
-  /// Whether all of its bytes are there.
+  /// Whether all bytes are stored.
   package var isComplete: Bool
-  /// When it goes by itself.
+  /// The time at which the upload expires.
   package var expiresAt: Date
-  /// How it ended; `nil` while it is open, which a complete one is as long as the store can't take it, and a part
-  /// always.
+  /// The outcome; `nil` while the upload is open. A complete upload stays open as long as the store can't publish it. A
+  /// part always stays open.
   package var outcome: UploadOutcome?
-  /// What was agreed upon when it was opened.
+  /// The terms set when the upload was created.
   package var terms: UploadTerms
 }

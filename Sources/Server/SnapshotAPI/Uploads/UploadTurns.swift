@@ -1,21 +1,21 @@
 import SnapshotStore
 import Synchronization
 
-/// Has the requests about one upload take turns: a newer one ends the bodies of those before it, and then waits for its
+/// Serializes the requests to each upload. A new request cancels the bodies of those before it, then waits for its
 /// turn.
 ///
-/// A turn is given up however its work ends, so that no upload can be stuck: what a request waits for is that a body
-/// is no longer read, and that what it brought is on the disk.
+/// A turn ends however its work ends, so that no upload can get stuck. When a request's turn begins, no earlier body is
+/// being read, and all their bytes are on the disk.
 final class UploadTurns: Sendable {
   private struct Waiting {
     let turn: UploadTurn
-    /// Who waits; `nil` for the one whose turn it is.
+    /// The continuation of a waiting request; `nil` for the one whose turn it is.
     var continuation: CheckedContinuation<Void, Never>?
   }
 
   private let queues = Mutex<[UploadID: [Waiting]]>([:])
 
-  /// Does `work` when all that came before it about the same upload has ended.
+  /// Performs `work` after all earlier requests to the same upload have ended.
   func take<Value>(
     _ id: UploadID, _ work: (UploadTurn) async throws(UploadError) -> Value
   ) async throws(UploadError) -> Value {
@@ -25,7 +25,7 @@ final class UploadTurns: Sendable {
     return try await work(turn)
   }
 
-  /// How many requests are about an upload, one of them at work.
+  /// Returns the number of requests to an upload, including the one whose turn it is.
   func count(_ id: UploadID) -> Int { queues.withLock { $0[id]?.count ?? 0 } }
 
   private func enter(_ turn: UploadTurn, _ id: UploadID) async {
@@ -53,20 +53,20 @@ final class UploadTurns: Sendable {
   }
 }
 
-/// One request's turn.
+/// The turn of one request.
 final class UploadTurn: Sendable {
   private struct State {
     var isOver = false
-    /// Ends the body that is being read.
+    /// Cancels the body that is being read.
     var cancel: (@Sendable () -> Void)?
   }
 
   private let state = Mutex(State())
 
-  /// Whether a newer request waits.
+  /// Whether a newer request is waiting.
   var isOver: Bool { state.withLock { $0.isOver } }
 
-  /// Ends the body that is being read, or that is yet to be.
+  /// Cancels the body that is being read, or will be read.
   func end() {
     let cancel = state.withLock { state in
       state.isOver = true
@@ -75,7 +75,7 @@ final class UploadTurn: Sendable {
     cancel?()
   }
 
-  /// Reads a body in a task of its own, which is cancelled when a newer request comes, or with the caller's.
+  /// Reads a body in a separate task, which is cancelled by a newer request, or with the calling task.
   func reading<Value: Sendable>(
     _ read: @escaping @Sendable () async -> Value
   ) async -> Value {

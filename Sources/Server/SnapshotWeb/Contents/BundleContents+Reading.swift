@@ -1,8 +1,10 @@
 package import SnapshotFormat
 
 extension BundleContents {
-  /// Reads what one page shows of `bundle`, in memory that does not grow with the bundle. Blocks for the disk.
-  /// - Parameter modules: What the bundle's record says of its modules.
+  /// Reads the data of one page about `bundle`. The memory used does not depend on the bundle's size. Blocks for the
+  /// disk.
+  ///
+  /// - Parameter modules: the modules in the bundle's record.
   package init(
     _ bundle: CheckedBundle, modules: [Module], selection: SnapshotPage.Selection
   ) throws(BundleError) {
@@ -23,7 +25,7 @@ extension BundleContents {
   }
 }
 
-/// Counts the recordings that come by, and keeps those of one page.
+/// Counts the recordings that are appended, and keeps those of one page.
 private struct RecordingPage {
   private(set) var count = 0
   private(set) var bytes: Int64 = 0
@@ -31,10 +33,10 @@ private struct RecordingPage {
 
   private let start: Int
   private let modules: [Module]
-  /// What each of these modules wants, and has not come yet.
+  /// The identifiers that each module declares and that were not appended yet.
   private var missing: [Set<String>]
   private let wanted: [Int]
-  /// What is to be shown; `nil` for everything.
+  /// The identifiers of the selected module; `nil` if all recordings are shown.
   private let selected: Set<String>?
   private var rows: [Manifest.Recording] = []
   private var total = 0
@@ -51,7 +53,7 @@ private struct RecordingPage {
 
   mutating func append(_ recording: Manifest.Recording) {
     count += 1
-    // A manifest may say any sizes.
+    // The sizes in a manifest are untrusted and can overflow.
     bytes = bytes.addingReportingOverflow(recording.size).partialValue
     largest = max(largest, recording.size)
     for index in missing.indices { missing[index].remove(recording.identifier) }
@@ -71,7 +73,7 @@ private struct RecordingPage {
   }
 }
 
-/// Counts the files that come by, and keeps those of one page.
+/// Counts the files that are appended, and keeps those of one page.
 private struct MemberPage {
   private let start: Int
   private var rows: [SnapshotMember] = []
@@ -90,7 +92,7 @@ private struct MemberPage {
       total: total)
   }
 
-  /// The page, on which the first pictures are known as such.
+  /// Returns the page. Checks for its first files with an image's name whether they are images.
   func slice(showingPicturesOf bundle: CheckedBundle) throws(BundleError) -> PageSlice<FileEntry> {
     var slice = slice
     let pictures = slice.rows.indices.filter { ImageHeader.isShown(path: slice.rows[$0].path) }

@@ -3,7 +3,7 @@ package import SnapshotDiff
 package import SnapshotFormat
 
 extension ComparisonLimits {
-  /// How much of two snapshots a page compares and tells: in less than a second, and some 20 MB, whatever they hold.
+  /// Limits for comparing two snapshots on a page: less than a second and about 20 MB of memory, for any contents.
   package static let page = {
     var limits = ComparisonLimits()
     limits.recordingBytes = 2 << 20
@@ -21,12 +21,13 @@ extension ComparisonLimits {
 }
 
 extension DiffSummary {
-  /// Compares two bundles as far as one page shows it. Blocks for the disk.
+  /// Compares two bundles, within the limits of one page. Blocks for the disk.
   ///
-  /// Told are first the recordings that changed, then those that are gone, then those that are new.
+  /// Lists first the changed recordings, then the removed ones, then the added ones.
+  ///
   /// - Parameters:
-  ///   - modules: Those of both snapshots, in the order in which the differences are to be told.
-  ///   - clock: What the time is measured by that it may take.
+  ///   - modules: the modules of both snapshots, in the order in which to list their differences.
+  ///   - clock: measures the time that the comparison is allowed to take.
   package init(
     _ first: CheckedBundle, _ second: CheckedBundle, modules: [Module], limits: ComparisonLimits = .page,
     clock: some Clock<Duration> = ContinuousClock()
@@ -62,11 +63,11 @@ extension DiffSummary {
       }
     }
     if isListed, isCompared { return nil }
-    return "There is more than a page has room for; all of it is told by `snapshot diff`."
+    return "The page shows only a part of the differences; `snapshot diff` shows all of them."
   }
 }
 
-/// Which of many modules wants an identifier.
+/// The first module that declares each identifier.
 private struct ModulePlaces {
   private var places: [String: Int] = [:]
 

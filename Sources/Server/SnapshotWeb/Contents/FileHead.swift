@@ -1,17 +1,17 @@
 import SnapshotFormat
 
-/// The first bytes of a file, by which it is judged what the file is, and the way to those that follow.
+/// The first bytes of a file, from which its type is detected, and access to the bytes after them.
 struct FileHead {
-  /// The first bytes: ``length`` of them or a piece more, or all.
+  /// The first bytes: at least ``length`` and at most one piece more, or the whole file.
   let bytes: [UInt8]
-  /// Whether ``bytes`` are all.
+  /// Whether ``bytes`` is the whole file.
   let isWhole: Bool
   /// The length of the file.
   let size: Int64
 
   private let next: () throws(BundleError) -> [UInt8]?
 
-  /// How much is read to judge a file.
+  /// The number of bytes read to detect a file's type.
   static let length = 128 << 10
 
   init(_ entry: CheckedBundle.Entry) throws(BundleError) {
@@ -26,10 +26,10 @@ struct FileHead {
     self.isWhole = isWhole || Int64(bytes.count) == entry.size
   }
 
-  /// The bytes behind ``bytes``; `nil` once all came.
+  /// Returns the next bytes after ``bytes``, or `nil` at the end of the file.
   func more() throws(BundleError) -> [UInt8]? { isWhole ? nil : try next() }
 
-  /// Whether it is a picture that browsers show by the name of `path`.
+  /// Whether the file is an image that browsers display under the name `path`.
   func image(at path: String) -> Bool {
     guard ImageHeader.isShown(path: path), size <= ImageHeader.maximumSize,
       let header = ImageHeader(bytes)
@@ -37,20 +37,20 @@ struct FileHead {
     return header.hasFewPixels
   }
 
-  /// Whether it may be JSON, by its first character.
+  /// Whether the file can be JSON, judging by its first character.
   var mayBeJSON: Bool {
     let start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes[...]
     let first = start.first { $0 != 0x20 && $0 != 0x0A && $0 != 0x0D && $0 != 0x09 }
     return first.map { "{[\"-0123456789tfn".utf8.contains($0) } ?? false
   }
 
-  /// Whether it is said to be JSON by its first character: no other text begins so.
+  /// Whether the file is presumably meant to be JSON: it starts with `{` or `[`, which is unlikely for other text.
   var claimsJSON: Bool {
     bytes.first { $0 != 0x20 && $0 != 0x0A && $0 != 0x0D && $0 != 0x09 }.map { $0 == 0x7B || $0 == 0x5B }
       ?? false
   }
 
-  /// Whether it is text, or nearly: no NUL, and next to no byte that is no UTF-8.
+  /// Whether the file is mostly text: it has no NUL and almost no invalid UTF-8.
   var isText: Bool {
     guard !bytes.contains(0) else { return false }
     var wrong = 0

@@ -3,36 +3,38 @@ import SnapshotAPI
 package import SnapshotFormat
 
 extension FilePreview {
-  /// How much of a file is read and shown.
+  /// Limits for reading and displaying a file.
   package struct Limits: Sendable, Hashable {
-    /// The most bytes of JSON that are read.
+    /// The maximum number of bytes of JSON to read.
     package var bytes: Int64 = 8 << 20
-    /// About the most bytes that the file takes in the page.
+    /// The approximate maximum number of bytes of the file in the page.
     package var pageLength = 42_000
-    /// The most lines.
+    /// The maximum number of lines.
     package var lines = PageLimits.lines
-    /// The deepest nesting of JSON that is shown.
+    /// The maximum nesting depth of JSON to show.
     package var depth = 32
-    /// The most members of an object.
+    /// The maximum number of members of an object to show.
     package var members = 200
-    /// The most elements of an array.
+    /// The maximum number of elements of an array to show.
     package var elements = 50
-    /// The most bytes of a string or a line of text.
+    /// The maximum size of a string or a line of text, in bytes.
     package var textLength = 400
-    /// The most bytes of a file that is neither text nor a picture.
+    /// The maximum number of bytes of a file to show that is neither text nor an image.
     package var hexLength = 4096
 
-    /// The limits above.
+    /// Creates limits with the default values.
     package init() {}
 
-    /// The limits above.
+    /// The default limits.
     package static let `default` = Limits()
   }
 
-  /// Looks at a file of a bundle, by its first bytes and not by what it is called. Blocks for the disk.
+  /// Creates a preview of a file in a bundle. Detects the file's type from its first bytes, not from its name. Blocks
+  /// for the disk.
   ///
-  /// Takes a fixed amount of memory, and time for ``Limits/bytes`` at most, whatever the file holds.
-  /// - Parameter path: Where it lies in the bundle.
+  /// Uses a fixed amount of memory, and time for at most ``Limits/bytes``, for any contents.
+  ///
+  /// - Parameter path: the file's path in the bundle.
   package init(
     _ entry: CheckedBundle.Entry, path: String, limits: Limits = .default
   ) throws(BundleError) {
@@ -44,9 +46,9 @@ extension FilePreview {
     } else if head.mayBeJSON {
       var outline = JSONOutline(limits: limits)
       if let failure = try outline.read(head) {
-        self.init(head, limits: limits, remark: head.claimsJSON ? "It is no JSON: \(failure)." : nil)
+        self.init(head, limits: limits, remark: head.claimsJSON ? "It is not valid JSON: \(failure)." : nil)
       } else if outline.lines.isEmpty {
-        // One string or number, of which not even the end was seen.
+        // A single string or number whose end is not within the limits.
         self.init(head, limits: limits, remark: nil)
       } else {
         self.init(.json(outline.lines), cut: outline.cut)
@@ -56,7 +58,7 @@ extension FilePreview {
     }
   }
 
-  /// What is neither JSON nor a picture.
+  /// Creates a preview of a file that is neither JSON nor an image.
   private init(_ head: FileHead, limits: Limits, remark: String?) {
     if head.isText {
       let excerpt = TextExcerpt(head, limits: limits)
@@ -67,7 +69,7 @@ extension FilePreview {
       let rows = stride(from: 0, to: bytes.count, by: 16).map { Array(bytes[$0..<min($0 + 16, bytes.count)]) }
       let isCut = head.size > Int64(bytes.count)
       self.init(
-        .hex(rows), cut: isCut ? "Shown are the first \(bytes.count) of \(head.size) bytes." : nil)
+        .hex(rows), cut: isCut ? "The page shows the first \(bytes.count) of \(head.size) bytes." : nil)
     }
   }
 }

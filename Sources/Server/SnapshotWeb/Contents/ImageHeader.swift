@@ -1,31 +1,32 @@
 import SnapshotFormat
 
-/// What the first bytes of a picture say of it, in the forms that all browsers show.
+/// The dimensions of an image, read from the first bytes of a file. Supports the formats that all browsers display.
 struct ImageHeader: Hashable {
-  /// How many points wide and high it is.
+  /// The width and height in pixels.
   let width: Int
   let height: Int
 
-  /// The most bytes of a picture that is shown, and the most points: a browser takes four bytes for each, however few
-  /// the file has.
+  /// The maximum size of an image to display, in bytes, and the maximum number of pixels. A browser needs four bytes of
+  /// memory per pixel, even if the file is small.
   static let maximumSize: Int64 = 32 << 20
   static let maximumPixels = 40_000_000
 
-  /// Whether it has no more points than a picture that is shown may have. Whoever made the file chose both numbers.
+  /// Whether the image does not exceed the maximum number of pixels. The dimensions in the file are untrusted.
   var hasFewPixels: Bool {
     let (pixels, overflow) = width.multipliedReportingOverflow(by: height)
     return !overflow && pixels <= Self.maximumPixels
   }
 
-  /// Whether a file of that name is sent as a picture.
+  /// Whether a file with this name is served as an image.
   static func isShown(path: String) -> Bool {
     let fileName = String(path.split(separator: "/").last ?? "")
-    // Behind the name of a recording may stand the number of its call.
+    // The number of the call can follow a recording's name.
     let name = RecordingName(fileName: fileName)?.stem ?? fileName
     return ["png", "jpg", "jpeg", "gif", "webp"].contains { name.lowercased().hasSuffix(".\($0)") }
   }
 
-  /// Reads the beginning of a picture; `nil` where it is none of these, or its measures are not among `bytes`.
+  /// Parses the start of an image. Returns `nil` if the format is not supported or `bytes` does not contain the
+  /// dimensions.
   init?(_ bytes: [UInt8]) {
     let measures =
       Self.png(bytes) ?? Self.gif(bytes) ?? Self.webP(bytes) ?? Self.jpeg(bytes)
@@ -47,7 +48,7 @@ struct ImageHeader: Hashable {
     return (little(bytes[6..<8]), little(bytes[8..<10]))
   }
 
-  /// Of the three kinds of the container (RFC 9649 §2).
+  /// Supports the three variants of the format (RFC 9649 §2).
   private static func webP(_ bytes: [UInt8]) -> (Int, Int)? {
     guard bytes.count >= 30, bytes.starts(with: "RIFF".utf8), bytes[8..<12].elementsEqual("WEBP".utf8) else {
       return nil
@@ -62,7 +63,7 @@ struct ImageHeader: Hashable {
     }
   }
 
-  /// Looks for the frame's header behind what else may come first.
+  /// Searches the frame header, which can follow other segments.
   private static func jpeg(_ bytes: [UInt8]) -> (Int, Int)? {
     guard bytes.starts(with: [0xFF, 0xD8, 0xFF]) else { return nil }
     var index = 2

@@ -2,23 +2,22 @@ import JSONText
 import SnapshotAPI
 import SnapshotFormat
 
-/// What a page shows of a JSON document: as much as it has room for, the upper levels before the lower ones, and of
-/// each array the first elements. All of the document is read, as far as the limits let it be, and nothing of it kept
-/// but that.
+/// The part of a JSON document that a page shows, as much as it has space for: upper levels before lower ones, and the
+/// first elements of each array. Reads the whole document, within the limits, but stores only the part to show.
 struct JSONOutline {
-  /// A value that is shown.
+  /// A value to show.
   private struct Row {
     var line: JSONLine
-    /// The how manieth of its container it is, and whether that is an array.
+    /// The value's index in its container, and whether the container is an array.
     let index: Int
     let isElement: Bool
     let length: Int
   }
 
-  /// A container that is being read.
+  /// A container whose values are being read.
   private struct Container {
     let isArray: Bool
-    /// Where it is shown, if it is.
+    /// The container's index in `rows`, if it is shown.
     var row: Int?
     var count = 0
   }
@@ -29,7 +28,7 @@ struct JSONOutline {
   private var open: [Container] = []
   private var key: String?
 
-  /// What is shown of every container: less and less as the document turns out to be large.
+  /// The current limits for every container. They are reduced while the document turns out to be large.
   private var depth: Int
   private var members: Int
   private var elements: Int
@@ -47,7 +46,7 @@ struct JSONOutline {
     elements = limits.elements
   }
 
-  /// Reads a document; answers what is wrong where it is no JSON.
+  /// Reads a document. Returns the error if it is not valid JSON.
   mutating func read(_ head: FileHead) throws(BundleError) -> JSONFailure? {
     var configuration = JSONTokenizer.Configuration()
     configuration.textLength = limits.textLength
@@ -74,18 +73,18 @@ struct JSONOutline {
     }
   }
 
-  /// Why not all of it is shown, in a sentence.
+  /// A sentence about why the document is not shown completely; `nil` if it is.
   var cut: String? {
-    if let tooDeep { return "It is nested deeper than \(tooDeep) levels, and is read no further." }
-    if !isReadWhole { return "Only its first \(bytes) bytes were looked at." }
+    if let tooDeep { return "It is nested deeper than \(tooDeep) levels. Only the part before is shown." }
+    if !isReadWhole { return "Only the first \(bytes) bytes were read." }
     let isCut = hasCutText || lines.contains { if case .omitted = $0.value { true } else { false } }
-    return isCut ? "It is too large to be shown whole." : nil
+    return isCut ? "It is too large to be shown completely." : nil
   }
 
-  /// The values that are shown, with a line for those of a container that are not.
+  /// The values to show, with a line for the omitted values of each container.
   var lines: [JSONLine] {
     var lines: [JSONLine] = []
-    // The containers that the next line may be in: their depth, how many values they have, and how many are shown.
+    // The containers of the next line: their depth, the number of their values, and the number of shown ones.
     var around: [(depth: Int, count: Int?, shown: Int)] = []
     func leave(to depth: Int) {
       while let container = around.last, container.depth >= depth {
@@ -140,7 +139,7 @@ extension JSONOutline {
     String(wholeCharactersOf: tokenizer.text[...])
   }
 
-  /// Whether the next value of the innermost container is shown.
+  /// Whether the next value of the innermost container is within the limits.
   private var isNextShown: Bool {
     guard let container = open.last else { return rows.isEmpty }
     return !isFull && container.row != nil && open.count < depth
@@ -158,13 +157,13 @@ extension JSONOutline {
       container.isArray ? .array(count: container.count) : .object(count: container.count)
   }
 
-  /// Counts a value.
+  /// Counts a value without showing it.
   private mutating func passOver() {
     if !open.isEmpty { open[open.count - 1].count += 1 }
     key = nil
   }
 
-  /// Counts a value, and shows it where there is room; answers where.
+  /// Counts a value, and adds a row if it is within the limits. Returns the row's index, or `nil`.
   @discardableResult
   private mutating func add(_ value: JSONLine.Value) -> Int? {
     guard isNextShown else {
@@ -177,13 +176,14 @@ extension JSONOutline {
     let row = Row(line: line, index: index, isElement: isElement, length: Self.length(of: line))
     rows.append(row)
     length += row.length
-    // Found again by where it is: what follows may take rows away before it.
+    // Shrinking can remove rows before this one. A temporary container keeps track of its index.
     open.append(Container(isArray: false, row: rows.count - 1))
     while length > limits.pageLength || rows.count > limits.lines, shrink() {}
     return open.removeLast().row
   }
 
-  /// About how many bytes a line takes in the page; for a container, together with the line for what is left out.
+  /// The approximate size of a line in the page, in bytes. For a container this includes the line for its omitted
+  /// values.
   private static func length(of line: JSONLine) -> Int {
     let text: Int
     switch line.value {
@@ -199,8 +199,8 @@ extension JSONOutline {
 // MARK: - Making room
 
 extension JSONOutline {
-  /// Shows less of every container: fewer elements first, then fewer levels, then fewer members. Answers whether that
-  /// may be done again.
+  /// Reduces the limits for every container: first the elements, then the depth, then the members. Returns whether they
+  /// can be reduced further.
   private mutating func shrink() -> Bool {
     if elements > 6 {
       elements /= 2

@@ -1,8 +1,8 @@
-/// The first lines of a text.
+/// The first lines of a text file.
 struct TextExcerpt {
-  /// The lines without their ends.
+  /// The lines without line ends.
   private(set) var lines: [String] = []
-  /// Why these are not all, or not whole, in a sentence.
+  /// A sentence about why the text is not shown completely; `nil` if it is.
   private(set) var cut: String?
 
   init(_ head: FileHead, limits: FilePreview.Limits) {
@@ -12,7 +12,7 @@ struct TextExcerpt {
     var hasCutLine = false
     while !rest.isEmpty {
       let end = rest.firstIndex(of: 0x0A)
-      // What follows the last line end is whole only where the file is.
+      // The text after the last line end is a complete line only if the whole file was read.
       guard end != nil || head.isWhole || rest.count > limits.textLength else { break }
       var line = rest[..<(end ?? rest.endIndex)]
       if line.last == 0x0D { line = line.dropLast() }
@@ -24,7 +24,7 @@ struct TextExcerpt {
       rest = end.map { rest[($0 + 1)...] } ?? []
     }
     if !rest.isEmpty || !head.isWhole {
-      cut = "Shown are the first \(lines.count) lines of \(head.size) bytes."
+      cut = "The page shows the first \(lines.count) lines of \(head.size) bytes."
     } else if hasCutLine {
       cut = "Lines are shown up to \(limits.textLength) bytes."
     }
@@ -32,7 +32,7 @@ struct TextExcerpt {
 }
 
 extension String {
-  /// What `bytes` spell, without the character at their end that is only begun.
+  /// Decodes UTF-8. Drops an incomplete character at the end.
   init(wholeCharactersOf bytes: ArraySlice<UInt8>) {
     var end = bytes.endIndex
     if let lead = bytes.suffix(4).lastIndex(where: { $0 & 0xC0 != 0x80 }) {

@@ -1,31 +1,31 @@
 package import SnapshotFormat
 
-/// What a bundle holds, as far as one page shows it.
+/// The part of a bundle's contents that one page shows.
 package struct BundleContents: Sendable {
   /// The version of the manifest's format.
   package var formatVersion: Int
-  /// The names of the redaction rules that ran: the first ``PageLimits/names`` of them.
+  /// The names of the applied redaction rules, at most ``PageLimits/names``.
   package var redactions: [String]
-  /// How many redaction rules ran.
+  /// The number of applied redaction rules.
   package var redactionCount: Int
-  /// How many recordings there are, of all modules.
+  /// The number of recordings of all modules.
   package var recordingCount: Int
-  /// How many bytes all recordings have.
+  /// The total size of all recordings, in bytes.
   package var recordingBytes: Int64
-  /// How many bytes the largest recording has: a whole bar.
+  /// The size of the largest recording, in bytes, which is shown as a full bar.
   package var largestRecording: Int64
-  /// The first ``PageLimits/modules`` modules, in the manifest's order.
+  /// The first modules in the manifest's order, at most ``PageLimits/modules``.
   package var modules: [ModuleSummary]
-  /// How many modules there are.
+  /// The number of modules.
   package var moduleCount: Int
-  /// One page of the recordings, in the manifest's order: of the module that was selected, or of all.
+  /// One page of the recordings of the selected module, or of all, in the manifest's order.
   package var recordings: PageSlice<Manifest.Recording>
-  /// What came beside the recordings: the first ``PageLimits/rows`` of them.
+  /// The first attachments, at most ``PageLimits/rows``.
   package var attachments: PageSlice<FileEntry>
   /// One page of the files of the app's container.
   package var files: PageSlice<FileEntry>
 
-  /// Describes a bundle.
+  /// Creates contents from their parts.
   package init(
     formatVersion: Int, redactions: [String], redactionCount: Int, recordingCount: Int,
     recordingBytes: Int64, largestRecording: Int64, modules: [ModuleSummary], moduleCount: Int,
@@ -50,12 +50,12 @@ package struct BundleContents: Sendable {
 package struct PageSlice<Element: Sendable>: Sendable {
   /// The elements.
   package var rows: [Element]
-  /// How many elements come before them.
+  /// The number of elements before them.
   package var start: Int
-  /// How many elements the whole list has.
+  /// The number of elements in the whole list.
   package var total: Int
 
-  /// The elements behind the first `start` of `total`.
+  /// Creates a slice that starts after `start` of `total` elements.
   package init(_ rows: [Element] = [], start: Int = 0, total: Int = 0) {
     self.rows = rows
     self.start = start
@@ -63,18 +63,18 @@ package struct PageSlice<Element: Sendable>: Sendable {
   }
 }
 
-/// A module, and what of it is recorded.
+/// A module, and which of its identifiers were recorded.
 package struct ModuleSummary: Sendable, Hashable {
-  /// Its name.
+  /// The module's name.
   package var name: String
-  /// How many different identifiers it wants.
+  /// The number of different identifiers that the module declares.
   package var wanted: Int
-  /// How many of these are missing.
+  /// The number of declared identifiers without recording.
   package var missing: Int
-  /// The first ``PageLimits/names`` identifiers that are missing.
+  /// The first identifiers without recording, at most ``PageLimits/names``.
   package var missingIdentifiers: [String]
 
-  /// Describes a module.
+  /// Creates a summary from its parts.
   package init(name: String, wanted: Int, missing: Int, missingIdentifiers: [String]) {
     self.name = name
     self.wanted = wanted
@@ -85,14 +85,14 @@ package struct ModuleSummary: Sendable, Hashable {
 
 /// A file of a bundle.
 package struct FileEntry: Sendable, Hashable {
-  /// Where it lies in the bundle: `attachments/screenshot.png`.
+  /// The file's path in the bundle, such as `attachments/screenshot.png`.
   package var path: String
-  /// Its length in bytes.
+  /// The file's size in bytes.
   package var size: Int64
-  /// Whether browsers show it as a picture.
+  /// Whether browsers display the file as an image.
   package var isImage: Bool
 
-  /// Describes a file.
+  /// Creates an entry from its parts.
   package init(path: String, size: Int64, isImage: Bool) {
     self.path = path
     self.size = size

@@ -1,22 +1,22 @@
 package import SnapshotDiff
 package import SnapshotFormat
 
-/// `/snapshots/{id}/diff`: what differs between two snapshots, or the choice of the other one.
+/// The page `/snapshots/{id}/diff`: the differences between two snapshots, or a form to choose the second one.
 package struct DiffPage: Sendable {
   /// The snapshot in the path.
   package var first: SnapshotRecord
-  /// What it is compared with; `nil` where that is to be chosen.
+  /// The snapshot to compare with; `nil` if it is not chosen yet.
   package var second: SnapshotRecord?
-  /// What was entered as the other one, as it was entered.
+  /// The text that the user entered for the second snapshot.
   package var entered: String
-  /// Why there is no comparison with what was entered, in a sentence.
+  /// A sentence about why the entered snapshot can't be compared.
   package var mistake: String?
-  /// What it may be compared with: other snapshots of its report or its application, newest first.
+  /// Proposed snapshots for the comparison: others of the same report or application, newest first.
   package var candidates: [SnapshotRecord]
-  /// What differs; `nil` where ``second`` is.
+  /// The differences; `nil` if ``second`` is `nil`.
   package var differences: DiffSummary?
 
-  /// A page.
+  /// Creates a page.
   package init(
     first: SnapshotRecord, second: SnapshotRecord? = nil, entered: String = "", mistake: String? = nil,
     candidates: [SnapshotRecord] = [], differences: DiffSummary? = nil
@@ -30,11 +30,11 @@ package struct DiffPage: Sendable {
   }
 }
 
-/// What differs between two snapshots, as far as one page shows it.
+/// The part of the differences between two snapshots that one page shows.
 package struct DiffSummary: Sendable {
   /// A recording that differs.
   package struct Entry: Sendable {
-    /// How.
+    /// The kind of a difference.
     package enum Kind: Sendable {
       /// Only the second has it.
       case added(Manifest.Recording)
@@ -44,19 +44,19 @@ package struct DiffSummary: Sendable {
       case changed(RecordingDifference)
     }
 
-    /// The first module that wants it, in either snapshot.
+    /// The first module that declares the recording's identifier, in either snapshot.
     package var module: String?
-    /// How it differs.
+    /// The kind of the difference.
     package var kind: Kind
 
-    /// Describes a difference.
+    /// Creates an entry from its parts.
     package init(module: String?, _ kind: Kind) {
       self.module = module
       self.kind = kind
     }
   }
 
-  /// How many recordings and files there are of each kind, whether they are shown or not.
+  /// The numbers of recordings and files of each kind, including those that are not shown.
   package struct Counts: Sendable, Hashable {
     /// Recordings that only the second has.
     package var added: Int
@@ -64,12 +64,12 @@ package struct DiffSummary: Sendable {
     package var removed: Int
     /// Recordings that both have, with other bytes.
     package var changed: Int
-    /// Recordings that are the same.
+    /// Recordings that are equal in both.
     package var alike: Int
     /// Attachments and files of the app's container that differ.
     package var files: Int
 
-    /// Counts.
+    /// Creates counts.
     package init(added: Int = 0, removed: Int = 0, changed: Int = 0, alike: Int = 0, files: Int = 0) {
       self.added = added
       self.removed = removed
@@ -79,18 +79,18 @@ package struct DiffSummary: Sendable {
     }
   }
 
-  /// What the snapshots say of themselves that is not the same.
+  /// The differing facts about the snapshots.
   package var facts: [Change<SnapshotComparison.Fact>]
-  /// How many there are.
+  /// The number of differences.
   package var counts: Counts
-  /// The first ``PageLimits/rows`` recordings that differ, module by module.
+  /// The first differing recordings, grouped by module, at most ``PageLimits/rows``.
   package var recordings: [Entry]
-  /// The first ``PageLimits/rows`` other files that differ: what is told of them is their lengths in bytes.
+  /// The first other differing files, at most ``PageLimits/rows``. The values are their sizes in bytes.
   package var files: [Change<String>]
-  /// Why not everything was compared, in a sentence; `nil` where everything was.
+  /// A sentence about why not everything was compared; `nil` if everything was.
   package var cut: String?
 
-  /// Describes a comparison.
+  /// Creates a summary from its parts.
   package init(
     facts: [Change<SnapshotComparison.Fact>], counts: Counts, recordings: [Entry], files: [Change<String>],
     cut: String? = nil
@@ -102,7 +102,7 @@ package struct DiffSummary: Sendable {
     self.cut = cut
   }
 
-  /// Whether nothing differs.
+  /// Whether the snapshots are equal.
   package var isEmpty: Bool {
     facts.isEmpty && counts.added + counts.removed + counts.changed + counts.files == 0
   }

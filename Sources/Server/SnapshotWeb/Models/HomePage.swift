@@ -1,16 +1,17 @@
 package import Foundation
 package import SnapshotFormat
 
-/// `/`: the search, what came in day by day, and the newest snapshots or those that were found.
+/// The page `/`: the search form, a chart of the received snapshots per day, and the newest snapshots or the search
+/// results.
 package struct HomePage: Sendable {
-  /// What is looked for.
+  /// The search.
   package var search: SearchForm
   /// The snapshots, newest first.
   package var list: SnapshotList
-  /// What came in, the oldest day first, without a gap; no chart without any.
+  /// The received snapshots per day, oldest day first, without gaps. If it is empty, there is no chart.
   package var days: [ActivityDay]
 
-  /// A page.
+  /// Creates a page.
   package init(search: SearchForm = SearchForm(), list: SnapshotList, days: [ActivityDay] = []) {
     self.search = search
     self.list = list
@@ -20,23 +21,23 @@ package struct HomePage: Sendable {
 
 /// A page of a list of snapshots.
 package struct SnapshotList: Sendable {
-  /// The most rows of a page.
+  /// The maximum number of rows of a page.
   package static let pageLength = 50
 
-  /// The rows, newest first: at most ``pageLength`` are shown.
+  /// The rows, newest first. At most ``pageLength`` are shown.
   package var records: [SnapshotRecord]
-  /// Where the list goes on, where it does.
+  /// The cursor of the next page, if there is one.
   package var next: String?
-  /// Whether there are pages before this one.
+  /// Whether there is a previous page.
   package var isContinued: Bool
-  /// How many there are in all, where that was counted.
+  /// The total number of snapshots, if it was counted.
   package var total: Int?
-  /// Whether there are no more than ``total``.
+  /// Whether ``total`` is exact, not a lower bound.
   package var totalIsExact: Bool
-  /// Why nothing can be listed at the moment, in a sentence.
+  /// A sentence about why the list is not available at the moment.
   package var outage: String?
 
-  /// A page of a list.
+  /// Creates a page of a list.
   package init(
     _ records: [SnapshotRecord], next: String? = nil, isContinued: Bool = false, total: Int? = nil,
     totalIsExact: Bool = true, outage: String? = nil
@@ -50,16 +51,16 @@ package struct SnapshotList: Sendable {
   }
 }
 
-/// What came in on one day.
+/// The snapshots received on one day.
 package struct ActivityDay: Sendable, Hashable {
-  /// The day's beginning, in UTC.
+  /// The start of the day, in UTC.
   package var day: Date
-  /// How many snapshots were attached.
+  /// The number of attached snapshots.
   package var count: Int
-  /// How many bytes their bundles have.
+  /// The total size of their bundles, in bytes.
   package var bytes: Int64
 
-  /// A day.
+  /// Creates a day from its parts.
   package init(day: Date, count: Int, bytes: Int64) {
     self.day = day
     self.count = count

@@ -1,24 +1,24 @@
-/// What stands around the content of every page: who looks at it, and what was just done.
+/// The parts of a page around its content: the account, and a notice about the last action.
 package struct PageFrame: Sendable, Hashable {
-  /// Who looks at the page.
+  /// The visitor's account.
   package enum Account: Sendable, Hashable {
-    /// Anybody: the server needs no token.
+    /// An anonymous visitor of a server that requires no tokens.
     case open
-    /// Somebody who has not signed in.
+    /// A visitor who has not signed in.
     case signedOut
-    /// Who has signed in with the token of this name.
+    /// A visitor who has signed in with the token of this name.
     case signedIn(name: String)
   }
 
-  /// Who looks at the page.
+  /// The visitor's account.
   package var account: Account
-  /// What every form that changes something sends along, in the field ``PageField/formToken``; without it the page has
-  /// no such form.
+  /// The value of the field ``PageField/formToken``, which every form that changes something sends. Without it, the
+  /// page has no such forms.
   package var formToken: String?
-  /// What was just done.
+  /// A notice about the last action.
   package var notice: PageNotice?
 
-  /// Describes what stands around a page.
+  /// Creates a frame from its parts.
   package init(account: Account, formToken: String? = nil, notice: PageNotice? = nil) {
     self.account = account
     self.formToken = formToken
@@ -26,36 +26,50 @@ package struct PageFrame: Sendable, Hashable {
   }
 }
 
-/// What was just done, as the page that follows says it: the raw value is that of ``PageField/done`` in its address.
+/// A notice about the last action, shown on the page after it. The raw value is that of ``PageField/done`` in the URL.
 package enum PageNotice: String, Sendable, Hashable, CaseIterable {
   /// A snapshot was deleted.
   case deleted
   /// A snapshot was pinned.
   case pinned
-  /// A snapshot's pin was taken away.
+  /// A snapshot was unpinned.
   case unpinned
 }
 
-/// The names of the forms' fields and of the parameters in pages' addresses, besides ``SearchField``.
+/// The names of form fields and of parameters in pages' URLs, in addition to ``SearchField``.
 package enum PageField: String, Sendable, Hashable, CaseIterable {
-  /// Shows that a form comes from a page of the server: ``PageFrame/formToken``.
+  /// Proves that a form is from a page of this server: ``PageFrame/formToken``.
   case formToken = "form-token"
-  /// The token that somebody signs in with.
+  /// The token with which a user signs in.
   case token
-  /// Where to go on after signing in: a path on this server.
+  /// The destination after signing in: a path on this server.
   case next
-  /// How long a link lasts, in seconds.
+  /// The lifetime of a link, in seconds.
   case seconds
-  /// Where a list goes on.
+  /// The position of a page in a list.
   case cursor
-  /// Another snapshot, to compare with: a UUID.
+  /// The UUID of the snapshot to compare with.
   case with
-  /// Which module's recordings are listed.
+  /// The module whose recordings are listed.
   case module
-  /// How many recordings come before the listed ones.
+  /// The number of recordings before the listed ones.
   case recordings
-  /// How many files come before the listed ones.
+  /// The number of files before the listed ones.
   case files
   /// The ``PageNotice``.
   case done
+}
+
+/// The limits of a page, so that it is not larger than 60 KB for any snapshot.
+package enum PageLimits {
+  /// The maximum number of rows of a list.
+  package static let rows = 50
+  /// The maximum number of modules.
+  package static let modules = 50
+  /// The maximum number of names in a row: missing identifiers, redaction rules.
+  package static let names = 20
+  /// The maximum number of lines of a preview.
+  package static let lines = 1000
+  /// The maximum number of images on a page.
+  package static let pictures = 4
 }

@@ -1,20 +1,20 @@
 import SnapshotAPI
 package import SnapshotFormat
 
-/// `/snapshots/{id}/files/{path}`: one file of a snapshot.
+/// The page `/snapshots/{id}/files/{path}`: one file of a snapshot.
 package struct PreviewPage: Sendable {
   /// The snapshot.
   package var record: SnapshotRecord
-  /// Where the file lies in the bundle.
+  /// The file's path in the bundle.
   package var path: String
-  /// Its length in bytes.
+  /// The file's size in bytes.
   package var size: Int64
-  /// What the manifest says of it, where it is a recording.
+  /// The manifest's entry for the file, if it is a recording.
   package var recording: Manifest.Recording?
-  /// What it looks like.
+  /// The preview of the file.
   package var preview: FilePreview
 
-  /// A page.
+  /// Creates a page.
   package init(
     record: SnapshotRecord, path: String, size: Int64, recording: Manifest.Recording? = nil,
     preview: FilePreview
@@ -27,64 +27,64 @@ package struct PreviewPage: Sendable {
   }
 }
 
-/// What a file looks like, as far as one page shows it.
+/// The preview of a file, within the limits of one page.
 ///
-/// Text is as it stands in the file: pages escape it, and make visible what can't be seen.
+/// Texts are as in the file. Rendering escapes them and makes invisible characters visible.
 package struct FilePreview: Sendable, Hashable {
-  /// What was made of the file's bytes.
+  /// The content of a preview.
   package enum Content: Sendable, Hashable {
-    /// JSON, value by value.
+    /// A JSON document as a list of values.
     case json([JSONLine])
-    /// Text, line by line, without the lines' ends.
+    /// Text as a list of lines, without line ends.
     case text([String])
-    /// A picture that browsers show.
+    /// An image that browsers display.
     case image
-    /// Anything else: its bytes, 16 a row, the last row shorter.
+    /// Any other file: its bytes in rows of 16. The last row can be shorter.
     case hex([[UInt8]])
-    /// A file without a byte.
+    /// An empty file.
     case empty
-    /// Nothing could be made of it, for the reason in a sentence.
+    /// The file can't be shown, for the reason in this sentence.
     case unreadable(String)
   }
 
-  /// What was made of the file's bytes.
+  /// The content of the preview.
   package var content: Content
-  /// Why not all of it is shown, in a sentence; `nil` where all of it is.
+  /// A sentence about why the file is not shown completely; `nil` if it is.
   package var cut: String?
 
-  /// Describes what a file looks like.
+  /// Creates a preview from its parts.
   package init(_ content: Content, cut: String? = nil) {
     self.content = content
     self.cut = cut
   }
 }
 
-/// A value of a JSON document. A document is all of its values in their order, each container before what it holds.
+/// A value of a JSON document. A document is the list of its values in order; a container precedes its values.
 package struct JSONLine: Sendable, Hashable {
   /// A value.
   package enum Value: Sendable, Hashable {
-    /// An object, and how many members it has, where that is known.
+    /// An object and the number of its members, if known.
     case object(count: Int?)
-    /// An array, and how many elements it has, where that is known.
+    /// An array and the number of its elements, if known.
     case array(count: Int?)
-    /// A string as it is spelt in the document, escapes included, without its quotes.
+    /// A string as written in the document: with its escapes, without quotes.
     case string(String, isCut: Bool)
-    /// A number as it is spelt in the document.
+    /// A number as written in the document.
     case number(String)
     /// `true`, `false` or `null`.
     case literal(String)
-    /// So many further values of the container that are not shown, where the number is known.
+    /// The number of further values of the container that are not shown, if known.
     case omitted(count: Int?)
   }
 
-  /// How many containers it is in.
+  /// The number of containers around the value.
   package var depth: Int
-  /// Its key, where it is a member of an object: as it is spelt in the document, without its quotes.
+  /// The value's key as written in the document, without quotes, if it is a member of an object.
   package var key: String?
   /// The value.
   package var value: Value
 
-  /// Describes a value.
+  /// Creates a line from its parts.
   package init(depth: Int, key: String? = nil, _ value: Value) {
     self.depth = depth
     self.key = key

@@ -1,12 +1,12 @@
-/// A field of the search on the home page, and the parameter in its address: those of the API's lists.
+/// A field of the search form, and the parameter in the page's URL. The names are those of the API's lists.
 package enum SearchField: String, Sendable, Hashable, CaseIterable {
-  /// Words, a UUID or a report's id: the large box.
+  /// Words, a UUID or a report's id: the main search field.
   case text
-  /// The report that it is attached to.
+  /// The report to which the snapshot is attached.
   case report
   /// The application's identifier.
   case application
-  /// The application's version, or the beginning of it.
+  /// The application's version, or a prefix of it.
   case version
   /// The lowest version.
   case minVersion
@@ -14,29 +14,29 @@ package enum SearchField: String, Sendable, Hashable, CaseIterable {
   case maxVersion
   /// A registered module's name.
   case module
-  /// An identifier that is recorded.
+  /// A recorded identifier.
   case identifier
-  /// The device's model, or its system.
+  /// The device's model or system.
   case device
-  /// Received on that day or later.
+  /// Received on this day or later.
   case after
-  /// Received before that day.
+  /// Received before this day.
   case before
 }
 
-/// What is looked for on the home page, as it was entered.
+/// The search on the home page, as the user entered it.
 package struct SearchForm: Sendable, Hashable {
-  /// What each field has; one that is empty is as good as not there.
+  /// The values of the fields. Empty values count as missing.
   package var values: [SearchField: String]
-  /// Why this can't be looked for, in a sentence.
+  /// A sentence about why the search is not valid.
   package var mistake: String?
 
-  /// A form.
+  /// Creates a form. Drops empty values.
   package init(_ values: [SearchField: String] = [:], mistake: String? = nil) {
     self.values = values.filter { !$0.value.isEmpty }
     self.mistake = mistake
   }
 
-  /// Whether nothing is looked for.
+  /// Whether the search has no values.
   package var isEmpty: Bool { values.isEmpty }
 }

@@ -1,30 +1,30 @@
 import SnapshotAPI
 package import SnapshotFormat
 
-/// `/snapshots/{id}`: a snapshot.
+/// The page `/snapshots/{id}`: a snapshot.
 package struct SnapshotPage: Sendable {
-  /// What somebody may do to a snapshot by a form; the raw value is the end of its path.
+  /// An action on a snapshot, executed by a form. The raw value is the last segment of its path.
   package enum Action: String, Sendable, Hashable, CaseIterable {
-    /// Deletes it for good.
+    /// Deletes the snapshot permanently.
     case delete
-    /// Keeps it, whatever the rules say.
+    /// Pins the snapshot, so that no rule deletes it.
     case pin
-    /// Takes the pin away.
+    /// Removes the pin.
     case unpin
-    /// Makes an address of the bundle for anybody.
+    /// Creates a link to the bundle that needs no token.
     case link
   }
 
-  /// Which parts of the lists are shown.
+  /// The selected parts of the lists.
   package struct Selection: Sendable, Hashable {
-    /// Only the recordings that this module wants.
+    /// The module to whose recordings the list is limited.
     package var module: String?
-    /// How many recordings come before the first that is shown.
+    /// The number of recordings before the first one shown.
     package var recordings: Int
-    /// How many files come before the first that is shown.
+    /// The number of files before the first one shown.
     package var files: Int
 
-    /// A selection.
+    /// Creates a selection.
     package init(module: String? = nil, recordings: Int = 0, files: Int = 0) {
       self.module = module
       self.recordings = recordings
@@ -32,18 +32,18 @@ package struct SnapshotPage: Sendable {
     }
   }
 
-  /// What the server knows.
+  /// The snapshot's record.
   package var record: SnapshotRecord
-  /// What the bundle holds, or why that can't be told, in a sentence.
+  /// The bundle's contents, or a sentence about why they can't be read.
   package var contents: Result<BundleContents, Unreadable>
-  /// Which parts of the lists are shown.
+  /// The selected parts of the lists.
   package var selection: Selection
-  /// The server as its readers reach it, for `curl` and `snapshot fetch`: `https://snapshots.example.com`.
+  /// The server's origin for `curl` and `snapshot fetch`, such as `https://snapshots.example.com`.
   package var origin: String
-  /// What whoever looks may do.
+  /// The actions that the visitor is allowed to execute.
   package var actions: Set<Action>
 
-  /// A page.
+  /// Creates a page.
   package init(
     record: SnapshotRecord, contents: Result<BundleContents, Unreadable>,
     selection: Selection = Selection(), origin: String, actions: Set<Action> = []
@@ -56,11 +56,11 @@ package struct SnapshotPage: Sendable {
   }
 }
 
-/// Why something that is kept can't be shown.
+/// The reason why a stored file can't be shown.
 package struct Unreadable: Error, Sendable, Hashable, CustomStringConvertible {
   /// A sentence for people.
   package let description: String
 
-  /// Says why.
+  /// Creates a reason.
   package init(_ description: String) { self.description = description }
 }

@@ -1,20 +1,20 @@
 import Foundation
 
-/// What came in day by day as two rows of bars, in a picture 100 high whose width is stretched, and as a table.
+/// The received snapshots and bytes per day: two bar charts with a height of 100 and variable width, and a table.
 struct ActivityChart {
-  /// The most days that are drawn.
+  /// The maximum number of days.
   static let mostDays = 30
   private static let pitch = 10
 
   private let days: [ActivityDay]
 
-  /// A chart of the last ``mostDays`` of `days`, where there are any.
+  /// Creates a chart of the last ``mostDays`` of `days`. Returns `nil` if `days` is empty.
   init?(_ days: [ActivityDay]) {
     guard !days.isEmpty else { return nil }
     self.days = Array(days.suffix(Self.mostDays))
   }
 
-  /// For the template `chart`.
+  /// The values for the template `chart`.
   var fields: Fields {
     let count = days.reduce(0) { $0 + $1.count }
     let bytes = days.reduce(Int64(0)) { $0 + $1.bytes }
@@ -50,7 +50,7 @@ struct ActivityChart {
   ) -> Fields {
     let highest = values.max() ?? 0
     let bars = values.indices.filter { values[$0] > 0 }.map { index -> Fields in
-      // Seen and hit by a pointer, however little came.
+      // The minimum height at which a bar is visible and can be hovered.
       let height = max(2, Measures.share(values[index], of: highest))
       return [
         "x": index * Self.pitch + 1, "y": 100 - height, "height": height,

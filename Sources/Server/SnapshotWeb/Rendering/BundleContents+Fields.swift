@@ -1,7 +1,8 @@
 import SnapshotFormat
 
 extension BundleContents {
-  /// For the template `snapshot`: as many rows of each list as `budget` allows, the recordings' being the rest of it.
+  /// Returns the values for the template `snapshot`, with as many rows of each list as `budget` allows. The recordings
+  /// get the remaining budget.
   func fields(
     of id: SnapshotID, _ selection: SnapshotPage.Selection, _ budget: inout PageBudget
   ) -> Fields {
@@ -140,10 +141,11 @@ extension BundleContents {
 }
 
 extension PageSlice {
-  /// For the template `pager`; `nil` where the whole list is shown.
+  /// Returns the values for the template `pager`, or `nil` if the whole list is shown.
+  ///
   /// - Parameters:
-  ///   - shown: how many of the rows the page has room for.
-  ///   - path: the page that begins behind so many elements.
+  ///   - shown: the number of rows that fit into the page.
+  ///   - path: returns the path of the page that starts after a number of elements.
   func pager(_ noun: String, shown: Int, path: (Int) -> String) -> Fields? {
     let end = start + shown
     guard start > 0 || end < total else { return nil }
@@ -160,6 +162,6 @@ extension PageSlice {
 }
 
 extension String {
-  /// The text without `prefix`, where it begins with it.
+  /// Returns the text without `prefix`, if it starts with it.
   func removing(_ prefix: String) -> String { hasPrefix(prefix) ? String(dropFirst(prefix.count)) : self }
 }

@@ -3,10 +3,10 @@ import SnapshotDiff
 import SnapshotFormat
 
 extension DiffSummary {
-  /// What one recording may take, in bytes of the page.
+  /// The maximum size of one recording's differences in the page, in bytes.
   private static let entryLength = 9000
 
-  /// For the template `diff`: as much as `budget` allows.
+  /// Returns the values for the template `diff`, as much as `budget` allows.
   func fields(_ first: SnapshotRecord, _ second: SnapshotRecord, _ budget: inout PageBudget) -> Fields {
     let facts = budget.part(8000) { factRows(&$0) }
     let files = budget.part(8000) { fileRows(first, second, &$0) }
@@ -69,7 +69,7 @@ extension DiffSummary {
     var count: Int { entries.count }
   }
 
-  /// The recordings, those of one module that follow each other together.
+  /// Returns the recordings, with consecutive ones of the same module in one group.
   private func groups(
     _ first: SnapshotRecord, _ second: SnapshotRecord, _ budget: inout PageBudget
   ) -> [Group] {
@@ -85,7 +85,7 @@ extension DiffSummary {
     return groups
   }
 
-  /// For the template `change`.
+  /// Returns the values for the template `change`.
   static func change(
     _ place: Fields, _ first: String?, _ second: String?, _ budget: inout PageBudget
   ) -> Fields {
@@ -134,15 +134,15 @@ extension RecordingDifference.Detail {
   fileprivate func fill(_ fields: inout Fields, _ budget: inout PageBudget) {
     switch self {
     case .json(let changes, _) where changes.isEmpty:
-      fields["words"] = "The same JSON, written in another way."
+      fields["words"] = "The JSON values are equal, but written differently."
     case .json(let changes, let isComplete):
       Self.fill(&fields, "Path", changes, isComplete, &budget) { $0.description }
     case .text(let changes, let isComplete):
       Self.fill(&fields, "Line", changes, isComplete, &budget) { Measures.number($0) }
     case .bytes(let offset):
-      fields["words"] = "No text; the first difference is at byte \(Measures.number(offset))."
+      fields["words"] = "This is not text. The first difference is at byte \(Measures.number(offset))."
     case .beyondLimits:
-      fields["words"] = "Too large, or too complex, to be compared here."
+      fields["words"] = "The recording is too large or too complex to be compared here."
     }
   }
 
@@ -162,7 +162,7 @@ extension RecordingDifference.Detail {
       let more = isComplete ? "" : "at least "
       fields["rest"] = "and \(more)\(Measures.count(changes.count - rows.count, "change")) more"
     } else if !isComplete {
-      fields["rest"] = "and more changes, which are not counted"
+      fields["rest"] = "and further changes, which were not counted"
     }
   }
 }
@@ -178,7 +178,7 @@ extension ChangeKind {
 }
 
 extension SnapshotComparison.Fact {
-  /// What is compared, as a row's head.
+  /// The label of the compared fact.
   var words: String {
     switch self {
     case .application: "Application"

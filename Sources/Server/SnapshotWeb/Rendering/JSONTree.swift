@@ -1,23 +1,23 @@
 import SnapshotAPI
 
-/// A JSON document's lines for the template `preview`: each says what begins with it and what ends with it, so that
-/// what is opened is closed, whatever lines there are.
+/// The lines of a JSON document for the template `preview`. Each line has its opening and closing brackets, so that
+/// they are balanced even if lines are missing.
 struct JSONTree {
-  /// How deep containers are shown one in another; deeper lines stand beside those.
+  /// The maximum nesting depth in the page. Deeper lines are shown at this depth.
   private static let deepest = 40
-  /// In documents of more lines than this, containers are folded from ``foldedDepth`` on.
+  /// In documents with more lines than this, containers below ``foldedDepth`` are collapsed.
   private static let unfoldedLines = 120
   private static let foldedDepth = 2
-  /// What a key, and what a text takes at most, in bytes of the page.
+  /// The maximum size of a key, and of a text, in the page, in bytes.
   private static let key = 400
   private static let text = 4000
 
   private(set) var lines: [Fields] = []
-  /// Whether all of the document is there.
+  /// Whether the lines are the whole document.
   private(set) var isWhole = true
 
   init(_ document: [JSONLine], _ budget: inout PageBudget) {
-    /// The brackets of the containers that are open.
+    /// The closing brackets of the open containers.
     var open: [String] = []
     let isLong = document.count > Self.unfoldedLines
     for (index, line) in document.enumerated() {
@@ -46,7 +46,7 @@ struct JSONTree {
     close(&open, to: 0)
   }
 
-  /// Lets the last line end containers until `depth` are open.
+  /// Adds closing brackets to the last line until `depth` containers are open.
   private mutating func close(_ open: inout [String], to depth: Int) {
     guard open.count > depth, let last = lines.indices.last else { return }
     lines[last]["ends"] = open[depth...].reversed().map { ["bracket": $0] as Fields }

@@ -2,9 +2,9 @@ import Foundation
 import SnapshotAPI
 import SnapshotFormat
 
-/// Numbers, sizes and times in words, the same in every locale.
+/// Formats numbers, sizes and times. The format does not depend on the locale.
 enum Measures {
-  /// `1,234,567`
+  /// Formats a number: `1,234,567`.
   static func number(_ value: some BinaryInteger) -> String {
     let digits = Array(String(value.magnitude))
     let groups = digits.indices.map { index in
@@ -13,12 +13,12 @@ enum Measures {
     return (value < 0 ? "-" : "") + groups.joined()
   }
 
-  /// `1 snapshot`, `2 snapshots`
+  /// Formats a count with its noun: `1 snapshot`, `2 snapshots`.
   static func count(_ value: Int, _ noun: String) -> String {
     "\(number(value)) \(noun)\(value == 1 ? "" : "s")"
   }
 
-  /// `1.4 MB`
+  /// Formats a size: `1.4 MB`.
   static func size(_ bytes: Int64) -> String {
     guard bytes >= 1000 else { return "\(bytes) B" }
     var (value, units) = (Double(bytes) / 1000, ["kB", "MB", "GB", "TB"][...])
@@ -30,21 +30,21 @@ enum Measures {
     return "\(number(tenths / 10)).\(tenths % 10) \(units.first ?? "")"
   }
 
-  /// A size for the template `size`.
+  /// Returns a size for the template `size`.
   static func sizeFields(_ bytes: Int64) -> Fields {
     ["bytes": "\(bytes)", "exact": number(bytes), "human": size(bytes)]
   }
 
-  /// A time for the template `time`: `21 Nov 2026, 21:30 UTC`.
+  /// Returns a time for the template `time`: `21 Nov 2026, 21:30 UTC`.
   static func timeFields(_ time: Date) -> Fields {
     let text = SnapshotJSON.text(of: time)
     return ["iso": text, "human": "\(day(text)), \(text.dropFirst(11).prefix(5)) UTC"]
   }
 
-  /// `21 Nov 2026`
+  /// Formats a day: `21 Nov 2026`.
   static func day(_ day: Date) -> String { self.day(SnapshotJSON.text(of: day)) }
 
-  /// `2026-11-21`
+  /// Formats a day as in ISO 8601: `2026-11-21`.
   static func plainDay(_ day: Date) -> String { String(SnapshotJSON.text(of: day).prefix(10)) }
 
   private static func day(_ time: String) -> String {
@@ -57,7 +57,7 @@ enum Measures {
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
   ]
 
-  /// How long `value` is beside `largest`, in hundredths: at least one, so that it is seen.
+  /// Returns the percentage of `value` in `largest`. It is at least 1 for a positive value, so that the bar is visible.
   static func share(_ value: Int64, of largest: Int64) -> Int {
     guard value > 0, largest > 0 else { return 0 }
     return max(1, Int((Double(min(value, largest)) / Double(largest) * 100).rounded()))

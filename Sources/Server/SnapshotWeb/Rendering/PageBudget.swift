@@ -1,26 +1,26 @@
 import SnapshotAPI
 
-/// How many bytes of a page are left for what comes out of snapshots, which may be as long as anybody likes.
+/// The remaining number of bytes in a page for texts from snapshots, which can have any length.
 struct PageBudget {
-  /// What all lists of a page may take together; what stands around them takes at most the rest of 60 KB.
+  /// The budget for all lists of a page, in bytes. The rest of the page always fits into the remainder of 60 KB.
   static let page = 46_000
-  /// What is always shown of a name.
+  /// The minimum size of a truncated name, in bytes.
   private static let shortestName = 24
-  /// What is told of a name that is cut, where there is room.
+  /// The maximum size of the tooltip of a truncated name, in bytes.
   private static let longestTitle = 300
 
   private(set) var left: Int
 
   init(_ bytes: Int = Self.page) { left = bytes }
 
-  /// Takes `length` bytes; `false` where there are not as many.
+  /// Takes `length` bytes. Returns `false`, and takes nothing, if there are fewer.
   mutating func take(_ length: Int) -> Bool {
     guard length <= left else { return false }
     left -= length
     return true
   }
 
-  /// A name that somebody else chose, cut to `most` bytes or what is left, and for the template `name`.
+  /// Returns a name from a client for the template `name`, truncated to `most` bytes or the remaining budget.
   mutating func name(_ text: String, most: Int = 160) -> Fields {
     guard !text.isEmpty else { return ["text": "(empty)", "full": nil] }
     let shown = PageText.cut(text, to: max(Self.shortestName, min(most, left)))
@@ -30,7 +30,7 @@ struct PageBudget {
     return ["text": shown.text, "full": take(title.length) ? title.text : nil]
   }
 
-  /// Lets `body` take from at most `most` bytes of what is left.
+  /// Executes `body` with a budget of at most `most` of the remaining bytes.
   mutating func part<Result>(_ most: Int, _ body: (inout PageBudget) -> Result) -> Result {
     var part = PageBudget(min(most, left))
     let whole = part.left

@@ -8,6 +8,8 @@ extension PageFrame {
       "script": PagePath.asset(.script).description,
       "icon": PagePath.asset(.icon).description,
       "home": PagePath.home().description,
+      "documentation": PagePath.documentation.description,
+      "reference": PagePath.reference.description,
       "notice": notice?.words,
       "formToken": formToken,
       "formTokenField": PageField.formToken.rawValue,
@@ -26,12 +28,12 @@ extension PageFrame {
 }
 
 extension PageNotice {
-  /// What was done, in a sentence.
+  /// A sentence about the action.
   var words: String {
     switch self {
     case .deleted: "The snapshot was deleted."
-    case .pinned: "The snapshot is pinned: it stays, whatever the rules say."
-    case .unpinned: "The snapshot’s pin was taken away."
+    case .pinned: "The snapshot is pinned: no rule deletes it."
+    case .unpinned: "The snapshot is no longer pinned."
     }
   }
 }

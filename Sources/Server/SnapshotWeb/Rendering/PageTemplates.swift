@@ -1,10 +1,10 @@
 import Mustache
 
-/// The templates of all pages, and of the pieces that several of them have.
+/// The templates of all pages, and the partials that they share.
 struct PageTemplates: Sendable {
-  /// The templates that stand for a page.
+  /// The templates of complete pages.
   enum Page: String, CaseIterable {
-    case home, report, snapshot, preview, diff, link, signIn, signedOut, problem
+    case home, report, snapshot, preview, diff, link, signIn, signedOut, problem, document
   }
 
   private static let sources: [String: [UInt8]] = [
@@ -28,17 +28,20 @@ struct PageTemplates: Sendable {
     "signIn": PackageResources.sign_in_mustache,
     "signedOut": PackageResources.signed_out_mustache,
     "problem": PackageResources.problem_mustache,
+    "document": PackageResources.document_mustache,
+    "blocks": PackageResources.blocks_mustache,
+    "spans": PackageResources.spans_mustache,
   ]
 
   private let library: MustacheLibrary
   private let pages: [Page: MustacheTemplate]
 
-  /// A template that is missing.
+  /// A page's template is missing.
   struct Missing: Error {
     let page: Page
   }
 
-  /// Reads all of them.
+  /// Parses all templates.
   init() throws {
     MustacheContentTypes.register(PageContentType(), named: PageContentType.name)
     var library = MustacheLibrary()
@@ -52,12 +55,13 @@ struct PageTemplates: Sendable {
     }
   }
 
-  /// Reads a template. Each begins by saying how text is put into it: a part would fall back to the library's own way.
+  /// Parses a template. The content type is set at the start of each one, because a partial without it would use the
+  /// library's own escaping.
   static func template(_ source: String) throws -> MustacheTemplate {
     let source = source.hasSuffix("\n") ? String(source.dropLast()) : source
     return try MustacheTemplate(string: "{{% CONTENT_TYPE: \(PageContentType.name) }}" + source)
   }
 
-  /// The HTML of a page.
+  /// Returns the HTML of a page.
   func html(_ page: Page, _ fields: Fields) -> String { pages[page]?.render(fields, library: library) ?? "" }
 }

@@ -1,15 +1,16 @@
 import Mustache
 
-/// Text as pages show it: never markup, and everything in it to be seen.
+/// Escapes texts for pages, so that they are never markup and all characters are visible.
 ///
-/// Goes by Unicode's scalars: to Swift a quotation mark with an accent above is one character other than the quotation
-/// mark, and to browsers it still ends an attribute.
+/// Works on Unicode scalars: for Swift, a quotation mark followed by a combining accent is a single character that
+/// differs from the quotation mark, but in a browser it ends an attribute.
 enum PageText {
-  /// The most accents and the like that stand on one character, before they would cover other lines.
+  /// The maximum number of combining marks on a character. More of them would cover other lines.
   private static let stackedMarks = 4
 
-  /// `text` with everything escaped that could end an element's text or a quoted attribute. Control characters, those
-  /// that turn the direction of writing, and those without a form are shown as what they are, but for tabs.
+  /// Returns `text` with all characters escaped that could end an element's text or a quoted attribute. Replaces
+  /// control characters except tabs, characters that change the writing direction, and invisible characters by their
+  /// code points.
   static func escaped(_ text: String) -> String {
     if text.utf8.allSatisfy(isPlain) { return text }
     var escaped = ""
@@ -25,13 +26,13 @@ enum PageText {
     return escaped
   }
 
-  /// How many bytes `text` takes in a page.
+  /// Returns the size of the escaped text in a page, in bytes.
   static func length(_ text: String) -> Int {
     var marks = 0
     return text.unicodeScalars.reduce(0) { $0 + length(of: $1, &marks) }
   }
 
-  /// As much of `text` as takes at most `limit` bytes in a page, with `…` at its end where that is not all.
+  /// Truncates `text` to at most `limit` bytes in the page. A truncated text ends with `…`.
   static func cut(_ text: String, to limit: Int) -> (text: String, length: Int, isWhole: Bool) {
     let mark = "…"
     var (length, marks) = (0, 0)
@@ -56,7 +57,7 @@ enum PageText {
     }
   }
 
-  /// What stands for `scalar`; `nil` is the scalar itself.
+  /// Returns the replacement for `scalar`, or `nil` if it is not replaced.
   private static func form(of scalar: Unicode.Scalar, _ marks: inout Int) -> String? {
     if scalar.isASCII {
       marks = 0
@@ -71,7 +72,7 @@ enum PageText {
       marks = 0
     }
     switch scalar {
-    // They join letters and pictures, or choose between two looks.
+    // These join letters and emoji, or select between two variants.
     case "\u{200C}", "\u{200D}", "\u{FE0E}", "\u{FE0F}": return nil
     case "\u{85}", "\u{2028}", "\u{2029}": return name(of: scalar)
     default: break
@@ -102,10 +103,28 @@ enum PageText {
   }
 }
 
-/// How templates put text into pages.
+/// The escaping of texts in templates.
 struct PageContentType: MustacheContentType {
-  /// The name that templates call it by.
+  /// The content type's name in templates.
   static let name = "PAGE"
 
   func escapeText(_ text: String) -> String { PageText.escaped(text) }
+}
+
+/// The values of a template by name: texts, numbers, booleans, nested fields, and lists of fields.
+///
+/// A `nil` value is stored as `false`, so that the template does not continue the lookup in an outer context.
+struct Fields: MustacheParent, ExpressibleByDictionaryLiteral, Sendable {
+  private var values: [String: any Sendable] = [:]
+
+  init(dictionaryLiteral elements: (String, (any Sendable)?)...) {
+    for (name, value) in elements { values[name] = value ?? false }
+  }
+
+  subscript(name: String) -> (any Sendable)? {
+    get { values[name] }
+    set { values[name] = newValue ?? false }
+  }
+
+  func child(named name: String) -> Any? { values[name] }
 }

@@ -2,7 +2,7 @@ import SnapshotAPI
 import SnapshotFormat
 
 extension PreviewPage {
-  /// What the file is called: its identifier where it is a recording, else the end of its path.
+  /// The name to show: the identifier of a recording, otherwise the last segment of the path.
   private var name: String {
     recording?.identifier ?? path.split(separator: "/").last.map(String.init) ?? path
   }
@@ -30,7 +30,7 @@ extension PreviewPage {
 }
 
 extension FilePreview {
-  /// For the template `preview`: as much as `budget` allows.
+  /// Returns the values for the template `preview`, as much as `budget` allows.
   fileprivate func fields(raw: String, _ budget: inout PageBudget) -> Fields {
     var fields: Fields = [
       "json": nil, "text": nil, "hex": nil, "image": nil, "unreadable": nil, "cut": nil,
@@ -54,7 +54,7 @@ extension FilePreview {
     case .unreadable(let reason): fields["unreadable"] = PageText.cut(reason, to: 2000).text
     case .empty: break
     }
-    fields["cut"] = cut ?? (isWhole ? nil : "The page shows the beginning alone.")
+    fields["cut"] = cut ?? (isWhole ? nil : "The page shows only the beginning.")
     return fields
   }
 

@@ -1,11 +1,13 @@
 import SnapshotFormat
+import SnapshotStore
 
 extension SnapshotList {
-  /// What names may take of each row, so that a page of the most rows keeps its length.
+  /// The maximum size of the names in each row, in bytes, so that a full page does not exceed its limit.
   private static let rowNames = 300
 
-  /// For the template `snapshots`.
-  /// - Parameter path: the page that goes on at a cursor, or the first one.
+  /// Returns the values for the template `snapshots`.
+  ///
+  /// - Parameter path: returns the path of the page at a cursor, or of the first page.
   func fields(showsReport: Bool, path: (String?) -> String) -> Fields {
     let rows = records.prefix(Self.pageLength).map { record in
       var budget = PageBudget(Self.rowNames)
@@ -31,13 +33,13 @@ extension SnapshotList {
 }
 
 extension SnapshotRecord {
-  /// The beginning of the id: enough to tell the snapshots of a list apart.
+  /// The first part of the id, which is sufficient to distinguish the snapshots of a list.
   var shortID: String { String(id.description.prefix(8)) }
 
-  /// The app and its version in one line.
+  /// The app and its version on one line.
   var applicationName: String { "\(application.identifier) \(application.version)" }
 
-  /// For a row of the template `snapshots`.
+  /// Returns the values of a row for the template `snapshots`.
   func rowFields(showsReport: Bool, _ budget: inout PageBudget) -> Fields {
     var row: Fields = [
       "href": PagePath.snapshot(id).description,
@@ -54,12 +56,16 @@ extension SnapshotRecord {
       "isPinned": isPinned,
       "isDamaged": verified == .damaged,
       "report": nil,
+      "note": nil,
     ]
     if showsReport { row["report"] = reportFields(&budget) }
+    if let note = metadata[SnapshotRecord.noteKey], let line = note.split(whereSeparator: \.isNewline).first {
+      row["note"] = budget.name(String(line.prefix(200)), most: 120)
+    }
     return row
   }
 
-  /// The report, with a link to its page where there is room.
+  /// Returns the report, with a link to its page if the budget allows it.
   func reportFields(_ budget: inout PageBudget) -> Fields {
     let name = budget.name(report.description, most: 128)
     let path = PagePath.report(report).description

@@ -1,11 +1,13 @@
 import SnapshotAPI
 import SnapshotFormat
+import SnapshotStore
 
 extension SnapshotPage {
   var title: String { "\(record.applicationName) – \(record.shortID)" }
 
   func fields(in frame: PageFrame) -> Fields {
     var budget = PageBudget()
+    let note = budget.part(8000) { self.note(&$0) }
     let metadata = budget.part(4000) { self.metadata(&$0) }
     var fields: Fields = [
       "id": record.id.description,
@@ -18,6 +20,7 @@ extension SnapshotPage {
       "bundle": PagePath.bundle(record.id).description,
       "bundleSize": Measures.sizeFields(record.size),
       "facts": budget.part(4000) { facts(&$0) },
+      "note": note,
       "metadata": metadata.isEmpty ? nil : ["rows": metadata] as Fields,
       "commands": commands(isOpen: frame.account == .open),
       "actions": frame.formToken == nil ? nil : actionFields,
@@ -33,7 +36,7 @@ extension SnapshotPage {
     return fields
   }
 
-  // MARK: - What the server knows
+  // MARK: - The record
 
   private func facts(_ budget: inout PageBudget) -> [Fields] {
     func text(_ label: String, _ text: String) -> Fields {
@@ -55,7 +58,7 @@ extension SnapshotPage {
       time("Recorded", Measures.timeFields(record.createdAt)),
       time("Received", Measures.timeFields(record.receivedAt)),
     ]
-    if let end = record.expiresAt { facts.append(time("Goes by itself", Measures.timeFields(end))) }
+    if let end = record.expiresAt { facts.append(time("Expires", Measures.timeFields(end))) }
     facts.append(text("Checked", record.verified.words))
     if let token = record.attachedBy { facts.append(text("Attached with token", token)) }
     if case .success(let contents) = contents, contents.redactionCount > 0 {
@@ -63,20 +66,39 @@ extension SnapshotPage {
       let rest = contents.redactionCount - min(contents.redactions.count, PageLimits.names)
       facts.append(text("Redacted by", names + (rest > 0 ? " and \(Measures.number(rest)) more" : "")))
     }
+    if let id = record.manifestID { facts.append(code("UUID in the manifest", id.description)) }
     facts.append(code("SHA-256 of the bundle", record.sha256.description))
     return facts
   }
 
+  /// The size of what the template adds to a line of the note, in bytes.
+  private static let lineMarkup = 4
+
+  /// The user's words, truncated to the budget.
+  private func note(_ budget: inout PageBudget) -> Fields? {
+    guard let note = record.metadata[SnapshotRecord.noteKey], !note.isEmpty else { return nil }
+    var lines: [Fields] = []
+    for line in note.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
+      guard budget.take(Self.lineMarkup) else { return ["lines": lines, "isCut": true] }
+      let shown = PageText.cut(String(line), to: budget.left)
+      guard budget.take(shown.length) else { return ["lines": lines, "isCut": true] }
+      lines.append(["text": shown.text])
+      if !shown.isWhole { return ["lines": lines, "isCut": true] }
+    }
+    return ["lines": lines, "isCut": false]
+  }
+
   private func metadata(_ budget: inout PageBudget) -> [Fields] {
     var rows: [Fields] = []
-    for (name, value) in record.metadata.sorted(by: { $0.key < $1.key }) {
+    for (name, value) in record.metadata.sorted(by: { $0.key < $1.key }) where name != SnapshotRecord.noteKey
+    {
       guard budget.take(60) else { break }
       rows.append(["name": budget.name(name, most: 100), "value": budget.name(value, most: 1000)])
     }
     return rows
   }
 
-  // MARK: - What somebody does with it
+  // MARK: - Commands and actions
 
   private func commands(isOpen: Bool) -> [Fields] {
     let address = "\(origin)/v1/snapshots/\(record.id).zip"
@@ -92,7 +114,7 @@ extension SnapshotPage {
     ]
   }
 
-  /// `text` as a shell takes it for one word.
+  /// Returns `text` quoted as a single word for a shell.
   private static func shellWord(_ text: String) -> String {
     let isPlain = text.utf8.allSatisfy { byte in
       switch byte {
@@ -121,11 +143,11 @@ extension SnapshotPage {
 }
 
 extension SnapshotRecord.Verification {
-  /// What has been looked at, in a few words.
+  /// The verification's state in a few words.
   var words: String {
     switch self {
     case .pending: "Not yet"
-    case .intact: "Every checksum holds"
+    case .intact: "All checksums match"
     case .damaged: "Damaged"
     }
   }

@@ -4,10 +4,10 @@ import SnapshotFormat
 import SnapshotStore
 import ZipArchive
 
-/// What pages show of what is in a bundle: so much of it that each fits, in memory that does not grow with the bundle.
-/// All of it blocks.
+/// Reads the parts of bundles that pages show. They are limited to the space of a page, and the memory used does not
+/// depend on the bundle's size. All methods block.
 enum BundleReading {
-  /// What the bundle holds, or why that can't be told.
+  /// Returns the bundle's contents, or the reason why they can't be read.
   static func contents(
     of bundle: StoredBundle, _ selection: SnapshotPage.Selection
   ) throws(StoreError) -> Result<BundleContents, Unreadable> {
@@ -20,7 +20,7 @@ enum BundleReading {
     }
   }
 
-  /// What a file of the bundle looks like.
+  /// Returns the preview page of a file in the bundle.
   static func preview(of file: ZipEntry, in bundle: StoredBundle) throws -> PreviewPage {
     var page = PreviewPage(
       record: bundle.record, path: file.name, size: file.size, preview: FilePreview(.empty))
@@ -35,7 +35,7 @@ enum BundleReading {
     return page
   }
 
-  /// What differs between two bundles.
+  /// Returns the differences between two bundles.
   static func differences(_ first: StoredBundle, _ second: StoredBundle) throws -> DiffSummary {
     do throws(BundleError) {
       return try DiffSummary(
@@ -47,7 +47,8 @@ enum BundleReading {
     }
   }
 
-  /// The modules of both, each once, with what it wants in either.
+  /// Returns the modules of both snapshots without duplicates, each with the identifiers that it declares in either
+  /// one.
   private static func together(_ first: [Module], _ second: [Module]) -> [Module] {
     var modules = first
     var places = Dictionary(first.enumerated().map { ($1.name, $0) }) { first, _ in first }
@@ -63,7 +64,7 @@ enum BundleReading {
     return modules
   }
 
-  /// What is told of a bundle that was in order when it came.
+  /// Converts an error in a bundle that was valid when it was attached.
   private static func unreadable(_ error: BundleError) throws(StoreError) -> Unreadable {
     if case .system(let cause) = error { throw .system(cause) }
     return .damaged

@@ -4,14 +4,14 @@ import HTTPSemantics
 import HTTPTypes
 import SnapshotAPI
 
-/// What a form of a page sent.
+/// The fields of a submitted form.
 struct FormFields: Sendable {
-  /// The most bytes that a form may have.
+  /// The maximum size of a form, in bytes.
   static let limit: Int64 = 16 << 10
 
   private let fields: QueryParameters
 
-  /// Reads the body of a `POST`, which is `application/x-www-form-urlencoded`.
+  /// Parses the body of a `POST`, which must be `application/x-www-form-urlencoded`.
   init(_ request: HTTPServerRequest) async throws {
     let type = request.headerFields[.contentType]
     let accepted = "application/x-www-form-urlencoded"
@@ -27,7 +27,7 @@ struct FormFields: Sendable {
     fields = try QueryParameters(form: bytes)
   }
 
-  /// The value of `field`; empty where it is not there.
+  /// The value of `field`; empty if it is missing.
   subscript(field: PageField) -> String {
     get throws { try fields.value(field.rawValue) ?? "" }
   }

@@ -3,11 +3,12 @@ package import HTTPEngine
 import HTTPTypes
 package import SnapshotAPI
 
-/// Answers problems of a page in HTML, by the form to sign in where that helps, and gives pages the fields that all have.
+/// Renders problems of pages as HTML, or as the form for signing in if that helps, and adds the header fields that all
+/// pages have.
 package struct PageMiddleware: Middleware {
   let web: WebPages
 
-  /// Shows problems as pages of `web`.
+  /// Creates a middleware that shows problems as pages of `web`.
   package init(web: WebPages) {
     self.web = web
   }
@@ -16,7 +17,8 @@ package struct PageMiddleware: Middleware {
     -> HTTPServerResponse
   {
     let request = routed.request
-    // This reveals nothing, so the audit log, which is further inside, does not record it.
+    // This response discloses nothing, so it is sent before the audit log, which is further inside, records the
+    // request.
     if request.isFollowedFromAnotherSite { return WebPages.entrance }
     let progress = PageProgress()
     var response: HTTPServerResponse

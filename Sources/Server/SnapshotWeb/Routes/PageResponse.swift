@@ -3,22 +3,22 @@ import HTTPSemantics
 import HTTPTypes
 
 extension HTTPServerResponse {
-  /// A page.
+  /// Returns an HTML page.
   static func page(_ html: [UInt8], status: HTTPResponse.Status = .ok) -> HTTPServerResponse {
     HTTPServerResponse(
       status: status, headerFields: [.contentType: "text/html; charset=utf-8"], body: .bytes(html))
   }
 
-  /// Has the browser go on to another page, whatever it sent (RFC 9110 §15.4.4).
+  /// Redirects the browser to another page with a `GET` request, whatever the method was (RFC 9110 §15.4.4).
   static func seeOther(_ path: String) -> HTTPServerResponse {
     HTTPServerResponse(status: .seeOther, headerFields: [.location: path])
   }
 
-  /// Adds the fields that every page comes with, unless it has them. Everything in a page that comes from a snapshot is
-  /// text; should any of it be more for a browser after all, nothing runs, and nothing is fetched from elsewhere.
+  /// Adds the header fields of all pages, except those that are already set. Texts from snapshots are escaped. Should
+  /// markup get through, these fields keep scripts from running and resources of other servers from loading.
   mutating func addPageFields() {
     for (name, value) in Self.pageFields where headerFields[name] == nil { headerFields[name] = value }
-    // Nothing that users saw stays behind in a browser.
+    // Pages must not remain in the browser's cache.
     headerFields[.cacheControl] = "no-store"
   }
 
@@ -32,13 +32,13 @@ extension HTTPServerResponse {
     ),
     ("Cross-Origin-Opener-Policy", "same-origin"),
     ("Cross-Origin-Resource-Policy", "same-origin"),
-    // Other sites get nothing of it. Under ‘no-referrer’ browsers send forms with an ‘Origin’ of ‘null’.
+    // Other sites get no referrer. With ‘no-referrer’, browsers would send forms with the ‘Origin’ ‘null’.
     ("Referrer-Policy", "same-origin"),
   ].compactMap { name, value in HTTPField.Name(name).map { ($0, value) } }
 }
 
 extension HTTPServerRequest {
-  /// Whether a link on another site led here, with which browsers send no cookie, whoever has signed in.
+  /// Whether the user followed a link on another site. Browsers then send no cookies, even if the user has signed in.
   var isFollowedFromAnotherSite: Bool {
     guard method == .get, let site = headerFields[.secFetchSite], site == "cross-site" || site == "same-site"
     else {

@@ -1,90 +1,69 @@
 package import AccessControl
-import Dispatch
 package import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
 package import Logging
 package import SnapshotAPI
-import SnapshotFormat
-import SnapshotStore
-import SystemIO
 
-/// The web pages: a face of the service for people, beside the API.
+/// The web pages: a user interface of the service beside the API.
 ///
-/// Whoever may not see a page gets the form to sign in; whatever goes wrong is told in HTML. All that a page needs from
-/// a bundle is read and made into HTML on queues of their own, so that no event loop waits, and no more than a few pages
-/// are in memory at once.
+/// A visitor who may not see a page gets the form for signing in. Problems are shown as HTML. Bundles are read and
+/// rendered on separate queues, so that event loops are not blocked and only a few pages are in memory at once.
 package struct WebPages: Sendable {
-  let service: SnapshotService
-  let access: AccessPolicy
-  let limits: ServiceLimits
   let logger: Logger
+  private let pages: PageMaker
+  private let access: AccessPolicy
 
-  /// The pages of `service`, for visitors that `access` admits.
-  package init(service: SnapshotService, access: AccessPolicy, limits: ServiceLimits, logger: Logger) {
-    self.service = service
-    self.access = access
-    self.limits = limits
+  /// The endpoints of all pages and forms.
+  package let endpoints: [Endpoint]
+
+  /// Creates the pages of `service`, for visitors that `access` admits.
+  ///
+  /// - Parameters:
+  ///   - manual: returns the articles, which are parsed when the first of them is requested.
+  ///   - reference: the description of the API.
+  package init(
+    service: SnapshotService, access: AccessPolicy, limits: ServiceLimits,
+    manual: @escaping @Sendable () -> Manual, reference: APIReference, logger: Logger
+  ) {
     self.logger = logger
+    self.access = access
+    pages = PageMaker(access)
+    endpoints =
+      ListPages(pages, service, access: access, limits: limits).endpoints
+      + SnapshotPages(pages, service, access: access, limits: limits).endpoints
+      + SigningPages(pages, access: access).endpoints
+      + DocumentPages(pages, manual: manual, reference: reference).endpoints
   }
 
-  /// Every page, and every form's action.
-  package var endpoints: [Endpoint] { lists + snapshots + changes + signing }
-
-  /// Where pages are made: what takes long has a queue of its own, so that a diff holds up no list.
-  static let queue = DispatchQueue(label: "snapshot-server.pages", qos: .userInitiated)
-  static let readers = QueueSet("snapshot-server.page-readers", count: 2)
-
-  private static let renderer = Result { try PageRenderer() }
-
-  /// The page that tells a problem, or, where signing in helps, has the form for that.
+  /// Returns the page that shows `problem`, or the form for signing in if that solves it.
   func answer(
     to problem: HTTPProblem, of request: HTTPServerRequest, _ visitor: Visitor?, next: LocalPath
   ) async throws -> HTTPServerResponse {
     var response: HTTPServerResponse
     if case .signedOut = visitor?.account, let page = SignInPage(problem, next: next) {
-      response = try await render(visitor, status: problem.status) { $0.render(page, in: $1) }
+      response = try await pages.render(visitor, status: problem.status) { $0.render(page, in: $1) }
     } else {
       let page = ProblemPage(
         status: problem.status.code, title: problem.title, detail: problem.detail, requestID: request.id)
-      response = try await render(visitor, status: problem.status) { $0.render(page, in: $1) }
+      response = try await pages.render(visitor, status: problem.status) { $0.render(page, in: $1) }
     }
     for field in problem.headerFields { response.headerFields[field.name] = field.value }
     return response
   }
 
-  /// The page that tells a problem of a request that belongs to no page.
+  /// Returns the page that shows `problem` for a request that matches no page.
   package func answer(to problem: HTTPProblem, of request: HTTPServerRequest) async throws
     -> HTTPServerResponse
   {
     let visitor: Visitor?
-    // Who may not even look at pages is told of the problem all the same.
+    // The problem is shown even to a visitor who is not admitted.
     do { visitor = try await access.visitor(request) } catch { visitor = nil }
     return try await answer(to: problem, of: request, visitor, next: .home)
   }
 
-  /// Makes a page for `visitor`.
-  func render(
-    _ visitor: Visitor?, status: HTTPResponse.Status = .ok, notice: PageNotice? = nil,
-    on queue: DispatchQueue = WebPages.queue,
-    _ body: @escaping @Sendable (PageRenderer, PageFrame) throws -> [UInt8]
-  ) async throws -> HTTPServerResponse {
-    var frame = PageFrame(account: visitor?.shown ?? .signedOut, notice: notice)
-    frame.formToken = visitor.map(access.formToken)
-    let complete = frame
-    let html = try await queue.perform { () throws(any Error) in
-      try body(Self.renderer.get(), complete)
-    }
-    var response = HTTPServerResponse.page(html, status: status)
-    if let cookie = visitor?.newCookie {
-      response.headerFields.append(HTTPField(name: .setCookie, value: cookie))
-    }
-    response.addPageFields()
-    return response
-  }
-
-  /// What whoever followed a link of another site gets: a page that opens the one they wanted once more by itself, so
-  /// that the browser sends its cookies along.
+  /// The response to a visitor who followed a link on another site: a page that loads the requested page again, so that
+  /// the browser sends its cookies.
   static let entrance: HTTPServerResponse = {
     let html = """
       <!doctype html><html lang="en"><head><meta charset="utf-8"><meta http-equiv="refresh" content="0">
@@ -95,15 +74,4 @@ package struct WebPages: Sendable {
     response.addPageFields()
     return response
   }()
-}
-
-extension Visitor {
-  /// The visitor as pages name them.
-  var shown: PageFrame.Account {
-    switch account {
-    case .open: .open
-    case .signedOut: .signedOut
-    case .signedIn(let token): .signedIn(name: token.name ?? token.id)
-    }
-  }
 }

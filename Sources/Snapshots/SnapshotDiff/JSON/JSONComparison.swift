@@ -1,13 +1,13 @@
 import JSONText
 
-/// Goes through two JSON documents at the same time, down wherever they differ.
+/// Compares two JSON documents by descending into the values that differ.
 struct JSONComparison {
   private let first: JSONDocument
   private let second: JSONDocument
   private let limits: ComparisonLimits
   private(set) var list: ChangeList<JSONPath>
 
-  /// Compares two documents; tells up to `limit` changes.
+  /// Compares two documents and collects up to `limit` changes.
   init(_ first: JSONDocument, _ second: JSONDocument, limits: ComparisonLimits, limit: Int) {
     self.first = first
     self.second = second
@@ -33,7 +33,7 @@ struct JSONComparison {
     }
   }
 
-  /// Where two texts have to be shown from, so that what is shown differs.
+  /// The offset from which to show two strings, so that their difference is visible.
   private static func start(
     ofDifference first: ArraySlice<UInt8>, _ second: ArraySlice<UInt8>, within length: Int
   ) -> Int {
@@ -74,8 +74,8 @@ struct JSONComparison {
     }
   }
 
-  /// What belongs together is compared: elements that are alike or have the same id, and what stands between the same
-  /// of these, one by one.
+  /// Compares corresponding elements: elements that are equal or have the same identifier, and the elements between two
+  /// such pairs, one by one.
   private mutating func compareArrays(_ one: Int, _ other: Int, _ path: JSONPath) {
     let (elements, otherElements) = (first.children(of: one), second.children(of: other))
     let names = elements.map { Self.name(of: $0, in: first) }
@@ -106,7 +106,8 @@ struct JSONComparison {
     }
   }
 
-  /// What an element of an array is known by: its id where it is an object that has one, else all of it.
+  /// The value by which an element of an array is recognized: the identifier of an object that has one, otherwise the
+  /// whole element.
   private static func name(of index: Int, in document: JSONDocument) -> (hash: Int, isIdentity: Bool) {
     let node = document.nodes[index]
     guard node.kind == .object else { return (node.hash, false) }
@@ -122,9 +123,69 @@ struct JSONComparison {
     return (node.hash, false)
   }
 
-  /// The keys that an object is known by.
+  /// The keys of objects that are used as identifiers.
   private static let identities = Set(
     ["id", "_id", "uuid", "identifier"].map {
       JSONHash.string(Array($0.utf8)[...])
     })
+}
+
+/// Formats keys and values of a JSON document for display.
+enum JSONExcerpt {
+  /// Decodes up to `limit` bytes of a quoted string. A string that cannot be decoded is shown as written.
+  static func key(_ quoted: ArraySlice<UInt8>, limit: Int = .max) -> String {
+    var configuration = JSONTokenizer.Configuration()
+    configuration.textLength = limit
+    var tokenizer = JSONTokenizer(configuration)
+    tokenizer.feed(Array(quoted))
+    do throws(JSONFailure) {
+      // A string on its own is a valid JSON document.
+      guard try tokenizer.next() == .string else { return excerpt(quoted, limit: limit) }
+    } catch {
+      return excerpt(quoted, limit: limit)
+    }
+    let isWhole = tokenizer.text.count == tokenizer.textLength
+    let bytes = wholeCharacters(tokenizer.text[...], endsWhole: isWhole)
+    return String(decoding: bytes, as: UTF8.self) + (isWhole ? "" : "…")
+  }
+
+  /// Formats up to `limit` bytes of a value, starting at byte `start`, without white space outside strings. `…` marks
+  /// omitted text.
+  static func excerpt(_ text: ArraySlice<UInt8>, from start: Int = 0, limit: Int) -> String {
+    var shown: [UInt8] = []
+    var isInText = false
+    var isEscaped = false
+    var isWhole = true
+    for (offset, byte) in text.enumerated() {
+      let isSpace = !isInText && (byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09)
+      if isInText {
+        isInText = isEscaped || byte != UInt8(ascii: "\"")
+        isEscaped = !isEscaped && byte == UInt8(ascii: "\\")
+      } else {
+        isInText = byte == UInt8(ascii: "\"")
+      }
+      if isSpace || offset < start { continue }
+      if shown.count >= limit {
+        isWhole = false
+        break
+      }
+      shown.append(byte)
+    }
+    let wholes = Self.wholeCharacters(shown[...], endsWhole: isWhole)
+    return (start > 0 ? "…" : "") + String(decoding: wholes, as: UTF8.self) + (isWhole ? "" : "…")
+  }
+
+  /// `bytes` without incomplete characters at either end.
+  private static func wholeCharacters(_ bytes: ArraySlice<UInt8>, endsWhole: Bool) -> ArraySlice<UInt8> {
+    let begun = bytes.drop { $0 & 0xC0 == 0x80 }
+    guard !endsWhole, let lead = begun.lastIndex(where: { $0 & 0xC0 != 0x80 }) else { return begun }
+    let length =
+      switch begun[lead] {
+      case 0xF0...: 4
+      case 0xE0...: 3
+      case 0xC0...: 2
+      default: 1
+      }
+    return begun.endIndex - lead < length ? begun[..<lead] : begun
+  }
 }

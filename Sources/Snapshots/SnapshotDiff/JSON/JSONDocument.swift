@@ -1,37 +1,38 @@
 import JSONText
 
-/// A JSON document (RFC 8259) as a flat list of its values, each with a hash of what it means: two documents are
-/// compared by these, whatever their spaces, the order of their keys, and the spelling of their texts and numbers.
+/// A JSON document (RFC 8259) as a flat list of its values. Each value has a hash of its meaning, by which two
+/// documents are compared: white space, the order of keys, and the spelling of strings and numbers make no difference.
 ///
-/// It takes no stack: how deep a document is nested is bounded by a number, and not by luck.
+/// Parsing is not recursive, so the nesting depth is bounded by a limit and not by the size of the stack.
 struct JSONDocument {
   enum Kind: UInt8 { case null, boolean, number, string, array, object }
 
-  /// A value, or the key of a member, which stands before the member's value.
+  /// A value, or the key of a member. A key is directly before the value of the member.
   struct Node {
     let kind: Kind
-    /// Where it stands in the bytes.
+    /// The range of the node in the bytes.
     let start: Int32
     fileprivate(set) var end: Int32
-    /// The index of the node behind it and all that is in it.
+    /// The index of the node after this one and its descendants.
     fileprivate(set) var next: Int32
-    /// The same for all values that mean the same, and for no others (but for chance, once in 2⁶⁴).
+    /// Equal for values with the same meaning; different for others, except for a random collision with a probability
+    /// of 2⁻⁶⁴.
     fileprivate(set) var hash: Int
   }
 
-  /// Why something is no document to compare.
+  /// The reason why a document cannot be compared.
   enum Failure: Error {
-    /// It is no JSON, or has a key twice in one object, so that readers would differ on it.
+    /// The document is not JSON, or an object contains a key twice, which parsers interpret differently.
     case malformed
-    /// It is nested deeper, or has more values, than is allowed.
+    /// The document is nested too deeply or has too many values.
     case tooComplex
   }
 
   let bytes: [UInt8]
-  /// Each value before those in it; the first is the whole document.
+  /// All values, each before its descendants. The first is the whole document.
   private(set) var nodes: [Node] = []
 
-  /// Reads `bytes`.
+  /// Parses `bytes`.
   init(_ bytes: [UInt8], limits: ComparisonLimits) throws(Failure) {
     guard bytes.count < Int(Int32.max) else { throw .malformed }
     self.bytes = bytes
@@ -41,7 +42,7 @@ struct JSONDocument {
   /// The bytes of a node.
   func text(_ index: Int) -> ArraySlice<UInt8> { bytes[Int(nodes[index].start)..<Int(nodes[index].end)] }
 
-  /// The indices of the nodes just below one: a key and a value in turn, or the elements.
+  /// The indices of the direct children of a node: keys and values alternating, or elements.
   func children(of index: Int) -> [Int] {
     var children: [Int] = []
     var child = index + 1
@@ -94,7 +95,7 @@ struct JSONDocument {
         next: Int32(nodes.count + 1), hash: hash))
   }
 
-  /// Ends the innermost container; answers whether it has no key twice.
+  /// Closes the innermost container. Returns `false` if it is an object with a repeated key.
   private mutating func close(_ open: inout [Int], at end: Int) -> Bool {
     guard let index = open.popLast() else { return false }
     nodes[index].end = Int32(end)
@@ -108,10 +109,10 @@ struct JSONDocument {
     return !Self.repeatsKey(hashes)
   }
 
-  /// Whether a key is there twice among the hashes of keys and values in turn.
+  /// Whether a key occurs twice, given the hashes of alternating keys and values.
   private static func repeatsKey(_ members: [Int]) -> Bool {
     let keys = stride(from: 0, to: members.count, by: 2)
-    // A set of its own would be most of the work for the small objects that most are.
+    // Most objects are small, and creating a set for them would take most of the time.
     if members.count > 32 { return Set(keys.lazy.map { members[$0] }).count < members.count / 2 }
     return keys.contains { key in
       stride(from: key + 2, to: members.count, by: 2).contains { members[$0] == members[key] }

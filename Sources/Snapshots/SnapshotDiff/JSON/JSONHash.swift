@@ -1,7 +1,7 @@
-/// Hashes of JSON values, equal for values that mean the same. They are seeded anew in every process, so that nobody
-/// can make two values that only look alike.
+/// Hashes of JSON values, equal for values with the same meaning. The seed is random in each process, so a client
+/// cannot construct different values with equal hashes.
 enum JSONHash {
-  /// Of an array's elements, by their hashes.
+  /// The hash of an array, from the hashes of its elements.
   static func array(_ elements: [Int]) -> Int {
     var hasher = Hasher()
     hasher.combine(JSONDocument.Kind.array)
@@ -9,7 +9,7 @@ enum JSONHash {
     return hasher.finalize()
   }
 
-  /// Of an object's members, by the hashes of key and value in turn; in any order.
+  /// The hash of an object, from the hashes of alternating keys and values. Does not depend on the order of members.
   static func object(_ members: [Int]) -> Int {
     var sum = 0
     for index in stride(from: 0, to: members.count - 1, by: 2) {
@@ -25,7 +25,7 @@ enum JSONHash {
     return hasher.finalize()
   }
 
-  /// Of `null`, or a truth value.
+  /// The hash of `null` or a Boolean value.
   static func word(_ value: Bool?) -> Int {
     var hasher = Hasher()
     hasher.combine(value == nil ? JSONDocument.Kind.null : .boolean)
@@ -33,7 +33,7 @@ enum JSONHash {
     return hasher.finalize()
   }
 
-  /// Of a text, by the bytes of its characters.
+  /// The hash of a string, from the bytes of its decoded characters.
   static func string(_ characters: ArraySlice<UInt8>) -> Int {
     var hasher = Hasher()
     hasher.combine(JSONDocument.Kind.string)
@@ -41,7 +41,7 @@ enum JSONHash {
     return hasher.finalize()
   }
 
-  /// Of a number, by its exact value: `1`, `1.0` and `10e-1` are one, and no digit counts for nothing.
+  /// The hash of a number, from its exact value: `1`, `1.0` and `10e-1` have the same hash, and no digits are rounded.
   static func number(_ text: ArraySlice<UInt8>) -> Int {
     var digits: [UInt8] = []
     var exponent = 0
@@ -65,7 +65,7 @@ enum JSONHash {
         let written = Int(String(decoding: rest.dropFirst().drop { $0 == UInt8(ascii: "+") }, as: UTF8.self)),
         written.magnitude < 1 << 40
       else {
-        // Nobody computes with such a number.
+        // Exponents of this size do not occur in practice. Such numbers are compared as text.
         combine(text, into: &hasher)
         return hasher.finalize()
       }

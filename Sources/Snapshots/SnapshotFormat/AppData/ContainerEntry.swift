@@ -1,52 +1,53 @@
-/// A folder or a file of an app's container.
+/// A folder or file in an app's container.
 public struct ContainerEntry: Sendable, Hashable {
-  /// What it is.
+  /// The kind of an entry.
   public enum Kind: Sendable, Hashable {
     /// A folder, empty or not.
     case folder
-    /// A file of so many bytes, which its owner may run or not.
+    /// A file with its size in bytes, and whether its owner may execute it.
     case file(size: Int64, isExecutable: Bool)
   }
 
-  /// Its path from the container's top, such as `Documents/notes.json`.
+  /// The path relative to the container, such as `Documents/notes.json`.
   public let path: String
-  /// What it is.
+  /// The kind of the entry.
   public let kind: Kind
 
-  /// The path of the folder that it lies in; empty for the container itself.
+  /// The path of the parent folder; empty for the container itself.
   public var parent: String { path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "" }
-  /// The last part of its path.
+  /// The last component of the path.
   public var name: String {
     path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path
   }
-  /// Its bytes; a folder has none.
+  /// The size in bytes; 0 for a folder.
   public var size: Int64 { if case .file(let size, _) = kind { size } else { 0 } }
   /// Whether it is a folder.
   public var isFolder: Bool { kind == .folder }
-  /// Whether it is a file that its owner may run.
+  /// Whether it is a file that its owner may execute.
   public var isExecutable: Bool { if case .file(_, true) = kind { true } else { false } }
 }
 
-/// What is never copied from a container.
+/// Rules for items that are never copied from a container.
 enum ContainerRules {
-  /// The system's own note, at the top, of whose container it is: false in any other.
+  /// A file in which the system records the container's owner. It would be wrong in any other container.
   private static let identity = ".com.apple.mobile_container_manager.metadata.plist"
 
-  /// Whether `path` is passed over: Finder's notes, the container's identity, and what a copy that was killed left.
+  /// Whether `path` is skipped: Finder's metadata, the container's identity, and temporary files of an interrupted
+  /// copy.
   static func passesOver(_ path: String, named name: Substring) -> Bool {
     name == BundleLayout.finderFile || path == identity || StagedName.matches(name)
   }
 }
 
-/// The name of a file on its way to another name in the same folder.
+/// Names of temporary files that are renamed after they are complete.
 public enum StagedName {
   private static let prefix = ".snapshot-"
   private static let suffix = ".partial"
 
-  /// A name that nothing else has.
+  /// A new unique name.
   public static func make() -> String { prefix + SnapshotID().description + suffix }
 
-  /// Whether ``make()`` could have made `name`.
+  /// Whether `name` has the form of ``make()``.
   public static func matches(_ name: some StringProtocol) -> Bool {
     name.hasPrefix(prefix) && name.hasSuffix(suffix) && name.utf8.count == make().utf8.count
       && SnapshotID(String(name.dropFirst(prefix.count).dropLast(suffix.count))) != nil

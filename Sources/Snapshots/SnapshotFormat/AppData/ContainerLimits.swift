@@ -1,30 +1,30 @@
-/// How much of an app's container is read before it is refused: the same as a zip takes, so that what can be put in
-/// place can be packed as well.
+/// Limits for reading an app's container. They are within the limits of a zip, so that every container that can be
+/// installed can also be packed.
 public struct ContainerLimits: Sendable, Hashable {
-  /// A limit, by its property's name.
+  /// A limit, named like its property.
   public enum Name: String, Sendable, Hashable, CaseIterable {
     case entries, depth, pathLength, fileSize, totalSize
   }
 
-  /// The most files and folders.
+  /// The maximum number of files and folders.
   public var entries = 190_000
-  /// The most parts of a path, each a folder in the next.
+  /// The maximum number of components in a path.
   public var depth = 120
-  /// The longest path, in bytes.
+  /// The maximum length of a path in bytes.
   public var pathLength = 4000
-  /// The most bytes of one file.
+  /// The maximum size of one file in bytes.
   public var fileSize: Int64 = 4 << 30
-  /// The most bytes of all files.
+  /// The maximum size of all files together in bytes.
   public var totalSize: Int64 = 15 << 30
 
-  /// The limits above.
+  /// Creates the default limits.
   public init() {}
 
-  /// The limits above.
+  /// The default limits.
   public static let `default` = ContainerLimits()
 }
 
-/// What has been read of a container so far, held against the limits.
+/// The entries of a container that were read so far. Enforces the limits.
 struct ContainerTally {
   private let limits: ContainerLimits
   private(set) var entries: [ContainerEntry] = []

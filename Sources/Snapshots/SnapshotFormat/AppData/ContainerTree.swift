@@ -2,18 +2,17 @@ public import Foundation
 public import SystemIO
 import ZipArchive
 
-/// The data of an app's container, as it lies in a folder or in a snapshot: which folders and files, and their
-/// bytes.
+/// The files and folders of an app's container, in a folder or in a snapshot, and their contents.
 ///
-/// Reading the list refuses links, devices and whatever is over a limit, before anything is done with the rest.
-/// Finder's `.DS_Store`, the system's note of whose container it is, and what a copy that was killed left behind are
-/// passed over. A tree may be used from many threads; its calls block.
+/// The initializers reject links, devices and anything over a limit before any contents are read. They skip Finder's
+/// `.DS_Store`, the system's record of the container's owner, and temporary files of an interrupted copy. Thread-safe;
+/// calls block.
 public struct ContainerTree: Sendable {
-  /// The folders and files, sorted by the bytes of their paths: a folder comes before what is in it.
+  /// The folders and files, sorted by the bytes of their paths: a folder comes before its contents.
   public let entries: [ContainerEntry]
-  /// The paths that are there and not among the entries.
+  /// The skipped paths.
   public let passedOver: [String]
-  /// The folder that the tree lies in; `nil` where it lies in a zip.
+  /// The folder that contains the tree; `nil` if the tree is in a zip.
   public let folder: OpenFolder?
 
   private let archive: Archive?
@@ -24,7 +23,7 @@ public struct ContainerTree: Sendable {
     let entries: [String: ZipEntry]
   }
 
-  /// Lists what is in `folder`, down from there.
+  /// Lists the contents of `folder` recursively.
   public init(_ folder: OpenFolder, limits: ContainerLimits = .default) throws(AppDataError) {
     var scan = FolderScan(limits)
     try scan.add(folder, "")
@@ -34,7 +33,7 @@ public struct ContainerTree: Sendable {
     archive = nil
   }
 
-  /// Lists what is in `app-data/` of the snapshot at `zip`, whose structure is checked.
+  /// Lists the contents of `app-data/` in the snapshot `zip`. Checks the structure of the snapshot.
   public init(snapshot zip: URL, limits: ContainerLimits = .default) throws(AppDataError) {
     let bundle: ZippedBundle
     do { bundle = try ZippedBundle(zip, limits: .default) } catch { throw .snapshot(error) }
@@ -81,8 +80,8 @@ public struct ContainerTree: Sendable {
     entries.sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
   }
 
-  /// Reads the file `entry` piece by piece into `sink`, in a fixed amount of memory. When it returns, every byte was
-  /// right: as many as were listed and, out of a snapshot, with the right checksum.
+  /// Reads the file `entry` piece by piece into `sink`, in a fixed amount of memory. When it returns, the size and, for
+  /// a snapshot, the checksum have been verified.
   public func read(
     _ entry: ContainerEntry, into sink: ([UInt8]) throws(SystemError) -> Void
   ) throws(AppDataError) {
@@ -118,7 +117,7 @@ public struct ContainerTree: Sendable {
   }
 }
 
-/// Walks down a folder.
+/// Lists a folder recursively.
 private struct FolderScan {
   var tally: ContainerTally
   var passedOver: [String] = []
@@ -158,7 +157,7 @@ private struct FolderScan {
 }
 
 extension StringProtocol {
-  /// The text without `suffix`, if it ends in that.
+  /// The text without `suffix` at its end, if present.
   fileprivate func trimmingSuffix(_ suffix: String) -> SubSequence {
     hasSuffix(suffix) ? dropLast(suffix.count) : self[...]
   }

@@ -1,21 +1,21 @@
 import JSONText
 
-/// Reads JSON token by token out of pieces that it asks for as it needs them: a ``JSONTokenizer`` with its source.
+/// Reads JSON token by token and requests its input piece by piece: a ``JSONTokenizer`` with its source.
 struct JSONReader {
-  /// Why nothing more is read.
+  /// The reason why reading ended early.
   enum Stop: Error {
-    /// It is no JSON that can be read.
+    /// The input is not valid JSON, or nested too deeply.
     case malformed(JSONFailure)
-    /// The pieces could not be had.
+    /// The source failed.
     case source(BundleError)
   }
 
-  /// The token's text, range and depth.
+  /// The tokenizer, for the text, range and depth of the current token.
   private(set) var tokenizer: JSONTokenizer
 
   private let source: () throws(BundleError) -> [UInt8]?
 
-  /// Begins to read what `source` gives, piece by piece up to `nil`.
+  /// Starts reading the pieces that `source` returns, until it returns `nil`.
   init(
     _ configuration: JSONTokenizer.Configuration = JSONTokenizer.Configuration(),
     source: @escaping () throws(BundleError) -> [UInt8]?
@@ -24,7 +24,7 @@ struct JSONReader {
     self.source = source
   }
 
-  /// The next token; `nil` at the end of a whole document.
+  /// The next token; `nil` at the end of a complete document.
   mutating func next() throws(Stop) -> JSONTokenizer.Token? {
     while true {
       do throws(JSONFailure) {
@@ -41,10 +41,11 @@ struct JSONReader {
     }
   }
 
-  /// Takes the next element of an array as a whole, in place of its tokens: an object that `read` knows.
-  /// - Parameter read: Gets the bytes at hand, and where in them the element begins; answers what it is and where it
-  ///   ends, or `nil` where it is to be read token by token. It takes nothing but whole objects.
-  /// - Returns: What `read` answered; `nil` where nothing was taken.
+  /// Consumes the next element of an array as a whole, instead of token by token. The element must be an object that
+  /// `read` recognizes.
+  /// - Parameter read: Called with the available bytes and the index at which the element begins. Returns the element
+  ///   and the index of its end, or `nil` if it must be read token by token. It must consume complete objects only.
+  /// - Returns: The element that `read` returned; `nil` if nothing was consumed.
   mutating func takeElement<Element>(
     _ read: ([UInt8], Int) -> (element: Element, end: Int)?
   ) -> Element? {

@@ -1,31 +1,41 @@
 public import Foundation
+import JSONText
 
 extension Manifest {
-  /// How much a manifest may hold, whether it is read or written.
+  /// Limits of a manifest, for reading and writing.
   public struct Limits: Sendable, Hashable {
-    /// The most bytes of `manifest.json`.
+    /// The maximum size of `manifest.json` in bytes.
     public var size = 32 << 20
-    /// The most recordings.
+    /// The maximum number of recordings.
     public var recordings = 100_000
-    /// The most bytes of an identifier's UTF-8.
+    /// The maximum length of an identifier in UTF-8 bytes.
     public var identifierLength = 64 << 10
-    /// The most bytes of the names of redaction rules, and one for each.
+    /// The maximum number of bytes in the names of all redaction rules, plus one for each name.
     public var redactionLength = 64 << 10
-    /// The most bytes of all members of one object that this version of the format does not know.
+    /// The maximum number of bytes in the unknown members of one object.
     public var unknownLength = 1 << 20
-    /// The most bytes of text that describe the application, the device and the modules: a server keeps them in
-    /// memory for each snapshot, and sends them in lists.
+    /// The maximum number of bytes of text in the descriptions of the application, the device and the modules. A server
+    /// keeps them in memory for each snapshot and sends them in lists.
     public var descriptionLength = 256 << 10
+    /// The maximum length of ``Manifest/note`` in UTF-8 bytes.
+    public var noteLength = 32 << 10
+    /// The maximum number of ``Manifest/fields``.
+    public var fields = 32
+    /// The maximum length of a field's name in UTF-8 bytes.
+    public var fieldNameLength = 128
+    /// The maximum length of a field's value in UTF-8 bytes.
+    public var fieldLength = 16 << 10
 
-    /// The limits above.
+    /// Creates the default limits.
     public init() {}
 
-    /// The limits above.
+    /// The default limits.
     public static let `default` = Limits()
   }
 
-  /// Reads `manifest.json` and checks it: no two recordings share an identifier (unless the numbers of their calls
-  /// differ) or a path (nor do paths differ in case alone, which some disks can't tell apart), every path is one file name in ASCII below `recordings/`.
+  /// Parses and checks `manifest.json`. No two recordings can have the same identifier, unless their call numbers
+  /// differ, or the same path, ignoring letter case, which some file systems do not distinguish. Every path must be
+  /// `recordings/` followed by a single file name in ASCII.
   /// - Throws: ``BundleError/manifestMalformed(_:)`` or ``BundleError/formatTooNew(found:supported:)``.
   public init(json: Data, limits: Limits = .default) throws(BundleError) {
     guard json.count <= limits.size else {
@@ -39,8 +49,8 @@ extension Manifest {
     }
   }
 
-  /// Reads `manifest.json` as ``init(json:limits:)`` does, from pieces that are asked for up to `nil`, no more in all
-  /// than the limits allow.
+  /// Parses `manifest.json` as ``init(json:limits:)`` does, from the pieces that `source` returns until it returns
+  /// `nil`. The caller must ensure that their total size is within the limits.
   init(
     limits: Limits = .default, reading source: @escaping () throws(BundleError) -> [UInt8]?
   ) throws(BundleError) {
@@ -51,7 +61,8 @@ extension Manifest {
     try check(limits)
   }
 
-  /// `manifest.json`, for people and programs; refuses what ``init(json:limits:)`` would refuse.
+  /// The contents of `manifest.json`, formatted for readability. Throws if ``init(json:limits:)`` would reject the
+  /// manifest.
   public func json(limits: Limits = .default) throws(BundleError) -> Data {
     try check(limits)
     let json: Data
@@ -61,7 +72,7 @@ extension Manifest {
       throw .manifestMalformed("it can't be written as JSON (\(error))")
     }
     guard json.count <= limits.size else {
-      throw .manifestMalformed("it would have \(json.count) bytes, the most are \(limits.size)")
+      throw .manifestMalformed("it would have \(json.count) bytes; the limit is \(limits.size)")
     }
     return json
   }
@@ -70,6 +81,7 @@ extension Manifest {
     try limits.check(recordingCount: recordings.count)
     try limits.check(descriptionLength: descriptionLength)
     try limits.check(redactionLength: redactions.reduce(0) { $0 + $1.utf8.count + 1 })
+    try limits.check(note: note, fields: fields)
     var check = RecordingCheck(limits)
     for recording in recordings { check.take(recording) }
     try check.finish()
@@ -79,31 +91,51 @@ extension Manifest {
 extension Manifest.Limits {
   var tooMuchUnknown: BundleError {
     .manifestMalformed(
-      "an object in it has more than \(unknownLength) bytes that this version of the format does not know")
+      "an object in it has more than \(unknownLength) bytes in unknown keys")
   }
 
   func check(recordingCount: Int) throws(BundleError) {
     guard recordingCount <= recordings else {
-      throw .manifestMalformed("it names \(recordingCount) recordings, the most are \(recordings)")
+      throw .manifestMalformed("it names \(recordingCount) recordings; the limit is \(recordings)")
     }
   }
 
   func check(descriptionLength length: Int) throws(BundleError) {
     guard length <= descriptionLength else {
       throw .manifestMalformed(
-        "application, device and modules have \(length) bytes of text, the most are \(descriptionLength)")
+        "application, device and modules have \(length) bytes of text; the limit is \(descriptionLength)")
     }
   }
 
   func check(redactionLength length: Int) throws(BundleError) {
     guard length <= redactionLength else {
-      throw .manifestMalformed("redactions have \(length) bytes of text, the most are \(redactionLength)")
+      throw .manifestMalformed(
+        "redactions have \(length) bytes of text; the limit is \(redactionLength)")
     }
+  }
+
+  func check(note: String?, fields: [String: String]) throws(BundleError) {
+    if let note { try check("note", note, limit: noteLength) }
+    guard fields.count <= self.fields else {
+      throw .manifestMalformed("there are more than \(self.fields) fields")
+    }
+    // In order, so that the same manifest is always refused for the same reason.
+    for (name, value) in fields.sorted(by: { $0.key < $1.key }) {
+      try check("the name of a field", name, limit: fieldNameLength)
+      try check("the field ‘\(name)’", value, limit: fieldLength)
+    }
+  }
+
+  private func check(_ place: String, _ text: String, limit: Int) throws(BundleError) {
+    guard text.utf8.count <= limit else {
+      throw .manifestMalformed("\(place) has \(text.utf8.count) bytes; the limit is \(limit)")
+    }
+    guard !text.utf8.contains(0) else { throw .manifestMalformed("\(place) contains a null character") }
   }
 }
 
 extension Manifest {
-  /// The bytes of text in what a record takes over, and one for each text.
+  /// The number of bytes in the texts that a server's record contains, plus one for each text.
   var descriptionLength: Int {
     let few = [
       application.identifier, application.version, application.build, device.model, device.system,
@@ -113,5 +145,32 @@ extension Manifest {
     return modules.reduce(length) { sum, module in
       module.files.reduce(sum + module.name.utf8.count + 1) { $0 + $1.utf8.count + 1 }
     }
+  }
+}
+
+extension Manifest: Encodable {
+  private enum Key: String, CodingKey {
+    case formatVersion, id, createdAt, application, device, report, modules, recordings, redactions
+    case note, fields
+  }
+
+  /// Encodes the manifest, including unknown keys.
+  public func encode(to encoder: any Encoder) throws {
+    var all = encoder.container(keyedBy: JSONKey.self)
+    for (name, value) in unknown where Key(rawValue: name) == nil {
+      try all.encode(value, forKey: JSONKey(name))
+    }
+    var keys = encoder.container(keyedBy: Key.self)
+    try keys.encode(formatVersion, forKey: .formatVersion)
+    try keys.encode(id, forKey: .id)
+    try keys.encode(createdAt, forKey: .createdAt)
+    try keys.encode(application, forKey: .application)
+    try keys.encode(device, forKey: .device)
+    try keys.encodeIfPresent(report, forKey: .report)
+    try keys.encode(modules, forKey: .modules)
+    try keys.encode(recordings, forKey: .recordings)
+    try keys.encode(redactions, forKey: .redactions)
+    try keys.encodeIfPresent(note, forKey: .note)
+    if !fields.isEmpty { try keys.encode(fields, forKey: .fields) }
   }
 }

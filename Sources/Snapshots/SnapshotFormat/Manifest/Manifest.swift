@@ -1,42 +1,46 @@
 public import Foundation
 public import JSONText
 
-/// `manifest.json`: what a snapshot is, where it came from, and what is recorded in it.
+/// The contents of `manifest.json`: the identity, origin and recordings of a snapshot.
 public struct Manifest: Hashable, Sendable {
   /// The version of the format that this code reads and writes.
   public static let currentFormatVersion = 1
 
-  /// The format's version; a newer one than ``currentFormatVersion`` is refused when a bundle is read.
+  /// The version of the format. A version above ``currentFormatVersion`` is rejected when a bundle is read.
   public var formatVersion = Manifest.currentFormatVersion
-  /// The snapshot's name.
+  /// The identifier of the snapshot.
   public var id: SnapshotID
-  /// When the snapshot was made, to the millisecond.
+  /// The time at which the snapshot was made, with millisecond precision.
   public var createdAt: Date
-  /// The app that recorded.
+  /// The app that made the snapshot.
   public var application: Application
-  /// What it ran on.
+  /// The device on which the app ran.
   public var device: Device
-  /// The bug report that the snapshot was made for, where it is known already.
+  /// The bug report of the snapshot, if it is already known.
   public var report: ReportID?
-  /// The registered modules and the identifiers that each wants recorded.
+  /// The registered modules and the identifiers that each expects to be recorded.
   public var modules: [Module]
-  /// What is recorded.
+  /// The recordings.
   public var recordings: [Recording]
-  /// The names of the redaction rules that ran over the recordings.
+  /// The names of the redaction rules that were applied to the recordings.
   public var redactions: [String]
-  /// Top-level keys that this version of the format does not know: kept as they are, and written again.
+  /// What the user wrote about the snapshot, as plain text; `nil` if nothing. It is not redacted.
+  public var note: String?
+  /// Further descriptions by name, such as `severity` or `steps`. They are not redacted.
+  public var fields: [String: String]
+  /// Unknown top-level keys. They are preserved when the manifest is written.
   public var unknown: [String: JSONValue] = [:]
 
   /// An app.
   public struct Application: Codable, Hashable, Sendable {
     /// The bundle identifier, such as `com.example.news`.
     public var identifier: String
-    /// The version that people see, such as `3.1.4`.
+    /// The version shown to users, such as `3.1.4`.
     public var version: String
-    /// The build's number.
+    /// The build number.
     public var build: String
 
-    /// Names an app.
+    /// Creates the description of an app.
     public init(identifier: String, version: String, build: String) {
       self.identifier = identifier
       self.version = version
@@ -46,16 +50,16 @@ public struct Manifest: Hashable, Sendable {
 
   /// A device.
   public struct Device: Codable, Hashable, Sendable {
-    /// The hardware, such as `iPhone17,1` or `x86_64`.
+    /// The hardware model, such as `iPhone17,1` or `x86_64`.
     public var model: String
-    /// The system's name, such as `iOS` or `Linux`.
+    /// The name of the operating system, such as `iOS` or `Linux`.
     public var system: String
-    /// The system's version.
+    /// The version of the operating system.
     public var systemVersion: String
     /// The user's locale, such as `de_AT`.
     public var locale: String
 
-    /// Describes a device.
+    /// Creates the description of a device.
     public init(model: String, system: String, systemVersion: String, locale: String) {
       self.model = model
       self.system = system
@@ -64,23 +68,23 @@ public struct Manifest: Hashable, Sendable {
     }
   }
 
-  /// One recorded piece of data.
+  /// A recorded piece of data.
   public struct Recording: Codable, Hashable, Sendable {
-    /// The identifier that the app gave it: any text.
+    /// The identifier assigned by the app, which can be any text.
     public var identifier: String
-    /// Where it lies in the bundle, such as `recordings/news%2ffeed`.
+    /// The path in the bundle, such as `recordings/news%2ffeed`.
     public var path: String
-    /// Its length in bytes.
+    /// The size in bytes.
     public var size: Int64
-    /// The digest of its bytes.
+    /// The digest of the contents.
     public var sha256: ContentDigest
-    /// When it was recorded, to the millisecond.
+    /// The time of the recording, with millisecond precision.
     public var recordedAt: Date
-    /// Which call with the identifier it is, where a history is kept: a number that grows from call to call and need
-    /// not begin at 1. A recording without one comes before those with one.
+    /// The number of the call with this identifier, if a history is kept. It increases from call to call and need not
+    /// start at 1. A recording without a number comes before those with one.
     public var call: Int?
 
-    /// Describes a recording.
+    /// Creates the description of a recording.
     public init(
       identifier: String, path: String, size: Int64, sha256: ContentDigest, recordedAt: Date, call: Int? = nil
     ) {
@@ -93,10 +97,11 @@ public struct Manifest: Hashable, Sendable {
     }
   }
 
-  /// Describes a snapshot of the current format.
+  /// Creates a manifest in the current version of the format.
   public init(
     id: SnapshotID, createdAt: Date, application: Application, device: Device, report: ReportID? = nil,
-    modules: [Module] = [], recordings: [Recording] = [], redactions: [String] = []
+    modules: [Module] = [], recordings: [Recording] = [], redactions: [String] = [], note: String? = nil,
+    fields: [String: String] = [:]
   ) {
     self.id = id
     self.createdAt = SnapshotJSON.milliseconds(of: createdAt)
@@ -106,17 +111,19 @@ public struct Manifest: Hashable, Sendable {
     self.modules = modules
     self.recordings = recordings
     self.redactions = redactions
+    self.note = note
+    self.fields = fields
   }
 }
 
-/// A part of an app, and the identifiers of the data that it works with.
+/// A part of an app, and the identifiers of the data that it uses.
 public struct Module: Codable, Hashable, Sendable {
-  /// The module's name, as people see it.
+  /// The name shown to users.
   public var name: String
-  /// The identifiers that make it complete when all of them are recorded.
+  /// The identifiers that must all be recorded for the module to be complete.
   public var files: [String]
 
-  /// Describes a module.
+  /// Creates a module.
   public init(name: String, files: [String]) {
     self.name = name
     self.files = files

@@ -1,36 +1,36 @@
-/// What is wrong with a value of a manifest, and where: `recordings[3].size`.
+/// An error in a value of a manifest, and its location, such as `recordings[3].size`.
 struct ManifestProblem: Error {
   enum Kind {
     case missing
     case null
-    /// What it should be instead, such as `a text`.
+    /// The expected type, such as `a string`.
     case mismatch(String)
-    /// The rest of a sentence that begins with the place.
+    /// A message that follows the location.
     case wrong(String)
   }
 
   private(set) var place: String
   let kind: Kind
 
-  /// Of the value that is read.
+  /// Creates a problem with the current value.
   init(_ kind: Kind) { self.init(kind, at: "") }
 
-  /// Of the value of a key.
+  /// Creates a problem with the value of a key.
   init(_ kind: Kind, at place: String) {
     self.kind = kind
     self.place = place
   }
 
-  /// The same, where the value is the one of `key`.
+  /// The same problem, if the value belongs to `key`.
   func below(_ key: String) -> ManifestProblem {
     let separator = place.isEmpty || place.utf8.first == UInt8(ascii: "[") ? "" : "."
     return ManifestProblem(kind, at: key + separator + place)
   }
 
-  /// The same, where the value is the element at `index`.
+  /// The same problem, if the value is the element at `index`.
   func below(_ index: Int) -> ManifestProblem { below("[\(index)]") }
 
-  /// What whoever sent the manifest is told.
+  /// The error for the sender of the manifest.
   var error: BundleError {
     switch kind {
     case .missing: .manifestMalformed("‘\(place)’ is missing")

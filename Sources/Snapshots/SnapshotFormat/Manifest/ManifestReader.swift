@@ -1,8 +1,8 @@
 import Foundation
 import JSONText
 
-/// Reads `manifest.json` piece by piece, and hands on each recording as it comes: in memory that does not grow with
-/// their number.
+/// Reads `manifest.json` piece by piece and delivers each recording when it has been read. Memory use does not depend
+/// on the number of recordings.
 struct ManifestReader {
   private typealias Failure = ManifestScanner.Failure
   private typealias Reading = ManifestScanner.Reading
@@ -19,26 +19,29 @@ struct ManifestReader {
   private var modules: Reading<[Module]>?
   private var recordings: Reading<Void>?
   private var redactions: Reading<[String]>?
+  private var note: Reading<String?>?
+  private var fields: Reading<[String: String]?>?
   private var unknown: [String: JSONValue] = [:]
   private var unknownProblem: ManifestProblem?
 
-  /// How many recordings were handed on.
+  /// The number of recordings delivered.
   private(set) var recordingCount = 0
-  /// The bytes of text in all modules and all redactions, with those that are over a limit and not kept.
+  /// The number of bytes of text in all modules and in all redactions, including text that exceeds a limit and is not
+  /// kept.
   private var moduleLength = 0
   private var redactionLength = 0
 
-  /// Begins to read what `source` gives up to `nil`.
+  /// Starts reading the pieces that `source` returns, until it returns `nil`.
   init(limits: Manifest.Limits, source: @escaping () throws(BundleError) -> [UInt8]?) {
     self.limits = limits
     scanner = ManifestScanner(limits: limits, source: source)
   }
 
-  /// Reads the manifest. The version is looked at first, so that a newer format is refused as that
-  /// (``BundleError/formatTooNew(found:supported:)``) whatever else has changed in it.
+  /// Reads the manifest. The version has priority over all other errors, so that a newer format is reported as
+  /// ``BundleError/formatTooNew(found:supported:)`` even if its keys have changed.
   ///
-  /// Of a recording its values are checked by themselves only: not whether they are what a recording may have.
-  /// - Parameter body: Gets each recording. What else is wrong is told when all have come.
+  /// The values of a recording are parsed but not validated; ``RecordingCheck`` does that.
+  /// - Parameter body: Called with each recording. Other errors in the manifest are thrown after the last call.
   /// - Returns: The manifest without its recordings.
   mutating func read(
     _ body: (Manifest.Recording) throws(BundleError) -> Void
@@ -54,12 +57,12 @@ struct ManifestReader {
             try read(key, &scanner, body)
           })
       }
-      // Nothing but space may follow.
+      // Only white space can follow.
       _ = try scanner.next()
       if case .failure(let problem) = outcome { throw .problem(problem) }
       let manifest = try makeManifest()
       if let key = scanner.repeatedKey {
-        throw .refused(.manifestMalformed("‘\(key.prefix(200))’ is there twice in one object"))
+        throw .refused(.manifestMalformed("‘\(key.prefix(200))’ occurs twice in one object"))
       }
       try check(manifest)
       return manifest
@@ -71,7 +74,7 @@ struct ManifestReader {
     }
   }
 
-  /// Reads the value of a key of the manifest; answers whether it is known.
+  /// Reads the value of a key of the manifest. Returns `false` if the key is unknown.
   private mutating func read(
     _ key: String, _ scanner: inout ManifestScanner,
     _ body: (Manifest.Recording) throws(BundleError) -> Void
@@ -115,6 +118,14 @@ struct ManifestReader {
           if redactionLength <= limits.redactionLength { names.append(name) }
         }
         return names
+      }
+    case "note":
+      note = try scanner.attempt { scanner throws(Failure) in
+        try scanner.optional { json throws(Failure) in try json.string() }
+      }
+    case "fields":
+      fields = try scanner.attempt { scanner throws(Failure) in
+        try scanner.optional { json throws(Failure) in try json.texts(most: limits.fields) }
       }
     default: return false
     }
@@ -160,6 +171,8 @@ struct ManifestReader {
     manifest.formatVersion = Int(version)
     try ManifestScanner.require(recordings, "recordings")
     manifest.redactions = try ManifestScanner.require(redactions, "redactions")
+    manifest.note = try ManifestScanner.require(note ?? .success(nil), "note")
+    manifest.fields = try ManifestScanner.require(fields ?? .success(nil), "fields") ?? [:]
     if let unknownProblem { throw .problem(unknownProblem) }
     manifest.unknown = unknown
     return manifest
@@ -172,6 +185,7 @@ struct ManifestReader {
       own.modules = []
       try limits.check(descriptionLength: own.descriptionLength + moduleLength)
       try limits.check(redactionLength: redactionLength)
+      try limits.check(note: manifest.note, fields: manifest.fields)
     } catch {
       throw .refused(error)
     }

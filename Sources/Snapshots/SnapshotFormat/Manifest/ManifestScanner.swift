@@ -2,34 +2,34 @@ import Foundation
 import JSONText
 import SystemIO
 
-/// Reads the values that a manifest is made of out of its JSON.
+/// Reads the values of a manifest from its JSON.
 ///
-/// What is wrong with one value is told when all are read: which of several problems is told does not depend on the
-/// order of the keys, and a newer format is recognized whatever else has changed in it.
+/// Errors in single values are reported after all values are read. The reported error therefore does not depend on the
+/// order of keys, and a newer format is recognized even if its keys have changed.
 struct ManifestScanner {
-  /// Why a value was not read.
+  /// The reason why a value could not be read.
   enum Failure: Error {
-    /// It is not what it should be; the rest can be read.
+    /// The value is wrong. Reading can continue after it.
     case problem(ManifestProblem)
-    /// Nothing more can be read.
+    /// Reading cannot continue.
     case refused(BundleError)
   }
 
-  /// A value, or what is wrong with it.
+  /// A value, or the error in it.
   typealias Reading<Value> = Result<Value, ManifestProblem>
 
-  /// The first key that was twice in one object.
+  /// The first key that occurred twice in one object.
   private(set) var repeatedKey: String?
 
   private let limits: Manifest.Limits
   private let textLength: Int
   private var json: JSONReader
-  /// A token that was looked at and not taken.
+  /// A token that was read ahead.
   private var upcoming: JSONTokenizer.Token?
-  /// Where what is not known has to end.
+  /// The maximum offset at which an unknown value must end.
   private var unknownEnd: Int?
 
-  /// Begins to read what `source` gives.
+  /// Starts reading the pieces that `source` returns.
   init(limits: Manifest.Limits, source: @escaping () throws(BundleError) -> [UInt8]?) {
     self.limits = limits
     textLength = max(
@@ -39,12 +39,12 @@ struct ManifestScanner {
     json = JSONReader(configuration, source: source)
   }
 
-  /// How many objects and arrays are open around the next token.
+  /// The number of objects and arrays that contain the next token.
   private var depth: Int {
     json.tokenizer.depth - (upcoming == .beginObject || upcoming == .beginArray ? 1 : 0)
   }
 
-  /// Reads a value by `read`; what is left of it where something is wrong with it is passed over.
+  /// Reads a value with `read`. If the value is wrong, skips the rest of it.
   mutating func attempt<Value>(
     _ read: (inout Self) throws(Failure) -> Value
   ) throws(Failure) -> Reading<Value> {
@@ -58,7 +58,7 @@ struct ManifestScanner {
     }
   }
 
-  /// The next token; `nil` at the document's end.
+  /// The next token; `nil` at the end of the document.
   mutating func next() throws(Failure) -> JSONTokenizer.Token? {
     if let token = upcoming {
       upcoming = nil
@@ -71,19 +71,19 @@ struct ManifestScanner {
       switch error {
       case .source(let error): throw .refused(error)
       case .malformed(let failure) where failure.isDepth: throw .refused(.manifestMalformed("\(failure)"))
-      case .malformed(let failure): throw .refused(.manifestMalformed("it is no JSON in UTF-8: \(failure)"))
+      case .malformed(let failure): throw .refused(.manifestMalformed("it is not JSON in UTF-8: \(failure)"))
       }
     }
   }
 
-  /// The text of the token that was read last.
+  /// The text of the last token.
   private func text() throws(Failure) -> String {
     guard json.tokenizer.isUnicode else {
-      throw .refused(.manifestMalformed("it is no JSON in UTF-8: a text has half a character"))
+      throw .refused(.manifestMalformed("it is not JSON in UTF-8: a string contains an unpaired surrogate"))
     }
     guard json.tokenizer.textLength <= textLength else {
       throw .problem(
-        ManifestProblem(.wrong("it has \(json.tokenizer.textLength) bytes, the most are \(textLength)")))
+        ManifestProblem(.wrong("it has \(json.tokenizer.textLength) bytes; the limit is \(textLength)")))
     }
     return String(decoding: json.tokenizer.text, as: UTF8.self)
   }
@@ -92,42 +92,42 @@ struct ManifestScanner {
 // MARK: - Values
 
 extension ManifestScanner {
-  /// A text.
+  /// Reads a string.
   mutating func string() throws(Failure) -> String {
-    try expect(.string, "a text")
+    try expect(.string, "a string")
     return try text()
   }
 
-  /// A digest.
+  /// Reads a digest.
   mutating func digest() throws(Failure) -> ContentDigest {
-    try expect(.string, "a text")
+    try expect(.string, "a string")
     if let digest = ContentDigest(hexadecimal: json.tokenizer.text[...]) { return digest }
     throw .problem(ManifestProblem(.wrong("‘\(try text().prefix(200))’ is not 64 hexadecimal digits")))
   }
 
-  /// A time.
+  /// Reads a time.
   mutating func time() throws(Failure) -> Date {
-    try expect(.string, "a text")
+    try expect(.string, "a string")
     if let time = UTCTime.milliseconds(rfc3339: json.tokenizer.text[...]) {
       return Date(timeIntervalSince1970: Double(time) / 1000)
     }
     throw .problem(ManifestProblem(.wrong("‘\(try text().prefix(200))’ is not a time as in RFC 3339")))
   }
 
-  /// A number without a fraction; it may be spelt with one.
+  /// Reads an integer. It can be written with a fraction or exponent, such as `1.0`.
   mutating func integer() throws(Failure) -> Int64 {
-    try expect(.number, "a whole number")
+    try expect(.number, "an integer")
     let text = try text()
     if let value = Self.integer(text) { return value }
     throw .problem(
-      ManifestProblem(.wrong("\(text.prefix(200)) has a fraction, or is too large for a whole number")))
+      ManifestProblem(.wrong("\(text.prefix(200)) has a fraction or is too large for an integer")))
   }
 
   private static func integer(_ text: String) -> Int64? {
     Int64(text) ?? Double(text).flatMap(Int64.init(exactly:))
   }
 
-  /// A value that may be missing or `null`.
+  /// Reads a value that can be `null`.
   mutating func optional<Value>(_ read: (inout Self) throws(Failure) -> Value) throws(Failure) -> Value? {
     do throws(Failure) {
       return try read(&self)
@@ -137,6 +137,19 @@ extension ManifestScanner {
     }
   }
 
+  /// Reads an object with strings as values and arbitrary keys. Refuses one with more than `most` members.
+  mutating func texts(most: Int = .max) throws(Failure) -> [String: String] {
+    var texts: [String: String] = [:]
+    try object { scanner, key throws(Failure) in
+      guard texts.count < most else {
+        throw .problem(ManifestProblem(.wrong("there are more than \(most) members")))
+      }
+      texts[key] = try Self.require(scanner.attempt { json throws(Failure) in try json.string() }, key)
+      return true
+    }
+    return texts
+  }
+
   private mutating func expect(_ expected: JSONTokenizer.Token, _ name: String) throws(Failure) {
     let token = try next()
     guard token == expected else {
@@ -144,13 +157,13 @@ extension ManifestScanner {
     }
   }
 
-  /// The elements of an array, one after the other.
-  /// - Parameter plain: Reads an element as a whole, before it is looked at otherwise; answers `false` where it can't.
+  /// Reads the elements of an array one after the other.
+  /// - Parameter plain: Called first for each element, to read it as a whole. Returns `false` if that is not possible.
   mutating func array(
     plain: (inout Self) throws(Failure) -> Bool = { _ in false },
     _ element: (inout Self) throws(Failure) -> Void
   ) throws(Failure) {
-    try expect(.beginArray, "a list")
+    try expect(.beginArray, "an array")
     var index = 0
     while true {
       while try plain(&self) { index += 1 }
@@ -165,13 +178,13 @@ extension ManifestScanner {
     }
   }
 
-  /// The members of an object; `member` reads the value of a key that it knows, and answers `false` of any other, which
-  /// is passed over.
+  /// Reads the members of an object. `member` reads the value of a key, or returns `false` if the key is unknown; the
+  /// value is then skipped.
   mutating func object(_ member: (inout Self, String) throws(Failure) -> Bool) throws(Failure) {
     try object(unknown: { scanner, _ throws(Failure) in try scanner.pass() }, member)
   }
 
-  /// The members of an object, of which `unknown` reads those that `member` does not know.
+  /// Reads the members of an object. `unknown` reads the values of keys for which `member` returned `false`.
   mutating func object(
     unknown: (inout Self, String) throws(Failure) -> Void,
     _ member: (inout Self, String) throws(Failure) -> Bool
@@ -193,13 +206,13 @@ extension ManifestScanner {
     }
   }
 
-  /// The next element of the array that is open, if it is a recording that is spelt as writers spell it.
+  /// The next element of the current array, if it is a recording in the usual format.
   mutating func plainRecording() -> Manifest.Recording? {
     let textLength = textLength
     return json.takeElement { PlainRecording.read($0, from: $1, textLength: textLength) }
   }
 
-  /// Passes over a value.
+  /// Skips a value.
   private mutating func pass() throws(Failure) {
     var open: [KeySet] = []
     repeat {
@@ -216,7 +229,7 @@ extension ManifestScanner {
     if !keys.insert(key) { repeatedKey = repeatedKey ?? key }
   }
 
-  /// Any value that is nested no deeper than ``JSONValue/maximumDepth`` below the top.
+  /// Reads any value that is nested at most ``JSONValue/maximumDepth`` levels below the top.
   mutating func value() throws(Failure) -> JSONValue {
     guard depth <= JSONValue.maximumDepth else {
       throw .problem(
@@ -249,11 +262,147 @@ extension ManifestScanner {
     }
   }
 
-  /// Takes the end of an array, if it stands next.
+  /// Consumes the end of the array, if it is next.
   private mutating func takesEnd() throws(Failure) -> Bool {
     let token = try next()
     if token == .endArray { return true }
     upcoming = token
     return false
+  }
+}
+
+/// Reads the objects of a manifest. Unknown keys are skipped.
+extension ManifestScanner {
+  /// The value of a required key. Throws if it is missing or wrong.
+  static func require<Value>(_ reading: Reading<Value>?, _ key: String) throws(Failure) -> Value {
+    switch reading {
+    case .success(let value): return value
+    case .failure(let problem): throw .problem(problem.below(key))
+    case nil: throw .problem(ManifestProblem(.missing, at: key))
+    }
+  }
+
+  mutating func id() throws(Failure) -> SnapshotID {
+    let text = try string()
+    if let id = SnapshotID(text) { return id }
+    throw .problem(ManifestProblem(.wrong("‘\(text.prefix(200))’ is not a UUID")))
+  }
+
+  mutating func report() throws(Failure) -> ReportID {
+    let text = try string()
+    do throws(ReportID.Refusal) {
+      return try ReportID(validating: text)
+    } catch {
+      // The message becomes part of another sentence, so its full stop is removed.
+      throw .problem(ManifestProblem(.wrong(String(error.description.dropLast()))))
+    }
+  }
+
+  mutating func application() throws(Failure) -> Manifest.Application {
+    var (identifier, version, build): (Reading<String>?, Reading<String>?, Reading<String>?)
+    try object { scanner, key throws(Failure) in
+      switch key {
+      case "identifier": identifier = try scanner.attempt { json throws(Failure) in try json.string() }
+      case "version": version = try scanner.attempt { json throws(Failure) in try json.string() }
+      case "build": build = try scanner.attempt { json throws(Failure) in try json.string() }
+      default: return false
+      }
+      return true
+    }
+    return Manifest.Application(
+      identifier: try Self.require(identifier, "identifier"), version: try Self.require(version, "version"),
+      build: try Self.require(build, "build"))
+  }
+
+  mutating func device() throws(Failure) -> Manifest.Device {
+    var (model, system): (Reading<String>?, Reading<String>?)
+    var (systemVersion, locale): (Reading<String>?, Reading<String>?)
+    try object { scanner, key throws(Failure) in
+      switch key {
+      case "model": model = try scanner.attempt { json throws(Failure) in try json.string() }
+      case "system": system = try scanner.attempt { json throws(Failure) in try json.string() }
+      case "systemVersion": systemVersion = try scanner.attempt { json throws(Failure) in try json.string() }
+      case "locale": locale = try scanner.attempt { json throws(Failure) in try json.string() }
+      default: return false
+      }
+      return true
+    }
+    return Manifest.Device(
+      model: try Self.require(model, "model"), system: try Self.require(system, "system"),
+      systemVersion: try Self.require(systemVersion, "systemVersion"),
+      locale: try Self.require(locale, "locale"))
+  }
+
+  /// - Parameter keeps: Called with each text. Returns whether it is within the limit and kept.
+  mutating func module(_ keeps: (String) -> Bool) throws(Failure) -> Module {
+    var name: Reading<String>?
+    var files: Reading<[String]>?
+    try object { scanner, key throws(Failure) in
+      switch key {
+      case "name":
+        name = try scanner.attempt { json throws(Failure) in try json.string() }
+        if case .success(let name) = name { _ = keeps(name) }
+      case "files":
+        files = try scanner.attempt { scanner throws(Failure) in
+          var files: [String] = []
+          try scanner.array { scanner throws(Failure) in
+            let file = try scanner.string()
+            if keeps(file) { files.append(file) }
+          }
+          return files
+        }
+      default: return false
+      }
+      return true
+    }
+    return Module(name: try Self.require(name, "name"), files: try Self.require(files, "files"))
+  }
+
+  mutating func recording() throws(Failure) -> Manifest.Recording {
+    var (identifier, path): (Reading<String>?, Reading<String>?)
+    var size: Reading<Int64>?
+    var sha256: Reading<ContentDigest>?
+    var recordedAt: Reading<Date>?
+    var call: Reading<Int64?>?
+    try object { scanner, key throws(Failure) in
+      switch key {
+      case "identifier": identifier = try scanner.attempt { json throws(Failure) in try json.string() }
+      case "path": path = try scanner.attempt { json throws(Failure) in try json.string() }
+      case "size": size = try scanner.attempt { json throws(Failure) in try json.integer() }
+      case "sha256": sha256 = try scanner.attempt { json throws(Failure) in try json.digest() }
+      case "recordedAt": recordedAt = try scanner.attempt { json throws(Failure) in try json.time() }
+      case "call":
+        call = try scanner.attempt { scanner throws(Failure) in
+          try scanner.optional { json throws(Failure) in try json.integer() }
+        }
+      default: return false
+      }
+      return true
+    }
+    return Manifest.Recording(
+      identifier: try Self.require(identifier, "identifier"), path: try Self.require(path, "path"),
+      size: try Self.require(size, "size"), sha256: try Self.require(sha256, "sha256"),
+      recordedAt: try Self.require(recordedAt, "recordedAt"),
+      call: try Self.require(call ?? .success(nil), "call").map { Int($0) })
+  }
+}
+
+/// The keys of one object in a JSON document, to detect repeated keys. Parsers differ in the value that they use for a
+/// repeated key, so such a document would have different meanings (RFC 8259 §4).
+struct KeySet {
+  private var few: [String] = []
+  private var many: Set<String> = []
+
+  /// Adds a key and returns whether it is new.
+  mutating func insert(_ key: String) -> Bool {
+    // Most objects are small, and creating a hash table for them would take most of the time.
+    if many.isEmpty {
+      guard !few.contains(key) else { return false }
+      if few.isEmpty { few.reserveCapacity(8) }
+      few.append(key)
+      if few.count > 16 { many = Set(few) }
+      return true
+    }
+    return many.insert(key).inserted
   }
 }

@@ -2,19 +2,19 @@ import Foundation
 import JSONText
 import SystemIO
 
-/// A recording of a manifest that is spelt as writers spell it: numbers without signs and fractions, escapes in its
-/// identifier and path alone, each key once, and none that is not known.
+/// A fast path for a recording in the usual format: numbers without signs and fractions, escape sequences only in its
+/// identifier and path, each key once, and no unknown keys.
 ///
-/// Reading it as a whole takes a small part of the time that its tokens take. Whatever is spelt in another way, or
-/// wrong, is left to those, and so is every refusal.
+/// This takes a fraction of the time of reading it token by token. Recordings in any other format, and all errors, are
+/// left to the general reader.
 struct PlainRecording {
   private let bytes: [UInt8]
   private let textLength: Int
   private var position: Int
 
-  /// Reads the recording that begins at `start`; answers where it ends. `nil` where it is none that is plain, or where
-  /// it does not end in `bytes`.
-  /// - Parameter textLength: The most bytes of a text.
+  /// Reads the recording that begins at `start`, and returns it with the index of its end. `nil` if it is not in the
+  /// usual format or does not end in `bytes`.
+  /// - Parameter textLength: The maximum number of bytes of a string.
   static func read(
     _ bytes: [UInt8], from start: Int, textLength: Int
   ) -> (element: Manifest.Recording, end: Int)? {
@@ -57,14 +57,14 @@ struct PlainRecording {
       call: call)
   }
 
-  /// Sets what is not set yet; answers whether it is now.
+  /// Sets `value` if it is not set yet. Returns `false` if it is already set or `new` is `nil`.
   private static func set<Value>(_ value: inout Value?, _ new: Value?) -> Bool {
     guard value == nil, let new else { return false }
     value = new
     return true
   }
 
-  /// Takes a mark and the white space before it, if it stands next.
+  /// Consumes a punctuation mark and the white space before it, if the mark is next.
   private mutating func take(_ mark: UInt8) -> Bool {
     let place = JSONRun.spaceEnd(bytes, from: position)
     guard place < bytes.count, bytes[place] == mark else { return false }
@@ -72,7 +72,7 @@ struct PlainRecording {
     return true
   }
 
-  /// Takes a text; answers where it stands. It may be no UTF-8.
+  /// Consumes a string without escape sequences and returns its range. It may not be valid UTF-8.
   private mutating func text() -> Range<Int>? {
     guard take(UInt8(ascii: "\"")) else { return nil }
     let start = position
@@ -85,12 +85,12 @@ struct PlainRecording {
   private mutating func string() -> String? {
     let start = JSONRun.spaceEnd(bytes, from: position)
     guard let text = text().map({ bytes[$0] }) else { return escapedString(from: start) }
-    // Whether a text is UTF-8 needs no telling where it is in ASCII, as most are.
+    // Most strings are ASCII and need no UTF-8 validation.
     let isASCII = JSONRun.asciiEnd(bytes, from: text.startIndex) == text.endIndex
     return isASCII ? String(decoding: text, as: UTF8.self) : String(validating: text, as: UTF8.self)
   }
 
-  /// Takes a text with escapes.
+  /// Consumes a string with escape sequences.
   private mutating func escapedString(from start: Int) -> String? {
     guard start < bytes.count, bytes[start] == UInt8(ascii: "\"") else { return nil }
     var end = JSONRun.plainEnd(bytes, from: start + 1)
@@ -101,7 +101,7 @@ struct PlainRecording {
     do throws(JSONFailure) {
       guard try tokenizer.next() == .string else { return nil }
     } catch {
-      // What is wrong with it is told when it is read token by token.
+      // The error is reported when the recording is read token by token.
       return nil
     }
     guard tokenizer.isUnicode, tokenizer.textLength <= textLength else { return nil }
@@ -114,16 +114,16 @@ struct PlainRecording {
       .map { Date(timeIntervalSince1970: Double($0) / 1000) }
   }
 
-  /// Takes the digits of a number; what follows them is looked at by whoever takes that.
+  /// Consumes the digits of a number. The caller checks the byte after them.
   private mutating func number() -> Int? {
     let start = JSONRun.spaceEnd(bytes, from: position)
     var (end, value) = (start, 0)
-    // So many digits fit in any case.
+    // Numbers with 18 digits fit into an `Int`.
     while end < bytes.count, end - start < 18, case let digit = bytes[end] &- UInt8(ascii: "0"), digit < 10 {
       value = value * 10 + Int(digit)
       end += 1
     }
-    // A zero stands for itself alone.
+    // A number with several digits cannot begin with zero.
     guard end == start + 1 || end > start && bytes[start] != UInt8(ascii: "0") else { return nil }
     position = end
     return value

@@ -1,10 +1,10 @@
 import ZipArchive
 
-/// Checks the recordings of a manifest, by themselves and against each other, as they come by: no two share an
-/// identifier (unless the numbers of their calls differ) or a path. Keeps hashes alone, not what they are of, which may
-/// be as large as all of the manifest.
+/// Checks the recordings of a manifest one after the other: their values, and that no two have the same identifier,
+/// unless their call numbers differ, or the same path. Keeps only hashes, because the identifiers and paths can be as
+/// large as the manifest.
 struct RecordingCheck {
-  /// How many have come.
+  /// The number of recordings checked.
   private(set) var count = 0
 
   private let limits: Manifest.Limits
@@ -19,7 +19,7 @@ struct RecordingCheck {
     count += 1
   }
 
-  /// Says what was wrong with the first that something is wrong with.
+  /// Throws the first error, if any.
   func finish() throws(BundleError) {
     if let problem { throw .manifestMalformed(problem) }
   }
@@ -27,21 +27,21 @@ struct RecordingCheck {
   private mutating func check(_ recording: Manifest.Recording) -> String? {
     let length = recording.identifier.utf8.count
     if length > limits.identifierLength {
-      return "identifier: it has \(length) bytes, the most are \(limits.identifierLength)"
+      return "identifier: it has \(length) bytes; the limit is \(limits.identifierLength)"
     }
     if let call = recording.call, !(1...RecordingName.maximumCall).contains(call) {
       return "call: \(call) is not a number from 1 to \(RecordingName.maximumCall)"
     }
     if !calls.mark(recording.callHash) {
-      return "identifier: ‘\(recording.identifier.prefix(200))’ is there twice"
+      return "identifier: ‘\(recording.identifier.prefix(200))’ occurs twice"
     }
     if !recording.hasValidPath {
-      return "path: ‘\(recording.path.prefix(200))’ is not recordings/ and a file name in ASCII"
+      return "path: ‘\(recording.path.prefix(200))’ is not recordings/ followed by a file name in ASCII"
     }
     if !paths.mark(recording.path.lowercased().hashValue) {
-      return "path: ‘\(recording.path)’ is there twice, or differs from another in upper and lower case alone"
+      return "path: ‘\(recording.path)’ occurs twice, or differs from another path only in letter case"
     }
-    return recording.size < 0 ? "size: it is less than nothing" : nil
+    return recording.size < 0 ? "size: it is negative" : nil
   }
 }
 
@@ -53,8 +53,8 @@ extension Manifest.Recording {
     return hasher.finalize()
   }
 
-  /// Whether the path is one file name below `recordings/`; in ASCII, as other text has several spellings that some
-  /// disks take for one.
+  /// Whether the path is `recordings/` followed by a single file name in ASCII. Other characters have several encodings
+  /// that some file systems treat as equal.
   fileprivate var hasValidPath: Bool {
     guard path.hasPrefix(BundleLayout.recordings) else { return false }
     let name = path.utf8.dropFirst(BundleLayout.recordings.utf8.count)

@@ -3,10 +3,10 @@ import SnapshotFormat
 import SnapshotStore
 import Synchronization
 
-/// The check of one bundle, from the moment that somebody wants it until its end.
+/// The check of one bundle, done in slices by a ``CheckQueue``.
 final class CheckJob: Sendable {
   private enum Stage {
-    /// Nobody has looked how much it is.
+    /// The amount of work is not known yet.
     case unweighed
     case weighed
     case begun(BundleCheck)
@@ -20,7 +20,7 @@ final class CheckJob: Sendable {
   private let finish: @Sendable (Result<BundleSummary, BundleError>) -> Void
   private let stage = Mutex(Stage.unweighed)
 
-  /// - Parameter finish: told of the end, on a thread that should be kept from nothing else for long.
+  /// - Parameter finish: called once with the result, on the worker's thread. It must return quickly.
   init(
     _ zip: URL, size: Int64, _ depth: SnapshotBundle.Depth, by validate: @escaping UploadValidator.Validator,
     finish: @escaping @Sendable (Result<BundleSummary, BundleError>) -> Void
@@ -33,7 +33,7 @@ final class CheckJob: Sendable {
   }
 
   /// Does the next slice. Blocks.
-  /// - Returns: how much is left, and whether memory is held for it; `nil` where it is done.
+  /// - Returns: the bytes still to check, and whether the check holds memory; `nil` if the check is done.
   func advance() -> (weight: Int64, hasBegun: Bool)? {
     let result: Result<BundleSummary, BundleError>
     do throws(BundleError) {
@@ -59,7 +59,7 @@ final class CheckJob: Sendable {
       stage = .begun(check)
       return ((check.remaining, true), check.remaining > 0 ? nil : check.summary)
     case .begun(var check):
-      // Nobody else refers to what the check changes.
+      // Releases the stored copy first, so that `advance()` changes the check in place instead of copying its buffers.
       stage = .weighed
       let isLeft = try check.advance()
       stage = .begun(check)

@@ -5,14 +5,14 @@ import SnapshotStore
 import Synchronization
 import SystemIO
 
-/// Checks bundles in slices on a few threads, the shortest check first: one client's large bundle keeps no small one
-/// waiting, and large ones end one after the other instead of all at once.
+/// Checks bundles in slices on a few threads, the shortest check first. A large bundle does not delay small ones, and
+/// several large bundles are finished one after the other instead of all at the end.
 final class CheckQueue: Sendable {
-  /// Something that does one slice after the other.
+  /// A thread or queue that does one slice at a time.
   struct Worker: Sendable {
-    /// The longest check that it takes, in bytes: see ``SnapshotFormat/BundleCheck/weight(of:depth:)``.
+    /// The longest check that this worker takes, in bytes: see ``SnapshotFormat/BundleCheck/weight(of:depth:)``.
     var most = Int64.max
-    /// Has a closure run where it may block, after what waits there.
+    /// Runs a closure on a thread that may block, after the closures that were enqueued before it.
     var run: @Sendable (@escaping @Sendable () -> Void) -> Void
   }
 
@@ -21,7 +21,7 @@ final class CheckQueue: Sendable {
     var busy: Set<Int> = []
   }
 
-  /// The longest check that counts as short: some 10 ms of work.
+  /// The longest check, in bytes, that counts as short: about 10 ms of work.
   static let shortWeight: Int64 = 4 << 20
 
   private let workers: [Worker]
@@ -29,8 +29,9 @@ final class CheckQueue: Sendable {
 
   init(_ workers: [Worker]) { self.workers = workers }
 
-  /// For checks that somebody waits for: two threads for all of them, and one that short checks need not share, since a
-  /// slice is not interrupted and the check of the structure is one slice.
+  /// Creates the queue for checks that a client waits for: two workers for all checks, and one for short checks only. A
+  /// slice can't be interrupted, and the check of the structure is a single slice, so long checks can keep the first
+  /// two busy.
   convenience init() {
     let any = (0..<2).map { Self.worker("any.\($0)", most: .max) }
     self.init(any + [Self.worker("short", most: Self.shortWeight)])
@@ -41,13 +42,13 @@ final class CheckQueue: Sendable {
     return Worker(most: most) { queue.async(execute: $0) }
   }
 
-  /// How many checks wait for their next slice.
+  /// The number of checks that wait for their next slice.
   var waiting: Int { state.withLock { $0.waiting.count } }
 
-  /// Has a check done.
+  /// Enqueues a check.
   func add(_ job: CheckJob) { add(job, weight: job.size, hasBegun: false, from: nil) }
 
-  /// Has the zip checked, and returns the end of it.
+  /// Checks the zip and returns its summary.
   func check(
     _ zip: URL, size: Int64, _ depth: SnapshotBundle.Depth, by validate: @escaping UploadValidator.Validator
   ) async throws(BundleError) -> BundleSummary {
@@ -57,14 +58,14 @@ final class CheckQueue: Sendable {
     return try result.get()
   }
 
-  /// Drops the checks that wait, whose ends nobody hears of.
+  /// Drops the waiting checks. Their `finish` closures are never called.
   func removeAll() { state.withLock { $0.waiting.removeAll() } }
 
-  /// - Parameter worker: the one that goes on with what waits in any case.
+  /// - Parameter worker: the worker that just did a slice of this job and takes the next slice in any case.
   private func add(_ job: CheckJob, weight: Int64, hasBegun: Bool, from worker: Int?) {
     let started = state.withLock { state -> [Int] in
       state.waiting.add(job, weight: weight, hasBegun: hasBegun)
-      // Whoever is idle had nothing to take: only what is too long for this worker can be new to another.
+      // This worker takes its next slice anyway. Idle workers are only needed for a job that is too long for it.
       if let worker, weight <= workers[worker].most { return [] }
       let idle = workers.indices.filter { !state.busy.contains($0) && weight <= workers[$0].most }
       state.busy.formUnion(idle)

@@ -1,8 +1,8 @@
-/// Chooses what is done next of work that is done in slices: the shortest first.
+/// A queue of work that is done in slices. It selects the work with the least remaining first.
 ///
-/// Work that has begun holds memory until it is done. So work that has not begun goes before it only where it is at most
-/// half as long as what is left of the shortest: however much waits, what has begun and waits is no more than a
-/// logarithm of the lengths. No work waits for other work that is more than twice as long.
+/// Work that has begun holds memory until it is done. So work that has not begun is preferred to it only if it is at
+/// most half as long as the shortest remaining work that has begun. This limits the number of items that have begun and
+/// wait to the logarithm of the lengths, however many wait. No item waits for another that is more than twice as long.
 struct ShortestFirst<Work> {
   private struct Waiting {
     let work: Work
@@ -12,15 +12,16 @@ struct ShortestFirst<Work> {
 
   private var waiting: [Waiting] = []
 
-  /// How much waits.
+  /// The number of items that wait.
   var count: Int { waiting.count }
 
-  /// Adds work of which about `weight` is left.
+  /// Adds work with about `weight` bytes remaining.
   mutating func add(_ work: Work, weight: Int64, hasBegun: Bool) {
     waiting.append(Waiting(work: work, weight: weight, hasBegun: hasBegun))
   }
 
-  /// Takes what is to be done next, of all work of which at most `most` is left; of two equals the one added first.
+  /// Removes and returns the next item among those with at most `most` bytes remaining. Of two equal items, the one
+  /// added first is returned.
   mutating func next(upTo most: Int64 = .max) -> Work? {
     var begun: Int?
     var fresh: Int?
@@ -36,6 +37,6 @@ struct ShortestFirst<Work> {
     return waiting.remove(at: chosen).work
   }
 
-  /// Drops all that waits.
+  /// Removes all items.
   mutating func removeAll() { waiting = [] }
 }

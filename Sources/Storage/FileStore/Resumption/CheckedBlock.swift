@@ -1,7 +1,8 @@
 import Foundation
 import SnapshotFormat
 
-/// A value as bytes that show whether they are all there: a length, the digest of what follows, and JSON.
+/// Encodes a value so that missing or damaged bytes are detected: a length, the SHA-256 digest of the JSON, and the
+/// JSON.
 enum CheckedBlock {
   private static let headLength = 4 + 32
 
@@ -13,14 +14,14 @@ enum CheckedBlock {
     return digits + ContentDigest.of(json).bytes + json
   }
 
-  /// The value at the beginning of `bytes`; `nil` where they are not what was written.
+  /// The value at the beginning of `bytes`; `nil` if they are incomplete or damaged.
   static func decode<Value: Decodable>(_ type: Value.Type, from bytes: some Collection<UInt8>) -> Value? {
     let length = bytes.prefix(4).reduce(0) { $0 << 8 | Int($1) }
     let rest = bytes.dropFirst(headLength)
     guard bytes.count >= headLength, rest.count >= length else { return nil }
     let json = Data(rest.prefix(length))
     guard ContentDigest.of(json).bytes.elementsEqual(bytes.dropFirst(4).prefix(32)) else { return nil }
-    // What was written whole by another version may say something else.
+    // A block that is intact can still come from another version and have other fields.
     do { return try SnapshotJSON.decode(type, from: json) } catch { return nil }
   }
 }

@@ -3,63 +3,75 @@ import SnapshotStore
 import Synchronization
 import SystemIO
 
-/// One upload of a store that may be resumed.
+/// One resumable upload of a store.
 final class Resumable: Sendable {
   private struct State {
-    /// As it lasts.
+    /// The durable session.
     var session: UploadSession
-    /// The number of the progress that lasts.
+    /// The number of the durable progress.
     var number: Int
-    /// Whether another progress was written, of which nobody knows whether it lasts.
+    /// Whether a later progress was written that may or may not be durable.
     var isUncertain = false
-    /// Whether its files are all there.
+    /// Whether all of its files exist.
     var isThere: Bool
   }
 
   let id: UploadID
-  /// Where its files are written.
-  let queue: DispatchQueue
-  /// The room that its bytes take.
-  let arrival: QuotaTracker.Arrival
-  /// The digest of what is there, as far as it was computed.
-  let digest = Mutex(PrefixDigest())
+  let bytes: ArrivingBytes
+  private let folder: StorageFolder
   private let state: Mutex<State>
 
-  /// An upload whose files are yet to be made.
-  init(_ session: UploadSession, on queue: DispatchQueue, in quotaTracker: QuotaTracker) {
+  /// An upload whose files are not created yet.
+  init(_ session: UploadSession, on queue: DispatchQueue, in folder: StorageFolder) {
     id = session.id
-    self.queue = queue
-    arrival = QuotaTracker.Arrival(in: quotaTracker)
+    self.folder = folder
+    bytes = Self.bytes(of: session.id, on: queue, in: folder)
     state = Mutex(State(session: session, number: 0, isThere: false))
   }
 
-  /// An upload as it was found.
-  init(_ found: UploadRecovery.Found, on queue: DispatchQueue, in quotaTracker: QuotaTracker) {
+  /// An upload that recovery has found.
+  init(_ found: UploadRecovery.Found, on queue: DispatchQueue, in folder: StorageFolder) {
     id = found.session.id
-    self.queue = queue
-    arrival = QuotaTracker.Arrival(in: quotaTracker)
-    if found.session.outcome == nil { arrival.restore(found.session.offset) }
+    self.folder = folder
+    bytes = Self.bytes(of: found.session.id, on: queue, in: folder)
+    if found.session.outcome == nil { bytes.restore(found.session.offset) }
     state = Mutex(State(session: found.session, number: found.number, isThere: true))
   }
 
-  /// Whether its files are all there: before that, nobody knows of it.
+  private static func bytes(
+    of id: UploadID, on queue: DispatchQueue, in folder: StorageFolder
+  ) -> ArrivingBytes {
+    ArrivingBytes(folder.layout.staged(id), on: queue, in: folder, isTransient: false)
+  }
+
+  /// Whether all of its files exist. Until then, it is not listed.
   var isThere: Bool { state.withLock { $0.isThere } }
 
-  /// Its files are there.
+  /// Marks its files as complete.
   func show() { state.withLock { $0.isThere = true } }
 
-  /// How far it is.
+  /// The durable session.
   var session: UploadSession { state.withLock { $0.session } }
 
-  /// Whether the file may say something else than ``session``.
+  /// Whether the file may differ from ``session``.
   var isUncertain: Bool { state.withLock { $0.isUncertain } }
 
-  /// Writes how far it is. It lasts once the file is flushed; then ``adopt(_:)`` it. Blocks: on ``queue``.
-  func write(_ session: UploadSession, to path: String, _ faults: FaultInjection) throws(SystemError) -> File
-  {
-    try faults.before(.writeProgress)
-    let file = try File(path, .update)
-    // One that was written and could not be flushed is written over by the next, of the same number.
+  /// Makes `session` durable, and then adopts it.
+  func save(_ session: UploadSession) async throws(StoreError) {
+    let epoch = folder.flusher.epoch
+    let file = try await bytes.queue.perform { [self] () throws(StoreError) in
+      do throws(SystemError) { return try write(session) } catch { throw StoreError(error) }
+    }
+    try await folder.flush([.file(file)], since: epoch, .flushProgress)
+    adopt(session)
+  }
+
+  /// Writes the progress of `session`. Flush the returned file to make it durable, then call ``adopt(_:)``. Blocks:
+  /// call on the queue of ``bytes``.
+  func write(_ session: UploadSession) throws(SystemError) -> File {
+    try folder.faults.before(.writeProgress)
+    let file = try File(folder.layout.path(.state, of: id), .update)
+    // If a flush fails, the number is not advanced, so the next write overwrites the same slot.
     let number = state.withLock { state in
       state.isUncertain = true
       return state.number + 1
@@ -68,7 +80,7 @@ final class Resumable: Sendable {
     return file
   }
 
-  /// What was written lasts.
+  /// Adopts the session that was written and is now durable.
   func adopt(_ session: UploadSession) {
     state.withLock { state in
       state.session = session

@@ -1,96 +1,56 @@
+import Foundation
 import SnapshotStore
 import Synchronization
 import SystemIO
 
-/// The bytes of one request on their way into an upload of a ``FileBundleStore``.
+/// A request that appends to a resumable upload of a ``FileBundleStore``.
 ///
-/// What came is written behind what lasts, and cut off again where it does not count in the end.
+/// Bytes are written behind the durable ones, and truncated at the end of the request if they do not count.
 final class ResumableAppending: UploadAppending {
-  /// After how many bytes the system is told to begin writing them out, so that making them last takes no longer.
-  private static let writeOutSize: Int64 = 4 << 20
-
   private struct State {
-    /// Ahead of the one that lasts by what the request said of the length.
+    /// Like the durable session, but with the length that the request stated.
     var session: UploadSession
+    /// Counts the bytes received; the last of them may not be written yet.
     var append: UploadAppend
-    /// From before the first byte that does not last.
+    /// The flusher's epoch before the first byte that is not durable.
     var epoch: Int
-    /// How much the system was told to write out.
-    var writtenOut: Int64
-    /// A flush failed: nobody knows what there is of the bytes that came since the last.
-    var isLost = false
+    /// The failure of a flush. It is then unknown which bytes since the last flush are on the disk.
+    var loss: StoreError?
   }
 
   private let upload: Resumable
-  private let store: FileBundleStore
+  private let folder: StorageFolder
   private let file: File
-  private let digestAtStart: PrefixDigest
+  private let now: @Sendable () -> Date
   private let state: Mutex<State>
 
+  /// - Parameter file: the file that holds the bytes of `upload`, opened for this request.
   init(
     _ append: UploadAppend, _ session: UploadSession, to upload: Resumable, _ file: File,
-    in store: FileBundleStore
+    in folder: StorageFolder, now: @escaping @Sendable () -> Date
   ) {
     self.upload = upload
-    self.store = store
+    self.folder = folder
     self.file = file
-    digestAtStart = upload.digest.withLock { $0 }
-    state = Mutex(
-      State(session: session, append: append, epoch: store.flusher.epoch, writtenOut: append.start))
+    self.now = now
+    state = Mutex(State(session: session, append: append, epoch: folder.flusher.epoch))
   }
 
   func write(_ bytes: IOBuffer) async throws(UploadError) {
-    let offset = try state.withLock { state throws(UploadError) in
-      var append = state.append
-      try append.receive(bytes.count)
-      return state.append.end
-    }
-    let count = Int64(bytes.count)
-    try await UploadError.storing { () async throws(StoreError) in
-      try await upload.queue.perform { [self] () throws(StoreError) in
-        try store.requireFreeSpace(for: count)
-        try upload.arrival.grow(by: count)
-        do throws(SystemError) {
-          try unsafe bytes.withUnsafeBytes { buffer throws(SystemError) in
-            try unsafe file.write(buffer, at: offset)
-          }
-          try upload.digest.withLock { digest throws(SystemError) in
-            try digest.take(bytes, at: offset, of: file)
-          }
-        } catch {
-          upload.arrival.shrink(by: count)
-          throw StoreError(error)
-        }
-      }
-    }
-    try state.withLock { state throws(UploadError) in
-      try state.append.receive(bytes.count)
-      if state.append.end - state.writtenOut >= Self.writeOutSize {
-        file.beginWriting(state.writtenOut..<state.append.end)
-        state.writtenOut = state.append.end
-      }
-    }
+    try UploadError.storing { () throws(StoreError) in try upload.bytes.requireNoFailure() }
+    try state.withLock { state throws(UploadError) in try state.append.receive(bytes.count) }
+    try await UploadError.storing { () async throws(StoreError) in try await upload.bytes.append(bytes) }
   }
 
   func checkpoint() async throws(UploadError) -> Int64 {
-    try await keep(state.withLock { $0.append.countable }).offset
+    if let failure = await upload.bytes.settle().failure { throw .store(failure) }
+    return try await keep(state.withLock { $0.append.countable }).offset
   }
 
   func end(_ ending: UploadEnding) async throws(UploadError) -> UploadSession {
     do throws(UploadError) {
-      let (isLost, append) = state.withLock { ($0.isLost, $0.append) }
-      var session = upload.session
-      var failure: UploadError?
-      switch ending {
-      case .finished where !isLost:
-        session = try await keep(append.end) { session in
-          do throws(UploadError) { try session.finish(append, at: store.now) } catch { failure = error }
-        }
-      case .broken where !isLost: session = try await keep(append.countable)
-      default: break
-      }
+      let session = try await conclude(ending)
       await cut()
-      if let failure { throw failure }
       return session
     } catch {
       await cut()
@@ -98,43 +58,62 @@ final class ResumableAppending: UploadAppending {
     }
   }
 
-  /// Makes the bytes before `offset` last, and then that they are there, with what `change` makes of it.
+  /// Makes the bytes durable that count with this ending.
+  private func conclude(_ ending: UploadEnding) async throws(UploadError) -> UploadSession {
+    if ending == .discarded { return upload.session }
+    let written = await upload.bytes.settle()
+    let (loss, append) = state.withLock { ($0.loss, $0.append) }
+    if ending == .finished, loss == nil, written.failure == nil {
+      var failure: UploadError?
+      let session = try await keep(append.end) { session in
+        do throws(UploadError) { try session.finish(append, at: now()) } catch { failure = error }
+      }
+      if let failure { throw failure }
+      return session
+    }
+    var session = upload.session
+    if loss == nil, !written.isLost { session = try await keep(min(append.countable, written.end)) }
+    if ending == .finished, let failure = loss ?? written.failure { throw .store(failure) }
+    return session
+  }
+
+  /// Makes the bytes before `offset` durable, and then the session that contains them and the result of `change`.
   private func keep(
     _ offset: Int64, _ change: (inout UploadSession) -> Void = { _ in }
   ) async throws(UploadError) -> UploadSession {
-    let lasting = upload.session
+    let durable = upload.session
     var (session, epoch) = state.withLock { state in
-      defer { state.epoch = store.flusher.epoch }
+      defer { state.epoch = folder.flusher.epoch }
       return (state.session, state.epoch)
     }
-    if offset > lasting.offset {
+    if offset > durable.offset {
       do throws(StoreError) {
-        try await store.flush([.file(file)], since: epoch, .flushPart)
+        try await folder.flush([.file(file)], since: epoch, .flushPart)
       } catch {
-        state.withLock { $0.isLost = true }
+        state.withLock { $0.loss = error }
         throw .store(error)
       }
     }
-    session.advance(to: offset, at: store.now)
+    session.advance(to: offset, at: now())
     change(&session)
-    guard session != lasting else { return lasting }
-    try await UploadError.storing { () async throws(StoreError) in try await store.save(session, of: upload) }
+    guard session != durable else { return durable }
+    try await UploadError.storing { () async throws(StoreError) in try await upload.save(session) }
     let saved = session
     state.withLock { $0.session = saved }
     return saved
   }
 
-  /// Removes the bytes that came and do not count.
+  /// Removes the received bytes that do not count.
   private func cut() async {
+    defer { upload.bytes.close() }
     let end = state.withLock { $0.append.end }
-    let lasting = upload.session
-    if end == lasting.offset || lasting.isWhole { return }
-    await upload.queue.perform { [self] in
-      // Where nobody knows what the file says of them, they may be needed after a crash.
+    let durable = upload.session
+    if end == durable.offset || durable.isWhole { return }
+    await upload.bytes.queue.perform { [self] in
+      // If the state file may already count these bytes, recovery needs them after a crash.
       guard !upload.isUncertain else { return }
-      store.attempt("cut off what does not count of an upload") { try store.truncate(upload, file) }
-      if upload.digest.withLock({ $0.count }) > lasting.offset {
-        upload.digest.withLock { $0 = digestAtStart.count <= lasting.offset ? digestAtStart : PrefixDigest() }
+      folder.attempt("truncate an upload to its durable bytes") {
+        try upload.bytes.cut(file, to: durable.offset)
       }
     }
   }

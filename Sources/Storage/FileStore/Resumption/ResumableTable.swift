@@ -1,7 +1,7 @@
 import SnapshotStore
 import Synchronization
 
-/// The uploads of a store that may be resumed, by name.
+/// The resumable uploads of a store, by id. Thread-safe.
 final class ResumableTable: Sendable {
   private let uploads: Mutex<[UploadID: Resumable]>
 
@@ -9,12 +9,12 @@ final class ResumableTable: Sendable {
     self.uploads = Mutex(Dictionary(uploads.map { ($0.id, $0) }) { first, _ in first })
   }
 
-  /// All of them.
+  /// The sessions of all uploads whose files exist.
   var sessions: [UploadSession] {
     uploads.withLock { uploads in uploads.values.filter(\.isThere).map(\.session) }
   }
 
-  /// One of them.
+  /// The upload with this id; throws ``UploadError/unknown``.
   subscript(id: UploadID) -> Resumable {
     get throws(UploadError) {
       guard let upload = uploads.withLock({ $0[id] }) else { throw .unknown }
@@ -22,8 +22,8 @@ final class ResumableTable: Sendable {
     }
   }
 
-  /// Adds one if the limits have room for it.
-  /// - Returns: those that are to be forgotten for it.
+  /// Adds an upload; throws ``UploadError/tooManyOpen(limit:)`` if the limits have no room for it.
+  /// - Returns: ended uploads to remove, because there are more than the limits keep.
   func add(_ upload: Resumable, _ limits: UploadLimits) throws(UploadError) -> [UploadID] {
     try uploads.withLock { uploads throws(UploadError) in
       let sessions = uploads.values.map(\.session)
@@ -33,6 +33,6 @@ final class ResumableTable: Sendable {
     }
   }
 
-  /// Takes one out.
+  /// Removes an upload.
   func remove(_ id: UploadID) { uploads.withLock { $0[id] = nil } }
 }

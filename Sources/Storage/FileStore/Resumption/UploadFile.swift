@@ -2,41 +2,42 @@ import Foundation
 import SnapshotStore
 import SystemIO
 
-/// The file that says what was agreed upon for an upload, and how far it is.
+/// The state file of a resumable upload: its terms and its progress.
 ///
-///     0      how far it is; or, where the number there is higher and all is whole,
-///     4096   how far it is
-///     8192   what was agreed upon: written once
+///     0      progress with an even number
+///     4096   progress with an odd number
+///     8192   id, time of creation and terms: written once
 ///
-/// The two take turns, so that one is whole whatever happens while the other is written.
+/// The two slots are written in turn, so one is always intact if a write of the other is interrupted. The intact slot
+/// with the higher number is the current one.
 enum UploadFile {
-  /// What never changes.
+  /// The part that never changes.
   private struct Head: Codable {
     var id: UploadID
     var createdAt: Date
     var terms: UploadTerms
   }
 
-  /// How far it was at some time.
+  /// The progress at some time.
   private struct Slot: Codable {
     var number: Int
     var progress: UploadSession.Progress
   }
 
   private static let slotSize = 4096
-  /// The most bytes of such a file that are read: far more than are written.
+  /// The most bytes of such a file that are read: far more than are ever written.
   private static let sizeLimit: Int64 = 16 << 20
 
-  /// Writes all of a new one.
+  /// Writes a new file completely.
   static func write(_ session: UploadSession, to file: File) throws(SystemError) {
     let head = Head(id: session.id, createdAt: session.createdAt, terms: session.terms)
     try file.write(try bytes(of: head, in: file), at: Int64(2 * slotSize))
-    // The room for all that is ever written is taken at once: a full disk does not stand in the way later.
+    // Allocates the space for all later writes now, so that a full disk can't prevent them.
     try file.write([UInt8](repeating: 0, count: 2 * slotSize), at: 0)
     try write(session.progress, number: 0, to: file)
   }
 
-  /// Writes the progress of that number, over the last but one.
+  /// Writes the progress with this number, overwriting the one before the last.
   static func write(
     _ progress: UploadSession.Progress, number: Int, to file: File
   ) throws(SystemError) {
@@ -45,7 +46,7 @@ enum UploadFile {
     try file.write(bytes, at: Int64(number % 2 * slotSize))
   }
 
-  /// What a file says; `nil` for one whose writing was never ended.
+  /// Reads a file; `nil` if it was never written completely.
   static func read(_ file: File) throws(SystemError) -> (session: UploadSession, number: Int)? {
     let size = try file.size
     guard size <= sizeLimit else { return nil }

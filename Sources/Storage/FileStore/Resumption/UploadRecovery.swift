@@ -4,10 +4,10 @@ import SnapshotFormat
 import SnapshotStore
 import SystemIO
 
-/// Finds the uploads again that may be resumed, and flushes what it finds of them; removes what never came so far, and what
-/// was removed in part.
+/// Finds resumable uploads after a restart and synchronizes their files; removes those that were created or removed
+/// only in part.
 struct UploadRecovery {
-  /// An upload that goes on.
+  /// An upload that can be resumed, or whose outcome is remembered.
   struct Found {
     var session: UploadSession
     /// The number of its progress.
@@ -17,13 +17,13 @@ struct UploadRecovery {
   let layout: StorageLayout
   let logger: Logger
 
-  /// To be done when what is published is in order.
+  /// Recovers all uploads. Call after ``Recovery/run()``, which brings the published bundles in order.
   func run() throws(SystemError) -> [Found] {
     var found: [Found] = []
     for id in Set(try Folder.entries(layout.uploads).compactMap(StorageLayout.upload)).sorted(by: {
       $0.description < $1.description
     }) {
-      // It is made anew with every publication.
+      // Each publication writes the record again.
       try Folder.removeIfPresent(layout.path(.record, of: id))
       if let upload = try recover(id) {
         found.append(upload)
@@ -42,7 +42,7 @@ struct UploadRecovery {
     let file = try File(path, .update)
     guard var (session, number) = try UploadFile.read(file), session.id == id else {
       logger.info(
-        "Removed an upload that was never opened in full", metadata: ["upload": "\(id.abbreviation)"])
+        "Removed an upload that was only partly created", metadata: ["upload": "\(id.abbreviation)"])
       return nil
     }
     let bytes = layout.path(.bytes, of: id)
@@ -59,18 +59,18 @@ struct UploadRecovery {
     } else {
       guard try keep(session, bytes) else { return nil }
     }
-    // A process may have ended between a write and its flush; from here on clients are told what was found.
+    // The previous process may have ended between a write and its flush. From here on, clients are sent what was read.
     try file.synchronize()
     return Found(session: session, number: number)
   }
 
-  /// Cuts off what came and was not made to last: after a power cut it may be anything.
-  /// - Returns: whether the bytes are all there that were made to last.
+  /// Truncates the bytes that were not durable: after a power cut, their content is undefined.
+  /// - Returns: whether all bytes that were durable are there.
   private func keep(_ session: UploadSession, _ path: String) throws(SystemError) -> Bool {
     let size = try Folder.size(of: path)
     guard size >= session.offset else {
       logger.error(
-        "Bytes of an upload are gone that were told to last",
+        "Bytes of an upload are missing that were acknowledged as durable",
         metadata: ["upload": "\(session.id.abbreviation)", "left": "\(size)", "told": "\(session.offset)"])
       return false
     }
@@ -80,9 +80,12 @@ struct UploadRecovery {
     return true
   }
 
-  /// How an upload ended whose bytes are no longer here: they were published, and nobody came to write it down.
+  /// The outcome of an upload whose bytes are gone: they were published, and a crash came before the outcome was
+  /// recorded.
   private func outcome(of session: UploadSession) -> UploadOutcome? {
-    guard let sha256 = session.progress.sha256, let id = session.terms.attachment?.id else { return nil }
+    guard let sha256 = session.progress.sha256,
+      let id = session.progress.snapshot ?? session.terms.attachment?.id
+    else { return nil }
     do throws(StoreError) {
       return try layout.storedRecord(id).sha256 == sha256 ? .published(id, isNew: true) : nil
     } catch {

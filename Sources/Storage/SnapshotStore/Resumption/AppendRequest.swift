@@ -1,15 +1,16 @@
-/// What one request that brings bytes to an upload says of them.
+/// The statements of a request that appends bytes to an upload.
 public struct AppendRequest: Sendable {
-  /// Where its bytes begin; only the end of what is there is taken.
+  /// The offset at which its bytes begin. Must be the current end of the upload.
   public var offset: Int64
-  /// How many bytes the upload has in all, where the request says so: taken once, and has to be the same ever after.
+  /// The total length of the upload, if the request states it. It can be set once, and must be the same in all
+  /// requests.
   public var length: Int64?
-  /// Whether the upload is complete with this request; `nil` where it is when its length is reached.
+  /// Whether the upload is complete after this request; `nil` if it is complete once its length is reached.
   public var completes: Bool?
-  /// The digest of this request's bytes, which is looked at before any of them counts.
+  /// The digest of this request's bytes. It is verified before any of them counts.
   public var digest: StatedDigest?
 
-  /// A request by its parts.
+  /// Creates a request.
   public init(offset: Int64, length: Int64? = nil, completes: Bool? = nil, digest: StatedDigest? = nil) {
     self.offset = offset
     self.length = length
@@ -18,28 +19,29 @@ public struct AppendRequest: Sendable {
   }
 }
 
-/// A digest as the sender of some bytes states it.
+/// A digest that the sender of some bytes stated.
 public enum StatedDigest: Sendable {
-  /// A digest by one of the ways to make one that are known here; its bytes may be anything.
+  /// A digest by a supported algorithm. The length of `bytes` is not checked.
   public struct Value: Sendable, Hashable {
-    /// The ways to make one.
+    /// The supported algorithms.
     public enum Algorithm: Sendable, Hashable, CaseIterable { case sha1, sha256 }
 
-    /// How it was made.
+    /// The algorithm that made the digest.
     public var algorithm: Algorithm
-    /// What it is.
+    /// The bytes of the digest.
     public var bytes: [UInt8]
 
-    /// A digest that `algorithm` made.
+    /// Creates a digest.
     public init(_ algorithm: Algorithm, _ bytes: [UInt8]) {
       self.algorithm = algorithm
       self.bytes = bytes
     }
   }
 
-  /// It came before the bytes.
+  /// Sent before the bytes.
   case before(Value)
-  /// It comes after them: asked for when the body has ended. `nil` says that it never came, and the bytes are refused as
-  /// if it differed; what is thrown is thrown on as ``UploadError/body(_:)``.
+  /// Sent after the bytes, as a trailer; the closure is called when the body has ended. If it returns `nil`, the
+  /// trailer is missing, and the bytes are refused as if the digest differed. An error that it throws is rethrown as
+  /// ``UploadError/body(_:)``.
   case after(@Sendable () throws -> Value?)
 }

@@ -1,12 +1,12 @@
-/// The bytes of one request on their way into an upload: counts, and does nothing.
+/// Counts the bytes of one request that appends to an upload. It is a pure value and does no I/O.
 public struct UploadAppend: Sendable, Hashable {
-  /// Where the bytes begin.
+  /// The offset at which the bytes begin.
   public let start: Int64
-  /// Where those end that came.
+  /// The offset at which the bytes received so far end.
   public private(set) var end: Int64
-  /// Whether the upload is complete with them; `nil` where it is when its length is reached.
+  /// Whether the upload is complete after these bytes; `nil` if it is complete once its length is reached.
   public let completes: Bool?
-  /// Whether none of them counts before all of them have come.
+  /// Whether the bytes count only once all of them have arrived and their digest is verified.
   public let countsAtOnce: Bool
   private let ceiling: Int64
   private let excess: Excess
@@ -22,7 +22,7 @@ public struct UploadAppend: Sendable, Hashable {
     excess = session.length == nil ? .tooLarge : .exceeded
   }
 
-  /// A request that brings nothing, but asks how the upload ended.
+  /// A request without bytes that asks for the outcome of a complete upload.
   init(asking session: UploadSession) {
     start = session.offset
     end = session.offset
@@ -32,7 +32,7 @@ public struct UploadAppend: Sendable, Hashable {
     excess = .completed
   }
 
-  /// Takes so many bytes more, or throws, and takes none of them.
+  /// Counts `count` more bytes. Throws, and counts none of them, if they exceed the upload's length or limit.
   public mutating func receive(_ count: Int) throws(UploadError) {
     let (sum, overflow) = end.addingReportingOverflow(Int64(count))
     guard !overflow, sum <= ceiling else {
@@ -45,6 +45,6 @@ public struct UploadAppend: Sendable, Hashable {
     end = sum
   }
 
-  /// As far as what came counts where the body breaks off now.
+  /// The offset up to which bytes count if the body breaks off now.
   public var countable: Int64 { countsAtOnce ? start : end }
 }

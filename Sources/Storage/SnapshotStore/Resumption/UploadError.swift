@@ -1,41 +1,41 @@
-/// Why an upload does not do what it was asked.
+/// The reason why an operation on an upload failed.
 public enum UploadError: Error, Sendable {
-  /// There is no such upload, or none that the caller may know of.
+  /// There is no such upload, or the caller has no access to it.
   case unknown
-  /// It was there and has expired.
+  /// The upload has expired.
   case gone
-  /// The bytes begin elsewhere than where the upload ends.
+  /// The request does not begin at the upload's current offset.
   case mismatchingOffset(expected: Int64, provided: Int64)
-  /// What is said of the length contradicts itself, or what was said before.
+  /// The stated length contradicts the received bytes, or an earlier statement.
   case inconsistentLength(known: Int64?, stated: Int64)
-  /// More bytes come than the upload has in all.
+  /// The request brings more bytes than the upload's length allows.
   case exceeded(length: Int64)
-  /// The upload would have more bytes than any may.
+  /// The upload would have more bytes than the limit allows.
   case tooLarge(limit: Int64)
-  /// It has all of its bytes, and takes none any more.
+  /// The upload is complete and accepts no more bytes.
   case completed
-  /// It is made of parts, and takes no bytes itself.
+  /// The upload is joined from parts and accepts no bytes itself.
   case joined
-  /// One of the parts is no finished part of the caller's.
+  /// The upload is not a complete part that belongs to the caller.
   case unusablePart(UploadID)
-  /// It would be made of more parts than any may, or of none.
+  /// The upload would be joined from too many parts, or from none.
   case partCount(limit: Int)
-  /// What came with it takes more bytes than is kept.
+  /// The terms of the upload are longer than the limit allows.
   case termsTooLong(limit: Int)
-  /// The bytes of the request do not have the digest that it states; none of them counts.
+  /// The bytes of the request do not have the digest that it states. None of them counts.
   case digestMismatch
-  /// The bytes of the request have another digest than the one that came after them, which never came.
+  /// The digest that the request announced for its end is missing. None of its bytes counts.
   case digestMissing
-  /// As many uploads are open as may be.
+  /// The limit of open uploads is reached.
   case tooManyOpen(limit: Int)
-  /// A newer request has taken the upload over.
+  /// A newer request has taken over the upload.
   case superseded
-  /// The caller may not attach what the upload is to be attached to.
+  /// The caller may not attach bundles to the upload's report.
   case forbidden
-  /// The body broke off or was refused while it came; what came before counts. This is the error to answer with.
+  /// The body ended early, or was refused while it arrived. The bytes before that count. Answer with this error.
   case body(any Error)
-  /// The store can't.
+  /// The store failed or refused the operation.
   case store(StoreError)
-  /// It is published, but something else failed.
+  /// The upload is published, but something else failed.
   case other(any Error)
 }

@@ -1,32 +1,32 @@
-/// How much uploads that may be resumed take on, in one place.
+/// The limits of resumable uploads.
 public struct UploadLimits: Sendable, Hashable {
-  /// The most bytes of one, finished or not.
+  /// The most bytes of one upload, complete or not.
   public var length: Int64 = 2 << 30
-  /// How many may be open at once.
+  /// The most uploads that may be open at once.
   public var open = 1000
-  /// How many of one owner may be open at once; all that have none count as one owner's.
+  /// The most open uploads of one owner. All uploads without an owner count as those of one.
   public var openPerOwner = 200
-  /// How many that were opened from one client address may be open at once.
+  /// The most open uploads that were created from one client address.
   public var openPerAddress = 50
-  /// How many that have ended are remembered with their outcome; the ones that ended first are forgotten first.
+  /// The number of ended uploads whose outcome is kept. The ones that ended first are removed first.
   public var remembered = 2000
-  /// The most bytes that are still taken of a request for which a newer one waits, of those that have come already.
+  /// How many received bytes of a request are still processed after a newer request asked to take over the upload.
   public var supersededBytes: Int64 = 8 << 20
-  /// How many parts one may be joined from.
+  /// The most parts that an upload may be joined from.
   public var parts = 250
-  /// The most bytes that the terms of one take as JSON.
+  /// The most bytes of an upload's terms, as JSON.
   public var termsBytes = 16 << 10
-  /// How long one is kept after it last grew, and its outcome after it ended.
+  /// How long an upload is kept after it last grew, and how long its outcome is kept after it ended.
   public var idle: Duration = .seconds(24 * 3600)
-  /// How long one is kept that has no byte yet.
+  /// How long an upload without any byte is kept.
   public var empty: Duration = .seconds(10 * 60)
-  /// How long one is kept at most, however it grows.
+  /// How long an upload is kept at most, even if it still grows.
   public var age: Duration = .seconds(7 * 24 * 3600)
-  /// After how many bytes what arrived is made to last, though the request goes on.
+  /// The number of received bytes after which they are made durable while the request continues.
   public var checkpointBytes: Int64 = 8 << 20
-  /// After what time what arrived is made to last, though the request goes on.
+  /// The time after which received bytes are made durable while the request continues.
   public var checkpointInterval: Duration = .seconds(2)
 
-  /// The limits above.
+  /// Creates limits with the default values.
   public init() {}
 }

@@ -1,16 +1,16 @@
 public import SnapshotFormat
 
-/// How an upload ended, kept for those who did not hear it.
+/// How an upload ended. It is kept for clients that did not receive the response.
 public enum UploadOutcome: Sendable, Hashable, Codable {
-  /// It is published under this UUID: newly, or by the same bytes before.
+  /// The upload is published under this UUID. `isNew` is false if the same bytes were published before.
   case published(SnapshotID, isNew: Bool)
-  /// It will never be published, and its bytes are gone.
+  /// The upload was refused permanently, and its bytes are removed.
   case refused(UploadRefusal)
 }
 
-/// Why an upload is not published, whoever tries again.
+/// The reason why an upload can never be published, even if it is retried.
 public struct UploadRefusal: Error, Sendable, Hashable, Codable, CustomStringConvertible {
-  /// The reasons there are, which are those of ``StoreError``.
+  /// The possible reasons. They correspond to cases of ``StoreError``.
   public enum Reason: String, Sendable, Hashable, Codable, CaseIterable {
     case digestMismatch, invalid, foreignApplication, conflict, alreadyExists, deleted
   }
@@ -23,7 +23,7 @@ public struct UploadRefusal: Error, Sendable, Hashable, Codable, CustomStringCon
   /// A sentence for people.
   public let description: String
 
-  /// A refusal for `reason`, in the words given.
+  /// Creates a refusal. A `description` that is too long is truncated.
   public init(_ reason: Reason, _ description: String) {
     self.reason = reason
     var text = ""
@@ -34,7 +34,7 @@ public struct UploadRefusal: Error, Sendable, Hashable, Codable, CustomStringCon
     self.description = text
   }
 
-  /// What `error` says of the bytes; `nil` where it is not they that are at fault.
+  /// The refusal that corresponds to `error`; `nil` if the uploaded bytes are not the cause of the error.
   public init?(_ error: StoreError) {
     let reason: Reason
     switch error {
@@ -51,7 +51,7 @@ public struct UploadRefusal: Error, Sendable, Hashable, Codable, CustomStringCon
 }
 
 extension UploadOutcome {
-  /// What became of it.
+  /// The outcome of a successful upload.
   public init(_ publication: Publication) {
     switch publication {
     case .created(let record): self = .published(record.id, isNew: true)

@@ -1,41 +1,44 @@
 public import Foundation
 public import SnapshotFormat
 
-/// What is known of one upload, and what may become of it: decides, and does nothing.
+/// The state machine of one upload. It decides, and does no I/O.
 ///
 ///     create ─▶ admit ─▶ (receive … advance) ─▶ finish ─▶ begin publishing ─▶ end
 ///                 ▲                               │
 ///                 └────────── not whole yet ──────┘
 ///
-/// Its ``offset`` is that of bytes that last: whoever keeps it makes bytes last before it calls
-/// ``advance(to:at:)``, and the session before it tells anybody. So no offset that was told is ever taken back.
+/// A store makes bytes durable before it calls ``advance(to:at:)``, and the session durable before it returns it to a
+/// client. So ``offset`` counts durable bytes only, and an offset that a client was sent never decreases. The session
+/// of a transient upload is an exception: its offset is never sent to a client.
 public struct UploadSession: Sendable, Hashable {
-  /// What changes of an upload.
+  /// The part of an upload's state that changes.
   public struct Progress: Sendable, Hashable, Codable {
-    /// How many bytes are there and last.
+    /// The number of durable bytes.
     public internal(set) var offset: Int64 = 0
-    /// How many there are in all, as far as that is known; never changed once it is.
+    /// The total length, if known. It never changes once it is known.
     public internal(set) var length: Int64?
-    /// Whether all are there, and nothing more is taken.
+    /// Whether the upload is complete. A complete upload accepts no more bytes.
     public internal(set) var isWhole = false
-    /// The digest of all, once it is about to be published.
+    /// The digest of all bytes, set just before they are published.
     public internal(set) var sha256: ContentDigest?
-    /// How it ended.
+    /// The UUID under which it is about to be published; `nil` in progress written by earlier versions.
+    public internal(set) var snapshot: SnapshotID?
+    /// How the upload ended; `nil` while it is open.
     public internal(set) var outcome: UploadOutcome?
-    /// When something last changed, to the millisecond.
+    /// The time of the last change, rounded to milliseconds.
     public internal(set) var touchedAt: Date
   }
 
-  /// Its name.
+  /// The id of the upload.
   public let id: UploadID
-  /// What was agreed upon.
+  /// The properties that were set when the upload was created.
   public let terms: UploadTerms
-  /// When it was opened, to the millisecond.
+  /// When the upload was created, rounded to milliseconds.
   public let createdAt: Date
-  /// What changes of it.
+  /// The part of the state that changes.
   public private(set) var progress: Progress
 
-  /// Opens an upload of nothing yet; throws what speaks against `terms` by themselves.
+  /// Creates an upload without bytes. Throws if the length in `terms` is negative or exceeds the limits.
   public init(
     _ terms: UploadTerms, id: UploadID = UploadID(), limits: UploadLimits, at now: Date
   ) throws(UploadError) {
@@ -46,7 +49,7 @@ public struct UploadSession: Sendable, Hashable {
     progress = Progress(length: terms.length, touchedAt: createdAt)
   }
 
-  /// Opens an upload that is joined from `parts`, in their order, all of whose bytes are there.
+  /// Creates an upload that is joined from `parts`, in their order. It is complete from the start.
   public init(
     _ terms: UploadTerms, id: UploadID = UploadID(), joining parts: [UploadSession], limits: UploadLimits,
     at now: Date
@@ -70,7 +73,20 @@ public struct UploadSession: Sendable, Hashable {
     progress.isWhole = true
   }
 
-  /// An upload as it was kept.
+  /// Creates an upload of one request, which is never stored, and admits that request. The upload is complete when the
+  /// request ends.
+  /// - Parameter limit: the most bytes that the upload may have, if less than ``UploadLimits/length``.
+  public static func transient(
+    _ terms: UploadTerms, limit: Int64, limits: UploadLimits, at now: Date
+  ) throws(UploadError) -> (session: UploadSession, append: UploadAppend) {
+    var limits = limits
+    limits.length = min(limit, limits.length)
+    let session = try UploadSession(terms, limits: limits, at: now)
+    let request = AppendRequest(offset: 0, completes: true)
+    return (session, UploadAppend(to: session, request, limit: limits.length))
+  }
+
+  /// Restores an upload from its stored state.
   public init(_ id: UploadID, _ terms: UploadTerms, createdAt: Date, progress: Progress) {
     self.id = id
     self.terms = terms
@@ -78,40 +94,43 @@ public struct UploadSession: Sendable, Hashable {
     self.progress = progress
   }
 
-  /// How many bytes are there and last.
+  /// The number of durable bytes.
   public var offset: Int64 { progress.offset }
-  /// How many there are in all, as far as that is known.
+  /// The total length, if known.
   public var length: Int64? { progress.length }
-  /// Whether all are there, and nothing more is taken.
+  /// Whether the upload is complete. A complete upload accepts no more bytes.
   public var isWhole: Bool { progress.isWhole }
-  /// How it ended; `nil` while it is open.
+  /// How the upload ended; `nil` while it is open.
   public var outcome: UploadOutcome? { progress.outcome }
-  /// Whether it waits for nothing but its publication.
+  /// Whether the upload is complete and ready to be published.
   public var isDue: Bool { isWhole && outcome == nil && !terms.isPartial }
 
-  /// When it expires.
+  /// When the upload expires.
   public func expiresAt(_ limits: UploadLimits) -> Date {
     expiresAt(limits, idle: offset == 0 && !isWhole ? min(limits.empty, limits.idle) : limits.idle)
   }
 
   private func expiresAt(_ limits: UploadLimits, idle: Duration) -> Date {
     let idle = progress.touchedAt.addingTimeInterval(idle / .seconds(1))
-    // The outcome of one that took its time is to be heard too.
+    // The limit of age does not apply, so that the client can ask for the outcome of a slow upload.
     return outcome != nil ? idle : min(idle, createdAt.addingTimeInterval(limits.age / .seconds(1)))
   }
 
-  /// Whether it should have gone.
+  /// Whether the upload has expired at `now`.
   public func isExpired(at now: Date, _ limits: UploadLimits) -> Bool { expiresAt(limits) <= now }
 
-  /// Whether it would have expired even if it had a byte.
+  /// Whether the upload would have expired at `now` even if it had a byte.
   public func isOverdue(at now: Date, _ limits: UploadLimits) -> Bool {
     expiresAt(limits, idle: limits.idle) <= now
   }
 
-  // MARK: Bytes that come
+  // MARK: Receiving bytes
 
-  /// Lets a request bring bytes, or says why not; takes over what it says of the length.
-  /// - Parameter bytes: how many it brings, where it says so.
+  /// Admits a request that appends bytes, and adopts the length that it states. Throws ``UploadError/gone``,
+  /// ``UploadError/joined``, ``UploadError/mismatchingOffset(expected:provided:)``,
+  /// ``UploadError/inconsistentLength(known:stated:)``, ``UploadError/tooLarge(limit:)``,
+  /// ``UploadError/exceeded(length:)`` or ``UploadError/completed``.
+  /// - Parameter bytes: the number of bytes of the request's body, if it states it.
   public mutating func admit(
     _ request: AppendRequest, bytes: Int64?, limits: UploadLimits, at now: Date
   ) throws(UploadError) -> UploadAppend {
@@ -155,16 +174,17 @@ public struct UploadSession: Sendable, Hashable {
     guard stated <= limits.length else { throw .tooLarge(limit: limits.length) }
   }
 
-  /// The bytes before `offset` last; one that was reached before changes nothing.
+  /// Records that all bytes before `offset` are durable. A lower offset than before changes nothing.
   public mutating func advance(to offset: Int64, at now: Date) {
     guard offset > progress.offset, !isWhole else { return }
     progress.offset = offset
     touch(now)
   }
 
-  /// The body of `append` has ended as it should, and all of it lasts.
+  /// Records that the body of `append` arrived completely and is durable.
   ///
-  /// Throws where the bytes are fewer than was said, and the request was to be the last: they count all the same.
+  /// Throws ``UploadError/inconsistentLength(known:stated:)`` if the request was to complete the upload and the bytes
+  /// are fewer than the stated length. The bytes count nevertheless.
   public mutating func finish(_ append: UploadAppend, at now: Date) throws(UploadError) {
     guard !isWhole, append.end == offset else { return }
     switch append.completes {
@@ -180,10 +200,13 @@ public struct UploadSession: Sendable, Hashable {
 
   // MARK: The end
 
-  /// The bytes have this digest, and are about to be published.
-  public mutating func beginPublishing(_ sha256: ContentDigest) { progress.sha256 = sha256 }
+  /// Records the digest of the bytes and the UUID just before they are published. Can be called again with another `id`.
+  public mutating func beginPublishing(_ sha256: ContentDigest, as id: SnapshotID) {
+    progress.sha256 = sha256
+    progress.snapshot = id
+  }
 
-  /// It has ended, and takes nothing any more.
+  /// Records the outcome. The upload accepts no more bytes.
   public mutating func end(_ outcome: UploadOutcome, at now: Date) {
     progress.outcome = outcome
     progress.isWhole = true
@@ -191,7 +214,7 @@ public struct UploadSession: Sendable, Hashable {
   }
 
   private mutating func touch(_ now: Date) {
-    // A clock that is set back must not make an upload older than it is.
+    // If the clock was set back, the upload must not appear to be idle for longer than it is.
     progress.touchedAt = max(SnapshotJSON.milliseconds(of: now), progress.touchedAt)
   }
 }

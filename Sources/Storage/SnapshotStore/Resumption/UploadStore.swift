@@ -1,59 +1,99 @@
 public import SystemIO
 
-/// Keeps uploads that are still arriving, and publishes them as bundles of the same store.
+/// Receives uploads, in one or several requests, and publishes them as bundles of the same store.
 ///
-/// The rules that every such store obeys, held to by one suite of tests:
-/// - Whatever a session that was returned says survives a power cut; so no offset that was told is taken back.
-/// - What came and was not told may be lost by a crash, never more.
-/// - A session never says more than the limits let in, and neither does the disk hold more.
-/// - An upload is published at most once, and its bytes are not copied for it, except those of parts that are joined.
+/// Every such store guarantees the following, and one test suite checks it for all of them:
+/// - The state in every session that it returns survives a power cut. So an offset that a client was sent never
+///   decreases.
+/// - A crash can lose bytes that were received but not acknowledged yet, and no others.
+/// - Neither a session nor the disk ever holds more bytes than the limits allow.
+/// - An upload is published at most once. Its bytes are not copied, except those of parts that are joined.
+/// - A transient upload that was not published leaves nothing behind, at the latest after the next start.
 ///
-/// The calls about one upload are made one after the other, which ``uploadSessions()`` need not heed.
+/// The caller must serialize all calls for one upload. ``uploadSessions()`` is exempt and can be called at any time.
 public protocol UploadStore: Sendable {
-  /// How much uploads take on.
+  /// The limits of uploads.
   var uploadLimits: UploadLimits { get }
 
-  /// Opens an upload. One that is joined from parts has all its bytes when this returns.
+  /// Creates an upload. An upload that is joined from parts has all of its bytes when this returns.
   func createUpload(_ terms: UploadTerms) async throws(UploadError) -> UploadSession
-  /// How far an upload is; throws ``UploadError/unknown``.
+  /// Begins a transient upload, which consists of one request and can't be resumed. Its session is never stored, is not
+  /// listed in ``uploadSessions()``, and counts against no limit of open uploads. Its bytes are removed when it ends
+  /// without being published, when the last reference to it is released, or at the next start.
+  /// - Parameters:
+  ///   - terms: the terms of a whole upload. The attachment is passed to ``TransientUpload/commit(_:)``.
+  ///   - limit: the most bytes that the upload may have, if less than ``UploadLimits/length``.
+  ///   - length: the minimum number of bytes to expect, if known. If they don't fit, the upload is refused here with
+  ///     ``StoreError/outOfSpace`` or ``StoreError/quotaExceeded(limit:)``. An upload of a few KB that does not fit on
+  ///     the disk can be refused at its commit instead.
+  func beginTransientUpload(
+    _ terms: UploadTerms, limit: Int64, expecting length: Int64?
+  ) async throws(UploadError) -> any TransientUpload
+  /// Returns the session of an upload. Throws ``UploadError/unknown``.
   func uploadSession(_ id: UploadID) async throws(UploadError) -> UploadSession
-  /// All of them, those that have ended and are remembered among them, in no order.
+  /// Returns all sessions, including ended ones whose outcome is kept, in no particular order.
   func uploadSessions() async -> [UploadSession]
-  /// Lets a request append, or throws what ``UploadSession/admit(_:bytes:limits:at:)`` says.
+  /// Begins a request that appends to an upload. Throws the errors of ``UploadSession/admit(_:bytes:limits:at:)``.
   func beginAppending(
     _ request: AppendRequest, bytes: Int64?, to id: UploadID
   ) async throws(UploadError) -> any UploadAppending
-  /// Publishes a whole upload, as a commit publishes any, or refuses it; either ends it, and the session tells. One that
-  /// has ended is left as it is. Throws ``UploadError/store(_:)`` where the bytes are not at fault, and it can be tried
-  /// again.
+  /// Publishes a whole upload like a transient one, or refuses it permanently. Both end the upload, and the returned
+  /// session contains the outcome. If it has ended before, nothing changes. Throws ``UploadError/store(_:)`` for a
+  /// failure that the bytes did not cause; the caller can retry.
   func commitUpload(_ id: UploadID, as attachment: Attachment) async throws(UploadError) -> UploadSession
-  /// Forgets an upload and removes its bytes; what is published stays.
+  /// Removes an upload and its bytes. A published bundle remains.
   func removeUpload(_ id: UploadID) async throws(UploadError)
 }
 
-/// The bytes of one request on their way into an upload. Used by one task at a time, and ended by it.
+/// A request that appends bytes to an upload. Must be used, and ended, by one task at a time.
 public protocol UploadAppending: Sendable {
-  /// Takes the next bytes, in order. Where it throws none of them is taken, and those before still are.
+  /// Accepts the next bytes, in order; returns when there is room for more, which can be before they are written.
+  ///
+  /// If it throws because the bytes exceed a limit, none of these bytes is accepted. A failure of the disk can concern
+  /// bytes that were accepted before. Every later call then throws it too, and the bytes written before the failure
+  /// count as described at ``UploadEnding/broken``.
   func write(_ bytes: IOBuffer) async throws(UploadError)
-  /// Makes last what has come so far, as far as it counts already; answers the offset that may be told.
+  /// Makes the received bytes durable if they count already; returns the offset that can be sent to the client.
   func checkpoint() async throws(UploadError) -> Int64
-  /// Makes last what counts, and ends the request; throws what ``UploadSession/finish(_:at:)`` says.
+  /// Makes the bytes that count durable, and ends the request. Throws the errors of ``UploadSession/finish(_:at:)``. If
+  /// bytes could not be written, ``UploadEnding/finished`` throws the failure, and the bytes before it count as for a
+  /// request that broke off.
   func end(_ ending: UploadEnding) async throws(UploadError) -> UploadSession
 }
 
-/// How the bytes of a request ended.
+/// An upload that consists of one request. Ends with ``commit(_:)`` or ``discard()``.
+///
+/// Nothing of it is durable before it is published: ``checkpoint()`` returns 0, and ``end(_:)`` keeps the bytes for
+/// ``commit(_:)`` only with ``UploadEnding/finished``. Once it has ended, every call throws ``StoreError/notFound``, or
+/// the failure that ended it.
+public protocol TransientUpload: UploadAppending {
+  /// Ends the request, checks the received bytes, and publishes them. Returns when the bundle and its record would
+  /// survive a power cut. If it throws, nothing of the upload remains.
+  func commit(_ attachment: Attachment) async throws(StoreError) -> Publication
+}
+
+extension TransientUpload {
+  /// Removes the received bytes. Has no effect after ``commit(_:)`` or an earlier call.
+  public func discard() async {
+    do throws(UploadError) { _ = try await end(.discarded) } catch {
+      // The upload has ended before, with an error that the caller has received.
+    }
+  }
+}
+
+/// How the body of a request ended.
 public enum UploadEnding: Sendable, Hashable, CaseIterable {
-  /// All came, and they are what they should be.
+  /// All bytes arrived and are correct.
   case finished
-  /// They broke off: those that came count, unless all of them had to come first.
+  /// The body broke off. The received bytes count, unless the request stated a digest.
   case broken
-  /// They are not what they should be: none counts that was not made to last before.
+  /// The bytes are incorrect. Only bytes that were made durable before count.
   case discarded
 }
 
 extension UploadLimits {
-  /// Throws where one more upload on `terms` would be too many among `sessions`: in all, of its owner, or from its
-  /// address.
+  /// Throws ``UploadError/tooManyOpen(limit:)`` if one more upload with `terms` would exceed a limit among `sessions`:
+  /// in total, for its owner, or for its address.
   public func requireRoom(
     for terms: UploadTerms, among sessions: some Sequence<UploadSession>
   ) throws(UploadError) {
@@ -68,7 +108,7 @@ extension UploadLimits {
     guard fromAddress < openPerAddress else { throw .tooManyOpen(limit: openPerAddress) }
   }
 
-  /// Those of `sessions` that have ended and are no longer remembered.
+  /// The ended uploads among `sessions` that exceed the number to keep.
   public func forgotten(among sessions: some Sequence<UploadSession>) -> [UploadID] {
     let ended = sessions.filter { $0.outcome != nil }
     guard ended.count > remembered else { return [] }
@@ -78,21 +118,21 @@ extension UploadLimits {
 }
 
 extension UploadError {
-  /// Does what only the store may refuse.
+  /// Runs `body`, and wraps the store's error.
   public static func storing<Value>(
     _ body: () throws(StoreError) -> Value
   ) throws(UploadError) -> Value {
     do throws(StoreError) { return try body() } catch { throw .store(error) }
   }
 
-  /// Does what only the store may refuse.
+  /// Runs `body`, and wraps the store's error.
   public static func storing<Value>(
     _ body: () async throws(StoreError) -> Value
   ) async throws(UploadError) -> Value {
     do throws(StoreError) { return try await body() } catch { throw .store(error) }
   }
 
-  /// Does what only the disk may refuse.
+  /// Runs `body`, and wraps the system's error.
   package static func writing<Value>(
     _ body: () throws(SystemError) -> Value
   ) throws(UploadError) -> Value {

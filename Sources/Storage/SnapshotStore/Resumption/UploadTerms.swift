@@ -1,32 +1,32 @@
 import Foundation
 import SnapshotFormat
 
-/// What was agreed upon when an upload was opened; never changed afterwards.
+/// The properties of an upload that are set when it is created. They never change.
 public struct UploadTerms: Sendable, Hashable, Codable {
-  /// What becomes of the bytes once they are all there.
+  /// The purpose of the bytes once the upload is complete.
   public enum Kind: Sendable, Hashable, Codable {
-    /// A bundle of their own, published so.
+    /// The bytes are a bundle, published under this attachment.
     case whole(Attachment)
-    /// A part, which waits for uploads of the kind ``joined(_:parts:)``; those may be several.
+    /// The bytes are a part for uploads of the kind ``joined(_:parts:)``. Several uploads can use the same part.
     case partial
-    /// A bundle made of the bytes of those parts, one after the other, published so.
+    /// The bytes of these parts, concatenated in order, are a bundle, published under this attachment.
     case joined(Attachment, parts: [UploadID])
   }
 
-  /// What becomes of the bytes.
+  /// The purpose of the bytes.
   public var kind: Kind
-  /// How many bytes come, where that is known from the start. That of a joined one is known from its parts.
+  /// The total number of bytes, if known from the start. The length of a joined upload follows from its parts.
   public var length: Int64?
-  /// The id of the token that it belongs to; `nil` where none was needed.
+  /// The id of the token that the upload belongs to; `nil` if no token was required.
   public var owner: String?
-  /// The client address that it was opened from, as addresses are counted; `nil` where that is not known.
+  /// The client address that the upload was created from, in the form used for counting; `nil` if it is not known.
   public var address: String?
-  /// The protocol that it was opened by, as whoever speaks it calls it.
+  /// The protocol that the upload was created with, as named by the protocol's implementation.
   public var dialect: String
-  /// What came with it that is to be told again as it came, such as tus's `Upload-Metadata`.
+  /// Text that is returned to the client unchanged, such as tus's `Upload-Metadata`.
   public var note: String?
 
-  /// Terms by their parts.
+  /// Creates terms.
   public init(
     _ kind: Kind, length: Int64? = nil, owner: String? = nil, address: String? = nil, dialect: String,
     note: String? = nil
@@ -39,7 +39,7 @@ public struct UploadTerms: Sendable, Hashable, Codable {
     self.note = note
   }
 
-  /// How the bytes are to be published; `nil` for a part.
+  /// The attachment to publish the bytes under; `nil` for a part.
   public var attachment: Attachment? {
     get {
       switch kind {
@@ -57,14 +57,14 @@ public struct UploadTerms: Sendable, Hashable, Codable {
     }
   }
 
-  /// Whether it is made of parts, and takes no bytes itself.
+  /// Whether the upload is joined from parts. It then accepts no bytes itself.
   public var isJoined: Bool { if case .joined = kind { true } else { false } }
-  /// Whether it is a part.
+  /// Whether the upload is a part.
   public var isPartial: Bool { kind == .partial }
 }
 
 extension UploadTerms {
-  /// Throws where they take more than is kept of any upload.
+  /// Throws ``UploadError/termsTooLong(limit:)`` if the terms take more bytes as JSON than the limits allow.
   public func requireFit(_ limits: UploadLimits) throws(UploadError) {
     do {
       guard try SnapshotJSON.encode(self).count <= limits.termsBytes else {

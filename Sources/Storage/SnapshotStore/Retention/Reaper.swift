@@ -2,27 +2,27 @@ public import Foundation
 public import SnapshotFormat
 import SystemIO
 
-/// Lets go by itself what the rules no longer keep.
+/// Deletes expired snapshots: those that the retention rules no longer keep.
 ///
-/// Nothing of it is remembered between two passes: one that is cut short, by a crash or by cancellation, is made up
-/// for by the next, for each looks at all records anew. A snapshot goes only if its record still allows it at the
-/// very moment of the deletion, so that a pin that comes late keeps it all the same. Safe to use from any task.
+/// No state is kept between two passes. Each pass reads all records, so that it also deletes the snapshots that an
+/// interrupted or cancelled pass has left. Immediately before a snapshot is deleted its record is checked again, so
+/// that a snapshot that was pinned meanwhile is kept. Safe to use from any task.
 public struct Reaper: Sendable {
-  /// How a pass ended.
+  /// The result of a pass.
   public struct Outcome: Sendable, Hashable {
-    /// What went.
+    /// The deleted snapshots.
     public var expired: [Expiration]
-    /// How many more were to go when it ended, the ones that failed among them.
+    /// The number of expired snapshots that were not deleted, including those whose deletion failed.
     public var remaining: Int
 
-    /// A pass that ended so.
+    /// Creates an outcome.
     public init(expired: [Expiration] = [], remaining: Int = 0) {
       self.expired = expired
       self.remaining = remaining
     }
   }
 
-  /// The rules.
+  /// The retention rules.
   public let rules: RetentionRules
   private let store: any BundleStore
   private let catalog: any Catalog
@@ -32,13 +32,13 @@ public struct Reaper: Sendable {
   private let onFailure: @Sendable (SnapshotID?, any Error) -> Void
   private let onHold: @Sendable (ExpirationHeld?) -> Void
 
-  /// Keeps `rules` in `store`, whose index is `catalog`.
+  /// Creates a reaper that applies `rules` to `store`, whose index is `catalog`.
   /// - Parameters:
-  ///   - now: the time of day.
-  ///   - onExpiration: told of everything that went.
-  ///   - onFailure: told what could not go, or with `nil` that nothing could be looked at; it is tried again by the
-  ///     next pass.
-  ///   - onHold: told of every run before it begins: what stopped it, or `nil` where it was not stopped.
+  ///   - now: returns the current time.
+  ///   - onExpiration: called with each deleted snapshot.
+  ///   - onFailure: called with a snapshot that could not be deleted, or with `nil` if the whole pass failed. The next
+  ///     pass tries again.
+  ///   - onHold: called before each run with the reason why the run was stopped, or with `nil` if it was not stopped.
   public init(
     _ rules: RetentionRules, store: any BundleStore, catalog: any Catalog,
     now: @escaping @Sendable () -> Date = { Date() },
@@ -55,7 +55,7 @@ public struct Reaper: Sendable {
     self.onHold = onHold
   }
 
-  /// What would go now, the oldest first, and why; nothing is changed.
+  /// Returns the expired snapshots, oldest first, with the reasons, and deletes nothing.
   public func plan() async throws -> RetentionPlan {
     var planner = RetentionPlanner(rules, now: now())
     var total = 0
@@ -67,12 +67,12 @@ public struct Reaper: Sendable {
       await Task.yield()
     }
     let complete = planner
-    // A million of them take a second to sort, on a thread that gives way to all others.
+    // Sorting a million expirations takes about a second, so it runs on a thread with low priority.
     return RetentionPlan(expirations: await queue.perform { complete.plan() }, total: total)
   }
 
-  /// What is to go now, the oldest first; throws ``ExpirationHeld`` where that needs a confirmation.
-  /// - Parameter isConfirmed: whether somebody has confirmed it.
+  /// Returns the expired snapshots, oldest first. Throws ``ExpirationHeld`` if their deletion needs a confirmation.
+  /// - Parameter isConfirmed: whether a person has confirmed the deletion.
   public func due(isConfirmed: Bool = false) async throws -> [Expiration] {
     let plan = try await plan()
     guard isConfirmed || !plan.needsConfirmation else {
@@ -84,18 +84,18 @@ public struct Reaper: Sendable {
     return plan.expirations
   }
 
-  /// Lets go what is to go, one after the other; throws ``ExpirationHeld``, and lets nothing go, where that needs a
+  /// Deletes the expired snapshots one after the other. Throws ``ExpirationHeld`` and deletes nothing if this needs a
   /// confirmation.
   /// - Parameters:
-  ///   - limit: how many at most.
-  ///   - isConfirmed: whether somebody has confirmed it.
+  ///   - limit: the maximum number of deletions.
+  ///   - isConfirmed: whether a person has confirmed the deletion.
   @discardableResult
   public func run(limit: Int = .max, isConfirmed: Bool = false) async throws -> Outcome {
     try await expire(try await due(isConfirmed: isConfirmed)[...], limit: limit)
   }
 
-  /// Lets go what a plan of a while ago says, as far as it is still so, one after the other.
-  /// - Parameter limit: how many at most.
+  /// Deletes the snapshots of an earlier plan one after the other, except those that are no longer expired.
+  /// - Parameter limit: the maximum number of deletions.
   public func expire(_ due: ArraySlice<Expiration>, limit: Int) async throws -> Outcome {
     var outcome = Outcome(remaining: due.count)
     for expiration in due.prefix(max(limit, 0)) {
@@ -111,10 +111,11 @@ public struct Reaper: Sendable {
     return outcome
   }
 
-  /// Makes a pass every so often until it is cancelled.
+  /// Runs a pass regularly until the task is cancelled.
   /// - Parameters:
-  ///   - delay: how long it waits before the first one.
-  ///   - sleep: waits so long, or throws once it is cancelled.
+  ///   - interval: the pause between two passes.
+  ///   - delay: the pause before the first pass.
+  ///   - sleep: waits for a duration, or throws if the task is cancelled.
   public func run(
     every interval: Duration, after delay: Duration,
     sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
@@ -128,14 +129,14 @@ public struct Reaper: Sendable {
       } catch is CancellationError {
         return
       } catch is ExpirationHeld {
-        // `onHold` was told, and the next pass looks again.
+        // `onHold` has been called; the next pass checks again.
       } catch {
         onFailure(nil, error)
       }
     }
   }
 
-  /// Deletes a snapshot unless something has come between.
+  /// Deletes a snapshot, unless its record has changed meanwhile.
   private func expire(_ expiration: Expiration) async throws -> Bool {
     let now = now()
     let isGone: Bool
@@ -145,7 +146,7 @@ public struct Reaper: Sendable {
         return expiration.rule != .expires || record.expiresAt.map { $0 <= now } ?? false
       }
     } catch .deleted {
-      // Whoever deleted it may have ended before it reached the catalogue.
+      // The task that deleted it may have ended before it updated the catalogue.
       try await catalog.remove(expiration.id)
       return false
     } catch .notFound {

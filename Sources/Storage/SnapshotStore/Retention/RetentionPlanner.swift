@@ -1,17 +1,19 @@
 public import Foundation
 public import SnapshotFormat
 
-/// Decides what goes: records in, in any order, a list of ids and reasons out. Reads and changes nothing.
+/// Determines the expired snapshots from the summaries of all snapshots, in any order. It reads and changes nothing
+/// else.
 ///
-/// Holds less than a hundred bytes for each snapshot that a limit on numbers or on room may concern, and for each
-/// that goes; nothing for all others.
+/// It uses less than 100 bytes for each expired snapshot, and for each snapshot that a limit of count or size applies
+/// to; none for other snapshots.
 public struct RetentionPlanner: Sendable {
-  /// What is remembered of a snapshot until all are known.
+  /// A snapshot that can expire once all snapshots are known.
   private struct Candidate {
     let id: SnapshotID
     let receivedAt: Date
     let size: Int64
-    /// The first half of the digest of its report's name, where reports are counted.
+    /// The first 16 bytes of the digest of the report's name, as two numbers; zero if the count per report is not
+    /// limited.
     let report: UInt64
     let reportRest: UInt64
     let group: Int
@@ -24,7 +26,7 @@ public struct RetentionPlanner: Sendable {
       group == other.group && report == other.report && reportRest == other.reportRest
     }
 
-    /// Report by report, and each from its newest on.
+    /// Orders by report, and by descending age within a report.
     static func comesBefore(_ left: Self, _ right: Self) -> Bool {
       left.isOfSameReport(as: right)
         ? isOlder(right, left)
@@ -32,7 +34,7 @@ public struct RetentionPlanner: Sendable {
     }
   }
 
-  /// The snapshots that are under the same limits: all, or those of one application.
+  /// The snapshots under the same limits: those of one application, or all others.
   private struct Group {
     let application: String?
     let limits: RetentionRules.Limits
@@ -46,14 +48,14 @@ public struct RetentionPlanner: Sendable {
   }
 
   private let now: Date
-  /// Those of the rules for all come first.
+  /// The first group has the general rules; the others follow by application.
   private var groups: [Group]
   private let places: [String: Int]
   private let remembersAll: Bool
   private var candidates: [Candidate] = []
   private var gone: [Expiration] = []
 
-  /// Decides by `rules` what goes at `now`.
+  /// Creates a planner that applies `rules` at the time `now`.
   public init(_ rules: RetentionRules, now: Date) {
     self.now = now
     let own = rules.applications.sorted { $0.key < $1.key }
@@ -63,7 +65,7 @@ public struct RetentionPlanner: Sendable {
     remembersAll = rules.limits.totalBytes != nil
   }
 
-  /// Takes one more snapshot into account.
+  /// Adds a snapshot.
   public mutating func add(_ snapshot: RetentionSummary) {
     let place = places[snapshot.application] ?? 0
     let limits = groups[place].limits
@@ -88,7 +90,7 @@ public struct RetentionPlanner: Sendable {
         reportRest: report.1, group: place))
   }
 
-  /// What goes, the oldest first.
+  /// Returns the expired snapshots, oldest first.
   public consuming func plan() -> [Expiration] {
     if groups.contains(where: { $0.limits.countPerReport != nil }) { dropBeyondCount() }
     if groups.contains(where: { $0.limits.totalBytes != nil }) { dropBeyondTotal() }
@@ -123,7 +125,7 @@ public struct RetentionPlanner: Sendable {
     }
   }
 
-  /// Lets go what `reason` has a sentence for.
+  /// Moves the candidates for which `reason` returns a sentence to the expired snapshots.
   private mutating func drop(
     _ rule: Expiration.Rule, _ reason: (Candidate, [Group]) -> String?
   ) {
@@ -142,7 +144,7 @@ public struct RetentionPlanner: Sendable {
     candidates = rest
   }
 
-  private static let endHasCome = "The end that was set for it has come."
+  private static let endHasCome = "Its expiration date has passed."
 
   private static func halves(of report: ReportID) -> (UInt64, UInt64) {
     let bytes = ContentDigest.of(Array(report.description.utf8)).bytes
@@ -155,5 +157,54 @@ extension Expiration {
   fileprivate init(_ snapshot: RetentionSummary, _ rule: Rule, _ reason: String) {
     self.init(
       id: snapshot.id, receivedAt: snapshot.receivedAt, size: snapshot.size, rule: rule, reason: reason)
+  }
+}
+
+/// The snapshots that a run would delete.
+///
+/// If the clock jumps, or the rules contain a mistake, most snapshots can expire at once, and deletions cannot be
+/// undone. A run that would delete at least ``smallestHeld`` snapshots and more than a fifth of all snapshots therefore
+/// needs a confirmation.
+public struct RetentionPlan: Sendable, Hashable {
+  /// The smallest number of deletions that can need a confirmation.
+  public static let smallestHeld = 100
+  /// A run needs no confirmation if it deletes at most one of this number of snapshots.
+  public static let oneIn = 5
+
+  /// The expired snapshots, oldest first.
+  public var expirations: [Expiration]
+  /// The number of all snapshots, including the expired ones.
+  public var total: Int
+
+  /// Creates a plan.
+  public init(expirations: [Expiration], total: Int) {
+    self.expirations = expirations
+    self.total = total
+  }
+
+  /// Whether a person must confirm the plan before it is carried out.
+  public var needsConfirmation: Bool {
+    expirations.count >= Self.smallestHeld && expirations.count > total / Self.oneIn
+  }
+}
+
+/// A run was stopped before it deleted anything, because it needs a confirmation.
+public struct ExpirationHeld: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The number of expired snapshots.
+  public var due: Int
+  /// The number of all snapshots.
+  public var total: Int
+
+  init(_ plan: RetentionPlan) {
+    due = plan.expirations.count
+    total = plan.total
+  }
+
+  /// The reason, and how to proceed.
+  public var description: String {
+    """
+    \(due) of \(total) snapshots would be deleted at once, so nothing was deleted. Check the clock, the rules and the \
+    output of `snapshot expire --dry-run`. `snapshot expire --confirm` deletes the snapshots.
+    """
   }
 }

@@ -1,20 +1,20 @@
 public import SnapshotFormat
 
-/// What goes by itself, and when. Without any limit only what has an end of its own does.
+/// The rules by which snapshots expire. Without limits, only snapshots with an expiration date of their own expire.
 ///
-/// Whatever the rules say, a pinned snapshot stays. An end of its own can only make a snapshot go earlier than the
-/// rules would have it.
+/// A pinned snapshot never expires. A snapshot's own date can only shorten the time that the rules keep it.
 public struct RetentionRules: Sendable, Hashable {
-  /// The most that is kept; `nil` is without a limit.
+  /// The maximum that is kept. `nil` is no limit.
   public struct Limits: Sendable, Hashable {
-    /// How old a snapshot gets, by when the server had it.
+    /// The maximum time since the snapshot was received.
     public var age: TimeSpan?
-    /// How many of one report are kept, the newest ones; pinned ones are not counted.
+    /// The maximum number of unpinned snapshots of a report. The newest are kept.
     public var countPerReport: Int?
-    /// How many bytes the bundles have together, pinned ones included: the oldest leave first.
+    /// The maximum total size of the bundles in bytes, including those of pinned snapshots. The oldest snapshots expire
+    /// first.
     public var totalBytes: Int64?
 
-    /// Limits by their values.
+    /// Creates limits.
     public init(age: TimeSpan? = nil, countPerReport: Int? = nil, totalBytes: Int64? = nil) {
       self.age = age
       self.countPerReport = countPerReport
@@ -22,13 +22,13 @@ public struct RetentionRules: Sendable, Hashable {
     }
   }
 
-  /// The limits of all snapshots, whichever application made them.
+  /// The limits for all applications without limits of their own.
   public var limits: Limits
-  /// Applications with limits of their own, by identifier: their snapshots are under these instead of
-  /// ``limits``, of which only ``Limits/totalBytes`` counts them too.
+  /// The limits of single applications, by identifier. They replace ``limits`` for the application's snapshots, except
+  /// that ``Limits/totalBytes`` in ``limits`` applies to all snapshots together.
   public var applications: [String: Limits]
 
-  /// Rules by their limits.
+  /// Creates rules.
   public init(_ limits: Limits = Limits(), applications: [String: Limits] = [:]) {
     self.limits = limits
     self.applications = applications

@@ -1,24 +1,24 @@
 public import Foundation
 public import SnapshotFormat
 
-/// As much of a record as rules ask for.
+/// The properties of a record that the retention rules use.
 public struct RetentionSummary: Sendable, Hashable {
   /// The snapshot.
   public var id: SnapshotID
   /// The report that it is attached to.
   public var report: ReportID
-  /// The identifier of the app that recorded.
+  /// The identifier of the recorded application.
   public var application: String
-  /// When the server had all of it.
+  /// The time when the server had received the whole bundle.
   public var receivedAt: Date
   /// The bundle's length in bytes.
   public var size: Int64
-  /// Its own end, if it has one.
+  /// The snapshot's own expiration date, if any.
   public var expiresAt: Date?
-  /// Whether it stays in any case.
+  /// Whether the snapshot is pinned, so that it never expires.
   public var isPinned: Bool
 
-  /// A summary by its parts.
+  /// Creates a summary.
   public init(
     id: SnapshotID, report: ReportID, application: String, receivedAt: Date, size: Int64,
     expiresAt: Date? = nil, isPinned: Bool = false
@@ -32,7 +32,7 @@ public struct RetentionSummary: Sendable, Hashable {
     self.isPinned = isPinned
   }
 
-  /// What `record` says.
+  /// Creates the summary of `record`.
   public init(_ record: SnapshotRecord) {
     self.init(
       id: record.id, report: record.report, application: record.application.identifier,

@@ -1,27 +1,27 @@
 public import SnapshotFormat
 
-/// What was found of one bundle.
+/// The result of checking one bundle.
 public struct ScrubFinding: Sendable, Hashable {
-  /// The ways that it may be.
+  /// The possible results.
   public enum Verdict: Sendable, Hashable {
-    /// Its bytes are those that came.
+    /// The bytes have the digest of the record.
     case intact
-    /// Its bytes are others: it has just been taken out of use.
+    /// The bytes differ. The bundle has just been set aside, so that it is no longer served.
     case setAside
-    /// It was out of use already, or its record is damaged.
+    /// The bundle had been set aside before, or its record is damaged.
     case damaged
-    /// The disk failed.
+    /// The bundle could not be read.
     case unreadable
   }
 
   /// The snapshot.
   public var id: SnapshotID
-  /// How many bytes were hashed.
+  /// The number of bytes that were hashed.
   public var bytes: Int64
-  /// What was found.
+  /// The result.
   public var verdict: Verdict
 
-  /// A finding.
+  /// Creates a finding.
   public init(id: SnapshotID, bytes: Int64, verdict: Verdict) {
     self.id = id
     self.bytes = bytes
@@ -29,14 +29,14 @@ public struct ScrubFinding: Sendable, Hashable {
   }
 }
 
-/// Told what is found while bundles are looked at, one after the other; on any thread, to return quickly.
+/// Receives the results of a scrub, one after the other. The method is called on any thread, and must return quickly.
 public protocol ScrubObserver: Sendable {
-  /// One bundle was looked at.
+  /// Called after one bundle was checked.
   func scrubbed(_ finding: ScrubFinding)
 }
 
 extension ScrubReport {
-  /// Counts one more bundle.
+  /// Adds a finding to the counts.
   mutating func count(_ finding: ScrubFinding) {
     switch finding.verdict {
     case .intact: break

@@ -3,27 +3,26 @@ public import SnapshotFormat
 import Synchronization
 public import SystemIO
 
-/// Looks at every bundle: reads it whole, at a bounded rate, and sets it aside where its bytes are not those that
-/// came.
+/// Checks the digest of every bundle at a limited rate, and sets aside the bundles whose bytes have changed.
 ///
-/// A pass goes through the store in the order of the ids. Reading and hashing are done on a thread that gives way to all
-/// others. Safe to use from any task; there is one pass at a time.
+/// A pass goes through the store in the order of the ids. Reading and hashing run on a thread with low priority. Safe
+/// to use from any task; only one pass runs at a time.
 public final class Scrubber: Sendable {
-  /// How a scrubber goes about it.
+  /// The settings of a scrubber.
   public struct Configuration: Sendable {
-    /// The most bytes that are read in a second.
+    /// The maximum rate of reading, in bytes per second.
     public var bytesPerSecond: Int64
-    /// The file in which a pass leaves how far it came, for the next one to go on there if it was cut short; `nil`
-    /// begins anew each time.
+    /// The path of the file that stores the progress, so that the next pass continues an interrupted one; `nil` always
+    /// starts from the beginning.
     public var progressFile: String?
-    /// The time of day.
+    /// Returns the current time.
     public var now: @Sendable () -> Date
-    /// Waits so long, or throws once it is cancelled.
+    /// Waits for a duration, or throws if the task is cancelled.
     public var sleep: @Sendable (Duration) async throws -> Void
-    /// A clock that never goes back.
+    /// Returns the time of a monotonic clock.
     public var clock: @Sendable () -> Duration
 
-    /// Settings with a clock of the system's.
+    /// Creates settings that use the system's clocks.
     public init(
       bytesPerSecond: Int64, progressFile: String? = nil,
       now: @escaping @Sendable () -> Date = { Date() },
@@ -49,8 +48,8 @@ public final class Scrubber: Sendable {
   private let state = Mutex(ScrubReport())
   private let started = Mutex<Task<Void, Never>?>(nil)
 
-  /// Looks at what `store` keeps, whose index is `catalog`.
-  /// - Parameter onFailure: told what could not be read or written down, with the snapshot where it was about one.
+  /// Creates a scrubber for `store`, whose index is `catalog`.
+  /// - Parameter onFailure: called with an error of reading or writing, and the snapshot if the error concerns one.
   public init(
     _ configuration: Configuration, store: any BundleStore, catalog: any Catalog,
     observer: (any ScrubObserver)? = nil,
@@ -63,15 +62,15 @@ public final class Scrubber: Sendable {
     self.onFailure = onFailure
   }
 
-  /// The pass that runs, or else the last one since the start.
+  /// The report of the running pass, or of the last one since the scrubber was created.
   public var report: ScrubReport { state.withLock { $0 } }
 
-  /// Makes one pass over the whole store, or what is left of one that was cut short.
-  /// - Returns: what it found; `nil` where another pass runs already.
+  /// Runs a pass over the whole store, or continues an interrupted one.
+  /// - Returns: the report; `nil` if another pass is already running.
   @discardableResult
   public func run() async throws -> ScrubReport? { begin() ? try await pass() : nil }
 
-  /// Begins a pass unless one runs, and returns at once; ``report`` tells how it goes.
+  /// Starts a pass unless one is running, and returns immediately. ``report`` has the progress.
   public func start() {
     guard begin() else { return }
     let task = Task {
@@ -85,14 +84,14 @@ public final class Scrubber: Sendable {
     started.withLock { $0 = task }
   }
 
-  /// Ends the pass that ``start()`` began, and waits for its end.
+  /// Cancels the pass that ``start()`` began, and waits until it has ended.
   public func stop() async {
     let task = started.withLock { $0.take() }
     task?.cancel()
     await task?.value
   }
 
-  /// Whether a pass may begin: there is one at a time.
+  /// Marks a pass as running, and returns `false` if one is already running.
   private func begin() -> Bool {
     let now = SnapshotJSON.milliseconds(of: configuration.now())
     return state.withLock { report in
@@ -144,8 +143,8 @@ public final class Scrubber: Sendable {
     await keepProgress(.ended(configuration.now()))
   }
 
-  /// Makes a pass every so often until it is cancelled; the first begins at once, unless the file of the last one says
-  /// that it ended less than `interval` ago.
+  /// Runs a pass regularly until the task is cancelled. The first begins immediately, unless the progress file states
+  /// that a pass ended less than `interval` ago.
   public func run(every interval: TimeSpan) async {
     do {
       if case .ended(let time) = await progress() {
@@ -161,11 +160,11 @@ public final class Scrubber: Sendable {
         try await configuration.sleep(.seconds(interval.seconds))
       }
     } catch {
-      // It was cancelled.
+      // The task was cancelled.
     }
   }
 
-  /// Hashes one bundle, and sets it aside where it must be; `nil` where it is gone.
+  /// Hashes one bundle, and sets it aside if the digest differs; `nil` if the snapshot was deleted.
   private func look(at id: SnapshotID, _ pace: inout Pace) async throws -> ScrubFinding? {
     var bytes: Int64 = 0
     do {
@@ -231,6 +230,56 @@ public final class Scrubber: Sendable {
       } catch {
         onFailure(nil, error)
       }
+    }
+  }
+}
+
+/// Limits a rate of bytes: returns how long to wait before the next bytes.
+///
+/// A rate that was lower for some time is not compensated by a higher one later, so that there is never a burst of more
+/// than one piece.
+struct Pace: Sendable {
+  private let bytesPerSecond: Int64
+  /// The earliest time at which all bytes so far are allowed.
+  private var due: Duration = .zero
+
+  /// - Parameter bytesPerSecond: the rate, at least 1.
+  init(bytesPerSecond: Int64) { self.bytesPerSecond = max(bytesPerSecond, 1) }
+
+  /// The number of bytes to read at once: about a tenth of a second's, from 4 KB to 256 KB.
+  var pieceSize: Int { Int(min(max(bytesPerSecond / 10, 4 << 10), 256 << 10)) }
+
+  /// Returns how long to wait after `count` bytes at `time`, which must not decrease.
+  mutating func delay(after count: Int, at time: Duration) -> Duration {
+    let cost = Duration.seconds(Double(count) / Double(bytesPerSecond))
+    due = max(due, time - cost) + cost
+    return max(due - time, .zero)
+  }
+}
+
+/// The progress of a scrub as a line of text: the last id that was checked, or the time when the pass ended.
+enum ScrubProgress: Equatable, LosslessStringConvertible {
+  case reached(SnapshotID)
+  case ended(Date)
+
+  /// The maximum length of the text in bytes.
+  static let maximumLength = 64
+
+  /// Parses ``description``; `nil` if the text is malformed.
+  init?(_ text: String) {
+    if let id = SnapshotID(text) {
+      self = .reached(id)
+    } else if let time = SnapshotJSON.time(text) {
+      self = .ended(time)
+    } else {
+      return nil
+    }
+  }
+
+  var description: String {
+    switch self {
+    case .reached(let id): id.description
+    case .ended(let time): SnapshotJSON.text(of: time)
     }
   }
 }

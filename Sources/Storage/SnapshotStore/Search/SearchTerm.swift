@@ -1,12 +1,12 @@
 import SnapshotFormat
 
-/// What a record can be found by, as one word: a word of its texts, or an exact property.
+/// The terms by which a record is found: a word of its texts, or the exact value of a property.
 ///
-/// A property is `|`, a letter that names its kind, and its value, every byte of which that is neither a small letter nor
-/// a digit is spelled `|xx`; a long value is `||`, the letter, and a digest. No word of a text holds a `|`, so the two
-/// never meet.
+/// The term of a property is `|`, a letter for the property, and the value. Every byte of the value except lower-case
+/// letters and digits is written as `|` and two hexadecimal digits. The term of a long value is `||`, the letter, and a
+/// digest. Words never contain `|`, so that they cannot equal the term of a property.
 package enum SearchTerm {
-  /// The kinds of properties.
+  /// The properties that can be searched for.
   package enum Property: UInt8 {
     case report = 0x72  // r
     case reportPrefix = 0x70  // p
@@ -18,22 +18,22 @@ package enum SearchTerm {
     case device = 0x64  // d
   }
 
-  /// The longest value that is spelled out, in bytes.
+  /// The maximum length of a value that is not replaced by its digest, in bytes.
   fileprivate static let longestValue = 48
   fileprivate static let digits = Array("0123456789abcdef".utf8)
 
-  /// The term of a property.
+  /// Returns the term of a property.
   package static func of(_ property: Property, _ value: String) -> String { of(property, value.utf8) }
 
-  /// The term of a property.
+  /// Returns the term of a property.
   package static func of(_ property: Property, _ value: some Collection<UInt8>) -> String {
     var terms = TermList()
     terms.insert(property, value)
     return terms.text
   }
 
-  /// The beginnings of `report` that end with a separator, shortest first: what a limit to reports by prefix is looked
-  /// up by.
+  /// Returns the beginnings of `report` that end with a separator, shortest first, at most eight. A restriction to a
+  /// prefix of reports is found by these terms.
   package static func prefixes(ofReport report: String) -> [String] {
     var prefixes: [String] = []
     let bytes = report.utf8
@@ -78,11 +78,15 @@ extension TermList {
 }
 
 extension SnapshotRecord {
-  /// What it can be found by, its identifiers aside: report, application, version, device, modules, and the words of
-  /// these and of the metadata.
+  /// The terms of the record without its identifiers: report, application, version, device, modules, and the words of
+  /// these and of the metadata. If its UUID is not its manifest's, the words of both UUIDs.
   package var descriptionTerms: TermList {
     var terms = TermList()
     var words = WordCount(limit: SearchLimits.words)
+    if let manifestID {
+      terms.insertWords(of: id.description, &words)
+      terms.insertWords(of: manifestID.description, &words)
+    }
     terms.insert(.report, report.description)
     for prefix in SearchTerm.prefixes(ofReport: report.description) { terms.insert(.reportPrefix, prefix) }
     terms.insertWords(of: report.description, &words)
@@ -99,14 +103,19 @@ extension SnapshotRecord {
       terms.insert(.module, module.name)
       terms.insertWords(of: module.name, &words)
     }
-    for (name, value) in metadata.sorted(by: { $0.key < $1.key }) {
+    for (name, value) in metadata.sorted(by: { $0.key < $1.key }) where name != Self.noteKey {
       terms.insertWords(of: name, &words)
       terms.insertWords(of: value, &words)
+    }
+    // The note can have more words than the limit, so it comes last.
+    if let note = metadata[Self.noteKey] {
+      terms.insertWords(of: Self.noteKey, &words)
+      terms.insertWords(of: note, &words)
     }
     return terms
   }
 
-  /// What it can be found by through its identifiers, each exactly and by its words; `nil` where they are not known.
+  /// The terms of the identifiers: each exactly, and its words; `nil` if the identifiers are not known.
   package var identifierTerms: TermList? {
     guard let identifiers else { return nil }
     var terms = TermList()
@@ -117,4 +126,18 @@ extension SnapshotRecord {
     }
     return terms
   }
+}
+
+/// The limits of the indexed terms of a record, and of a search.
+public enum SearchLimits {
+  /// The maximum number of distinct words of a record without its identifiers, and also of the identifiers.
+  public static let words = 4000
+  /// The maximum length of a word in bytes of UTF-8. A longer word is shortened.
+  public static let wordBytes = 64
+  /// The maximum number of indexed modules of a record.
+  public static let modules = 500
+  /// The maximum length of a filter's value in bytes.
+  public static let filterBytes = 1024
+  /// The maximum number of words in a search.
+  public static let queryWords = 16
 }

@@ -1,12 +1,12 @@
 import Foundation
 
-/// The words of a text, as every catalogue takes them: runs of letters and digits, without regard to capitals and
-/// accents, each no longer than ``SearchLimits/wordBytes``.
+/// The words of a text: runs of letters and digits, without case and accents, each at most ``SearchLimits/wordBytes``
+/// long. Every catalogue uses the same words.
 package struct SearchWords {
-  /// The words, each once, in the order in which they come first.
+  /// The distinct words, in the order of their first occurrence.
   package let words: [String]
 
-  /// Reads no further than `limit` different words.
+  /// Reads `text` until `limit` distinct words are found.
   package init(_ text: String, limit: Int) {
     var terms = TermList()
     var words = WordCount(limit: limit)
@@ -15,14 +15,14 @@ package struct SearchWords {
   }
 }
 
-/// How many words there are, and how many there may be.
+/// A number of words and its limit.
 struct WordCount {
   let limit: Int
   var count = 0
 }
 
 extension TermList {
-  /// Inserts the words of `text` as long as there are no more than `words` allows.
+  /// Inserts the words of `text` until the limit of `words` is reached.
   mutating func insertWords(of text: String, _ words: inout WordCount) {
     guard words.count < words.limit else { return }
     if text.utf8.allSatisfy({ $0 < 0x80 }) { insertASCII(text, &words) } else { insertUnicode(text, &words) }
@@ -50,7 +50,7 @@ extension TermList {
         if pendingCount + bytes.count <= SearchLimits.wordBytes {
           append(bytes)
         } else {
-          // Nothing that follows may fill the gap.
+          // Fills the word up, so that no later letter is appended to the shortened word.
           append(repeatElement(0, count: SearchLimits.wordBytes - pendingCount))
         }
       } else if !endWord(&words) {
@@ -64,7 +64,8 @@ extension TermList {
     if pendingCount < SearchLimits.wordBytes { append(byte) }
   }
 
-  /// Answers whether there may be more.
+  /// Ends the current word.
+  /// - Returns: whether more words can be inserted.
   private mutating func endWord(_ words: inout WordCount) -> Bool {
     while takeBack(0) {}
     if endTerm() { words.count += 1 }

@@ -1,51 +1,51 @@
-/// Terms as one text: each once, in the order in which they came, a space behind each.
+/// A list of distinct terms in the order of insertion, stored as one text with a space after each term.
 ///
-/// A term is put together byte by byte behind those that are there, so that none is a value of its own.
+/// A term is assembled byte by byte at the end of this text, so that no term needs memory of its own.
 package struct TermList: Sendable, Equatable {
   /// The terms, in UTF-8.
   package private(set) var bytes: [UInt8] = []
-  /// How many there are.
+  /// The number of terms.
   package private(set) var count = 0
-  /// Where the term begins that is being put together.
+  /// The offset of the term that is being assembled.
   private var start = 0
-  /// Where each term begins, plus one, at the place that its hash asks for or the next that was free; 0 is free. No more
-  /// than half of them are taken.
+  /// A hash table with open addressing and linear probing: the offset of each term plus 1, or 0 for a free slot. At
+  /// most half of the slots are in use.
   private var slots = [UInt32](repeating: 0, count: 128)
 
-  /// None.
+  /// Creates an empty list.
   package init() {
     bytes.reserveCapacity(1024)
   }
 
-  /// The terms as one text.
+  /// The terms as one text, separated by spaces.
   package var text: String { String(decoding: bytes.dropLast(), as: UTF8.self) }
 
-  /// The terms one by one.
+  /// The terms as separate texts.
   package var terms: [String] {
     bytes.split(separator: Self.space).map { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// The same terms in the same order.
+  /// Whether both lists contain the same terms in the same order.
   package static func == (left: Self, right: Self) -> Bool { left.bytes == right.bytes }
 
-  /// How many bytes the term that is being put together has.
+  /// The length in bytes of the term that is being assembled.
   var pendingCount: Int { bytes.count - start }
 
-  /// Goes on with the term that is being put together; no byte is a space.
+  /// Appends a byte, which must not be a space, to the term that is being assembled.
   mutating func append(_ byte: UInt8) { bytes.append(byte) }
 
-  /// Goes on with the term that is being put together.
+  /// Appends bytes to the term that is being assembled.
   mutating func append(_ more: some Sequence<UInt8>) { bytes.append(contentsOf: more) }
 
-  /// Takes back the last byte of the term that is being put together, where that is `byte`.
+  /// Removes the last byte of the term that is being assembled, if it equals `byte`.
   mutating func takeBack(_ byte: UInt8) -> Bool {
     guard pendingCount > 0, bytes.last == byte else { return false }
     bytes.removeLast()
     return true
   }
 
-  /// Ends the term that is being put together, if there is one.
-  /// - Returns: whether it is new.
+  /// Completes the term that is being assembled, if it is not empty.
+  /// - Returns: whether the term was not in the list yet.
   @discardableResult
   mutating func endTerm() -> Bool {
     guard pendingCount > 0 else { return false }
@@ -64,7 +64,7 @@ package struct TermList: Sendable, Equatable {
 
   private static let space = UInt8(ascii: " ")
 
-  /// The slot of the term in `range`, or the free one where it belongs.
+  /// The slot of the term in `range`, or the free slot for it.
   private func slot(of range: Range<Int>) -> Int {
     var hasher = Hasher()
     unsafe bytes[range].withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
@@ -77,7 +77,7 @@ package struct TermList: Sendable, Equatable {
 
   private func isTerm(at other: Int, equalTo range: Range<Int>) -> Bool {
     let end = other + range.count
-    // What is looked for stands behind all that it may be equal to.
+    // The term to compare is after all complete terms, so that a match must end before it.
     return end < range.lowerBound && bytes[end] == Self.space && bytes[other..<end] == bytes[range]
   }
 

@@ -1,37 +1,37 @@
-/// A version in a form that sorts by its numbers: 3.9 before 3.10, 3.1 like 3.1.0, 3.1-beta before 3.1.
+/// A version in a form that sorts numerically: 3.9 before 3.10, 3.1 equal to 3.1.0, 3.1-beta before 3.1.
 ///
-/// Each number is its count of digits plus 2, and the digits; behind the last one follows 0 for what comes before the
-/// version of these numbers (`-beta`), 1 for the version itself and what comes after it (`+5`), and the rest, its runs
-/// of digits sorted as numbers too. So bytes compare as versions do, and the versions that begin with the same numbers
-/// are those whose keys begin with the same bytes.
+/// Each number is encoded as a byte, the count of its digits plus 2, and its digits. After the last number follows 0
+/// for a pre-release (`-beta`), or 1 for the version itself and its builds (`+5`), and then the rest, with its runs of
+/// digits encoded to sort numerically too. Keys therefore compare byte by byte like versions, and versions that begin
+/// with the same numbers have keys that begin with the same bytes.
 package struct VersionKey: Hashable, Comparable, Sendable {
-  /// How many numbers of a version count, the most digits of each, and the most bytes of what follows them.
+  /// The maximum number of numbers in a version, of digits in each number, and of bytes in the rest.
   package enum Limits {
     package static let numbers = 8
     package static let digits = 30
     package static let suffix = 48
-    /// How many numbers a group of versions is known by.
+    /// The maximum number of numbers that identify a group of versions.
     package static let groupDepth = 4
   }
 
-  /// What to compare.
+  /// The bytes to compare.
   package let bytes: [UInt8]
 
-  /// The key of a version.
+  /// Creates the key of a version.
   package init(_ version: String) {
     let parts = VersionParts(version)
     bytes = parts.key
   }
 
-  /// Takes a key's own bytes.
+  /// Creates a key from its bytes.
   package init(bytes: [UInt8]) { self.bytes = bytes }
 
-  /// By the numbers.
+  /// Compares the versions numerically.
   package static func < (left: Self, right: Self) -> Bool {
     left.bytes.lexicographicallyPrecedes(right.bytes)
   }
 
-  /// The beginnings of the key that stand for its first number, its first two, and so on.
+  /// The prefixes of the key that end after its first number, its second, and so on, at most four.
   package var groups: [[UInt8]] {
     var groups: [[UInt8]] = []
     var index = 0
@@ -43,9 +43,9 @@ package struct VersionKey: Hashable, Comparable, Sendable {
   }
 }
 
-/// A version's numbers and what follows them.
+/// The numbers of a version, and the text after them.
 struct VersionParts {
-  /// Each without zeros in front.
+  /// The decimal digits of each number, without leading zeros.
   var numbers: [[UInt8]] = []
   var suffix: [UInt8] = []
 
@@ -78,7 +78,7 @@ struct VersionParts {
 
   private var encodedSuffix: [UInt8] {
     guard let first = suffix.first else { return [1] }
-    // What follows a plus sign, a space or a bracket tells builds of one version apart.
+    // A plus sign, a space or a bracket introduces a build of the same version.
     var bytes: [UInt8] = ["+", " ", "("].map { UInt8(ascii: $0) }.contains(first) ? [1] : [0]
     var rest = suffix.prefix(VersionKey.Limits.suffix)
     while let byte = rest.first {

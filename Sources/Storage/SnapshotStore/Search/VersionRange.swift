@@ -1,33 +1,33 @@
-/// Versions from one to another, each of which stands for every version that begins with it: 3 to 3.4 holds 3.0, 3.4
-/// and 3.4.7, but not 3.5.
+/// A range of versions. Each bound includes all versions that begin with it: 3 to 3.4 contains 3.0, 3.4 and 3.4.7, but
+/// not 3.5.
 ///
-/// Versions compare by their numbers, so 3.9 comes before 3.10; 3.1 is 3.1.0, and what is marked as coming before a
-/// version, such as 3.1-beta, does.
+/// Versions compare numerically: 3.9 is before 3.10, 3.1 equals 3.1.0, and a pre-release such as 3.1-beta is before
+/// 3.1.
 public struct VersionRange: Sendable, Hashable {
-  /// The first versions; `nil` begins with the very first.
+  /// The lower bound, inclusive; `nil` for none.
   public var lowest: String?
-  /// The last versions; `nil` ends with the very last.
+  /// The upper bound, inclusive; `nil` for none.
   public var highest: String?
 
-  /// A range.
+  /// Creates a range.
   public init(from lowest: String? = nil, through highest: String? = nil) {
     self.lowest = lowest
     self.highest = highest
   }
 
-  /// Every version that begins with `version`.
+  /// Creates a range of all versions that begin with `version`.
   public init(_ version: String) { self.init(from: version, through: version) }
 
-  /// Where it begins.
+  /// The smallest key of the range.
   package var lower: VersionKey { VersionKey(bytes: lowest.map { Self.lower($0) } ?? []) }
 
-  /// What is just behind it; `nil` where nothing is.
+  /// The smallest key above the range; `nil` if there is no upper bound.
   package var upper: VersionKey? { highest.map { VersionKey(bytes: Self.upper($0)) } }
 
   package func contains(_ key: VersionKey) -> Bool { key >= lower && upper.map { key < $0 } ?? true }
 
-  /// The group of versions that holds `key`, as large as fits into the range, as the beginning of their keys; `nil`
-  /// where none fits.
+  /// The largest group of versions that contains `key` and is entirely in the range, as the common prefix of their
+  /// keys; `nil` if there is none.
   package func largestGroup(of key: VersionKey) -> [UInt8]? {
     let (lower, upper) = (lower, upper)
     return key.groups.first { group in
@@ -51,7 +51,7 @@ public struct VersionRange: Sendable, Hashable {
     return (parts.numbers + [successor(of: last)]).flatMap(VersionParts.encode)
   }
 
-  /// The next number, in decimal digits.
+  /// Returns the next number, in decimal digits.
   private static func successor(of number: [UInt8]) -> [UInt8] {
     var digits = number
     for index in digits.indices.reversed() {

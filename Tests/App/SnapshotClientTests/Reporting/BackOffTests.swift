@@ -4,17 +4,17 @@ import Testing
 @Suite struct BackOffTests {
   private let backOff = BackOff()
 
-  @Test func `the wait doubles with each failure up to the cap`() {
+  @Test func `the delay doubles with each failure up to the cap`() {
     let waits = [1, 2, 3, 4, 10, 11, 1000].map { backOff.delay(afterFailure: $0, retryAfter: nil, random: 0) }
     #expect(waits == [2.5, 5, 10, 20, 1280, 1800, 1800])
   }
 
-  @Test func `chance spreads the wait over the upper half`() {
+  @Test func `the random part covers the upper half of the delay`() {
     #expect(backOff.delay(afterFailure: 2, retryAfter: nil, random: 0.5) == 7.5)
     #expect(backOff.delay(afterFailure: 2, retryAfter: nil, random: 0.999) < 10)
   }
 
-  @Test func `no try comes before the time that the server asks for, up to a limit`() {
+  @Test func `no attempt is earlier than the server's Retry-After, up to a limit`() {
     #expect(backOff.delay(afterFailure: 1, retryAfter: 100, random: 0) == 102.5)
     #expect(backOff.delay(afterFailure: 1, retryAfter: 86_400, random: 0) == 86_402.5)
     #expect(backOff.delay(afterFailure: 1, retryAfter: 86_401, random: 0) == 86_402.5)

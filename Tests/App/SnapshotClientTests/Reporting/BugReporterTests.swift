@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import SnapshotClient
 import SnapshotFormat
+import Synchronization
 import SystemIO
 import TestSupport
 import Testing
@@ -11,7 +12,7 @@ import Testing
 
   init() throws { fixture = try ReportingFixture() }
 
-  @Test func `attach gives the snapshot's UUID before anything is uploaded`() async throws {
+  @Test func `attach returns the snapshot's UUID before anything is uploaded`() async throws {
     let transport = UploadTransport(isHeld: true)
     let reporter = try fixture.reporter(transport)
     let id = try await reporter.attach(report: fixture.report)
@@ -30,7 +31,7 @@ import Testing
     #expect(try fixture.files() == ["items/\(id)/state.json"])
   }
 
-  @Test func `what is recorded later is not in the bundle`() async throws {
+  @Test func `later recordings are not in the bundle`() async throws {
     let transport = UploadTransport(isHeld: true)
     let reporter = try fixture.reporter(transport)
     let id = try await reporter.attach(report: fixture.report)
@@ -41,7 +42,7 @@ import Testing
     #expect(transport.taken[id] == frozen)
   }
 
-  @Test func `a bundle that can't be made leaves nothing and says why`() async throws {
+  @Test func `a bundle that can't be made leaves no files and reports why`() async throws {
     struct Reason: Error, CustomStringConvertible { let description = "The recorder is on strike." }
     let reporter = BugReporter(queue: try fixture.reporter(UploadTransport()).queue) { _, zip in
       try Data("half".utf8).write(to: zip)
@@ -53,7 +54,7 @@ import Testing
     #expect(try fixture.files() == [])
   }
 
-  @Test func `a bundle that is said to be made and is not there is refused`() async throws {
+  @Test func `a bundle that is reported but does not exist is rejected`() async throws {
     let reporter = BugReporter(queue: try fixture.reporter(UploadTransport()).queue) {
       let packed = try await fixture.freezer($0, $1)
       try Folder.remove($1.path)
@@ -68,9 +69,9 @@ import Testing
     #expect(try fixture.files() == [])
   }
 
-  @Test func `a UUID is taken once`() async throws {
+  @Test func `a UUID can be attached only once`() async throws {
     let zip = fixture.folder.file("one.zip")
-    let packed = try await fixture.freezer(fixture.report, zip)
+    let packed = try await fixture.freezer(BugReport(report: fixture.report), zip)
     let reporter = BugReporter(queue: try fixture.reporter(UploadTransport(isHeld: true)).queue) {
       try FileManager.default.copyItem(at: zip, to: $1)
       return packed
@@ -86,7 +87,7 @@ import Testing
     await reporter.queue.close()
   }
 
-  @Test func `a closed reporter takes nothing`() async throws {
+  @Test func `a closed reporter rejects attachments`() async throws {
     let reporter = try fixture.reporter(UploadTransport())
     await reporter.queue.close()
     let error = await reportingError { try await reporter.attach(report: fixture.report) }
@@ -97,7 +98,7 @@ import Testing
     #expect(try fixture.files() == [])
   }
 
-  @Test func `many attachments at once each get a UUID and go out`() async throws {
+  @Test func `concurrent attachments each get a UUID and are uploaded`() async throws {
     let transport = UploadTransport()
     let reporter = try fixture.reporter(transport)
     let ids = try await withThrowingTaskGroup(of: SnapshotID.self) { group in
@@ -108,5 +109,23 @@ import Testing
     for id in ids { #expect(await reporter.queue.outcome(of: id)?.state == .done) }
     #expect(Set(transport.taken.keys) == ids)
     #expect(transport.requests.count == 20)
+  }
+
+  @Test func `the user's words are in the bundle`() async throws {
+    let noted = Mutex<Manifest?>(nil)
+    let freeze = fixture.freezer
+    let reporter = BugReporter(queue: try fixture.reporter(UploadTransport()).queue) { bug, zip in
+      let packed = try await freeze(bug, zip)
+      noted.withLock { $0 = packed.manifest }
+      return packed
+    }
+    try await reporter.attach(report: fixture.report, note: "It broke", fields: ["severity": "high"])
+    #expect(noted.withLock { $0?.note } == "It broke")
+    #expect(noted.withLock { $0?.fields } == ["severity": "high"])
+    let limit = Manifest.Limits.default.noteLength
+    let error = await reportingError {
+      try await reporter.attach(report: fixture.report, note: String(repeating: "x", count: limit + 1))
+    }
+    #expect(error?.description.contains("the limit is \(limit)") == true)
   }
 }

@@ -5,7 +5,7 @@ import SystemIO
 import TestSupport
 import Testing
 
-/// Attaching on a real disk that is full.
+/// Attaching on a real full disk.
 @Suite(.timeLimit(.minutes(5)), .enabled("\(SmallDisk.requirement)") { await SmallDisk.isPossible })
 struct FullDiskTests {
   private let disk: SmallDisk
@@ -14,7 +14,7 @@ struct FullDiskTests {
   init() async throws {
     disk = try await SmallDisk()
     fixture = try ReportingFixture()
-    // Nothing that packing would make smaller.
+    // Random bytes, which packing does not compress.
     var generator = SystemRandomNumberGenerator()
     let bytes = Data((0..<20_000).map { _ in UInt8.random(in: 0...255, using: &generator) })
     try fixture.folder.write(bytes, to: "recorded")
@@ -22,9 +22,7 @@ struct FullDiskTests {
 
   private var queue: URL { disk.file("queue") }
 
-  @Test func `however much is free, a bundle is attached whole or not at all, and the caller is told`()
-    async throws
-  {
+  @Test func `with any amount of free space, a bundle is attached completely or not at all`() async throws {
     let reporter = try fixture.reporter(UploadTransport(), at: queue) { $0.network = .onlyWiFi { false } }
     var attached: Set<SnapshotID> = []
     var failures = 0
@@ -40,7 +38,7 @@ struct FullDiskTests {
     #expect(failures > 4 && attached.count > 4)
     await reporter.queue.close()
 
-    // With no byte free the next launch finds them, and brings them to the server.
+    // Even without any free bytes, the next launch finds and uploads the bundles.
     try disk.fill()
     let transport = UploadTransport()
     let next = try fixture.reporter(transport, at: queue)
@@ -54,7 +52,7 @@ struct FullDiskTests {
     await next.queue.close()
   }
 
-  @Test func `a queue that was attached to on a full disk goes on when there is room`() async throws {
+  @Test func `a queue whose disk was full continues when there is room`() async throws {
     let transport = UploadTransport()
     let reporter = try fixture.reporter(transport, at: queue)
     try disk.fill()

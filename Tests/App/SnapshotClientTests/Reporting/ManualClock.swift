@@ -2,7 +2,7 @@ import Foundation
 import SnapshotClient
 import Synchronization
 
-/// A clock that stands until a test moves it, and wakes those whose time has come.
+/// A clock that a test sets. It wakes the sleepers whose time has come.
 final class ManualClock: Sendable {
   private struct Sleeper {
     let due: Date
@@ -15,17 +15,17 @@ final class ManualClock: Sendable {
     var sleepers: [Int: Sleeper] = [:]
     var cancelled: Set<Int> = []
     var expected: [(due: Date, continuation: CheckedContinuation<Void, Never>)] = []
-    /// Whether the test was cancelled, as one is whose time limit is over.
+    /// Whether the test was cancelled, for example by its time limit.
     var isOver = false
   }
 
-  /// Binary fractions of a second are not worth a failure.
+  /// Allows for rounding errors of fractional seconds.
   private static let tolerance = 0.001
   private let state = Mutex(State())
 
   var now: Date { state.withLock { $0.now } }
 
-  /// Waits until somebody sleeps until `due`, and then lets it be that time.
+  /// Waits until a task sleeps until `due`, and then sets the clock to that time.
   func reach(_ due: Date) async {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -46,7 +46,7 @@ final class ManualClock: Sendable {
     set(due)
   }
 
-  /// Lets it be `date`, earlier or later.
+  /// Sets the clock to `date`, which can be earlier or later.
   func set(_ date: Date) {
     let woken = state.withLock { state in
       state.now = date

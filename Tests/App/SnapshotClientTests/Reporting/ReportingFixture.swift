@@ -6,7 +6,7 @@ import SystemIO
 import TestSupport
 import Testing
 
-/// A queue's folder, a clock and a server of a test's own.
+/// A queue's folder, a clock and a server for one test.
 struct ReportingFixture {
   let folder: TemporaryFolder
   let clock = ManualClock()
@@ -20,7 +20,7 @@ struct ReportingFixture {
 
   var queue: URL { folder.file("queue") }
 
-  /// What is in the queue's folder, the lock apart.
+  /// The files in the queue's folder, except the lock.
   func files(at queue: URL? = nil) throws -> [String] {
     let root = (queue ?? self.queue).path
     func walk(_ path: String) throws -> [String] {
@@ -48,7 +48,7 @@ struct ReportingFixture {
     return configuration
   }
 
-  /// A reporter whose recording is `folder/recorded`.
+  /// Creates a reporter that packs `folder/recorded`.
   func reporter(
     _ transport: any Transport, at queue: URL? = nil,
     _ change: (inout UploadQueue.Configuration) -> Void = { _ in }
@@ -58,14 +58,15 @@ struct ReportingFixture {
       freeze: freezer)
   }
 
-  /// Packs what is recorded, under a new UUID.
+  /// Packs the recorded file with a new UUID.
   var freezer: BugReporter.Freezer {
-    { [recorded = folder.file("recorded")] report, zip in
+    { [recorded = folder.file("recorded")] bug, zip in
       let manifest = Manifest(
         id: SnapshotID(), createdAt: Date(timeIntervalSince1970: 1_700_000_000),
         application: .init(identifier: "com.example.news", version: "3.1.4", build: "159"),
-        device: .init(model: "x86_64", system: "Linux", systemVersion: "6.1", locale: "de_AT"), report: report
-      )
+        device: .init(model: "x86_64", system: "Linux", systemVersion: "6.1", locale: "de_AT"),
+        report: bug.report,
+        note: bug.note, fields: bug.fields)
       let source = SnapshotBundle.Source(identifier: "feed", file: recorded, recordedAt: manifest.createdAt)
       return try SnapshotBundle.pack([source], describedBy: manifest, to: zip)
     }
@@ -73,21 +74,21 @@ struct ReportingFixture {
 }
 
 extension UploadQueue {
-  /// Waits until the upload of `id` is in a state like that.
+  /// Waits until the upload of `id` meets a condition.
   @discardableResult
   func upload(_ id: SnapshotID, when isAwaited: (QueuedUpload) -> Bool) async throws -> QueuedUpload {
     for await item in updates() where item.id == id && isAwaited(item) { return item }
     throw CancellationError()
   }
 
-  /// Waits until `id` waits for `wait`.
+  /// Waits until the upload of `id` waits for `wait`.
   @discardableResult
   func upload(_ id: SnapshotID, waitingFor wait: QueuedUpload.Wait) async throws -> QueuedUpload {
     try await upload(id) { $0.state == .waiting(wait) }
   }
 }
 
-/// The error that `body` ends with.
+/// Returns the error that `body` throws.
 func reportingError(_ body: () async throws -> Void) async -> ReportingError? {
   do {
     try await body()

@@ -10,7 +10,7 @@ import Testing
 
   init() throws { fixture = try ReportingFixture() }
 
-  @Test func `an upload whose answer got lost is repeated under the same UUID`() async throws {
+  @Test func `an upload whose response was lost is repeated under the same UUID`() async throws {
     let server = try ScriptedServer(
       { connection in
         try connection.readRequest()
@@ -38,7 +38,7 @@ import Testing
     #expect(server.requests[0]["repr-digest"] == server.requests[1]["repr-digest"])
   }
 
-  @Test func `what a captive portal says is not taken for the server's word`() async throws {
+  @Test func `the response of a captive portal does not count as the server's`() async throws {
     let server = try ScriptedServer(
       { connection in
         try connection.readRequest()
@@ -53,7 +53,7 @@ import Testing
     #expect(item.hasBundle)
   }
 
-  @Test func `without a server an upload waits, and says why`() async throws {
+  @Test func `without a server an upload waits, with the reason`() async throws {
     let port = try ScriptedServer.unusedPort()
     let reporter = try BugReporter(
       queue: fixture.queue,

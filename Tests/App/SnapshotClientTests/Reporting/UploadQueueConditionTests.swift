@@ -7,13 +7,13 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What an upload waits for besides time: a network, a token, the folder.
+/// The conditions for which an upload waits besides time: a network, a token, the folder.
 @Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct UploadQueueConditionTests {
   private let fixture: ReportingFixture
 
   init() throws { fixture = try ReportingFixture() }
 
-  @Test func `an upload waits for Wi-Fi and goes out when it comes`() async throws {
+  @Test func `an upload waits for Wi-Fi and starts when it is available`() async throws {
     let isWiFi = Mutex(false)
     let transport = UploadTransport()
     let reporter = try fixture.reporter(transport) {
@@ -30,7 +30,7 @@ import Testing
     #expect(await reporter.queue.outcome(of: id)?.state == .done)
   }
 
-  @Test func `an upload stops when Wi-Fi goes, and that counts as no failure`() async throws {
+  @Test func `an upload stops when Wi-Fi is lost, and that does not count as a failure`() async throws {
     let isWiFi = Mutex(true)
     let transport = UploadTransport(isHeld: true)
     let reporter = try fixture.reporter(transport) {
@@ -49,7 +49,7 @@ import Testing
     #expect(await reporter.queue.outcome(of: id)?.state == .done)
   }
 
-  @Test func `a policy may look at the queue and tell uploads apart`() async throws {
+  @Test func `a policy can read the queue and distinguish uploads`() async throws {
     let queue = Mutex<UploadQueue?>(nil)
     let reporter = try fixture.reporter(UploadTransport()) {
       $0.network = NetworkPolicy { item in
@@ -66,7 +66,9 @@ import Testing
   }
 
   @Test(arguments: [TransportError.connectionFailed("refused"), .timedOut, .interrupted("reset")])
-  func `another network brings a lost connection's next try forward`(error: TransportError) async throws {
+  func `after a lost connection, a network change triggers the next attempt`(error: TransportError)
+    async throws
+  {
     let reporter = try fixture.reporter(UploadTransport([.failure(error)]))
     let id = try await reporter.attach(report: fixture.report)
     try await reporter.queue.upload(id, waitingFor: .time)
@@ -74,7 +76,7 @@ import Testing
     #expect(await reporter.queue.outcome(of: id)?.state == .done)
   }
 
-  @Test func `a server that can't be reached is asked for one upload, not for all`() async throws {
+  @Test func `if a server can't be reached, only one upload is attempted`() async throws {
     let isThere = Mutex(false)
     let transport = UploadTransport([.failure(.connectionFailed("refused"))])
     let reporter = try fixture.reporter(transport) {
@@ -93,7 +95,7 @@ import Testing
     for id in [first, second] { #expect(await reporter.queue.outcome(of: id)?.state == .done) }
   }
 
-  @Test func `a new report brings a lost connection's next try forward`() async throws {
+  @Test func `after a lost connection, a new report triggers the next attempt`() async throws {
     let reporter = try fixture.reporter(UploadTransport([.failure(.connectionFailed("refused"))]))
     let first = try await reporter.attach(report: fixture.report)
     try await reporter.queue.upload(first, waitingFor: .time)
@@ -102,7 +104,7 @@ import Testing
   }
 
   @Test(arguments: [401, 403, 407])
-  func `an upload whose token is refused waits for another one`(status: Int) async throws {
+  func `an upload whose token is rejected waits for another one`(status: Int) async throws {
     let reporter = try fixture.reporter(UploadTransport([.status(status)]))
     let id = try await reporter.attach(report: fixture.report)
     let item = try await reporter.queue.upload(id, waitingFor: .token)
@@ -116,7 +118,7 @@ import Testing
     #expect(transport.requests.map { $0.headerFields[.authorization] } == ["Bearer new"])
   }
 
-  @Test func `a token that the server does not know holds every upload, one that may not holds its own`()
+  @Test func `an unknown token stops all uploads, a token without permission only its own`()
     async throws
   {
     let unknown = UploadTransport([.status(401)])
@@ -133,7 +135,7 @@ import Testing
     #expect(reporter.queue[first]?.state == .waiting(.token))
   }
 
-  @Test func `an old token's refusal does not hold up the new token`() async throws {
+  @Test func `the rejection of an old token does not stop uploads with the new one`() async throws {
     let old = UploadTransport([.status(401)], isHeld: true)
     let reporter = try fixture.reporter(old)
     let id = try await reporter.attach(report: fixture.report)
@@ -157,13 +159,13 @@ import Testing
     _ = try fixture.reporter(UploadTransport())
   }
 
-  @Test func `a queue that nobody holds any more gives its folder back`() async throws {
+  @Test func `a queue that is deinitialized unlocks its folder`() async throws {
     do {
       let reporter = try fixture.reporter(UploadTransport([.status(500)]))
       let id = try await reporter.attach(report: fixture.report)
       try await reporter.queue.upload(id, waitingFor: .time)
     }
-    // The upload's task may still be about to end.
+    // The upload's task can still be about to end.
     while await reportingError({ _ = try fixture.reporter(UploadTransport()) }) != nil { await Task.yield() }
   }
 

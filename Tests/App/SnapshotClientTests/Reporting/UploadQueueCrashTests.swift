@@ -8,13 +8,13 @@ import Testing
 
 @testable import SnapshotClient
 
-/// Whatever step of a queue fails: what was attached goes out in the end, and nothing else is there.
+/// A failure at any step of a queue: the attached bundles are uploaded in the end, and no other files remain.
 @Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct UploadQueueCrashTests {
   private let fixture: ReportingFixture
 
   init() throws { fixture = try ReportingFixture() }
 
-  /// Notes each step before it is done, or fails.
+  /// Records each step before it runs, or makes it fail.
   private final class Probe: Sendable {
     let steps = Mutex([String]())
     let failing = Mutex<[QueueFolder.Step: Int32]>([:])
@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test(arguments: [QueueFolder.Step.stage, .writeNote, .publish, .flush], [ENOSPC, EIO])
-  func `an attachment that fails at any step leaves nothing and may be made again`(
+  func `an attachment that fails at any step leaves no files and can be repeated`(
     step: QueueFolder.Step, code: Int32
   ) async throws {
     let probe = Probe()
@@ -67,13 +67,13 @@ import Testing
     #expect(await reporter.queue.outcome(of: id)?.state == .done)
   }
 
-  @Test func `on a full disk what is done still makes room`() async throws {
+  @Test func `on a full disk completed uploads still free their space`() async throws {
     let probe = Probe()
     let transport = UploadTransport([.status(500)])
     let reporter = try reporter(probe, transport)
     let id = try await reporter.attach(report: fixture.report)
     probe.failing.withLock { $0 = [.saveNote: ENOSPC] }
-    // The failure is not noted on the disk, and holds all the same.
+    // The failure can't be stored on disk, but is kept in memory.
     let item = try await reporter.queue.upload(id, waitingFor: .time)
     #expect(item.failures == 1)
     await fixture.clock.reach(try #require(item.nextTry))
@@ -81,7 +81,7 @@ import Testing
     #expect(try fixture.files() == [])
   }
 
-  @Test func `what can neither be flushed nor removed is in the queue, and the caller is told so`()
+  @Test func `an upload that can neither be synchronized nor removed is in the queue, and is reported`()
     async throws
   {
     let probe = Probe()
@@ -101,7 +101,7 @@ import Testing
     #expect(transport.taken.keys.map(\.self) == [id])
   }
 
-  @Test func `an upload that can't be removed stays`() async throws {
+  @Test func `an upload that can't be removed stays in the queue`() async throws {
     let probe = Probe()
     let reporter = try reporter(probe, UploadTransport(isHeld: true))
     let id = try await reporter.attach(report: fixture.report)
@@ -112,7 +112,7 @@ import Testing
     await reporter.queue.close()
   }
 
-  @Test func `what can't be read is told and left alone`() async throws {
+  @Test func `unreadable uploads are reported and not changed`() async throws {
     let reporter = try fixture.reporter(UploadTransport()) { $0.network = NetworkPolicy { _ in false } }
     var ids: [SnapshotID] = []
     for _ in 0..<5 { ids.append(try await reporter.attach(report: fixture.report)) }
@@ -136,13 +136,13 @@ import Testing
     #expect(try fixture.files() == before.filter { $0 != "items/\(ids[4])/bundle.zip" })
     await queue.close()
 
-    // The app is newer again.
+    // The app is upgraded again.
     try Data(json.utf8).write(to: notes[1])
     let later = try fixture.reporter(UploadTransport()).queue
     #expect(await later.outcome(of: ids[1])?.state == .done)
   }
 
-  @Test func `a closed queue gives its folder back, whoever still knows of it`() async throws {
+  @Test func `a closed queue unlocks its folder, even if it is still referenced`() async throws {
     let folder = try QueueFolder(fixture.queue.path)
     let queue = try UploadQueue(folder: folder, fixture.client(UploadTransport()), fixture.configuration())
     await queue.close()
@@ -150,7 +150,7 @@ import Testing
     folder.close()
   }
 
-  @Test func `files beside a bundle stay with it and go with it`() async throws {
+  @Test func `other files beside a bundle are kept and removed with it`() async throws {
     let transport = UploadTransport([.status(500)])
     let reporter = try fixture.reporter(transport)
     let id = try await reporter.attach(report: fixture.report)
@@ -164,7 +164,7 @@ import Testing
   }
 
   #if os(Linux) || os(macOS)
-    @Test func `what a killed process attached goes out at the next launch`() async throws {
+    @Test func `an upload attached by a killed process starts at the next launch`() async throws {
       let (queue, path) = (fixture.queue.path, fixture.folder.path)
       await #expect(processExitsWith: .signal(SIGKILL)) { [queue = queue as String, path = path as String] in
         let other = try ReportingFixture()

@@ -4,13 +4,13 @@ import SnapshotFormat
 import TestSupport
 import Testing
 
-/// A queue keeps within its limits and drops nothing that nobody knows of.
+/// A queue respects its limits, and reports each bundle that it removes.
 @Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct UploadQueueLimitTests {
   private let fixture: ReportingFixture
 
   init() throws { fixture = try ReportingFixture() }
 
-  @Test func `as many bundles as the limit wait, and one more is refused`() async throws {
+  @Test func `bundles are accepted up to the limit on their number, and one more is rejected`() async throws {
     let reporter = try fixture.reporter(UploadTransport(isHeld: true)) { $0.limits.items = 2 }
     let ids = [
       try await reporter.attach(report: fixture.report), try await reporter.attach(report: fixture.report),
@@ -26,10 +26,12 @@ import Testing
   }
 
   @Test(arguments: [-1, 0, 1])
-  func `as many bytes as the limit wait, and one more is refused`(spare: Int64) async throws {
-    // Bundles of the same length: that of a zipped manifest varies with its UUID.
+  func `bundles are accepted up to the limit on their bytes, and one more is rejected`(spare: Int64)
+    async throws
+  {
+    // All bundles must have the same size, but the size of a zipped manifest varies with its UUID.
     let zip = fixture.folder.file("sample.zip")
-    let packed = try await fixture.freezer(fixture.report, zip)
+    let packed = try await fixture.freezer(BugReport(report: fixture.report), zip)
     let size = packed.size
     let queue = try fixture.reporter(UploadTransport(isHeld: true)) { $0.limits.bytes = 2 * size + spare }
       .queue
@@ -54,7 +56,7 @@ import Testing
     await queue.close()
   }
 
-  @Test func `failed bundles leave first, oldest first, and stay listed as failed`() async throws {
+  @Test func `failed bundles are removed first, oldest first, and stay listed as failed`() async throws {
     let transport = UploadTransport([.status(422), .status(422)])
     let reporter = try fixture.reporter(transport) { $0.limits.items = 2 }
     var failed: [SnapshotID] = []
@@ -78,7 +80,7 @@ import Testing
     #expect(reopened[failed[0]]?.lastFailure?.status == 422)
   }
 
-  @Test func `outcomes are listed up to a limit, and the oldest leave first`() async throws {
+  @Test func `outcomes are listed up to a limit, and the oldest are removed first`() async throws {
     let reporter = try fixture.reporter(UploadTransport()) { $0.limits.outcomes = 2 }
     var ids: [SnapshotID] = []
     for _ in 0..<3 {
@@ -86,7 +88,7 @@ import Testing
       _ = await reporter.queue.outcome(of: ids[ids.count - 1])
       fixture.clock.set(fixture.clock.now.addingTimeInterval(1))
     }
-    // The oldest leaves right after the newest is done.
+    // The oldest outcome is removed right after the newest upload is done.
     for await item in reporter.queue.updates() where item.state == .removed || reporter.queue[ids[0]] == nil {
       break
     }

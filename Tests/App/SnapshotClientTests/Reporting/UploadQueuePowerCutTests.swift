@@ -7,12 +7,12 @@ import Testing
 
 @testable import SnapshotClient
 
-/// Wherever the app ends or the power fails: what was attached goes out in the end, and nothing else is there.
+/// A crash or power failure at any time: the attached bundles are uploaded in the end, and no other files remain.
 @Suite struct UploadQueuePowerCutTests {
   private struct Promise: Sendable {
-    /// What was attached and is not removed; `nil` while nobody knows.
+    /// The bundles that are attached and not removed; `nil` while that is undetermined.
     var attached: [SnapshotID]? = []
-    /// Whether the server has it, and that was noted.
+    /// Whether the server has stored the bundle, and the queue has recorded that.
     var isDone = false
   }
 
@@ -22,7 +22,7 @@ import Testing
 
   private func queue(_ path: String) -> URL { URL(filePath: path + "/app/reports/queue") }
 
-  /// Attaches, uploads at the second try, and removes.
+  /// Attaches a bundle, uploads it at the second attempt, and removes it.
   private func work(on disk: PowerCutDisk<Promise>, _ transport: UploadTransport) async throws -> SnapshotID {
     let reporter = try fixture.reporter(transport, at: queue(disk.path))
     disk.promise { $0.attached = nil }
@@ -39,7 +39,7 @@ import Testing
     return id
   }
 
-  @Test func `a queue has a bundle whole or not at all, and keeps what was attached`() async throws {
+  @Test func `a queue has complete bundles only, and keeps those attached`() async throws {
     let disk = try PowerCutDisk(Promise())
     let transport = UploadTransport([.status(500)])
     let id = try await work(on: disk, transport)
@@ -52,11 +52,11 @@ import Testing
       if !ids.isEmpty {
         let outcome = await reopened.queue.outcome(of: id)
         #expect(outcome?.state == .done, "\(remains.label)")
-        // It goes out again only where it is not noted that the server has it, and then it is the same.
+        // The bundle is uploaded again only if its upload was not recorded, and then with the same bytes.
         let isSame = server.taken == transport.taken
         #expect(server.taken.isEmpty || isSame && !remains.promise.isDone, "\(remains.label)")
       }
-      // A crash may leave the staged file of a note; it goes with the upload.
+      // A crash can leave the temporary file of a note, which is removed together with the upload.
       let files = try fixture.files(at: queue(remains.path)).filter { !$0.hasSuffix(".staged") }
       #expect(files == ids.map { "items/\($0)/state.json" }, "\(remains.label)")
       await reopened.queue.close()

@@ -13,7 +13,7 @@ import Testing
   init() throws { fixture = try ReportingFixture() }
 
   @Test(arguments: [404, 405, 408, 421, 425, 429, 500, 502, 503, 504, 507])
-  func `an answer that may pass is tried again after a while`(status: Int) async throws {
+  func `a temporary failure is retried after a delay`(status: Int) async throws {
     let transport = UploadTransport([.status(status), .status(status)])
     let reporter = try fixture.reporter(transport)
     let start = fixture.clock.now
@@ -33,7 +33,7 @@ import Testing
   }
 
   @Test(arguments: [400, 409, 410, 411, 412, 413, 415, 422])
-  func `a refusal for good ends the upload and keeps the bundle`(status: Int) async throws {
+  func `a permanent rejection ends the upload and keeps the bundle`(status: Int) async throws {
     let transport = UploadTransport([.status(status)])
     let reporter = try fixture.reporter(transport)
     let id = try await reporter.attach(report: fixture.report)
@@ -52,7 +52,7 @@ import Testing
     #expect(try await reporter.queue.upload(id) { $0.state == .done }.hasBundle == false)
   }
 
-  @Test func `bytes that were damaged on the way are sent again`() async throws {
+  @Test func `bytes that were damaged in transit are sent again`() async throws {
     let problem = #"{"type": "https://example.org/problems/digest-mismatch", "title": "Other bytes came"}"#
     let reporter = try fixture.reporter(UploadTransport([.status(400, body: Data(problem.utf8))]))
     let id = try await reporter.attach(report: fixture.report)
@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test(arguments: [429, 503])
-  func `Retry-After holds all uploads until then`(status: Int) async throws {
+  func `Retry-After delays all uploads`(status: Int) async throws {
     let transport = UploadTransport([.status(status, [.retryAfter: "600"])])
     let reporter = try fixture.reporter(transport)
     let start = fixture.clock.now
@@ -78,7 +78,7 @@ import Testing
     for id in [first, second] { #expect(await reporter.queue.outcome(of: id)?.state == .done) }
   }
 
-  @Test func `Retry-After holds after a relaunch too`() async throws {
+  @Test func `Retry-After applies after a relaunch too`() async throws {
     let first = try fixture.reporter(UploadTransport([.status(503, [.retryAfter: "600"])]))
     let id = try await first.attach(report: fixture.report)
     let waiting = try await first.queue.upload(id, waitingFor: .time)
@@ -93,7 +93,7 @@ import Testing
     #expect(await second.queue.outcome(of: id)?.state == .done)
   }
 
-  @Test func `a clock that was set back delays no upload for longer than the longest wait`() async throws {
+  @Test func `a clock that was set back delays no upload for longer than the longest delay`() async throws {
     let reporter = try fixture.reporter(UploadTransport([.status(500)])) {
       $0.backOff.retryAfterCap = 100
       $0.backOff.cap = 10
@@ -108,7 +108,7 @@ import Testing
     #expect(await reporter.queue.outcome(of: id)?.state == .done)
   }
 
-  @Test func `one upload runs at a time, the oldest first, unless told otherwise`() async throws {
+  @Test func `one upload runs at a time by default, the oldest first`() async throws {
     let transport = UploadTransport(isHeld: true)
     let reporter = try fixture.reporter(transport)
     var ids: [SnapshotID] = []
@@ -125,7 +125,7 @@ import Testing
     #expect(transport.requests.compactMap(\.path) == ids.map { "/v1/reports/BUG-1/snapshots/\($0)" })
   }
 
-  @Test func `as many uploads run at once as are allowed`() async throws {
+  @Test func `uploads run concurrently up to the limit`() async throws {
     let transport = UploadTransport(isHeld: true)
     let reporter = try fixture.reporter(transport) { $0.concurrentUploads = 2 }
     for _ in 0..<3 { try await reporter.attach(report: fixture.report) }
@@ -134,7 +134,7 @@ import Testing
     for item in reporter.queue.items { #expect(await reporter.queue.outcome(of: item.id)?.state == .done) }
   }
 
-  @Test func `progress is told while an upload runs`() async throws {
+  @Test func `progress is reported while an upload runs`() async throws {
     let transport = UploadTransport(isHeld: true)
     let reporter = try fixture.reporter(transport)
     let id = try await reporter.attach(report: fixture.report)
@@ -145,7 +145,7 @@ import Testing
     #expect(await reporter.queue.outcome(of: id)?.progress == nil)
   }
 
-  @Test func `a removed upload is stopped and leaves nothing`() async throws {
+  @Test func `a removed upload is stopped and leaves no files`() async throws {
     let transport = UploadTransport(isHeld: true)
     let reporter = try fixture.reporter(transport)
     let id = try await reporter.attach(report: fixture.report)
@@ -169,13 +169,13 @@ import Testing
       Issue.record("\(String(describing: error))")
       return
     }
-    // The place is free for the next one.
+    // The queue can start the next upload.
     let next = try await reporter.attach(report: fixture.report)
     transport.release()
     #expect(await reporter.queue.outcome(of: next)?.state == .done)
   }
 
-  @Test func `retry now waits neither for the time nor for the server`() async throws {
+  @Test func `an immediate retry waits neither for the time nor for the server`() async throws {
     let transport = UploadTransport([.status(503, [.retryAfter: "600"]), .status(503, [.retryAfter: "600"])])
     let reporter = try fixture.reporter(transport)
     let id = try await reporter.attach(report: fixture.report)
@@ -189,7 +189,7 @@ import Testing
     #expect(throws: ReportingError.self) { try reporter.queue.retryNow(SnapshotID()) }
   }
 
-  @Test func `a bundle that was damaged on the disk is given up with a reason`() async throws {
+  @Test func `a bundle that was damaged on disk fails with a reason`() async throws {
     let transport = UploadTransport()
     let first = try fixture.reporter(transport) { $0.network = NetworkPolicy { _ in false } }
     let ids = [

@@ -4,7 +4,7 @@ import HTTPTypes
 import SnapshotFormat
 import Synchronization
 
-/// A server without a network: first gives the answers that it was told, then takes every bundle.
+/// A server without a network. It first gives the prepared responses, then accepts every bundle.
 final class UploadTransport: Transport {
   private struct State {
     var answers: [FakeTransport.Answer]
@@ -19,16 +19,16 @@ final class UploadTransport: Transport {
 
   private let state: Mutex<State>
 
-  /// - Parameter isHeld: whether each answer waits for ``release()``.
+  /// - Parameter isHeld: whether each response waits for ``release()``.
   init(_ answers: [FakeTransport.Answer] = [], isHeld: Bool = false) {
     state = Mutex(State(answers: answers, isHeld: isHeld))
   }
 
   var requests: [HTTPRequest] { state.withLock { $0.requests } }
-  /// The bundles that were taken.
+  /// The bundles that the server accepted.
   var taken: [SnapshotID: Data] { state.withLock { $0.taken } }
 
-  /// Lets one answer out, now or when it comes.
+  /// Releases one response, now or when it is ready.
   func release() {
     let next = state.withLock { state in
       if state.waiting.isEmpty { state.permits += 1 }

@@ -4,14 +4,14 @@ import SnapshotFormat
 import TestSupport
 import Testing
 
-/// Wherever a connection breaks, the bundle arrives whole, and once.
+/// Wherever a connection breaks, the complete bundle is stored exactly once.
 @Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct CuttingProxyTests {
   private let contents = makeBytes(1200)
   private let report: ReportID
 
   init() throws { report = try ReportID(validating: "BUG-1") }
 
-  /// Uploads through a proxy that cuts there.
+  /// Uploads through a proxy that cuts the connection at `cut`.
   private func upload(_ cut: CuttingProxy.Cut) async throws {
     let folder = try TemporaryFolder()
     let bundle = try folder.write(contents, to: "bundle.zip")
@@ -28,7 +28,7 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["bundle.zip"], "\(cut)")
   }
 
-  /// Every so-maniest position, or each where the environment says so.
+  /// Every 29th position; all positions if the environment variable is set.
   private static func positions(_ range: Range<Int>) -> [Int] {
     let step = ProcessInfo.processInfo.environment["CUT_EVERYWHERE"] == nil ? 29 : 1
     return Array(stride(from: range.lowerBound, to: range.upperBound, by: step))
@@ -52,11 +52,11 @@ import Testing
     try await uploadAll(Self.positions(0..<1700).map { .onceAfterReceiving($0) })
   }
 
-  @Test func `connections that all break after a while still bring everything over`() async throws {
+  @Test func `with connections that all break after a while, the upload still succeeds`() async throws {
     try await uploadAll(Self.positions(700..<2200).map { .eachAfterSending($0) })
   }
 
-  @Test func `the proxy cuts where it is told to`() async throws {
+  @Test func `the proxy cuts at the given position`() async throws {
     let server = try ScriptedServer { connection in
       let (_, body) = try connection.readRequest()
       try connection.respond("200 OK", body: body)

@@ -3,37 +3,37 @@ import SnapshotFormat
 import Synchronization
 import TestSupport
 
-/// A server that offers resumable uploads (draft-ietf-httpbis-resumable-upload, interop version 8), keeps every byte
-/// that comes, and can be told to be in a bad way.
+/// A server that supports resumable uploads (draft-ietf-httpbis-resumable-upload, interop version 8), stores all
+/// received bytes, and can simulate faults.
 final class DraftServer: Sendable {
-  /// What it does with one request instead of what it should.
+  /// A fault in the processing of one request.
   enum Fault: Sendable {
-    /// It answers so, once the body is read.
+    /// Reads the body and sends this response.
     case answer(String, [String] = [], body: String = "")
-    /// It does what it should, and the answer gets lost.
+    /// Processes the request, but does not send the response.
     case loseAnswer
-    /// It reads so many bytes of the body, and the connection breaks.
+    /// Reads this number of bytes of the body, and closes the connection.
     case cut(afterBodyBytes: Int)
   }
 
-  /// What it is like.
+  /// The server's behavior.
   struct Manner: Sendable {
-    /// Whether it knows of resumable uploads; one that does not takes each request for a whole bundle.
+    /// Whether the server supports resumable uploads. If not, it treats each body as a complete bundle.
     var offers = true
-    /// How a server that does not know of them answers to an empty bundle.
+    /// The response of a server without support to an empty bundle.
     var refusalOfNothing = "400 Bad Request"
     var limits = "max-size=1000000000"
-    /// How it names a new upload in `Location`.
+    /// Returns the `Location` of a new upload.
     var location: @Sendable (String) -> String = { $0 }
-    /// After how many bytes of a body it says in a 104 how far it is.
+    /// The number of bytes of a body after which it reports its progress in a 104 response.
     var progressBytes: Int?
-    /// What it says then, if not the truth.
+    /// The progress that it reports, if not the actual one.
     var claimedProgress: Int?
-    /// The longest body that whatever stands before it lets through.
+    /// The maximum size of a body that the proxy in front of it forwards.
     var longestBody = Int.max
-    /// The report that it says a bundle is attached to, if not the one that was asked for.
+    /// The report in its records, if not the requested one.
     var report: String?
-    /// The answer to a complete upload, if not that it was attached.
+    /// The response to a complete upload, if not a success.
     var refusal: (status: String, body: String)?
   }
 
@@ -42,7 +42,7 @@ final class DraftServer: Sendable {
     var length: Int
     var data = Data()
     var isComplete = false
-    /// The number of the latest request to it. What an earlier one still brings does not count.
+    /// The number of the latest request for the upload. Bytes of earlier requests are discarded.
     var turn = 0
   }
 
@@ -55,7 +55,7 @@ final class DraftServer: Sendable {
     var attached: [String: Data] = [:]
   }
 
-  /// Outlives the listener, and is the threads' own.
+  /// Outlives the listener, because the connections' threads own it.
   fileprivate final class Core: Sendable {
     typealias Answer = (status: String, fields: [String], body: String)
 
@@ -81,25 +81,25 @@ final class DraftServer: Sendable {
   /// `method target` of each request.
   var requests: [ScriptedRequest] { scripted.requests }
   var methods: [String] { requests.map(\.method) }
-  /// How many bytes each piece brought, in the order of their ends.
+  /// The number of bytes of each piece, ordered by the time of completion.
   var received: [Int] { core.state.withLock { $0.received } }
-  /// What was attached, by the target of the request that asked for it.
+  /// The attached bundles, by the target of the request that created them.
   var attached: [String: Data] { core.state.withLock { $0.attached } }
   var uploads: [String: Upload] { core.state.withLock { $0.uploads } }
 
-  /// Does so with the next requests of that method, one after the other.
+  /// Applies these faults to the next requests with this method, in order.
   func fail(_ method: String, _ faults: Fault...) {
     core.state.withLock { $0.faults[method, default: []] += faults }
   }
 
   func change(_ change: (inout Manner) -> Void) { core.state.withLock { change(&$0.manner) } }
 
-  /// Loses all uploads that are not complete.
+  /// Removes all incomplete uploads.
   func forget() { core.state.withLock { $0.uploads = [:] } }
 }
 
 extension DraftServer.Core {
-  /// Answers one request; `false` where the connection ends then.
+  /// Responds to one request. Returns `false` if the connection must be closed.
   fileprivate func answer(_ connection: ScriptedConnection) throws -> Bool {
     let head = try connection.readHead()
     let (manner, fault) = state.withLock { state in

@@ -33,7 +33,7 @@ import Testing
     return HTTPResponse(status: .init(code: codes.randomElement(using: &chance) ?? 200), headerFields: fields)
   }
 
-  @Test func `whatever a server answers, nothing is sent but what it asked for, and it ends`() {
+  @Test func `with arbitrary responses, only the requested bytes are sent, and the upload ends`() {
     var endings: [PiecewiseUpload.Verdict: Int] = [:]
     for seed in 0..<3000 as Range<UInt64> {
       var chance = SeededGenerator(seed: seed)
@@ -86,7 +86,7 @@ import Testing
       ([.uploadOffset: "99", .uploadComplete: "?1"], [.impossibleOffset(99)]),
       ([.uploadOffset: "100", .uploadComplete: "?1"], []),
     ] as [(HTTPFields, [UploadRestart])])
-  func `an upload is gone on with only where the server agrees on it`(
+  func `an upload is resumed only if the server's state is consistent`(
     fields: HTTPFields, restarts: [UploadRestart]
   ) {
     var upload = PiecewiseUpload(size: 100, location: "/u", policy: ResumptionPolicy())
@@ -99,7 +99,7 @@ import Testing
     if !restarts.isEmpty { #expect(upload.next == .create) }
   }
 
-  @Test func `a server whose offset never moves is given up`() {
+  @Test func `an upload whose offset never advances is given up`() {
     var upload = PiecewiseUpload(size: 100, location: "/u", policy: ResumptionPolicy())
     var (steps, verdict) = (0, PiecewiseUpload.Verdict.goOn)
     while verdict == .goOn, steps < 1000 {
@@ -121,13 +121,13 @@ import Testing
       ("5", 5), ("0", 0), ("5;a=1", 5), (" 5 ", 5), ("-1", nil), ("5.0", nil), ("\"5\"", nil), ("5, 6", nil),
       ("1000000000000000", nil), ("999999999999999", 999_999_999_999_999), ("", nil), ("?1", nil),
     ] as [(String, Int64?)])
-  func `an offset is an integer or is not there`(sample: (text: String, value: Int64?)) {
+  func `an offset is an integer or missing`(sample: (text: String, value: Int64?)) {
     let fields = UploadFields([.uploadOffset: sample.text])
     #expect(fields.offset == sample.value)
     #expect(fields.areAny == (sample.value != nil))
   }
 
-  @Test func `limits are read as a dictionary of which what is unknown is passed over`() {
+  @Test func `limits are parsed as a dictionary, ignoring unknown keys`() {
     let fields = UploadFields([
       .uploadLimit: "max-size=5, new=(1 2);x, max-append-size=10, min-append-size=3;y"
     ])
@@ -136,11 +136,11 @@ import Testing
     #expect(!UploadFields([.uploadLimit: "max-size=,"]).areAny)
   }
 
-  // MARK: The pieces' size
+  // MARK: Piece sizes
 
   private let mebibyte: Int64 = 1024 * 1024
 
-  @Test func `pieces grow on a fast line and shrink on a slow one, within bounds`() {
+  @Test func `pieces grow on a fast connection and shrink on a slow one, within bounds`() {
     var pieces = PieceSize(ResumptionPolicy())
     #expect(pieces.bytes == mebibyte)
     for _ in 0..<10 { pieces.arrived(pieces.bytes, after: 2.4) }
@@ -152,12 +152,12 @@ import Testing
     #expect(pieces.bytes == 8 * mebibyte)
     for _ in 0..<20 { pieces.broke() }
     #expect(pieces.bytes == 64 * 1024)
-    // A short last piece says nothing about a longer one.
+    // A short last piece does not indicate the speed of longer ones.
     pieces.arrived(10, after: 0.01)
     #expect(pieces.bytes == 64 * 1024)
   }
 
-  @Test func `what server and proxies take bounds the pieces`() {
+  @Test func `the limits of server and proxies bound the pieces`() {
     var policy = ResumptionPolicy()
     policy.maximumRequestBody = 1000
     var pieces = PieceSize(policy)
@@ -176,7 +176,7 @@ import Testing
     #expect(pieces.bytes == 3 * mebibyte)
   }
 
-  @Test func `a refused piece is halved until it is no longer worth it`() {
+  @Test func `a rejected piece is halved down to the minimum`() {
     var pieces = PieceSize(ResumptionPolicy())
     var halves = 0
     while pieces.refused(pieces.bytes) { halves += 1 }

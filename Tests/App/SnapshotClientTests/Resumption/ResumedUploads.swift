@@ -3,7 +3,7 @@ import SnapshotClient
 import SnapshotFormat
 import TestSupport
 
-/// What a test of an upload that goes on is about: a bundle, where its state is kept, and whom it is sent to.
+/// The environment of a test of a resumable upload: a bundle, its state file and the server.
 struct ResumedUpload {
   let folder: TemporaryFolder
   let contents = makeBytes(100_000)
@@ -20,7 +20,7 @@ struct ResumedUpload {
   }
 }
 
-/// A suite each of whose tests has an upload of its own.
+/// A suite in which each test has its own upload.
 protocol ResumedUploads {
   var upload: ResumedUpload { get }
 }

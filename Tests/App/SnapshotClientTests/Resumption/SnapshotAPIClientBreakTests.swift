@@ -5,16 +5,16 @@ import SnapshotFormat
 import TestSupport
 import Testing
 
-/// Uploads that break, and what goes on with them.
+/// Interrupted uploads and their resumption.
 @Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct SnapshotAPIClientBreakTests: ResumedUploads {
   let upload: ResumedUpload
 
   init() throws { upload = try ResumedUpload() }
 
-  // MARK: Breaks
+  // MARK: Interruptions
 
   @Test(arguments: [0, 1, 40_000, 99_999])
-  func `what the server has is not sent again after a break`(count: Int) async throws {
+  func `bytes that the server has are not sent again after an interruption`(count: Int) async throws {
     let server = try DraftServer()
     server.fail("PATCH", .cut(afterBodyBytes: count))
     try await client(server.url).attach(bundle, to: report, as: id)
@@ -23,7 +23,7 @@ import Testing
     #expect(server.attached == [target: contents])
   }
 
-  @Test func `a break after the last byte leaves only the end to be said`() async throws {
+  @Test func `after an interruption behind the last byte, only the completion is sent`() async throws {
     let server = try DraftServer()
     server.fail("PATCH", .cut(afterBodyBytes: 100_000))
     try await client(server.url).attach(bundle, to: report, as: id)
@@ -33,7 +33,7 @@ import Testing
     #expect(server.attached == [target: contents])
   }
 
-  @Test func `an answer that got lost is asked for again`() async throws {
+  @Test func `a lost response is requested again`() async throws {
     let server = try DraftServer()
     server.fail("PUT", .loseAnswer)
     server.fail("PATCH", .loseAnswer, .loseAnswer)
@@ -45,24 +45,24 @@ import Testing
     #expect(server.requests.last?["upload-offset"] == "100000")
   }
 
-  @Test func `an upload that gets further is not given up, however often it breaks`() async throws {
+  @Test func `an upload that makes progress is not given up, even if it is interrupted often`() async throws {
     let server = try DraftServer()
     for _ in 0..<50 { server.fail("PATCH", .cut(afterBodyBytes: 1000)) }
     try await client(server.url, attempts: 2).attach(bundle, to: report, as: id)
     #expect(server.received == Array(repeating: 1000, count: 50) + [50_000])
   }
 
-  @Test func `an upload that gets no further is given up after the policy's attempts`() async throws {
+  @Test func `an upload without progress is given up after the policy's attempts`() async throws {
     let server = try DraftServer()
     for _ in 0..<50 { server.fail("PATCH", .cut(afterBodyBytes: 0)) }
     let error = await clientError { try await client(server.url).attach(bundle, to: report, as: id) }
     #expect(error?.code == .interrupted)
-    // Before a byte of a body has left, the transport may repeat a request by itself.
+    // The transport itself can repeat a request of which no body bytes were sent.
     #expect(server.methods.count { $0 == "HEAD" } == 3)
   }
 
   @Test(arguments: [408, 429, 500, 502, 503, 504])
-  func `a server that can't now is asked again how far it is`(status: Int) async throws {
+  func `after a temporary failure the server is asked for its offset again`(status: Int) async throws {
     let server = try DraftServer()
     server.fail("PATCH", .answer("\(status) Not now"))
     server.fail("HEAD", .answer("\(status) Not now"))
@@ -70,7 +70,7 @@ import Testing
     #expect(server.methods == ["PUT", "PATCH", "HEAD", "HEAD", "PATCH"])
   }
 
-  @Test func `the server's offset counts where it differs`() async throws {
+  @Test func `the server's offset is used if it differs`() async throws {
     let server = try DraftServer()
     server.fail("PATCH", .cut(afterBodyBytes: 60_000))
     server.fail("HEAD", .answer("204 No Content", ["Upload-Offset: 70000", "Upload-Complete: ?0"]))
@@ -81,7 +81,7 @@ import Testing
   }
 
   @Test(arguments: [404, 410])
-  func `an upload that the server lost is begun anew`(status: Int) async throws {
+  func `an upload that the server lost is restarted`(status: Int) async throws {
     let server = try DraftServer()
     server.fail("PATCH", .cut(afterBodyBytes: 1000))
     server.fail("HEAD", .answer("\(status) Lost"))
@@ -100,7 +100,7 @@ import Testing
 
   // MARK: Another process
 
-  @Test func `another process sends only the rest`() async throws {
+  @Test func `another process sends only the remaining bytes`() async throws {
     let server = try DraftServer()
     server.fail("PATCH", .cut(afterBodyBytes: 70_000))
     let error = await clientError {
@@ -117,7 +117,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: state.path))
   }
 
-  @Test func `what is kept is readable by its owner alone and holds no token`() async throws {
+  @Test func `the state file is readable only by its owner and contains no token`() async throws {
     let server = try DraftServer()
     server.fail("PATCH", .cut(afterBodyBytes: 1))
     _ = await clientError {
@@ -130,8 +130,7 @@ import Testing
   }
 
   @Test(arguments: ["report", "id", "end", "bytes", "server", "damaged", "empty", "long", "folder"])
-  func `what is kept of another upload, or can't be read, counts as nothing`(difference: String) async throws
-  {
+  func `the state of another upload, or an invalid one, is ignored`(difference: String) async throws {
     let (server, other) = (try DraftServer(), try DraftServer())
     server.fail("PATCH", .cut(afterBodyBytes: 70_000))
     _ = await clientError {

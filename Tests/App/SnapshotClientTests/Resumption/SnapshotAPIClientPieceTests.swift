@@ -5,7 +5,7 @@ import SnapshotFormat
 import TestSupport
 import Testing
 
-/// The pieces of an upload that may go on, and its progress.
+/// The pieces of a resumable upload, and its progress.
 @Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct SnapshotAPIClientPieceTests: ResumedUploads {
   let upload: ResumedUpload
 
@@ -16,7 +16,9 @@ import Testing
   @Test(arguments: [
     (30_000, [30_000, 30_000, 30_000, 10_000]), (50_000, [50_000, 50_000]), (100_000, [100_000]),
   ])
-  func `no piece is longer than a proxy takes, whoever says so`(sample: (most: Int, pieces: [Int]))
+  func `no piece exceeds the limit of a proxy, from the policy or the server`(
+    sample: (most: Int, pieces: [Int])
+  )
     async throws
   {
     let told = try DraftServer { $0.longestBody = sample.most }
@@ -29,7 +31,7 @@ import Testing
     #expect(telling.attached == told.attached)
   }
 
-  @Test func `what is small goes out in pieces, too, where a proxy takes no more`() async throws {
+  @Test func `a small bundle is sent in pieces too if a proxy limits the size`() async throws {
     let server = try DraftServer { $0.longestBody = 99_999 }
     let client = try client(server.url) {
       $0.resumption.threshold = nil
@@ -39,7 +41,7 @@ import Testing
     #expect(server.received == [99_999, 1])
   }
 
-  @Test func `a piece that a proxy finds too large is tried in halves`() async throws {
+  @Test func `a piece that is too large for a proxy is halved`() async throws {
     let large = makeBytes(3_000_000)
     try folder.write(large, to: "bundle.zip")
     let server = try DraftServer { $0.longestBody = 300_000 }
@@ -48,7 +50,7 @@ import Testing
     #expect(server.received.allSatisfy { $0 <= 300_000 && $0 > 100_000 || $0 == server.received.last })
   }
 
-  @Test func `pieces grow where the line is fast`() async throws {
+  @Test func `pieces grow on a fast connection`() async throws {
     let large = makeBytes(8_000_000)
     try folder.write(large, to: "bundle.zip")
     let server = try DraftServer()
@@ -59,7 +61,7 @@ import Testing
 
   // MARK: Progress
 
-  @Test func `progress counts what the server has`() async throws {
+  @Test func `progress counts the bytes that the server has`() async throws {
     let server = try DraftServer { $0.progressBytes = 10_000 }
     server.fail("PATCH", .cut(afterBodyBytes: 50_000))
     let log = EventLog()
@@ -75,7 +77,7 @@ import Testing
     #endif
   }
 
-  @Test func `what no one has acknowledged is no progress`() async throws {
+  @Test func `bytes without acknowledgement do not count as progress`() async throws {
     let server = try DraftServer()
     let log = EventLog()
     server.fail("PATCH", .cut(afterBodyBytes: 99_999), .answer("503 No"))
@@ -86,7 +88,7 @@ import Testing
     #expect(log.progress.map(\.completed) == [0])
   }
 
-  @Test func `a cancelled upload ends at once and can be gone on with`() async throws {
+  @Test func `a cancelled upload ends immediately and can be resumed`() async throws {
     let script = try ScriptedServer { connection in
       let head = try connection.readHead()
       if head.method == "PUT" {

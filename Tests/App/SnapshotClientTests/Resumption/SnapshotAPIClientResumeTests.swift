@@ -6,13 +6,13 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Uploads that go on where they broke: how they are opened, and how they end.
+/// Resumable uploads: their creation and completion.
 @Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct SnapshotAPIClientResumeTests: ResumedUploads {
   let upload: ResumedUpload
 
   init() throws { upload = try ResumedUpload() }
 
-  @Test func `a large bundle is opened, sent, and answered with its record`() async throws {
+  @Test func `a large upload is created, sent, and answered with its record`() async throws {
     let server = try DraftServer()
     let log = EventLog()
     let record = try await client(server.url, token: "s3cret").attach(
@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test(arguments: [(-1, ["PUT", "PATCH"]), (0, ["PUT", "PATCH"]), (1, ["PUT"])] as [(Int64, [String])])
-  func `below the threshold a bundle goes out in one request`(sample: (excess: Int64, methods: [String]))
+  func `below the threshold a bundle is sent in one request`(sample: (excess: Int64, methods: [String]))
     async throws
   {
     let server = try DraftServer()
@@ -49,7 +49,7 @@ import Testing
     #expect(server.methods == sample.methods)
   }
 
-  @Test func `without an id the server chooses one, and the upload goes on all the same`() async throws {
+  @Test func `without an id the server chooses one, and the upload is still resumable`() async throws {
     let server = try DraftServer()
     server.fail("PATCH", .cut(afterBodyBytes: 30_000))
     try await client(server.url).attach(bundle, to: report, as: nil)
@@ -61,7 +61,7 @@ import Testing
     "200 OK", "201 Created", "204 No Content", "400 Bad Request", "404 Not Found", "405 Method Not Allowed",
     "411 Length Required", "415 Unsupported Media Type", "422 Unprocessable Content", "501 Not Implemented",
   ])
-  func `a server that does not offer it gets the bundle in one request`(answer: String) async throws {
+  func `a server without support gets the bundle in one request`(answer: String) async throws {
     let server = try DraftServer {
       $0.offers = false
       $0.refusalOfNothing = answer
@@ -75,7 +75,7 @@ import Testing
   }
 
   @Test(arguments: [401, 403, 500, 507])
-  func `a refusal to open an upload is the answer`(status: Int) async throws {
+  func `a rejection of a new upload is the response`(status: Int) async throws {
     let server = try DraftServer()
     server.fail("PUT", .answer("\(status) No"))
     let error = await clientError { try await client(server.url).attach(bundle, to: report, as: id) }
@@ -83,7 +83,7 @@ import Testing
     #expect(server.methods == ["PUT"])
   }
 
-  @Test func `a refusal by a server that offers it is not asked for twice`() async throws {
+  @Test func `a rejection by a server with support is not repeated`() async throws {
     let server = try DraftServer()
     server.fail("PUT", .answer("413 Content Too Large", ["Upload-Limit: max-size=10"]))
     let error = await clientError { try await client(server.url).attach(bundle, to: report, as: id) }
@@ -99,9 +99,9 @@ import Testing
     #expect(server.attached == [target: contents])
   }
 
-  // MARK: The end
+  // MARK: Completion
 
-  @Test func `what the server says of the whole is the answer, and nothing is left to go on with`()
+  @Test func `the response to the complete upload is returned, and no state remains`()
     async throws
   {
     let server = try DraftServer {
@@ -116,7 +116,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: state.path))
   }
 
-  @Test func `a server without room at the end is asked again with nothing more to send`() async throws {
+  @Test func `a server without room at the end is asked again without sending bytes`() async throws {
     let server = try DraftServer { $0.refusal = ("507 Insufficient Storage", "") }
     let error = await clientError {
       try await client(server.url).attach(bundle, to: report, as: id, state: state)
@@ -128,7 +128,7 @@ import Testing
     #expect(server.received == [100_000])
   }
 
-  @Test func `a refused token ends the call and keeps the upload`() async throws {
+  @Test func `a rejected token ends the call and keeps the upload`() async throws {
     let server = try DraftServer()
     server.fail("PATCH", .cut(afterBodyBytes: 1000))
     server.fail("HEAD", .answer("401 Unauthorized"))
@@ -140,8 +140,7 @@ import Testing
     #expect(server.received == [1000, 99_000])
   }
 
-  @Test func `a page that a hotel's network puts in the way is not taken for the server's word`() async throws
-  {
+  @Test func `the page of a captive portal does not count as the server's response`() async throws {
     let server = try DraftServer()
     let page = DraftServer.Fault.answer("200 OK", ["Content-Type: text/html"], body: "<h1>Log in</h1>")
     server.fail("PATCH", .cut(afterBodyBytes: 1000))
@@ -152,7 +151,7 @@ import Testing
     #expect(server.received == [1000, 99_000])
   }
 
-  @Test func `an answer that names another report is refused, and its upload is not asked for again`()
+  @Test func `a response with another report is rejected, and its upload is not requested again`()
     async throws
   {
     let server = try DraftServer { $0.report = "BUG-2" }
@@ -167,7 +166,7 @@ import Testing
     #expect(server.methods == ["PUT", "PATCH", "PUT", "PATCH"])
   }
 
-  @Test func `an answer to one request that names another report is refused`() async throws {
+  @Test func `a response to one request with another report is rejected`() async throws {
     let server = try DraftServer { $0.report = "BUG-2" }
     let client = try client(server.url) { $0.resumption.threshold = nil }
     let error = await clientError { try await client.attach(bundle, to: report, as: id) }
@@ -175,7 +174,7 @@ import Testing
     #expect(server.methods == ["PUT"])
   }
 
-  @Test func `an upload that the server lost begins again from the start, and says so`() async throws {
+  @Test func `an upload that the server lost is restarted, and that is reported`() async throws {
     let server = try DraftServer()
     server.fail("PATCH", .cut(afterBodyBytes: 1000))
     server.fail("HEAD", .answer("401 Unauthorized"))
@@ -190,7 +189,7 @@ import Testing
   }
 
   @Test(arguments: [502, 503, 504])
-  func `a piece that a proxy answers hints at interim answers`(status: Int) async throws {
+  func `if a proxy answers a piece, the error mentions interim answers`(status: Int) async throws {
     let server = try DraftServer()
     server.fail("PATCH", .answer("\(status) No", ["Content-Type: text/html"], body: "<h1>No</h1>"))
     let error = await clientError {
@@ -200,7 +199,7 @@ import Testing
     #expect(error?.description.contains("`interimAnswers: false`") == true)
   }
 
-  @Test func `a server that says why it can't answer now is not taken for a proxy`() async throws {
+  @Test func `a server that describes its failure is not mistaken for a proxy`() async throws {
     let server = try DraftServer()
     server.fail(
       "PATCH", .answer("503 No", ["Content-Type: application/problem+json"], body: #"{"title": "Busy"}"#))
@@ -212,7 +211,7 @@ import Testing
   }
 
   @Test(arguments: [999, 100_001])
-  func `what a server says on the way counts only if it was sent`(claim: Int) async throws {
+  func `the progress in an interim response counts only up to the bytes sent`(claim: Int) async throws {
     let server = try DraftServer()
     server.fail("PATCH", .cut(afterBodyBytes: 1000))
     server.fail("HEAD", .answer("401 Unauthorized"))
@@ -233,7 +232,7 @@ import Testing
 
   // MARK: Addresses
 
-  @Test func `an upload may be named in any way that leads to the same server`() async throws {
+  @Test func `a Location can have any form that leads to the same server`() async throws {
     for form in ["absolute", "relative", "other scheme", "path alone", "host in capitals"] {
       let server = try DraftServer()
       let port = server.scripted.port
@@ -258,7 +257,7 @@ import Testing
     "/v1/uploads/\(String(repeating: "x", count: 2048))", "", "ftp://x", "http:", "/v1/uploads/1#a",
     "mailto:me@example.org",
   ])
-  func `an upload elsewhere is not followed there`(location: String) async throws {
+  func `a Location on another server is not followed`(location: String) async throws {
     let server = try DraftServer { $0.location = { _ in location } }
     try await client(server.url, token: "s3cret").attach(bundle, to: report, as: id)
     #expect(server.methods == ["PUT", "PUT"])

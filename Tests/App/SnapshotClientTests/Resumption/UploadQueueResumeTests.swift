@@ -7,7 +7,7 @@ import Testing
 
 @testable import SnapshotClient
 
-/// A queue's uploads that go on where they broke, across relaunches.
+/// A queue's resumable uploads, across relaunches.
 @Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct UploadQueueResumeTests {
   private let fixture: ReportingFixture
 
@@ -28,7 +28,7 @@ import Testing
       queue: try UploadQueue(folder: folder, client, fixture.configuration()), freeze: fixture.freezer)
   }
 
-  @Test func `the next launch sends only the rest`() async throws {
+  @Test func `the next launch sends only the remaining bytes`() async throws {
     let server = try DraftServer()
     server.fail("PATCH", .cut(afterBodyBytes: 10_000))
     let first = try reporter(server)
@@ -52,7 +52,7 @@ import Testing
     await second.queue.close()
   }
 
-  @Test func `an app that ends before it noted its success sends nothing again`() async throws {
+  @Test func `an app that ends before it stores its success sends nothing again`() async throws {
     try Folder.create(fixture.folder.file("copies").path)
     let folder = try QueueFolder(fixture.queue.path) { [fixture] (step) throws(SystemError) in
       guard step == .saveNote else { return }
@@ -72,7 +72,7 @@ import Testing
     await second.queue.close()
   }
 
-  @Test func `a try that got further does not lengthen the wait for the next one`() async throws {
+  @Test func `an attempt with progress does not increase the delay of the next one`() async throws {
     let server = try DraftServer()
     for _ in 0..<4 { server.fail("PATCH", .cut(afterBodyBytes: 1000)) }
     for _ in 0..<3 { server.fail("PATCH", .answer("500 Not now")) }
@@ -91,14 +91,14 @@ import Testing
       try await reporter.queue.upload(id) { $0.state == .uploading || $0.nextTry != due }
     }
     #expect(await reporter.queue.outcome(of: id)?.state == .done)
-    // What a try brought is known with the next one's first question.
+    // The bytes stored by an attempt are known after the first request of the next one.
     #expect(kept == [0, 1000, 2000, 3000, 4000, 4000, 4000])
     #expect(failures == [1, 1, 1, 1, 1, 2, 3])
     #expect(waits.map { ($0 * 10).rounded() / 10 } == [2.5, 2.5, 2.5, 2.5, 2.5, 5, 10])
     await reporter.queue.close()
   }
 
-  @Test func `progress is what the server has`() async throws {
+  @Test func `progress is the number of bytes that the server has`() async throws {
     let server = try DraftServer()
     server.fail("PATCH", .cut(afterBodyBytes: 5000))
     let reporter = try reporter(server)
@@ -119,7 +119,7 @@ import Testing
     await reporter.queue.close()
   }
 
-  @Test func `another token that the server gives another upload begins one`() async throws {
+  @Test func `if the server does not find the interrupted upload, a new one is started`() async throws {
     let server = try DraftServer()
     server.fail("PATCH", .cut(afterBodyBytes: 5000))
     let first = try reporter(server)

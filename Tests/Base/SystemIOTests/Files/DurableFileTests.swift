@@ -10,7 +10,7 @@ struct DurableFileTests {
 
   private func path(_ name: String) -> String { temporary.file(name).path }
 
-  @Test func `a file is made and replaced, with the mode that was asked for`() throws {
+  @Test func `a file is created and replaced with the given mode`() throws {
     try DurableFile.replace(path("a"), with: Array("one".utf8))
     #expect(try Data(contentsOf: temporary.file("a")) == Data("one".utf8))
     try DurableFile.replace(path("a"), with: [], mode: 0o440)
@@ -20,32 +20,32 @@ struct DurableFileTests {
     #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o440)
   }
 
-  @Test func `a folder that is missing is told and not made`() throws {
+  @Test func `a missing folder is an error and is not created`() throws {
     let error = #expect(throws: SystemError.self) { try DurableFile.replace(path("nowhere/a"), with: [1]) }
     #expect(error?.isNotFound == true)
     #expect(try !Folder.exists(path("nowhere")))
   }
 
-  @Test func `a name that is too long leaves nothing`() throws {
+  @Test func `a name that is too long leaves no file behind`() throws {
     #expect(throws: SystemError.self) {
       try DurableFile.replace(path(String(repeating: "n", count: 255)), with: [1])
     }
     #expect(try Folder.entries(temporary.path) == [])
   }
 
-  @Test func `a folder in the way stays, and nothing is left beside it`() throws {
+  @Test func `a folder with that name is kept, and no temporary file is left`() throws {
     try temporary.write(Data("x".utf8), to: "a/file")
     #expect(throws: SystemError.self) { try DurableFile.replace(path("a"), with: [1]) }
     #expect(try Folder.entries(temporary.path) == ["a"])
     #expect(try Folder.entries(path("a")) == ["file"])
   }
 
-  @Test func `a file in place of the folder is told`() throws {
+  @Test func `a file instead of the parent folder is an error`() throws {
     try temporary.write(Data(), to: "file")
     #expect(throws: SystemError.self) { try DurableFile.replace(path("file/a"), with: [1]) }
   }
 
-  @Test func `a link in the way is replaced, its target stays`() throws {
+  @Test func `a link with that name is replaced, and its target is kept`() throws {
     try temporary.write(Data("keep".utf8), to: "target")
     try FileManager.default.createSymbolicLink(atPath: path("a"), withDestinationPath: "target")
     try DurableFile.replace(path("a"), with: [1])
@@ -53,7 +53,7 @@ struct DurableFileTests {
     #expect(try Data(contentsOf: temporary.file("target")) == Data("keep".utf8))
   }
 
-  @Test func `readers see one version whole while many replace it`() async throws {
+  @Test func `readers see a complete version during concurrent replacements`() async throws {
     let path = path("a")
     try DurableFile.replace(path, with: [UInt8](repeating: 0, count: 10_000))
     try await withThrowingTaskGroup(of: Void.self) { group in

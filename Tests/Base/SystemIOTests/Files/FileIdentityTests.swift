@@ -9,7 +9,7 @@ import Testing
 
   init() throws { temporary = try TemporaryFolder() }
 
-  @Test func `a file keeps its identity while its contents and its name change`() throws {
+  @Test func `a file keeps its identity when its contents and name change`() throws {
     let file = try File(path, .create(mode: 0o600))
     let identity = try file.identity
     try file.write([1, 2, 3], at: 0)
@@ -22,7 +22,7 @@ import Testing
     #expect(try Folder.file(at: path) == nil)
   }
 
-  @Test func `another file under the same name has another`() throws {
+  @Test func `another file with the same name has another identity`() throws {
     let file = try File(path, .create(mode: 0o600))
     let other = try File(temporary.file("b").path, .create(mode: 0o600))
     try Folder.replace(path, with: temporary.file("b").path)
@@ -38,7 +38,7 @@ import Testing
   }
 }
 
-/// A kernel from before the call opens nothing by it.
+/// On kernels without this system call, no file can be opened from the cache.
 @Suite(.enabled(if: File(cached: "/") != nil))
 struct CachedFileTests {
   private let temporary: TemporaryFolder
@@ -46,7 +46,7 @@ struct CachedFileTests {
 
   init() throws { temporary = try TemporaryFolder() }
 
-  @Test func `a file that has just been written is opened without the disk, to be read`() throws {
+  @Test func `a file that was just written is opened from the cache for reading`() throws {
     try File(path, .create(mode: 0o600)).write([1, 2, 3], at: 0)
     let file = try #require(File(cached: path))
     #expect(file.path == path)
@@ -54,7 +54,7 @@ struct CachedFileTests {
     #expect(throws: SystemError.self) { try file.write([4], at: 0) }
   }
 
-  @Test func `what is not there, and a link, are not opened`() throws {
+  @Test func `missing files and links are not opened`() throws {
     #expect(File(cached: path) == nil)
     _ = try File(path, .create(mode: 0o600))
     let link = temporary.file("link").path

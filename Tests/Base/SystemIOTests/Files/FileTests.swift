@@ -10,7 +10,7 @@ struct FileTests {
 
   private func path(_ name: String) -> String { temporary.file(name).path }
 
-  @Test func `bytes are read where they were written`() throws {
+  @Test func `bytes are read at the offset at which they were written`() throws {
     let file = try File(path("a"), .create(mode: 0o600))
     try file.write(Array("world".utf8), at: 6)
     try file.write(Array("hello ".utf8), at: 0)
@@ -22,20 +22,20 @@ struct FileTests {
     #expect(try file.read(upTo: 0, at: 0) == [])
   }
 
-  @Test func `an offset below nothing is refused`() throws {
+  @Test func `a negative offset is an error`() throws {
     let file = try File(path("a"), .create(mode: 0o600))
     #expect(throws: SystemError.self) { try file.read(upTo: 1, at: -1) }
     #expect(throws: SystemError.self) { try file.write([1], at: -1) }
   }
 
-  @Test func `many megabytes go in and out in one call`() throws {
+  @Test func `many megabytes are read and written in one call`() throws {
     let bytes = (0..<(9 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
     let file = try File(path("a"), .create(mode: 0o600))
     try file.write(bytes, at: 0)
     #expect(try file.read(upTo: bytes.count, at: 0) == bytes)
   }
 
-  @Test func `a range that is being written is waited for, and so is none`() throws {
+  @Test func `waiting for a range being written succeeds, also for an empty range`() throws {
     let file = try File(path("a"), .create(mode: 0o600))
     let bytes = [UInt8](repeating: 7, count: 1 << 20)
     try file.write(bytes, at: 0)
@@ -46,13 +46,13 @@ struct FileTests {
     #expect(try file.read(upTo: 1 << 21, at: 0) == bytes)
   }
 
-  @Test func `making a file refuses a name that is taken`() throws {
+  @Test func `creating a file fails if the name exists`() throws {
     _ = try File(path("a"), .create(mode: 0o600))
     let error = #expect(throws: SystemError.self) { try File(path("a"), .create(mode: 0o600)) }
     #expect(error?.isAlreadyThere == true)
   }
 
-  @Test func `opening a file that is not there is told apart`() {
+  @Test func `opening a missing file is a distinct error`() {
     for access in [File.Access.read, .update] {
       let error = #expect(throws: SystemError.self) { try File(path("a"), access) }
       #expect(error?.isNotFound == true)
@@ -61,7 +61,7 @@ struct FileTests {
     }
   }
 
-  @Test func `a file is opened or made as the access says`() throws {
+  @Test func `a file is opened or created according to the access`() throws {
     try File(path("a"), .openOrCreate(mode: 0o640)).write([1, 2], at: 0)
     try File(path("a"), .openOrCreate(mode: 0o600)).write([3], at: 1)
     try File(path("a"), .update).write([4], at: 2)
@@ -69,7 +69,7 @@ struct FileTests {
     #expect(throws: SystemError.self) { try File(path("a"), .read).write([5], at: 0) }
   }
 
-  @Test func `a link in the last place is not followed`() throws {
+  @Test func `a link as the last component is not followed`() throws {
     try temporary.write(Data("secret".utf8), to: "target")
     try FileManager.default.createSymbolicLink(atPath: path("link"), withDestinationPath: "target")
     for access in [File.Access.read, .update, .create(mode: 0o600), .openOrCreate(mode: 0o600)] {
@@ -78,7 +78,7 @@ struct FileTests {
     #expect(try Data(contentsOf: temporary.file("target")) == Data("secret".utf8))
   }
 
-  @Test func `a pipe is not waited for, and is no regular file`() throws {
+  @Test func `opening a pipe does not wait, and a pipe is not a regular file`() throws {
     #expect(mkfifo(path("pipe"), 0o600) == 0)
     #expect(try File(path("pipe")).isRegular == false)
     try temporary.write(Data(), to: "a")
@@ -86,7 +86,7 @@ struct FileTests {
     #expect(try File(temporary.path).isRegular == false)
   }
 
-  @Test func `a file is cut and lengthened`() throws {
+  @Test func `a file is truncated and extended`() throws {
     let file = try File(path("a"), .create(mode: 0o600))
     try file.write([1, 2, 3], at: 0)
     try file.truncate(to: 1)
@@ -94,7 +94,7 @@ struct FileTests {
     #expect(try file.read(upTo: 9, at: 0) == [1, 0])
   }
 
-  @Test func `permission bits are those that are set`() throws {
+  @Test func `permission bits are set`() throws {
     let file = try File(path("a"), .create(mode: 0o600))
     try file.setMode(0o440)
     let attributes = try FileManager.default.attributesOfItem(atPath: path("a"))
@@ -102,13 +102,13 @@ struct FileTests {
   }
 
   @Test(arguments: [0, 1, 999, 1000, 1_700_000_000_123, -1, -1000, -1001])
-  func `the time of the last change is kept to the millisecond`(time: Int64) throws {
+  func `the modification time is set with a precision of milliseconds`(time: Int64) throws {
     let file = try File(path("a"), .create(mode: 0o600))
     try file.setModifiedAt(time)
     #expect(try file.modifiedAt == time)
   }
 
-  @Test func `a lock is held by one open at a time and goes with it`() throws {
+  @Test func `a lock is held by one open file at a time and released with it`() throws {
     var first: File? = try File(path("a"), .create(mode: 0o600))
     let second = try File(path("a"), .update)
     #expect(try first?.tryLock() == true)
@@ -118,7 +118,7 @@ struct FileTests {
     #expect(try second.tryLock())
   }
 
-  @Test func `a lock that was given back is free, although its file is still open`() throws {
+  @Test func `a released lock is free, even if its file is still open`() throws {
     let (first, second) = (try File(path("a"), .create(mode: 0o600)), try File(path("a"), .update))
     #expect(try first.tryLock())
     try first.unlock()
@@ -126,8 +126,8 @@ struct FileTests {
     #expect(try first.tryLock() == false)
   }
 
-  @Test func `reads and writes survive a storm of signals`() throws {
-    // Interrupts reach this thread only, and restart nothing, so that calls that can be interrupted are.
+  @Test func `reads and writes survive frequent signals`() throws {
+    // The signals interrupt this thread only, and without SA_RESTART, so that its system calls are interrupted.
     let file = try File(path("a"), .create(mode: 0o600))
     var action = sigaction()
     var former = sigaction()
@@ -138,9 +138,9 @@ struct FileTests {
     #endif
     #expect(sigaction(SIGUSR2, &action, &former) == 0)
     defer { sigaction(SIGUSR2, &former, nil) }
-    let thread = pthread_self()
+    let target = SignalTarget()
     let storm = DispatchQueue(label: "storm")
-    storm.async { for _ in 0..<2000 { pthread_kill(thread, SIGUSR2) } }
+    storm.async { for _ in 0..<2000 { pthread_kill(target.thread, SIGUSR2) } }
     let bytes = [UInt8](repeating: 7, count: 1 << 20)
     for round in 0..<6 {
       try file.write(bytes, at: Int64(round) << 20)
@@ -151,4 +151,10 @@ struct FileTests {
     }
     storm.sync {}
   }
+}
+
+/// The thread that made it, for signals from others. Where `pthread_t` is a pointer, it only identifies the thread: nothing
+/// reads what it points to.
+private struct SignalTarget: @unchecked Sendable {
+  let thread = pthread_self()
 }

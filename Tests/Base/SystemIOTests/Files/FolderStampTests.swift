@@ -4,14 +4,14 @@ import TestSupport
 import Testing
 
 @Suite struct FolderStampTests {
-  @Test func `a folder's stamp changes with its names and not with their contents`() throws {
+  @Test func `a folder's stamp changes with its names and not with the files' contents`() throws {
     let temporary = try TemporaryFolder()
     let path = temporary.url.path
     let file = try File(path + "/a", .create(mode: 0o600))
     let before = try #require(try Folder.stamp(path))
     try file.write([1, 2, 3], at: 0)
     #expect(try Folder.stamp(path) == before)
-    // Until the clock of the file system has ticked, two changes may look like one.
+    // Two changes within one tick of the file system's clock can have the same stamp.
     var count = 0
     repeat {
       count += 1
@@ -27,7 +27,7 @@ import Testing
     #expect(try Folder.stamp(path) != linked)
   }
 
-  @Test func `no folder has no stamp, and another one under its name another`() throws {
+  @Test func `a missing folder has no stamp, and a new folder with its name has another one`() throws {
     let temporary = try TemporaryFolder()
     let path = temporary.file("folder").path
     #expect(try Folder.stamp(path) == nil)

@@ -15,7 +15,7 @@ struct FolderTests {
   }
 
   #if os(Linux)
-    @Test func `a folder that takes in nothing is told, and not tried for ever`() throws {
+    @Test func `a folder in which nothing can be created is an error and not retried for ever`() throws {
       for path in ["/proc/none", "/proc/none/below"] {
         let error = try #require(throws: SystemError.self) { try Folder.create(path) }
         #expect(error.isNotFound)
@@ -23,7 +23,7 @@ struct FolderTests {
     }
   #endif
 
-  @Test func `missing folders are made, and those that are there stay`() throws {
+  @Test func `missing folders are created, and existing ones are kept`() throws {
     try Folder.create(path("a/b/c"))
     try temporary.write(Data("x".utf8), to: "a/b/c/file")
     try Folder.create(path("a/b/c"))
@@ -32,7 +32,7 @@ struct FolderTests {
     #expect(try Folder.entries(path("a/b/c")) == ["d", "file"])
   }
 
-  @Test func `a link to a folder serves as one, and a broken one does not`() throws {
+  @Test func `a link to a folder counts as a folder, and a broken link does not`() throws {
     try Folder.create(path("real"))
     try link("link", to: "real")
     try Folder.create(path("link"))
@@ -43,21 +43,21 @@ struct FolderTests {
     #expect(throws: SystemError.self) { try Folder.create(path("broken/below")) }
   }
 
-  @Test func `a file in the way of a folder is refused`() throws {
+  @Test func `a file with the name of the folder is an error`() throws {
     try temporary.write(Data(), to: "file")
     let error = #expect(throws: SystemError.self) { try Folder.create(path("file")) }
     #expect(error?.isAlreadyThere == true)
     #expect(throws: SystemError.self) { try Folder.create(path("file/below")) }
   }
 
-  @Test func `publishing gives the final name`() throws {
+  @Test func `publishing renames to the final name`() throws {
     try temporary.write(Data("new".utf8), to: "staged")
     try Folder.publish(path("staged"), as: path("final"))
     #expect(try Data(contentsOf: temporary.file("final")) == Data("new".utf8))
     #expect(try Folder.entries(temporary.path) == ["final"])
   }
 
-  @Test func `publishing never overwrites: a file, a folder, an empty folder, a broken link`() throws {
+  @Test func `publishing never overwrites a file, a folder, an empty folder or a broken link`() throws {
     try temporary.write(Data("new".utf8), to: "staged")
     try temporary.write(Data("old".utf8), to: "file")
     try temporary.write(Data("old".utf8), to: "folder/file")
@@ -72,7 +72,7 @@ struct FolderTests {
     #expect(try Folder.entries(temporary.path) == ["broken", "empty", "file", "folder", "staged"])
   }
 
-  @Test func `of many who publish under one name, one succeeds and its bytes stand there`() async throws {
+  @Test func `of many concurrent publishers of one name, exactly one succeeds`() async throws {
     for index in 0..<16 { try temporary.write(Data([UInt8(index)]), to: "staged\(index)") }
     let winners = await withTaskGroup(of: Int?.self) { group in
       for index in 0..<16 {
@@ -91,7 +91,7 @@ struct FolderTests {
     #expect(try Data(contentsOf: temporary.file("final")).first == winners.first.map(UInt8.init))
   }
 
-  @Test func `a folder is published whole, and not over another`() throws {
+  @Test func `a folder is published with its contents, and not over another`() throws {
     try temporary.write(Data("new".utf8), to: "staged/file")
     try Folder.create(path("taken"))
     let error = #expect(throws: SystemError.self) { try Folder.publish(path("staged"), as: path("taken")) }
@@ -100,12 +100,12 @@ struct FolderTests {
     #expect(try Folder.entries(path("final")) == ["file"])
   }
 
-  @Test func `publishing what is not there says so`() {
+  @Test func `publishing a missing file is an error`() {
     let error = #expect(throws: SystemError.self) { try Folder.publish(path("staged"), as: path("final")) }
     #expect(error?.isNotFound == true)
   }
 
-  @Test func `a second name shows the same file and refuses a name that is taken`() throws {
+  @Test func `a hard link is the same file, and its name must not exist`() throws {
     try temporary.write(Data("x".utf8), to: "a")
     try Folder.link(path("a"), as: path("b"))
     try Folder.remove(path("a"))
@@ -115,7 +115,7 @@ struct FolderTests {
     #expect(error?.isAlreadyThere == true)
   }
 
-  @Test func `entries are sorted by bytes and complete`() throws {
+  @Test func `entries are complete and sorted by their bytes`() throws {
     let names = ["b", "a", "B", "é", ".hidden", "a b", String(repeating: "n", count: 255)]
     for name in names { try temporary.write(Data(), to: name) }
     #expect(try Folder.entries(temporary.path) == names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) })
@@ -123,7 +123,7 @@ struct FolderTests {
     #expect(throws: SystemError.self) { try Folder.entries(path("a")) }
   }
 
-  @Test func `a tree is removed, links in it are not followed`() throws {
+  @Test func `a tree is removed without following links`() throws {
     try temporary.write(Data("keep".utf8), to: "outside/file")
     try temporary.write(Data(), to: "tree/a/b/c")
     try temporary.write(Data(), to: "tree/.hidden")
@@ -136,7 +136,7 @@ struct FolderTests {
     #expect(try Folder.entries(path("outside")) == ["file"])
   }
 
-  @Test func `a link to a tree is removed, the tree stays`() throws {
+  @Test func `removing a link to a tree keeps the tree`() throws {
     try temporary.write(Data("keep".utf8), to: "outside/file")
     try link("link", to: "outside")
     try Folder.removeTree(path("link"))
@@ -144,13 +144,13 @@ struct FolderTests {
     #expect(try Folder.entries(path("outside")) == ["file"])
   }
 
-  @Test func `removing what is not there is nothing where it may be, an error where not`() throws {
+  @Test func `removing a missing file is an error unless it is optional`() throws {
     try Folder.removeTree(path("nowhere"))
     try Folder.removeIfPresent(path("nowhere"))
     #expect(try #require(throws: SystemError.self) { try Folder.remove(path("nowhere")) }.isNotFound)
   }
 
-  @Test func `only an empty folder is removed alone`() throws {
+  @Test func `only an empty folder can be removed without its contents`() throws {
     try temporary.write(Data(), to: "full/file")
     try Folder.create(path("empty"))
     try Folder.remove(path("empty"))
@@ -158,12 +158,12 @@ struct FolderTests {
     #expect(try Folder.exists(path("full/file")))
   }
 
-  @Test func `whether there is a file that can't be looked up is not known`() {
+  @Test func `a lookup that fails throws instead of reporting a missing file`() {
     let name = path(String(repeating: "n", count: 300))
     #expect(throws: SystemError.self) { try Folder.exists(name) }
   }
 
-  @Test func `kinds are told apart, links are neither`() throws {
+  @Test func `files, folders and links are distinguished`() throws {
     try temporary.write(Data(), to: "file")
     try Folder.create(path("folder"))
     try link("toFile", to: "file")
@@ -175,12 +175,12 @@ struct FolderTests {
     #expect(try names.map { try Folder.exists(path($0)) } == [true, true, true, true, true, false])
   }
 
-  @Test func `the room on a disk is known`() throws {
+  @Test func `the available space of a disk is reported`() throws {
     #expect(try Folder.availableBytes(temporary.path) > 0)
     #expect(throws: SystemError.self) { try Folder.availableBytes(path("nowhere")) }
   }
 
-  @Test func `names are synchronized for folders only`() throws {
+  @Test func `only the names in a folder can be synchronized`() throws {
     try Folder.synchronize(temporary.path)
     try temporary.write(Data(), to: "file")
     #expect(throws: SystemError.self) { try Folder.synchronize(path("file")) }
@@ -190,7 +190,7 @@ struct FolderTests {
     ("a", "."), ("/a", "/"), ("a/b", "a"), ("/a/b", "/a"), ("./a", "."), ("a/b/", "a"), ("a/", "."),
     ("/", "/"),
   ])
-  func `the folder of a path`(path: String, folder: String) {
+  func `a path has a parent folder`(path: String, folder: String) {
     #expect(Folder.parent(of: path) == folder)
   }
 }

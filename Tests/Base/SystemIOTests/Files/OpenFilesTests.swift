@@ -3,7 +3,7 @@ import SystemIO
 import TestSupport
 import Testing
 
-/// Where the system opens nothing out of its memory alone, nothing is ever kept.
+/// If the system cannot open files from its caches, this cache is always empty.
 @Suite(.enabled(if: File(cached: "/") != nil)) struct OpenFilesTests {
   private let temporary: TemporaryFolder
   private let files = OpenFiles(limit: 3)
@@ -21,7 +21,7 @@ import Testing
     return file
   }
 
-  /// Waits until the clock of the file system has gone on since `file` was changed.
+  /// Waits until the file system's clock has advanced since `file` was changed.
   private func waitForLaterTime(than file: File) throws {
     let other = try make("clock", [])
     let before = try file.modifiedNanoseconds
@@ -37,7 +37,7 @@ import Testing
     #expect(files.count == 1)
   }
 
-  @Test func `what is not there, and a link, is not opened`() throws {
+  @Test func `missing files and links are not opened`() throws {
     let link = temporary.file("link").path
     try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
     #expect(files.file(cached: link) == nil)
@@ -45,21 +45,21 @@ import Testing
     #expect(files.count == 0)
   }
 
-  @Test func `a removed file is gone at once`() throws {
+  @Test func `a removed file is not returned any more`() throws {
     _ = try #require(files.file(cached: path))
     try Folder.remove(path)
     #expect(files.file(cached: path) == nil)
     #expect(files.count == 0)
   }
 
-  @Test func `a file in the place of another is opened anew`() throws {
+  @Test func `a file that was replaced is opened again`() throws {
     let former = try #require(files.file(cached: path))
     try make("b", [4])
     try Folder.replace(path, with: temporary.file("b").path)
     let replaced = try #require(files.file(cached: path))
     #expect(replaced.file !== former.file)
     #expect(replaced.size == 1)
-    #expect(try former.file.read(upTo: 9, at: 0) == [1, 2, 3], "who reads goes on")
+    #expect(try former.file.read(upTo: 9, at: 0) == [1, 2, 3], "an open file remains readable")
   }
 
   @Test func `a file that grew has its new length`() throws {
@@ -68,14 +68,14 @@ import Testing
     #expect(files.file(cached: path)?.size == 4)
   }
 
-  @Test func `a renamed file is gone at once`() throws {
+  @Test func `a renamed file is not returned any more`() throws {
     let file = try #require(files.file(cached: path)).file
     try waitForLaterTime(than: file)
     try Folder.replace(temporary.file("b").path, with: path)
     #expect(files.file(cached: path) == nil)
   }
 
-  @Test func `what is forgotten is closed and opened anew`() throws {
+  @Test func `a forgotten file is closed and opened again`() throws {
     weak let former = try #require(files.file(cached: path)).file
     #expect(former != nil)
     files.forget(path)
@@ -85,25 +85,25 @@ import Testing
     #expect(files.count == 1)
   }
 
-  @Test func `what was used longest ago makes room`() throws {
+  @Test func `the least recently used file is closed first`() throws {
     for name in ["b", "c", "d"] { try make(name, []) }
     let first = try #require(files.file(cached: path)).file
     for (name, count) in [("b", 2), ("c", 3), ("d", 3)] {
       _ = try #require(files.file(cached: temporary.file(name).path))
       #expect(files.count == count)
-      #expect(files.file(cached: path)?.file === first, "what is asked for stays")
+      #expect(files.file(cached: path)?.file === first, "recently used files are kept")
     }
     files.removeAll()
     #expect(files.count == 0)
   }
 
-  @Test func `without room nothing is kept`() throws {
+  @Test func `with a limit of zero no file is kept`() throws {
     let none = OpenFiles(limit: 0)
     #expect(none.file(cached: path)?.size == 3)
     #expect(none.count == 0)
   }
 
-  @Test func `the default is a small part of the descriptors`() {
+  @Test func `the default limit is a small part of the descriptor limit`() {
     #expect(OpenFiles().limit == min(16, DescriptorLimit.current / 64))
   }
 }

@@ -12,7 +12,7 @@ import Testing
     folder = try OpenFolder(temporary.path)
   }
 
-  @Test func `files and folders are made, listed, renamed and removed through it`() throws {
+  @Test func `files and folders are created, listed, renamed and removed`() throws {
     try folder.create(folder: "b", mode: 0o755)
     try folder.file("a", .create(mode: 0o750)).write([1, 2, 3], at: 0)
     #expect(try folder.entries() == ["a", "b"])
@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test(arguments: ["", ".", "..", "a/b", "/", "a\0b"])
-  func `a name that is no name is refused`(name: String) throws {
+  func `an invalid name is an error`(name: String) throws {
     #expect(throws: SystemError.self) { try folder.folder(name) }
     #expect(throws: SystemError.self) { try folder.file(name, .create(mode: 0o600)) }
     #expect(throws: SystemError.self) { try folder.status(name) }
@@ -45,7 +45,7 @@ import Testing
     #expect(try folder.entries().isEmpty)
   }
 
-  @Test func `links are seen and never followed`() throws {
+  @Test func `links are reported and not followed`() throws {
     try temporary.write(Data([1]), to: "real/file")
     for (name, target) in [("folder", "real"), ("file", "real/file")] {
       try FileManager.default.createSymbolicLink(
@@ -59,7 +59,7 @@ import Testing
     #expect(try folder.folder("real").entries() == ["file"])
   }
 
-  @Test func `it stays itself when its path becomes another folder's`() throws {
+  @Test func `it refers to the same folder when its path refers to another one`() throws {
     try folder.create(folder: "a", mode: 0o755)
     let child = try folder.folder("a")
     try Folder.replace(temporary.file("moved").path, with: temporary.file("a").path)
@@ -69,7 +69,7 @@ import Testing
     #expect(try folder.folder("a").entries().isEmpty)
   }
 
-  @Test func `it knows what it is inside of`() throws {
+  @Test func `it reports whether it is inside another folder`() throws {
     try FileManager.default.createDirectory(
       at: temporary.file("a/b/c"), withIntermediateDirectories: true)
     try folder.create(folder: "ab", mode: 0o755)

@@ -2,7 +2,7 @@ import SystemIO
 import TestSupport
 import Testing
 
-/// What is durable, and what the test double says of it.
+/// The states that the test double simulates after a power failure.
 @Suite struct PowerCutTests {
   private func contents(_ path: String) throws -> String? {
     do {
@@ -12,7 +12,7 @@ import Testing
     }
   }
 
-  @Test func `a replaced file is the old one or the new one, and the new one from the answer on`()
+  @Test func `after a power failure a file is the old or the new one, and the new one once replaced`()
     async throws
   {
     let disk = try PowerCutDisk<[String?]>([nil, "old"])
@@ -29,7 +29,7 @@ import Testing
     #expect(count > 10)
   }
 
-  /// The states that the double makes of a file that was created, written and renamed, with some flushes.
+  /// The simulated states after creating, writing and renaming a file, with some of the synchronizations.
   private func remains(_ flushes: Set<String>) async throws -> Set<String> {
     let disk = try PowerCutDisk(false)
     let file = try File(disk.path + "/a", .create(mode: 0o600))
@@ -49,7 +49,7 @@ import Testing
     return found
   }
 
-  @Test func `what was not flushed may be lost`() async throws {
+  @Test func `data that was not synchronized can be lost`() async throws {
     let torn = "12\0\0"
     let garbled = String(decoding: Array("1234".utf8).map { $0 ^ 0xEE }, as: UTF8.self)
     #expect(try await remains([]) == ["- -", "- 1234", "- ", "- \(torn)", "- \(garbled)"])
@@ -61,7 +61,7 @@ import Testing
     #expect(try await remains(["new folder", "folder"]) == ["- 1234", "- ", "- \(torn)", "- \(garbled)"])
   }
 
-  @Test func `a name stays removed once its folder is flushed`() async throws {
+  @Test func `a removed name stays removed once its folder is synchronized`() async throws {
     let disk = try PowerCutDisk<[String?]>([nil, "x"])
     try DurableFile.replace(disk.path + "/file", with: Array("x".utf8))
     try Folder.remove(disk.path + "/file")

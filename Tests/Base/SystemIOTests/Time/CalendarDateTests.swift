@@ -10,7 +10,7 @@ import Testing
       (47_540, 2100, 2, 28), (47_541, 2100, 3, 1), (-719_528, 0, 1, 1), (-719_469, 0, 2, 29),
       (-719_529, -1, 12, 31), (2_932_896, 9999, 12, 31),
     ] as [(Int, Int, Int, Int)])
-  func `a day has its date, and a date its day`(days: Int, year: Int, month: Int, day: Int) {
+  func `a day number is converted to its date and back`(days: Int, year: Int, month: Int, day: Int) {
     let date = CalendarDate(daysSince1970: days)
     #expect((date.year, date.month, date.day) == (year, month, day))
     #expect(CalendarDate(year: year, month: month, day: day) == date)
@@ -21,11 +21,11 @@ import Testing
     (2023, 2, 29), (1900, 2, 29), (2000, 2, 30), (2024, 4, 31), (2024, 0, 1), (2024, 13, 1), (2024, 1, 0),
     (2024, 12, 32),
   ])
-  func `a day that is in no calendar is none`(year: Int, month: Int, day: Int) {
+  func `a date that does not exist is rejected`(year: Int, month: Int, day: Int) {
     #expect(CalendarDate(year: year, month: month, day: day) == nil)
   }
 
-  @Test func `days of eight centuries follow each other, and have Foundation's weekdays`() throws {
+  @Test func `the days of eight centuries are consecutive and have Foundation's weekdays`() throws {
     var calendar = Calendar(identifier: .gregorian)
     calendar.timeZone = try #require(TimeZone(secondsFromGMT: 0))
     var before = CalendarDate(daysSince1970: -146_098)

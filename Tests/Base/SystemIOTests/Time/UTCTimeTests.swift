@@ -14,16 +14,16 @@ import Testing
       (-62_167_219_200_000, "0000-01-01T00:00:00.000Z"), (-62_167_219_200_001, "0000-01-01T00:00:00.000Z"),
       (.max, "9999-12-31T23:59:59.999Z"), (.min, "0000-01-01T00:00:00.000Z"),
     ] as [(Int64, String)])
-  func `a moment has its text in RFC 3339`(milliseconds: Int64, text: String) {
+  func `a time is formatted as in RFC 3339`(milliseconds: Int64, text: String) {
     #expect(UTCTime(millisecondsSince1970: milliseconds).description == text)
   }
 
-  @Test func `any moment of four centuries has Foundation's date`() {
+  @Test func `random times in four centuries have the same date as in Foundation`() {
     var generator = SeededGenerator(seed: 8)
     let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
     for _ in 0..<2000 {
       let milliseconds = Int64.random(in: 0..<12_622_780_800_000, using: &generator)
-      // Half a millisecond more, so that the formatter, which cuts, has the right one.
+      // The formatter truncates, so half a millisecond is added to round.
       let date = Date(timeIntervalSince1970: (Double(milliseconds) + 0.5) / 1000)
       #expect(UTCTime(millisecondsSince1970: milliseconds).description == date.formatted(style))
     }

@@ -2,7 +2,7 @@ import HTTPEngine
 import Testing
 
 @Suite struct QueryParametersTests {
-  @Test func `names and values are decoded once, with plus for a space`() throws {
+  @Test func `names and values are decoded once, and plus is a space`() throws {
     let query = try QueryParameters("a=1&b=x+y%2Bz&c&d=&%C3%BC=%2525&e=f=g&&")
     #expect(query.pairs.map(\.name) == ["a", "b", "c", "d", "ü", "e"])
     #expect(query.pairs.map(\.value) == ["1", "x y+z", "", "", "%25", "f=g"])
@@ -15,7 +15,7 @@ import Testing
     #expect(try QueryParameters("").pairs.isEmpty)
   }
 
-  @Test func `in a form, tabs and line ends are spaces`() throws {
+  @Test func `in a form, tabs and line ends become spaces`() throws {
     let form = try QueryParameters(form: Array("a=x%0D%0ay%09z&b=+1".utf8))
     #expect(try form.value("a") == "x  y z")
     #expect(try form.value("b") == " 1")
@@ -24,11 +24,11 @@ import Testing
   }
 
   @Test(arguments: ["a=%", "a=%g0", "%0=1", "a=%00", "a=%FF"])
-  func `what can't be decoded is a 400`(query: String) {
+  func `a query that can't be decoded is a 400`(query: String) {
     #expect(throws: HTTPProblem.self) { try QueryParameters(query) }
   }
 
-  @Test func `a name that is there twice has no value`() throws {
+  @Test func `a name that occurs twice is an error`() throws {
     let query = try QueryParameters("limit=1&limit=2")
     #expect(throws: HTTPProblem.self) { try query.value("limit") }
   }

@@ -52,7 +52,7 @@ import Testing
       ("/v1/snapshots/%61.zip", "/v1/snapshots/{id}.zip"),
       ("/v1/snapshots/latest", "/v1/snapshots/latest"), ("/nothing", nil), ("/v1/snapshots/%", nil),
       ("/..", nil),
-    ] as [(String, String?)]) func `a path has a template whatever the method`(
+    ] as [(String, String?)]) func `a path has a template for any method`(
       path: String, template: String?
     )
   {
@@ -76,13 +76,12 @@ import Testing
     ("/numbers/41", "42"), ("/files/a", "a"), ("/files/a/b/c", "a|b|c"), ("/files/a%2Fb/c%20d", "a/b|c d"),
     ("/files/", ""), ("/files//a/", "|a|"), ("/files/a/info", "info a"), ("/files/a/info/b", "a|info|b"),
   ])
-  func `a path goes to the route that it fits best, decoded once`(path: String, expected: String) async throws
-  {
+  func `a path is routed to the best match and decoded once`(path: String, expected: String) async throws {
     #expect(try await answer(.get, path) == expected)
     #expect(try await answer(.head, path) == expected)
   }
 
-  @Test func `literal text comes before a parameter for all methods`() async throws {
+  @Test func `literal text takes precedence over a parameter for all methods`() async throws {
     let router = Router([
       Route(.get, "/a/b") { _ in Self.answer("b") },
       Route(.get, "/a/{id}") { Self.answer("id \(try $0.value(of: Self.id))") },
@@ -101,7 +100,7 @@ import Testing
     }
   }
 
-  @Test func `methods of one template are told apart`() async throws {
+  @Test func `routes of one template differ by method`() async throws {
     #expect(try await answer(.post, "/v1/reports/a/snapshots") == "attach a")
     #expect(try await answer(.put, "/v1/reports/a/snapshots/b") == "put a b")
     #expect(try await answer(.delete, "/v1/snapshots/b") == "delete b")
@@ -129,7 +128,7 @@ import Testing
     #expect(try await problem(.get, path)?.status == .badRequest)
   }
 
-  @Test func `a method that a path does not answer is a 405 that lists the others`() async throws {
+  @Test func `a method that a path does not support is a 405 that lists the others`() async throws {
     let refused = try #require(try await problem(.put, "/v1/snapshots/x"))
     #expect(refused.status == .methodNotAllowed)
     #expect(refused.headerFields[.allow] == "DELETE, GET, HEAD, OPTIONS")
@@ -139,7 +138,7 @@ import Testing
     #expect(head.headerFields[.allow] == "OPTIONS, PUT")
   }
 
-  @Test func `QUERY is refused by the path, like every method that is known`() async throws {
+  @Test func `QUERY is a known method and rejected by the path`() async throws {
     let router = Router([Route(.get, "/a") { _ in HTTPServerResponse(status: .ok) }])
     let query = try #require(HTTPRequest.Method("QUERY"))
     let problem = await #expect(throws: HTTPProblem.self) {
@@ -149,7 +148,7 @@ import Testing
     #expect(problem?.headerFields[.allow] == "GET, HEAD, OPTIONS")
   }
 
-  @Test func `a method that nobody knows is a 501`() async throws {
+  @Test func `an unknown method is a 501`() async throws {
     let method = try #require(HTTPRequest.Method("BREW"))
     #expect(try await problem(method, "/v1/snapshots/x")?.status == .notImplemented)
     #expect(try await problem(method, "/nothing")?.status == .notImplemented)
@@ -161,17 +160,17 @@ import Testing
     ("/", "GET, HEAD, OPTIONS"), ("/v1/reports/a/snapshots", "GET, HEAD, OPTIONS, POST"),
     ("*", "DELETE, GET, HEAD, OPTIONS, POST, PUT"),
   ])
-  func `OPTIONS says what is allowed`(path: String, allow: String) async throws {
+  func `OPTIONS returns the allowed methods`(path: String, allow: String) async throws {
     let response = try await router.respond(to: HTTPServerRequest(method: .options, path: path))
     #expect(response.status == .noContent)
     #expect(response.headerFields[.allow] == allow)
   }
 
-  @Test func `what a parameter throws is the answer`() async throws {
+  @Test func `an error of a parameter is sent as the response`() async throws {
     #expect(try await problem(.get, "/numbers/x")?.detail == "no number")
   }
 
-  @Test func `a parameter that the template lacks is no problem of the client`() async throws {
+  @Test func `a parameter that the template does not have is not a client's error`() async throws {
     do {
       _ = try await answer(.get, "/missing")
       Issue.record("it has to throw")
@@ -180,13 +179,13 @@ import Testing
     }
   }
 
-  @Test func `every route can be walked`() {
+  @Test func `all routes are available as a list`() {
     #expect(router.routes.count == 12)
     #expect(
       router.routes.contains { $0.method == .put && $0.template == "/v1/reports/{report}/snapshots/{id}" })
   }
 
-  @Test func `a route given twice traps`() async {
+  @Test func `a duplicate route traps`() async {
     await #expect(processExitsWith: .failure) {
       _ = Router([
         Route(.get, "/{a}") { _ in HTTPServerResponse(status: .ok) },

@@ -4,14 +4,14 @@ import HTTPTypes
 import SystemIO
 import Testing
 
-/// Everything that a parser said of a form, the data put together.
+/// All events of a parser for a form, with the data concatenated.
 private struct Form: Equatable {
   var names: [String] = []
   var values: [[UInt8]] = []
   var ended = 0
 }
 
-/// The same random numbers in every run.
+/// A generator of the same random numbers in every run.
 private struct SplitMix: RandomNumberGenerator {
   var state: UInt64
 
@@ -62,14 +62,14 @@ private struct SplitMix: RandomNumberGenerator {
     "--B\r\nContent-Disposition: form-data; name=\"\(name)\"\r\n\r\n\(value)\r\n"
   }
 
-  /// Values that hold what looks like the beginning of a boundary.
+  /// Values that contain possible starts of a boundary.
   private static let values = [
     "", "plain", "\r", "\n", "\r\n", "\r\n-", "\r\n--", "\r\n--b", "\r\r\n--A", "\r\n\r\n", "\r\n--\r\n--",
     "a\r\n--Ca",
     "--B", "x--B", "\r--B", "\n--B", "-", "--", "\r\n-B", "\u{0}\r\n\u{0}",
   ]
 
-  @Test func `a form is parted the same way wherever its bytes are split`() throws {
+  @Test func `the result does not depend on how the form is split`() throws {
     let text =
       "preamble\r\n"
       + Self.values.enumerated().filter { $0.element != "--B" }
@@ -99,17 +99,17 @@ private struct SplitMix: RandomNumberGenerator {
     }
   }
 
-  @Test func `a part without data may end in the line end of its head`() throws {
+  @Test func `a part without data can end with the line end of its head`() throws {
     let text = "--B\r\nContent-Disposition: form-data; name=a\r\n\r\n--B--"
     #expect(try parse(text) == Form(names: ["a"], values: [[]], ended: 1))
   }
 
-  @Test func `white space may follow a boundary`() throws {
+  @Test func `white space can follow a boundary`() throws {
     let text = "--B \t\r\nContent-Disposition: form-data; name=a\r\n\r\nx\r\n--B--"
     #expect(try parse(text).values == [[UInt8(ascii: "x")]])
   }
 
-  @Test func `a form may be empty`() throws {
+  @Test func `a form can be empty`() throws {
     #expect(try parse("--B--\r\n") == Form())
     #expect(try parse("some preamble\r\n--B--") == Form())
   }
@@ -120,12 +120,12 @@ private struct SplitMix: RandomNumberGenerator {
     "--B\r\nContent-Disposition: form-data; name=a\r\n\r\nx\r\n--B",
     "--B\r\nContent-Disposition: form-data; name=a\r\n\r\nx\n--B--", "x--B--",
   ])
-  func `a form without its last boundary is refused`(text: String) {
+  func `a form without its last boundary is rejected`(text: String) {
     #expect(throws: MultipartError.truncated) { try parse(text) }
   }
 
   @Test(arguments: ["--Bx\r\n", "--B\n", "--B\r\r\n", "--B -\r\n", "--B-\r\n", "--B-x", "--B \rx", "--BB--"])
-  func `something else behind a boundary is refused`(text: String) {
+  func `other bytes after a boundary are rejected`(text: String) {
     #expect(throws: MultipartError.boundaryLine) { try parse(text) }
   }
 
@@ -133,12 +133,12 @@ private struct SplitMix: RandomNumberGenerator {
     "no colon\r\n", "bad name: x\r\n", ": x\r\n", "A: x\r\n folded\r\n", "A: x\u{0}\r\n", "A: x\ry\r\n",
     "A: x\ny\r\n",
   ])
-  func `a head that breaks the grammar is refused`(line: String) {
+  func `a malformed head is rejected`(line: String) {
     let text = "--B\r\nContent-Disposition: form-data; name=a\r\n\(line)\r\nx\r\n--B--"
     #expect(throws: MultipartError.head) { try parse(text) }
   }
 
-  @Test func `a head that is not UTF-8 is refused`() {
+  @Test func `a head that is not UTF-8 is rejected`() {
     let head =
       Array("--B\r\nContent-Disposition: form-data; name=\"".utf8) + [0xFF] + Array("\"\r\n\r\n".utf8)
     #expect(throws: MultipartError.head) { try parse([head[...]]) }
@@ -150,7 +150,7 @@ private struct SplitMix: RandomNumberGenerator {
     "Content-Disposition: form-data; name=\"a\r\n", "Content-Disposition: form-data; name=a; name=b\r\n",
     "Content-Disposition: form-data; name=a\r\nContent-Disposition: form-data; name=b\r\n",
   ])
-  func `a part without one name is refused`(head: String) {
+  func `a part without exactly one name is rejected`(head: String) {
     #expect(throws: MultipartError.disposition) { try parse("--B\r\n\(head)\r\nx\r\n--B--") }
   }
 
@@ -178,7 +178,7 @@ private struct SplitMix: RandomNumberGenerator {
     #expect(throws: MultipartError.tooManyParts(limit: 3)) { try parse(form(4), limits: limits) }
   }
 
-  @Test func `what is neither head nor data is limited`() throws {
+  @Test func `bytes outside heads and data are limited`() throws {
     var limits = MultipartParser.Limits()
     limits.paddingBytes = 10
     let nine = String(repeating: "x", count: 9)
@@ -198,7 +198,7 @@ private struct SplitMix: RandomNumberGenerator {
     }
   }
 
-  @Test func `hostile bytes give the same answer wherever they are split`() {
+  @Test func `for hostile bytes the result does not depend on how they are split`() {
     var random = SplitMix(state: 2026)
     let words = [
       "\r\n--B", "--B", "--", "\r\n", "\r", "\n", "B", "x", " ", "Content-Disposition: form-data; name=a",
@@ -229,7 +229,7 @@ private struct SplitMix: RandomNumberGenerator {
     #expect(forms > 50, "some of them have to be forms")
   }
 
-  @Test func `boundaries have 1 to 70 of the characters allowed`() throws {
+  @Test func `boundaries have 1 to 70 allowed characters`() throws {
     for valid in ["x", String(repeating: "x", count: 70), "a b", "'()+_,-./:=?"] {
       let text = "--\(valid)--"
       #expect(try parse([Array(text.utf8)[...]], boundary: valid) == Form())
@@ -277,7 +277,7 @@ private struct SplitMix: RandomNumberGenerator {
     return try MultipartFormData(body(text, pieces: pieces), contentType: type)
   }
 
-  @Test(arguments: [1, 2, 3, 5, 64, 10_000]) func `parts come one after the other`(pieces: Int) async throws {
+  @Test(arguments: [1, 2, 3, 5, 64, 10_000]) func `parts are returned in order`(pieces: Int) async throws {
     var form = try reader(Self.form, pieces: pieces)
     #expect(try await form.nextPiece() == nil)
     let note = try #require(try await form.nextPart())
@@ -298,7 +298,7 @@ private struct SplitMix: RandomNumberGenerator {
     #expect(try await form.nextPart() == nil)
   }
 
-  @Test func `a value longer than its limit is refused`() async throws {
+  @Test func `a value longer than its limit is rejected`() async throws {
     var form = try reader(Self.form, pieces: 4)
     _ = try await form.nextPart()
     await #expect(throws: MultipartError.fieldTooLong(name: "note", limit: 4)) {
@@ -306,7 +306,7 @@ private struct SplitMix: RandomNumberGenerator {
     }
   }
 
-  @Test func `a piece that is all data is handed on without a copy`() async throws {
+  @Test func `a piece that contains only data is returned without a copy`() async throws {
     let head = IOBuffer(Array("--B\r\nContent-Disposition: form-data; name=a\r\n\r\n".utf8))
     let data = IOBuffer([UInt8](repeating: 7, count: 1000))
     let tail = IOBuffer(Array("\r\n--B--".utf8))
@@ -324,7 +324,7 @@ private struct SplitMix: RandomNumberGenerator {
     #expect(try await form.nextPiece() == nil)
   }
 
-  @Test func `a form that breaks off says so, or says why`() async throws {
+  @Test func `a truncated form throws its own error or the body's`() async throws {
     var cut = try reader(String(Self.form.dropLast(20)), pieces: 8)
     await #expect(throws: MultipartError.truncated) { while try await cut.nextPart() != nil {} }
     let type = try #require(MediaType("multipart/form-data; boundary=B"))
@@ -336,7 +336,7 @@ private struct SplitMix: RandomNumberGenerator {
   @Test(arguments: [
     "multipart/form-data", "multipart/form-data; boundary=\"\"", "multipart/form-data; boundary=\"a;b\"",
   ])
-  func `a form without a valid boundary is refused`(contentType: String) throws {
+  func `a form without a valid boundary is rejected`(contentType: String) throws {
     let type = try #require(MediaType(contentType))
     #expect(throws: MultipartError.boundary) { try MultipartFormData(.empty, contentType: type) }
   }

@@ -47,12 +47,12 @@ import Testing
         case .file(let file, let offset, let count): bytes += try file.read(upTo: Int(count), at: offset)
         }
       }
-    case .stream: Issue.record("nothing is streamed")
+    case .stream: Issue.record("streams are not expected")
     }
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  @Test(arguments: [HTTPRequest.Method.get, .head]) func `all of it comes with its validators`(
+  @Test(arguments: [HTTPRequest.Method.get, .head]) func `the whole content has its validators`(
     method: HTTPRequest.Method
   ) throws {
     for response in try responses(method) {
@@ -109,7 +109,7 @@ import Testing
     }
   }
 
-  @Test func `If-Range decides whether a range counts`() throws {
+  @Test func `If-Range determines whether a range counts`() throws {
     for response in try responses(.get, [.range: "bytes=0-1", .ifRange: "\"tag\""]) {
       #expect(response.status == .partialContent)
     }
@@ -122,13 +122,13 @@ import Testing
     }
   }
 
-  @Test func `a range without bytes is a 416 that says how many there are`() throws {
+  @Test func `an unsatisfiable range is a 416 with the size`() throws {
     let problem = #expect(throws: HTTPProblem.self) { try responses(.get, [.range: "bytes=20-"]) }
     #expect(problem?.status == .rangeNotSatisfiable)
     #expect(problem?.headerFields[.contentRange] == "bytes */20")
   }
 
-  @Test func `304 carries validators and caching rules, and nothing else`() throws {
+  @Test func `304 has validators and caching rules, and nothing else`() throws {
     for response in try responses(.get, [.ifNoneMatch: "\"tag\"", .range: "bytes=0-1"]) {
       #expect(response.status == .notModified)
       #expect(
@@ -137,20 +137,20 @@ import Testing
     }
   }
 
-  @Test func `a failed precondition comes before the range`() throws {
+  @Test func `a failed precondition takes precedence over the range`() throws {
     let problem = #expect(throws: HTTPProblem.self) {
       try responses(.get, [.ifMatch: "\"other\"", .range: "bytes=20-"])
     }
     #expect(problem?.status == .preconditionFailed)
   }
 
-  @Test func `boundaries are fit for a field and differ`() {
+  @Test func `boundaries are valid in a field and differ`() {
     let boundaries = (0..<100).map { _ in Representation.makeBoundary() }
     #expect(Set(boundaries).count == 100)
     #expect(boundaries.allSatisfy { $0.utf8.count == 32 })
   }
 
-  // MARK: What is made as it is sent
+  // MARK: Content produced on demand
 
   private func made(
     _ method: HTTPRequest.Method = .get, _ fields: HTTPFields = [:]
@@ -167,7 +167,7 @@ import Testing
     return (response, String(decoding: bytes, as: UTF8.self))
   }
 
-  /// Bytes, one at a time.
+  /// Returns bytes one at a time.
   private final class Pieces: Sendable {
     private let rest: Mutex<[UInt8]>
 
@@ -176,7 +176,7 @@ import Testing
     func next() -> [UInt8]? { rest.withLock { $0.isEmpty ? nil : [$0.removeFirst()] } }
   }
 
-  @Test func `what is made comes whole, or in one range, and its length is told`() async throws {
+  @Test func `content produced on demand is sent completely or in one range, with its length`() async throws {
     #expect(try await made().text == Self.text)
     let range = try await made(.get, [.range: "bytes=5-9"])
     #expect(range.text == "56789")

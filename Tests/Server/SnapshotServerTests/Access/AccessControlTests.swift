@@ -19,7 +19,7 @@ import Testing
     try await guarded.api.send(.get, path, fields).status
   }
 
-  @Test func `a fresh store is open until the first token, without a new start`() async throws {
+  @Test func `a new store is open until it has a token, without a restart`() async throws {
     #expect(try await status() == 200)
     #expect(try await status(GuardedAPI.bearer("anything")) == 200)
     let token = try guarded.token(.read)
@@ -27,7 +27,7 @@ import Testing
     #expect(try await status(token.fields) == 200)
   }
 
-  @Test func `a token counts as soon as it is made, and no longer once it is revoked`() async throws {
+  @Test func `a token is valid as soon as it is created, until it is revoked`() async throws {
     for _ in 0..<30 {
       let token = try guarded.token(.read)
       #expect(try await status(token.fields) == 200)
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  @Test func `a store does not open again, whatever becomes of its tokens`() async throws {
+  @Test func `a store never opens again, even without tokens`() async throws {
     let token = try guarded.token(.read)
     #expect(try await status() == 401)
     try guarded.tokens.revoke(token.id)
@@ -47,14 +47,14 @@ import Testing
     #expect(try await status() == 401)
   }
 
-  @Test func `a store that is not to open is closed before its first token`() async throws {
+  @Test func `a store that must not be open is closed before its first token`() async throws {
     let guarded = try GuardedAPI { $0.opensWithoutTokens = false }
     #expect(try await guarded.api.send(.get, "/v1/snapshots").status == 401)
     let token = try guarded.token(.read)
     #expect(try await guarded.api.send(.get, "/v1/snapshots", token.fields).status == 200)
   }
 
-  @Test func `where the tokens can't be read nobody is admitted`() async throws {
+  @Test func `no caller is admitted if the tokens can't be read`() async throws {
     let token = try guarded.token(.read)
     #expect(try await status(token.fields) == 200)
     try Folder.replace(guarded.storage + "/aside", with: guarded.storage + "/tokens")
@@ -70,14 +70,14 @@ import Testing
     #expect(try await status(token.fields) == 200)
   }
 
-  @Test func `one broken token harms no other`() async throws {
+  @Test func `a damaged token does not affect others`() async throws {
     let (broken, right) = (try guarded.token(.read), try guarded.token(.read))
     try DurableFile.replace(guarded.storage + "/tokens/\(broken.id).json", with: Array("{".utf8))
     #expect(try await status(broken.fields) == 401)
     #expect(try await status(right.fields) == 200)
   }
 
-  @Test func `tokens of a storage that was copied are taken, and of another key none`() async throws {
+  @Test func `tokens of a copied storage are valid, and tokens of another key are not`() async throws {
     let token = try guarded.token(.read)
     #expect(try await status(token.fields) == 200)
     try Data(count: 32).write(to: URL(filePath: guarded.storage + "/keys/tokens"))
@@ -85,7 +85,7 @@ import Testing
     #expect(try await status(token.fields) == 401)
   }
 
-  @Test(arguments: ["Bearer", "bearer", "BEARER"]) func `the scheme may be written in any case`(
+  @Test(arguments: ["Bearer", "bearer", "BEARER"]) func `the scheme is case-insensitive`(
     scheme: String
   ) async throws {
     let token = try guarded.token(.read).fields[.authorization]?.dropFirst("Bearer ".count) ?? ""
@@ -96,7 +96,7 @@ import Testing
     #expect(try await status([.authorization: "\(token)"]) == 401)
   }
 
-  @Test func `an expired token is told so, but only to its holder`() async throws {
+  @Test func `an expired token is reported as expired, but only to its holder`() async throws {
     let token = try guarded.token(.read, expiresAt: guarded.clock.now.addingTimeInterval(60))
     guarded.clock.pass(.milliseconds(59_990))
     #expect(try await status(token.fields) == 200)
@@ -108,7 +108,7 @@ import Testing
     #expect(try await guarded.api.send(.get, "/v1/snapshots", token.fields).kind == "token-refused")
   }
 
-  @Test func `a token in a URL is refused, even a right one`() async throws {
+  @Test func `a token in a URL is refused, even if it is valid`() async throws {
     let token = try guarded.token(.read).fields
     let answer = try await guarded.api.send(.get, "/v1/snapshots", query: "access_token=x", token)
     #expect(answer.status == 400)
@@ -119,7 +119,7 @@ import Testing
 
   // MARK: Files
 
-  @Test func `a token that changes within one tick of the clock counts as it is now`() async throws {
+  @Test func `a token that changes twice within one clock tick has its latest state`() async throws {
     let token = try guarded.token(.read)
     let file = guarded.storage + "/tokens/\(token.id).json"
     let valid = try Data(contentsOf: URL(filePath: file))
@@ -130,14 +130,14 @@ import Testing
       let staged = guarded.storage + "/staged"
       try contents.write(to: URL(filePath: staged))
       try Folder.replace(file, with: staged)
-      // As if both changes came within one tick.
+      // As if both changes occurred within one clock tick.
       try FileManager.default.setAttributes(
         [.modificationDate: time], ofItemAtPath: guarded.storage + "/tokens")
     }
     func state() async throws -> AccessToken.State? {
       try await authenticator.currentTokens().token(id: token.id)?.state(at: guarded.clock.now)
     }
-    // A stamp of the last 100 ms is not trusted: another attempt where the machine was too slow for that.
+    // Stamps younger than 100 ms are not trusted. Tries again if the machine was too slow for that.
     for _ in 0..<1000 {
       let time = Date()
       try put(valid, time)
@@ -150,7 +150,7 @@ import Testing
     Issue.record("no attempt was quick enough")
   }
 
-  @Test func `a storage that lost its tokens does not open itself`() async throws {
+  @Test func `a storage that lost its tokens does not open`() async throws {
     let token = try guarded.token(.read)
     let tokens = guarded.storage + "/tokens"
     for removesFolder in [false, true] {
@@ -162,13 +162,13 @@ import Testing
         _ = try AccessPolicy(.init(storage: guarded.storage), logger: Logger(label: "test"))
       } throws: { error in
         if case TokenStoreError.tokensMissing(guarded.storage) = error {
-          "\(error)".contains("restore \(tokens)") && "\(error)".contains("snapshot token create")
+          "\(error)".contains("Restore \(tokens)") && "\(error)".contains("snapshot token create")
         } else {
           false
         }
       }
     }
-    // The mend that is named.
+    // The remedy that the error names.
     let next = try guarded.token(.read)
     let access = try AccessPolicy(.init(storage: guarded.storage), logger: Logger(label: "test"))
     #expect(try await !access.isOpen())
@@ -187,7 +187,7 @@ import Testing
       (["Origin": "http://localhost", "Sec-Fetch-Site": "cross-site"], 403),
       (["Origin": "null", "Sec-Fetch-Site": "same-origin"], 201),
     ] as [([String: String], Int)])
-  func `another site's page changes nothing in an open store`(fields: [String: String], status: Int)
+  func `a page of another site changes nothing in an open store`(fields: [String: String], status: Int)
     async throws
   {
     let bundle = try SampleBundle()
@@ -208,7 +208,7 @@ import Testing
       #expect(try await guarded.api.send(.post, "/v1/snapshots/\(bundle.id)/links", all).status == 403)
     }
     #expect(try await guarded.api.send(.get, "/v1/snapshots", all).status == 200)
-    // No page can make a browser send a token.
+    // A page can't make a browser send a token.
     let token = try guarded.token(.attach).fields
     posted.append(contentsOf: token)
     #expect(
@@ -225,7 +225,7 @@ import Testing
       ("localhost.example.com:8080", 421),
       ("127.0.0.1.example.com", 421), ("1.2.3.4.5", 421),
     ] as [(String, Int)])
-  func `an open store answers under no name that could be anybody's`(authority: String, status: Int)
+  func `an open store refuses names that anyone could own`(authority: String, status: Int)
     async throws
   {
     #expect(try await guarded.api.send(.get, "/v1/snapshots", authority: authority).status == status)

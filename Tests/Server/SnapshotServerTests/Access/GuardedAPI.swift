@@ -9,7 +9,7 @@ import SnapshotFormat
 import Synchronization
 import TestSupport
 
-/// The API over stores in memory, watched over by tokens in a storage folder of its own.
+/// The API over stores in memory, with access control by tokens in a temporary folder.
 struct GuardedAPI {
   let api: TestAPI
   let access: AccessPolicy
@@ -34,7 +34,7 @@ struct GuardedAPI {
     api = TestAPI(limits: limits, access: access, observation: observation)
   }
 
-  /// Makes a token, and gives what a request carries to use it.
+  /// Creates a token, and returns the fields of a request that uses it.
   func token(
     _ scopes: Scope..., limits: CallerLimits = CallerLimits(), rate: RateLimit? = nil, expiresAt: Date? = nil
   ) throws -> (id: String, fields: HTTPFields) {
@@ -55,7 +55,7 @@ struct GuardedAPI {
   }
 }
 
-/// A clock that goes on only when it is told to. Whoever sleeps wakes at once.
+/// A clock that only advances when a test says so. Sleeping tasks return immediately.
 final class HandClock: Sendable {
   private struct State {
     var passed = Duration.zero
@@ -63,7 +63,7 @@ final class HandClock: Sendable {
   }
 
   private let state = Mutex(State())
-  /// A whole second, as dates are kept to the millisecond.
+  /// A whole second, because dates are stored with millisecond precision.
   private let start = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.down))
 
   var now: Date { start.addingTimeInterval(state.withLock { $0.passed } / .seconds(1)) }

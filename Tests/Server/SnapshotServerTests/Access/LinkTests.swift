@@ -43,7 +43,7 @@ import Testing
     return try await guarded.api.send(method, parts[0], query: parts[1], fields)
   }
 
-  @Test func `a link gives its bundle to anybody until its time is over`() async throws {
+  @Test func `a link gives access to its bundle without a token until it expires`() async throws {
     let link = try await make("seconds=60")
     for method in [HTTPRequest.Method.get, .head] {
       let answer = try await follow(link.link, method)
@@ -62,7 +62,7 @@ import Testing
     #expect(over.kind == "link-expired")
   }
 
-  @Test func `a link opens nothing but its bundle`() async throws {
+  @Test func `a link gives access to nothing but its bundle`() async throws {
     let other = try SampleBundle("other")
     try await guarded.attach(other, guarded.token(.attach).fields)
     let link = try await make()
@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  @Test func `nothing of a link can be changed`() async throws {
+  @Test func `no part of a link can be changed`() async throws {
     let link = try await make().link
     let expires = try #require(link.firstMatch(of: /expires=(\d+)/)?.1)
     let end = try #require(Int(expires))
@@ -101,7 +101,7 @@ import Testing
     }
   }
 
-  @Test func `a link works in an open store, and there too for its time alone`() async throws {
+  @Test func `a link works in an open store, and also expires there`() async throws {
     let open = try GuardedAPI()
     try await open.api.upload(bundle.bytes, .put, id: bundle.id)
     let link = try await make("seconds=1", on: open)
@@ -112,7 +112,7 @@ import Testing
     #expect(try await open.api.send(.get, parts[0]).status == 200)
   }
 
-  @Test func `links outlive the server's restart, but not the bundle`() async throws {
+  @Test func `links survive a restart of the server, but not the deletion of the bundle`() async throws {
     let link = try await make()
     let again = try AccessPolicy(
       AccessPolicy.Configuration(storage: guarded.storage), logger: .init(label: "test"))
@@ -130,16 +130,16 @@ import Testing
       ("seconds=1", 201), ("seconds=7776000", 201), (nil, 201), ("seconds=0", 400), ("seconds=7776001", 400),
       ("seconds=-1", 400), ("seconds=x", 400), ("seconds=", 400), ("seconds=1&seconds=1", 400),
     ] as [(String?, Int)])
-  func `a link's time has limits`(query: String?, status: Int) async throws {
+  func `the lifetime of a link has limits`(query: String?, status: Int) async throws {
     let path = "/v1/snapshots/\(bundle.id)/links"
     #expect(try await guarded.api.send(.post, path, query: query, reader).status == status)
   }
 
-  @Test func `there is no link to what is not there`() async throws {
+  @Test func `no link is created to a snapshot that does not exist`() async throws {
     #expect(try await guarded.api.send(.post, "/v1/snapshots/\(SnapshotID())/links", reader).status == 404)
   }
 
-  @Test func `forged links are slowed like wrong tokens`() async throws {
+  @Test func `forged links are slowed down like wrong tokens`() async throws {
     let link = try await make().link + "A"
     for _ in 0..<12 { #expect(try await follow(link).status == 401) }
     #expect(guarded.clock.slept.count == 2)

@@ -13,7 +13,7 @@ import Testing
 
   // MARK: Buckets
 
-  @Test func `a bucket gives what it holds at once, and then as it fills`() throws {
+  @Test func `a bucket allows a burst, and then requests at the rate at which it fills`() throws {
     var bucket = TokenBucket(try rate("4/min").allowance, at: .seconds(100))
     for left in [3, 2, 1, 0] {
       let verdict = bucket.take(at: .seconds(100))
@@ -31,7 +31,7 @@ import Testing
     #expect(bucket.take(at: .seconds(1)).remaining == 2, "a clock that goes back takes nothing away")
   }
 
-  @Test func `a table forgets full buckets first, and then those that were not asked for longest`() throws {
+  @Test func `a table evicts full buckets first, then the least recently used ones`() throws {
     let table = BucketTable<Int>(capacity: 8)
     let slow = try rate("1/h").allowance
     for key in 0..<8 { #expect(table.take(key, slow, at: .seconds(key)).isAllowed) }
@@ -47,16 +47,16 @@ import Testing
     #expect(table.count == 1)
   }
 
-  @Test func `a limit that was changed counts anew`() throws {
+  @Test func `a changed limit starts with a new bucket`() throws {
     let table = BucketTable<String>(capacity: 8)
     #expect(try table.take("a", rate("1/h").allowance, at: .zero).isAllowed)
     #expect(try !table.take("a", rate("1/h").allowance, at: .zero).isAllowed)
     #expect(try table.take("a", rate("2/h").allowance, at: .zero).isAllowed)
   }
 
-  // MARK: Answers
+  // MARK: Responses
 
-  @Test func `a token's rate is kept to, and told`() async throws {
+  @Test func `a token's rate limit is enforced, and reported in responses`() async throws {
     let guarded = try GuardedAPI()
     let (slow, other) = (try guarded.token(.read, rate: rate("2/min")), try guarded.token(.read))
     for left in [1, 0] {
@@ -79,7 +79,7 @@ import Testing
     #expect(try await guarded.api.send(.get, "/v1/snapshots", slow.fields).status == 429)
   }
 
-  @Test func `an upload over the rate is refused before its body`() async throws {
+  @Test func `an upload that exceeds the rate is refused before its body is read`() async throws {
     let guarded = try GuardedAPI()
     let token = try guarded.token(.attach, rate: rate("1/h"))
     let bundle = try SampleBundle()
@@ -88,7 +88,7 @@ import Testing
     #expect(guarded.api.store.ends.begun == 1)
   }
 
-  @Test func `the server's own rates count for tokens without one, and for addresses`() async throws {
+  @Test func `the server's own rates apply to addresses, and to tokens without a rate`() async throws {
     let limit = try rate("3/min")
     let tokens = try GuardedAPI { $0.tokenRate = limit }
     let (one, two) = (try tokens.token(.read), try tokens.token(.read))
@@ -116,7 +116,7 @@ import Testing
       "what is open to all is not counted")
   }
 
-  @Test(arguments: [true, false]) func `a quota of bytes is kept to, of tokens and of addresses`(
+  @Test(arguments: [true, false]) func `a quota of bytes is enforced for tokens and for addresses`(
     isOfToken: Bool
   ) async throws {
     let bundle = try SampleBundle()
@@ -147,7 +147,7 @@ import Testing
     #expect(try await guarded.api.upload(bundle.bytes, fields: other).status == (isOfToken ? 201 : 429))
   }
 
-  @Test(arguments: [true, false]) func `streamed bytes are counted against each of two quotas`(
+  @Test(arguments: [true, false]) func `streamed bytes count against both quotas`(
     addressIsSmall: Bool
   ) async throws {
     let bundle = try SampleBundle()
@@ -171,7 +171,7 @@ import Testing
       ("1500kB/90s", 1_500_000, 90),
       ("1000TB/min", 1_000_000_000_000_000, 60),
     ])
-  func `a quota is read as it is written`(text: String, bytes: Int, seconds: Int) {
+  func `a quota is parsed`(text: String, bytes: Int, seconds: Int) {
     let quota = UploadQuota(text)
     #expect(quota?.bytes == bytes)
     #expect(quota?.seconds == seconds)
@@ -181,11 +181,11 @@ import Testing
   @Test(arguments: [
     "", "10GB", "10/d", "0B/d", "1001TB/d", "1gb/d", "1 GB/d", "9999999999999TB/d", "1B/0s", "-1B/s",
   ])
-  func `what is no quota is refused`(text: String) { #expect(UploadQuota(text) == nil) }
+  func `a malformed quota is refused`(text: String) { #expect(UploadQuota(text) == nil) }
 
   // MARK: Wrong tokens
 
-  @Test func `wrong tokens wait longer and longer, right ones never`() async throws {
+  @Test func `wrong tokens are delayed longer and longer, valid ones never`() async throws {
     let guarded = try GuardedAPI()
     let right = try guarded.token(.read)
     func ask(_ fields: HTTPFields, _ peer: String = "192.0.2.1:1") async throws -> Int {
@@ -206,7 +206,7 @@ import Testing
     #expect(guarded.clock.slept.count == 9)
   }
 
-  @Test func `too many that wait are sent away at once`() async throws {
+  @Test func `requests are refused immediately if too many are delayed`() async throws {
     var limits = FailedLoginThrottle.Limits()
     limits.free = 1
     limits.waitingPerAddress = 2
@@ -237,7 +237,7 @@ import Testing
     #expect(try await failedLogins.wait("a") == nil)
   }
 
-  @Test func `the addresses that are remembered are bounded`() async throws {
+  @Test func `the number of remembered addresses is limited`() async throws {
     var limits = FailedLoginThrottle.Limits()
     limits.addresses = 16
     let clock = HandClock()
@@ -257,7 +257,7 @@ import Testing
       ("2001:db8::1", "2001:db8::1", "2001:db8::"), ("unknown", "unknown", "unknown"),
       ("_hidden:80", "_hidden", "_hidden"), ("[::ffff:192.0.2.1]:1", "::ffff:192.0.2.1", "192.0.2.1"),
     ])
-  func `an address is told from its port`(peer: String, address: String, counted: String) {
+  func `an address is separated from its port`(peer: String, address: String, counted: String) {
     #expect(ClientAddress(peer: peer).description == address)
     #expect(ClientAddress(peer: peer).counted == counted)
   }

@@ -7,7 +7,7 @@ import SnapshotAPI
 import SnapshotFormat
 import Testing
 
-/// Every route of the router, with every kind of token.
+/// Requests every route of the router with every kind of token.
 @Suite struct RouteWalkTests {
   private let guarded: GuardedAPI
   private let bundle: SampleBundle
@@ -23,7 +23,7 @@ import Testing
       .replacing(/\{[^}]*\}/, with: "x")
   }
 
-  /// Asks every route, by each method that it answers, for a snapshot that is there and for one that is not.
+  /// Requests every route with each of its methods, for a snapshot that exists and for one that does not.
   private func walk(
     _ fields: HTTPFields, _ check: (Endpoint, TestAPI.Answer) throws -> Void
   ) async throws {
@@ -45,7 +45,7 @@ import Testing
     #expect(try await guarded.api.store.record(bundle.id).id == bundle.id)
   }
 
-  @Test func `only what says nothing of snapshots is open`() {
+  @Test func `only routes that disclose nothing of snapshots are open`() {
     let open = guarded.api.calls.filter { $0.permission == .open }.map(\.template)
     #expect(Set(open).isSubset(of: ["/", "/healthz", "/readyz", "/openapi.json"]))
     #expect(open.contains("/healthz"))
@@ -55,7 +55,7 @@ import Testing
     "none", "malformed", "another scheme", "two", "wrong", "wrong secret", "unknown", "expired", "revoked",
     "empty",
   ])
-  func `nobody passes any route without a token that is taken`(kind: String) async throws {
+  func `no route admits a request without a valid token`(kind: String) async throws {
     let right = try guarded.token(.admin)
     let secret = try #require(right.fields[.authorization]).dropFirst("Bearer ".count)
     let other = try #require(try GuardedAPI().token(.admin).fields[.authorization])
@@ -94,7 +94,7 @@ import Testing
       (.attach, [.open, .attach, .status]), (.read, [.open, .status, .bundle, .read]),
       (.delete, [.open, .delete]),
     ] as [(Scope, Set<Permission>)])
-  func `a token passes the routes of its scope and no other`(
+  func `a token is admitted to the routes of its scope, and no others`(
     scope: Scope, permissions: Set<Permission>
   ) async throws {
     let token = try guarded.token(scope)
@@ -115,7 +115,7 @@ import Testing
     }
   }
 
-  @Test func `an admin passes every route`() async throws {
+  @Test func `an admin is admitted to every route`() async throws {
     let token = try guarded.token(.admin)
     for route in guarded.api.calls {
       let answer = try await guarded.api.send(route.method, path(route.template, SnapshotID()), token.fields)
@@ -123,7 +123,7 @@ import Testing
     }
   }
 
-  @Test func `scopes add up`() async throws {
+  @Test func `scopes are cumulative`() async throws {
     let token = try guarded.token(.read, .delete)
     #expect(try await guarded.api.send(.get, "/v1/snapshots/\(bundle.id).zip", token.fields).status == 200)
     #expect(try await guarded.api.upload(bundle.bytes, fields: token.fields).status == 403)

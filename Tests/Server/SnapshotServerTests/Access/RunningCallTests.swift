@@ -14,11 +14,11 @@ import Testing
 @testable import AccessControl
 @testable import SnapshotAPI
 
-/// What becomes of calls that run when their token ends.
+/// Calls that are running when their token ends.
 @Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct RunningCallTests {
   enum End: CaseIterable, Sendable { case revoked, expired, removed }
 
-  /// A token that ends as a test says, and one that lasts.
+  /// A token that ends when a test says so, and one that stays valid.
   private struct Fixture {
     let guarded: GuardedAPI
     let ending: (id: String, fields: HTTPFields)
@@ -64,18 +64,18 @@ import Testing
     ] + fields).joined(separator: "\r\n") + "\r\n\r\n"
   }
 
-  /// Whether the connection ends before so many more bytes have come.
+  /// Returns whether the connection ends before this many more bytes are received.
   private static func isCut(_ client: RawHTTPClient, before count: Int) -> Bool {
     do { return try client.receiveExactly(count).isEmpty } catch { return true }
   }
 
-  // MARK: What is cut
+  // MARK: Aborted calls
 
-  @Test(arguments: End.allCases) func `a download is cut once its token has ended, and no other is`(
+  @Test(arguments: End.allCases) func `a download is aborted when its token ends, and no other download is`(
     end: End
   ) async throws {
     let fixture = try Fixture(.read)
-    // More than the system holds for a client that takes nothing.
+    // More bytes than the system buffers for a client that doesn't read.
     let bundle = try SampleBundle(String(repeating: "0123456789abcdef", count: 1 << 20))
     try await fixture.guarded.attach(bundle, fixture.lasting.fields)
     let path = "GET /v1/snapshots/\(bundle.id).zip"
@@ -100,7 +100,7 @@ import Testing
     }
   }
 
-  @Test func `an upload is cut once its token has ended`() async throws {
+  @Test func `an upload is aborted when its token ends`() async throws {
     let fixture = try Fixture(.attach)
     let bundle = try SampleBundle()
     let put = Self.head(
@@ -122,7 +122,7 @@ import Testing
     #expect(fixture.guarded.api.store.ends == .init(begun: 1, committed: 0, discarded: 1))
   }
 
-  @Test func `a call that is over is not kept, and its connection not cut`() async throws {
+  @Test func `a finished call is released, and its connection is not closed`() async throws {
     let fixture = try Fixture(.read)
     let authenticator = try #require(fixture.guarded.access.authenticator)
     for _ in 0..<3 { try await fixture.guarded.api.send(.get, "/v1/snapshots", fixture.ending.fields) }
@@ -145,7 +145,7 @@ import Testing
     }
   }
 
-  @Test func `calls are left alone while nobody can say whether their token is valid`() async throws {
+  @Test func `calls continue while it is unknown whether their token is valid`() async throws {
     let ended = Mutex(0)
     let fixture = try Fixture(.read)
     let authenticator = try #require(fixture.guarded.access.authenticator)
@@ -163,7 +163,7 @@ import Testing
     withExtendedLifetime(call) {}
   }
 
-  @Test func `the watch looks every second, until it is cancelled`() async throws {
+  @Test func `running calls are checked every second until the task is cancelled`() async throws {
     let (looks, gate) = (AsyncStream.makeStream(of: Duration.self), AsyncStream.makeStream(of: Void.self))
     let clock = AccessClock(sleep: { time in
       looks.continuation.yield(time)
@@ -188,9 +188,9 @@ import Testing
     withExtendedLifetime(call) {}
   }
 
-  // MARK: What is refused at its end
+  // MARK: Refused at the end of the body
 
-  /// The ways to bring a bundle.
+  /// The ways to send a bundle.
   enum Way: CaseIterable, Sendable { case put, post, form, tus, draft, draftAtOnce }
 
   @Test(arguments: End.allCases, Way.allCases)
@@ -240,7 +240,8 @@ import Testing
     #expect(list.text.contains("\"snapshots\":[]"), "\(list.text)")
   }
 
-  @Test func `an upload that waits to be published is not, once its token has ended`() async throws {
+  @Test func `an upload that waits for publication is not published after its token has ended`() async throws
+  {
     let fixture = try Fixture(.attach)
     let (api, bundle) = (fixture.guarded.api, try SampleBundle())
     let path = try await api.open(bundle.bytes.count, [("report", "BUG-1")], fixture.ending.fields)
@@ -261,7 +262,7 @@ import Testing
     #expect(await outcomes() == 1, "it was complete")
   }
 
-  @Test func `a record is not changed with a token that ends before the change has come`() async throws {
+  @Test func `a record is not changed if the token ends before the body is received`() async throws {
     let fixture = try Fixture(.admin)
     let (api, bundle) = (fixture.guarded.api, try SampleBundle())
     try await fixture.guarded.attach(bundle, fixture.lasting.fields)

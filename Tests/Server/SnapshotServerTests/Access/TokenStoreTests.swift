@@ -23,7 +23,7 @@ import Testing
     return try #require(attributes[.posixPermissions] as? Int)
   }
 
-  @Test func `a token is told once, and kept only as a keyed hash that nobody else can read`() throws {
+  @Test func `a token is shown once, and stored only as a keyed hash that only the owner can read`() throws {
     #expect(try !store.hasTokens())
     let (token, secret) = try store.create(.init(name: "app", scopes: [.attach]))
     #expect(try store.hasTokens())
@@ -41,7 +41,7 @@ import Testing
       try FileManager.default.contentsOfDirectory(atPath: storage.appending(path: "keys").path) == ["tokens"])
   }
 
-  @Test func `tokens are listed as they were made, the newest first`() throws {
+  @Test func `tokens are listed with the newest first`() throws {
     let now = Date(timeIntervalSince1970: 1_790_000_000)
     let limits = CallerLimits(reportPrefixes: ["BUG-", "IOS-"], applications: ["com.example.news"])
     let (first, _) = try store.create(
@@ -58,7 +58,7 @@ import Testing
     #expect(first.state(at: now.addingTimeInterval(60)) == .expired)
   }
 
-  @Test func `a revoked token stays known, and the first time counts`() throws {
+  @Test func `a revoked token is kept, and the first revocation counts`() throws {
     let (token, _) = try store.create(.init(scopes: [.read]))
     let first = Date(timeIntervalSince1970: 1_790_000_000)
     #expect(try store.revoke(token.id, now: first).revokedAt == first)
@@ -68,14 +68,14 @@ import Testing
   }
 
   @Test(arguments: ["", "0123456789ab", "../../keys/tokens", "0123456789AB", "0123456789ab\n"])
-  func `what is no token's id can't be revoked`(id: String) throws {
+  func `a malformed token id can't be revoked`(id: String) throws {
     _ = try store.create(.init(scopes: [.read]))
     #expect { try store.revoke(id) } throws: { error in
       if case TokenStoreError.noSuchToken = error { true } else { false }
     }
   }
 
-  @Test func `a file that holds no token of this version is no token, and still closes the store`() throws {
+  @Test func `a file without a token of this version is not a token, but still closes the store`() throws {
     let (token, _) = try store.create(.init(scopes: [.read]))
     let text = try String(contentsOf: file(token.id), encoding: .utf8)
     for broken in [
@@ -92,20 +92,20 @@ import Testing
     #expect(try store.list() == [token])
   }
 
-  @Test func `what a crash leaves of a token is none`() throws {
+  @Test func `the remains of a token after a crash are not a token`() throws {
     try Folder.create(storage.appending(path: "tokens").path)
     try Data("{}".utf8).write(to: storage.appending(path: "tokens/0123456789ab.json.7-1.staged"))
     #expect(try !store.hasTokens())
     #expect(try store.list().isEmpty)
   }
 
-  @Test func `a key that was cut short is not used`() throws {
+  @Test func `a truncated key is not used`() throws {
     _ = try store.create(.init(scopes: [.read]))
     try Data(count: 31).write(to: storage.appending(path: "keys/tokens"))
     #expect(throws: TokenStoreError.self) { try store.create(.init(scopes: [.read])) }
   }
 
-  @Test func `tokens made at once share one key`() async throws {
+  @Test func `tokens created concurrently share one key`() async throws {
     let store = store
     let ids = try await withThrowingTaskGroup(of: String.self) { group in
       for _ in 0..<20 { group.addTask { try store.create(.init(scopes: [.read])).token.id } }
@@ -117,7 +117,7 @@ import Testing
       try FileManager.default.contentsOfDirectory(atPath: storage.appending(path: "keys").path) == ["tokens"])
   }
 
-  @Test func `every limit of a token holds, and not one early`() throws {
+  @Test func `every limit of a token is exact`() throws {
     var limits = TokenStore.Limits()
     limits.nameBytes = 4
     limits.entries = 2
@@ -155,7 +155,7 @@ import Testing
   }
 
   @Test(arguments: ["1/s", "100/min", "1000/h", "5/d", "7/90s", "1000000/1000000s"])
-  func `a rate is read as it is written`(text: String) {
+  func `a rate is parsed`(text: String) {
     #expect(RateLimit(text)?.description == text)
   }
 
@@ -164,5 +164,5 @@ import Testing
     "1/99999999999999999999s",
     "1/9223372036854775807d",
   ])
-  func `what is no rate is refused`(text: String) { #expect(RateLimit(text) == nil) }
+  func `a malformed rate is refused`(text: String) { #expect(RateLimit(text) == nil) }
 }

@@ -7,7 +7,7 @@ import SnapshotFormat
 import SnapshotServer
 import Testing
 
-/// What each token sees of the snapshots that are there.
+/// The snapshots that each token can see.
 @Suite struct VisibilityTests {
   private let guarded: GuardedAPI
   private let bundle: SampleBundle
@@ -18,7 +18,7 @@ import Testing
     bundle = try SampleBundle()
   }
 
-  /// What is asked about a snapshot is answered just as for one that never was.
+  /// Requests about a snapshot get the same responses as for one that never existed.
   private func expectUnseen(_ method: HTTPRequest.Method, _ suffix: String, _ fields: HTTPFields) async throws
   {
     let never = SnapshotID()
@@ -31,7 +31,9 @@ import Testing
     #expect(answer.fields == absent.fields)
   }
 
-  @Test func `who attached sees the status of that, and nothing of what others did`() async throws {
+  @Test func `a caller who attached a snapshot sees its status, and nothing of others' snapshots`()
+    async throws
+  {
     let (mine, other) = (try guarded.token(.attach), try guarded.token(.attach))
     let created = try await guarded.attach(bundle, mine.fields)
     #expect(created.status == 201)
@@ -46,7 +48,7 @@ import Testing
     #expect(try await guarded.api.send(.post, path + "/links", mine.fields).status == 403)
   }
 
-  @Test func `nothing that came beside the bundle is told to who may not read`() async throws {
+  @Test func `data sent along with the bundle is hidden from callers who may not read`() async throws {
     let (mine, other, reader) = (
       try guarded.token(.attach), try guarded.token(.attach), try guarded.token(.read)
     )
@@ -66,7 +68,7 @@ import Testing
     #expect(try await guarded.api.send(.get, path, reader.fields).text.contains("secret"))
   }
 
-  @Test func `a token for some reports reaches no other`() async throws {
+  @Test func `a token limited to some reports has no access to others`() async throws {
     let admin = try guarded.token(.admin)
     let limited = try guarded.token(
       .attach, .read, .delete, limits: CallerLimits(reportPrefixes: ["WEB-", "IOS-"]))
@@ -91,7 +93,7 @@ import Testing
       try await guarded.api.send(.get, "/v1/reports/IOS-1/snapshots", limited.fields).status == 200)
   }
 
-  @Test func `a token for some applications reaches no other`() async throws {
+  @Test func `a token limited to some applications has no access to others`() async throws {
     let admin = try guarded.token(.admin)
     let limited = try guarded.token(
       .attach, .read, limits: CallerLimits(applications: ["com.example.weather"]))
@@ -108,7 +110,7 @@ import Testing
     #expect(try await guarded.api.send(.get, "/v1/snapshots/\(weather.id).zip", limited.fields).status == 200)
   }
 
-  @Test func `what was deleted is gone, but not for who could not know of it`() async throws {
+  @Test func `a deleted snapshot is gone, but unknown to callers who could not see it`() async throws {
     let admin = try guarded.token(.admin)
     try await guarded.attach(bundle, admin.fields)
     #expect(try await guarded.api.send(.delete, path, admin.fields).status == 204)
@@ -121,7 +123,7 @@ import Testing
     try await expectUnseen(.delete, "", limited.fields)
   }
 
-  /// Who may not know of a snapshot that somebody else attached to BUG-1, and where they attach.
+  /// Callers who may not see a snapshot that another caller attached to BUG-1, and the reports to which they attach.
   enum Stranger: CaseIterable, Sendable {
     case ofOtherReports, ofOtherApplications, withoutReading
 
@@ -139,7 +141,7 @@ import Testing
     }
   }
 
-  /// The answers to every way to attach under `id`, by what the request states besides.
+  /// The responses to every way to attach under `id`, by the conditions in the request.
   private func attempts(_ id: SnapshotID, _ stranger: Stranger, _ token: HTTPFields) async throws
     -> [TestAPI.Answer]
   {
@@ -165,7 +167,8 @@ import Testing
   }
 
   @Test(arguments: Stranger.allCases)
-  func `a UUID that somebody else took is answered like one that was deleted`(stranger: Stranger) async throws
+  func `a UUID that another caller took gets the same response as a deleted one`(stranger: Stranger)
+    async throws
   {
     let (admin, token) = (try guarded.token(.admin), try stranger.token(guarded))
     let deleted = try SampleBundle("deleted")
@@ -193,7 +196,7 @@ import Testing
   }
 
   @Test(arguments: [false, true], [false, true])
-  func `an upload whose UUID is taken meanwhile is answered the same once that is deleted`(
+  func `an upload whose UUID is taken meanwhile gets the same response after that is deleted`(
     isDeleted: Bool, isResumed: Bool
   ) async throws {
     let (admin, token) = (try guarded.token(.admin), try Stranger.ofOtherReports.token(guarded))
@@ -225,7 +228,7 @@ import Testing
     }
   }
 
-  @Test func `who administers only some snapshots reaches nothing that is about all`() async throws {
+  @Test func `an admin limited to some snapshots can't make calls about all of them`() async throws {
     var observation = Observation()
     observation.metricsText = (text: { "metrics" }, contentType: "text/plain")
     let guarded = try GuardedAPI(observation: observation)
@@ -242,7 +245,7 @@ import Testing
     }
   }
 
-  @Test func `an open store keeps nothing of who attached`() async throws {
+  @Test func `an open store does not record who attached a snapshot`() async throws {
     let answer = try await guarded.api.upload(bundle.bytes)
     #expect(!answer.text.contains("attachedBy"))
     #expect(try answer.decode(SnapshotRecord.self).attachedBy == nil)

@@ -5,10 +5,9 @@ import HTTPTypes
 import SnapshotFormat
 import SnapshotStore
 import Testing
+import UploadProtocols
 
-@testable import SnapshotAPI
-
-/// Uploads of the IETF's draft that come in parts, and the digests of these.
+/// Uploads by the IETF draft that are sent in several parts, and the digests of the parts.
 @Suite struct DraftAppendTests: DraftCalls {
   let api = TestAPI()
   let bundle: SampleBundle
@@ -18,7 +17,9 @@ import Testing
 
   // MARK: In parts
 
-  @Test(arguments: numbers) func `a bundle comes in parts, and the last is answered as ever`(number: Int)
+  @Test(arguments: numbers) func `a bundle can be sent in parts, and the last response is the usual one`(
+    number: Int
+  )
     async throws
   {
     let created = try await create(bundle.bytes[..<10], says(false, number))
@@ -48,13 +49,13 @@ import Testing
     #expect(head.fields[.uploadOffset] == "\(count)")
     #expect(head.fields[.uploadLength] == "\(count)")
     #expect(head.fields[number < 5 ? .uploadIncomplete : .uploadComplete] == (number < 5 ? "?0" : "?1"))
-    // Whoever did not hear the last answer asks for it.
+    // A client that did not receive the last response can ask for it.
     let again = try await patch(path, at: count, [], says(true, number))
     #expect(again.status == 201)
     #expect(again.bytes == last.bytes)
   }
 
-  @Test func `what came before the connection broke is there`() async throws {
+  @Test func `bytes received before the connection broke are stored`() async throws {
     let interim = HTTPRequestBody.breaking(bundle.bytes[..<250], declaredLength: Int64(count))
     let path = try await open(0)
     await #expect(throws: (any Error).self) {
@@ -69,7 +70,7 @@ import Testing
     #expect(try await patch(path, at: 250, bundle.bytes[250...], says(true, 8)).status == 201)
   }
 
-  @Test func `an offset that is not the upload's is answered with the right one`() async throws {
+  @Test func `a wrong offset is answered with the right one`() async throws {
     let path = try await open(10)
     for offset in [0, 9, 11, 900_000_000_000_000] {
       let answer = try await patch(path, at: offset, [1], says(false, 8))
@@ -89,7 +90,7 @@ import Testing
     #expect(try await api.send(.head, path).fields[.uploadOffset] == "10")
   }
 
-  @Test func `the length is said once, and kept`() async throws {
+  @Test func `the length is stated once, and stays`() async throws {
     let inconsistent = "inconsistent-upload-length"
     for (fields, isTaken) in [
       ([.uploadLength: "\(count)"], true), ([.uploadLength: "\(count + 1)"], false),
@@ -115,7 +116,7 @@ import Testing
     #expect(try await patch(exceeding, at: 0, bundle.bytes[..<11], says(false, 8)).status == 400)
   }
 
-  @Test func `too much is too much from the start, and the limit is told`() async throws {
+  @Test func `too many bytes are refused from the start, and the limit is reported`() async throws {
     var limits = UploadLimits()
     limits.length = Int64(count)
     let api = TestAPI(uploadLimits: limits)
@@ -128,7 +129,7 @@ import Testing
     #expect(try await create(bundle.bytes, says(true, 8), api: api).status == 201)
   }
 
-  @Test func `a complete upload takes nothing more`() async throws {
+  @Test func `a complete upload accepts no more bytes`() async throws {
     let path = try await open(10)
     #expect(try await patch(path, at: 10, bundle.bytes[10...], says(true, 8)).status == 201)
     let more = try await patch(path, at: count, [1], says(false, 8))
@@ -137,7 +138,7 @@ import Testing
     #expect(try await patch(path, at: 0, [1], says(false, 8)).status == 409)
   }
 
-  @Test func `an append says what it is`() async throws {
+  @Test func `an append request must state its type, offset and completeness`() async throws {
     let path = try await open(10)
     let fields = with(says(false, 8), [.uploadOffset: "10"])
     for type in ["application/zip", "application/offset+octet-stream", ""] {
@@ -159,7 +160,7 @@ import Testing
     #expect(try await api.send(.head, path).fields[.uploadOffset] == "10")
   }
 
-  @Test(arguments: [3, 5, 6]) func `an append of an old version that says nothing is not the last`(
+  @Test(arguments: [3, 5, 6]) func `in old versions, an append without a statement is not the last`(
     number: Int
   ) async throws {
     let (name, unfinished): (HTTPField.Name, String) =
@@ -175,7 +176,9 @@ import Testing
     #expect(last.fields[.location] == "/v1/snapshots/\(bundle.id)")
   }
 
-  @Test(arguments: numbers) func `only the old versions mind upload fields where no bytes come`(number: Int)
+  @Test(arguments: numbers) func `only the old versions refuse upload fields in requests without bytes`(
+    number: Int
+  )
     async throws
   {
     let version: HTTPFields = [.uploadDraftInteropVersion: "\(number)"]
@@ -195,18 +198,18 @@ import Testing
 
   // MARK: Digests
 
-  @Test func `a digest of the whole is looked at in the end`() async throws {
+  @Test func `a digest of the whole upload is verified at the end`() async throws {
     let wrong = SampleBundle.digestField([1])
     let answer = try await create(bundle.bytes, with(says(true, 8), [.reprDigest: wrong]))
     #expect(answer.status == 400)
     #expect(answer.kind == "digest-mismatch")
-    // That is what became of the bytes; to send them again is of no use.
+    // This is the final outcome: sending the bytes again does not help.
     #expect(answer.fields[.uploadComplete] == "?1")
     let path = try await open(10, 8, [.reprDigest: bundle.digestField])
     #expect(try await patch(path, at: 10, bundle.bytes[10...], says(true, 8)).status == 201)
   }
 
-  @Test func `a digest of one request's bytes is looked at before any of them counts`() async throws {
+  @Test func `a digest of one request's bytes is verified before any of them counts`() async throws {
     let path = try await open(10)
     let rest = Array(bundle.bytes[10...])
     let wrong = try await patch(
@@ -219,7 +222,7 @@ import Testing
     #expect(try await patch(path, at: 10, rest, right).status == 201)
   }
 
-  @Test func `a digest may come behind the bytes`() async throws {
+  @Test func `a digest can follow the bytes as a trailer`() async throws {
     let path = try await open(10)
     let rest = Array(bundle.bytes[10...])
     for (text, status) in [(SampleBundle.digestField([1]), 400), (SampleBundle.digestField(rest), 201)] {

@@ -4,7 +4,7 @@ import HTTPTypes
 import SnapshotServer
 import Testing
 
-/// What a client of the draft sends to `api`, with `bundle` as its upload.
+/// Sends the requests of a client of the draft to `api`, with `bundle` as its upload.
 protocol DraftCalls {
   var api: TestAPI { get }
   var bundle: SampleBundle { get }
@@ -13,7 +13,7 @@ protocol DraftCalls {
 extension DraftCalls {
   var count: Int { bundle.bytes.count }
 
-  /// How a version says whether a request completes its upload.
+  /// How a version of the draft states whether a request completes its upload.
   func says(_ completes: Bool, _ number: Int) -> HTTPFields {
     var fields: HTTPFields = [.uploadDraftInteropVersion: "\(number)"]
     if number < 5 {
@@ -44,7 +44,7 @@ extension DraftCalls {
     return try await api.send(.patch, path, fields, body: .pieces(of: Array(bytes)))
   }
 
-  /// Opens an upload with the first bytes of the bundle, and answers its path.
+  /// Creates an upload with the first bytes of the bundle, and returns its path.
   func open(_ first: Int, _ number: Int = 8, _ more: HTTPFields = [:]) async throws -> String {
     let answer = try await create(bundle.bytes[..<first], with(says(false, number), more))
     #expect(answer.status == 201)

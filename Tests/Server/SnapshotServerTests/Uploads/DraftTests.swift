@@ -6,10 +6,9 @@ import Observability
 import SnapshotFormat
 import SnapshotStore
 import Testing
+import UploadProtocols
 
-@testable import SnapshotAPI
-
-/// The IETF's draft on resumable uploads, on the calls that attach snapshots.
+/// The IETF draft for resumable uploads, on the endpoints that attach snapshots.
 @Suite struct DraftTests: DraftCalls {
   let api = TestAPI()
   let bundle: SampleBundle
@@ -17,9 +16,9 @@ import Testing
 
   init() throws { bundle = try SampleBundle() }
 
-  // MARK: All at once
+  // MARK: In one request
 
-  @Test(arguments: numbers) func `a bundle that comes at once is answered as ever, and told of before`(
+  @Test(arguments: numbers) func `a bundle in one request gets the usual response, after an interim response`(
     number: Int
   ) async throws {
     let answer = try await create(bundle.bytes, says(true, number))
@@ -33,7 +32,7 @@ import Testing
     #expect(first.fields[.location]?.hasPrefix("/v1/uploads/resumable/") == true)
     let limit = try #require(first.fields[.uploadLimit].flatMap { UploadLimitField($0) })
     #expect(limit.maximumSize == api.uploadLimits.length)
-    // How long it is kept is known with the first byte.
+    // The expiration is known once the first byte has arrived.
     #expect(limit.maximumAge == nil)
     #expect(
       answer.interim.dropFirst().allSatisfy { $0.fields[.location] == nil && $0.fields[.uploadOffset] != nil }
@@ -43,7 +42,7 @@ import Testing
   }
 
   @Test(arguments: ["1", "2", "9", "99", "x", "?1", "8.0", "-8", "3, 5"])
-  func `an unknown version is an upload like all`(
+  func `an upload with an unknown version is a plain upload`(
     version: String
   ) async throws {
     let answer = try await create(
@@ -54,7 +53,7 @@ import Testing
     #expect(api.store.ends.committed == 1)
   }
 
-  @Test(arguments: ["1", "true", "?2", "", "?1, ?1"]) func `what is no truth value counts as not sent`(
+  @Test(arguments: ["1", "true", "?2", "", "?1, ?1"]) func `a value that is not a boolean counts as absent`(
     text: String
   ) async throws {
     let answer = try await create(bundle.bytes, [.uploadDraftInteropVersion: "8", .uploadComplete: text])
@@ -63,7 +62,7 @@ import Testing
     #expect(api.store.ends.committed == 1)
   }
 
-  @Test func `who says no version gets no interim answer, and may go on all the same`() async throws {
+  @Test func `a client that states no version gets no interim response, but can resume`() async throws {
     let answer = try await create(bundle.bytes[..<10], [.uploadComplete: "?0"])
     #expect(answer.status == 201)
     #expect(answer.interim.isEmpty)
@@ -72,7 +71,7 @@ import Testing
     #expect(try await patch(path, at: 10, bundle.bytes[10...], [.uploadComplete: "?1"]).status == 201)
   }
 
-  @Test func `interim answers can be switched off`() async throws {
+  @Test func `interim responses can be switched off`() async throws {
     var offer = ResumableUploads.Configuration()
     offer.sendsInterimAnswers = false
     let answer = try await create(bundle.bytes, says(true, 8), api: TestAPI(offer: offer))
@@ -81,7 +80,7 @@ import Testing
     #expect(answer.fields[.uploadComplete] == "?1")
   }
 
-  @Test func `a form is an upload like all others, and can't come in parts`() async throws {
+  @Test func `a form is a plain upload, and can't be sent in parts`() async throws {
     let part = (head: #"Content-Disposition: form-data; name="snapshot""#, data: bundle.bytes)
     let answer = try await api.uploadForm([part], says(true, 8))
     #expect(answer.status == 201)
@@ -89,12 +88,15 @@ import Testing
     #expect(try await api.uploadForm([part], says(false, 8)).status == 415)
   }
 
-  @Test func `the server makes the UUID where the client doesn't`() async throws {
+  @Test func `without a UUID the manifest's is used if it is free`() async throws {
     let answer = try await api.upload(bundle.bytes, fields: says(true, 6))
     #expect(answer.status == 201)
     let location = try #require(answer.fields[.location])
     #expect(try await api.send(.get, location).status == 200)
-    #expect(location != "/v1/snapshots/\(bundle.id)")
+    #expect(location == "/v1/snapshots/\(bundle.id)")
+    let again = try await api.upload(bundle.bytes, fields: says(true, 6))
+    #expect(again.status == 201)
+    #expect(again.fields[.location] != location)
   }
 
   // MARK: The end
@@ -108,14 +110,14 @@ import Testing
     #expect([404, 410].contains(try await patch(path, at: 10, [1], says(false, 8)).status))
   }
 
-  @Test func `what is no bundle is refused as ever, and says that all has come`() async throws {
+  @Test func `an upload that is not a bundle is refused as usual, and reported as complete`() async throws {
     let answer = try await create([1, 2, 3], says(true, 8))
     #expect(answer.status == 422)
     #expect(answer.kind == "invalid-bundle")
     #expect(answer.fields[.uploadComplete] == "?1")
   }
 
-  @Test func `nothing is left of an upload that nobody knows of`() async throws {
+  @Test func `an upload whose URL no client received leaves nothing behind`() async throws {
     await #expect(throws: (any Error).self) {
       try await api.send(
         .put, "/v1/reports/BUG-1/snapshots/\(bundle.id)",
@@ -132,7 +134,7 @@ import Testing
     #expect(await api.store.uploads.uploadSessions().map(\.offset) == [100])
   }
 
-  @Test func `what is bound to be refused is refused before it comes`() async throws {
+  @Test func `an upload that is certain to be refused is refused before its bytes arrive`() async throws {
     try await api.upload(bundle.bytes, .put, id: bundle.id)
     let other = HTTPRequestBody(declaredLength: 10) {
       Issue.record("the body is read")
@@ -152,7 +154,7 @@ import Testing
     #expect(await api.store.uploads.uploadSessions().isEmpty)
   }
 
-  @Test func `OPTIONS tells whoever asks before`() async throws {
+  @Test func `OPTIONS reports the limits and the accepted patch type`() async throws {
     for path in [
       "/v1/reports/BUG-1/snapshots", "/v1/reports/BUG-1/snapshots/\(bundle.id)", "/v1/uploads/resumable/x",
     ] {
@@ -164,7 +166,7 @@ import Testing
     #expect(try await api.send(.options, "/v1/snapshots").fields[.uploadLimit] == nil)
   }
 
-  @Test func `the two protocols keep to their own uploads`() async throws {
+  @Test func `each of the two protocols accepts its own uploads only`() async throws {
     let path = try await open(10)
     let id = try #require(path.split(separator: "/").last)
     #expect(try await api.tus(.head, "/v1/uploads/\(id)").status == 404)

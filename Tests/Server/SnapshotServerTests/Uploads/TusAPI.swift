@@ -4,7 +4,7 @@ import HTTPSemantics
 import HTTPTypes
 import SnapshotFormat
 
-/// How tests speak tus.
+/// A tus client for tests.
 extension TestAPI {
   static let tusType = "application/offset+octet-stream"
 
@@ -19,7 +19,7 @@ extension TestAPI {
     return try await send(method, path, all, body: body)
   }
 
-  /// Opens an upload of `length` bytes, or of nobody knows how many, and answers its path.
+  /// Creates an upload of `length` bytes, or with a deferred length, and returns its path.
   func open(
     _ length: Int?, _ metadata: [(String, String)] = [("report", "BUG-1")], _ fields: HTTPFields = [:]
   ) async throws -> String {
@@ -38,7 +38,7 @@ extension TestAPI {
     try await tus(method, "/v1/uploads", fields)
   }
 
-  /// Brings bytes to an upload.
+  /// Appends bytes to an upload.
   @discardableResult
   func patch(
     _ path: String, at offset: Int, _ bytes: some Collection<UInt8>, _ fields: HTTPFields = [:],
@@ -60,7 +60,7 @@ extension TestAPI {
 }
 
 extension HTTPRequestBody {
-  /// `bytes`, and then the client goes away.
+  /// A body that sends `bytes` and then breaks off.
   static func breaking(_ bytes: some Collection<UInt8>, declaredLength: Int64?) -> HTTPRequestBody {
     let whole = HTTPRequestBody.pieces(of: Array(bytes), size: 100) { throw HTTPBodyError.disconnected }
     return HTTPRequestBody(declaredLength: declaredLength) {
@@ -69,7 +69,7 @@ extension HTTPRequestBody {
     }
   }
 
-  /// `bytes` in chunks, with `trailers` behind them.
+  /// A body of `bytes` in chunks, followed by `trailers`.
   static func chunked(_ bytes: [UInt8], trailers: HTTPFields) -> HTTPRequestBody {
     let whole = HTTPRequestBody.pieces(of: bytes)
     return HTTPRequestBody(declaredLength: nil, trailers: { trailers }) {

@@ -22,7 +22,7 @@ import Testing
     "sha256 " + Data(SHA256.hash(data: Array(bytes))).base64EncodedString()
   }
 
-  @Test func `a checksum is looked at before anything counts`() async throws {
+  @Test func `a checksum is verified before any byte counts`() async throws {
     let path = try await api.open(count)
     let piece = Array(bundle.bytes[..<100])
     for wrong in [sha1([1]), sha256([1])] {
@@ -42,13 +42,13 @@ import Testing
   @Test(arguments: [
     "md5 x", "crc32 AAAA", "sha1", "sha1 ", "sha1 !", "sha1 AAAA", "SHA1 2jmj7l5rSw0yVb/vlWAYkK/YBwk=",
   ])
-  func `a checksum that can't be read is refused`(text: String) async throws {
+  func `a malformed checksum is refused`(text: String) async throws {
     let path = try await api.open(count)
     #expect(try await api.patch(path, at: 0, [1], [.uploadChecksum: text]).status == 400)
     #expect(try await api.tus(.head, path).fields[.uploadOffset] == "0")
   }
 
-  @Test func `a checksum may come behind the body, where the head says so`() async throws {
+  @Test func `a checksum can follow the body as a trailer if the head announces it`() async throws {
     let path = try await api.open(count)
     let piece = Array(bundle.bytes[..<100])
     func patch(at offset: Int, _ announced: String, _ trailers: HTTPFields) async throws -> Int {
@@ -66,7 +66,7 @@ import Testing
     #expect(try await api.tus(.head, path).fields[.uploadOffset] == "100")
   }
 
-  @Test func `a checksum that does not fit what opens an upload leaves it open`() async throws {
+  @Test func `a wrong checksum in a creation with upload leaves the upload open`() async throws {
     let answer = try await api.tus(
       .post, "/v1/uploads",
       [

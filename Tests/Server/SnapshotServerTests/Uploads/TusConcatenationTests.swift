@@ -27,7 +27,7 @@ import Testing
     return try await api.tus(.post, fields: fields)
   }
 
-  @Test func `an upload is joined from parts, which may be used again`() async throws {
+  @Test func `an upload is joined from parts, which can be used again`() async throws {
     let half = count / 2
     let parts = [try await part(bundle.bytes[..<half]), try await part(bundle.bytes[half...])]
     let first = try await api.tus(.head, parts[0])
@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [false, true]) func `a joined upload has no bytes of its own`(isChunked: Bool) async throws
+  @Test(arguments: [false, true]) func `a joined upload accepts no bytes itself`(isChunked: Bool) async throws
   {
     let part = try await part(bundle.bytes)
     let answer = try await api.tus(
@@ -65,7 +65,7 @@ import Testing
     #expect(try await join([part], [.contentType: TestAPI.tusType]).status == 201)
   }
 
-  @Test func `what can't be joined is refused`() async throws {
+  @Test func `parts that can't be joined are refused`() async throws {
     let done = try await part(bundle.bytes[..<10])
     let open = try await api.open(10, [], [.uploadConcat: "partial"])
     let whole = try await api.open(10)

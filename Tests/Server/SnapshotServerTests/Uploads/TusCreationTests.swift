@@ -3,13 +3,12 @@ import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
 import Observability
+import SnapshotAPI
 import SnapshotFormat
 import SnapshotStore
 import Testing
 
-@testable import SnapshotAPI
-
-/// How uploads by tus are opened: their length, their metadata, and what is refused from the start.
+/// The creation of uploads by tus: their length and metadata, and refusals.
 @Suite struct TusCreationTests {
   private let api = TestAPI()
   private let bundle: SampleBundle
@@ -24,7 +23,7 @@ import Testing
     #expect(try await api.tus(.post, fields: fields).status == 400)
   }
 
-  @Test func `a length is said now, or later, and not beyond the limit`() async throws {
+  @Test func `the length is stated at once or later, and not beyond the limit`() async throws {
     let metadata = TestAPI.metadata([("report", "B")])
     let most = api.uploadLimits.length
     for (fields, status) in [
@@ -38,7 +37,7 @@ import Testing
     }
   }
 
-  @Test func `a length that comes later comes once`() async throws {
+  @Test func `a deferred length is stated once`() async throws {
     let path = try await api.open(nil)
     let head = try await api.tus(.head, path)
     #expect(head.fields[.uploadDeferLength] == "1")
@@ -55,7 +54,7 @@ import Testing
     #expect(try await api.patch(short, at: 10, [], [.uploadLength: "9"]).status == 400)
   }
 
-  @Test func `an upload can come with what opens it`() async throws {
+  @Test func `the request that creates an upload can contain its first bytes`() async throws {
     let answer = try await api.tus(
       .post, "/v1/uploads",
       [
@@ -68,7 +67,7 @@ import Testing
     #expect(try await api.store.record(bundle.id).sha256 == bundle.sha256)
   }
 
-  @Test func `bytes that open an upload come under their type`() async throws {
+  @Test func `bytes in the request that creates an upload require their content type`() async throws {
     let fields: HTTPFields = [
       .uploadLength: "\(count)", .uploadMetadata: TestAPI.metadata([("report", "B")]),
       .contentType: "application/zip",
@@ -76,7 +75,7 @@ import Testing
     #expect(try await api.tus(.post, "/v1/uploads", fields, body: .pieces(of: bundle.bytes)).status == 415)
   }
 
-  @Test func `an upload of nothing is complete at once, and no bundle`() async throws {
+  @Test func `an upload of length zero is complete immediately, and not a bundle`() async throws {
     let answer = try await api.tus(
       .post, fields: [.uploadLength: "0", .uploadMetadata: TestAPI.metadata([("report", "B")])])
     #expect(answer.status == 422)
@@ -93,7 +92,7 @@ import Testing
       ("report", "malformed-report-id"), ("report Lg==", "malformed-report-id"),
       ("report Qg==,id eA==", "malformed-snapshot-id"), ("report Qg==,expires eA==", "malformed-end"),
       ("report Qg==,digest eA==", "malformed-upload-metadata"),
-    ] as [(String?, String)]) func `metadata that can't be read is refused`(text: String?, kind: String)
+    ] as [(String?, String)]) func `malformed metadata is refused`(text: String?, kind: String)
     async throws
   {
     var fields: HTTPFields = [.uploadLength: "5"]
@@ -103,7 +102,7 @@ import Testing
     #expect(answer.kind.map(String.init) == kind)
   }
 
-  @Test func `metadata has its limits`() async throws {
+  @Test func `metadata has limits`() async throws {
     let limits = ServiceLimits()
     var uploadLimits = UploadLimits()
     uploadLimits.termsBytes = 1 << 20
@@ -125,7 +124,7 @@ import Testing
         #expect(try await api.tus(.post, fields: fields).status == (isTaken ? 201 : 413))
       }
     }
-    // All of it together is bounded too.
+    // The total size is limited too.
     let all = (0..<4).map { ("k\($0)", String(repeating: "v", count: self.api.uploadLimits.termsBytes / 4)) }
     let answer = try await self.api.tus(
       .post, fields: [.uploadLength: "5", .uploadMetadata: TestAPI.metadata([("report", "B")] + all)])
@@ -133,7 +132,7 @@ import Testing
     #expect(answer.kind == "upload-metadata-too-large")
   }
 
-  @Test func `what is bound to be refused is refused before it comes`() async throws {
+  @Test func `an upload that is certain to be refused is refused before its bytes arrive`() async throws {
     try await api.upload(bundle.bytes, .put, id: bundle.id)
     let id = ("id", "\(bundle.id)")
     let same = [("report", "BUG-1"), id, ("digest", "\(bundle.sha256)")]
@@ -153,7 +152,7 @@ import Testing
     #expect(try await status(same) == 410)
   }
 
-  @Test func `a digest of all is looked at in the end`() async throws {
+  @Test func `a digest of the whole upload is verified at the end`() async throws {
     let path = try await api.open(count, [("report", "B"), ("digest", "\(ContentDigest.of([1]))")])
     let answer = try await api.patch(path, at: 0, bundle.bytes)
     #expect(answer.status == 400)

@@ -17,7 +17,7 @@ import Testing
 
   // MARK: Core
 
-  @Test func `OPTIONS says what is spoken, whatever version is asked for`() async throws {
+  @Test func `OPTIONS describes the supported protocol, for any requested version`() async throws {
     for path in ["/v1/uploads", "/v1/uploads/\(UploadID())"] {
       for fields in [[:], [.tusResumable: "0.2.2"]] as [HTTPFields] {
         let answer = try await api.send(.options, path, fields)
@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [nil, "0.2.2", "1.0.1", "", "1.0.0, 1.0.0"]) func `no other version is spoken`(
+  @Test(arguments: [nil, "0.2.2", "1.0.1", "", "1.0.0, 1.0.0"]) func `other versions are refused`(
     version: String?
   ) async throws {
     let path = try await api.open(count)
@@ -51,7 +51,7 @@ import Testing
     #expect(try await api.tus(.head, path).fields[.uploadOffset] == "0")
   }
 
-  @Test func `a bundle comes in pieces, and is a snapshot then`() async throws {
+  @Test func `a bundle can be sent in pieces, and is then a snapshot`() async throws {
     let metadata = [
       ("report", "team/BUG 1".replacing(" ", with: "-")), ("id", "\(bundle.id)"), ("filename", "ä.zip"),
     ]
@@ -79,14 +79,14 @@ import Testing
     #expect(record.report.description == "team/BUG-1")
     #expect(record.metadata == ["filename": "ä.zip"])
     #expect(record.sha256 == bundle.sha256)
-    // Whoever did not hear the end may ask for it.
+    // A client that did not receive the last response can ask again.
     let again = try await api.tus(.head, path)
     #expect(again.fields[.uploadOffset] == "\(count)")
     #expect(again.fields[.link] == second.fields[.link])
     #expect(try await api.patch(path, at: count, []).status == 204)
   }
 
-  @Test func `an unknown upload is one whatever is done to it`() async throws {
+  @Test func `every operation on an unknown upload is answered with not found`() async throws {
     for name in ["\(UploadID())", "x", String(repeating: "A", count: 32)] {
       let path = "/v1/uploads/" + name
       for method in [.head, .get, .patch, .delete] as [HTTPRequest.Method] {
@@ -99,7 +99,7 @@ import Testing
     }
   }
 
-  @Test func `bytes come under their type, and with their offset`() async throws {
+  @Test func `bytes require their content type and offset`() async throws {
     let path = try await api.open(count)
     #expect(try await api.patch(path, at: 0, [1], [.contentType: "application/zip"]).status == 415)
     #expect(
@@ -114,7 +114,7 @@ import Testing
     #expect(try await api.tus(.head, path).fields[.uploadOffset] == "0")
   }
 
-  @Test func `an offset that is not the upload's changes nothing`() async throws {
+  @Test func `a wrong offset changes nothing`() async throws {
     let path = try await api.open(count)
     try await api.patch(path, at: 0, bundle.bytes[..<10])
     for offset in [0, 9, 11, count, Int.max] {
@@ -127,7 +127,7 @@ import Testing
     #expect(try await api.tus(.head, path).fields[.uploadOffset] == "10")
   }
 
-  @Test func `nothing is kept past the length that was said`() async throws {
+  @Test func `no bytes beyond the stated length are stored`() async throws {
     let path = try await api.open(10)
     #expect(try await api.patch(path, at: 0, bundle.bytes[..<11]).status == 413)
     #expect(try await api.patch(path, at: 0, bundle.bytes[..<11], isChunked: true).status == 413)
@@ -135,7 +135,7 @@ import Testing
     #expect(offset <= 10)
   }
 
-  @Test func `what came before the connection broke is there`() async throws {
+  @Test func `bytes received before the connection broke are stored`() async throws {
     let path = try await api.open(count)
     await #expect(throws: (any Error).self) {
       try await api.tus(
@@ -146,7 +146,9 @@ import Testing
     #expect(try await api.patch(path, at: 250, bundle.bytes[250...]).status == 204)
   }
 
-  @Test func `what is no bundle is refused in the end, and whenever somebody asks`() async throws {
+  @Test func `an upload that is not a bundle is refused at the end, and whenever its status is requested`()
+    async throws
+  {
     let path = try await api.open(3)
     for _ in 0..<2 {
       let answer = try await api.patch(path, at: 0, [1, 2, 3])
@@ -162,7 +164,7 @@ import Testing
 
   // MARK: Termination and expiration
 
-  @Test func `an upload can be ended`() async throws {
+  @Test func `an upload can be terminated`() async throws {
     let path = try await api.open(count)
     #expect(try await api.tus(.delete, path).status == 204)
     #expect([404, 410].contains(try await api.tus(.head, path).status))
@@ -170,7 +172,7 @@ import Testing
     #expect([404, 410].contains(try await api.tus(.delete, path).status))
   }
 
-  @Test func `what was published stays when its upload is ended`() async throws {
+  @Test func `a published bundle remains when its upload is terminated`() async throws {
     let path = try await api.open(count, [("report", "B"), ("id", "\(bundle.id)")])
     try await api.patch(path, at: 0, bundle.bytes)
     #expect(try await api.tus(.delete, path).status == 204)
@@ -179,7 +181,7 @@ import Testing
 
   // MARK: Methods
 
-  @Test func `another method can stand for the one that is meant`() async throws {
+  @Test func `a method can be overridden`() async throws {
     let path = try await api.open(count)
     let patch = try await api.tus(
       .post, path,
@@ -190,7 +192,7 @@ import Testing
     let head = try await api.tus(.post, path, [.xHTTPMethodOverride: "HEAD"])
     #expect(head.status == 200)
     #expect(head.fields[.uploadOffset] == "10")
-    // What changes nothing never becomes what does.
+    // A safe method is never overridden by an unsafe one.
     #expect(try await api.tus(.get, path, [.xHTTPMethodOverride: "DELETE"]).status == 400)
     #expect(try await api.tus(.post, path).status == 405)
     #expect(try await api.tus(.post, path, [.xHTTPMethodOverride: "PUT"]).status == 405)

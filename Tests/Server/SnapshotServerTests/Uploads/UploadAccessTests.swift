@@ -8,8 +8,9 @@ import SnapshotAPI
 import SnapshotFormat
 import SnapshotStore
 import Testing
+import UploadProtocols
 
-/// Who may go on with an upload, and which pages.
+/// Which callers can continue an upload, and which web origins are allowed.
 @Suite struct UploadAccessTests {
   private let bundle: SampleBundle
 
@@ -21,7 +22,7 @@ import Testing
     return all
   }
 
-  @Test func `an upload is nobody's but that token's that opened it`() async throws {
+  @Test func `an upload is accessible only with the token that created it`() async throws {
     let guarded = try GuardedAPI()
     let (mine, other, admin) = (
       try guarded.token(.attach), try guarded.token(.attach), try guarded.token(.admin)
@@ -52,7 +53,7 @@ import Testing
     #expect(await guarded.api.store.uploads.uploadSessions().count == 2)
   }
 
-  @Test func `a token that is limited opens no upload for others' reports`() async throws {
+  @Test func `a limited token creates no uploads for other reports`() async throws {
     let guarded = try GuardedAPI()
     let token = try guarded.token(.attach, limits: CallerLimits(reportPrefixes: ["ok-"]))
     for (report, status) in [("ok-1", 201), ("no-1", 403)] {
@@ -67,7 +68,7 @@ import Testing
     #expect(try await guarded.api.tus(.post, "/v1/uploads", try guarded.token(.read).fields).status == 403)
   }
 
-  @Test func `a token that is revoked ends what it began`() async throws {
+  @Test func `a revoked token can't continue its uploads`() async throws {
     let guarded = try GuardedAPI()
     let token = try guarded.token(.attach)
     let opened = try await guarded.api.upload([1], fields: fields(token.fields, [.uploadComplete: "?0"]))
@@ -76,7 +77,7 @@ import Testing
     #expect(try await guarded.api.send(.head, path, token.fields).status == 401)
   }
 
-  @Test func `too many open uploads are too many`() async throws {
+  @Test func `the number of open uploads is limited`() async throws {
     var limits = UploadLimits()
     limits.openPerOwner = 2
     let api = TestAPI(uploadLimits: limits)
@@ -91,10 +92,10 @@ import Testing
     _ = try await api.open(10)
   }
 
-  /// How a limit is reached: by whom, and from where.
+  /// Whether a limit is reached in total, by one token, or from one address.
   enum Limit: CaseIterable { case all, token, address }
 
-  @Test(arguments: Limit.allCases) func `at a limit a bundle that comes at once is taken all the same`(
+  @Test(arguments: Limit.allCases) func `a bundle in one request is accepted even at a limit of open uploads`(
     limit: Limit
   ) async throws {
     var limits = UploadLimits()
@@ -106,13 +107,13 @@ import Testing
     let api = TestAPI(uploadLimits: limits)
     let interim: HTTPFields = [.uploadDraftInteropVersion: "8"]
     let whole = fields(interim, [.uploadComplete: "?1"])
-    // Below it a bundle can be resumed, at it and above not.
+    // Below the limit a bundle can be resumed, at the limit it can't.
     let first = try await api.open(10)
     let resumable = try SampleBundle()
     let below = try await api.upload(resumable.bytes, .put, id: resumable.id, fields: whole)
     #expect((below.status, below.interim.first?.status) == (201, 104))
     _ = try await api.open(10)
-    for id in [nil, bundle.id] {
+    for id in [bundle.id, nil] {
       let answer = try await api.upload(bundle.bytes, id == nil ? .post : .put, id: id, fields: whole)
       #expect(answer.status == 201)
       #expect(answer.interim.isEmpty)
@@ -121,7 +122,7 @@ import Testing
     let wrong = try await api.upload(
       bundle.bytes, fields: fields(whole, [.reprDigest: SampleBundle.digestField([1])]))
     #expect((wrong.status, wrong.kind) == (400, "digest-mismatch"))
-    // What comes in parts, or states its digest behind the bytes, has to be kept as an upload.
+    // An upload in parts, or with a digest as a trailer, has to be stored as a resumable upload.
     for more in [[.uploadComplete: "?0"], [.trailer: "Content-Digest"]] as [HTTPFields] {
       let answer = try await api.upload(bundle.bytes, fields: fields(whole, more), isChunked: true)
       #expect((answer.status, answer.kind) == (429, "too-many-uploads"))
@@ -148,7 +149,7 @@ import Testing
     }
     for (peer, status) in [
       ("192.0.2.1:1", 201), ("192.0.2.1:2", 201), ("192.0.2.1:3", 429), ("192.0.2.2:1", 201),
-      // An IPv6 client has the first 64 bits of its address.
+      // An IPv6 client is identified by the first 64 bits of its address.
       ("[2001:db8::1]:1", 201), ("[2001:db8::2]:1", 201), ("[2001:db8::3]:1", 429),
       ("[2001:db8:0:1::1]:1", 201),
     ] {
@@ -156,7 +157,7 @@ import Testing
     }
   }
 
-  @Test func `an upload that was not finished in time is gone`() async throws {
+  @Test func `an expired upload is gone`() async throws {
     let clock = HandClock()
     var limits = UploadLimits()
     limits.idle = .seconds(60)
@@ -177,7 +178,7 @@ import Testing
 
   private let page: HTTPFields = [.origin: "https://bugs.example"]
 
-  @Test func `a page of another origin may upload where it has a token`() async throws {
+  @Test func `a page of another origin can upload with a token`() async throws {
     let guarded = try GuardedAPI()
     let token = try guarded.token(.attach)
     for (path, method) in [
@@ -209,7 +210,7 @@ import Testing
     for name in ["Location", "Upload-Offset", "Tus-Resumable", "Upload-Expires"] {
       #expect(opened.fields[.accessControlExposeHeaders]?.contains(name) == true)
     }
-    // Refusals can be read too.
+    // Error responses can be read by the page too.
     for answer in [
       try await guarded.api.tus(.head, "/v1/uploads/x", page),
       try await guarded.api.tus(.head, "/v1/uploads/x", fields(token.fields, page)),
@@ -220,7 +221,7 @@ import Testing
     }
   }
 
-  @Test func `no page may read lists`() async throws {
+  @Test func `no page of another origin can read lists`() async throws {
     let api = TestAPI()
     for path in ["/v1/snapshots", "/v1/reports/BUG-1/snapshots", "/v1/snapshots/\(bundle.id)"] {
       let answer = try await api.send(.get, path, page)
@@ -232,7 +233,7 @@ import Testing
     #expect(methods?.contains("GET") == false)
   }
 
-  @Test func `an open store takes nothing from pages of other sites`() async throws {
+  @Test func `an open store accepts nothing from pages of other sites`() async throws {
     let guarded = try GuardedAPI()
     let answer = try await guarded.api.tus(
       .post, "/v1/uploads",
@@ -241,7 +242,7 @@ import Testing
     #expect(answer.kind == "cross-site")
   }
 
-  @Test func `origins can be named`() async throws {
+  @Test func `the allowed origins can be configured`() async throws {
     var offer = ResumableUploads.Configuration()
     offer.origins = try #require(AllowedOrigins("https://bugs.example, https://other.example:8443"))
     let api = TestAPI(offer: offer)

@@ -12,10 +12,10 @@ import TestSupport
 
 @testable import SnapshotAPI
 
-/// The stores that uploads are tried on.
+/// The upload stores that the tests run with.
 enum UploadStoreKind: CaseIterable, Sendable { case memory, files }
 
-/// A service over an empty store of its own, without a socket and without tokens.
+/// A service with an empty store of its own, without a socket and without tokens.
 final class UploadFixture: Sendable {
   let clock = HandClock()
   let catalog = InMemoryCatalog()
@@ -26,7 +26,7 @@ final class UploadFixture: Sendable {
   let store: any BundleStore & UploadStore
   let service: UploadService
 
-  /// Whoever comes without a token.
+  /// The caller of requests without a token.
   static let anybody = Caller.anybody(at: ClientAddress(peer: "127.0.0.1:4711"))
 
   convenience init(_ kind: UploadStoreKind, _ configure: (inout UploadLimits) -> Void = { _ in }) async throws
@@ -55,7 +55,7 @@ final class UploadFixture: Sendable {
       SnapshotService(store: store, catalog: catalog), store: store, now: { clock.now }, logger: logger)
   }
 
-  /// The same storage under another server; the first may not be used any more.
+  /// The same storage in another server. The first one may not be used any more.
   func restarted() async throws -> UploadFixture {
     await close()
     return try await UploadFixture(kind, limits, folder)
@@ -63,7 +63,7 @@ final class UploadFixture: Sendable {
 
   func close() async { await (store as? FileBundleStore)?.close() }
 
-  /// Opens an upload of `bundle`.
+  /// Creates an upload of `bundle`.
   func open(
     _ bundle: SampleBundle, deferred: Bool = false, expected: ContentDigest? = nil,
     of caller: Caller = anybody
@@ -92,7 +92,7 @@ final class UploadFixture: Sendable {
   }
 }
 
-/// What was thrown, as the name of its case: `nil` for nothing.
+/// The error that was thrown, as the name of its case; `nil` if nothing was thrown.
 func uploadFailure(_ body: () async throws -> Void) async -> String? {
   do {
     try await body()

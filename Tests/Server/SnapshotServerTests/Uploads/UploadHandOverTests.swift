@@ -5,9 +5,9 @@ import SystemIO
 import TestSupport
 import Testing
 
-/// A request that follows the last byte of an unfinished one about the same upload within moments.
+/// A request that arrives moments after the last byte of an unfinished request to the same upload.
 @Suite(.timeLimit(.minutes(10 * Sanitizer.slowness))) struct UploadHandOverTests {
-  /// How an upload is opened and continued.
+  /// The protocols, with their ways to create and continue an upload.
   enum Dialect: String, CaseIterable, Sendable {
     case tus, draft
 
@@ -18,7 +18,7 @@ import Testing
       }
     }
 
-    /// What `PATCH` needs besides.
+    /// The further header fields of `PATCH`.
     var patchFields: [String] {
       switch self {
       case .tus: ["Content-Type: application/offset+octet-stream"]
@@ -26,7 +26,7 @@ import Testing
       }
     }
 
-    /// The request that opens an upload of 1 MB without bytes.
+    /// The request that creates an upload of 1 MB without bytes.
     var opening: String {
       switch self {
       case .tus:
@@ -40,21 +40,21 @@ import Testing
     }
   }
 
-  /// What comes after the byte.
+  /// The request that follows the byte.
   enum Successor: CaseIterable { case head, patch, delete }
 
   private static func head(_ request: String, _ fields: [String]) -> String {
     ([request + " HTTP/1.1", "Host: localhost"] + fields).joined(separator: "\r\n") + "\r\n\r\n"
   }
 
-  /// How often it is tried; the fault that this looks for came once in 80 times.
+  /// The number of attempts. The bug that this test covers occurred once in 80 attempts.
   private static let repetitions = measuredRepetitions ?? 200
-  /// For a measurement on an idle machine, where no wait may be over 100 ms.
+  /// For measurements on an idle machine, where no wait may exceed 100 ms.
   private static let measuredRepetitions =
     ProcessInfo.processInfo.environment["HAND_OVER_REPETITIONS"].flatMap(Int.init)
 
   @Test(arguments: Dialect.allCases)
-  func `never waits for a byte that does not come`(dialect: Dialect) async throws {
+  func `never waits for a byte that does not arrive`(dialect: Dialect) async throws {
     let api = TestAPI()
     var configuration = HTTPServer.Configuration(port: 0)
     configuration.eventLoops = 1
@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  /// The status of the next response, after those that only tell how far the upload is.
+  /// The status of the next response, skipping interim responses.
   private static func status(of client: RawHTTPClient) throws -> Int {
     while true {
       let status = try client.receiveResponse().status
@@ -86,9 +86,9 @@ import Testing
     }
   }
 
-  /// How long each successor was kept waiting.
+  /// How long each later request had to wait.
   private static func repeatHandOver(_ dialect: Dialect, _ port: UInt16) throws -> [Duration] {
-    // A successor that has to wait is not answered for as long as the body's grace, and this throws.
+    // A later request that has to wait is not answered during the grace period of the body, and this throws.
     let next = try RawHTTPClient(port: port, timeoutSeconds: 20)
     var path: String?
     var waits: [Duration] = []
@@ -108,7 +108,7 @@ import Testing
       try unfinished.send(patch(offset, ["Content-Length: 2", "Expect: 100-continue"]))
       #expect(try status(of: unfinished) == 100)
       try unfinished.send([0x61])
-      // Up to half a millisecond passes, another time each round.
+      // Waits up to half a millisecond, different in each round.
       let start = ContinuousClock.now
       while start.duration(to: .now) < .microseconds(round * 7 % 500) {}
       let successor = Successor.allCases[round % 3]
@@ -116,7 +116,7 @@ import Testing
       switch successor {
       case .head: try next.send(head("HEAD \(place)", dialect.fields))
       case .patch:
-        // At once: the second of two small packets would wait for the first one's acknowledgement.
+        // In one packet: the second of two small packets would wait for the acknowledgement of the first.
         try next.send(patch(offset + 1, ["Content-Length: 1"]) + "b")
       case .delete: try next.send(head("DELETE \(place)", dialect.fields))
       }

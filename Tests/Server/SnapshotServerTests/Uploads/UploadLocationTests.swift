@@ -9,7 +9,7 @@ struct UploadLocationTests {
 
   init() throws { bundle = try SampleBundle() }
 
-  /// What a client that asks `authority` is told of the upload that it opens, by the IETF's draft and by tus.
+  /// The `Location` fields sent to a client that uses `authority`, by the IETF draft and by tus.
   private func locations(_ authority: String, _ fields: HTTPFields = [:]) async throws -> [String] {
     var (draft, tus) = (fields, fields)
     draft[.uploadDraftInteropVersion] = "8"
@@ -23,14 +23,13 @@ struct UploadLocationTests {
       try await api.send(.post, "/v1/uploads", tus, authority: authority),
     ]
     #expect(answers.map(\.status) == [201, 201])
-    // What is told before the end is told at the end.
+    // The interim response has the same location as the final one.
     #expect(answers[0].interim.first?.fields[.location] == answers[0].fields[.location])
     return answers.compactMap { $0.fields[.location] }
   }
 
   @Test(arguments: ["127.0.0.1:8080", "[::1]:8080", "localhost:1", "build-server:65535"])
-  func `a client that asks this machine by its port is told the whole address`(authority: String) async throws
-  {
+  func `a client that connects directly gets an absolute URL`(authority: String) async throws {
     let locations = try await locations(authority)
     #expect(locations.count == 2)
     for location in locations { #expect(location.hasPrefix("http://\(authority)/v1/uploads/")) }
@@ -42,7 +41,7 @@ struct UploadLocationTests {
     ("127.0.0.1:8080", "X-Forwarded-Proto"), ("127.0.0.1:8080", "X-Forwarded-Host"),
     ("127.0.0.1:8080", "Via"),
   ])
-  func `a client that may have come by another server is told the path`(
+  func `a client that may have used a proxy gets a path`(
     authority: String, trace: String?
   ) async throws {
     var fields: HTTPFields = [:]

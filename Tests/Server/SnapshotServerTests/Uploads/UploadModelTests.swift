@@ -8,15 +8,15 @@ import SystemIO
 import TestSupport
 import Testing
 
-/// Whatever clients do in whatever order, checked against a model of a few lines.
+/// Compares random sequences of client requests with a simple model.
 @Suite struct UploadModelTests {
-  /// What is to be true of one upload.
+  /// The expected state of one upload.
   private struct Model {
     var offset = 0
     var length: Int?
     var isComplete = false
 
-    /// What `attempt` is answered, after which the model is as the upload has to be.
+    /// The expected answer to `attempt`. Changes the model to the expected state afterwards.
     mutating func take(_ attempt: Attempt, limit: Int) -> String? {
       guard attempt.offset == offset else { return "mismatchingOffset" }
       let declared = attempt.isChunked ? nil : attempt.count
@@ -44,7 +44,7 @@ import Testing
       }
       if let length, offset + attempt.count > length { return "exceeded" }
       if offset + attempt.count > limit {
-        // As many whole pieces as fit came before.
+        // Whole pieces that fit are accepted before the excess is detected.
         if attempt.digest == nil { offset += (limit - offset) / attempt.pieceSize * attempt.pieceSize }
         return "tooLarge"
       }
@@ -62,17 +62,17 @@ import Testing
     }
   }
 
-  /// One request to append.
+  /// One request that appends.
   private struct Attempt {
     var offset = 0
     var count = 0
     var length: Int?
     var completes: Bool?
     var isChunked = false
-    /// Whether a digest comes along, and whether it is right.
+    /// Whether the request states a digest, and whether it is right.
     var digest: Bool?
     var breaks = false
-    /// Whether it ends because a newer request comes.
+    /// Whether the request ends because a newer one arrives.
     var isSuperseded = false
     var pieceSize = 1000
 
@@ -102,7 +102,7 @@ import Testing
   @Test(
     .timeLimit(.minutes(5 * Sanitizer.slowness)), arguments: UploadStoreKind.allCases, 0..<40 as Range<UInt64>
   )
-  func `no sequence of requests and restarts leaves an upload other than the model`(
+  func `random requests and restarts leave every upload in the state of the model`(
     kind: UploadStoreKind, seed: UInt64
   ) async throws {
     var random = SeededGenerator(seed: seed)
@@ -138,7 +138,7 @@ import Testing
     await fixture.close()
   }
 
-  /// Answers the word for how it ended.
+  /// Returns the outcome as a word.
   private func send(_ attempt: Attempt, to id: UploadID, _ fixture: UploadFixture) async -> String? {
     let start = min(max(attempt.offset, 0), size)
     var bytes = Array(bundle.bytes[start..<min(start + attempt.count, size)])
@@ -161,7 +161,7 @@ import Testing
       }
     }
     guard attempt.isSuperseded else { return await request.value }
-    // It may be refused before its body is asked for.
+    // The request may be refused before its body is read.
     let newer = Task {
       await began.wait()
       if !Task.isCancelled { _ = try await fixture.service.status(id, of: UploadFixture.anybody) }
@@ -176,7 +176,7 @@ import Testing
     if model.isComplete {
       let status = try await fixture.service.status(id, of: UploadFixture.anybody)
       guard case .published(bundle.id, _) = status.outcome else {
-        // A part of a bundle, or one with something behind it, is none.
+        // An incomplete bundle, or one with extra bytes, is invalid.
         #expect(model.offset != size)
         return
       }

@@ -11,7 +11,7 @@ import SnapshotServer
 import TestSupport
 import Testing
 
-/// What is counted and accounted for of uploads that take several requests.
+/// Metrics and audit lines of uploads that take several requests.
 @Suite struct UploadObservationTests {
   private let folder: TemporaryFolder
   private let registry = PrometheusRegistry()
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test func `an upload counts once, when it ends`() async throws {
+  @Test func `an upload is counted once, when it ends`() async throws {
     let half = bundle.bytes.count / 2
     let path = try await api.open(bundle.bytes.count, [("report", "BUG-1"), ("id", "\(bundle.id)")])
     try await api.patch(path, at: 0, bundle.bytes[..<half])
@@ -65,7 +65,7 @@ import Testing
     #expect(counts == ["created": "1", "invalid-bundle": "1", "repeated": "1"])
   }
 
-  @Test func `who brought what is written down`() async throws {
+  @Test func `the audit log contains every request to an upload`() async throws {
     let path = try await api.open(bundle.bytes.count, [("report", "BUG-1"), ("id", "\(bundle.id)")])
     try await api.patch(path, at: 5, [1])
     try await api.patch(path, at: 0, bundle.bytes)

@@ -25,7 +25,7 @@ import Testing
     Caller(.token(token), scopes: [.attach], limits: limits, address: "127.0.0.1")
   }
 
-  /// Hangs until it is given up.
+  /// Never returns until it is cancelled.
   private func hang(_ began: Signal) -> @Sendable () async throws -> Void {
     {
       began.fire()
@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test(arguments: UploadStoreKind.allCases, [nil, true] as [Bool?])
-  func `an upload in five requests is published, listed, and told again`(
+  func `an upload in five requests is published and listed, and its outcome can be requested again`(
     kind: UploadStoreKind, completes: Bool?
   ) async throws {
     let fixture = try await UploadFixture(kind)
@@ -62,7 +62,7 @@ import Testing
     await fixture.close()
   }
 
-  @Test func `to all but its owner there is no such upload`() async throws {
+  @Test func `an upload is unknown to all callers but its owner`() async throws {
     let fixture = try await UploadFixture(.memory)
     let id = try await fixture.open(bundle, of: caller("a")).id
     for other in [caller("b"), UploadFixture.anybody] {
@@ -81,7 +81,7 @@ import Testing
   }
 
   @Test(arguments: UploadStoreKind.allCases, [true, false])
-  func `a body that breaks off leaves what came of it`(kind: UploadStoreKind, isChunked: Bool) async throws {
+  func `the bytes before a body broke off are kept`(kind: UploadStoreKind, isChunked: Bool) async throws {
     let fixture = try await UploadFixture(kind)
     let id = try await fixture.open(bundle).id
     let word = await uploadFailure {
@@ -97,7 +97,7 @@ import Testing
     arguments: UploadStoreKind.allCases,
     [(.sha1, true), (.sha1, false), (.sha256, true), (.sha256, false)]
       as [(StatedDigest.Value.Algorithm, Bool)])
-  func `bytes count only with the digest that is stated, before or after them`(
+  func `bytes count only with the stated digest, before or after them`(
     kind: UploadStoreKind, stating: (algorithm: StatedDigest.Value.Algorithm, isBefore: Bool)
   ) async throws {
     let (algorithm, isBefore) = stating
@@ -136,7 +136,7 @@ import Testing
   }
 
   @Test(arguments: UploadStoreKind.allCases)
-  func `offsets told on the way last and only grow`(kind: UploadStoreKind) async throws {
+  func `reported offsets are durable and only grow`(kind: UploadStoreKind) async throws {
     let fixture = try await UploadFixture(kind) { $0.checkpointBytes = 2000 }
     let id = try await fixture.open(bundle).id
     let told = Mutex<[Int64]>([])
@@ -149,14 +149,16 @@ import Testing
       })
     #expect(status.outcome != nil)
     let offsets = told.withLock { $0 }
-    // After so many bytes at the latest; on a slow machine time makes it earlier.
+    // After this number of bytes at the latest; on a slow machine the interval makes it earlier.
     #expect(offsets.count >= 3)
     #expect(zip([0] + offsets, offsets).allSatisfy { $0 < $1 && $1 - $0 <= 2000 }, "\(offsets)")
     await fixture.close()
   }
 
   @Test(arguments: [nil, false, true] as [Bool?])
-  func `who brings more than was said loses the upload where its protocol says so`(completes: Bool?)
+  func `a client that sends more than it stated loses the upload if its protocol requires that`(
+    completes: Bool?
+  )
     async throws
   {
     let fixture = try await UploadFixture(.memory)
@@ -169,7 +171,7 @@ import Testing
     #expect(left == (completes == nil ? nil : "unknown"))
   }
 
-  @Test func `what is bound to be refused is refused before anything comes`() async throws {
+  @Test func `an upload that is certain to be refused is refused before its bytes arrive`() async throws {
     let fixture = try await UploadFixture(.memory)
     let only = caller("a", CallerLimits(reportPrefixes: ["APP-"]))
     #expect(await uploadFailure { _ = try await fixture.open(bundle, of: only) } == "forbidden")
@@ -193,7 +195,7 @@ import Testing
     #expect(await uploadFailure { _ = try await fixture.open(bundle) } == "store deleted")
   }
 
-  @Test func `the rights that its owner has in the end hold`() async throws {
+  @Test func `the owner's rights at the end of the upload apply`() async throws {
     let fixture = try await UploadFixture(.memory)
     let id = try await fixture.open(bundle, of: caller("a")).id
     try await fixture.append(bytes.dropLast(), to: id, at: 0, of: caller("a"))
@@ -210,7 +212,7 @@ import Testing
     #expect(refusal.reason == .foreignApplication)
   }
 
-  @Test func `bytes are counted against the caller's quotas`() async throws {
+  @Test func `bytes count against the caller's quotas`() async throws {
     let fixture = try await UploadFixture(.memory)
     var limited = UploadFixture.anybody
     let clock = fixture.clock
@@ -230,7 +232,7 @@ import Testing
   }
 
   @Test(arguments: UploadStoreKind.allCases)
-  func `an upload that nobody goes on with goes, and takes a hanging request with it`(
+  func `an abandoned upload expires, and ends a request that hangs`(
     kind: UploadStoreKind
   ) async throws {
     let fixture = try await UploadFixture(kind)
@@ -257,14 +259,14 @@ import Testing
   }
 
   @Test(arguments: UploadStoreKind.allCases)
-  func `an upload without a byte expires after minutes, unless a request is at it`(
+  func `an upload without a byte expires after minutes, unless a request is appending`(
     kind: UploadStoreKind
   ) async throws {
     let fixture = try await UploadFixture(kind)
     let (empty, busy) = (try await fixture.open(bundle).id, try await fixture.open(bundle).id)
     let began = Signal()
     let gate = Signal()
-    // The bytes of a request with a digest count when all have come, however long that takes.
+    // The bytes of a request with a digest count once all have arrived, even if that takes long.
     let running = Task {
       try await fixture.append(
         bytes, to: busy, at: 0,
@@ -288,7 +290,8 @@ import Testing
     await fixture.close()
   }
 
-  @Test func `what was complete when the server ended is published by the next`() async throws {
+  @Test func `an upload that was complete when the server ended is published after the restart`() async throws
+  {
     let fixture = try await UploadFixture(.files)
     let ids = [try await fixture.open(bundle).id, try await fixture.open(bundle).id]
     for id in ids {

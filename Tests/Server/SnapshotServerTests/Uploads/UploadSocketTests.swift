@@ -12,7 +12,7 @@ import SystemIO
 import TestSupport
 import Testing
 
-/// What shows only on connections: interim answers, breaks, and requests that take over.
+/// Behaviour that requires connections: interim responses, broken connections, and requests that take over.
 @Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct UploadSocketTests {
   private let bundle: SampleBundle
   private let api = TestAPI()
@@ -41,7 +41,7 @@ import Testing
 
   private var put: String { "PUT /v1/reports/BUG-1/snapshots/\(bundle.id)" }
 
-  /// What the system's own client sends, version by version: an upload that breaks off, and its resumption.
+  /// The requests of the system's own client, for each version: an upload that breaks off, and its resumption.
   struct Client: Sendable, CustomTestStringConvertible {
     let name: String
     let number: Int
@@ -64,7 +64,7 @@ import Testing
     var version: String { "Upload-Draft-Interop-Version: \(number)" }
   }
 
-  @Test(arguments: Client.all, [true, false]) func `an upload that broke off goes on where it stopped`(
+  @Test(arguments: Client.all, [true, false]) func `an upload that broke off continues where it stopped`(
     client system: Client, isReset: Bool
   ) async throws {
     let (bundle, put) = (bundle, put)
@@ -84,10 +84,10 @@ import Testing
       #expect(interim.field("Upload-Draft-Interop-Version") == "\(system.number)")
       let path = try #require(interim.field("Location"))
       try first.send(Array(bundle.bytes[..<half]))
-      // Otherwise the server does not know of the break yet.
+      // If the connection is not ended, the server has not noticed the break yet.
       if isReset { first.endSending() }
       let second = try RawHTTPClient(port: port)
-      // What is on its way is nobody's loss: the client sends it again.
+      // Bytes in transit are not lost: the client sends them again.
       try second.send(Self.head("HEAD \(path)", [system.version]))
       let told = try second.receiveResponse(toHEAD: true)
       #expect(told.status == 204)
@@ -112,7 +112,7 @@ import Testing
     }
   }
 
-  @Test func `a request that hangs is ended by the next, and what it brought is kept`() async throws {
+  @Test func `a request that hangs is ended by the next, and its bytes are kept`() async throws {
     let (bundle, count) = (bundle, bundle.bytes.count)
     let path = try await api.open(count, [("report", "BUG-1"), ("id", "\(bundle.id)")])
     let half = count / 2
@@ -130,7 +130,7 @@ import Testing
       try hanging.send(Array(bundle.bytes[..<half]))
       let next = try RawHTTPClient(port: port)
       var offset = 0
-      // Its bytes are there as soon as the server has read them.
+      // The bytes are stored as soon as the server has read them.
       while offset < half {
         try next.send(Self.head("HEAD \(path)", ["Tus-Resumable: 1.0.0"]))
         offset = try #require(try next.receiveResponse(toHEAD: true).field("Upload-Offset").flatMap(Int.init))
@@ -140,7 +140,7 @@ import Testing
           try again.send(Array(bundle.bytes[offset..<half]))
         }
       }
-      // The one that hung is told so.
+      // The request that hung gets an error response.
       #expect(try hanging.receiveResponse().status == 409)
       try next.send(patch(offset))
       try next.send(Array(bundle.bytes[offset...]))
@@ -149,7 +149,7 @@ import Testing
     #expect(try await api.store.record(bundle.id).sha256 == bundle.sha256)
   }
 
-  @Test func `DELETE ends what is under way`() async throws {
+  @Test func `DELETE ends a running request`() async throws {
     let bundle = bundle
     let path = try await api.open(bundle.bytes.count)
     try await serve { port in
@@ -170,7 +170,7 @@ import Testing
     #expect(await api.store.uploads.uploadSessions().isEmpty)
   }
 
-  @Test func `a client of HTTP 1.0 gets no interim answer`() async throws {
+  @Test func `an HTTP 1.0 client gets no interim response`() async throws {
     let (bundle, put) = (bundle, put)
     try await serve { port in
       let client = try RawHTTPClient(port: port)
@@ -186,7 +186,7 @@ import Testing
     }
   }
 
-  @Test func `a checksum comes behind a chunked body`() async throws {
+  @Test func `a checksum can follow a chunked body`() async throws {
     let bundle = bundle
     let piece = Array(bundle.bytes[..<1000])
     let path = try await api.open(bundle.bytes.count)
@@ -214,7 +214,7 @@ import Testing
     }
   }
 
-  /// The requests that bring bytes, each with what its head says besides the framing of the body.
+  /// The requests that append bytes, each with its header fields except those for the framing of the body.
   private func bringing(_ path: String, _ draftPath: String) -> [(request: String, fields: [String])] {
     [
       (
@@ -237,7 +237,7 @@ import Testing
     ]
   }
 
-  @Test(arguments: 0..<5) func `a body that is badly chunked or breaks off is the client's fault`(index: Int)
+  @Test(arguments: 0..<5) func `a body that is badly chunked or breaks off is the client's error`(index: Int)
     async throws
   {
     let draft = try await api.upload([], fields: [.uploadComplete: "?0"])
@@ -257,7 +257,7 @@ import Testing
     #expect(api.log.lines.allSatisfy { !$0.hasPrefix("error") }, "\(api.log.lines)")
   }
 
-  @Test func `after 104 the body is still asked for`() async throws {
+  @Test func `after a 104 the body is still requested`() async throws {
     let (bundle, put) = (bundle, put)
     try await serve { port in
       let client = try RawHTTPClient(port: port)
@@ -277,7 +277,9 @@ import Testing
     }
   }
 
-  @Test func `a connection that breaks after any number of bytes loses none that were told`() async throws {
+  @Test func `a connection that breaks after any number of bytes loses none that were acknowledged`()
+    async throws
+  {
     let small = try SampleBundle()
     let count = small.bytes.count
     for cut in stride(from: 0, through: count, by: 37) {
@@ -297,7 +299,7 @@ import Testing
         try broken.send(patch(0))
         try broken.send(Array(small.bytes[..<cut]))
         broken.endSending()
-        // Its end is waited for, so that all that was sent has come.
+        // Waits for the end of the connection, so that all bytes have been received.
         #expect(broken.isClosedByPeer())
         let next = try RawHTTPClient(port: port)
         try next.send(Self.head("HEAD \(path)", ["Tus-Resumable: 1.0.0"]))

@@ -9,7 +9,7 @@ import Testing
 
 @testable import SnapshotAPI
 
-/// Newer requests about an upload that another one is at.
+/// Requests to an upload that another request is appending to.
 @Suite struct UploadTakeoverTests {
   private let bundle: SampleBundle
   private var bytes: [UInt8] { bundle.bytes }
@@ -20,7 +20,7 @@ import Testing
     Caller(.token(token), scopes: [.attach], limits: CallerLimits(), address: "127.0.0.1")
   }
 
-  /// Hangs until it is given up.
+  /// Never returns until it is cancelled.
   private func hang(_ began: Signal) -> @Sendable () async throws -> Void {
     {
       began.fire()
@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  /// Hangs until `gate` is open, whoever gives it up.
+  /// Does not return until `gate` is open, even if it is cancelled.
   private func hang(_ began: Signal, until gate: Signal) -> @Sendable () async throws -> Void {
     {
       began.fire()
@@ -41,7 +41,7 @@ import Testing
     while fixture.service.turns.count(id) < count { await Task.yield() }
   }
 
-  @Test func `others can't end a request by asking for its upload`() async throws {
+  @Test func `other callers can't end a request by asking for its upload`() async throws {
     let fixture = try await UploadFixture(.memory)
     let id = try await fixture.open(bundle, of: caller("a")).id
     let began = Signal()
@@ -58,7 +58,7 @@ import Testing
   enum Newer: CaseIterable { case status, append, terminate }
 
   @Test(.timeLimit(.minutes(5 * Sanitizer.slowness)), arguments: UploadStoreKind.allCases, Newer.allCases)
-  func `a newer request ends one that hangs, and what that brought counts`(
+  func `a newer request ends one that hangs, whose bytes count`(
     kind: UploadStoreKind, newer: Newer
   ) async throws {
     let fixture = try await UploadFixture(kind)
@@ -85,7 +85,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(5 * Sanitizer.slowness)))
-  func `of many requests at once the last has the upload in the end`() async throws {
+  func `of many concurrent requests the last one gets the upload`() async throws {
     let fixture = try await UploadFixture(.files)
     let id = try await fixture.open(bundle).id
     let words = Words()
@@ -111,7 +111,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(5 * Sanitizer.slowness)), arguments: UploadStoreKind.allCases)
-  func `of a request that was taken over before its turn, what has come counts`(
+  func `the bytes of a request that was superseded before its turn count`(
     kind: UploadStoreKind
   ) async throws {
     let fixture = try await UploadFixture(kind)
@@ -136,7 +136,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(5 * Sanitizer.slowness)), arguments: [4999, 5000, 5001] as [Int64])
-  func `a sender that never stops keeps nobody waiting`(limit: Int64) async throws {
+  func `a sender that never stops does not block newer requests`(limit: Int64) async throws {
     let fixture = try await UploadFixture(.memory) { $0.supersededBytes = limit }
     let id = try await fixture.open(bundle, deferred: true).id
     let (began, gate) = (Signal(), Signal())
@@ -158,7 +158,7 @@ import Testing
   }
 }
 
-/// What many requests were answered.
+/// The responses to many requests.
 private final class Words: Sendable {
   private let words = Mutex<[String?]>([])
 

@@ -1,7 +1,7 @@
 import AccessControl
 import SnapshotServer
 
-/// The page of a snapshot on a server that wants tokens, and a browser that has not signed in yet.
+/// The page of a snapshot on a server that needs tokens, and a browser without a session.
 struct GuardedPage {
   let guarded: GuardedAPI
   let bundle: SampleBundle
@@ -15,7 +15,7 @@ struct GuardedPage {
   }
 }
 
-/// A suite each of whose tests has such a page of its own.
+/// A suite in which each test has its own such page.
 protocol GuardedPages {
   var guardedPage: GuardedPage { get }
 }

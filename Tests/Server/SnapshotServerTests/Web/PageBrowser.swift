@@ -5,8 +5,8 @@ import SnapshotFormat
 import Synchronization
 import Testing
 
-/// What a browser does with the pages: keeps cookies, says where a request comes from, sends forms with what is hidden
-/// in them.
+/// A browser that visits pages: it keeps cookies, sends the origin of requests, and submits forms with their hidden
+/// fields.
 final class PageBrowser: Sendable {
   let api: TestAPI
   let authority: String
@@ -20,16 +20,16 @@ final class PageBrowser: Sendable {
     self.scheme = scheme
   }
 
-  /// The cookies that it holds.
+  /// The stored cookies.
   var cookies: [String: String] {
     get { jar.withLock { $0 } }
     set { jar.withLock { $0 = newValue } }
   }
 
-  /// Every value of `Set-Cookie` that came.
+  /// All received values of `Set-Cookie`.
   var cookiesSet: [String] { received.withLock { $0 } }
 
-  /// What a browser sends with each request.
+  /// The fields that a browser sends with each request.
   func fields(site: String? = "same-origin") -> HTTPFields {
     var fields: HTTPFields = [.accept: "text/html,application/xhtml+xml,*/*;q=0.8"]
     let isTrusted = scheme == "https" || authority.hasPrefix("localhost")
@@ -47,7 +47,7 @@ final class PageBrowser: Sendable {
     return try await send(method, path, fields)
   }
 
-  /// Sends a form, without what a page has hidden in it.
+  /// Submits a form without the hidden fields of a page.
   @discardableResult
   func post(
     _ path: String, _ values: KeyValuePairs<String, String> = [:], _ more: HTTPFields = [:],
@@ -61,14 +61,14 @@ final class PageBrowser: Sendable {
     return try await send(.post, path, fields, body: .pieces(of: Array(body.utf8)))
   }
 
-  /// The form token of the forms in the page at `path`.
+  /// Returns the form token of the forms on the page at `path`.
   func formToken(in path: String) async throws -> String {
     let text = try await get(path).text
     let match = text.firstMatch(of: /name="form-token" value="([^"]+)"/)
     return String(try #require(match, "\(path) has no form").1)
   }
 
-  /// Signs in, and gives the answer to that.
+  /// Signs in, and returns the response.
   @discardableResult
   func signIn(_ secret: String, next: String = "/") async throws -> TestAPI.Answer {
     let token = try await formToken(in: "/sign-in")

@@ -9,7 +9,7 @@ import Testing
 
 @testable import SnapshotWeb
 
-/// What the forms of the pages do, and for whom they do nothing.
+/// The effects of forms, and the visitors for whom they have none.
 @Suite struct PageFormTests: GuardedPages {
   let guardedPage: GuardedPage
 
@@ -38,7 +38,7 @@ import Testing
     #expect(try await browser.post("\(path)/delete", ["form-token": token]).status == 410)
   }
 
-  @Test func `a link is made, and gives the bundle to who has no token`() async throws {
+  @Test func `a link is created, and gives access to the bundle without a token`() async throws {
     try await browser.signIn(guarded.token(.read).fields)
     let token = try await browser.formToken(in: path)
     let answer = try await browser.post("\(path)/link", ["form-token": token, "seconds": "60"])
@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  @Test func `who may only read has no forms that change, and can send none`() async throws {
+  @Test func `a visitor who may only read sees no forms that change, and can submit none`() async throws {
     try await browser.signIn(guarded.token(.read).fields)
     let page = try await browser.get(path)
     #expect(!page.text.contains("\(path)/delete"))
@@ -68,7 +68,7 @@ import Testing
     #expect(try await isThere())
   }
 
-  @Test func `a form of somebody else does nothing`() async throws {
+  @Test func `a form of another visitor has no effect`() async throws {
     try await browser.signIn(guarded.token(.admin).fields)
     let other = PageBrowser(guarded.api)
     try await other.signIn(guarded.token(.admin).fields)
@@ -84,7 +84,7 @@ import Testing
     #expect(try await isThere())
   }
 
-  @Test func `a page of another site sends nothing, whatever it knows`() async throws {
+  @Test func `a page of another site can't submit a form, whatever it knows`() async throws {
     try await browser.signIn(guarded.token(.admin).fields)
     let token = try await browser.formToken(in: path)
     for site in ["cross-site", "same-site"] {
@@ -96,14 +96,14 @@ import Testing
         "\(path)/delete", ["form-token": token], [.origin: origin], site: nil)
       #expect(answer.status == 403, "\(origin)")
     }
-    // Who says nothing of where it comes from is no browser.
+    // A client that does not state the origin is not a browser.
     let silent = try await browser.post("\(path)/delete", ["form-token": token], [.origin: ""], site: nil)
     #expect(silent.status == 403)
     #expect(try await isThere())
     #expect(try await browser.post("\(path)/delete", ["form-token": token], site: nil).status == 303)
   }
 
-  @Test func `nothing is done without having signed in, and what follows is the snapshot's page`()
+  @Test func `nothing happens without a session, and signing in leads to the snapshot's page`()
     async throws
   {
     let token = try await browser.formToken(in: "/sign-in")
@@ -115,7 +115,7 @@ import Testing
     #expect(try await isThere())
   }
 
-  @Test func `an open store's forms are bound to the browser too`() async throws {
+  @Test func `the forms of an open store are also bound to the browser`() async throws {
     let api = TestAPI()
     try await api.upload(bundle.bytes, .put, id: bundle.id)
     let browser = PageBrowser(api)
@@ -126,7 +126,7 @@ import Testing
     #expect(try await browser.post("\(path)/pin", ["form-token": foreign]).status == 403)
     #expect(try await browser.post("\(path)/pin", ["form-token": token], site: "cross-site").status == 403)
     #expect(try await browser.post("\(path)/pin", ["form-token": token]).status == 303)
-    // Another tab does not take the cookie from this one.
+    // Another tab keeps using the same cookie.
     try await browser.get(path)
     #expect(try await browser.post("\(path)/unpin", ["form-token": token]).status == 303)
     browser.cookies = [:]
@@ -135,7 +135,7 @@ import Testing
     #expect(try await browser.get("/sign-in?next=\(path)").fields[.location] == path)
   }
 
-  @Test func `an open store without TLS has forms that work beyond loopback, where it is told to answer`()
+  @Test func `the forms of an open store work without TLS beyond loopback, if it answers there`()
     async throws
   {
     let open = try GuardedAPI { $0.answersAnyName = true }
@@ -148,7 +148,7 @@ import Testing
     #expect(try await strict.get("/").status == 421)
   }
 
-  @Test func `a form has one value for each field, and a limit`() async throws {
+  @Test func `a form has one value for each field, and a size limit`() async throws {
     try await browser.signIn(guarded.token(.admin).fields)
     let token = try await browser.formToken(in: path)
     let twice = try await browser.post("\(path)/delete", ["form-token": token, "form-token": token])
@@ -164,7 +164,7 @@ import Testing
     #expect(try await isThere())
   }
 
-  @Test func `what limits a token limits its forms`() async throws {
+  @Test func `the limits of a token also apply to its forms`() async throws {
     let limited = try guarded.token(.read, .delete, limits: CallerLimits(reportPrefixes: ["WEB-"]))
     try await browser.signIn(limited.fields)
     let token = try await browser.formToken(in: "/")

@@ -11,7 +11,7 @@ import SystemIO
 import TestSupport
 import Testing
 
-/// Who did what by the pages, as the audit log tells it.
+/// The audit log of the pages.
 @Suite struct PageObservationTests {
   private let folder: TemporaryFolder
   private let guarded: GuardedAPI
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test func `what is seen and done is accounted for as in the API`() async throws {
+  @Test func `pages are recorded in the same way as calls of the API`() async throws {
     let admin = try guarded.token(.admin)
     let other = try SampleBundle("{\"other\":1}")
     try await browser.signIn(admin.fields)
@@ -64,7 +64,7 @@ import Testing
     #expect(events[8]["problem"] == "no-such-snapshot")
   }
 
-  @Test func `who is refused has a line, and none says what was entered`() async throws {
+  @Test func `a refused visitor is recorded, without the entered text`() async throws {
     let secret = try #require(try guarded.token(.read).fields[.authorization]).dropFirst("Bearer ".count)
     try await browser.get("/snapshots/\(bundle.id)")
     try await browser.signIn("wrong")
@@ -78,7 +78,7 @@ import Testing
     #expect(!text.contains(secret.suffix(40)))
   }
 
-  @Test func `what can't be written down is not shown`() async throws {
+  @Test func `a page that can't be recorded is not shown`() async throws {
     try await browser.signIn(guarded.token(.admin).fields)
     try Folder.remove(folder.file("audit.log").path)
     try Folder.create(folder.file("audit.log").path)

@@ -7,7 +7,7 @@ import SnapshotServer
 import SnapshotStore
 import Testing
 
-/// What the pages show, over an open store.
+/// The pages of an open store.
 @Suite struct PageTests {
   private let api = TestAPI()
   private let browser: PageBrowser
@@ -25,7 +25,7 @@ import Testing
     return bundle
   }
 
-  @Test func `the first path answers people in HTML, and programs in text as ever`() async throws {
+  @Test func `the root path is HTML for people, and text for programs`() async throws {
     let bundle = try await attach()
     let page = try await browser.get("/")
     #expect(page.status == 200)
@@ -40,7 +40,7 @@ import Testing
     #expect(try await api.send(.get, "/").fields[.contentType] == "text/plain; charset=utf-8")
   }
 
-  @Test func `a search that names one thing leads there`() async throws {
+  @Test func `a search that identifies one thing redirects there`() async throws {
     let bundle = try await attach(report: "proj/issue/9")
     let page = "/snapshots/\(bundle.id)"
     for (text, place) in [
@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test func `what is looked for is found, page by page`() async throws {
+  @Test func `a search shows its results page by page`() async throws {
     for number in 0..<55 { try await attach("{\"n\":\(number)}") }
     let other = try await attach(report: "WEB-7") { $0.application.identifier = "com.example.shop" }
     let found = try await browser.get("/?application=com.example.shop&text=")
@@ -82,13 +82,15 @@ import Testing
   }
 
   @Test(arguments: ["after=yesterday", "version=1&minVersion=2", "report=%2F%2F", "cursor=x", "colour=red"])
-  func `what can't be looked for is said on a page`(query: String) async throws {
+  func `a page shows why a search is invalid`(query: String) async throws {
     let answer = try await browser.get("/?\(query)")
     #expect(answer.status == 400)
     #expect(answer.fields[.contentType] == "text/html; charset=utf-8")
   }
 
-  @Test func `a file is sent as it is, sandboxed, and what a browser would run as a download`() async throws {
+  @Test func `a file is sent unchanged and sandboxed, and one that a browser would execute as a download`()
+    async throws
+  {
     let html = "<script>alert(1)</script>"
     let bundle = try await attach(
       extra: [
@@ -120,7 +122,7 @@ import Testing
     #expect(answer.fields[.contentDisposition]?.hasPrefix("attachment") == true)
   }
 
-  @Test func `two snapshots are compared, and what can't be is said`() async throws {
+  @Test func `two snapshots are compared, or the page shows why they can't be`() async throws {
     let first = try await attach("{\"a\":1}")
     let second = try await attach("{\"a\":2}")
     let path = "/snapshots/\(first.id)/diff"
@@ -137,7 +139,7 @@ import Testing
     #expect(try await browser.get("/snapshots/\(SnapshotID())/diff").status == 404)
   }
 
-  @Test func `assets are kept for good, and named by what they hold`() async throws {
+  @Test func `assets are immutable, and named by their contents`() async throws {
     let page = try await browser.get("/")
     let names = page.text.matches(of: /(\/assets\/[^"]+)"/).map { String($0.1) }
     #expect(names.contains { $0.hasSuffix(".css") })
@@ -151,7 +153,7 @@ import Testing
     #expect(try await api.send(.get, "/assets/pages.css").status == 404)
   }
 
-  @Test func `problems are pages for people and JSON for programs`() async throws {
+  @Test func `problems are HTML for people and JSON for programs`() async throws {
     let path = "/snapshots/\(SnapshotID())"
     let page = try await browser.get(path)
     #expect(page.status == 404)
@@ -166,7 +168,7 @@ import Testing
     #expect(method.fields[.allow] == "GET, HEAD, OPTIONS")
   }
 
-  @Test func `the chart tells of the last days, and of what is looked for`() async throws {
+  @Test func `the chart shows the last days of the search results`() async throws {
     for _ in 0..<3 { try await attach() }
     let page = try await browser.get("/")
     #expect(page.text.contains("<svg"))

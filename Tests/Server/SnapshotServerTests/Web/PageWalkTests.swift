@@ -8,7 +8,7 @@ import SnapshotAPI
 import SnapshotFormat
 import Testing
 
-/// Every page, with every kind of token.
+/// Requests every page with every kind of token.
 @Suite struct PageWalkTests {
   private let guarded: GuardedAPI
   private let bundle: SampleBundle
@@ -22,6 +22,7 @@ import Testing
   private func path(_ template: String, _ id: SnapshotID) -> String {
     template.replacing("{report}", with: "BUG-1").replacing("{id}", with: "\(id)")
       .replacing("{path...}", with: bundle.manifest.recordings[0].path)
+      .replacing("{article}", with: "settings")
   }
 
   private func answer(
@@ -32,15 +33,15 @@ import Testing
       ? try await browser.get(path, more) : try await browser.post(path, [:], more)
   }
 
-  @Test func `only signing in and out is open`() {
+  @Test func `only signing in and out, and the documentation, is open`() {
     let pages = guarded.api.pages
     #expect(pages.count >= 13)
     let open = pages.filter { $0.permission == .open }.map(\.template)
-    #expect(Set(open) == ["/sign-in", "/sign-out"])
+    #expect(Set(open) == ["/sign-in", "/sign-out", "/docs", "/docs/reference", "/docs/{article}"])
   }
 
   @Test(arguments: ["none", "bearer", "unknown session", "revoked", "another server's"])
-  func `nobody sees any page without a session`(kind: String) async throws {
+  func `no page is visible without a session`(kind: String) async throws {
     let browser = PageBrowser(guarded.api)
     var fields: HTTPFields = [:]
     switch kind {
@@ -72,7 +73,7 @@ import Testing
     #expect(try await guarded.api.store.record(bundle.id).id == bundle.id)
   }
 
-  @Test func `a reader sees every page, and changes nothing`() async throws {
+  @Test func `a reader can see every page, and change nothing`() async throws {
     let browser = PageBrowser(guarded.api)
     try await browser.signIn(guarded.token(.read).fields)
     for page in guarded.api.pages {
@@ -87,7 +88,7 @@ import Testing
     #expect(try await guarded.api.store.record(bundle.id).id == bundle.id)
   }
 
-  @Test func `every page comes with all that keeps it from harm`() async throws {
+  @Test func `every page has the header fields that protect it`() async throws {
     let browser = PageBrowser(guarded.api)
     let names = ["Cross-Origin-Opener-Policy", "Cross-Origin-Resource-Policy", "X-Content-Type-Options"]
       .compactMap { HTTPField.Name($0) }
@@ -116,7 +117,7 @@ import Testing
     }
   }
 
-  @Test func `what a token is limited to holds on every page`() async throws {
+  @Test func `the limits of a token apply to every page`() async throws {
     let limits = [CallerLimits(reportPrefixes: ["WEB-"]), CallerLimits(applications: ["com.example.shop"])]
     for limit in limits {
       let browser = PageBrowser(guarded.api)
@@ -142,7 +143,7 @@ import Testing
       let choice = try await browser.get("/snapshots/\(own.id)/diff")
       #expect(choice.status == 200)
       #expect(!choice.text.contains("\(bundle.id)"))
-      // Nor what the chart counts.
+      // Nor the counts in the chart.
       #expect(try await browser.get("/reports/BUG-1").text.contains("\(bundle.id)") == false)
       try await guarded.api.send(.delete, "/v1/snapshots/\(own.id)", guarded.token(.admin).fields)
     }

@@ -12,7 +12,7 @@ import Testing
     return SessionTable(limits, clock: clock.accessClock)
   }
 
-  @Test func `a session is known by its secret, and by nothing else`() {
+  @Test func `a session is identified by its secret only`() {
     let table = table()
     let secret = table.begin("a")
     #expect(table.token(of: secret) == "a")
@@ -22,7 +22,7 @@ import Testing
     #expect(table.token(of: secret) == nil)
   }
 
-  @Test(arguments: [1, 2, 5]) func `of too many sessions the one goes that was not used for longest`(
+  @Test(arguments: [1, 2, 5]) func `the least recently used session is removed if there are too many`(
     limit: Int
   ) {
     let table = table { $0.sessions = limit }
@@ -41,7 +41,7 @@ import Testing
     #expect(secrets.dropFirst().allSatisfy { table.token(of: $0) != nil })
   }
 
-  @Test func `nobody ends others' sessions by signing in often`() {
+  @Test func `signing in often does not end the sessions of others`() {
     let table = table { $0.sessionsPerToken = 3 }
     let other = table.begin("other")
     var own: [String] = []
@@ -54,7 +54,7 @@ import Testing
     #expect(own.suffix(3).allSatisfy { table.token(of: $0) == "own" })
   }
 
-  @Test func `sessions that ended make room first`() {
+  @Test func `ended sessions are removed first`() {
     let table = table { $0.sessions = 2 }
     let old = table.begin("old")
     clock.pass(SessionLimits().idle)

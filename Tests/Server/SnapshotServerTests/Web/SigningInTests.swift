@@ -8,7 +8,7 @@ import SnapshotFormat
 import SnapshotServer
 import Testing
 
-/// How one signs in to the web pages, stays so, and ends it.
+/// Signing in to the web pages, staying signed in, and signing out.
 @Suite struct SigningInTests: GuardedPages {
   let guardedPage: GuardedPage
 
@@ -18,7 +18,7 @@ import Testing
     String(try #require(token.fields[.authorization]).dropFirst("Bearer ".count))
   }
 
-  @Test func `a token is pasted once, and then pages are open`() async throws {
+  @Test func `after entering a token once, pages are visible`() async throws {
     let refused = try await browser.get(path + "?module=News")
     #expect(refused.status == 401)
     #expect(refused.fields[.contentType] == "text/html; charset=utf-8")
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test func `the session's secret is in the cookie alone, and new each time`() async throws {
+  @Test func `the session's secret is only in the cookie, and new each time`() async throws {
     let reader = try guarded.token(.read)
     try await browser.signIn(reader.fields)
     let first = try #require(browser.cookies["snapshot-session-8080"])
@@ -53,22 +53,22 @@ import Testing
     #expect(second != String(repeating: "A", count: 43))
   }
 
-  @Test func `beyond loopback cookies are for this host and TLS alone`() async throws {
+  @Test func `beyond loopback, cookies are limited to this host and TLS`() async throws {
     let browser = PageBrowser(guarded.api, authority: "snapshots.example.com", scheme: "https")
     try await browser.signIn(guarded.token(.read).fields)
     #expect(Set(browser.cookies.keys) == ["__Host-snapshot-session", "__Host-snapshot-visitor"])
     #expect(browser.cookiesSet.allSatisfy { $0.hasSuffix("; Path=/; HttpOnly; SameSite=Strict; Secure") })
     #expect(try await browser.get(path).status == 200)
-    // What another host of the domain may have set is none of ours.
+    // A cookie that another host of the domain may have set is ignored.
     let session = try #require(browser.cookies["__Host-snapshot-session"])
     browser.cookies = ["snapshot-session": session]
     #expect(try await browser.get(path).status == 401)
   }
 
-  @Test func `who enters a token without TLS beyond loopback is told so`() async throws {
+  @Test func `entering a token without TLS beyond loopback is an error with the reason`() async throws {
     let browser = PageBrowser(guarded.api, authority: "snapshots.example.com")
     let token = try await browser.formToken(in: "/sign-in")
-    // A browser drops what is Secure here.
+    // Browsers drop Secure cookies here.
     browser.cookies = [:]
     let reader = try secret(guarded.token(.read))
     let answer = try await browser.post("/sign-in", ["form-token": token, "token": reader])
@@ -78,7 +78,7 @@ import Testing
   }
 
   @Test(arguments: ["", "x", "snapshot_0123456789ab_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"])
-  func `a wrong token gets the form again, and no session`(text: String) async throws {
+  func `a wrong token shows the form again, and creates no session`(text: String) async throws {
     let answer = try await browser.signIn(text, next: path)
     #expect(answer.status == 401)
     #expect(answer.text.contains(#"value="\#(path)""#))
@@ -86,13 +86,13 @@ import Testing
     #expect(browser.cookies["snapshot-session-8080"] == nil)
   }
 
-  @Test func `whoever tries one token after the other is slowed as in the API`() async throws {
+  @Test func `repeated attempts with wrong tokens are slowed down as in the API`() async throws {
     for _ in 0..<12 { try await browser.signIn("wrong") }
     #expect(guarded.clock.slept.count == 2)
     #expect(try await browser.signIn(secret(guarded.token(.read))).status == 303)
   }
 
-  @Test func `a token that may not read opens no page`() async throws {
+  @Test func `a token that may not read gives access to no page`() async throws {
     for scope in [Scope.attach, .delete] {
       let answer = try await browser.signIn(try secret(guarded.token(scope)))
       #expect(answer.status == 403)
@@ -100,13 +100,13 @@ import Testing
     }
   }
 
-  @Test func `a token in an address is refused`() async throws {
+  @Test func `a token in a URL is refused`() async throws {
     let reader = try secret(guarded.token(.read))
     #expect(try await browser.get("/sign-in?token=\(reader)").status == 400)
     #expect(try await browser.get(path + "?access_token=\(reader)").status == 400)
   }
 
-  @Test func `a revoked or expired token's session ends at once`() async throws {
+  @Test func `the session of a revoked or expired token ends immediately`() async throws {
     let revoked = try guarded.token(.read)
     try await browser.signIn(revoked.fields)
     try guarded.tokens.revoke(revoked.id)
@@ -121,7 +121,7 @@ import Testing
     #expect(try await browser.get(path).status == 401)
   }
 
-  @Test func `a session ends when it is not used, and at the latest after a week`() async throws {
+  @Test func `a session ends when it is not used, and after a week at the latest`() async throws {
     let reader = try guarded.token(.read)
     let limits = SessionLimits()
     try await browser.signIn(reader.fields)
@@ -141,7 +141,7 @@ import Testing
     #expect(try await browser.get(path).status == 401)
   }
 
-  @Test func `signing out ends the session, and its cookie is worth nothing`() async throws {
+  @Test func `signing out ends the session, and invalidates its cookie`() async throws {
     try await browser.signIn(guarded.token(.read).fields)
     let kept = browser.cookies
     let token = try await browser.formToken(in: "/")
@@ -153,7 +153,9 @@ import Testing
     #expect(try await browser.get(path).status == 401)
   }
 
-  @Test func `the cookie opens no call of the API, and a token in a field no page`() async throws {
+  @Test func `the API does not accept the cookie, and pages do not accept a token in a header field`()
+    async throws
+  {
     let admin = try guarded.token(.admin)
     try await browser.signIn(admin.fields)
     for target in ["/v1/snapshots", "/v1/snapshots/\(bundle.id)", "/v1/snapshots/\(bundle.id).zip"] {
@@ -169,21 +171,21 @@ import Testing
     "//example.com", #"/\example.com"#, "https://example.com", "javascript:alert(1)", "", "snapshots", "/ä",
     "/a b", "/" + String(repeating: "a", count: 2000),
   ])
-  func `signing in leads to a page of this server alone`(next: String) async throws {
+  func `signing in only redirects to pages of this server`(next: String) async throws {
     let answer = try await browser.signIn(try secret(guarded.token(.read)), next: next)
     #expect(answer.fields[.location] == "/")
     let shown = try await PageBrowser(guarded.api).get("/sign-in?next=\(PercentCoding.encode(next))")
     #expect(shown.text.contains(#"name="next" value="/""#))
   }
 
-  @Test func `who has signed in needs not do it again`() async throws {
+  @Test func `a visitor with a session need not sign in again`() async throws {
     try await browser.signIn(guarded.token(.read).fields)
     let answer = try await browser.get("/sign-in?next=\(PercentCoding.encode(path))")
     #expect(answer.status == 303)
     #expect(answer.fields[.location] == path)
   }
 
-  @Test func `a link on another site leads in, although it comes without cookies`() async throws {
+  @Test func `a link on another site works, although the browser sends no cookies with it`() async throws {
     try await browser.signIn(guarded.token(.read).fields)
     let kept = browser.cookies
     browser.cookies = [:]
@@ -194,7 +196,7 @@ import Testing
     #expect(!entrance.text.contains("\(bundle.id)"))
     browser.cookies = kept
     #expect(try await browser.get(path, [dest: "document"]).status == 200)
-    // Who has no cookies at all does not go round in circles.
+    // A visitor without any cookies is not redirected forever.
     browser.cookies = [:]
     #expect(try await browser.get(path, [dest: "document"]).status == 401)
   }

@@ -54,7 +54,7 @@ import Testing
     #expect(
       try outline(#"{"a":[0,0,0,0,0],"b":1,"c":{"d":1}}"#, limits: limits)
         == ["{3", "  a: [5", "    0", "    0", "    0", "    +2", "  b: 1", "  +1"])
-    #expect(try preview("[1,2,3,4]", limits: limits).cut == "It is too large to be shown whole.")
+    #expect(try preview("[1,2,3,4]", limits: limits).cut == "It is too large to be shown completely.")
   }
 
   @Test func `levels that are too deep are counted`() throws {
@@ -94,7 +94,7 @@ import Testing
     limits.bytes = 300 << 10
     let document = "[" + String(repeating: "1,", count: 300 << 10) + "x"
     #expect(try outline(document, limits: limits).first == "[?")
-    #expect(try preview(document, limits: limits).cut?.hasPrefix("Only its first") == true)
+    #expect(try preview(document, limits: limits).cut?.hasPrefix("Only the first") == true)
   }
 
   @Test func `a string without end is shown as the text that it is`() throws {
@@ -110,13 +110,13 @@ import Testing
       return
     }
     #expect(lines.count < 100)
-    #expect(preview.cut == "It is nested deeper than 512 levels, and is read no further.")
+    #expect(preview.cut == "It is nested deeper than 512 levels. Only the part before is shown.")
   }
 
   @Test func `what only begins as JSON is shown as text, with the place where it stops being JSON`() throws {
     let preview = try preview("{\"a\":1}\n{\"b\":2}\n")
     #expect(preview.content == .text(["{\"a\":1}", "{\"b\":2}"]))
-    #expect(preview.cut == "It is no JSON: byte 8 has no place there.")
+    #expect(preview.cut == "It is not valid JSON: byte 8 is unexpected.")
     #expect(try self.preview("2026-01-01 started").cut == nil)
   }
 
@@ -138,7 +138,7 @@ import Testing
       return
     }
     #expect((100...PageLimits.lines).contains(lines.count))
-    #expect(many.cut == "Shown are the first \(lines.count) lines of 500000 bytes.")
+    #expect(many.cut == "The page shows the first \(lines.count) lines of 500000 bytes.")
   }
 
   @Test func `a byte here and there that is no UTF-8 makes no text binary`() throws {
@@ -155,7 +155,7 @@ import Testing
       return
     }
     #expect(rows.joined().elementsEqual(bytes.prefix(4096)))
-    #expect(preview.cut == "Shown are the first 4096 of 10000 bytes.")
+    #expect(preview.cut == "The page shows the first 4096 of 10000 bytes.")
     #expect(try self.preview([]).content == .empty)
   }
 

@@ -10,7 +10,7 @@ import Testing
 @testable import FileStore
 
 @Suite(.timeLimit(.minutes(1 * Sanitizer.slowness))) struct CheckQueueTests {
-  /// A worker that does a step when it is told to.
+  /// A worker that does a step on request.
   private final class Steps: Sendable {
     private let waiting = Mutex<[@Sendable () -> Void]>([])
 
@@ -18,7 +18,7 @@ import Testing
       CheckQueue.Worker { step in self.waiting.withLock { $0.append(step) } }
     }
 
-    /// Does the next step; `false` where there is none.
+    /// Does the next step; `false` if there is none.
     func step() -> Bool {
       let step = waiting.withLock { $0.isEmpty ? nil : $0.removeFirst() }
       step?()
@@ -52,10 +52,10 @@ import Testing
     }
   }
 
-  @Test func `a small bundle that comes later is done before a large one goes on`() throws {
+  @Test func `a small bundle that arrives later is done before a large one continues`() throws {
     let queue = CheckQueue([steps.worker])
     queue.add(try job("large", size: 9 << 20))
-    // Weighed, its structure checked, and a first slice.
+    // Weighed, its structure checked, and one slice of its contents.
     for _ in 0..<3 { #expect(steps.step()) }
     queue.add(try job("small", size: 1000))
     queue.add(try job("medium", size: 3 << 20))
@@ -68,12 +68,12 @@ import Testing
     #expect(queue.waiting == 0)
   }
 
-  @Test func `a check that turns out to be long is passed to a worker that takes it`() throws {
+  @Test func `a check that turns out to be long is passed to a worker that accepts it`() throws {
     let long = Steps()
     var short = steps.worker
     short.most = 1 << 20
     let queue = CheckQueue([short, long.worker])
-    // Some 4 KB that inflate to 3 MB.
+    // About 4 KB that inflate to 3 MB.
     let text = Data(String(repeating: "news ", count: 600_000).utf8)
     try folder.write(text, to: "text/file")
     let (manifest, zip) = (SampleBundle.manifest(SnapshotID()), folder.file("text.zip"))
@@ -88,7 +88,7 @@ import Testing
     #expect(ends.all == ["text"])
   }
 
-  @Test func `what waits when it is closed is dropped`() throws {
+  @Test func `waiting checks are dropped when the queue is closed`() throws {
     let queue = CheckQueue([steps.worker])
     queue.add(try job("one", size: 100))
     queue.removeAll()
@@ -120,7 +120,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a small upload is answered while large ones are held up`(expected: Bool) async throws {
+  func `a small upload is answered while large ones are blocked`(expected: Bool) async throws {
     let storage = try StorageFixture()
     let gate = DispatchSemaphore(value: 0)
     let (starts, started) = AsyncStream<Void>.makeStream()
@@ -144,7 +144,7 @@ import Testing
         let small = SampleBundle(filling: "\(index)")
         #expect(try await store.upload(small).record.id == small.id)
       }
-      // Twice each where it is checked after the answer too.
+      // Two for each bundle, which may be checked again after the answer.
       for _ in 0..<(2 * large.count) { gate.signal() }
       try await group.waitForAll()
     }

@@ -3,7 +3,7 @@ import Testing
 @testable import FileStore
 
 @Suite struct ShortestFirstTests {
-  @Test func `the shortest goes first, and of two equals the first`() {
+  @Test func `the shortest is first, and of two equals the one added first`() {
     var work = ShortestFirst<String>()
     for (name, weight) in [("c", 3), ("a", 1), ("b", 2), ("a2", 1)] as [(String, Int64)] {
       work.add(name, weight: weight, hasBegun: false)
@@ -12,7 +12,7 @@ import Testing
   }
 
   @Test(arguments: [(50, "new"), (51, "begun")] as [(Int64, String)])
-  func `what has begun goes on unless something at most half as long comes`(weight: Int64, first: String) {
+  func `work that has begun continues unless new work is at most half as long`(weight: Int64, first: String) {
     var work = ShortestFirst<String>()
     work.add("begun", weight: 100, hasBegun: true)
     work.add("new", weight: weight, hasBegun: false)
@@ -30,7 +30,7 @@ import Testing
     #expect(work.next() == "begun")
   }
 
-  @Test func `little has begun at the same time, whatever comes`() {
+  @Test func `little work has begun at the same time, whatever is added`() {
     var generator = SystemRandomNumberGenerator()
     var work = ShortestFirst<Int>()
     var left: [Int: Int64] = [:]

@@ -8,7 +8,7 @@ import Testing
 
 @testable import FileStore
 
-/// Whatever step of an upload fails: what was answered of it lasts, and what is published is so once.
+/// If any step of an upload fails, acknowledged bytes are durable, and the upload is published at most once.
 @Suite struct FileUploadCrashTests {
   private let sample = SampleBundle(count: 9000)
 
@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test(arguments: [Step.openUpload, .writeProgress, .flushUpload])
-  func `an upload that can't be opened leaves nothing`(step: Step) async throws {
+  func `an upload that can't be created leaves nothing behind`(step: Step) async throws {
     let (storage, probe) = (try StorageFixture(), StepProbe())
     let store = try await storage.open(faults: probe.faults)
     probe.fail(step, with: .ENOSPC)
@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test(arguments: [Step.flushPart, .writeProgress, .flushProgress], [POSIXErrorCode.EIO, .ENOSPC])
-  func `bytes that can't be made to last do not count, and the upload goes on`(
+  func `bytes that can't be made durable do not count, and the upload can continue`(
     step: Step, code: POSIXErrorCode
   ) async throws {
     let (storage, probe) = (try StorageFixture(), StepProbe())
@@ -55,7 +55,7 @@ import Testing
     #expect(await uploadFailure { try await store.append(sample.bytes[3000..<6000], to: id) } == word)
     #expect(try await store.uploadSession(id).offset == 3000)
     probe.stopFailing()
-    // Others may be sent now: what failed was not told.
+    // The client may send other bytes now, since the failed ones were not acknowledged.
     try await store.append(sample.bytes[3000..<3500], to: id)
     let copy = storage.folder.path + "/copy"
     try FileManager.default.copyItem(atPath: storage.path, toPath: copy)
@@ -81,7 +81,7 @@ import Testing
   @Test(
     arguments: [Step.writeRecord, .writeProgress, .flushFiles, .publishRecord, .publishBundle, .flushFolder],
     [POSIXErrorCode.EIO, .ENOSPC])
-  func `a publication that fails at any step may be tried again`(step: Step, code: POSIXErrorCode)
+  func `a publication that fails at any step can be retried`(step: Step, code: POSIXErrorCode)
     async throws
   {
     let (storage, probe) = (try StorageFixture(), StepProbe())
@@ -103,7 +103,7 @@ import Testing
     }
   }
 
-  @Test func `that it was published may be written down later`() async throws {
+  @Test func `a publication whose recording failed is recorded at the next start`() async throws {
     let (storage, probe) = (try StorageFixture(), StepProbe())
     let store = try await storage.open(faults: probe.faults)
     let id = try await store.createUpload(.of(sample)).id
@@ -117,7 +117,7 @@ import Testing
   }
 
   @Test(arguments: [Step.writeProgress, .flushProgress])
-  func `a refusal that can't be written down is told later`(step: Step) async throws {
+  func `a refusal that can't be recorded is repeated later`(step: Step) async throws {
     let (storage, probe) = (try StorageFixture(), StepProbe())
     let store = try await storage.open(faults: probe.faults)
     let broken = SampleBundle(.broken)
@@ -138,10 +138,32 @@ import Testing
     }
     #expect(try Folder.entries(storage.path + "/uploads") == ["\(id).upload"])
   }
+
+  @Test(arguments: [false, true])
+  func `under which UUID it was published may be written down later`(isTaken: Bool) async throws {
+    let (storage, probe) = (try StorageFixture(), StepProbe())
+    let store = try await storage.open(faults: probe.faults)
+    if isTaken { try await store.upload(sample) }
+    let attachment = Attachment(report: .sample)
+    let terms = UploadTerms(.whole(attachment), length: Int64(sample.bytes.count), dialect: "test")
+    let id = try await store.createUpload(terms).id
+    try await store.append(sample.bytes, to: id)
+    probe.fail(.flushProgress)
+    let outcome = try await store.commitUpload(id, as: attachment).outcome
+    guard case .published(let snapshot, isNew: true) = outcome else {
+      Issue.record("\(String(describing: outcome))")
+      return
+    }
+    #expect((snapshot == sample.id) == !isTaken)
+    await store.close()
+    let reopened = try await storage.open()
+    #expect(try await reopened.uploadSession(id).outcome == outcome)
+    #expect(try await reopened.open(snapshot).contents == sample.bytes)
+  }
 }
 
 extension StorageFixture {
-  /// Opens what was copied.
+  /// Opens a copy of a storage.
   static func open(_ path: String) async throws -> FileBundleStore {
     try await FileBundleStore.open(
       FileBundleStore.Configuration(path: path, validator: .samples, reserve: 0), logger: .quiet)

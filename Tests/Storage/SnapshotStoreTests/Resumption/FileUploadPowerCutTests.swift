@@ -8,13 +8,13 @@ import Testing
 
 @testable import FileStore
 
-/// Wherever the process ends or the power fails during an upload: what was answered of it lasts, and what is published is so
-/// once.
+/// After a crash or a power cut at any time during an upload, acknowledged bytes are durable, and the upload is
+/// published at most once.
 @Suite struct FileUploadPowerCutTests {
   private let sample = SampleBundle(count: 9000)
   private var size: Int64 { Int64(sample.bytes.count) }
 
-  /// What was answered of an upload.
+  /// The acknowledged state of an upload.
   private struct Answered: Sendable {
     var id: UploadID?
     var offset: Int64 = 0
@@ -31,11 +31,17 @@ import Testing
     try await StorageFixture.open(path + "/Storage")
   }
 
+  /// How the sample is attached: under its UUID, or without one.
+  private func attachment(_ isNamed: Bool) -> SnapshotStore.Attachment {
+    SnapshotStore.Attachment(report: .sample, id: isNamed ? sample.id : nil, expected: sample.sha256)
+  }
+
   /// Uploads the sample in three requests, one of which breaks off, and publishes it.
-  private func upload(on disk: PowerCutDisk<Answered>) async throws {
+  private func upload(on disk: PowerCutDisk<Answered>, isNamed: Bool = true) async throws {
     let store = try await open(disk.path)
     func note(_ session: UploadSession) { disk.promise { $0.note(session) } }
-    let session = try await store.createUpload(.of(sample))
+    let session = try await store.createUpload(
+      UploadTerms(.whole(attachment(isNamed)), length: size, dialect: "test"))
     note(session)
     note(try await store.append(sample.bytes[..<2000], to: session.id))
     let appending = try await store.beginAppending(AppendRequest(offset: 2000), bytes: nil, to: session.id)
@@ -45,11 +51,11 @@ import Testing
     try await appending.write(IOBuffer(sample.bytes[4000..<5000]))
     note(try await appending.end(.broken))
     note(try await store.append(sample.bytes[5000...], to: session.id))
-    note(try await store.commitUpload(session.id, as: .of(sample, expected: sample.sha256)))
+    note(try await store.commitUpload(session.id, as: attachment(isNamed)))
     await store.close()
   }
 
-  private func check(_ remains: PowerCutDisk<Answered>.Remains) async throws {
+  private func check(_ remains: PowerCutDisk<Answered>.Remains, isNamed: Bool = true) async throws {
     let (label, answered) = (remains.label, remains.promise)
     let store = try await open(remains.path)
     guard let id = answered.id else {
@@ -68,7 +74,7 @@ import Testing
     if found.outcome == nil {
       #expect(!answered.isPublished, "\(label)")
       if !found.isWhole { try await store.append(sample.bytes[Int(found.offset)...], to: id) }
-      let ended = try await store.commitUpload(id, as: .of(sample, expected: sample.sha256))
+      let ended = try await store.commitUpload(id, as: attachment(isNamed))
       guard case .published(sample.id, _) = ended.outcome else {
         Issue.record("\(label): \(String(describing: ended.outcome))")
         return await store.close()
@@ -83,18 +89,20 @@ import Testing
     }
     #expect(left == ["\(id).upload"], "\(label)")
     #expect(store.usage == StoreUsage(bundles: 1, bytes: size), "\(label)")
-    #expect(store.quotaTracker.arriving == 0, "\(label)")
+    #expect(store.folder.quotaTracker.arriving == 0, "\(label)")
     await store.close()
   }
 
-  @Test func `what was answered of an upload is true after a crash or a power cut at any time`() async throws
+  @Test(arguments: [true, false])
+  func `the acknowledged state of an upload survives a crash or a power cut at any time`(isNamed: Bool)
+    async throws
   {
     let disk = try PowerCutDisk(Answered())
-    try await upload(on: disk)
-    try await disk.forEachCut(check)
+    try await upload(on: disk, isNamed: isNamed)
+    try await disk.forEachCut { try await check($0, isNamed: isNamed) }
   }
 
-  @Test func `what is found of an upload after a crash is still true after a power cut`() async throws {
+  @Test func `the state of an upload after a crash survives a power cut`() async throws {
     let first = try PowerCutDisk(Answered())
     try await upload(on: first)
     for moment in first.moments {
@@ -105,7 +113,7 @@ import Testing
         disk.promise { $0.note(session) }
       }
       await store.close()
-      try await disk.forEachCut(check)
+      try await disk.forEachCut { try await check($0) }
     }
   }
 
@@ -136,7 +144,7 @@ import Testing
     }
   }
 
-  @Test func `joined parts are there whole or not at all`() async throws {
+  @Test func `joined uploads exist completely or not at all`() async throws {
     let disk = try PowerCutDisk<(parts: Set<UploadID>, joined: UploadID?)>(([], nil))
     let store = try await open(disk.path)
     var parts: [UploadID] = []

@@ -13,7 +13,7 @@ import Testing
   private let sample = SampleBundle(count: 9000)
   private var size: Int64 { Int64(sample.bytes.count) }
 
-  @Test func `an upload goes on after a restart, however often`() async throws {
+  @Test func `an upload can continue after any number of restarts`() async throws {
     let storage = try StorageFixture()
     var id: UploadID?
     for start in stride(from: 0, to: sample.bytes.count, by: 1000) {
@@ -22,7 +22,7 @@ import Testing
       let id = try #require(id)
       let session = try await store.uploadSession(id)
       #expect((session.offset, session.terms.owner) == (Int64(start), "token"))
-      #expect(store.quotaTracker.arriving == Int64(start))
+      #expect(store.folder.quotaTracker.arriving == Int64(start))
       try await store.append(sample.bytes[start..<min(start + 1000, sample.bytes.count)], to: id)
       await store.close()
     }
@@ -36,14 +36,14 @@ import Testing
     #expect(try await reopened.uploadSession(ended.id) == ended)
   }
 
-  @Test func `what did not last of an upload is cut off when the store opens`() async throws {
+  @Test func `bytes that are not durable are truncated when the store is opened`() async throws {
     let storage = try StorageFixture()
     let first = try await storage.open()
     let id = try await first.createUpload(.of(sample)).id
     try await first.append(sample.bytes[..<1000], to: id)
-    let path = first.layout.path(.bytes, of: id)
+    let path = first.folder.layout.path(.bytes, of: id)
     await first.close()
-    // What a power cut may leave behind the bytes that were flushed.
+    // Bytes that a power cut can leave behind the flushed ones.
     let file = try File(path, .update)
     try file.write([UInt8](repeating: 0xFF, count: 5000), at: 1000)
     #expect(try file.size == 6000)
@@ -57,12 +57,12 @@ import Testing
     await store.close()
   }
 
-  @Test func `a bundle is published where its bytes lie`() async throws {
+  @Test func `a bundle is published without copying its bytes`() async throws {
     let storage = try StorageFixture()
     let store = try await storage.open()
     let id = try await store.createUpload(.of(sample)).id
     try await store.append(sample.bytes, to: id)
-    let inode = try FileManager.default.attributesOfItem(atPath: store.layout.path(.bytes, of: id))[
+    let inode = try FileManager.default.attributesOfItem(atPath: store.folder.layout.path(.bytes, of: id))[
       .systemFileNumber]
     _ = try await store.commitUpload(id, as: .of(sample))
     let published = try FileManager.default.attributesOfItem(atPath: storage.file(sample.id, "zip"))
@@ -70,7 +70,7 @@ import Testing
     #expect(try storage.mode(storage.file(sample.id, "zip")) == 0o440)
   }
 
-  @Test func `what is no upload's goes with the next start, and what is not whole`() async throws {
+  @Test func `files of no upload, and incomplete uploads, are removed at the next start`() async throws {
     let storage = try StorageFixture()
     let first = try await storage.open()
     let (kept, torn) = (
@@ -79,7 +79,7 @@ import Testing
     let lost = try await first.createUpload(.of(sample)).id
     try await first.append(sample.bytes[..<100], to: lost)
     await first.close()
-    let layout = first.layout
+    let layout = first.folder.layout
     try File(layout.path(.state, of: torn), .update).write([UInt8](repeating: 1, count: 100), at: 0)
     try File(layout.path(.bytes, of: lost), .update).truncate(to: 99)
     let stray = UploadID()
@@ -92,29 +92,29 @@ import Testing
   }
 
   @Test(arguments: [0, 1], 0..<130)
-  func `of how far an upload is, no damaged word is believed`(slot: Int, index: Int) async throws {
+  func `a damaged progress slot is ignored`(slot: Int, index: Int) async throws {
     let storage = try StorageFixture()
     let store = try await storage.open()
     let id = try await store.createUpload(.of(sample)).id
     try await store.append(sample.bytes[..<10], to: id)
     try await store.append(sample.bytes[10..<20], to: id)
     await store.close()
-    let file = try File(store.layout.path(.state, of: id), .update)
+    let file = try File(store.folder.layout.path(.state, of: id), .update)
     let place = Int64(slot * 4096 + index)
     try file.write(try file.read(upTo: 1, at: place).map { $0 ^ 0x40 }, at: place)
-    // The second word, of number 2, lies in the first slot; the other says what was true before.
+    // The second progress, with number 2, is in the first slot. The other slot contains the one before.
     let session = try #require(try UploadFile.read(file)).session
     #expect(session.offset == (slot == 0 ? 10 : 20))
   }
 
   @Test(arguments: [(-1, "store quotaExceeded"), (0, nil)] as [(Int64, String?)])
-  func `uploads that are open count towards the quota as far as they have come`(
+  func `the received bytes of open uploads count towards the quota`(
     spare: Int64, expected: String?
   ) async throws {
     let storage = try StorageFixture()
     let store = try await storage.open { $0.quota = 2 * size + spare }
     let id = try await store.createUpload(.of(sample)).id
-    // What is said to come takes no room yet.
+    // A declared length does not reserve space.
     let second = try await store.createUpload(.of(SampleBundle(count: 9000), deferred: true)).id
     try await store.append(sample.bytes, to: id)
     #expect(
@@ -122,16 +122,16 @@ import Testing
     if expected != nil {
       #expect(await uploadFailure { try await store.append(sample.bytes, to: second) } == expected)
       #expect(await uploadFailure { _ = try await store.createUpload(.of(sample)) } == expected)
-      // What is there stays, and goes on when there is room again.
+      // The received bytes are kept, and the upload can continue once there is space.
       #expect(try await store.uploadSession(id).offset == size)
-      #expect(store.quotaTracker.arriving == size)
+      #expect(store.folder.quotaTracker.arriving == size)
       try await store.removeUpload(id)
-      #expect(store.quotaTracker.arriving == 0)
+      #expect(store.folder.quotaTracker.arriving == 0)
       try await store.append(sample.bytes, to: second)
     }
   }
 
-  @Test func `an upload stops before the disk is full, and what came counts`() async throws {
+  @Test func `an upload is refused before the disk is full, and the received bytes count`() async throws {
     let storage = try StorageFixture()
     let free = FreeSpace()
     let store = try await storage.open({ $0.reserve = 1000 }, faults: free.faults)
@@ -153,7 +153,7 @@ import Testing
     #expect(try await store.open(sample.id).contents == sample.bytes)
   }
 
-  @Test func `a digest catches up with bytes that came before a restart`() throws {
+  @Test func `a digest catches up with bytes that arrived before a restart`() throws {
     let folder = try TemporaryFolder()
     let file = try File(folder.file("f").path, .create(mode: 0o600))
     let bytes = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
@@ -168,7 +168,7 @@ import Testing
   }
 }
 
-/// The disk's free space, as a test says.
+/// The free space of the disk, as set by a test.
 private final class FreeSpace: Sendable {
   private let count = Atomic<Int64>(.max / 2)
 

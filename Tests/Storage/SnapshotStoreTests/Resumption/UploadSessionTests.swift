@@ -21,7 +21,7 @@ import Testing
     try UploadSession(UploadTerms(kind, length: length, dialect: "test"), limits: limits, at: start)
   }
 
-  /// Has `session` take so many bytes by one request; the word for what it throws.
+  /// Appends `count` bytes to `session` with one request; returns the error as a word.
   @discardableResult
   private func append(
     _ count: Int, declared: Int64?? = .none, offset: Int64? = nil, length: Int64? = nil,
@@ -44,7 +44,7 @@ import Testing
       (-1, "inconsistentLength"), (0, nil), (1, nil), (999, nil), (1000, nil), (1001, "tooLarge"),
       (.max, "tooLarge"),
     ] as [(Int64, String?)])
-  func `a length is taken from nothing to the limit`(length: Int64, expected: String?) {
+  func `a length from zero to the limit is accepted`(length: Int64, expected: String?) {
     #expect(failureWord { _ = try make(length) } == expected)
   }
 
@@ -56,14 +56,16 @@ import Testing
     #expect(session.isWhole && session.isDue)
   }
 
-  @Test func `an upload of nothing is complete with the first request`() throws {
+  @Test func `an upload of length zero is complete after the first request`() throws {
     var session = try make(0)
     #expect(!session.isWhole)
     #expect(append(0, to: &session) == nil)
     #expect(session.isWhole)
   }
 
-  @Test func `where a request says that more comes, the length reached is not the end`() throws {
+  @Test func `if a request states that more will follow, reaching the length does not complete the upload`()
+    throws
+  {
     var session = try make(10)
     append(10, completes: false, to: &session)
     #expect(!session.isWhole)
@@ -71,7 +73,7 @@ import Testing
     #expect(session.isWhole)
   }
 
-  @Test func `a length that was left open comes once and stays`() throws {
+  @Test func `a deferred length can be stated once and stays`() throws {
     var session = try make()
     append(5, to: &session)
     #expect(!session.isWhole)
@@ -86,7 +88,7 @@ import Testing
     #expect(session.isWhole)
   }
 
-  @Test func `the last request's own length tells that of the upload`() throws {
+  @Test func `the length of the last request determines the upload's length`() throws {
     var session = try make()
     append(5, completes: false, to: &session)
     #expect(append(5, completes: true, to: &session) == nil)
@@ -94,20 +96,20 @@ import Testing
   }
 
   @Test(arguments: [Int64?.none, 20])
-  func `a last request that brings another number of bytes than is left is refused`(declared: Int64?) throws {
+  func `a last request that does not bring the remaining bytes is refused`(declared: Int64?) throws {
     var session = try make(10)
     append(5, completes: false, to: &session)
     #expect(append(4, declared: 4, completes: true, to: &session) == "inconsistentLength")
     #expect(append(6, declared: 6, completes: true, to: &session) == "inconsistentLength")
     #expect(session.offset == 5)
-    // Who does not say beforehand how many come has brought them by then.
+    // Without a declared length, the excess is known only once the bytes have arrived.
     #expect(append(4, declared: .some(nil), completes: true, to: &session) == "inconsistentLength")
     #expect(session.offset == 9 && !session.isWhole)
     #expect(append(1, completes: true, to: &session) == nil)
   }
 
   @Test(arguments: [-1, 0, 4, 6, .max, .min] as [Int64])
-  func `bytes that begin elsewhere than at the end are refused`(offset: Int64) throws {
+  func `bytes that do not begin at the end of the upload are refused`(offset: Int64) throws {
     var session = try make(10)
     append(5, to: &session)
     let before = session
@@ -116,7 +118,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `more bytes than said are refused, and so are more than may come`(isDeclared: Bool) throws {
+  func `more bytes than declared are refused, and so are more than allowed`(isDeclared: Bool) throws {
     var session = try make(10)
     #expect(append(11, declared: isDeclared ? 11 : .some(nil), to: &session) == "exceeded")
     #expect(session.offset == 0)
@@ -128,7 +130,8 @@ import Testing
     #expect(append(0, declared: .max, completes: false, to: &open) == "tooLarge")
   }
 
-  @Test func `a complete upload is asked by a request without bytes, and takes none`() throws {
+  @Test func `a complete upload returns its outcome to a request without bytes, and accepts no bytes`() throws
+  {
     var session = try make(3)
     append(3, to: &session)
     #expect(append(0, to: &session) == nil)
@@ -144,7 +147,7 @@ import Testing
     #expect(!session.isDue)
   }
 
-  @Test func `bytes with a digest count when all have come`() throws {
+  @Test func `bytes with a digest count once all have arrived`() throws {
     var session = try make(10)
     let digest = StatedDigest.before(.init(.sha1, []))
     var append = try session.admit(
@@ -156,7 +159,7 @@ import Testing
     #expect(plain.countable == 4)
   }
 
-  @Test func `an upload goes when it has not grown for a while, and in the end however it grows`() throws {
+  @Test func `an upload expires when it is idle, and at its maximum age even if it grows`() throws {
     var session = try make(100)
     #expect(session.expiresAt(limits) == start + 60)
     #expect(!session.isExpired(at: start + 59.9, limits))
@@ -171,13 +174,13 @@ import Testing
       } == "gone")
     session.end(.published(SnapshotID(), isNew: true), at: start + 99)
     #expect(session.expiresAt(limits) == start + 159)
-    // A clock that is set back makes nothing older.
+    // Setting the clock back makes no upload older.
     var other = try make(100)
     other.advance(to: 10, at: start - 1000)
     #expect(other.expiresAt(limits) == start + 60)
   }
 
-  @Test func `only whole parts of the same owner are joined, and their lengths add up`() throws {
+  @Test func `only complete parts of the same owner are joined, and their lengths are added`() throws {
     func part(_ count: Int, _ owner: String? = nil, whole: Bool = true) throws -> UploadSession {
       var part = try UploadSession(
         UploadTerms(.partial, length: whole ? Int64(count) : 999, owner: owner, dialect: "test"),
@@ -212,7 +215,7 @@ import Testing
     #expect(append(1, to: &joined) == "joined")
   }
 
-  @Test func `as many are open as may be, in all and of one owner`() throws {
+  @Test func `the number of open uploads is limited, in total and for each owner`() throws {
     var limits = limits
     (limits.open, limits.openPerOwner, limits.remembered) = (3, 2, 1)
     func terms(_ owner: String?) -> UploadTerms { UploadTerms(.partial, owner: owner, dialect: "test") }
@@ -237,7 +240,9 @@ import Testing
   }
 
   @Test(arguments: [(1, nil), (2, "tooManyOpen"), (3, "tooManyOpen")] as [(Int, String?)])
-  func `so many are open from one address, whoever opened them`(open: Int, expected: String?) throws {
+  func `the number of open uploads from one address is limited, for all owners together`(
+    open: Int, expected: String?
+  ) throws {
     var limits = limits
     limits.openPerAddress = 2
     func terms(_ owner: String, _ address: String?) -> UploadTerms {
@@ -252,11 +257,11 @@ import Testing
     let all = try sessions(open, "192.0.2.1") + others
     #expect(failureWord { try limits.requireRoom(for: terms("x", "192.0.2.1"), among: all) } == expected)
     #expect(failureWord { try limits.requireRoom(for: terms("x", "192.0.2.3"), among: all) } == nil)
-    // Those that were opened before addresses were kept have none.
+    // Uploads that were created by versions without addresses have none.
     #expect(failureWord { try limits.requireRoom(for: terms("x", nil), among: all) } == nil)
   }
 
-  @Test func `one that has no byte expires earlier than one that has`() throws {
+  @Test func `an upload without a byte expires earlier than one with bytes`() throws {
     var limits = limits
     limits.empty = .seconds(10)
     var session = try make(100)
@@ -266,7 +271,7 @@ import Testing
     #expect(session.isOverdue(at: start + 60, limits))
     session.advance(to: 1, at: start + 9)
     #expect(session.expiresAt(limits) == start + 69)
-    // All that there is to come of nothing is there, and waits to be published.
+    // All zero bytes have arrived, and the upload waits for its publication.
     var nothing = try make(0)
     let append = try nothing.admit(AppendRequest(offset: 0), bytes: 0, limits: limits, at: start)
     try nothing.finish(append, at: start)
@@ -275,9 +280,9 @@ import Testing
     #expect(try make(100).expiresAt(limits) == start + 60)
   }
 
-  /// Whatever is asked in whatever order.
+  /// Random requests in random order.
   @Test(arguments: 0..<200 as Range<UInt64>)
-  func `no sequence of requests takes back what was told`(seed: UInt64) throws {
+  func `no sequence of requests decreases an acknowledged offset`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     var session = try make(Bool.random(using: &random) ? Int64.random(in: 0...30, using: &random) : nil)
     for _ in 0..<60 {

@@ -1,6 +1,7 @@
 import AccessControl
 import ArgumentParser
 import Foundation
+import SnapshotServer
 
 #if canImport(Darwin)
   import Darwin
@@ -11,27 +12,27 @@ import Foundation
 struct TokenCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "token",
-    abstract: "Makes, lists and revokes the tokens that calls of the server need.",
+    abstract: "Creates, lists and revokes access tokens for the server.",
     discussion: """
-      Works on the storage folder, beside the server that runs on it, as the same user; what it does counts at once. \
-      From the first token on every call needs one.
+      Works on the storage folder, and must be run as the user of the server. A running server applies changes \
+      immediately. As soon as there is a token, every request requires one.
       """,
     subcommands: [TokenCreateCommand.self, TokenListCommand.self, TokenRevokeCommand.self])
 }
 
-/// Which storage a command works on.
+/// The storage that a command works on.
 struct StorageOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "The storage folder (default: as `snapshot serve` would choose it).", valueName: "folder"))
+      "The storage folder (default: the one that `snapshot serve` uses).", valueName: "folder"))
   var storage: String?
 
   @Option(
     help: ArgumentHelp(
-      "The server's settings (default: Config/server.yaml, if it is there).", valueName: "file"))
+      "The settings file (default: Config/server.yaml, if it exists).", valueName: "file"))
   var config: String?
 
-  /// The folder's path.
+  /// The path of the storage folder.
   func path() throws -> String {
     var flags: [String: String] = [:]
     flags["server.storage"] = storage
@@ -40,20 +41,21 @@ struct StorageOptions: ParsableArguments {
     ).storage
   }
 
-  /// The folder's tokens, for changes that the server can read.
+  /// The tokens in the storage folder. Throws if the folder belongs to another user, because the server could not read
+  /// the changed file.
   func tokens() throws -> (store: TokenStore, folder: URL) {
     let folder = URL(filePath: try path())
     if let owner = Self.owner(of: folder), owner != geteuid() {
       throw CommandFailure(
         """
-        \(folder.path) belongs to the user \(owner), as whom the server reads it: do this as the same user, such as \
-        by sudo -u '#\(owner)'.
+        \(folder.path) belongs to the user \(owner), and the server runs as this user. Run the command as the same \
+        user, for example with sudo -u '#\(owner)'.
         """, status: .refused)
     }
     return (TokenStore(storage: folder.path), folder)
   }
 
-  /// The user whose folder it is; `nil` where there is none yet.
+  /// The user id of the folder's owner; `nil` if there is no folder yet.
   private static func owner(of folder: URL) -> UInt32? {
     do {
       let attributes = try FileManager.default.attributesOfItem(atPath: folder.path)
@@ -65,7 +67,7 @@ struct StorageOptions: ParsableArguments {
 }
 
 extension CommandFailure {
-  /// What is said of tokens, told apart by whether it was refused or the disk failed.
+  /// Describes an error of the tokens. The status depends on whether the input was refused or the disk failed.
   init(_ error: TokenStoreError) {
     if case .system = error {
       self.init(error.description)
@@ -78,11 +80,11 @@ extension CommandFailure {
 extension Scope: ExpressibleByArgument {}
 
 extension UploadQuota: ExpressibleByArgument {
-  /// Reads `10GB/d` from the command line.
+  /// Parses a command-line argument such as `10GB/d`.
   public init?(argument: String) { self.init(argument) }
 }
 
 extension RateLimit: ExpressibleByArgument {
-  /// Reads `100/min` from the command line.
+  /// Parses a command-line argument such as `100/min`.
   public init?(argument: String) { self.init(argument) }
 }

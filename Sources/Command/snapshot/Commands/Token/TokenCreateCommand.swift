@@ -6,48 +6,50 @@ import SnapshotFormat
 struct TokenCreateCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "create",
-    abstract: "Makes a token, and prints it.",
+    abstract: "Creates a token, and prints it.",
     discussion: """
-      The token is shown this once: only a keyed hash of it is kept. What is on stdout is the token alone, so that it \
-      can go into a file: snapshot token create --scope read > token
+      The token cannot be shown again, since only a keyed hash of it is stored. Only the token is written to stdout, \
+      so that it can be redirected to a file: snapshot token create --scope read > token
 
-      attach ships inside an app: it may attach, and see the status of what was attached with it. read may read and \
-      list, delete may delete, admin may do everything.
+      attach is meant for tokens inside an app: it allows attaching snapshots, and reading the status of those \
+      attached with this token. read allows reading and listing, delete allows deleting, admin allows everything.
       """)
 
-  @Option(help: "What it may be used for: attach, read, delete or admin; may be repeated.")
+  @Option(help: "The allowed use: attach, read, delete or admin; can be repeated.")
   var scope: [Scope]
 
-  @Option(help: ArgumentHelp("What people call it.", valueName: "text"))
+  @Option(help: ArgumentHelp("A name for the token.", valueName: "text"))
   var name: String?
 
   @Option(
     help: ArgumentHelp(
-      "Only reports whose id begins so, such as BUG-; may be repeated.", valueName: "beginning"))
+      "Only reports whose id begins with this text, such as BUG-; can be repeated.", valueName: "prefix"))
   var reports: [String] = []
 
   @Option(
     help: ArgumentHelp(
-      "Only snapshots of this application, such as com.example.news; may be repeated.",
+      "Only snapshots of this application, such as com.example.news; can be repeated.",
       valueName: "identifier"))
   var application: [String] = []
 
-  @Option(help: ArgumentHelp("How long it is taken: 1h, 30d, 52w (default: for ever).", valueName: "time"))
+  @Option(
+    help: ArgumentHelp(
+      "How long the token is valid: 1h, 30d, 52w (default: without limit).", valueName: "time"))
   var expires: TimeSpan?
 
   @Option(
     help: ArgumentHelp(
-      "How many requests it may make: 10/s, 100/min, 1000/h (default: the server's setting).",
+      "The maximum rate of requests: 10/s, 100/min, 1000/h (default: the server's setting).",
       valueName: "rate"))
   var rate: RateLimit?
 
   @Option(
     help: ArgumentHelp(
-      "How many bytes may be uploaded with it: 500MB/h, 10GB/d (default: the server's setting).",
+      "The maximum amount of uploaded data: 500MB/h, 10GB/d (default: the server's setting).",
       valueName: "quota"))
   var quota: UploadQuota?
 
-  @Flag(help: "Print the token and what is known of it as JSON.")
+  @Flag(help: "Print the token and its properties as JSON.")
   var json = false
 
   @OptionGroup var options: StorageOptions
@@ -67,7 +69,7 @@ struct TokenCreateCommand: AsyncParsableCommand {
     } catch {
       throw CommandFailure(error)
     }
-    Console.note("Made the token \(token.id) of \(folder.path). It is shown this once.")
+    Console.note("Created the token \(token.id) in \(folder.path). It cannot be shown again.")
     if json {
       let answer = Answer(token: secret, known: token)
       Console.print(String(decoding: try SnapshotJSON.encode(answer, pretty: true), as: UTF8.self))

@@ -6,7 +6,7 @@ import SnapshotFormat
 struct TokenListCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
-    abstract: "Lists the tokens, newest first: their ids, never the tokens themselves.")
+    abstract: "Lists the tokens' ids and properties, newest first.")
 
   @Flag(help: "Print one JSON array.")
   var json = false
@@ -21,7 +21,7 @@ struct TokenListCommand: AsyncParsableCommand {
       Console.print(json: tokens)
       return
     }
-    if tokens.isEmpty { Console.note("There are no tokens: everybody on this machine may read and write.") }
+    if tokens.isEmpty { Console.note("There are no tokens: everyone on this machine can read and write.") }
     let now = Date()
     for token in tokens { Console.print(Console.escaped(Self.line(token, now))) }
   }

@@ -6,13 +6,13 @@ import SnapshotFormat
 struct TokenRevokeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "revoke",
-    abstract: "Makes tokens worthless, for ever and at once, and prints their ids.",
-    discussion: "What is known of them stays, so that logs that name them can still be read.")
+    abstract: "Revokes tokens permanently and immediately, and prints their ids.",
+    discussion: "The tokens' properties are kept, so that ids in logs can still be looked up.")
 
   @Argument(help: ArgumentHelp("The tokens' ids, as `snapshot token list` shows them.", valueName: "id"))
   var ids: [String]
 
-  @Flag(help: "Print what is known of them as one JSON array.")
+  @Flag(help: "Print the tokens' properties as one JSON array.")
   var json = false
 
   @OptionGroup var options: StorageOptions

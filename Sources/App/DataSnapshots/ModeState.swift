@@ -1,0 +1,65 @@
+import Synchronization
+
+/// The state and the active snapshot of a ``SnapshotMode``. Safe to use from any thread.
+final class ModeState: Sendable {
+  /// The values behind the lock. A reader always gets a state together with the snapshot that belongs to it.
+  struct Core {
+    /// The state that is stored for the next launch.
+    var stored: SnapshotMode.State
+    /// The state forced for this launch, if any.
+    var forced: SnapshotMode.State?
+    var active: ActiveSnapshot?
+    var session = ReplaySession()
+    var modules: [Module] = []
+
+    init(stored: SnapshotMode.State, active: ActiveSnapshot? = nil) {
+      self.stored = stored
+      self.active = active
+    }
+
+    var state: SnapshotMode.State { forced ?? stored }
+  }
+
+  /// How to process a call.
+  enum Path {
+    case through
+    case record
+    case replay(ReplaySource)
+  }
+
+  private let core: Mutex<Core>
+  private let disabled: Atomic<Bool>
+
+  init(_ core: Core) {
+    disabled = Atomic(core.state == .disabled)
+    self.core = Mutex(core)
+  }
+
+  /// Whether the state is `disabled`. Lock-free, and the only check that a call costs in that state.
+  var isDisabled: Bool { disabled.load(ordering: .acquiring) }
+
+  /// Returns how to process a call that begins now.
+  func makePath() -> Path {
+    if isDisabled { return .through }
+    return read { core in
+      switch core.state {
+      case .disabled: .through
+      case .recording: .record
+      case .replaying: .replay(ReplaySource(active: core.active, session: core.session))
+      }
+    }
+  }
+
+  func read<Value>(_ body: (borrowing Core) -> Value) -> Value { core.withLock { body($0) } }
+
+  /// Changes state and snapshot atomically. Every later call sees the new values. Starts a new replay session if one of
+  /// them changed.
+  func change(_ body: (inout Core) -> Void) {
+    core.withLock { core in
+      let (state, active) = (core.state, core.active)
+      body(&core)
+      if core.state != state || core.active !== active { core.session = ReplaySession() }
+      disabled.store(core.state == .disabled, ordering: .releasing)
+    }
+  }
+}

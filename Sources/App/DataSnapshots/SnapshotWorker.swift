@@ -1,0 +1,138 @@
+import Foundation
+import SnapshotFormat
+import SystemIO
+
+/// Packs, activates and removes snapshots, and stores the state for the next launch.
+final class SnapshotWorker: Sendable {
+  /// Work on this queue can wait for the recorder's queue. The reverse would deadlock.
+  private let queue = WorkQueue("snapshots")
+  private let storage: Storage
+  private let recorder: Recorder
+  private let state: ModeState
+  private let onEvent: @Sendable (SnapshotMode.Event) -> Void
+
+  init(
+    _ storage: Storage, _ recorder: Recorder, _ state: ModeState,
+    onEvent: @escaping @Sendable (SnapshotMode.Event) -> Void
+  ) {
+    self.storage = storage
+    self.recorder = recorder
+    self.state = state
+    self.onEvent = onEvent
+  }
+
+  /// Packs all recordings into a bundle. `unfilled` is its manifest without the recordings and applied redaction rules.
+  func makeSnapshot(
+    _ unfilled: Manifest, to zip: URL
+  ) async throws(BundleError) -> SnapshotBundle.Packed {
+    try await queue.run { [self] () throws(BundleError) in
+      let folder = storage.frozen + "/\(unfilled.id)"
+      defer { remove(folder) }
+      let frozen: RecordingStore.Frozen
+      do throws(SystemError) {
+        frozen = try recorder.queue.sync { () throws(SystemError) in try recorder.freeze(into: folder) }
+      } catch {
+        throw .system(error)
+      }
+      var manifest = unfilled
+      manifest.redactions = frozen.redactions
+      return try SnapshotBundle.pack(
+        frozen.sources, attachments: frozen.attachments, describedBy: manifest, to: zip)
+    }
+  }
+
+  /// Unpacks the bundle at `zip` and replays it.
+  func activate(_ zip: URL) async throws(BundleError) -> Manifest {
+    try await queue.run { [self] () throws(BundleError) in
+      // A new folder, even if the same snapshot is already active.
+      let id = SnapshotID()
+      let folder = storage.snapshots + "/\(id)"
+      do throws(SystemError) { try Folder.create(storage.snapshots) } catch { throw .system(error) }
+      let manifest = try SnapshotBundle.unpack(zip: zip, into: URL(filePath: folder))
+      let snapshot = ActiveSnapshot(id: id, manifest: manifest, folder: folder)
+      do throws(SystemError) { try commit(.replaying, snapshot) } catch { throw .system(error) }
+      return manifest
+    }
+  }
+
+  /// Stops replaying the active snapshot.
+  func deactivate() async throws(SystemError) {
+    try await queue.run { [self] () throws(SystemError) in
+      let (stored, active) = state.read { ($0.stored, $0.active) }
+      guard active != nil else { return }
+      try commit(stored == .replaying ? .disabled : stored, nil)
+    }
+  }
+
+  // MARK: - State and snapshot
+
+  /// Stores `newState` and `active` for the next launch, then applies them to this one. Only on ``queue``.
+  private func commit(_ newState: SnapshotMode.State, _ active: ActiveSnapshot?) throws(SystemError) {
+    try recorder.queue.sync { () throws(SystemError) in
+      do throws(SystemError) {
+        try StoredMode(state: newState, active: active?.id).save(in: storage)
+      } catch {
+        // The new file may be in place despite the error. The folder that it names is removed only if the old file
+        // could be restored.
+        if saveMode(), let active { remove(storage.snapshots + "/\(active.id)") }
+        throw error
+      }
+      let former = state.read { $0.active }
+      state.change { core in
+        core.stored = newState
+        core.active = active
+      }
+      if let former {
+        let folder = storage.snapshots + "/\(former.id)"
+        former.retire { [self] in queue.async { [self] in remove(folder) } }
+      }
+    }
+  }
+
+  /// Stores state and snapshot for the next launch, and returns whether that succeeded. Only on the recorder's queue.
+  @discardableResult
+  func saveMode() -> Bool {
+    let mode = state.read { StoredMode(state: $0.stored, active: $0.active?.id) }
+    do {
+      try mode.save(in: storage)
+      return true
+    } catch {
+      onEvent(.init(.stateNotSaved, "\(error)"))
+      return false
+    }
+  }
+
+  // MARK: - Cleaning up
+
+  /// Removes the files of an interrupted launch. Called once, before any other work on the queues.
+  func removeLeftovers() {
+    // Listed before the queue runs, so that snapshots activated later are not taken for leftovers.
+    let active = state.read { $0.active?.id }
+    let snapshots = entries(of: storage.snapshots).filter { $0 != active?.description }
+      .map { storage.snapshots + "/" + $0 }
+    let frozen = entries(of: storage.frozen).map { storage.frozen + "/" + $0 }
+    queue.async { [self] in
+      for folder in frozen + snapshots { remove(folder) }
+    }
+    recorder.queue.async { [self] in
+      for folder in [storage.folder, storage.identifiers] {
+        for name in entries(of: folder) where name.hasSuffix(".staged") { remove(folder + "/" + name) }
+      }
+    }
+  }
+
+  private func entries(of folder: String) -> [String] {
+    do {
+      return try Folder.entries(folder)
+    } catch  where error.isNotFound {
+      return []
+    } catch {
+      onEvent(.init(.leftover, "\(error)"))
+      return []
+    }
+  }
+
+  private func remove(_ path: String) {
+    do { try Folder.removeTree(path) } catch { onEvent(.init(.leftover, "\(error)")) }
+  }
+}

@@ -1,0 +1,56 @@
+import Foundation
+import SnapshotFormat
+import SystemIO
+
+/// A form (RFC 7578) with a bundle and fields beside it, in a temporary file.
+struct OutgoingForm: Sendable {
+  /// The number of bytes that are copied at once.
+  private static let pieceBytes = 1 << 20
+
+  let file: URL
+  let contentType: String
+
+  /// Writes the form. The caller must ``remove()`` it.
+  init(
+    _ bundle: URL, digestField: String, fields: [String: String], isCancelled: () -> Bool
+  ) throws(SnapshotClientError) {
+    // 122 random bits, which no bundle contains by accident.
+    let boundary = "snapshot-\(SnapshotID())"
+    contentType = "multipart/form-data; boundary=\(boundary)"
+    file = FileManager.default.temporaryDirectory.appending(path: "\(boundary).form")
+    var head = ""
+    for (name, value) in fields.sorted(by: { $0.key < $1.key }) {
+      head += "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(name)\"\r\n\r\n\(value)\r\n"
+    }
+    head += """
+      --\(boundary)\r\nContent-Disposition: form-data; name="snapshot"; filename="snapshot.zip"\r
+      Content-Type: application/zip\r\nContent-Digest: \(digestField)\r\n\r\n
+      """
+    do throws(SystemError) {
+      let form = try File(file.path, .create(mode: 0o600))
+      let source = try File(bundle.resolvingSymlinksInPath().path)
+      try form.append(Array(head.utf8))
+      var offset: Int64 = 0
+      while !isCancelled() {
+        let piece = try source.read(upTo: Self.pieceBytes, at: offset)
+        if piece.isEmpty { break }
+        try form.append(piece)
+        offset += Int64(piece.count)
+      }
+      try form.append(Array("\r\n--\(boundary)--\r\n".utf8))
+    } catch {
+      remove()
+      throw SnapshotClientError(.file, error.description, cause: error)
+    }
+    guard !isCancelled() else {
+      remove()
+      throw SnapshotClientError(.cancelled)
+    }
+  }
+
+  /// Removes the file.
+  func remove() {
+    // The system removes what remains in its folder for temporary files.
+    do { try Folder.removeIfPresent(file.path) } catch {}
+  }
+}

@@ -1,0 +1,118 @@
+package import Foundation
+package import Logging
+package import SnapshotAPI
+package import SnapshotFormat
+package import SnapshotStore
+import Synchronization
+
+/// Maintains a storage: deletes expired snapshots and uploads, and verifies all bundles, both regularly and on request.
+package final class Maintenance: Sendable {
+  /// The longest time between the start of the server and the first expiration.
+  private static let firstPass = Duration.seconds(600)
+  /// How often expired uploads are removed.
+  private static let uploadInterval = Duration.seconds(60)
+
+  package let reaper: Reaper
+  /// Verifies bundles on request.
+  package let scrubber: Scrubber
+  private let settings: RetentionSettings
+  private let uploads: UploadService?
+  /// Verifies bundles regularly.
+  private let regularScrubber: Scrubber
+  private let tasks = Mutex<[Task<Void, Never>]>([])
+  private let held: HeldCount
+
+  /// Creates the maintenance of the bundles and uploads of `storage`.
+  /// - Parameters:
+  ///   - catalog: the index in which deletions and results are recorded.
+  ///   - uploads: publishes and removes uploads; `nil` if uploads are not maintained.
+  ///   - observer: called for every bundle that was verified.
+  ///   - onExpiration: called for every snapshot that expired.
+  ///   - now: the time of day.
+  package init(
+    _ settings: RetentionSettings, storage: ServerStorage, catalog: any Catalog,
+    uploads: UploadService? = nil, observer: (any ScrubObserver)? = nil,
+    onExpiration: @escaping @Sendable (Expiration) -> Void = { _ in },
+    now: @escaping @Sendable () -> Date = { Date() }, logger: Logger
+  ) {
+    self.settings = settings
+    self.uploads = uploads
+    let held = HeldCount()
+    self.held = held
+    reaper = Reaper(
+      settings.rules, store: storage.store, catalog: catalog, now: now,
+      onExpiration: { expiration in
+        onExpiration(expiration)
+        logger.info(
+          "A snapshot expired and was deleted",
+          metadata: [
+            "id": "\(expiration.id)", "rule": "\(expiration.rule.rawValue)", "reason": "\(expiration.reason)",
+          ])
+      },
+      onFailure: { id, error in
+        logger.error(
+          "The expiration of snapshots failed; it will be retried",
+          metadata: ["id": "\(id.map(\.description) ?? "-")", "error": "\(error)"])
+      },
+      onHold: { stopped in
+        held.set(stopped?.due ?? 0)
+        guard let stopped else { return }
+        logger.error(
+          "Expired snapshots are not deleted until this is confirmed: \(stopped)",
+          metadata: ["due": "\(stopped.due)", "total": "\(stopped.total)"])
+      })
+    let logFailure: @Sendable (SnapshotID?, any Error) -> Void = { id, error in
+      logger.error(
+        "A bundle could not be verified; it will be retried",
+        metadata: ["id": "\(id.map(\.description) ?? "-")", "error": "\(error)"])
+    }
+    func makeScrubber(_ progressFile: String?) -> Scrubber {
+      Scrubber(
+        .init(bytesPerSecond: settings.scrubBytesPerSecond, progressFile: progressFile, now: now),
+        store: storage.store, catalog: catalog, observer: observer, onFailure: logFailure)
+    }
+    scrubber = makeScrubber(nil)
+    regularScrubber = makeScrubber(storage.scrubProgress)
+  }
+
+  /// The number of expired snapshots whose deletion waits for a confirmation.
+  package var heldExpirations: Int { held.value }
+
+  /// Starts all regular tasks, as configured.
+  package func start() {
+    let (reaper, scrubber, settings, uploads) = (reaper, regularScrubber, settings, uploads)
+    var started = [
+      Task(priority: .background) {
+        let interval = Duration.seconds(settings.interval.seconds)
+        await reaper.run(every: interval, after: min(interval, Self.firstPass))
+      }
+    ]
+    if let uploads {
+      started.append(Task(priority: .background) { await uploads.run(every: Self.uploadInterval) })
+    }
+    if let interval = settings.scrubInterval {
+      started.append(Task(priority: .background) { await scrubber.run(every: interval) })
+    }
+    tasks.withLock { $0 = started }
+  }
+
+  /// Cancels all running tasks, and waits for their end.
+  package func stop() async {
+    let started = tasks.withLock { tasks in
+      defer { tasks = [] }
+      return tasks
+    }
+    for task in started { task.cancel() }
+    for task in started { await task.value }
+    await scrubber.stop()
+  }
+}
+
+/// A number that is shared between threads.
+private final class HeldCount: Sendable {
+  private let count = Mutex(0)
+
+  var value: Int { count.withLock { $0 } }
+
+  func set(_ value: Int) { count.withLock { $0 = value } }
+}

@@ -1,0 +1,82 @@
+import CoreMetrics
+import Dispatch
+import HTTPEngine
+import Observability
+import PrometheusMetrics
+import SnapshotAPI
+import SnapshotStore
+import Synchronization
+import SystemIO
+
+/// Records the metrics of a server, and formats them as Prometheus text on request.
+final class MetricsExporter: Sendable {
+  private let registry = PrometheusRegistry(
+    describing: Dictionary(uniqueKeysWithValues: MetricName.allCases.map { ($0.rawValue, .init($0.help)) }))
+  private let metrics: ServerMetrics
+  /// Formats the text, which would take too long on an event loop.
+  private let queue = DispatchQueue(label: "metrics")
+  /// Sets the gauges to the current values.
+  private let sample = Mutex<@Sendable () -> Void>({})
+
+  /// - Parameter version: the version of the product.
+  init(version: String) {
+    metrics = ServerMetrics(registry)
+    metrics.gauge(.build, [("version", version)]).set(1)
+  }
+
+  /// Records the duration of a flush.
+  func recordFlush(_ duration: Duration) {
+    let (seconds, attoseconds) = duration.components
+    metrics.flushDuration.recordNanoseconds(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
+  }
+
+  /// Creates an observation with these metrics and `audit`.
+  func observation(audit: AuditLog) -> Observation {
+    var observation = Observation(metrics: metrics, audit: audit)
+    observation.metricsText = (
+      text: { await self.queue.perform { self.text } }, contentType: PrometheusRegistry.contentType
+    )
+    return observation
+  }
+
+  /// Reads the gauges from `application` from now on, until it is deallocated.
+  func sample(_ application: ServerApplication) {
+    let (bytes, bundles) = (metrics.gauge(.storeBytes), metrics.gauge(.storeBundles))
+    let (lag, held) = (metrics.gauge(.catalogLag), metrics.gauge(.heldExpirations))
+    let connections = metrics.gauge(.openConnections)
+    let audit = metrics.gauge(.queueDepth, [("queue", "audit")])
+    let depths = Dictionary(
+      uniqueKeysWithValues: application.storage.waiting().keys.map { queue in
+        (queue, metrics.gauge(.queueDepth, [("queue", queue)]))
+      })
+    sample.withLock { sample in
+      sample = { [weak application] in
+        guard let application else { return }
+        let usage = application.storage.usage?() ?? StoreUsage()
+        bytes.set(usage.bytes)
+        bundles.set(usage.bundles)
+        lag.set(application.indexer.progress.lag(behind: usage))
+        held.set(application.maintenance.heldExpirations)
+        connections.set(application.server.openConnections)
+        audit.set(application.observation.audit?.waitingEvents ?? 0)
+        for (queue, count) in application.storage.waiting() { depths[queue]?.set(count) }
+      }
+    }
+  }
+
+  private var text: String {
+    sample.withLock { $0 }()
+    return registry.text()
+  }
+}
+
+extension CatalogIndexer.Progress {
+  /// The number of bundles that are not in the catalogue yet.
+  fileprivate func lag(behind usage: StoreUsage) -> Int {
+    switch self {
+    case .ready: 0
+    case .indexing(_, let records): max(usage.bundles - records, 0)
+    case .unknown: usage.bundles
+    }
+  }
+}

@@ -1,0 +1,75 @@
+import AccessControl
+package import Logging
+import Observability
+import SnapshotAPI
+import SnapshotStore
+import SystemIO
+
+extension ServerApplication {
+  /// Opens the storage folder of `settings`, and composes a server that uses it.
+  /// - Parameter version: the version of the product, for the metrics.
+  package static func open(
+    _ settings: ServerSettings, version: String, logger: Logger
+  ) async throws(ServerError) -> ServerApplication {
+    try requireToken(settings)
+    let exporter = MetricsExporter(version: version)
+    let storage = try await ServerStorage.open(settings, onFlush: exporter.recordFlush, logger: logger)
+    do throws(ServerError) {
+      let access = try await openAccess(settings, logger: logger)
+      let observation = exporter.observation(audit: try openAuditLog(settings, logger: logger))
+      let application = ServerApplication(
+        settings, storage: storage, access: access, observation: observation, logger: logger)
+      exporter.sample(application)
+      await application.indexer.prepare(storeIsEmpty: storage.usage?().bundles == 0)
+      return application
+    } catch {
+      await storage.close()
+      throw error
+    }
+  }
+
+  /// Throws if other machines could read the data of users because no token is required.
+  private static func requireToken(_ settings: ServerSettings) throws(ServerError) {
+    guard let address = SocketAddress(host: settings.host, port: 0) else { throw .invalidHost(settings.host) }
+    if address.host.isLoopback || settings.insecure { return }
+    let hasTokens: Bool
+    do {
+      hasTokens = try TokenStore(storage: settings.storage).hasTokens()
+    } catch {
+      throw .tokens(error)
+    }
+    guard hasTokens else { throw .tokenMissing(host: settings.host) }
+  }
+
+  /// Reads the tokens. Logs a warning if no token is required, or if tokens are sent in clear text.
+  private static func openAccess(
+    _ settings: ServerSettings, logger: Logger
+  ) async throws(ServerError) -> AccessPolicy {
+    do throws(TokenStoreError) {
+      let access = try AccessPolicy(settings.access, logger: logger)
+      if try await access.isOpen() {
+        logger.warning(
+          """
+          The store is open: every client that reaches \(settings.host) can read and write every snapshot, until \
+          the first token is created with `snapshot token create`.
+          """)
+      }
+      if !settings.isLocal, settings.trustedProxies.isEmpty {
+        logger.warning(
+          """
+          Tokens are sent to \(settings.host) in clear text: put a proxy with TLS in front of the server, and add \
+          it to trustedProxies.
+          """)
+      }
+      return access
+    } catch {
+      throw .tokens(error)
+    }
+  }
+
+  private static func openAuditLog(
+    _ settings: ServerSettings, logger: Logger
+  ) throws(ServerError) -> AuditLog {
+    do { return try AuditLog(settings.auditLog, logger: logger) } catch { throw .auditLog(error) }
+  }
+}

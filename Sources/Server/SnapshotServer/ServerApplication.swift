@@ -1,0 +1,116 @@
+package import AccessControl
+package import Foundation
+package import HTTPEngine
+package import Logging
+package import Observability
+package import SnapshotAPI
+import SnapshotFormat
+import SnapshotStore
+import Synchronization
+package import SystemIO
+import UploadProtocols
+
+/// A snapshot server, composed of its parts. It is used by `snapshot serve`, the demo and the tests.
+///
+/// ``handler`` can answer requests as soon as the server is composed. ``start()`` opens the port and starts the
+/// background tasks; ``close(deadline:)`` ends both.
+package final class ServerApplication: Sendable {
+  package let storage: ServerStorage
+  package let service: SnapshotService
+  package let uploads: UploadService
+  /// Keeps the catalogue up to date.
+  package let indexer: CatalogIndexer
+  /// Answers every request, also without a connection.
+  package let handler: SnapshotHandler
+  package let server: HTTPServer
+  let maintenance: Maintenance
+  let observation: Observation
+  private let access: AccessPolicy
+  private let logger: Logger
+  private let work = Mutex(BackgroundWork())
+
+  private struct BackgroundWork {
+    /// Tasks that run until they are cancelled.
+    var endless: [Task<Void, Never>] = []
+    /// Ends when the stores are closed.
+    var verifications: Task<Void, Never>?
+  }
+
+  /// Composes a server that uses `storage`. Nothing runs yet.
+  /// - Parameters:
+  ///   - settings: the settings of the server. Those of the storage, of access and of the audit log are not used here,
+  ///     since these parts are passed in.
+  ///   - observation: records and measures the requests.
+  ///   - limits: the limits of one request; `nil` uses those of the settings.
+  ///   - more: additional endpoints.
+  ///   - now: the time of day.
+  package init(
+    _ settings: ServerSettings = ServerSettings(), storage: ServerStorage, access: AccessPolicy = .open,
+    observation: Observation = Observation(), limits: ServiceLimits? = nil, more: [Endpoint] = [],
+    now: @escaping @Sendable () -> Date = { Date() }, logger: Logger
+  ) {
+    let limits = limits ?? settings.serviceLimits
+    self.storage = storage
+    self.access = access
+    self.observation = observation
+    self.logger = logger
+    indexer = CatalogIndexer(store: storage.store, catalog: storage.catalog, logger: logger)
+    service = SnapshotService(store: storage.store, catalog: storage.catalog, indexer: indexer)
+    uploads = UploadService(service, store: storage.store, access: access, now: now, logger: logger)
+    maintenance = Maintenance(
+      settings.retention, storage: storage, catalog: indexer.reconciled, uploads: uploads,
+      observer: ScrubMetrics(observation.metrics.factory),
+      onExpiration: { [audit = observation.audit] expiration in
+        audit?.note(AuditEvent("expireByRule", .done, snapshot: expiration.id))
+      }, now: now, logger: logger)
+    handler = SnapshotHandler(
+      service, access: access, limits: limits, uploads: ResumableUploads(uploads, settings.uploadOffer),
+      more: MaintenanceRoutes(maintenance.reaper, maintenance.scrubber).endpoints + more,
+      observation: observation, logger: logger)
+    var configuration = settings.engine
+    configuration.limits.bodyBytes = limits.formBytes
+    let requests = RequestObserver(observation.metrics, logger: logger)
+    configuration.logsExchanges = false
+    configuration.onResponse = { requests.observe($0) }
+    server = HTTPServer(configuration: configuration, handler: handler, logger: logger)
+  }
+
+  /// Opens the port, and starts indexing, verification, expiration and the renewed authorization of running requests.
+  /// - Returns: the address that the server listens on.
+  @discardableResult
+  package func start() async throws(HTTPServerError) -> SocketAddress {
+    let address = try await server.start()
+    let (access, indexer, storage, logger) = (access, indexer, storage, logger)
+    work.withLock { work in
+      work.endless = [Task { await access.watch() }, Task { await indexer.run() }]
+      work.verifications = Task {
+        for await record in storage.verifications {
+          do { try await indexer.reconciled.refresh(record, from: storage.store) } catch {
+            logger.error(
+              "The result of a verification can't be added to the catalogue",
+              metadata: ["id": "\(record.id)", "error": "\(error)"])
+          }
+        }
+      }
+    }
+    maintenance.start()
+    return address
+  }
+
+  /// Shuts the server down, ends the background tasks, completes pending commits, and closes the stores.
+  /// - Parameter deadline: how long running requests may continue.
+  package func close(deadline: Duration = .zero) async {
+    await server.shutdown(deadline: deadline)
+    let work = work.withLock { work in
+      defer { work = BackgroundWork() }
+      return work
+    }
+    for task in work.endless { task.cancel() }
+    for task in work.endless { await task.value }
+    await maintenance.stop()
+    await storage.closeStores()
+    await work.verifications?.value
+    await storage.closeCatalog()
+    await observation.audit?.close()
+  }
+}

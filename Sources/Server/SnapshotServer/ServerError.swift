@@ -1,0 +1,40 @@
+package import AccessControl
+package import FileStore
+package import SnapshotStore
+package import SystemIO
+
+/// The reason why a server does not start.
+package enum ServerError: Error, Sendable {
+  /// The host is neither an IP address nor localhost.
+  case invalidHost(String)
+  /// The host can be reached from other machines, and there is no token yet.
+  case tokenMissing(host: String)
+  /// The tokens in the storage folder can't be read.
+  case tokens(TokenStoreError)
+  /// The storage folder can't be used.
+  case storage(FileBundleStore.OpeningError)
+  /// The catalogue can't be opened.
+  case catalog(CatalogError)
+  /// The audit log can't be written.
+  case auditLog(SystemError)
+}
+
+extension ServerError {
+  /// Whether another process uses the storage folder.
+  package var isStorageInUse: Bool { if case .storage(.inUse) = self { true } else { false } }
+}
+
+extension ServerError: CustomStringConvertible {
+  /// A sentence for people.
+  package var description: String {
+    switch self {
+    case .invalidHost(let host): "‘\(host)’ is neither an IP address nor localhost."
+    case .tokenMissing(let host):
+      "There is no token yet, so every client that reaches \(host) could read and write every snapshot."
+    case .tokens(let error): error.description
+    case .storage(let error): error.description
+    case .catalog(let error): error.description
+    case .auditLog(let error): "The audit log can't be written: \(error)"
+    }
+  }
+}

@@ -1,0 +1,55 @@
+import AccessControl
+import HTTPEngine
+import Observability
+import SnapshotAPI
+import SystemIO
+import UploadProtocols
+
+/// The settings of each part of a server.
+extension ServerSettings {
+  /// Whether the server listens on the loopback interface only.
+  var isLocal: Bool { SocketAddress(host: host, port: 0)?.host.isLoopback ?? false }
+
+  /// The limits of one request.
+  var serviceLimits: ServiceLimits {
+    var limits = ServiceLimits()
+    limits.bundleBytes = maximumBundleBytes
+    return limits
+  }
+
+  /// The address and limits of the HTTP engine.
+  var engine: HTTPServer.Configuration {
+    var configuration = HTTPServer.Configuration(host: host, port: UInt16(clamping: port))
+    if eventLoops > 0 { configuration.eventLoops = eventLoops }
+    configuration.trustedProxies = trustedProxies
+    configuration.limits = limits
+    return configuration
+  }
+
+  /// The rules of access.
+  var access: AccessPolicy.Configuration {
+    var configuration = AccessPolicy.Configuration(storage: storage)
+    configuration.opensWithoutTokens = isLocal || insecure
+    configuration.answersAnyName = insecure
+    configuration.tokenRate = requestsPerToken
+    configuration.addressRate = requestsPerAddress
+    configuration.tokenQuota = uploadsPerToken
+    configuration.addressQuota = uploadsPerAddress
+    return configuration
+  }
+
+  /// How resumable uploads are offered to clients.
+  var uploadOffer: ResumableUploads.Configuration {
+    var offer = uploads.offer
+    offer.sendsInterimAnswers = sendsInterimAnswers
+    return offer
+  }
+
+  /// The audit log in the storage folder.
+  var auditLog: AuditLog.Configuration {
+    var configuration = AuditLog.Configuration(path: storage + "/audit.log")
+    configuration.fileBytes = auditFileBytes
+    configuration.keptFiles = auditFiles
+    return configuration
+  }
+}

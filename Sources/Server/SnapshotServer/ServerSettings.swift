@@ -1,0 +1,67 @@
+package import AccessControl
+package import HTTPEngine
+package import Logging
+package import SnapshotStore
+package import SystemIO
+
+/// The settings of a server. The defaults are those of `snapshot serve`.
+package struct ServerSettings: Sendable, Hashable {
+  /// The address to listen on.
+  package var host = "127.0.0.1"
+  /// The port to listen on; 0 selects a free one.
+  package var port: Int
+  /// The folder in which bundles are stored.
+  package var storage: String
+  /// Whether to listen on other interfaces than loopback without any token, so that every client can read and write.
+  package var insecure = false
+  /// The rate limit of each token that has none of its own.
+  package var requestsPerToken: RateLimit? = .defaultOfServer
+  /// The rate limit of each client address. Applies once there is a token.
+  package var requestsPerAddress: RateLimit? = .defaultOfServer
+  /// The upload quota of each token that has none of its own.
+  package var uploadsPerToken: UploadQuota?
+  /// The upload quota of each client address. Applies once there is a token.
+  package var uploadsPerAddress: UploadQuota?
+  /// The number of event loops; 0 uses one per core.
+  package var eventLoops = 0
+  /// The most bytes of a bundle.
+  package var maximumBundleBytes: Int64 = 2 << 30
+  /// The most bytes that all entries of a bundle may have together when inflated.
+  package var maximumInflatedBytes = UploadValidator.inflatedBytes
+  /// The number of bytes of the disk to leave free.
+  package var reservedBytes: Int64 = 64 << 20
+  /// How much of a bundle is checked before its upload is answered.
+  package var validation = UploadValidator.Policy.automatic
+  /// Whether uploads that end at the same time share one flush of the volume.
+  package var sharesFlushes = true
+  /// How many seconds running requests may continue after the server was asked to stop.
+  package var shutdownSeconds = 30
+  /// The proxies whose `Forwarded` fields are trusted to name the client of a request.
+  package var trustedProxies: [AddressBlock] = []
+  /// The limits of the HTTP engine. The limit of a body's length follows from `maximumBundleBytes`.
+  package var limits = HTTPLimits()
+  /// The most bytes of an audit log file, and the number of older files to keep.
+  package var auditFileBytes: Int64 = 64 << 20
+  package var auditFiles = 15
+  /// The settings for expiration and for the verification of stored bundles.
+  package var retention = RetentionSettings()
+  /// The settings of resumable uploads.
+  package var uploads = UploadSettings()
+  /// The least severe level that is logged.
+  package var logLevel = Logger.Level.info
+
+  /// Creates the default settings.
+  package init(port: Int = 8080, storage: String = "Storage") {
+    self.port = port
+    self.storage = storage
+  }
+
+  /// Whether interim responses are sent. Many proxies abort a request when they receive an interim response that they
+  /// don't know. So none is sent if there is a trusted proxy, unless the settings request it.
+  package var sendsInterimAnswers: Bool { uploads.interimAnswers ?? trustedProxies.isEmpty }
+}
+
+extension RateLimit {
+  /// Much more than a team needs, and much less than a single client could send.
+  package static let defaultOfServer = RateLimit("600000/min")
+}

@@ -1,0 +1,52 @@
+import AccessControl
+import Dispatch
+import HTTPEngine
+import HTTPTypes
+import SnapshotAPI
+
+/// The pages of the documentation. They need no permission, like the OpenAPI document.
+struct DocumentPages: Sendable {
+  /// Renders these pages, so that the long ones don't delay others.
+  private static let queue = DispatchQueue(label: "snapshot-server.documents", qos: .userInitiated)
+
+  private let pages: PageMaker
+  private let manual: @Sendable () -> Manual
+  private let reference: APIReference
+
+  init(_ pages: PageMaker, manual: @escaping @Sendable () -> Manual, reference: APIReference) {
+    self.pages = pages
+    self.manual = manual
+    self.reference = reference
+  }
+
+  /// All endpoints.
+  var endpoints: [Endpoint] {
+    [
+      .page("listArticles", .get, PagePath.documentation.description, .open, audited: .never) { call in
+        try await show(call) { manual().landingPage }
+      },
+      .page("readDescription", .get, PagePath.reference.description, .open, audited: .never) { call in
+        try await show(call) { DocumentPage(reference, manual()) }
+      },
+      .page(
+        "readArticle", .get, PagePath.documentation.description + "/{article}", .open, audited: .never
+      ) { call in
+        let name = try call.value(of: .article)
+        return try await show(call) { manual().page(name) }
+      },
+    ]
+  }
+
+  private func show(
+    _ call: PageCall, _ page: @escaping @Sendable () -> DocumentPage?
+  ) async throws -> HTTPServerResponse {
+    try await pages.render(call.visitor, on: Self.queue) { renderer, frame in
+      guard let page = page() else { throw HTTPProblem.noSuchPath() }
+      return renderer.render(page, in: frame)
+    }
+  }
+}
+
+extension PathParameter where Value == String {
+  fileprivate static var article: PathParameter<String> { PathParameter("article") { $0 } }
+}

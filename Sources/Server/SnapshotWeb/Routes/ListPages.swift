@@ -1,0 +1,185 @@
+import AccessControl
+import Foundation
+import HTTPEngine
+import HTTPSemantics
+import HTTPTypes
+import SnapshotAPI
+import SnapshotFormat
+import SnapshotStore
+
+/// The pages that list snapshots: the search with its results, and the snapshots of a report.
+struct ListPages: Sendable {
+  /// The number of days in the chart.
+  private static let chartDays = 30
+
+  private let pages: PageMaker
+  private let service: SnapshotService
+  private let access: AccessPolicy
+  private let limits: ServiceLimits
+
+  init(_ pages: PageMaker, _ service: SnapshotService, access: AccessPolicy, limits: ServiceLimits) {
+    self.pages = pages
+    self.service = service
+    self.access = access
+    self.limits = limits
+  }
+
+  /// All endpoints.
+  var endpoints: [Endpoint] {
+    [
+      .page("listSnapshots", .get, "/", .read, handler: showHome),
+      .page("listReport", .get, "/reports/{report}", .read, handler: showReport),
+    ]
+  }
+
+  private func showHome(_ call: PageCall) async throws -> HTTPServerResponse {
+    let query = try call.query(
+      SearchField.allCases.map(\.rawValue) + [PageField.cursor.rawValue, PageField.done.rawValue])
+    var search = SearchForm()
+    for field in SearchField.allCases {
+      let value = try query.value(field.rawValue) ?? ""
+      let trimmed = value.trimmingCharacters(in: .whitespaces)
+      if !trimmed.isEmpty { search.values[field] = trimmed }
+    }
+    let cursor = try query.value(PageField.cursor.rawValue)
+    if cursor == nil, let place = try await place(named: search, for: call.caller) {
+      return .seeOther(place.description)
+    }
+    let notice = try query.value(PageField.done.rawValue).flatMap(PageNotice.init)
+    let page: HomePage
+    var status = HTTPResponse.Status.ok
+    do {
+      page = try await homePage(search, cursor, for: call.caller)
+    } catch CatalogError.incomplete {
+      page = HomePage(search: search, list: .outage)
+      status = .serviceUnavailable
+    } catch {
+      guard let problem = SnapshotProblem.answer(to: error), problem.status == .badRequest else {
+        throw error
+      }
+      search.mistake = problem.detail
+      page = HomePage(search: search, list: SnapshotList([]))
+      status = .badRequest
+    }
+    return try await pages.render(call.visitor, status: status, notice: notice) { $0.render(page, in: $1) }
+  }
+
+  private func homePage(
+    _ search: SearchForm, _ cursor: String?, for caller: Caller
+  ) async throws -> HomePage {
+    let request = try listRequest(search.values.map { ($0.rawValue, $1) }, cursor, report: nil, caller)
+    var list = try await list(request, isContinued: cursor != nil, caller)
+    // For a caller with a limited scope, counting can read many records.
+    if cursor == nil, request.query.scope == nil {
+      let total = try await service.total(request.query)
+      (list.total, list.totalIsExact) = (total.count, total.isExact)
+    }
+    let days = cursor == nil ? try await days(request.query) : []
+    return HomePage(search: search, list: list, days: days)
+  }
+
+  /// Returns the page of the snapshot or report that the search text identifies, or `nil`. A report must have
+  /// snapshots.
+  private func place(named search: SearchForm, for caller: Caller) async throws -> PagePath? {
+    guard search.values.count == 1, let text = search.values[.text] else { return nil }
+    if let id = SnapshotID(text) { return try await place(of: id, for: caller) }
+    if let report = ReportID(text), caller.limits.include(report) {
+      var query = CatalogQuery(report: report)
+      query.scope = CatalogQuery.Scope(caller.limits)
+      let page: Page
+      do {
+        page = try await service.page(query, PageRequest(limit: 1))
+      } catch {
+        guard case .incomplete = error else { throw error }
+        return nil
+      }
+      if !page.records.isEmpty { return .report(report) }
+    }
+    // The last component of a snapshot's URL, on this server or for the app.
+    let last = text.prefix { $0 != "?" }.split(separator: "/").last ?? ""
+    let name = last.hasSuffix(".zip") ? last.dropLast(4) : last
+    return text.contains("/") ? SnapshotID(String(name)).map { .snapshot($0) } : nil
+  }
+
+  /// The page of a snapshot; `nil` if `id` names none that the caller may read, but is the UUID in the manifest of one.
+  private func place(of id: SnapshotID, for caller: Caller) async throws -> PagePath? {
+    do throws(StoreError) {
+      _ = try await caller.lookUp { () throws(StoreError) in
+        try await service.record(id)
+      } visible: {
+        caller.mayRead($0)
+      }
+    } catch {
+      var query = CatalogQuery()
+      query.text = id.description
+      query.scope = CatalogQuery.Scope(caller.limits)
+      do throws(CatalogError) {
+        if try await !service.page(query, PageRequest(limit: 1)).records.isEmpty { return nil }
+      } catch .incomplete {
+        // Without the catalogue, only the snapshot's own UUID finds it.
+      }
+    }
+    return .snapshot(id)
+  }
+
+  private func showReport(_ call: PageCall) async throws -> HTTPServerResponse {
+    let report = try call.value(of: .report)
+    guard call.caller.limits.include(report) else { throw HTTPProblem.outsideLimits("reports") }
+    let cursor = try call.query([PageField.cursor.rawValue]).value(PageField.cursor.rawValue)
+    let page: ReportPage
+    var status = HTTPResponse.Status.ok
+    do {
+      let request = try listRequest([], cursor, report: report, call.caller)
+      let list = try await list(request, isContinued: cursor != nil, call.caller)
+      page = ReportPage(report: report, list: list)
+    } catch CatalogError.incomplete {
+      page = ReportPage(report: report, list: .outage)
+      status = .serviceUnavailable
+    }
+    return try await pages.render(call.visitor, status: status) { $0.render(page, in: $1) }
+  }
+
+  /// Parses the search in the same way as the API.
+  private func listRequest(
+    _ values: [(String, String)], _ cursor: String?, report: ReportID?, _ caller: Caller
+  ) throws -> ListRequest {
+    let length = min(SnapshotList.pageLength, limits.pageLength)
+    let pairs = values + [("limit", "\(length)")] + (cursor.map { [("cursor", $0)] } ?? [])
+    let text = pairs.map { "\($0.0)=\(PercentCoding.encode($0.1))" }.joined(separator: "&")
+    var request = try ListRequest(QueryParameters(text), report: report, limits: limits)
+    request.query.scope = CatalogQuery.Scope(caller.limits)
+    return request
+  }
+
+  /// Returns one page of results.
+  private func list(
+    _ request: ListRequest, isContinued: Bool, _ caller: Caller
+  ) async throws -> SnapshotList {
+    let page = try await service.page(request.query, request.page).filtered(caller.mayRead)
+    return SnapshotList(page.records, next: page.next?.description, isContinued: isContinued)
+  }
+
+  /// Returns the activity of the last days, including days without snapshots.
+  private func days(_ query: CatalogQuery) async throws -> [ActivityDay] {
+    let today = CatalogActivity.day(of: access.clock.now())
+    let range = today - Self.chartDays + 1...today
+    let activity = try await service.activity(query, days: range)
+    guard activity.firstDay <= today else { return [] }
+    let found = Dictionary(activity.days.map { ($0.number, $0) }) { first, _ in first }
+    return (activity.firstDay...today).map { number in
+      ActivityDay(
+        day: Date(timeIntervalSince1970: Double(number) * 86_400), count: found[number]?.count ?? 0,
+        bytes: found[number]?.bytes ?? 0)
+    }
+  }
+}
+
+extension SnapshotList {
+  /// Shown while the catalogue is being rebuilt.
+  fileprivate static let outage = SnapshotList(
+    [],
+    outage: """
+      The catalogue is being rebuilt. Lists are available when it is complete. You can open the page of a snapshot \
+      if you know its UUID.
+      """)
+}

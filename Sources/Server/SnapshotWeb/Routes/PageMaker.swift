@@ -1,0 +1,67 @@
+import AccessControl
+import Dispatch
+import HTTPEngine
+import HTTPSemantics
+import HTTPTypes
+import SnapshotAPI
+import SystemIO
+
+/// Renders pages for visitors, and reads the forms that the pages send.
+struct PageMaker: Sendable {
+  private static let queue = DispatchQueue(label: "snapshot-server.pages", qos: .userInitiated)
+  private static let renderer = Result { try PageRenderer() }
+
+  private let access: AccessPolicy
+
+  init(_ access: AccessPolicy) { self.access = access }
+
+  /// Renders a page for `visitor`.
+  /// - Parameter queue: the queue that renders. Slow pages have their own, so that a diff doesn't delay lists.
+  func render(
+    _ visitor: Visitor?, status: HTTPResponse.Status = .ok, notice: PageNotice? = nil,
+    on queue: DispatchQueue? = nil,
+    _ body: @escaping @Sendable (PageRenderer, PageFrame) throws -> [UInt8]
+  ) async throws -> HTTPServerResponse {
+    var frame = PageFrame(account: visitor?.shown ?? .signedOut, notice: notice)
+    frame.formToken = visitor.map(access.formToken)
+    let complete = frame
+    let html = try await (queue ?? Self.queue).perform { () throws(any Error) in
+      try body(Self.renderer.get(), complete)
+    }
+    var response = HTTPServerResponse.page(html, status: status)
+    if let cookie = visitor?.newCookie {
+      response.headerFields.append(HTTPField(name: .setCookie, value: cookie))
+    }
+    response.addPageFields()
+    return response
+  }
+
+  /// Returns the submitted form, after checking that it comes from a page of this server for this browser. Calls `look`
+  /// with the form before the check of its token, so also if the form is refused.
+  func form(
+    of call: PageCall, _ look: (FormFields) throws -> Void = { _ in }
+  ) async throws -> FormFields {
+    guard CrossSiteRule.comesFromOwnPage(call.request) else { throw HTTPProblem.crossSite }
+    let form = try await FormFields(call.request)
+    try look(form)
+    guard try access.isGenuine(form[.formToken], for: call.visitor) else {
+      // Except on loopback, browsers don't store our cookies without TLS.
+      let origin = call.request.headerFields[.origin]?.lowercased() ?? ""
+      let isPlain = origin.hasPrefix("http:") && !PageOrigin.isLoopback(call.request.authority.lowercased())
+      if isPlain, case .signedOut = call.visitor.account { throw HTTPProblem.signInNeedsTLS }
+      throw HTTPProblem.staleForm
+    }
+    return form
+  }
+}
+
+extension Visitor {
+  /// The visitor as pages name them.
+  fileprivate var shown: PageFrame.Account {
+    switch account {
+    case .open: .open
+    case .signedOut: .signedOut
+    case .signedIn(let token): .signedIn(name: token.name ?? token.id)
+    }
+  }
+}

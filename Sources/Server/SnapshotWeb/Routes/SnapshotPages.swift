@@ -1,0 +1,223 @@
+import AccessControl
+import Foundation
+import HTTPEngine
+import HTTPSemantics
+import HTTPTypes
+import Observability
+import SnapshotAPI
+import SnapshotFormat
+import SnapshotStore
+import SystemIO
+
+/// The pages of a snapshot and its files, and the forms that change it.
+struct SnapshotPages: Sendable {
+  private static let readers = QueueSet("snapshot-server.page-readers", count: 2)
+
+  private let pages: PageMaker
+  private let service: SnapshotService
+  private let access: AccessPolicy
+  private let limits: ServiceLimits
+
+  init(_ pages: PageMaker, _ service: SnapshotService, access: AccessPolicy, limits: ServiceLimits) {
+    self.pages = pages
+    self.service = service
+    self.access = access
+    self.limits = limits
+  }
+
+  /// All endpoints.
+  var endpoints: [Endpoint] {
+    [
+      .page("readSnapshot", .get, "/snapshots/{id}", .read, handler: showSnapshot),
+      .page("fetchBundle", .get, "/snapshots/{id}/bundle", .bundle) { call in
+        try await SnapshotRoutes(service, limits: limits).bundle(call.asAPI)
+      },
+      .page("fetchFile", .get, "/snapshots/{id}/files/{path...}", .read, handler: showFile),
+      .page("fetchFile", .get, "/snapshots/{id}/raw/{path...}", .read) { call in
+        try await FileRoutes(service: service, limits: limits).file(call.asAPI)
+      },
+      .page("compareSnapshots", .get, "/snapshots/{id}/diff", .read, handler: showDifferences),
+      .page("deleteSnapshot", .post, Self.template(.delete), .delete, handler: delete),
+      .page("changeSnapshot", .post, Self.template(.pin), .delete) {
+        try await change($0, isPinned: true)
+      },
+      .page("changeSnapshot", .post, Self.template(.unpin), .delete) {
+        try await change($0, isPinned: false)
+      },
+      .page("createLink", .post, Self.template(.link), .read, handler: makeLink),
+    ]
+  }
+
+  // MARK: - Showing
+
+  private func showSnapshot(_ call: PageCall) async throws -> HTTPServerResponse {
+    let query = try call.query(
+      [PageField.module, .recordings, .files, .done].map(\.rawValue))
+    let selection = SnapshotPage.Selection(
+      module: try query.value(PageField.module.rawValue),
+      recordings: try Self.start(query, .recordings), files: try Self.start(query, .files))
+    let notice = try query.value(PageField.done.rawValue).flatMap(PageNotice.init)
+    let id = try call.value(of: .id)
+    let record = try await visible(id, to: call.caller)
+    call.asAPI.concerns(record)
+    let shown = SnapshotPage(
+      record: record, contents: .failure(.damaged), selection: selection,
+      origin: PageOrigin(call.request).description, actions: Self.actions(on: record, of: call.caller))
+    let bundle = try await readable(id)
+    return try await pages.render(call.visitor, notice: notice, on: Self.readers.next) { renderer, frame in
+      var page = shown
+      if let bundle { page.contents = try BundleReading.contents(of: bundle, selection) }
+      return renderer.render(page, in: frame)
+    }
+  }
+
+  private func showFile(_ call: PageCall) async throws -> HTTPServerResponse {
+    _ = try call.query([])
+    let bundle = try await service.bundle(for: call.asAPI)
+    let name = try FileRoutes.name(of: call.asAPI)
+    return try await pages.render(call.visitor, on: Self.readers.next) { renderer, frame in
+      let entry = try FileRoutes.entry(named: name, in: bundle)
+      let page = try BundleReading.preview(of: entry, in: bundle)
+      return renderer.render(page, in: frame)
+    }
+  }
+
+  private func showDifferences(_ call: PageCall) async throws -> HTTPServerResponse {
+    let query = try call.query([PageField.with.rawValue])
+    let entered = (try query.value(PageField.with.rawValue) ?? "").filter { !$0.isWhitespace }
+    let id = try call.value(of: .id)
+    let first = try await visible(id, to: call.caller)
+    call.asAPI.concerns(first)
+    var page = DiffPage(first: first, entered: entered)
+    var status = HTTPResponse.Status.ok
+    var bundles: (first: StoredBundle, second: StoredBundle)?
+    do {
+      if !entered.isEmpty {
+        guard let other = SnapshotID(entered) else { throw HTTPProblem.malformedID(entered) }
+        page.second = try await visible(other, to: call.caller)
+        call.compares(with: other)
+        bundles = (try await service.open(id), try await service.open(other))
+      }
+    } catch {
+      guard let problem = SnapshotProblem.answer(to: error), problem.status.code < 500 || problem.isDamage
+      else {
+        throw error
+      }
+      (page.second, page.mistake, status) = (nil, problem.detail, problem.isDamage ? .ok : problem.status)
+    }
+    if page.second == nil { page.candidates = try await candidates(for: first, call.caller) }
+    let (base, pair) = (page, bundles)
+    return try await pages.render(call.visitor, status: status, on: Self.readers.next) { renderer, frame in
+      var page = base
+      if let pair { page.differences = try BundleReading.differences(pair.first, pair.second) }
+      return renderer.render(page, in: frame)
+    }
+  }
+
+  /// Returns snapshots to compare with `record`: those of its report, or if there are none, of its application.
+  private func candidates(for record: SnapshotRecord, _ caller: Caller) async throws -> [SnapshotRecord] {
+    var query = CatalogQuery(report: record.report)
+    query.scope = CatalogQuery.Scope(caller.limits)
+    let found = try await others(query, than: record, caller)
+    guard found.isEmpty else { return found }
+    query.report = nil
+    query.application = record.application.identifier
+    return try await others(query, than: record, caller)
+  }
+
+  private func others(
+    _ query: CatalogQuery, than record: SnapshotRecord, _ caller: Caller
+  ) async throws -> [SnapshotRecord] {
+    do {
+      return try await service.page(query, PageRequest(limit: PageLimits.rows)).filtered {
+        caller.mayRead($0) && $0.id != record.id
+      }.records
+    } catch {
+      // While the catalogue is being rebuilt, none are proposed.
+      guard case .incomplete = error else { throw error }
+      return []
+    }
+  }
+
+  /// Returns the record of a snapshot that `caller` may read.
+  private func visible(_ id: SnapshotID, to caller: Caller) async throws -> SnapshotRecord {
+    try await caller.lookUp { () throws(StoreError) in
+      try await service.record(id)
+    } visible: {
+      caller.mayRead($0)
+    }
+  }
+
+  /// Returns the bundle, or `nil` if it is damaged, which the snapshot's page shows.
+  private func readable(_ id: SnapshotID) async throws(StoreError) -> StoredBundle? {
+    do {
+      return try await service.open(id)
+    } catch {
+      if case .damaged = error { return nil }
+      throw error
+    }
+  }
+
+  /// Returns the actions that `caller` may perform on the snapshot of `record`.
+  private static func actions(on record: SnapshotRecord, of caller: Caller) -> Set<SnapshotPage.Action> {
+    var actions: Set<SnapshotPage.Action> = [.link]
+    if caller.mayDelete(record) { actions.formUnion([.delete, record.isPinned ? .unpin : .pin]) }
+    return actions
+  }
+
+  private static func start(_ query: QueryParameters, _ field: PageField) throws(HTTPProblem) -> Int {
+    guard let text = try query.value(field.rawValue) else { return 0 }
+    guard let number = Int(text), number >= 0 else {
+      throw .badRequest("‘\(field.rawValue)’ must be a number.")
+    }
+    return number
+  }
+
+  // MARK: - Changing
+
+  private static func template(_ action: SnapshotPage.Action) -> String {
+    "/snapshots/{id}/\(action.rawValue)"
+  }
+
+  private func delete(_ call: PageCall) async throws -> HTTPServerResponse {
+    let record = try await changeable(call)
+    try await service.delete(record.id)
+    return .seeOther(PagePath.home().description(after: .deleted))
+  }
+
+  private func change(_ call: PageCall, isPinned: Bool) async throws -> HTTPServerResponse {
+    let record = try await changeable(call)
+    try await service.change(RecordChange(isPinned: isPinned), of: record.id)
+    return .seeOther(PagePath.snapshot(record.id).description(after: isPinned ? .pinned : .unpinned))
+  }
+
+  /// Returns the record of the snapshot that the form changes, if the visitor may change it.
+  private func changeable(_ call: PageCall) async throws -> SnapshotRecord {
+    _ = try await pages.form(of: call)
+    try await call.caller.requireValid()
+    return try await SnapshotRoutes(service, limits: limits).deletable(call.asAPI)
+  }
+
+  private func makeLink(_ call: PageCall) async throws -> HTTPServerResponse {
+    let seconds = try await pages.form(of: call)[.seconds]
+    try await call.caller.requireValid()
+    let record = try await visible(try call.value(of: .id), to: call.caller)
+    call.asAPI.concerns(record)
+    let link = try LinkRoutes(service: service, access: access)
+      .link(to: record.id, seconds: seconds.isEmpty ? nil : seconds)
+    let page = LinkPage(
+      record: record, link: PageOrigin(call.request).description + link.link, expiresAt: link.expiresAt)
+    return try await pages.render(call.visitor) { $0.render(page, in: $1) }
+  }
+}
+
+extension HTTPProblem {
+  /// Whether the problem is a damaged bundle. Its record can still be shown.
+  fileprivate var isDamage: Bool { ProblemKind(self) == .snapshotDamaged }
+}
+
+extension Unreadable {
+  static let damaged = Unreadable(
+    "The server's copy of the bundle is damaged. Attaching the same bundle again repairs it."
+  )
+}

@@ -1,0 +1,165 @@
+import Foundation
+import Logging
+import SnapshotFormat
+import SnapshotStore
+import Synchronization
+import SystemIO
+
+/// Checks bundles after their uploads were answered, in slices and the shortest first, and records the results.
+final class LateVerification: Sendable {
+  private let folder: StorageFolder
+  private let committer: Committer
+  private let changes: BundleChanges
+  private let validate: UploadValidator.Validator
+  private let onVerification: @Sendable (SnapshotRecord) async -> Void
+  /// Reads the records of the bundles to check, and checks them. No client waits for it.
+  let queue = BackgroundQueue()
+  private let checks: CheckQueue
+  /// Records of bundles whose checksums were verified, with the result.
+  private let verdicts:
+    (stream: AsyncStream<SnapshotRecord>, continuation: AsyncStream<SnapshotRecord>.Continuation)
+  private let settling = Mutex<Task<Void, Never>?>(nil)
+
+  /// - Parameters:
+  ///   - validate: checks a bundle that is stored already.
+  ///   - onVerification: called with each record whose checksums were verified.
+  init(
+    _ folder: StorageFolder, committer: Committer, changes: BundleChanges,
+    validate: @escaping UploadValidator.Validator,
+    onVerification: @escaping @Sendable (SnapshotRecord) async -> Void
+  ) {
+    self.folder = folder
+    self.committer = committer
+    self.changes = changes
+    self.validate = validate
+    self.onVerification = onVerification
+    let queue = queue
+    checks = CheckQueue([CheckQueue.Worker { queue.async($0) }])
+    verdicts = AsyncStream.makeStream()
+  }
+
+  deinit { verdicts.continuation.finish() }
+
+  /// The number of bundles that wait for their next slice.
+  var waiting: Int { checks.waiting }
+
+  /// Starts recording results, and resumes the checks that the last run left pending.
+  func start() {
+    settling.withLock { $0 = settleVerdicts() }
+    resume()
+  }
+
+  /// Stops the checks, and returns when no result is being recorded any more.
+  func close() async {
+    let task = settling.withLock { $0.take() }
+    task?.cancel()
+    await task?.value
+    checks.removeAll()
+  }
+
+  /// Enqueues the check of a bundle's checksums. Shorter checks go first.
+  func add(_ id: SnapshotID) {
+    queue.async { [weak self] in self?.beginCheck(of: id) }
+  }
+
+  /// Resumes the checks that the last run left pending.
+  private func resume() {
+    for folder in committer.lastingFolders {
+      queue.async { [weak self, storage = self.folder] in
+        do {
+          for id in try storage.layout.published(in: folder) { self?.beginCheck(of: id) }
+        } catch {
+          storage.logger.error("Could not look for pending bundles", metadata: ["error": "\(error)"])
+        }
+      }
+    }
+  }
+
+  /// Records results until the task is cancelled or the store is deallocated.
+  private func settleVerdicts() -> Task<Void, Never> {
+    Task(priority: .background) { [weak self, verdicts = verdicts.stream] in
+      // Several at once, because changes that wait at the same time share a flush of the disk.
+      await withTaskGroup(of: Void.self) { group in
+        var running = 0
+        for await record in verdicts {
+          if running == 16 { _ = await group.next() } else { running += 1 }
+          group.addTask { await self?.settle(record) }
+        }
+      }
+    }
+  }
+
+  /// Starts the check of a bundle, unless it is known to be intact or is set aside already. Blocks: call on ``queue``
+  /// only.
+  private func beginCheck(of id: SnapshotID) {
+    do throws(StoreError) {
+      try committer.requireOpen()
+      let record = try folder.layout.storedRecord(id)
+      guard record.verified != .intact, try !folder.layout.isSetAside(id) else { return }
+      let zip = URL(filePath: folder.layout.path(.bundle, of: id))
+      let job = CheckJob(zip, size: record.size, .full, by: validate) { [weak self] result in
+        self?.judge(record, result)
+      }
+      checks.add(job)
+    } catch {
+      report(error, of: id)
+    }
+  }
+
+  /// Passes the result of a check to the task that records it.
+  private func judge(_ record: SnapshotRecord, _ result: Result<BundleSummary, BundleError>) {
+    var record = record
+    do throws(StoreError) {
+      try committer.requireOpen()
+      do throws(BundleError) {
+        _ = try result.get()
+        record.verified = .intact
+      } catch {
+        // The limit may have been lowered since the bundle was accepted, so this is not damage.
+        if error.systemFailure != nil || error.isOverLimit { throw StoreError(error) }
+        folder.logger.error("A bundle is damaged", metadata: ["id": "\(record.id)", "reason": "\(error)"])
+        record.verified = .damaged
+      }
+      verdicts.continuation.yield(record)
+    } catch {
+      report(error, of: record.id)
+    }
+  }
+
+  /// Records a result. From here on, a damaged bundle is not served.
+  private func settle(_ verdict: SnapshotRecord) async {
+    do throws(StoreError) {
+      let record =
+        verdict.verified == .damaged
+        ? try await changes.setAside(verdict.id)
+        : try await changes.change(RecordChange(verified: verdict.verified), of: verdict.id)
+      await onVerification(record)
+    } catch {
+      report(error, of: verdict.id)
+    }
+  }
+
+  /// Has a bundle set aside that can't be served as its record describes. A bundle whose record is damaged stays in
+  /// place. Blocks.
+  func setAsideLater(_ id: SnapshotID) {
+    do throws(StoreError) {
+      guard try !folder.layout.isSetAside(id) else { return }
+      var record = try folder.layout.storedRecord(id)
+      record.verified = .damaged
+      verdicts.continuation.yield(record)
+    } catch {
+      report(error, of: id)
+    }
+  }
+
+  private func report(_ failure: StoreError, of id: SnapshotID) {
+    switch failure {
+    case .deleted, .notFound:
+      folder.logger.debug("The bundle was deleted before it was verified", metadata: ["id": "\(id)"])
+    default:
+      folder.logger.warning(
+        "Could not verify a bundle; it stays pending until the next start",
+        metadata: ["id": "\(id)", "error": "\(failure)"])
+    }
+  }
+}

@@ -1,0 +1,219 @@
+import Foundation
+import Logging
+import SnapshotFormat
+import SnapshotStore
+import SystemIO
+
+/// The commit protocol, shared by transient and resumable uploads.
+final class Publisher: Sendable {
+  private let folder: StorageFolder
+  private let committer: Committer
+  private let changes: BundleChanges
+  private let verification: LateVerification
+  private let validator: UploadValidator
+  private let readers: QueueSet
+  /// Checks bundles before their uploads are answered.
+  private let checks = CheckQueue()
+
+  init(
+    _ folder: StorageFolder, committer: Committer, changes: BundleChanges, verification: LateVerification,
+    validator: UploadValidator, readers: QueueSet
+  ) {
+    self.folder = folder
+    self.committer = committer
+    self.changes = changes
+    self.verification = verification
+    self.validator = validator
+    self.readers = readers
+  }
+
+  private var layout: StorageLayout { folder.layout }
+  private var faults: FaultInjection { folder.faults }
+
+  /// Throws once the store is closed.
+  func requireOpen() throws(StoreError) { try committer.requireOpen() }
+
+  /// Checks an upload, writes its record beside it, flushes both, and moves them to their final names. If it throws,
+  /// the caller removes the staged files.
+  func publish(_ upload: WholeUpload, as attachment: Attachment) async throws(StoreError) -> Publication {
+    var record = try await admit(upload, as: attachment)
+    while true {
+      let staged = try await upload.queue.perform { [self, record] () throws(StoreError) in
+        try stage(record, of: upload, as: attachment)
+      }
+      try await folder.flush(staged.files, since: upload.epoch, .flushFiles)
+      if let session = staged.session { upload.resumable?.adopt(session) }
+      do throws(StoreError) {
+        let (publication, isRepair) = try await place(upload, as: staged.record, attachment)
+        switch publication {
+        case .created(let created):
+          if created.verified == .pending { verification.add(created.id) }
+          return publication
+        case .alreadyThere(let existing):
+          return isRepair ? await repaired(existing) : publication
+        }
+      } catch {
+        // Another upload took the manifest's UUID after this one was staged.
+        record = try attachment.renamed(staged.record, after: error)
+      }
+    }
+  }
+
+  /// Checks an upload as deeply as is required before publication, and makes its record.
+  ///
+  /// Bytes uploaded again for a bundle that was set aside are always checked in full: they could be the ones found
+  /// damaged.
+  private func admit(
+    _ upload: WholeUpload, as attachment: Attachment
+  ) async throws(StoreError) -> SnapshotRecord {
+    try validator.requireDigest(upload.sha256, of: attachment)
+    var depth = validator.depth(for: attachment, size: upload.size)
+    var summary = try await check(upload, depth)
+    if depth == .structure, let id = attachment.id, try await isSetAside(id) {
+      depth = .full
+      summary = try await check(upload, depth)
+    }
+    return try validator.record(
+      of: summary, depth, size: upload.size, sha256: upload.sha256, as: attachment)
+  }
+
+  private func check(
+    _ upload: WholeUpload, _ depth: SnapshotBundle.Depth
+  ) async throws(StoreError) -> BundleSummary {
+    do throws(BundleError) {
+      return try await checks.check(
+        URL(filePath: upload.names.bundle), size: upload.size, depth, by: validator.validate)
+    } catch {
+      throw StoreError(error)
+    }
+  }
+
+  private func isSetAside(_ id: SnapshotID) async throws(StoreError) -> Bool {
+    try await readers.next.perform { [layout] () throws(StoreError) in try layout.isSetAside(id) }
+  }
+
+  /// An upload with its record beside it.
+  private struct Staged: Sendable {
+    var record: SnapshotRecord
+    /// The files that have to be flushed before the publication.
+    var files: [Flusher.Target]
+    /// The session in the state file, if there is one.
+    var session: UploadSession?
+  }
+
+  /// Writes the record beside the bundle, which is not written to from here on. Blocks.
+  private func stage(
+    _ record: SnapshotRecord, of upload: WholeUpload, as attachment: Attachment
+  ) throws(StoreError) -> Staged {
+    var record = record
+    if attachment.id == nil, record.manifestID == nil, try layout.isTaken(record.id) {
+      record = record.renamed()
+    }
+    do throws(SystemError) { return try stage(record, of: upload) } catch { throw StoreError(error) }
+  }
+
+  private func stage(_ record: SnapshotRecord, of upload: WholeUpload) throws(SystemError) -> Staged {
+    try faults.before(.writeRecord)
+    // The record under the manifest's UUID, if that was taken meanwhile.
+    if record.manifestID != nil { try Folder.removeIfPresent(upload.names.record) }
+    let recordFile = try File(upload.names.record, .create(mode: 0o600))
+    try recordFile.write(RecordFile.encode(record), at: 0)
+    try upload.file.setMode(0o440)
+    guard let resumable = upload.resumable else {
+      return Staged(record: record, files: [.file(upload.file), .file(recordFile)])
+    }
+    var session = resumable.session
+    session.beginPublishing(upload.sha256, as: record.id)
+    let state = try resumable.write(session)
+    return Staged(
+      record: record, files: [.file(upload.file), .file(recordFile), .file(state)], session: session)
+  }
+
+  /// The result of an upload whose bytes replaced damaged ones.
+  private func repaired(_ existing: SnapshotRecord) async -> Publication {
+    guard existing.verified != .intact else { return .alreadyThere(existing) }
+    do throws(StoreError) {
+      return .alreadyThere(try await changes.change(RecordChange(verified: .intact), of: existing.id))
+    } catch {
+      // The bytes are in place durably, so the next check will find them intact.
+      folder.logger.warning(
+        "The repair of a bundle can't be recorded", metadata: ["id": "\(existing.id)", "error": "\(error)"])
+      verification.add(existing.id)
+      return .alreadyThere(existing)
+    }
+  }
+
+  /// Moves a flushed upload to its final names, unless the UUID is taken.
+  /// - Returns: the result of the upload, and whether its bytes replaced damaged ones.
+  private func place(
+    _ upload: WholeUpload, as record: SnapshotRecord, _ attachment: Attachment
+  ) async throws(StoreError) -> (Publication, isRepair: Bool) {
+    try await committer.perform(in: layout.folder(of: record.id)) { [self] () throws(StoreError) in
+      do throws(StoreError) {
+        let existing = try layout.storedRecord(record.id)
+        try attachment.requireRepeat(of: existing, sha256: record.sha256)
+        guard try layout.isSetAside(record.id) else {
+          return Committer.Change(outcome: (.alreadyThere(existing), false)) { self.removeStaged(upload) }
+        }
+        // The bundle was set aside after these bytes had been checked. The next attempt will check them in full.
+        guard record.verified == .intact else { throw StoreError.damaged }
+        return try repair(existing, with: upload)
+      } catch .notFound {
+        do throws(SystemError) { try move(upload.names, to: record.id) } catch { throw StoreError(error) }
+        return Committer.Change(outcome: (.created(record), false)) {
+          upload.arrival.keep()
+        } undo: {
+          self.folder.attempt("revert a publication") {
+            try Folder.publish(self.layout.path(.bundle, of: record.id), as: upload.names.bundle)
+            try Folder.removeIfPresent(self.layout.path(.record, of: record.id))
+          }
+          self.layout.forget(record.id)
+        }
+      }
+    }
+  }
+
+  /// Replaces damaged bytes with those that were uploaded again. The record remains.
+  private func repair(
+    _ existing: SnapshotRecord, with upload: WholeUpload
+  ) throws(StoreError) -> Committer.Change<(Publication, isRepair: Bool)> {
+    let (id, bundle) = (existing.id, layout.path(.bundle, of: existing.id))
+    do throws(SystemError) {
+      try faults.before(.publishBundle)
+      try Folder.publish(upload.names.bundle, as: bundle)
+    } catch {
+      throw StoreError(error)
+    }
+    return Committer.Change(outcome: (.alreadyThere(existing), true)) {
+      upload.arrival.keep()
+      self.removeStaged(upload)
+      self.folder.attempt("remove a damaged bundle") { try self.folder.removeBundle(.damaged, of: id) }
+    } undo: {
+      self.folder.attempt("revert a repair") { try Folder.publish(bundle, as: upload.names.bundle) }
+      self.layout.forget(id)
+    }
+  }
+
+  /// Moves both the record and the bundle to their final names, or neither.
+  private func move(_ staged: StagedBundle, to id: SnapshotID) throws(SystemError) {
+    let record = layout.path(.record, of: id)
+    try faults.before(.publishRecord)
+    do throws(SystemError) {
+      try Folder.publish(staged.record, as: record)
+    } catch  where error.isAlreadyThere {
+      // A record without a bundle can only remain from a publication that could not be reverted.
+      try Folder.replace(record, with: staged.record)
+    }
+    do {
+      try faults.before(.publishBundle)
+      try Folder.publish(staged.bundle, as: layout.path(.bundle, of: id))
+    } catch {
+      folder.attempt("revert the publication of a record") { try Folder.removeIfPresent(record) }
+      throw error
+    }
+  }
+
+  private func removeStaged(_ upload: WholeUpload) {
+    folder.attempt("remove staged files", upload.names.remove)
+  }
+}

@@ -1,0 +1,66 @@
+import Logging
+import SnapshotFormat
+import SnapshotStore
+import SystemIO
+
+/// The storage folder, as shared by all parts of a store: its layout, free space and quota, and flushing.
+final class StorageFolder: Sendable {
+  let layout: StorageLayout
+  let faults: FaultInjection
+  let logger: Logger
+  /// Makes arriving uploads durable.
+  let flusher: Flusher
+  let quotaTracker: QuotaTracker
+  /// The number of bytes of the disk that are left free.
+  let reserve: Int64
+
+  init(
+    _ layout: StorageLayout, faults: FaultInjection, logger: Logger, flusher: Flusher,
+    quotaTracker: QuotaTracker, reserve: Int64
+  ) {
+    self.layout = layout
+    self.faults = faults
+    self.logger = logger
+    self.flusher = flusher
+    self.quotaTracker = quotaTracker
+    self.reserve = reserve
+  }
+
+  /// Throws ``StoreError/outOfSpace`` if `count` more bytes would leave less free space than the reserve. Blocks.
+  func requireFreeSpace(for count: Int64) throws(StoreError) {
+    let available: Int64
+    do { available = try faults.availableBytes(layout.root) } catch { throw StoreError(error) }
+    guard available - count >= reserve else { throw .outOfSpace }
+  }
+
+  /// Returns when all of `targets` would survive a power cut.
+  /// - Parameter epoch: the flusher's epoch before the first byte that is not flushed yet.
+  func flush(_ targets: [Flusher.Target], since epoch: Int, _ step: Step) async throws(StoreError) {
+    do throws(SystemError) {
+      try faults.before(step)
+      try await flusher.flush(targets, since: epoch)
+    } catch {
+      throw StoreError(error)
+    }
+  }
+
+  /// Removes a bundle if it exists. Blocks.
+  func removeBundle(_ kind: StorageLayout.Kind, of id: SnapshotID) throws(SystemError) {
+    let path = layout.path(kind, of: id)
+    do throws(SystemError) {
+      let size = try Folder.size(of: path)
+      try Folder.remove(path)
+      layout.forget(id)
+      quotaTracker.forget(size)
+    } catch  where error.isNotFound {}
+  }
+
+  /// Cleans up. A failure is logged; the next start repairs its consequences.
+  func attempt(_ what: String, _ work: () throws -> Void) {
+    do {
+      try work()
+    } catch {
+      logger.error("Could not \(what)", metadata: ["error": "\(error)"])
+    }
+  }
+}

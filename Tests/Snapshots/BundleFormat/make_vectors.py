@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+"""Makes the files in Vectors/ again: bundles that every reader accepts (accepted/, each with what it holds as JSON), and
+bundles that every reader refuses (refused/), and names of recordings (names.json)."""
+import copy, hashlib, json, os, shutil, struct, zlib
+from read_bundle import file_name, read
+
+folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "Vectors")
+ID = "3f2b8c1e-5d6f-4a7b-8c9d-0e1f2a3b4c5d"
+UTF8 = 1 << 11
+
+
+class Entry:
+    """An entry of a ZIP archive, with everything that a header may say."""
+
+    def __init__(self, name, data=b"", deflate=True, flags=UTF8, mode=0o100644, attributes=0, extra=b"", raw=None,
+                 local_name=None, has_descriptor=False, method=None, version=20, size=None, crc=None):
+        self.raw = raw if raw is not None else name.encode()
+        self.local_name = local_name if local_name is not None else self.raw
+        packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+        packed = packer.compress(data) + packer.flush()
+        is_deflated = deflate and len(packed) < len(data)
+        self.body = packed if is_deflated else data
+        self.method = method if method is not None else (8 if is_deflated else 0)
+        self.flags, self.extra, self.version = flags | (8 if has_descriptor else 0), extra, version
+        self.size = len(data) if size is None else size
+        self.crc = zlib.crc32(data) if crc is None else crc
+        lengths = struct.pack("<LLL", self.crc, len(self.body), self.size)
+        self.descriptor = b"PK\7\x08" + lengths if has_descriptor else b""
+        self.attributes = mode << 16 | attributes
+
+    def header(self, name):
+        return struct.pack("<5H3L2H", self.version, self.flags, self.method, 0, 0x21, self.crc, len(self.body),
+                           self.size, len(name), len(self.extra))
+
+
+def archive(entries, before=b"", behind=b"", between=b""):
+    data, directory = before, b""
+    for entry in entries:
+        offset = len(data)
+        data += b"PK\3\4" + entry.header(entry.local_name) + entry.local_name + entry.extra + entry.body
+        data += entry.descriptor + between
+        directory += b"PK\1\2" + struct.pack("<H", 3 << 8 | 20) + entry.header(entry.raw) + struct.pack(
+            "<3HLL", 0, 0, 0, entry.attributes, offset) + entry.raw + entry.extra
+    count = len(entries)
+    return data + directory + b"PK\5\6" + struct.pack("<4H2LH", 0, 0, count, count, len(directory), len(data), 0) + behind
+
+
+def manifest(recordings=(), **changes):
+    value = {
+        "formatVersion": 1, "id": ID, "createdAt": "2026-11-21T15:04:05.678Z",
+        "application": {"identifier": "com.example.news", "version": "3.1.4", "build": "512"},
+        "device": {"model": "iPhone17,1", "system": "iOS", "systemVersion": "26.1.0", "locale": "de_AT"},
+        "modules": [], "recordings": list(recordings), "redactions": [], **changes,
+    }
+    return {key: member for key, member in value.items() if member is not None}
+
+
+def recording(identifier, data, call=None, **changes):
+    value = {"identifier": identifier, "path": "recordings/" + file_name(identifier, call), "size": len(data),
+             "sha256": hashlib.sha256(data).hexdigest(), "recordedAt": "2026-11-21T15:03:00.000Z"}
+    return {**value, **({} if call is None else {"call": call}), **changes}
+
+
+def bundle(recorded, entries=(), json_text=None, manifest_entry=True, **options):
+    """A bundle of recordings, given as pairs of what the manifest says and the data."""
+    text = json_text or json.dumps(manifest([r for r, _ in recorded]), ensure_ascii=False, sort_keys=True)
+    head = [Entry("manifest.json", text.encode())] if manifest_entry else []
+    return archive(head + [Entry(r["path"], data) for r, data in recorded] + list(entries), **options)
+
+
+feed = b'{"title":"Yesterday"}'
+plain = [(recording("news/feed", feed), feed)]
+identifiers = ["", ".", "../x", "CON", "con.json", "a", "A", "é", "日本語", "news/Feed?page=2", "x\0y", "a" * 181, "É" * 60]
+text = json.dumps(manifest([plain[0][0]]))
+names = identifiers + [
+    "con", "nul", "com1.txt", "lpt10", "conin$", "a.", ".a", "...", "a b", "a%", "^a", "~", "feed@2", "a+b,c=d_-", "x\n",
+    "e\u0301", "😀", "z" * 180, "z" * 179 + ".", "Z" * 90, "Z" * 91, "b" * 114 + "É" * 30, "." + "q" * 200, "é" * 4096]
+
+accepted = {
+    "no-recordings": bundle([]),
+    "one-recording": bundle(plain),
+    "identifiers": bundle([(recording(i, i.encode()), i.encode()) for i in identifiers]),
+    "history": bundle([(recording("feed", d, call), d) for call, d in ((7, b"first"), (9, b"second"))]),
+    "attachments-and-container": bundle(plain, [
+        Entry("attachments/screenshot.png", bytes(200)), Entry("app-data/Documents/Übersicht.json", b"[]"),
+        Entry("app-data/run", b"#!/bin/sh\n", mode=0o100755), Entry("app-data/Library/", mode=0o040755)]),
+    "unknown-members": bundle(plain, json_text=json.dumps(manifest([plain[0][0]], weather={"sky": ["blue", 1.5, None]}))),
+    "note-and-fields": bundle(plain, json_text=json.dumps(manifest(
+        [plain[0][0]], note="The feed\nwas empty 😀", fields={"severity": "high", "": ""}))),
+    "other-spellings": bundle(plain, json_text=json.dumps(manifest(
+        [{**plain[0][0], "sha256": plain[0][0]["sha256"].upper(), "size": 21.0, "call": None, "mood": "good"}],
+        id=ID.upper(), createdAt="2026-11-21T16:04:05+01:00", report="proj/issue/9"))),
+    "deflated-with-descriptor": bundle(plain, [Entry("attachments/log.txt", b"a" * 100, has_descriptor=True)]),
+    "times-in-extra-fields": bundle(plain, [Entry("attachments/a", b"a", extra=struct.pack("<HHBL", 0x5455, 5, 1, 0))]),
+}
+
+
+def changed(**changes):
+    return bundle([({**plain[0][0], **changes}, feed)])
+
+
+refused = {
+    "no-manifest": bundle(plain, manifest_entry=False),
+    "newer-format": bundle(plain, json_text=json.dumps(manifest([plain[0][0]], formatVersion=2))),
+    "missing-member": bundle(plain, json_text=json.dumps(manifest([plain[0][0]], createdAt=None))),
+    "no-json": bundle(plain, json_text=text[:-1]),
+    "repeated-key": bundle(plain, json_text=text[:-1] + ', "id": "' + ID + '"}'),
+    "no-time": bundle(plain, json_text=json.dumps(manifest([plain[0][0]], createdAt="yesterday"))),
+    "other-digest": changed(sha256=hashlib.sha256(b"").hexdigest()),
+    "other-size": changed(size=20),
+    "recording-missing": bundle([], json_text=text),
+    "recording-not-listed": bundle(plain, [Entry("recordings/other", b"x")]),
+    "identifier-twice": bundle([(recording("feed", b"1"), b"1"), (recording("feed", b"2", path="recordings/b"), b"2")]),
+    "stray-file": bundle(plain, [Entry("notes.txt", b"x")]),
+    "stray-folder": bundle(plain, [Entry("__MACOSX/._manifest.json", b"x")]),
+    "entry-twice": bundle(plain, [Entry("attachments/a", b"1"), Entry("attachments/a", b"2")]),
+    "names-differ-in-case": bundle(plain, [Entry("attachments/a", b"1"), Entry("attachments/A", b"2")]),
+    "names-differ-in-composition": bundle(plain, [Entry("attachments/\u00e9", b"1"), Entry("attachments/e\u0301", b"2")]),
+    "path-traversal": bundle(plain, [Entry("attachments/../../x", b"x")]),
+    "backslash": bundle(plain, [Entry("attachments/a\\x", b"x")]),
+    "colon": bundle(plain, [Entry("attachments/a:b", b"x")]),
+    "device-name": bundle(plain, [Entry("attachments/Aux.txt", b"x")]),
+    "part-too-long": bundle(plain, [Entry("attachments/" + "a" * 256, b"x")]),
+    "link": bundle(plain, [Entry("attachments/a", b"/etc/passwd", mode=0o120777)]),
+    "set-user-id": bundle(plain, [Entry("app-data/a", b"x", mode=0o104755)]),
+    "folder-with-data": bundle(plain, [Entry("attachments/a/", b"xyz", mode=0o040755)]),
+    "file-marked-as-folder": bundle(plain, [Entry("attachments/a", b"x", mode=0o040755)]),
+    "name-not-marked": bundle(plain, [Entry("attachments/é", b"x", flags=0)]),
+    "other-unicode-path": bundle(plain, [Entry("attachments/a", b"x", extra=struct.pack(
+        "<HHBL", 0x7075, 18, 1, zlib.crc32(b"attachments/a")) + b"attachments/b")]),
+    "unknown-extra-field": bundle(plain, [Entry("attachments/a", b"x", extra=struct.pack("<HHL", 0x4242, 4, 0))]),
+    "encrypted": bundle(plain, [Entry("attachments/a", b"x", flags=UTF8 | 1)]),
+    "other-method": bundle(plain, [Entry("attachments/a", b"x", method=12)]),
+    "stored-with-descriptor": bundle(plain, [Entry("attachments/a", b"x", deflate=False, has_descriptor=True)]),
+    "other-local-name": bundle(plain, [Entry("attachments/a", b"x", local_name=b"attachments/b")]),
+    "wrong-checksum": bundle(plain, [Entry("attachments/a", b"x", crc=0x12345678)]),
+    "bytes-before": bundle(plain, before=b"#!/bin/sh\n"),
+    "bytes-between": bundle(plain, between=b"?"),
+    "bytes-behind": bundle(plain, behind=b"??"),
+    "no-archive": b"This is not a ZIP archive.\n" * 10,
+}
+
+if __name__ == "__main__":
+    shutil.rmtree(folder, ignore_errors=True)
+    for kind, vectors in (("accepted", accepted), ("refused", refused)):
+        os.makedirs(f"{folder}/{kind}")
+        for name, data in vectors.items():
+            with open(f"{folder}/{kind}/{name}.zip", "wb") as file:
+                file.write(data)
+            if kind == "accepted":
+                with open(f"{folder}/{kind}/{name}.json", "w", encoding="utf-8") as file:
+                    json.dump(read(f"{folder}/{kind}/{name}.zip"), file, ensure_ascii=False, sort_keys=True, indent=2)
+                    file.write("\n")
+    with open(f"{folder}/names.json", "w", encoding="utf-8") as file:
+        json.dump({identifier: file_name(identifier) for identifier in names}, file, ensure_ascii=False, indent=2)
+        file.write("\n")

@@ -1,0 +1,73 @@
+import Foundation
+import SnapshotFormat
+import TestSupport
+import Testing
+
+/// The test vectors of the specification (BundleFormat.md), read by this implementation and by one in Python that was
+/// written from the specification.
+@Suite struct BundleFormatVectorTests {
+  private static let folder = PackageFolder.url().appending(path: "Tests/Snapshots/BundleFormat")
+  private static let reader = folder.appending(path: "read_bundle.py")
+
+  /// What a bundle holds, as the reader in Python prints it.
+  private struct Contents: Codable, Equatable {
+    let id: SnapshotID
+    /// The identifiers by their paths.
+    let recordings: [String: String]
+    let others: [String]
+  }
+
+  private static func bundles(_ kind: String) throws -> [URL] {
+    try FileManager.default.contentsOfDirectory(
+      at: folder.appending(path: "Vectors/\(kind)"), includingPropertiesForKeys: nil
+    ).filter { $0.pathExtension == "zip" }.sorted { $0.path < $1.path }
+  }
+
+  private static func contents(of bundle: URL) throws -> Contents {
+    let manifest = try SnapshotBundle.validate(zip: bundle, depth: .full)
+    var others: [String] = []
+    try OpenSnapshot(zip: bundle).readExtras { others.append($0.name) }
+    let recordings = manifest.recordings.map { ($0.path, $0.identifier) }
+    return Contents(
+      id: manifest.id, recordings: Dictionary(uniqueKeysWithValues: recordings), others: others.sorted())
+  }
+
+  @Test func `every bundle that the specification accepts is read alike by both`() async throws {
+    let bundles = try Self.bundles("accepted")
+    #expect(bundles.count >= 9)
+    for bundle in bundles {
+      let description = bundle.deletingPathExtension().appendingPathExtension("json")
+      let expected = try JSONDecoder().decode(Contents.self, from: Data(contentsOf: description))
+      #expect(try Self.contents(of: bundle) == expected, "\(bundle.lastPathComponent)")
+      let outcome = try await Tool.run("python3", [Self.reader.path, bundle.path])
+      try #require(outcome.status == 0, "\(outcome.errors)")
+      #expect(try JSONDecoder().decode(Contents.self, from: outcome.output) == expected)
+    }
+  }
+
+  @Test func `every bundle that the specification refuses is refused by both`() async throws {
+    let bundles = try Self.bundles("refused")
+    #expect(bundles.count >= 37)
+    for bundle in bundles {
+      #expect(throws: BundleError.self, "\(bundle.lastPathComponent)") {
+        _ = try SnapshotBundle.validate(zip: bundle, depth: .full)
+      }
+      let outcome = try await Tool.run("python3", [Self.reader.path, bundle.path])
+      #expect(outcome.status == 1)
+      #expect(outcome.errors.contains("\(bundle.lastPathComponent) is refused: "), "\(outcome.errors)")
+    }
+  }
+
+  @Test func `recordings have the file names of the specification`() throws {
+    let names = try JSONDecoder().decode(
+      [String: String].self, from: Data(contentsOf: Self.folder.appending(path: "Vectors/names.json")))
+    #expect(names.count >= 30)
+    for (identifier, name) in names { #expect(RecordingName(identifier).description == name) }
+  }
+
+  @Test func `the reader in Python stays short`() throws {
+    let lines = try String(contentsOf: Self.reader, encoding: .utf8).split(
+      separator: "\n", omittingEmptySubsequences: false)
+    #expect(lines.count <= 100)
+  }
+}
