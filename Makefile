@@ -1,27 +1,30 @@
-# The two commands to know:   make demo   make test
+# The most important commands:   make demo   make test
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 
-# What the build needs, and what the end-to-end tests call.
+# The packages that the build and the end-to-end tests require.
 PACKAGES := libcurl4-openssl-dev zlib1g-dev libsqlite3-dev curl unzip python3 libarchive-tools \
   chromium chromium-driver fonts-dejavu-core
 SOURCES := Package.swift Sources Tests Benchmarks
 
-# How long each parser is fuzzed, in seconds, and which.
+# The time in seconds for fuzzing each parser, and the parsers.
 FUZZ_TIME := 600
-# How the optimised command is linked: its table of addresses is filled before it starts, and read-only from then on
-# (full RELRO). Only the linkers of ELF know that.
+# Linker options of the optimised command: the relocation table is filled at the start and then made read-only (full
+# RELRO). Only ELF linkers have these options.
 LINK := $(if $(filter Linux,$(shell uname)),-Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now)
+# The destination of `make install`. DESTDIR is prepended to every path.
+PREFIX := /usr/local
+DESTDIR :=
 PARSERS := $(notdir $(wildcard Tests/Fuzzing/Seeds/*))
 
-.PHONY: help setup demo test sanitize fuzz lint format serve release bench catalog clean
+.PHONY: help setup demo test sanitize fuzz lint format serve release manual install package image bench catalog clean
 
 help: ## Shows this list
 	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
-setup: ## Installs the system packages that are missing (Debian, Ubuntu)
+setup: ## Installs missing system packages (Debian, Ubuntu)
 	@command -v swift > /dev/null || { \
 	  echo 'Swift is not installed, or not on PATH: see https://www.swift.org/install' >&2; exit 1; }
 	@if command -v dpkg-query > /dev/null; then \
@@ -39,23 +42,23 @@ setup: ## Installs the system packages that are missing (Debian, Ubuntu)
 	  fi; \
 	fi
 
-demo: setup ## Shows the whole story on real data, and leaves nothing behind
+demo: setup ## Demonstrates recording, attaching and replaying with a sample app
 	@swift build --product snapshot
 	@"$$(swift build --show-bin-path)/snapshot" demo
 
-# So many tests at once that none waits long for a thread, and what failed once more at the end, where it is seen.
+# The limit keeps tests from waiting long for a thread. Failures are repeated at the end of the output.
 test: setup ## Builds with warnings as errors, and runs every test
 	@export WARNINGS_AS_ERRORS=1 SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=32; \
 	swift build --build-tests; \
 	swift test --skip-build --disable-xctest 2>&1 | tee .build/tests.log || { \
 	  echo; echo 'Failed:'; grep -a '✘' .build/tests.log; exit 1; }
 
-sanitize: setup ## Runs every test under AddressSanitizer, then under ThreadSanitizer
+sanitize: setup ## Runs every test with AddressSanitizer, then with ThreadSanitizer
 	@Tests/Sanitizers/run
 
-# Beside what Package.swift says: -O, for speed, with internal declarations in reach. What a parser fails at is kept in
-# Tests/Fuzzing/Found, and replayed by `make test` from then on.
-fuzz: setup ## Tries made-up input on the parsers (FUZZ_TIME=600 PARSERS="ranges dates")
+# Besides the settings in Package.swift: -O for speed, and access to internal declarations. Inputs that make a parser
+# fail are stored in Tests/Fuzzing/Found, and `make test` replays them.
+fuzz: setup ## Fuzzes the parsers (FUZZ_TIME=600 PARSERS="ranges dates")
 	@FUZZING=1 swift build -c release --product fuzz --sanitize fuzzer --sanitize address \
 	  -Xswiftc -enable-testing --scratch-path .build-fuzz
 	@status=0; \
@@ -71,23 +74,53 @@ fuzz: setup ## Tries made-up input on the parsers (FUZZ_TIME=600 PARSERS="ranges
 	done; \
 	exit $$status
 
-lint: setup ## Checks the style, strictly
+lint: PACKAGES += python3-venv shellcheck
+lint: setup ## Checks the code style, scripts and configuration files
 	@swift format lint --strict --recursive --parallel $(SOURCES)
+	@.ci/check-files
 
-format: setup ## Mends the style
+format: setup ## Corrects the code style
 	@swift format --in-place --recursive --parallel $(SOURCES)
 
-serve: setup ## Runs the server on http://127.0.0.1:8080 over Storage
+serve: setup ## Runs the server on http://127.0.0.1:8080 with the folder Storage
 	@swift run -c release $(LINK) snapshot serve
 
-release: setup ## Builds the optimised command, with Swift's libraries inside
+release: setup ## Builds the optimised command with static Swift libraries
 	@swift build -c release --product snapshot --static-swift-stdlib -Xlinker -s $(LINK) --scratch-path .build-release
 	@if [ "$$(uname)" = Linux ] && ! readelf -d .build-release/release/snapshot | grep -q 'FLAGS.*\bNOW\b'; then \
 	  echo 'The command is not linked with full RELRO.' >&2; exit 1; \
 	fi
 
+# Calls the tool of swift-argument-parser's plugin generate-manual, because the plugin would build every product again.
+# Each subcommand has its own page, with the name that `man snapshot serve` requires.
+manual: release
+	@swift build --quiet --product generate-manual --package-path .build-release/checkouts/swift-argument-parser \
+	  --scratch-path .build-manual
+	@pages=.build-manual/pages; rm -rf $$pages; mkdir -p $$pages/dotted; \
+	.build-manual/debug/generate-manual .build-release/release/snapshot --multi-page \
+	  --date "$$(git log -1 --format=%cs 2> /dev/null || date +%Y-%m-%d)" --output-directory $$pages/dotted; \
+	for page in $$pages/dotted/*.1; do \
+	  name=$$(basename $$page .1); title=$${name//./-}; \
+	  sed -E -e ':again' -e 's/^(\.(Dt|Xr) [^ .]+)\.([^ ])/\1-\3/' -e 't again' -e 's/^$$/.Pp/' \
+	    -e "s/^\.Nm \".*\"$$/.Nm $$title/" -e "s/^\.Nm$$/.Nm \"$${name//./ }\"/" $$page > $$pages/$$title.1; \
+	done; \
+	rm -r $$pages/dotted
+
+install: manual ## Installs the command, manual, completions and systemd unit (PREFIX=/usr/local DESTDIR=)
+	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' Config/install .build-release/release/snapshot .build-manual/pages \
+	  .build-release/checkouts
+
+package: PACKAGES += dpkg-dev debhelper
+package: manual ## Builds a .tar.gz and a .deb in .build-package; Tests/Package/run tests them
+	@Config/Debian/build .build-release/release/snapshot .build-manual/pages .build-release/checkouts
+
+image: PACKAGES += buildah mmdebstrap iproute2 procps
+image: release ## Builds the container image data-snapshots with buildah, and tests it (as root)
+	@docker/build .build-release/release/snapshot
+	@Tests/Package/image
+
 bench: PACKAGES += nginx zip
-bench: release ## Holds the server against nginx, Hummingbird and FlyingFox (JSON=file, QUICK=1)
+bench: release ## Compares the server with nginx, Hummingbird and FlyingFox (JSON=file, QUICK=1)
 	@swift build -c release --package-path Benchmarks --static-swift-stdlib --scratch-path .build-bench
 	@peers="$$(swift build -c release --package-path Benchmarks --static-swift-stdlib --scratch-path .build-bench \
 	  --show-bin-path)"; \
@@ -95,11 +128,12 @@ bench: release ## Holds the server against nginx, Hummingbird and FlyingFox (JSO
 	  $(if $(JSON),--json '$(JSON)') $(if $(QUICK),--quick) $(foreach suite,$(ONLY),--only $(suite)) \
 	  $(foreach kind,$(SLOW),--slow $(kind))
 
-catalog: setup ## Fills a catalogue with a million records, and searches it (JSON=file, RECORDS=1000000)
+catalog: setup ## Measures a catalogue with a million records (JSON=file, RECORDS=1000000)
 	@swift build -c release --package-path Benchmarks --static-swift-stdlib --scratch-path .build-bench \
 	  --product CatalogBenchmark
 	@.build-bench/release/CatalogBenchmark --folder .build-bench/work --records $(or $(RECORDS),1000000) \
 	  $(if $(JSON),--json '$(JSON)')
 
-clean: ## Removes what was built
-	@rm -rf .build .build-release .build-asan .build-tsan .build-fuzz .build-bench
+clean: ## Removes the build folders
+	@rm -rf .build .build-release .build-asan .build-tsan .build-fuzz .build-bench .build-manual .build-package \
+	  .build-tools
