@@ -63,14 +63,16 @@ final class Exchange: @unchecked Sendable {
       bodyLength = Int64(data.count)
       task = makeTask(with: urlRequest, from: data, in: session)
     case .file(let url):
-      let path = url.resolvingSymlinksInPath().path
-      guard Folder.isRegularFile(path) else { throw .file("\(url.path) is not a regular file") }
-      do { bodyLength = try File(path, .read).size } catch { throw .file(error.description) }
-      task = session.uploadTask(with: urlRequest, fromFile: URL(filePath: path))
+      #if canImport(FoundationNetworking)
+        // Its upload tasks for files end the process if a transfer ends while they read the file.
+        task = try makeTask(with: urlRequest, from: nil, of: url, in: session)
+      #else
+        let path = try Self.path(of: url)
+        do { bodyLength = try File(path, .read).size } catch { throw .file(error.description) }
+        task = session.uploadTask(with: urlRequest, fromFile: URL(filePath: path))
+      #endif
     case .part(of: let url, let range):
-      let data = try Self.read(range, of: url)
-      bodyLength = Int64(data.count)
-      task = makeTask(with: urlRequest, from: data, in: session)
+      task = try makeTask(with: urlRequest, from: range, of: url, in: session)
     }
     self.task = task
     return task
@@ -90,19 +92,38 @@ final class Exchange: @unchecked Sendable {
     return session.uploadTask(with: urlRequest, from: data)
   }
 
-  /// Reads a range of a file, because `URLSession` can only send whole files.
-  private static func read(_ range: Range<Int64>, of url: URL) throws(TransportError) -> Data {
-    let path = url.resolvingSymlinksInPath().path
-    guard Folder.isRegularFile(path) else { throw .file("\(url.path) is not a regular file") }
+  /// Sends a range of a file, or all of it, from memory.
+  private func makeTask(
+    with urlRequest: URLRequest, from range: Range<Int64>?, of url: URL, in session: URLSession
+  ) throws(TransportError) -> URLSessionTask {
+    let data = try Self.read(range, of: url)
+    bodyLength = Int64(data.count)
+    return makeTask(with: urlRequest, from: data, in: session)
+  }
+
+  /// Reads a range of a file, or all of it. `URLSession` can send only whole files by itself.
+  private static func read(_ range: Range<Int64>?, of url: URL) throws(TransportError) -> Data {
+    let path = try path(of: url)
+    let file: File
+    let size: Int64
     do throws(SystemError) {
-      let file = try File(path, .read)
-      if range.lowerBound >= 0, try range.upperBound <= file.size {
-        return Data(try file.read(upTo: range.count, at: range.lowerBound))
-      }
+      file = try File(path, .read)
+      size = try file.size
     } catch {
       throw .file(error.description)
     }
-    throw .file("\(url.path) has fewer bytes than \(range.upperBound)")
+    let range = range ?? 0..<size
+    guard range.lowerBound >= 0, range.upperBound <= size else {
+      throw .file("\(url.path) has \(size) bytes, but the request needs \(range.upperBound)")
+    }
+    do { return Data(try file.read(upTo: range.count, at: range.lowerBound)) } catch { throw .file(error.description) }
+  }
+
+  /// The path of the regular file at `url`.
+  private static func path(of url: URL) throws(TransportError) -> String {
+    let path = url.resolvingSymlinksInPath().path
+    guard Folder.isRegularFile(path) else { throw .file("\(url.path) is not a regular file") }
+    return path
   }
 
   private func makeRequest() throws(TransportError) -> URLRequest {
