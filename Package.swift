@@ -2,16 +2,16 @@
 
 import PackageDescription
 
-/// The targets of one folder, each in a folder of its own name.
+/// The targets of a folder. Each is in a subfolder with its name.
 func group(_ folder: String, _ targets: [Target]) -> [Target] {
   for target in targets { target.path = "\(folder)/\(target.name)" }
   return targets
 }
 
-// The arrows go one way: a target depends only on groups above its own, and on targets above it in its own group.
+// Dependencies go one way: a target depends only on groups above its own, and on targets above it in its own group.
 
-/// What every other target stands on. Those that begin with C are system libraries: a module map, and a shim header for
-/// macros and variadic functions.
+/// Targets that know nothing of snapshots or HTTP. Those that begin with C are system libraries: a module map, and a
+/// shim header for macros and variadic functions.
 let base = group(
   "Sources/Base",
   [
@@ -25,7 +25,7 @@ let base = group(
     .target(name: "ZipArchive", dependencies: ["CZlib", "SystemIO"]),
   ])
 
-/// What a snapshot is, and what differs between two.
+/// The format of a snapshot, and the comparison of two snapshots.
 let snapshots = group(
   "Sources/Snapshots",
   [
@@ -33,7 +33,7 @@ let snapshots = group(
     .target(name: "SnapshotDiff", dependencies: ["JSONText", "SnapshotFormat", "ZipArchive"]),
   ])
 
-/// HTTP for server and client; none of it has heard of a snapshot.
+/// HTTP for server and client, independent of snapshots.
 let http = group(
   "Sources/HTTP",
   [
@@ -50,7 +50,7 @@ let http = group(
     .target(name: "URLSessionTransport", dependencies: ["HTTPTransport", "SystemIO", .httpTypes]),
   ])
 
-/// What an app depends on.
+/// The libraries that an app depends on.
 let app = group(
   "Sources/App",
   [
@@ -73,7 +73,7 @@ let app = group(
       ]),
   ])
 
-/// Where the server keeps bundles, and the index over them.
+/// The server's storage of bundles, and its index.
 let storage = group(
   "Sources/Storage",
   [
@@ -84,7 +84,7 @@ let storage = group(
       name: "SQLiteCatalog", dependencies: ["SnapshotStore", "SnapshotFormat", "SystemIO", .grdb]),
   ])
 
-/// The API, the web pages, and the server that they are parts of.
+/// The API, the web pages, and the server composed of them.
 let server = group(
   "Sources/Server",
   [
@@ -134,7 +134,7 @@ let server = group(
       ].map { .embedInCode("SnapshotServer.docc/\($0).md") }),
   ])
 
-/// The command, which runs the server, works on its storage, and is its client.
+/// The command: it runs the server, maintains its storage, and is its client.
 let command = group(
   "Sources/Command",
   [
@@ -149,7 +149,7 @@ let command = group(
       ])
   ])
 
-/// What tests share, and a small program over the engine alone.
+/// Code that tests share, and a server that runs the HTTP engine alone.
 let support: [Target] = [
   .target(name: "TestSupport", dependencies: ["SystemIO", "CPlatform"], path: "Tests/TestSupport"),
   .target(
@@ -164,7 +164,7 @@ let support: [Target] = [
     ], path: "Tests/EchoServer"),
 ]
 
-/// The tests lie as the targets do.
+/// The folders of the tests mirror those of the targets.
 let tests = [
   group(
     "Tests/Base",
@@ -265,8 +265,8 @@ let tests = [
     ]),
 ].flatMap { $0 }
 
-/// What must hold of every parser, whatever it is given: replayed as tests over the inputs that are kept, or, where
-/// `FUZZING` is set, driven by libFuzzer.
+/// Properties that every parser has for any input. The tests check them with the stored inputs; with `FUZZING` set,
+/// libFuzzer makes the inputs.
 let isFuzzing = Context.environment["FUZZING"] != nil
 let fuzzed: [Target.Dependency] = [
   "HTTPEngine", "HTTPSemantics", "HTTPTransport", "JSONText", "SnapshotDiff", "SnapshotFormat", "ZipArchive",
@@ -319,6 +319,11 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
+// `make docs` needs DocC's plugin; nothing else does, so that an app does not resolve it.
+if Context.environment["DOCUMENTATION"] != nil {
+  package.dependencies.append(.package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"))
+}
+
 extension Target.Dependency {
   static var crypto: Self { .product(name: "Crypto", package: "swift-crypto") }
   static var httpTypes: Self { .product(name: "HTTPTypes", package: "swift-http-types") }
@@ -338,13 +343,13 @@ extension Target.Dependency {
   static var unixSignals: Self { server("UnixSignals", "swift-service-lifecycle") }
   static var yams: Self { server("Yams", "Yams") }
 
-  /// A dependency of the server: SwiftPM does not even resolve it where the trait `Server` is off.
+  /// A dependency of the server. SwiftPM does not resolve it if the trait `Server` is off.
   private static func server(_ product: String, _ package: String) -> Self {
     .product(name: product, package: package, condition: .when(traits: ["Server"]))
   }
 }
 
-/// Where raw memory is the subject; everywhere else the compiler checks that none is touched.
+/// Targets that use raw memory. In all others the compiler checks that they use none.
 let unsafeTargets: Set<String> = [
   "SystemIO", "ZipArchive", "HTTPEngine", "CurlTransport", "URLSessionTransport", "TestSupport",
   "StoreTesting", "fuzz",
@@ -363,7 +368,7 @@ for target in package.targets where target.type != .system {
   if Context.environment["WARNINGS_AS_ERRORS"] != nil {
     settings.append(.treatAllWarnings(as: .error))
   }
-  // libFuzzer brings the entry point.
+  // libFuzzer contains the entry point.
   if target.name == "fuzz" { settings.append(.unsafeFlags(["-parse-as-library"])) }
   target.swiftSettings = settings
 }

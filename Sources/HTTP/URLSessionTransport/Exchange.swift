@@ -116,7 +116,11 @@ final class Exchange: @unchecked Sendable {
     guard range.lowerBound >= 0, range.upperBound <= size else {
       throw .file("\(url.path) has \(size) bytes, but the request needs \(range.upperBound)")
     }
-    do { return Data(try file.read(upTo: range.count, at: range.lowerBound)) } catch { throw .file(error.description) }
+    do throws(SystemError) {
+      return Data(try file.read(upTo: range.count, at: range.lowerBound))
+    } catch {
+      throw .file(error.description)
+    }
   }
 
   /// The path of the regular file at `url`.
