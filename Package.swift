@@ -31,6 +31,7 @@ let snapshots = group(
   [
     .target(name: "SnapshotFormat", dependencies: ["SystemIO", "JSONText", "ZipArchive", .crypto]),
     .target(name: "SnapshotDiff", dependencies: ["JSONText", "SnapshotFormat", "ZipArchive"]),
+    .target(name: "SnapshotViewer", dependencies: ["JSONText", "SystemIO", "ZipArchive"]),
   ])
 
 /// HTTP for server and client, independent of snapshots.
@@ -116,8 +117,9 @@ let server = group(
     .target(
       name: "SnapshotWeb",
       dependencies: [
-        "Observability", "AccessControl", "SnapshotAPI", "SnapshotDiff", "HTTPEngine", "HTTPSemantics",
-        "SnapshotStore", "SnapshotFormat", "ZipArchive", "JSONText", "SystemIO", .httpTypes, .logging,
+        "Observability", "AccessControl", "SnapshotAPI", "SnapshotDiff", "SnapshotViewer", "HTTPEngine",
+        "HTTPSemantics", "SnapshotStore", "SnapshotFormat", "ZipArchive", "JSONText", "SystemIO", .httpTypes,
+        .logging,
         .mustache,
       ], resources: [.embedInCode("Templates"), .embedInCode("Assets")]),
     .target(
@@ -182,6 +184,9 @@ let tests = [
       .testTarget(
         name: "SnapshotDiffTests",
         dependencies: ["SnapshotDiff", "SnapshotFormat", "ZipArchive", "SystemIO", "TestSupport"]),
+      .testTarget(
+        name: "SnapshotViewerTests",
+        dependencies: ["SnapshotViewer", "JSONText", "ZipArchive", "SystemIO", "TestSupport"]),
     ]),
   group(
     "Tests/HTTP",
@@ -232,8 +237,8 @@ let tests = [
       .testTarget(
         name: "SnapshotWebTests",
         dependencies: [
-          "SnapshotWeb", "SnapshotDiff", "SnapshotFormat", "HTTPSemantics", "SystemIO", "TestSupport",
-          .mustache,
+          "SnapshotWeb", "SnapshotDiff", "SnapshotViewer", "SnapshotFormat", "HTTPEngine", "HTTPSemantics",
+          "ZipArchive", "SystemIO", "TestSupport", .mustache,
         ]),
       .testTarget(
         name: "SnapshotServerTests",

@@ -19,6 +19,8 @@ package struct JSONTokenizer: Sendable {
     /// Whether to accept common input that RFC 8259 does not allow: several documents in a row (JSON Lines), numbers
     /// with leading zeros, and escape sequences of any character, which stand for that character.
     package var isLenient = false
+    /// Whether several documents may follow each other (JSON Lines).
+    package var allowsSequence = false
 
     /// Creates a configuration with the default values.
     package init() {}
@@ -79,6 +81,32 @@ package struct JSONTokenizer: Sendable {
     characters = JSONTextBuffer(limit: configuration.textLength)
   }
 
+  /// A place in a document at which reading can begin.
+  package enum Start: Sendable, Hashable {
+    /// A value begins at the offset.
+    case value
+    /// A member of an object or an element of an array begins at the offset.
+    case child(isObject: Bool)
+    /// A member of an object or an element of an array ended before the offset.
+    case afterChild(isObject: Bool)
+  }
+
+  /// Creates a tokenizer that reads a document from `offset` on. The caller knows from an earlier pass over the same
+  /// bytes that `start` describes the place. Reading ends with the value, or with the container of the child.
+  package init(_ configuration: Configuration, from offset: Int, _ start: Start) {
+    self.init(configuration)
+    base = offset
+    switch start {
+    case .value: break
+    case .child(let isObject):
+      containers = [isObject]
+      expectation = isObject ? .key : .value
+    case .afterChild(let isObject):
+      containers = [isObject]
+      expectation = .separator
+    }
+  }
+
   /// The number of open objects and arrays.
   package var depth: Int { containers.count }
 
@@ -92,9 +120,11 @@ package struct JSONTokenizer: Sendable {
 
   /// Whether no token, object or array is open and the document may end.
   private var isBetweenDocuments: Bool {
-    let mayEnd = expectation == .nothing || configuration.isLenient && expectation == .value
+    let mayEnd = expectation == .nothing || allowsSequence && expectation == .value
     return mayEnd && lexeme == .none && containers.isEmpty
   }
+
+  private var allowsSequence: Bool { configuration.isLenient || configuration.allowsSequence }
 
   /// Adds the next bytes. Call it after ``next()`` has returned `nil`.
   package mutating func feed(_ bytes: [UInt8]) {
@@ -121,6 +151,9 @@ package struct JSONTokenizer: Sendable {
   private func failure(_ reason: JSONFailure.Reason) -> JSONFailure {
     JSONFailure(reason, offset: offset)
   }
+
+  /// The error for a caller that does not allow the last token at its place.
+  package var failure: JSONFailure { JSONFailure(.unexpected, offset: range.lowerBound) }
 
   // MARK: Objects, arrays, and the beginnings and ends of values
 
@@ -193,7 +226,7 @@ package struct JSONTokenizer: Sendable {
 
   private mutating func endValue() {
     lexeme = .none
-    expectation = !containers.isEmpty ? .separator : configuration.isLenient ? .value : .nothing
+    expectation = !containers.isEmpty ? .separator : allowsSequence ? .value : .nothing
   }
 
   private mutating func beginText() throws(JSONFailure) {

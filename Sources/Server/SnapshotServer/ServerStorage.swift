@@ -1,4 +1,5 @@
 import FileStore
+import Foundation
 package import Logging
 import SQLiteCatalog
 import SnapshotFormat
@@ -20,6 +21,8 @@ package struct ServerStorage: Sendable {
   let verifications: AsyncStream<SnapshotRecord>
   /// The file for the progress of the regular verification; with `nil`, each pass starts with the first bundle.
   let scrubProgress: String?
+  /// A folder for files that no one needs after the server ends.
+  let temporaryFolder: String
   private let endStores: @Sendable () async -> Void
   private let endCatalog: @Sendable () async -> Void
 
@@ -31,6 +34,7 @@ package struct ServerStorage: Sendable {
     waiting = { [:] }
     verifications = AsyncStream { $0.finish() }
     scrubProgress = nil
+    temporaryFolder = FileManager.default.temporaryDirectory.path
     endStores = {}
     endCatalog = {}
   }
@@ -79,6 +83,7 @@ package struct ServerStorage: Sendable {
     waiting = { store.waiting }
     self.verifications = verifications
     scrubProgress = folder + "/scrubbed"
+    temporaryFolder = folder
     endStores = {
       await store.close()
       verified.finish()

@@ -1,4 +1,5 @@
 package import AccessControl
+import Foundation
 package import HTTPEngine
 import HTTPTypes
 package import Logging
@@ -21,11 +22,13 @@ package struct SnapshotHandler: HTTPHandler {
   /// - Parameters:
   ///   - uploads: resumable uploads; `nil` if they are not offered.
   ///   - more: additional endpoints.
+  ///   - temporaryFolder: the folder for inflated copies of files that pages show.
   ///   - observation: records and measures the requests.
   package init(
     _ service: SnapshotService, access: AccessPolicy = .open, limits: ServiceLimits = ServiceLimits(),
-    uploads: ResumableUploads? = nil, more: [Endpoint] = [], observation: Observation = Observation(),
-    logger: Logger
+    uploads: ResumableUploads? = nil, more: [Endpoint] = [],
+    temporaryFolder: String = FileManager.default.temporaryDirectory.path,
+    observation: Observation = Observation(), logger: Logger
   ) {
     let api =
       SnapshotRoutes(service, limits: limits, dialect: uploads?.attachDialect).endpoints
@@ -35,7 +38,8 @@ package struct SnapshotHandler: HTTPHandler {
     let operations = OperationRoutes(
       service: service, access: access, observation: observation, listed: api)
     let web = WebPages(
-      service: service, access: access, limits: limits, manual: { ServerManual.manual },
+      service: service, access: access, limits: limits, temporaryFolder: temporaryFolder,
+      manual: { ServerManual.manual },
       reference: APIReference(api + operations.endpoints), logger: logger)
     endpoints = api + operations.endpoints + [WebPages.assets] + web.endpoints
     let steps = EndpointSteps(web: web, access: access, observation: observation, logger: logger)

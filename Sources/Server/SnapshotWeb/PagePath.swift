@@ -1,6 +1,7 @@
 import HTTPSemantics
 import SnapshotAPI
 package import SnapshotFormat
+import SnapshotViewer
 
 /// The paths of all pages. All URLs of pages are built here.
 ///
@@ -10,7 +11,7 @@ package import SnapshotFormat
 /// | `/reports/{report}` | ``report(_:cursor:)`` |
 /// | `/snapshots/{id}` | ``snapshot(_:_:)`` |
 /// | `/snapshots/{id}/bundle` | ``bundle(_:)`` |
-/// | `/snapshots/{id}/files/{path...}` | ``preview(_:file:)`` |
+/// | `/snapshots/{id}/files/{path...}` | ``preview(_:file:_:)`` |
 /// | `/snapshots/{id}/raw/{path...}` | ``raw(_:file:)`` |
 /// | `/snapshots/{id}/diff` | ``diff(_:with:)`` |
 /// | `/snapshots/{id}/delete`, `pin`, `unpin`, `link` | ``action(_:_:)`` |
@@ -29,7 +30,7 @@ package enum PagePath: Sendable, Hashable, CustomStringConvertible {
   /// The download of a snapshot's bundle.
   case bundle(SnapshotID)
   /// The preview of a file of a snapshot.
-  case preview(SnapshotID, file: String)
+  case preview(SnapshotID, file: String, FileSelection = .init())
   /// A file of a snapshot, unchanged.
   case raw(SnapshotID, file: String)
   /// The differences between a snapshot and another one.
@@ -66,7 +67,8 @@ package enum PagePath: Sendable, Hashable, CustomStringConvertible {
         + Self.pair(.files, selection.files > 0 ? "\(selection.files)" : nil)
       return "/snapshots/\(id)" + Self.query(pairs)
     case .bundle(let id): return "/snapshots/\(id)/bundle"
-    case .preview(let id, let file): return "/snapshots/\(id)/files/\(Self.segments(file))"
+    case .preview(let id, let file, let selection):
+      return "/snapshots/\(id)/files/\(Self.segments(file))" + Self.query(Self.pairs(selection))
     case .raw(let id, let file): return "/snapshots/\(id)/raw/\(Self.segments(file))"
     case .diff(let id, let other):
       return "/snapshots/\(id)/diff" + Self.query(Self.pair(.with, other?.description))
@@ -88,6 +90,17 @@ package enum PagePath: Sendable, Hashable, CustomStringConvertible {
 
   private static func pair(_ field: PageField, _ value: String?) -> [(String, String)] {
     value.map { [(field.rawValue, $0)] } ?? []
+  }
+
+  private static func pairs(_ selection: FileSelection) -> [(String, String)] {
+    pair(.view, selection.view?.rawValue)
+      + pair(.at, selection.pointer.isEmpty ? nil : selection.pointer)
+      + pair(.from, selection.from > 0 ? "\(selection.from)" : nil)
+      + pair(.sort, selection.order?.key)
+      + pair(.order, selection.order?.isDescending == true ? "descending" : nil)
+      + pair(.find, selection.find.isEmpty ? nil : selection.find)
+      + pair(.escapes, selection.showsEscapes ? "1" : nil)
+      + pair(.part, selection.isPart ? "1" : nil)
   }
 
   private static func query(_ pairs: [(String, String)]) -> String {

@@ -1,6 +1,9 @@
 import Foundation
 import SnapshotFormat
+import SnapshotViewer
 import SnapshotWeb
+import SystemIO
+import TestSupport
 
 @testable import SnapshotDiff
 
@@ -130,32 +133,31 @@ struct SamplePages: Sendable {
       actions: [.delete, .pin, .unpin, .link])
   }
 
-  func preview(_ content: FilePreview.Content, cut: String? = nil) throws -> PreviewPage {
+  func preview(
+    _ content: FilePreview.Content, _ view: FileSelection.View? = nil, remark: String? = nil
+  ) throws -> PreviewPage {
     PreviewPage(
       record: try record(), path: recording(0).path, size: 8412, recording: recording(0),
-      preview: FilePreview(content, cut: cut))
+      preview: FilePreview(content, view: view, views: view.map { [$0, .hex] } ?? [], remark: remark))
   }
 
-  var json: [JSONLine] {
-    var lines = [
-      JSONLine(depth: 0, .object(count: 4)),
-      JSONLine(depth: 1, key: text("title"), .string(text("Latest news"), isCut: false)),
-      JSONLine(depth: 1, key: "total", .number("12345678901234567890.10")),
-      JSONLine(depth: 1, key: "empty", .array(count: 0)),
-      JSONLine(depth: 1, key: "items", .array(count: 9 * factor)),
-    ]
-    for item in 0..<(9 * factor) {
-      lines += [
-        JSONLine(depth: 2, .object(count: 4)), JSONLine(depth: 3, key: "id", .number("\(item)")),
-        JSONLine(
-          depth: 3, key: "headline",
-          .string(text("A headline that says nothing of number \(item)"), isCut: false)),
-        JSONLine(depth: 3, key: "isRead", .literal(item % 2 == 0 ? "true" : "null")),
-        JSONLine(depth: 3, key: "author", .object(count: 1)),
-        JSONLine(depth: 4, key: "name", .string("Mira \\u00e4", isCut: false)),
-      ]
+  private func quoted(_ string: String) throws -> String {
+    String(decoding: try JSONEncoder().encode(text(string)), as: UTF8.self)
+  }
+
+  /// A JSON document.
+  func json() throws -> JSONView {
+    let items = try (0..<(9 * factor)).map { item in
+      """
+      {"id":\(item),"headline":\(try quoted("A headline that says nothing of number \(item)")),
+      "isRead":\(item % 2 == 0 ? "true" : "null"),"author":{"name":"Mira \\u00e4"}}
+      """
     }
-    return lines
+    let document = """
+      {"title":\(try quoted("Latest news")),"total":12345678901234567890.10,"empty":[],
+      "items":[\(items.joined(separator: ","))]}
+      """
+    return try JSONView.of(document)
   }
 
   private func changes() -> [Change<JSONPath>] {
@@ -246,12 +248,27 @@ struct SamplePages: Sendable {
 
   private func previews() throws -> [(name: String, bytes: [UInt8])] {
     let pages = try PageRenderer()
-    let lines = (0..<(40 * factor)).map { text("\tline \($0) of a log") }
+    let lines =
+      try TextView(
+        .of((0..<(40 * factor)).map { text("\tline \($0) of a log") }.joined(separator: "\n")))?.lines(
+        from: 0) ?? []
+    let json = try json()
+    func place(_ tokens: String...) throws -> JSONPlace { try json.place(at: tokens) ?? json.root }
+    guard let table = try JSONTable(json, place("items")),
+      let string = try JSONStringPage(json, place("title")),
+      let search = JSONSearch("headline")
+    else { return [] }
+    let formatted = try JSONFormatted(json, from: 3)
+    let hits = try search.hits(in: json, count: 50)
     let rows = (0..<(20 * factor)).map { row in (0..<16).map { UInt8(truncatingIfNeeded: row * 16 + $0) } }
     let cut = "The file is too long for a page: this is its beginning."
     return [
-      ("json", pages.render(try preview(.json(json)), in: frame)),
-      ("text", pages.render(try preview(.text(lines), cut: cut), in: frame)),
+      ("tree", pages.render(try preview(.outline(JSONOutline(json, json.root)), .tree), in: frame)),
+      ("table", pages.render(try preview(.table(table), .table), in: frame)),
+      ("formatted", pages.render(try preview(.formatted(formatted, count: 9000), .formatted), in: frame)),
+      ("hits", pages.render(try preview(.hits(hits), .tree), in: frame)),
+      ("string", pages.render(try preview(.string(string), .tree), in: frame)),
+      ("text", pages.render(try preview(.text(lines, count: 9000), .text, remark: cut), in: frame)),
       ("hex", pages.render(try preview(.hex(rows)), in: frame)),
       ("image", pages.render(try preview(.image), in: frame)),
       ("nothing", pages.render(try preview(.empty), in: frame)),
@@ -279,5 +296,25 @@ struct SamplePages: Sendable {
       ("signed-out", pages.render(SignedOutPage(), in: Self.signedOut)),
       ("problem", pages.render(problem, in: frame)),
     ]
+  }
+}
+
+extension ViewedBytes {
+  /// The bytes of `text`, in a temporary file.
+  static func of(_ text: String) throws -> ViewedBytes {
+    let folder = try TemporaryFolder()
+    let file = try File(temporaryIn: folder.path)
+    try file.write(Array(text.utf8), at: 0)
+    return try ViewedBytes(file)
+  }
+}
+
+extension JSONView {
+  /// A view of `text`.
+  static func of(_ text: String) throws -> JSONView {
+    struct InvalidSample: Error {}
+    let bytes = try ViewedBytes.of(text)
+    guard case .index(let index) = try JSONIndex.of(bytes) else { throw InvalidSample() }
+    return JSONView(bytes, index)
   }
 }

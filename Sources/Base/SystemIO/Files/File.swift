@@ -71,6 +71,14 @@ public final class File: Sendable {
     #endif
   }
 
+  /// Creates an empty file without a name, on the disk of `folder`, for reading and writing. The system removes it with
+  /// the last reference, also after a crash.
+  public convenience init(temporaryIn folder: String) throws(SystemError) {
+    let path = "\(folder)/.temporary-\(UInt64.random(in: .min ... .max))"
+    try self.init(path, .create(mode: 0o600))
+    try Folder.remove(path)
+  }
+
   /// The length of the file in bytes.
   public var size: Int64 {
     get throws(SystemError) { Int64(try status.st_size) }

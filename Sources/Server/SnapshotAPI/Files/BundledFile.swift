@@ -4,10 +4,10 @@ import HTTPSemantics
 import HTTPTypes
 import Observability
 import SnapshotFormat
-import SnapshotStore
+package import SnapshotStore
 import Synchronization
 import SystemIO
-import ZipArchive
+package import ZipArchive
 
 /// A file in a bundle that is sent to a client.
 ///
@@ -101,7 +101,7 @@ struct BundledFile: Sendable {
 
 extension StoreError {
   /// Converts an error in a bundle that was valid when it was attached.
-  init(reading error: ZipError) {
+  package init(reading error: ZipError) {
     if case .system(let cause) = error.reason { self = .system(cause) } else { self = .damaged }
   }
 }

@@ -32,3 +32,31 @@ document.addEventListener("submit", (event) => {
 addEventListener("pageshow", () => {
   for (const field of document.querySelectorAll("[role=search] input")) field.disabled = false;
 });
+
+// Files: containers and further values are loaded into the page when they are opened.
+async function loadPart(address) {
+  const response = await fetch(address, {credentials: "same-origin"});
+  if (!response.ok) throw new Error(String(response.status));
+  return document.createRange().createContextualFragment(await response.text());
+}
+document.addEventListener("toggle", async (event) => {
+  const details = event.target;
+  if (!details.open || !details.dataset.part) return;
+  const address = details.dataset.part;
+  delete details.dataset.part;
+  try { details.lastElementChild.replaceChildren(await loadPart(address)); } catch { details.dataset.part = address; }
+}, true);
+document.addEventListener("click", async (event) => {
+  const link = event.target.closest("a[data-part]");
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  try { link.closest("p").replaceWith(await loadPart(link.dataset.part)); } catch { location.assign(link.href); }
+});
+// A link such as `#/items/0/title` shows the value even if it is on another page.
+function showFragment() {
+  const pointer = decodeURIComponent(location.hash.slice(1));
+  if (!pointer.startsWith("/") || document.getElementById(pointer) || !document.querySelector(".json")) return;
+  location.replace(`?at=${encodeURIComponent(pointer)}`);
+}
+addEventListener("hashchange", showFragment);
+showFragment();

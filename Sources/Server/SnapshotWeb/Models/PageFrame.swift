@@ -56,6 +56,22 @@ package enum PageField: String, Sendable, Hashable, CaseIterable {
   case recordings
   /// The number of files before the listed ones.
   case files
+  /// How a file is shown: ``FileSelection/View``.
+  case view
+  /// The JSON Pointer to the value that is shown.
+  case at
+  /// The number of values, lines or bytes of a file before the shown ones.
+  case from
+  /// The key by whose values a table is sorted.
+  case sort
+  /// The order of a table: `descending`, or nothing.
+  case order
+  /// The text to find in a file.
+  case find
+  /// Whether strings are shown with their escape sequences: `1`, or nothing.
+  case escapes
+  /// Whether only the values are requested, without the page around them: `1`, or nothing.
+  case part
   /// The ``PageNotice``.
   case done
 }

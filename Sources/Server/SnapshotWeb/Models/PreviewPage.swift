@@ -1,5 +1,6 @@
 import SnapshotAPI
 package import SnapshotFormat
+package import SnapshotViewer
 
 /// The page `/snapshots/{id}/files/{path}`: one file of a snapshot.
 package struct PreviewPage: Sendable {
@@ -11,35 +12,48 @@ package struct PreviewPage: Sendable {
   package var size: Int64
   /// The manifest's entry for the file, if it is a recording.
   package var recording: Manifest.Recording?
+  /// The part of the file that was asked for.
+  package var selection: FileSelection
   /// The preview of the file.
   package var preview: FilePreview
 
   /// Creates a page.
   package init(
     record: SnapshotRecord, path: String, size: Int64, recording: Manifest.Recording? = nil,
-    preview: FilePreview
+    selection: FileSelection = FileSelection(), preview: FilePreview
   ) {
     self.record = record
     self.path = path
     self.size = size
     self.recording = recording
+    self.selection = selection
     self.preview = preview
   }
 }
 
-/// The preview of a file, within the limits of one page.
+/// The part of a file that one page shows.
 ///
 /// Texts are as in the file. Rendering escapes them and makes invisible characters visible.
-package struct FilePreview: Sendable, Hashable {
+package struct FilePreview: Sendable {
   /// The content of a preview.
-  package enum Content: Sendable, Hashable {
-    /// A JSON document as a list of values.
-    case json([JSONLine])
-    /// Text as a list of lines, without line ends.
-    case text([String])
+  package enum Content: Sendable {
+    /// A value of a JSON document with the values in it.
+    case outline(JSONOutline)
+    /// A part of a string in a JSON document.
+    case string(JSONStringPage)
+    /// An array of objects in a JSON document.
+    case table(JSONTable)
+    /// A JSON document with one value in each line, and the number of all lines.
+    case formatted(JSONFormatted, count: Int)
+    /// The values of a JSON document that contain a text.
+    case hits(JSONSearch.Result)
+    /// Lines of text, and the number of all lines.
+    case text([TextView.Line], count: Int)
+    /// Lines that contain a text, the number of all such lines, and whether there are more than that.
+    case matches([TextView.Match], count: Int, isCut: Bool)
     /// An image that browsers display.
     case image
-    /// Any other file: its bytes in rows of 16. The last row can be shorter.
+    /// Bytes in rows of 16. The last row can be shorter.
     case hex([[UInt8]])
     /// An empty file.
     case empty
@@ -49,45 +63,21 @@ package struct FilePreview: Sendable, Hashable {
 
   /// The content of the preview.
   package var content: Content
-  /// A sentence about why the file is not shown completely; `nil` if it is.
-  package var cut: String?
+  /// How the content is shown; `nil` if the file has only one view.
+  package var view: FileSelection.View?
+  /// The views of the file.
+  package var views: [FileSelection.View]
+  /// A sentence about the file or the part that is shown; `nil` if there is nothing to say.
+  package var remark: String?
 
   /// Creates a preview from its parts.
-  package init(_ content: Content, cut: String? = nil) {
+  package init(
+    _ content: Content, view: FileSelection.View? = nil, views: [FileSelection.View] = [],
+    remark: String? = nil
+  ) {
     self.content = content
-    self.cut = cut
-  }
-}
-
-/// A value of a JSON document. A document is the list of its values in order; a container precedes its values.
-package struct JSONLine: Sendable, Hashable {
-  /// A value.
-  package enum Value: Sendable, Hashable {
-    /// An object and the number of its members, if known.
-    case object(count: Int?)
-    /// An array and the number of its elements, if known.
-    case array(count: Int?)
-    /// A string as written in the document: with its escapes, without quotes.
-    case string(String, isCut: Bool)
-    /// A number as written in the document.
-    case number(String)
-    /// `true`, `false` or `null`.
-    case literal(String)
-    /// The number of further values of the container that are not shown, if known.
-    case omitted(count: Int?)
-  }
-
-  /// The number of containers around the value.
-  package var depth: Int
-  /// The value's key as written in the document, without quotes, if it is a member of an object.
-  package var key: String?
-  /// The value.
-  package var value: Value
-
-  /// Creates a line from its parts.
-  package init(depth: Int, key: String? = nil, _ value: Value) {
-    self.depth = depth
-    self.key = key
-    self.value = value
+    self.view = view
+    self.views = views
+    self.remark = remark
   }
 }

@@ -29,6 +29,12 @@ package struct PageRenderer: Sendable {
     render(.preview, page.title, page.fields, frame)
   }
 
+  /// Returns the values of a file in UTF-8, without the page around them; nothing if the page shows no JSON.
+  package func renderPart(of page: PreviewPage) -> [UInt8] {
+    guard let fields = page.contentFields["json"] as? Fields else { return [] }
+    return Array(templates.html(.values, fields).utf8)
+  }
+
   /// Returns a page in UTF-8.
   package func render(_ page: DiffPage, in frame: PageFrame) -> [UInt8] {
     render(.diff, page.title, page.fields, frame)

@@ -4,7 +4,7 @@ import Mustache
 struct PageTemplates: Sendable {
   /// The templates of complete pages.
   enum Page: String, CaseIterable {
-    case home, report, snapshot, preview, diff, link, signIn, signedOut, problem, document
+    case home, report, snapshot, preview, values, diff, link, signIn, signedOut, problem, document
   }
 
   private static let sources: [String: [UInt8]] = [
@@ -23,6 +23,9 @@ struct PageTemplates: Sendable {
     "report": PackageResources.report_mustache,
     "snapshot": PackageResources.snapshot_mustache,
     "preview": PackageResources.preview_mustache,
+    "values": PackageResources.values_mustache,
+    "value-label": PackageResources.value_label_mustache,
+    "value-items": PackageResources.value_items_mustache,
     "diff": PackageResources.diff_mustache,
     "link": PackageResources.link_mustache,
     "signIn": PackageResources.sign_in_mustache,

@@ -2,6 +2,7 @@ import Observability
 import SnapshotAPI
 import SnapshotFormat
 import SnapshotStore
+import SnapshotViewer
 import ZipArchive
 
 /// Reads the parts of bundles that pages show. They are limited to the space of a page, and the memory used does not
@@ -20,17 +21,27 @@ enum BundleReading {
     }
   }
 
-  /// Returns the preview page of a file in the bundle.
-  static func preview(of file: ZipEntry, in bundle: StoredBundle) throws -> PreviewPage {
+  /// Returns the page of a file in the bundle.
+  static func preview(
+    of file: ZipEntry, in bundle: StoredBundle, _ selection: FileSelection, cache: ViewerCache
+  ) throws -> PreviewPage {
     var page = PreviewPage(
-      record: bundle.record, path: file.name, size: file.size, preview: FilePreview(.empty))
-    do throws(BundleError) {
-      let checked = try CheckedBundle(bundle.file)
-      page.recording = try checked.recording(at: file.name)
-      guard let entry = try checked.entry(at: file.name) else { return page }
-      page.preview = try FilePreview(entry, path: file.name)
-    } catch {
-      page.preview = FilePreview(.unreadable(try unreadable(error).description))
+      record: bundle.record, path: file.name, size: file.size, selection: selection,
+      preview: FilePreview(.empty))
+    do {
+      do throws(BundleError) {
+        page.recording = try CheckedBundle(bundle.file).recording(at: file.name)
+      } catch {
+        page.preview = FilePreview(.unreadable(try unreadable(error).description))
+        return page
+      }
+      page.preview = try FilePreview(
+        file.name, file, of: bundle.file, bundle: bundle.record.sha256, selection, cache: cache)
+    } catch ViewerError.zip(let error) {
+      guard case .damaged = StoreError(reading: error) else { throw StoreError(reading: error) }
+      page.preview = FilePreview(.unreadable(Unreadable.damaged.description))
+    } catch ViewerError.system(let error) {
+      throw StoreError.system(error)
     }
     return page
   }

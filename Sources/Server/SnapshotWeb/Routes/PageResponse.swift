@@ -26,7 +26,7 @@ extension HTTPServerResponse {
     (
       "Content-Security-Policy",
       """
-      default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self'; \
+      default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; \
       base-uri 'none'; frame-ancestors 'none'
       """
     ),

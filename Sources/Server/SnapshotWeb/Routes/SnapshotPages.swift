@@ -7,6 +7,7 @@ import Observability
 import SnapshotAPI
 import SnapshotFormat
 import SnapshotStore
+import SnapshotViewer
 import SystemIO
 
 /// The pages of a snapshot and its files, and the forms that change it.
@@ -17,10 +18,15 @@ struct SnapshotPages: Sendable {
   private let service: SnapshotService
   private let access: AccessPolicy
   private let limits: ServiceLimits
+  private let viewer: ViewerCache
 
-  init(_ pages: PageMaker, _ service: SnapshotService, access: AccessPolicy, limits: ServiceLimits) {
+  init(
+    _ pages: PageMaker, _ service: SnapshotService, access: AccessPolicy, limits: ServiceLimits,
+    viewer: ViewerCache
+  ) {
     self.pages = pages
     self.service = service
+    self.viewer = viewer
     self.access = access
     self.limits = limits
   }
@@ -72,13 +78,13 @@ struct SnapshotPages: Sendable {
   }
 
   private func showFile(_ call: PageCall) async throws -> HTTPServerResponse {
-    _ = try call.query([])
+    let selection = try FileSelection(call.query(FileSelection.fields.map(\.rawValue)))
     let bundle = try await service.bundle(for: call.asAPI)
     let name = try FileRoutes.name(of: call.asAPI)
-    return try await pages.render(call.visitor, on: Self.readers.next) { renderer, frame in
+    return try await pages.render(call.visitor, on: Self.readers.next) { [viewer] renderer, frame in
       let entry = try FileRoutes.entry(named: name, in: bundle)
-      let page = try BundleReading.preview(of: entry, in: bundle)
-      return renderer.render(page, in: frame)
+      let page = try BundleReading.preview(of: entry, in: bundle, selection, cache: viewer)
+      return selection.isPart ? renderer.renderPart(of: page) : renderer.render(page, in: frame)
     }
   }
 

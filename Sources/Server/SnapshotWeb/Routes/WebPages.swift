@@ -4,6 +4,7 @@ import HTTPSemantics
 import HTTPTypes
 package import Logging
 package import SnapshotAPI
+import SnapshotViewer
 
 /// The web pages: a user interface of the service beside the API.
 ///
@@ -20,10 +21,11 @@ package struct WebPages: Sendable {
   /// Creates the pages of `service`, for visitors that `access` admits.
   ///
   /// - Parameters:
+  ///   - temporaryFolder: the folder for inflated copies of files that are shown.
   ///   - manual: returns the articles, which are parsed when the first of them is requested.
   ///   - reference: the description of the API.
   package init(
-    service: SnapshotService, access: AccessPolicy, limits: ServiceLimits,
+    service: SnapshotService, access: AccessPolicy, limits: ServiceLimits, temporaryFolder: String,
     manual: @escaping @Sendable () -> Manual, reference: APIReference, logger: Logger
   ) {
     self.logger = logger
@@ -31,7 +33,9 @@ package struct WebPages: Sendable {
     pages = PageMaker(access)
     endpoints =
       ListPages(pages, service, access: access, limits: limits).endpoints
-      + SnapshotPages(pages, service, access: access, limits: limits).endpoints
+      + SnapshotPages(
+        pages, service, access: access, limits: limits, viewer: ViewerCache(folder: temporaryFolder)
+      ).endpoints
       + SigningPages(pages, access: access).endpoints
       + DocumentPages(pages, manual: manual, reference: reference).endpoints
   }

@@ -40,6 +40,33 @@ import Testing
     #expect(try await api.send(.get, "/").fields[.contentType] == "text/plain; charset=utf-8")
   }
 
+  @Test func `every value of a file has an address, and can be loaded into the page`() async throws {
+    let items = (0..<300).map { "{\"title\":\"Title \($0)\",\"tags\":[\($0),[]]}" }
+    let bundle = try await attach("{\"items\":[\(items.joined(separator: ","))]}")
+    let manifest = try await browser.get("/snapshots/\(bundle.id)")
+    let file = try #require(
+      manifest.text.firstMatch(of: #/href="(/snapshots/[^"]+/files/recordings/[^"]+)"/#)
+    ).1
+    let page = try await browser.get("\(file)")
+    #expect(page.text.contains("&quot;Title 0&quot;"))
+    #expect(page.text.contains("href=\"\(file)?at=%2Fitems&amp;from=20\""))
+    let part = try await browser.get("\(file)?at=/items&from=280&part=1")
+    #expect(part.text.hasPrefix("<p class=\"more\">"))
+    #expect(part.text.contains("Title 299") && !part.text.contains("Title 279"))
+    #expect(try await browser.get("\(file)?at=/items/299/title").text.contains("Title 299"))
+    #expect(try await browser.get("\(file)?find=title+299").text.contains("<mark>Title 299</mark>"))
+    #expect(try await browser.get("\(file)?view=table&at=/items&sort=title").text.contains("aria-sort"))
+    for wrong in ["at=/nothing", "at=x", "view=x", "from=-1", "from=x", "part=2", "order=up", "other=1"] {
+      #expect(try await browser.get("\(file)?\(wrong)").status == 400, "\(wrong)")
+    }
+    #expect(try await browser.get("\(file)?find=\(String(repeating: "x", count: 256))").status == 200)
+    #expect(try await browser.get("\(file)?find=\(String(repeating: "x", count: 257))").status == 400)
+    for view in ["tree", "table", "formatted", "text", "hex"] {
+      #expect(try await browser.get("\(file)?view=\(view)&at=/items&from=\(1 << 40)").status == 200)
+      #expect(try await browser.get("\(file)?view=\(view)&at=/items&from=\(1 << 40 + 1)").status == 400)
+    }
+  }
+
   @Test func `a search that identifies one thing redirects there`() async throws {
     let bundle = try await attach(report: "proj/issue/9")
     let page = "/snapshots/\(bundle.id)"

@@ -1,162 +1,263 @@
+import HTTPEngine
 import SnapshotFormat
+import SnapshotViewer
 import Testing
 
 @testable import SnapshotWeb
 
 @Suite struct FilePreviewTests {
   private func preview(
-    _ bytes: [UInt8], _ name: String = "file", limits: FilePreview.Limits = .default
+    _ bytes: [UInt8], _ name: String = "file", _ selection: FileSelection = FileSelection()
   ) throws -> FilePreview {
     let path = "attachments/\(name)"
     let sample = try SampleBundle([(identifier: String, bytes: [UInt8])](), files: [(path, bytes)])
-    return try FilePreview(try #require(try sample.bundle.entry(at: path)), path: path, limits: limits)
+    return try sample.preview(path, selection)
   }
 
-  private func preview(_ text: String, limits: FilePreview.Limits = .default) throws -> FilePreview {
-    try preview(Array(text.utf8), limits: limits)
+  private func preview(_ text: String, _ selection: FileSelection = FileSelection()) throws -> FilePreview {
+    try preview(Array(text.utf8), "file", selection)
   }
 
-  /// The lines of a JSON document, two spaces for each level.
-  private func outline(_ text: String, limits: FilePreview.Limits = .default) throws -> [String] {
-    guard case .json(let lines) = try preview(text, limits: limits).content else { return ["no JSON"] }
-    return lines.map { line in
-      let value =
-        switch line.value {
-        case .object(let count): "{\(count.map(String.init) ?? "?")"
-        case .array(let count): "[\(count.map(String.init) ?? "?")"
-        case .string(let text, let isCut): "“\(text)”\(isCut ? "…" : "")"
-        case .number(let text), .literal(let text): text
-        case .omitted(let count): "+\(count.map(String.init) ?? "?")"
-        }
-      return String(repeating: "  ", count: line.depth) + (line.key.map { "\($0): " } ?? "") + value
+  private func view(_ view: FileSelection.View, from: Int = 0) -> FileSelection {
+    var selection = FileSelection()
+    (selection.view, selection.from) = (view, from)
+    return selection
+  }
+
+  /// The values of a JSON document that a page shows, two spaces for each level.
+  private func outline(_ text: String, _ selection: FileSelection = FileSelection()) throws -> [String] {
+    guard case .outline(let outline) = try preview(text, selection).content else { return ["no JSON"] }
+    return lines(outline.root, depth: 0)
+  }
+
+  private func lines(_ node: JSONOutline.Node, depth: Int) -> [String] {
+    let value: String
+    switch node.child.value {
+    case .object(let preview): value = "{\(preview.count)"
+    case .array(let preview): value = "[\(preview.count)"
+    case .string(let text, let isCut): value = "“\(text)”\(isCut ? "…" : "")"
+    case .number(let text, _), .literal(let text): value = text
     }
+    let indent = String(repeating: "  ", count: depth)
+    let line = indent + (node.child.key.map { "\($0): " } ?? "") + value
+    guard let contents = node.contents else { return [line] }
+    return [line] + contents.nodes.flatMap { lines($0, depth: depth + 1) }
+      + (contents.rest > 0 ? ["\(indent)  +\(contents.rest)"] : [])
   }
 
-  @Test func `JSON is shown value by value, spelt as it is`() throws {
+  @Test func `JSON is shown value by value, with decoded strings and all digits`() throws {
     #expect(
       try outline(
-        #"{"a":[1.0,-0,1e400,123456789012345678901234567890],"\u0062":{"c":"é\n<b>"},"d":[],"e":null}"#)
+        #"{"a":[1.0,-0,1e400,123456789012345678901234567890,[]],"\u0062":{"c":"é\n<b>","d":{"e":1}},"d":[],"e":null}"#
+      )
         == [
-          "{4", "  a: [4", "    1.0", "    -0", "    1e400", "    123456789012345678901234567890",
-          #"  \u0062: {1"#, #"    c: “é\n<b>”"#, "  d: [0", "  e: null",
+          "{4", "  a: [5", "  b: {2", "    c: “é\n<b>”", "    d: {1", "  d: [0", "  e: null",
         ])
-    #expect(try preview("{}").cut == nil)
-    #expect(try outline(" 12 ") == ["12"])
     #expect(try outline("\u{FEFF}[true]") == ["[1", "  true"])
+    #expect(try outline(" 12 ") == ["12"])
   }
 
-  @Test func `of long arrays the first elements are shown, and all are counted`() throws {
-    var limits = FilePreview.Limits()
-    limits.elements = 3
-    limits.members = 2
-    #expect(try outline("[1,2,3]", limits: limits) == ["[3", "  1", "  2", "  3"])
-    #expect(try outline("[1,2,3,[4]]", limits: limits) == ["[4", "  1", "  2", "  3", "  +1"])
-    #expect(
-      try outline(#"{"a":[0,0,0,0,0],"b":1,"c":{"d":1}}"#, limits: limits)
-        == ["{3", "  a: [5", "    0", "    0", "    0", "    +2", "  b: 1", "  +1"])
-    #expect(try preview("[1,2,3,4]", limits: limits).cut == "It is too large to be shown completely.")
+  @Test func `the first page of a list of large objects shows their values`() throws {
+    let object = "{" + (0..<75).map { "\"key\($0)\":\"value \($0)\"" }.joined(separator: ",") + "}"
+    let lines = try outline("[" + Array(repeating: object, count: 30).joined(separator: ",") + "]")
+    #expect(lines.count > 400)
+    #expect(lines.filter { $0.hasPrefix("  {75") }.count == 30)
+    #expect(lines.filter { $0 == "    key74: “value 74”" }.count >= 5)
   }
 
-  @Test func `levels that are too deep are counted`() throws {
-    var limits = FilePreview.Limits()
-    limits.depth = 2
-    #expect(
-      try outline("[[[1,2],3],{\"a\":{}}]", limits: limits)
-        == ["[2", "  [2", "    +2", "  {1", "    +1"].map { $0 })
+  @Test func `long lists are shown in pages`() throws {
+    let text = "[" + (0..<1000).map(String.init).joined(separator: ",") + "]"
+    #expect(try outline(text).prefix(3) == ["[1000", "  0", "  1"])
+    #expect(try outline(text).last == "  +900")
+    var selection = FileSelection()
+    selection.from = 990
+    #expect(try outline(text, selection) == ["[1000"] + (990..<1000).map { "  \($0)" })
   }
 
-  @Test func `whatever a document holds, a page has room for what is shown`() throws {
-    let row = #"{"id":1,"title":"a","author":{"name":"b","tags":["c","d",{"e":"f"}]},"x":[1,2,3]}"#
-    let documents = [
-      "[" + Array(repeating: row, count: 5000).joined(separator: ",") + "]",
-      "{" + (0..<5000).map { "\"\($0)\":\(row)" }.joined(separator: ",") + "}",
-      "{" + (0..<300).map { "\"k\($0)\":\"\(String(repeating: "<&", count: 500))\"" }.joined(separator: ",")
-        + "}",
-      "[" + String(repeating: "[[[[]]]],", count: 20_000) + "1]",
-      String(repeating: #"{"a":[1,"#, count: 200) + "1" + String(repeating: "]}", count: 200),
-      "\"" + String(repeating: "\u{202E}", count: 100_000) + "\"",
-    ]
-    for document in documents {
-      guard case .json(let lines) = try preview(document).content else {
-        Issue.record("no JSON")
-        continue
-      }
-      #expect(lines.count <= PageLimits.lines)
-      var budget = PageBudget()
-      #expect(JSONTree(lines, &budget).isWhole, "\(document.prefix(40))")
+  @Test func `a path selects a value`() throws {
+    var selection = FileSelection()
+    selection.pointer = "/a/1"
+    #expect(try outline(#"{"a":[0,{"b":true}]}"#, selection) == ["{1", "  b: true"])
+    for wrong in ["/a/2", "/b", "a"] {
+      selection.pointer = wrong
+      #expect(throws: HTTPProblem.self) { try outline(#"{"a":[0,{"b":true}]}"#, selection) }
     }
-    #expect(try outline(documents[0]).first == "[5000")
-    #expect(try outline(documents[0]).contains { $0.hasSuffix("name: “b”") })
   }
 
-  @Test func `a document is read up to a limit`() throws {
-    var limits = FilePreview.Limits()
-    limits.bytes = 300 << 10
-    let document = "[" + String(repeating: "1,", count: 300 << 10) + "x"
-    #expect(try outline(document, limits: limits).first == "[?")
-    #expect(try preview(document, limits: limits).cut?.hasPrefix("Only the first") == true)
+  @Test func `a long string is shown in parts that together are the string`() throws {
+    let string = String(repeating: "aé日👍\u{0}\\\"", count: 20_000)
+    let written = string.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing(
+      "\u{0}", with: "\\u0000"
+    ).replacing("👍", with: "\\ud83d\\udc4d")
+    var (joined, source) = ("", "")
+    var selection = FileSelection()
+    selection.pointer = "/s"
+    var next: Int? = 0
+    while let from = next {
+      selection.from = from
+      guard case .string(let page) = try preview("{\"s\":\"\(written)\"}", selection).content else {
+        Issue.record("no string")
+        return
+      }
+      joined += page.text
+      source += page.source
+      next = page.next
+    }
+    #expect(joined == string)
+    #expect(source == written)
   }
 
-  @Test func `a string without end is shown as the text that it is`() throws {
-    let preview = try preview("\"" + String(repeating: "a", count: 9 << 20) + "\"")
-    #expect(preview.content == .text(["\"" + String(repeating: "a", count: 399) + "…"]))
-    #expect(preview.cut != nil)
-  }
-
-  @Test func `nesting without end is shown as far as a page goes`() throws {
-    let preview = try preview(String(repeating: "[", count: 1_000_000))
-    guard case .json(let lines) = preview.content else {
-      Issue.record("\(preview.content)")
+  @Test func `a list of objects is a table, sorted by a column`() throws {
+    let text = #"[{"n":2,"s":"b"},{"n":10},{"x":null,"n":1},7]"#
+    var selection = view(.table)
+    func rows() throws -> [Int] {
+      guard case .table(let table) = try preview(text, selection).content else { return [] }
+      #expect(table.columns == ["n", "s", "x"])
+      return table.rows.map(\.child.place.index)
+    }
+    #expect(try rows() == [0, 1, 2, 3])
+    selection.order = .init(key: "n")
+    #expect(try rows() == [2, 0, 1, 3])
+    selection.order = .init(key: "n", isDescending: true)
+    #expect(try rows() == [1, 0, 2, 3])
+    selection.order = .init(key: "s")
+    #expect(try rows() == [0, 1, 2, 3])
+    guard case .outline = try preview("[1,2]", view(.table)).content else {
+      Issue.record("a list of numbers has no table")
       return
     }
-    #expect(lines.count < 100)
-    #expect(preview.cut == "It is nested deeper than 512 levels. Only the part before is shown.")
   }
 
-  @Test func `what only begins as JSON is shown as text, with the place where it stops being JSON`() throws {
-    let preview = try preview("{\"a\":1}\n{\"b\":2}\n")
-    #expect(preview.content == .text(["{\"a\":1}", "{\"b\":2}"]))
-    #expect(preview.cut == "It is not valid JSON: byte 8 is unexpected.")
-    #expect(try self.preview("2026-01-01 started").cut == nil)
+  @Test func `JSON can be formatted, from any line on`() throws {
+    func lines(_ from: Int) throws -> [String] {
+      guard
+        case .formatted(let page, let count) = try preview(
+          #"{"a":[1,{}],"b":{"c":"\u00e9"}}"#, view(.formatted, from: from)
+        ).content
+      else { return [] }
+      #expect(count == 9)
+      return page.lines.map { String(repeating: " ", count: $0.depth) + $0.text }
+    }
+    let all = [
+      "{", " \"a\": [", "  1,", "  {}", " ],", " \"b\": {", #"  "c": "\u00e9""#, " }", "}",
+    ]
+    for from in 0...9 { #expect(try lines(from) == Array(all.dropFirst(from))) }
+  }
+
+  @Test func `keys and values are found`() throws {
+    func hits(_ query: String) throws -> [String] {
+      var selection = FileSelection()
+      selection.find = query
+      guard
+        case .hits(let result) = try preview(
+          #"{"Name":"Mira","list":[{"name":"name \u00c4"},true,12]}"#, selection
+        ).content
+      else { return ["no hits"] }
+      #expect(result.count == result.hits.count)
+      return result.hits.map {
+        "\($0.path) \($0.field) \($0.excerpt.before)|\($0.excerpt.match)|\($0.excerpt.after)"
+      }
+    }
+    #expect(
+      try hits("name") == [
+        ".Name key |Name|", ".list[0].name key |name|", ".list[0].name value |name| Ä",
+      ])
+    #expect(try hits("value:NAME") == [".list[0].name value |name| Ä"])
+    #expect(try hits("key:name").count == 2)
+    #expect(try hits("ä") == [".list[0].name value name |Ä|"])
+    #expect(try hits("true") == [".list[1] value |true|"])
+    #expect(try hits("2") == [".list[2] value 1|2|"])
+    #expect(try hits("nothing") == [])
+  }
+
+  @Test func `a path is found like a text`() throws {
+    var selection = FileSelection()
+    for path in ["/list/0", ".list[0]", #".["list"][0]"#] {
+      selection.find = path
+      #expect(try outline(#"{"list":[{"name":1}]}"#, selection) == ["{1", "  name: 1"])
+    }
+    selection.find = ".list[1]"
+    #expect(try outline(#"{"list":[{"name":1}]}"#, selection) == ["no JSON"])
+  }
+
+  @Test func `JSON Lines are one list`() throws {
+    #expect(try outline("{\"a\":1}\n{\"b\":2}\n") == ["[2", "  {1", "  {1"])
+  }
+
+  @Test func `text that begins like JSON is shown as text, with the reason`() throws {
+    let preview = try preview("{\"a\":1}\nb\n")
+    #expect(lines(preview) == ["{\"a\":1}", "b"])
+    #expect(preview.remark == "It is not valid JSON: byte 8 is unexpected.")
+    #expect(try self.preview("2026-01-01 started").remark == nil)
+  }
+
+  @Test func `too deep nesting is shown as text`() throws {
+    let preview = try preview(String(repeating: "[", count: 1_000_000))
+    #expect(preview.view == .text)
+    #expect(preview.remark == "It is not valid JSON: at byte 512 it is nested deeper than 512 levels.")
+  }
+
+  private func lines(_ preview: FilePreview) -> [String] {
+    guard case .text(let lines, let count) = preview.content else { return ["no text"] }
+    #expect(count >= lines.count)
+    return lines.map { $0.text + ($0.isCut ? "…" : "") }
   }
 
   @Test(arguments: [
     ("a\r\nb\n\nc", ["a", "b", "", "c"]), ("\n", [""]), ("one", ["one"]), ("\u{FEFF}bom", ["bom"]),
     ("<b>&\u{202E}", ["<b>&\u{202E}"]),
   ])
-  func `text is shown line by line`(text: String, lines: [String]) throws {
-    #expect(try preview(text).content == .text(lines))
+  func `text is shown line by line`(text: String, expected: [String]) throws {
+    #expect(lines(try preview(text)) == expected)
   }
 
-  @Test func `long lines and long texts are cut, and say so`() throws {
-    let long = try preview(String(repeating: "é", count: 1000))
-    #expect(long.content == .text([String(repeating: "é", count: 200) + "…"]))
-    #expect(long.cut != nil)
-    let many = try preview(String(repeating: "line\n", count: 100_000))
-    guard case .text(let lines) = many.content else {
-      Issue.record("\(many.content)")
+  @Test func `every line of a long text is on a page`() throws {
+    let text = (0..<5000).map { "line \($0)\(String(repeating: "x", count: $0 % 300))" }
+    var found: [String] = []
+    while found.count < text.count {
+      let page = lines(try preview(text.joined(separator: "\n"), view(.text, from: found.count)))
+      try #require(!page.isEmpty)
+      found += page
+    }
+    #expect(found == text)
+    #expect(
+      lines(try preview(String(repeating: "é", count: 5000))) == [String(repeating: "é", count: 2048) + "…"])
+  }
+
+  @Test func `lines that contain a text are found`() throws {
+    var selection = view(.text)
+    selection.find = "NEEDLE"
+    let text = (0..<200).map { $0 % 70 == 3 ? "a needle \($0)" : "hay" }.joined(separator: "\n")
+    guard case .matches(let matches, let count, isCut: false) = try preview(text, selection).content else {
+      Issue.record("no matches")
       return
     }
-    #expect((100...PageLimits.lines).contains(lines.count))
-    #expect(many.cut == "The page shows the first \(lines.count) lines of 500000 bytes.")
+    #expect(matches.map(\.line) == [3, 73, 143])
+    #expect(count == 3)
+    #expect(matches.first?.excerpt.before == "a ")
   }
 
-  @Test func `a byte here and there that is no UTF-8 makes no text binary`() throws {
+  @Test func `single bytes that are not UTF-8 do not make text binary`() throws {
     let latin = Array("caf".utf8) + [0xE9] + Array(" is what this is about, and so on".utf8)
-    #expect(try preview(latin).content == .text(["caf\u{FFFD} is what this is about, and so on"]))
+    #expect(lines(try preview(latin)) == ["caf\u{FFFD} is what this is about, and so on"])
   }
 
-  @Test func `anything else is shown byte by byte`() throws {
-    #expect(try preview([1, 0, 0xFF]).content == .hex([[1, 0, 0xFF]]))
+  @Test func `other files are shown byte by byte, in pages`() throws {
     let bytes = (0..<10_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
-    let preview = try preview(bytes)
-    guard case .hex(let rows) = preview.content else {
-      Issue.record("\(preview.content)")
+    var found: [UInt8] = []
+    while found.count < bytes.count {
+      guard case .hex(let rows) = try preview(bytes, "file", view(.hex, from: found.count)).content else {
+        break
+      }
+      found += rows.joined()
+    }
+    #expect(found == bytes)
+    guard case .hex(let rows) = try preview([1, 0, 0xFF]).content, case .empty = try preview([]).content
+    else {
+      Issue.record("no bytes")
       return
     }
-    #expect(rows.joined().elementsEqual(bytes.prefix(4096)))
-    #expect(preview.cut == "The page shows the first 4096 of 10000 bytes.")
-    #expect(try self.preview([]).content == .empty)
+    #expect(rows == [[1, 0, 0xFF]])
   }
 
   private static let png: [UInt8] =
@@ -164,15 +265,17 @@ import Testing
     + [0, 0, 0x03, 0xE8, 0, 0, 0x07, 0xD0]
 
   @Test func `a picture is one by its name and by its bytes`() throws {
-    #expect(try preview(Self.png, "a.png").content == .image)
-    #expect(try preview(Self.png, "a.json").content != .image)
-    #expect(
-      try preview(Array("<svg onload=alert(1)>".utf8), "a.png").content == .text(["<svg onload=alert(1)>"]))
+    func isImage(_ bytes: [UInt8], _ name: String) throws -> Bool {
+      if case .image = try preview(bytes, name).content { true } else { false }
+    }
+    #expect(try isImage(Self.png, "a.png"))
+    #expect(try !isImage(Self.png, "a.json"))
+    #expect(lines(try preview(Array("<svg onload=alert(1)>".utf8), "a.png")) == ["<svg onload=alert(1)>"])
     let bomb = Self.png.prefix(16) + [0, 1, 0, 0, 0, 1, 0, 0]
-    #expect(try preview(Array(bomb), "a.png").content != .image)
+    #expect(try !isImage(Array(bomb), "a.png"))
     // 2³² - 1 points each way: more in all than an Int counts.
     let overflowing = Self.png.prefix(16) + [UInt8](repeating: 0xFF, count: 8)
-    #expect(try preview(Array(overflowing), "a.png").content != .image)
+    #expect(try !isImage(Array(overflowing), "a.png"))
   }
 
   @Test(

@@ -25,8 +25,8 @@ import Testing
       receivedAt: manifest.createdAt, verified: .intact, manifest: manifest)
   }
 
-  private func check(_ page: [UInt8]) {
-    #expect(page.count <= Self.pageLength, "\(page.count) bytes")
+  private func check(_ page: [UInt8], length: Int = pageLength) {
+    #expect(page.count <= length, "\(page.count) bytes")
     let html = String(decoding: page, as: UTF8.self)
     for trace in ["<script>", "<img src=x", "\u{202E}", "\u{0}", "\u{7F}"] {
       #expect(!html.unicodeScalars.contains(trace.unicodeScalars), "\(trace.debugDescription)")
@@ -70,11 +70,17 @@ import Testing
     let path = "attachments/<script>.json"
     let sample = try SampleBundle(
       [(identifier: String, bytes: [UInt8])](), files: [(path, Array(text.utf8))])
-    let entry = try #require(try sample.bundle.entry(at: path))
-    let preview = try FilePreview(entry, path: path)
-    check(
-      renderer.render(
-        PreviewPage(record: try record([]), path: path, size: entry.size, preview: preview), in: frame))
+    for view in [nil] + FileSelection.View.allCases.map(Optional.some) {
+      var selection = FileSelection()
+      selection.view = view
+      for find in ["", "a", "script"] {
+        selection.find = find
+        let page = PreviewPage(
+          record: try record([]), path: path, size: Int64(text.utf8.count), selection: selection,
+          preview: try sample.preview(path, selection))
+        check(renderer.render(page, in: frame), length: 500_000)
+      }
+    }
   }
 
   @Test func `differences full of markup and larger than a page are shown within it`() throws {

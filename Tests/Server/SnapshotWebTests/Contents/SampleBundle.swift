@@ -1,12 +1,16 @@
 import Foundation
 import SnapshotFormat
+import SnapshotViewer
+import SnapshotWeb
 import SystemIO
 import TestSupport
+import Testing
 import ZipArchive
 
 /// A bundle that a page shows something of.
 struct SampleBundle {
   let bundle: CheckedBundle
+  private let file: File
   private let temporary: TemporaryFolder
 
   /// Zips `recordings`, by their identifiers, and other files.
@@ -25,7 +29,7 @@ struct SampleBundle {
         sha256: .of(bytes), recordedAt: manifest.createdAt)
     }
     temporary = try TemporaryFolder.forManyFiles(bytes: 1 << 28)
-    let file = try File(temporary.file("bundle.zip").path, .create(mode: 0o600))
+    file = try File(temporary.file("bundle.zip").path, .create(mode: 0o600))
     let writer = ZipWriter(file, level: 1)
     try writer.add("manifest.json", bytes: Array(manifest.json()))
     for (recording, source) in zip(manifest.recordings, recordings) {
@@ -38,5 +42,12 @@ struct SampleBundle {
 
   init(_ recordings: [(identifier: String, text: String)], modules: [Module] = []) throws {
     try self.init(recordings.map { ($0.identifier, Array($0.text.utf8)) }, modules: modules)
+  }
+
+  /// What a page shows of the file at `path`.
+  func preview(_ path: String, _ selection: FileSelection = FileSelection()) throws -> FilePreview {
+    let entry = try #require(try ZipDirectory(file).entry(named: path))
+    return try FilePreview(
+      path, entry, of: file, bundle: .of([UInt8]()), selection, cache: ViewerCache(folder: temporary.path))
   }
 }

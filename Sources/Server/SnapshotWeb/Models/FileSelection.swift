@@ -1,0 +1,96 @@
+import HTTPEngine
+import SnapshotAPI
+package import SnapshotViewer
+
+/// The part of a file that a page shows, as its query selects it.
+package struct FileSelection: Sendable, Hashable {
+  /// How the file is shown.
+  package enum View: String, Sendable, Hashable, CaseIterable {
+    /// JSON as a tree.
+    case tree
+    /// An array of objects as a table.
+    case table
+    /// JSON with one value in each line.
+    case formatted
+    /// Lines of text.
+    case text
+    /// Bytes.
+    case hex
+  }
+
+  /// The view; `nil` for the one that fits the file best.
+  package var view: View?
+  /// The JSON Pointer to the value that the page shows.
+  package var pointer = ""
+  /// The number of children, rows, lines, bytes or matches before the first one on the page.
+  package var from = 0
+  /// The order of a table's rows.
+  package var order: JSONTable.Order?
+  /// The text to find.
+  package var find = ""
+  /// Whether strings are shown as written, with their escape sequences.
+  package var showsEscapes = false
+  /// Whether only the values are requested, to be inserted in a page that is open.
+  package var isPart = false
+
+  /// Creates a selection of the beginning of a file.
+  package init() {}
+
+  /// Returns the selection with another beginning of the page.
+  package func starting(at from: Int) -> FileSelection {
+    var selection = self
+    selection.from = from
+    return selection
+  }
+
+  /// Returns a selection of the value at `pointer` in the tree.
+  package func showing(_ pointer: String, from: Int = 0) -> FileSelection {
+    var selection = FileSelection()
+    selection.pointer = pointer
+    selection.from = from
+    selection.showsEscapes = showsEscapes
+    return selection
+  }
+
+  /// Returns the same place in another view.
+  package func viewed(as view: View) -> FileSelection {
+    var selection = FileSelection()
+    selection.view = view
+    selection.pointer = view == .tree || view == .table ? pointer : ""
+    return selection
+  }
+}
+
+extension FileSelection {
+  /// The maximum of ``from``: more than any file has values, lines or bytes that are shown.
+  static let largestStart = 1 << 40
+
+  /// The fields of a query.
+  static let fields: [PageField] = [.view, .at, .from, .sort, .order, .find, .escapes, .part]
+
+  /// Reads a selection from the query of a page's URL.
+  init(_ query: QueryParameters) throws(HTTPProblem) {
+    func value(_ field: PageField) throws(HTTPProblem) -> String? { try query.value(field.rawValue) }
+    func isSet(_ field: PageField, _ value: String) throws(HTTPProblem) -> Bool {
+      guard let text = try query.value(field.rawValue) else { return false }
+      guard text == value else { throw .badRequest("‘\(field.rawValue)’ must be ‘\(value)’.") }
+      return true
+    }
+    if let name = try value(.view) {
+      guard let view = View(rawValue: name) else { throw .badRequest("There is no view ‘\(name)’.") }
+      self.view = view
+    }
+    if let text = try value(.from) {
+      guard let number = Int(text), (0...Self.largestStart).contains(number) else {
+        throw .badRequest("‘\(PageField.from.rawValue)’ must be a number from 0 to \(Self.largestStart).")
+      }
+      from = number
+    }
+    pointer = try value(.at) ?? ""
+    find = try value(.find) ?? ""
+    let isDescending = try isSet(.order, "descending")
+    order = try value(.sort).map { JSONTable.Order(key: $0, isDescending: isDescending) }
+    showsEscapes = try isSet(.escapes, "1")
+    isPart = try isSet(.part, "1")
+  }
+}

@@ -1,0 +1,174 @@
+import HTTPSemantics
+import JSONText
+import SnapshotFormat
+import SnapshotViewer
+
+/// The rows of the template `values`: a JSON value with the values in it, in document order.
+struct JSONRows {
+  /// The rows.
+  private(set) var rows: [Fields] = []
+  /// Whether ``PageBudget`` sufficed for all rows.
+  private(set) var isComplete = true
+
+  private let links: FileLinks
+  /// The numbers of bytes of a key and of a text at which they are cut off.
+  private static let keyLength = 400
+  private static let textLength = 600
+  /// The approximate number of bytes of a row without its texts.
+  private static let rowLength = 220
+
+  /// Makes the rows of `outline`. With `isPart`, only those of its contents.
+  init(_ outline: JSONOutline, _ links: FileLinks, isPart: Bool, _ budget: inout PageBudget) {
+    self.links = links
+    if isPart, let contents = outline.root.contents {
+      add(contents, of: outline.root.child, &budget)
+    } else {
+      add(outline.root, isInArray: false, &budget)
+    }
+  }
+
+  private mutating func add(_ node: JSONOutline.Node, isInArray: Bool, _ budget: inout PageBudget) {
+    guard isComplete, budget.take(Self.rowLength + 2 * node.child.place.path.pointer.utf8.count) else {
+      isComplete = false
+      return
+    }
+    var fields = label(node.child, isInArray: isInArray, &budget)
+    switch node.child.value {
+    case .string(let text, let isCut):
+      let shown = PageText.cut(text, to: min(Self.textLength, budget.left))
+      _ = budget.take(shown.length)
+      fields["text"] = "\"\(shown.text)\""
+      fields["kind"] = "string"
+      fields["whole"] = isCut || !shown.isWhole ? fields["href"] : nil
+      rows.append(Self.row("leaf", fields))
+    case .number(let text, let isCut):
+      fields["text"] = cut(text, to: Self.textLength, &budget) + (isCut ? "…" : "")
+      fields["kind"] = "number"
+      rows.append(Self.row("leaf", fields))
+    case .literal(let text):
+      fields["text"] = text
+      fields["kind"] = "literal"
+      rows.append(Self.row("leaf", fields))
+    case .object(let preview): add(node, fields, preview, "{", "}", "key", &budget)
+    case .array(let preview): add(node, fields, preview, "[", "]", "item", &budget)
+    }
+  }
+
+  private mutating func add(
+    _ node: JSONOutline.Node, _ label: Fields, _ preview: JSONPreview, _ open: String, _ close: String,
+    _ noun: String, _ budget: inout PageBudget
+  ) {
+    var fields = label
+    (fields["open"], fields["close"]) = (open, close)
+    fields["count"] = Measures.count(preview.count, noun)
+    if let contents = node.contents, preview.count > 0 {
+      rows.append(Self.row("container", fields))
+      add(contents, of: node.child, &budget)
+      rows.append(Self.row("end", ["close": close]))
+    } else {
+      fields["items"] = Self.items(preview, &budget)
+      if preview.isShort {
+        rows.append(Self.row("inline", fields))
+      } else {
+        fields["hasMore"] = preview.count > preview.items.count
+        fields["part"] = node.child.isKeyCut ? nil : links.part(node.child.place.path, from: 0)
+        rows.append(Self.row("closed", fields))
+      }
+    }
+  }
+
+  private mutating func add(
+    _ contents: JSONOutline.Contents, of child: JSONChild, _ budget: inout PageBudget
+  ) {
+    let isArray = if case .array = child.value { true } else { false }
+    if contents.from > 0 {
+      rows.append(Self.row("more", more(child, from: 0, count: contents.from, "before")))
+    }
+    for node in contents.nodes { add(node, isInArray: isArray, &budget) }
+    if contents.rest > 0 {
+      let next = contents.from + contents.nodes.count
+      rows.append(Self.row("more", more(child, from: next, count: contents.rest, "more")))
+    }
+  }
+
+  /// A row of one kind. All other kinds are set to nothing, so that the template does not find fields around the row.
+  private static func row(_ kind: String, _ fields: Fields) -> Fields {
+    var row: Fields = ["container": nil, "closed": nil, "leaf": nil, "inline": nil, "more": nil, "end": nil]
+    row[kind] = fields
+    return row
+  }
+
+  /// The link to children that are not shown.
+  private func more(_ child: JSONChild, from: Int, count: Int, _ word: String) -> Fields {
+    let path = child.place.path
+    return [
+      "text": "\(Measures.number(count)) \(word)", "href": links.tree(path, from: from),
+      "part": word == "more" ? links.part(path, from: from) : nil,
+    ]
+  }
+
+  private func label(_ child: JSONChild, isInArray: Bool, _ budget: inout PageBudget) -> Fields {
+    let path = child.place.path
+    let pointer = path.pointer
+    return [
+      "line": Measures.number(child.place.line + 1),
+      "id": pointer.isEmpty || pointer.utf8.contains(0x20) || child.isKeyCut || child.isDuplicate
+        ? nil : pointer,
+      "href": child.isKeyCut ? nil : links.tree(path, from: 0),
+      "key": child.key.map { cut($0, to: Self.keyLength, &budget) },
+      "index": isInArray ? "\(child.place.index)" : nil, "isDuplicate": child.isDuplicate,
+      "text": nil, "kind": nil, "whole": nil, "open": nil, "close": nil, "count": nil, "items": nil,
+      "hasMore": nil, "part": nil,
+    ]
+  }
+
+  /// The values of the template `value-items`.
+  private static func items(_ preview: JSONPreview, _ budget: inout PageBudget) -> [Fields] {
+    var items: [Fields] = []
+    for (index, item) in preview.items.enumerated() {
+      let text = (item.kind == .string ? "\"\(item.text)" : item.text) + (item.isCut ? "…" : "")
+      let shown = PageText.cut(item.kind == .string ? text + "\"" : text, to: 200)
+      let key = item.key.map { PageText.cut($0, to: 100) }
+      guard budget.take(60 + shown.length + (key?.length ?? 0)) else { break }
+      items.append([
+        "comma": index > 0, "key": key?.text, "text": shown.text, "kind": item.kind.rawValue,
+      ])
+    }
+    return items
+  }
+
+  private func cut(_ text: String, to limit: Int, _ budget: inout PageBudget) -> String {
+    let shown = PageText.cut(text, to: min(limit, budget.left))
+    _ = budget.take(shown.length)
+    return shown.text
+  }
+}
+
+/// The links of a file's page to other parts of the file.
+struct FileLinks {
+  let page: PreviewPage
+
+  func path(_ selection: FileSelection) -> String {
+    PagePath.preview(page.record.id, file: page.path, selection).description
+  }
+
+  /// The page of a value in the tree.
+  func tree(_ path: JSONPath, from: Int) -> String {
+    self.path(page.selection.showing(path.pointer, from: from))
+  }
+
+  /// The page of the container around a value, at the value.
+  func tree(around path: JSONPath, index: Int) -> String {
+    let pageSize = JSONOutline.Limits().children
+    let parent = JSONPath(Array(path.steps.dropLast()))
+    let fragment = PercentCoding.encode(path.pointer).replacing("%2F", with: "/")
+    return tree(parent, from: index / pageSize * pageSize) + "#" + fragment
+  }
+
+  /// The values in a container, without the page around them.
+  func part(_ path: JSONPath, from: Int) -> String {
+    var selection = page.selection.showing(path.pointer, from: from)
+    selection.isPart = true
+    return self.path(selection)
+  }
+}

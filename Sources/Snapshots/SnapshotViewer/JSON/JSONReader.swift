@@ -1,0 +1,63 @@
+import JSONText
+
+/// Reads the tokens of a JSON document from any place on.
+struct JSONReader {
+  /// The number of bytes that are read at once.
+  private static let pieceSize = 32 << 10
+
+  private(set) var tokenizer: JSONTokenizer
+  private let bytes: ViewedBytes
+  private let configuration: JSONTokenizer.Configuration
+  /// The offset of the next bytes to read.
+  private var next: Int
+
+  /// Starts reading at `offset`.
+  /// - Parameter textLength: the maximum number of bytes of one key, string or number that are kept.
+  init(
+    _ bytes: ViewedBytes, from offset: Int, _ start: JSONTokenizer.Start, textLength: Int = 0,
+    keepsEscapes: Bool = false
+  ) {
+    var configuration = JSONTokenizer.Configuration()
+    configuration.textLength = textLength
+    configuration.keepsEscapes = keepsEscapes
+    configuration.allowsSequence = true
+    self.configuration = configuration
+    self.bytes = bytes
+    tokenizer = JSONTokenizer(configuration, from: offset, start)
+    next = offset
+  }
+
+  /// Continues at `offset`, behind a child of a container.
+  mutating func skip(to offset: Int, in isObject: Bool?) {
+    tokenizer = JSONTokenizer(
+      configuration, from: offset, isObject.map { .afterChild(isObject: $0) } ?? .value)
+    next = offset
+  }
+
+  /// The next token, or `nil` at the end of the document.
+  mutating func token() throws(ViewerError) -> JSONTokenizer.Token? {
+    while true {
+      do {
+        if let token = try tokenizer.next() { return token }
+      } catch {
+        throw .changed
+      }
+      guard next < bytes.size else {
+        if tokenizer.isComplete { return nil }
+        tokenizer.finish()
+        do { return try tokenizer.next() } catch { throw .changed }
+      }
+      let piece = try bytes.read(upTo: Self.pieceSize, at: next)
+      guard !piece.isEmpty else { throw .changed }
+      next += piece.count
+      tokenizer.feed(piece)
+    }
+  }
+
+  /// The text of the last key, string or number, decoded as far as it was kept. An incomplete character at the end is
+  /// left out.
+  var text: String { String(wholeCharactersOf: tokenizer.text[...]) }
+
+  /// Whether the last text is longer than what was kept.
+  var isTextCut: Bool { tokenizer.textLength > tokenizer.text.count }
+}

@@ -1,0 +1,180 @@
+import JSONText
+
+/// An array of objects as a table: an object in each row, a key in each column.
+package struct JSONTable: Sendable {
+  /// Limits of a table.
+  package struct Limits: Sendable, Hashable {
+    /// The maximum number of rows of a page.
+    package var rows = 100
+    /// The maximum number of columns.
+    package var columns = 40
+    /// The number of rows from which the columns are taken.
+    package var sampledRows = 200
+    /// The maximum number of rows that can be sorted.
+    package var sortedRows = 100_000
+    /// The number of bytes by which texts are sorted.
+    package var sortedText = 48
+
+    /// Creates limits with the default values.
+    package init() {}
+  }
+
+  /// The order of the rows.
+  package struct Order: Sendable, Hashable {
+    /// The key by whose values rows are sorted.
+    package var key: String
+    /// Whether the largest value comes first.
+    package var isDescending: Bool
+
+    /// Creates an order.
+    package init(key: String, isDescending: Bool = false) {
+      (self.key, self.isDescending) = (key, isDescending)
+    }
+  }
+
+  /// A row.
+  package struct Row: Sendable {
+    /// The element of the array.
+    package let child: JSONChild
+    /// Its members, by column; `nil` where it has none.
+    package let cells: [JSONChild?]
+  }
+
+  /// The keys of the columns, in the order of their first occurrence.
+  package let columns: [String]
+  /// Whether there are more keys.
+  package let hasMoreColumns: Bool
+  /// The rows of the page.
+  package let rows: [Row]
+  /// The number of the first row, from 0.
+  package let from: Int
+  /// The number of all rows.
+  package let count: Int
+  /// Whether the array has too many rows to be sorted.
+  package let isTooLongToSort: Bool
+
+  /// Reads a page of the table of the array at `place`; `nil` if it is not an array whose first element is an object.
+  package init?(
+    _ view: JSONView, _ place: JSONPlace, from: Int = 0, order: Order? = nil, limits: Limits = Limits()
+  ) throws(ViewerError) {
+    guard case .array(let preview) = try view.value(at: place).value else { return nil }
+    var keys = Keys(limit: limits.columns)
+    for child in try view.children(of: place, from: 0, limit: limits.sampledRows) {
+      guard case .object = child.value else { continue }
+      for member in try view.children(of: child.place, from: 0, limit: limits.columns + 1) {
+        keys.add(member)
+      }
+    }
+    guard !keys.columns.isEmpty else { return nil }
+    isTooLongToSort = order != nil && preview.count > limits.sortedRows
+    var children: [JSONChild] = []
+    if let order, !isTooLongToSort {
+      for index in try Self.sorted(view, place, by: order, limits).dropFirst(from).prefix(limits.rows) {
+        children += try view.children(of: place, from: index, limit: 1)
+      }
+    } else {
+      children = try view.children(of: place, from: from, limit: limits.rows)
+    }
+    var rows: [Row] = []
+    for child in children {
+      var cells = [JSONChild?](repeating: nil, count: keys.columns.count)
+      if case .object = child.value {
+        for member in try view.children(of: child.place, from: 0, limit: JSONView.Limits().keys) {
+          guard let column = member.key.flatMap({ keys.places[$0] }), cells[column] == nil else { continue }
+          cells[column] = member
+        }
+      }
+      rows.append(Row(child: child, cells: cells))
+    }
+    (columns, hasMoreColumns, self.rows) = (keys.columns, keys.hasMore, rows)
+    (self.from, count) = (from, preview.count)
+  }
+
+  private struct Keys {
+    let limit: Int
+    var columns: [String] = []
+    var places: [String: Int] = [:]
+    var hasMore = false
+
+    init(limit: Int) { self.limit = limit }
+
+    mutating func add(_ member: JSONChild) {
+      guard let key = member.key, !member.isKeyCut, places[key] == nil else { return }
+      guard columns.count < limit else {
+        hasMore = true
+        return
+      }
+      places[key] = columns.count
+      columns.append(key)
+    }
+  }
+
+  /// The indices of all rows in `order`. Rows without the key come last.
+  private static func sorted(
+    _ view: JSONView, _ place: JSONPlace, by order: Order, _ limits: Limits
+  ) throws(ViewerError) -> [Int] {
+    var rows: [(key: SortKey, index: Int)] = []
+    var walk = try JSONWalk(view, place)
+    while let child = try walk.next() {
+      var key = SortKey.missing
+      let row = place.child(.index(child.index), child)
+      var members = try JSONWalk(
+        view, row, keepingText: max(limits.sortedText, order.key.utf8.count + 1))
+      if members.isObject == true {
+        while key == .missing, let member = try members.next() {
+          if member.key.map({ $0.elementsEqual(order.key.utf8) }) == true {
+            key = SortKey(try members.value(member), limit: limits.sortedText)
+          } else {
+            try members.pass(member)
+          }
+        }
+      }
+      rows.append((key, child.index))
+      try walk.pass(child)
+    }
+    rows.sort { first, second in
+      if first.key == second.key { return first.index < second.index }
+      if first.key == .missing || second.key == .missing { return second.key == .missing }
+      return order.isDescending ? second.key < first.key : first.key < second.key
+    }
+    return rows.map(\.index)
+  }
+
+  /// Words before numbers, numbers before texts, texts before containers.
+  private enum SortKey: Hashable, Comparable {
+    case literal(String)
+    case number(Double)
+    case text([UInt8])
+    case container(Int)
+    case missing
+
+    init(_ value: JSONChild.Value, limit: Int) {
+      switch value {
+      case .literal(let word): self = .literal(word)
+      case .number(let digits, _): self = .number(Double(digits) ?? 0)
+      case .string(let text, _): self = .text(Array(text.utf8.prefix(limit)))
+      case .object(let preview), .array(let preview): self = .container(preview.count)
+      }
+    }
+
+    static func < (first: SortKey, second: SortKey) -> Bool {
+      switch (first, second) {
+      case (.literal(let first), .literal(let second)): first < second
+      case (.number(let first), .number(let second)): first < second
+      case (.text(let first), .text(let second)): first.lexicographicallyPrecedes(second)
+      case (.container(let first), .container(let second)): first < second
+      default: first.rank < second.rank
+      }
+    }
+
+    private var rank: Int {
+      switch self {
+      case .literal: 0
+      case .number: 1
+      case .text: 2
+      case .container: 3
+      case .missing: 4
+      }
+    }
+  }
+}

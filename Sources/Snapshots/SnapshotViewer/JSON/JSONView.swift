@@ -1,0 +1,123 @@
+import JSONText
+
+/// Reads any place of a JSON document. Takes a fixed amount of memory, and time in proportion to what it returns; only
+/// looking for a key reads the keys before it. Thread-safe; every call blocks while reading.
+package struct JSONView: Sendable {
+  /// Limits for one value in a list of values.
+  package struct Limits: Sendable, Hashable {
+    /// The maximum number of bytes of a string or key.
+    package var text = 1024
+    /// The maximum number of children in the preview of a container, and of bytes of each.
+    package var items = 8
+    package var itemText = 48
+    /// The number of keys of one object among which duplicates are found.
+    package var keys = 100_000
+
+    /// Creates limits with the default values.
+    package init() {}
+  }
+
+  /// The document.
+  package let bytes: ViewedBytes
+  /// Its index.
+  package let index: JSONIndex
+  let limits: Limits
+
+  /// Creates a view of a document.
+  package init(_ bytes: ViewedBytes, _ index: JSONIndex, limits: Limits = Limits()) {
+    (self.bytes, self.index, self.limits) = (bytes, index, limits)
+  }
+
+  /// The whole document, or all documents of JSON Lines.
+  package var root: JSONPlace {
+    JSONPlace(path: JSONPath(), line: 0, index: 0, offset: index.isSequence ? -1 : index.start)
+  }
+
+  /// Reads one value.
+  package func value(at place: JSONPlace) throws(ViewerError) -> JSONChild {
+    guard !place.isSequence else {
+      let children = try children(of: place, from: 0, limit: limits.items)
+      var preview = JSONPreview()
+      preview.count = index.documents
+      preview.lines = index.lines
+      preview.isComplete = false
+      preview.items = children.map { $0.value.item(limit: limits.itemText) }
+      return JSONChild(place: place, key: nil, isKeyCut: false, value: .array(preview))
+    }
+    var reader = JSONReader(bytes, from: place.offset, .value, textLength: limits.text)
+    guard let token = try reader.token() else { throw .changed }
+    let value = try self.value(token, &reader, in: nil)
+    return JSONChild(place: place, key: nil, isKeyCut: false, value: value)
+  }
+
+  /// Finds the value at the tokens of a JSON Pointer; `nil` if there is none. Of members with equal keys it finds the
+  /// first.
+  package func place(at pointer: [String]) throws(ViewerError) -> JSONPlace? {
+    var place = root
+    for token in pointer {
+      guard let next = try child(token, of: place) else { return nil }
+      place = next
+    }
+    return place
+  }
+
+  private func child(_ token: String, of place: JSONPlace) throws(ViewerError) -> JSONPlace? {
+    let wanted = Array(token.utf8)
+    var walk = try JSONWalk(self, place, keepingText: wanted.count + 1)
+    guard let isObject = walk.isObject else { return nil }
+    if isObject {
+      while let child = try walk.next() {
+        if child.key == wanted { return place.child(.key(token), child) }
+        try walk.pass(child)
+      }
+      return nil
+    }
+    // RFC 6901 §4: no sign and no leading zero.
+    guard let index = Int(token), token == "\(index)", index >= 0 else { return nil }
+    try walk.advance(to: index)
+    while let child = try walk.next() {
+      if child.index == index { return place.child(.index(index), child) }
+      try walk.pass(child)
+    }
+    return nil
+  }
+
+  /// The children of a container from the index `from` on, at most `limit`; none for other values.
+  package func children(of place: JSONPlace, from: Int, limit: Int) throws(ViewerError) -> [JSONChild] {
+    var walk = try JSONWalk(self, place, keepingText: limits.text)
+    guard let isObject = walk.isObject else { return [] }
+    if !isObject { try walk.advance(to: from) }
+    var children: [JSONChild] = []
+    var places: [Int: Int] = [:]
+    var isFull = false
+    while !isFull, let child = try walk.next() {
+      let hash = child.key?.hashValue
+      let earlier = hash.flatMap { hash in
+        places.count < limits.keys ? places.updateValue(child.index, forKey: hash) : places[hash]
+      }
+      guard child.index >= from else {
+        try walk.pass(child)
+        continue
+      }
+      let step = child.key.map { JSONPath.Step.key(String(decoding: $0, as: UTF8.self)) }
+      var entry = JSONChild(
+        place: place.child(step ?? .index(child.index), child),
+        key: child.key.map { String(wholeCharactersOf: $0[...]) },
+        isKeyCut: child.isKeyCut, value: try walk.value(child))
+      if let earlier {
+        entry.isDuplicate = true
+        if earlier >= from { children[earlier - from].isDuplicate = true }
+      }
+      children.append(entry)
+      isFull = children.count >= limit
+    }
+    return children
+  }
+}
+
+extension JSONPlace {
+  /// The place of a child.
+  func child(_ step: JSONPath.Step, _ child: JSONWalk.Child) -> JSONPlace {
+    JSONPlace(path: path.appending(step), line: child.line, index: child.index, offset: child.offset)
+  }
+}

@@ -1,0 +1,88 @@
+import Dispatch
+import Synchronization
+package import SystemIO
+package import ZipArchive
+
+/// A file that is being viewed, with its index.
+package struct ViewedFile: Sendable {
+  /// The contents.
+  package let bytes: ViewedBytes
+  /// The outcome of reading it as JSON; `nil` if it was not tried.
+  package let json: JSONIndex.Outcome?
+
+  /// Creates a viewed file from its parts.
+  package init(bytes: ViewedBytes, json: JSONIndex.Outcome?) { (self.bytes, self.json) = (bytes, json) }
+}
+
+/// Keeps the files that were viewed last, so that only the first page of a file waits for inflating and indexing it.
+/// Thread-safe.
+package final class ViewerCache: Sendable {
+  /// Limits of the cache.
+  package struct Limits: Sendable, Hashable {
+    /// The maximum number of bytes of inflated copies on the disk.
+    package var diskBytes = 1 << 30
+    /// The maximum number of files.
+    package var files = 4
+    /// How long a file is kept after its last use, in seconds. A deleted snapshot's copies do not exist longer.
+    package var seconds = 300
+
+    /// Creates limits with the default values.
+    package init() {}
+  }
+
+  /// What identifies a file.
+  package struct Key: Hashable, Sendable {
+    /// The digest of the bundle.
+    package let bundle: String
+    /// The path in the bundle.
+    package let path: String
+
+    /// Creates a key.
+    package init(bundle: String, path: String) { (self.bundle, self.path) = (bundle, path) }
+  }
+
+  private struct Entry {
+    let file: ViewedFile
+    var usedAt: ContinuousClock.Instant
+  }
+
+  private let folder: String
+  private let limits: Limits
+  private let entries = Mutex<[Key: Entry]>([:])
+  private let queue = DispatchQueue(label: "snapshot.viewer-cache", qos: .utility)
+
+  /// Creates a cache whose copies are on the disk of `folder`.
+  package init(folder: String, limits: Limits = Limits()) { (self.folder, self.limits) = (folder, limits) }
+
+  /// The contents of `entry` in the archive `file`, from the cache or made by `make`. Two callers of the same file may
+  /// both make it.
+  package func file(
+    _ key: Key, _ entry: ZipEntry, of archive: File, make: (ViewedBytes) throws(ViewerError) -> ViewedFile
+  ) throws(ViewerError) -> ViewedFile {
+    queue.asyncAfter(deadline: .now() + .seconds(limits.seconds + 1)) { [weak self] in self?.removeUnused() }
+    let known = entries.withLock { entries in
+      entries[key]?.usedAt = .now
+      return entries[key]?.file
+    }
+    if let known { return known }
+    let made = try make(ViewedBytes(entry, of: archive, folder: folder))
+    entries.withLock { entries in
+      entries[key] = Entry(file: made, usedAt: .now)
+      while let oldest = entries.min(by: { $0.value.usedAt < $1.value.usedAt }), entries.count > 1,
+        entries.count > limits.files
+          || entries.values.reduce(0, { $0 + $1.file.bytes.diskSize }) > limits.diskBytes
+      {
+        entries[oldest.key] = nil
+      }
+    }
+    return made
+  }
+
+  /// The number of files in the cache.
+  package var count: Int { entries.withLock(\.count) }
+
+  private func removeUnused() {
+    let earliest = ContinuousClock.now - .seconds(limits.seconds)
+    entries.withLock { entries in entries = entries.filter { $0.value.usedAt > earliest } }
+  }
+}

@@ -1,0 +1,66 @@
+import Foundation
+import SnapshotViewer
+import SystemIO
+import TestSupport
+import Testing
+import ZipArchive
+
+struct ViewerCacheTests {
+  private let folder: TemporaryFolder
+  private let archive: File
+  private let entries: [ZipEntry]
+
+  init() throws {
+    folder = try TemporaryFolder()
+    archive = try File(folder.file("bundle.zip").path, .create(mode: 0o600))
+    let writer = ZipWriter(archive)
+    for name in ["a", "b", "c"] {
+      try writer.add(name, bytes: Array(String(repeating: name, count: 10_000).utf8))
+    }
+    try writer.finish()
+    let archive = archive
+    entries = try ["a", "b", "c"].compactMap { try ZipDirectory(archive).entry(named: $0) }
+  }
+
+  /// Views a file and returns its first byte, and whether it was made anew.
+  private func view(_ index: Int, in cache: ViewerCache) throws -> (first: UInt8?, isNew: Bool) {
+    var isNew = false
+    let key = ViewerCache.Key(bundle: "x", path: entries[index].name)
+    let file = try cache.file(key, entries[index], of: archive) { bytes throws(ViewerError) in
+      isNew = true
+      return ViewedFile(bytes: bytes, json: nil)
+    }
+    #expect(file.bytes.size == 10_000)
+    #expect(try file.bytes.read(upTo: 20_000, at: 9_000).count == 1_000)
+    #expect(try file.bytes.read(upTo: 1, at: 10_000).isEmpty)
+    return (try file.bytes.read(upTo: 1, at: 0).first, isNew)
+  }
+
+  @Test func `a file is inflated once, into a file without a name`() throws {
+    let cache = ViewerCache(folder: folder.path)
+    #expect(try view(0, in: cache) == (UInt8(ascii: "a"), true))
+    #expect(try view(0, in: cache) == (UInt8(ascii: "a"), false))
+    #expect(try view(1, in: cache) == (UInt8(ascii: "b"), true))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["bundle.zip"])
+  }
+
+  @Test(arguments: [(2, 1 << 20), (9, 20_000)])
+  func `the files that were used last are kept, up to a number and a size`(files: Int, bytes: Int) throws {
+    var limits = ViewerCache.Limits()
+    (limits.files, limits.diskBytes) = (files, bytes)
+    let cache = ViewerCache(folder: folder.path, limits: limits)
+    #expect(try view(0, in: cache).isNew)
+    #expect(try view(1, in: cache).isNew)
+    #expect(try !view(0, in: cache).isNew)
+    #expect(try view(2, in: cache).isNew)
+    #expect(cache.count == 2)
+    #expect(try !view(0, in: cache).isNew)
+    #expect(try view(1, in: cache).isNew)
+  }
+
+  @Test func `a folder that can't be written is an error`() throws {
+    let cache = ViewerCache(folder: folder.path + "/missing")
+    #expect(throws: ViewerError.self) { try view(0, in: cache) }
+    #expect(cache.count == 0)
+  }
+}
