@@ -4,8 +4,9 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 
-# The packages that the build and the end-to-end tests require.
-PACKAGES := libcurl4-openssl-dev zlib1g-dev libsqlite3-dev curl unzip python3 libarchive-tools \
+# The packages that the build requires, and those that the end-to-end tests require too.
+LIBRARIES := libcurl4-openssl-dev zlib1g-dev libsqlite3-dev
+PACKAGES := $(LIBRARIES) curl unzip python3 libarchive-tools \
   chromium chromium-driver fonts-dejavu-core
 SOURCES := Package.swift Sources Tests Benchmarks
 
@@ -17,9 +18,12 @@ LINK := $(if $(filter Linux,$(shell uname)),-Xlinker -z -Xlinker relro -Xlinker 
 # The destination of `make install`. DESTDIR is prepended to every path.
 PREFIX := /usr/local
 DESTDIR :=
+# The targets with documentation: those that the Swift Package Index renders.
+DOCUMENTED := $(shell sed -nE 's/^ *- ([A-Z][A-Za-z]+)$$/\1/p' .spi.yml)
 PARSERS := $(notdir $(wildcard Tests/Fuzzing/Seeds/*))
 
-.PHONY: help setup demo test sanitize fuzz lint format serve release manual install package image bench catalog clean
+.PHONY: help setup demo test sanitize fuzz lint format docs serve release manual install package image bench catalog \
+  clean
 
 help: ## Shows this list
 	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -81,6 +85,24 @@ lint: setup ## Checks the code style, scripts and configuration files
 
 format: setup ## Corrects the code style
 	@swift format --in-place --recursive --parallel $(SOURCES)
+
+# Package.resolved is restored, because only this target depends on DocC's plugin. The plugin ends at the first module
+# with a warning; each warning is one line that begins with the file's path. DocC does not check links that begin with
+# /documentation/, which lead to modules that the linking one does not depend on.
+docs: PACKAGES := $(LIBRARIES)
+docs: setup ## Renders the documentation in .build/documentation, with warnings as errors
+	@mkdir -p .build; \
+	if [ -f Package.resolved ]; then \
+	  cp Package.resolved .build/Package.resolved; trap 'mv .build/Package.resolved Package.resolved' EXIT; \
+	fi; \
+	WARNINGS_AS_ERRORS=1 DOCUMENTATION=1 swift package --allow-writing-to-directory .build/documentation \
+	  generate-documentation $(addprefix --target ,$(DOCUMENTED)) --enable-experimental-combined-documentation \
+	  --warnings-as-errors --ide-console-output --output-path .build/documentation > .build/documentation.log || { \
+	  echo; echo 'Failed:'; grep -aE '(error|warning): ' .build/documentation.log; exit 1; }
+	@for link in $$(grep -ohr --include='*.md' '](/documentation/[^)]*)' Sources | sed 's/^](//; s/[#)].*//' | sort -u); do \
+	  [ -f ".build/documentation/data$$link.json" ] || { \
+	    grep -rnoF --include='*.md' "]($$link" Sources; echo "There is no page $$link." >&2; exit 1; }; \
+	done
 
 serve: setup ## Runs the server on http://127.0.0.1:8080 with the folder Storage
 	@swift run -c release $(LINK) snapshot serve

@@ -169,8 +169,11 @@ public final class SnapshotMode: Sendable {
   /// Nothing is encoded while the state is ``State/disabled``. A value that can't be encoded is not recorded, which is
   /// reported as ``Event/Kind/recordingRefused``.
   /// - Parameters:
+  ///   - uniqueIdentifier: any text. It must be the same for the same data at every launch.
+  ///   - type: the type of the value.
   ///   - encoder: the encoder of the recording. By default, a new one for each call.
   ///   - decoder: the decoder of the recorded value. By default, a new one for each call.
+  ///   - work: returns the value.
   /// - Throws: any error of `work`; `DecodingError` if the recording is not such a value, as with
   ///   ``Policy/Missing/emptyData``; ``MissingRecording`` if the policy is ``Policy/Missing/fail(_:)``.
   public func process<Value: Codable>(
@@ -245,8 +248,10 @@ public final class SnapshotMode: Sendable {
   /// This method works in every ``state``, never throws and never waits for the disk. Redaction rules are applied to
   /// attachments; their identifier is `attachments/` followed by the name. Problems are reported to
   /// ``Configuration/onEvent``.
-  /// - Parameter name: 1 to 100 ASCII letters, digits and characters of ` ._-+=,()@`, which doesn't begin or end with a
-  ///   space or dot, such as `screenshot.png`. Other names are refused. Names are compared without regard to case.
+  /// - Parameters:
+  ///   - name: 1 to 100 ASCII letters, digits and characters of ` ._-+=,()@`, which doesn't begin or end with a space
+  ///     or dot, such as `screenshot.png`. Other names are refused. Names are compared without regard to case.
+  ///   - data: the content of the attachment.
   public func attach(name: String, data: Data) {
     guard AttachmentName.isValid(name) else {
       return configuration.onEvent(
@@ -322,7 +327,8 @@ public final class SnapshotMode: Sendable {
 
   // MARK: - Snapshots
 
-  /// Makes a bundle of all recordings and attachments, under a new ``SnapshotID``, and writes it to `zip`.
+  /// Makes a bundle of all recordings and attachments, under a new ``/SnapshotFormat/SnapshotID``, and writes it to
+  /// `zip`.
   ///
   /// It contains everything recorded and attached before the call. Recording continues meanwhile. The file is written
   /// atomically: it is either complete or absent.
@@ -330,6 +336,7 @@ public final class SnapshotMode: Sendable {
   ///   - report: the bug report to which the snapshot belongs, if it is known already.
   ///   - note: what the user wrote, as plain text of at most 32 KiB in UTF-8.
   ///   - fields: further descriptions by name: at most 32, names of at most 128 bytes, values of at most 16 KiB.
+  ///   - zip: the location of the bundle. An existing file is replaced.
   ///
   /// Note and fields are stored in the manifest unchanged: redaction rules do not apply to them.
   public func makeSnapshot(

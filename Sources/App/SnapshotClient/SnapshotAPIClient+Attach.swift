@@ -16,6 +16,7 @@ extension SnapshotAPIClient {
   /// support that, the bundle is sent in one request.
   /// - Parameters:
   ///   - bundle: a zip file. It is read in chunks.
+  ///   - report: the bug report.
   ///   - id: the snapshot's UUID, which the report can contain before the upload ends.
   ///   - end: when the snapshot expires; `nil` leaves that to the server's rules.
   ///   - state: a file for this upload only, in an existing folder. It stores the upload's state until the upload ends:
@@ -46,9 +47,14 @@ extension SnapshotAPIClient {
   ///
   /// Bundle and words are sent as one form, which is composed in a temporary file. Such an upload can't be resumed.
   /// - Parameters:
+  ///   - bundle: a zip file. It is read in chunks.
+  ///   - report: the bug report.
+  ///   - id: the snapshot's UUID; `nil` lets the server choose one.
+  ///   - end: when the snapshot expires; `nil` leaves that to the server's rules.
   ///   - note: what the user wrote, as plain text of at most 32 KiB in UTF-8.
   ///   - fields: further descriptions by name: at most 31, names of at most 128 bytes, values of at most 16 KiB. The names
   ///     `note`, `snapshot` and `expires` are not permitted.
+  ///   - progress: called with the progress.
   /// - Returns: the snapshot's record on the server.
   @discardableResult
   public func attach(

@@ -11,7 +11,10 @@ extension SnapshotAPIClient {
   /// failed, by a later one, in this process or another one. If the bytes on the server have changed, it starts from
   /// the beginning. Don't run two downloads to the same `file` at the same time: the digest would not match, and the
   /// later one would fail.
-  /// - Parameter progress: called with the progress.
+  /// - Parameters:
+  ///   - id: the snapshot's UUID.
+  ///   - file: the location of the bundle. Its folder must exist.
+  ///   - progress: called with the progress.
   @discardableResult
   public func fetch(
     _ id: SnapshotID, to file: URL, progress: ProgressHandler? = nil

@@ -24,6 +24,7 @@ extension SnapshotAPIClient {
 
   /// Changes how long the snapshot `id` is kept. An argument of `nil` leaves that property unchanged.
   /// - Parameters:
+  ///   - id: the snapshot's UUID.
   ///   - isPinned: whether the snapshot is kept even if the server's rules would delete it.
   ///   - end: when the snapshot expires.
   /// - Returns: the changed record.

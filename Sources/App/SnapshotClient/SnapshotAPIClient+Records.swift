@@ -40,6 +40,7 @@ extension SnapshotAPIClient {
 
   /// Returns one page of ``list(report:)``.
   /// - Parameters:
+  ///   - report: the bug report; `nil` for the snapshots of all reports.
   ///   - limit: the maximum number of records; ``ClientLimits/pageLength`` by default.
   ///   - cursor: ``Page/next`` of the previous page; `nil` for the first page.
   public func page(
@@ -50,6 +51,7 @@ extension SnapshotAPIClient {
 
   /// Returns one page of ``list(_:)``.
   /// - Parameters:
+  ///   - filter: selects the snapshots.
   ///   - limit: the maximum number of records; ``ClientLimits/pageLength`` by default.
   ///   - cursor: ``Page/next`` of the previous page; `nil` for the first page.
   ///   - total: whether the server counts the matches.

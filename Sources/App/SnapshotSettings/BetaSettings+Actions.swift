@@ -13,7 +13,9 @@ extension BetaSettings {
   ///
   /// The snapshot's UUID is in ``Overview/activity`` and in the list of recent snapshots as soon as the snapshot
   /// exists; the progress of the upload is in ``Overview/uploads``.
-  /// - Parameter note: the tester's words, which are sent with the recordings; empty for none.
+  /// - Parameters:
+  ///   - text: the name of the bug report, such as `BUG-123`. White space around it is ignored.
+  ///   - note: the tester's words, which are sent with the recordings; empty for none.
   public func upload(toReport text: String, note: String = "") async throws(BetaSettingsError) {
     let report: ReportID
     do throws(ReportID.Refusal) {

@@ -7,8 +7,11 @@ import SnapshotFormat
 extension BetaSettings {
   /// Creates the settings of an app that records with `mode` and sends with `reporter`.
   /// - Parameters:
+  ///   - mode: records and replays.
   ///   - client: fetches snapshots.
+  ///   - reporter: sends snapshots.
   ///   - folder: a folder for the settings only, not shared with the reporter.
+  ///   - configuration: the number of recent snapshots, and the clock.
   public convenience init(
     mode: SnapshotMode, client: SnapshotAPIClient, reporter: BugReporter, folder: URL,
     configuration: Configuration = Configuration()

@@ -41,10 +41,12 @@ public final class BetaSettings: Sendable {
 
   /// Creates the settings of an app that records with `mode`.
   /// - Parameters:
+  ///   - mode: records and replays.
   ///   - client: fetches snapshots.
   ///   - uploads: sends snapshots.
   ///   - folder: a folder for the settings only. It contains the list of recent snapshots and the downloads, and is
   ///     created when it is needed.
+  ///   - configuration: the number of recent snapshots, and the clock.
   public init(
     mode: SnapshotMode, client: SnapshotAPIClient, uploads: Uploads, folder: URL,
     configuration: Configuration = Configuration()

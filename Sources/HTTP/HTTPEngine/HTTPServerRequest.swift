@@ -17,7 +17,16 @@ public struct HTTPServerRequest: Sendable {
 
   /// Creates a request from its parts, to test handlers without a socket.
   ///
-  /// - Parameter onInterim: called with each interim response; returns whether it was sent.
+  /// - Parameters:
+  ///   - method: the method.
+  ///   - path: the path, percent-encoded, without a query. It starts with `/`.
+  ///   - query: the query without `?`, percent-encoded.
+  ///   - authority: the host, with a port if there is one.
+  ///   - headerFields: the header fields.
+  ///   - body: the body.
+  ///   - peer: the client's address and port.
+  ///   - id: the request's id.
+  ///   - onInterim: called with each interim response; returns whether it was sent.
   public init(
     method: HTTPRequest.Method, path: String, query: String? = nil, authority: String = "localhost",
     headerFields: HTTPFields = [:], body: HTTPRequestBody = .empty, peer: String = "127.0.0.1:0",

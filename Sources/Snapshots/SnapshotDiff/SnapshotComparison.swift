@@ -52,7 +52,11 @@ public struct SnapshotComparison: Sendable {
   /// Compares two snapshots. Blocks the calling thread while reading files.
   ///
   /// Takes memory for the result, for one pair of recordings, and about thirty bytes for each recording or file.
-  /// - Parameter clock: The clock for ``ComparisonLimits/duration``.
+  /// - Parameters:
+  ///   - first: The snapshot whose recordings count as removed if `second` does not contain them.
+  ///   - second: The snapshot whose recordings count as added if `first` does not contain them.
+  ///   - limits: The limits on memory, time and the number of reported changes.
+  ///   - clock: The clock for ``ComparisonLimits/duration``.
   /// - Throws: An error from reading a manifest or a differing recording, if it is damaged or the disk fails.
   public init(
     _ first: some ReadableSnapshot, _ second: some ReadableSnapshot, limits: ComparisonLimits = .default,

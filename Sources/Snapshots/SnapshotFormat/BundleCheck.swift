@@ -35,9 +35,13 @@ public struct BundleCheck {
     remaining = try Self.weight(of: bundle.directory, depth)
   }
 
-  /// Checks with the default limits, except that all entries together can inflate to at most `inflatedBytes` bytes.
-  /// - Parameter wasAccepted: Whether the bundle was accepted earlier, possibly under weaker rules. Only the rules that
-  ///   every archive must satisfy are then checked.
+  /// Checks with the default limits, except for the inflated size of all entries.
+  /// - Parameters:
+  ///   - url: The zip.
+  ///   - depth: How much is checked. With ``SnapshotBundle/Depth/full``, the entries remain to be checked.
+  ///   - inflatedBytes: The maximum number of bytes to which all entries together can inflate.
+  ///   - wasAccepted: Whether the bundle was accepted earlier, possibly under weaker rules. Only the rules that every
+  ///     archive must satisfy are then checked.
   public init(
     zip url: URL, depth: SnapshotBundle.Depth, inflatedBytes: Int64, wasAccepted: Bool = false
   ) throws(BundleError) {

@@ -67,7 +67,11 @@ extension SnapshotBundle {
   }
 
   /// Packs single files, each with its identifier, and writes the bundle to `zip` as ``pack(folder:to:)`` does.
-  /// - Parameter manifest: The manifest without recordings; they are added here.
+  /// - Parameters:
+  ///   - sources: The files of the recordings, in any order.
+  ///   - attachments: The files for `attachments/`.
+  ///   - manifest: The manifest without recordings; they are added here.
+  ///   - zip: The location of the bundle.
   public static func pack(
     _ sources: [Source], attachments: [Attachment] = [], describedBy manifest: Manifest, to zip: URL
   ) throws(BundleError) -> Packed {

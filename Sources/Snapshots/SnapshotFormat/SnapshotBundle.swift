@@ -70,7 +70,11 @@ extension SnapshotBundle {
   ///
   /// Keeps empty folders and executable bits. Throws if paths differ only in letter case or Unicode normalization,
   /// because such a zip could not be unpacked on every system, and if the container has links or devices.
-  /// - Parameter manifest: The description of the app and the device. Its recordings are ignored.
+  /// - Parameters:
+  ///   - folder: The container, such as the folder `AppData` of an `.xcappdata` bundle.
+  ///   - manifest: The description of the app and the device. Its recordings are ignored.
+  ///   - limits: The limits on the container. One that exceeds them is refused.
+  ///   - zip: The location of the bundle.
   public static func pack(
     container folder: URL, describedBy manifest: Manifest, limits: ContainerLimits = .default, to zip: URL
   ) throws(AppDataError) -> Packed {

@@ -6,13 +6,13 @@ public import SnapshotFormat
 /// - ``remove(_:)`` is final while the catalogue is open, like a deletion from the store: inserting a removed id does
 ///   nothing.
 /// - A record that is `pending` never replaces one with the same id whose verification is settled. A record without
-///   ``SnapshotFormat/SnapshotRecord/identifiers`` leaves the identifiers that are already known.
-/// - Lists are newest first, by ``SnapshotRecord/receivedAt`` to the millisecond and then by id, descending. A client
-///   that follows ``Page/next`` sees every record that exists from the first to the last page exactly once, and no
-///   record that arrives meanwhile with a later time.
+///   ``/SnapshotFormat/SnapshotRecord/identifiers`` leaves the identifiers that are already known.
+/// - Lists are newest first, by ``/SnapshotFormat/SnapshotRecord/receivedAt`` to the millisecond and then by id,
+///   descending. A client that follows ``Page/next`` sees every record that exists from the first to the last page
+///   exactly once, and no record that arrives meanwhile with a later time.
 /// - Finding a page takes time logarithmic in the number of records and linear in the length of the page, for every
 ///   query and at every position.
-/// - Listed records have no ``SnapshotFormat/SnapshotRecord/identifiers``.
+/// - Listed records have no ``/SnapshotFormat/SnapshotRecord/identifiers``.
 /// - A catalogue that lost changes, for example in a power cut, does not report ``CatalogState/Extent/everything`` when
 ///   it is opened again.
 public protocol Catalog: Sendable {
@@ -28,8 +28,9 @@ public protocol Catalog: Sendable {
   ///
   /// The counts of all records are stored, so that they are found quickly. For any other query at most
   /// ``CatalogActivity/maximumVisits`` records are read.
-  /// - Parameter days: days in UTC, counted from 1 January 1970. Only the last ``CatalogActivity/maximumDays`` are
-  ///   counted.
+  /// - Parameters:
+  ///   - query: the filter.
+  ///   - days: days in UTC, counted from 1 January 1970. Only the last ``CatalogActivity/maximumDays`` are counted.
   func activity(
     _ query: CatalogQuery, days: ClosedRange<Int>
   ) async throws(CatalogError) -> CatalogActivity
@@ -104,7 +105,9 @@ extension Catalog {
   /// Calls about one record can reach the catalogue in another order than they reached the store. The record is
   /// therefore read again after it was inserted, and inserted again if it has changed: the last insertion is always
   /// current.
-  /// - Parameter record: the record as last read from the store.
+  /// - Parameters:
+  ///   - record: the record as last read from the store.
+  ///   - store: the store that contains the snapshot.
   public func refresh(_ record: SnapshotRecord, from store: any BundleStore) async throws {
     var record = record
     while true {

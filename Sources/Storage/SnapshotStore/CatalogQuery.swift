@@ -25,7 +25,7 @@ public struct CatalogQuery: Sendable, Hashable {
   public var before: Date?
   /// Words that must all occur as whole words in the identifiers, metadata, report, application, device model or module
   /// names. Case and accents are ignored. Both UUIDs of a record with
-  /// ``SnapshotFormat/SnapshotRecord/manifestID`` are found too.
+  /// ``/SnapshotFormat/SnapshotRecord/manifestID`` are found too.
   public var text: String?
   /// The records that the caller is allowed to see.
   public var scope: Scope?

@@ -33,9 +33,14 @@ public struct UploadValidator: Sendable {
   /// The time of day.
   public var now: @Sendable () -> Date
 
-  /// Creates a validator, which uses ``SnapshotFormat/BundleCheck`` unless `validate` is given.
-  /// - Parameter inflatedBytes: the limit for the inflated size of all entries of a bundle, in bytes. A bundle that
-  ///   declares more is refused before anything is inflated.
+  /// Creates a validator.
+  /// - Parameters:
+  ///   - policy: how much of a bundle is checked before the upload is answered.
+  ///   - wholeUpTo: bundles of at most this many bytes are always checked in full.
+  ///   - inflatedBytes: the limit for the inflated size of all entries of a bundle, in bytes. A bundle that declares
+  ///     more is refused before anything is inflated. Ignored if `validate` is given.
+  ///   - validate: checks a bundle; by default, ``/SnapshotFormat/BundleCheck`` does.
+  ///   - now: returns the current time.
   public init(
     policy: Policy = .automatic, wholeUpTo: Int64 = smallBundleBytes, inflatedBytes: Int64 = inflatedBytes,
     validate: Validator? = nil, now: @escaping @Sendable () -> Date = { Date() }
@@ -84,6 +89,7 @@ public struct UploadValidator: Sendable {
   ///   - depth: how much of the bundle was checked.
   ///   - size: the length of the zip in bytes.
   ///   - sha256: the digest of the received bytes.
+  ///   - attachment: the report, UUID and metadata under which the bundle is published.
   public func record(
     of summary: BundleSummary, _ depth: SnapshotBundle.Depth, size: Int64, sha256: ContentDigest,
     as attachment: Attachment

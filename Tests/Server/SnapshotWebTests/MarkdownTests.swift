@@ -64,11 +64,13 @@ struct MarkdownTests {
     arguments: [
       ("a `b` ``c`d`` ` `` e", [.text("a "), .code("b"), .text(" "), .code("c`d"), .text(" ` `` e")]),
       ("``Symbol``", [.code("Symbol")]),
+      ("``/Module/Type`` ``//``", [.code("Type"), .text(" "), .code("//")]),
       ("*a* **b *c***", [.emphasis([.text("a")]), .text(" "), .strong([.text("b *c")]), .text("*")]),
       ("2 * 3 * 4, *x", [.text("2 * 3 * 4, *x")]),
       ("**a `**` b**", [.strong([.text("a "), .code("**"), .text(" b")])]),
       ("[a `b`](https://x.example/y)", [.link([.text("a "), .code("b")], "https://x.example/y")]),
       ("[a](javascript:x) [b](/c)", [.text("[a](javascript:x) [b](/c)")]),
+      ("see [`A` b](/documentation/a)", [.text("see "), .text("A b")]),
       ("[<doc:API>](#x)", [.link([.text("<doc:API>")], "#x")]),
       ("see <doc:API>.", [.text("see "), .article("API"), .text(".")]),
       ("<doc:> <b>&amp;", [.text("<doc:> <b>&amp;")]), ("\\*a\\* \\b", [.text("*a* \\b")]),

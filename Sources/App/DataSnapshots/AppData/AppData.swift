@@ -70,7 +70,7 @@ public struct AppData: Sendable {
 
   /// Copies the data at `source` into the container at `container` if `condition` is true, and otherwise does nothing.
   /// `source` is evaluated only if the condition is true, because release builds do not contain it.
-  /// - Throws: ``AppDataError``; `notAppData` if the condition is true and `source` is `nil`.
+  /// - Throws: ``/SnapshotFormat/AppDataError``; `notAppData` if the condition is true and `source` is `nil`.
   @discardableResult
   public static func preload(
     _ source: @autoclosure () -> URL?, into container: URL, when condition: PreloadCondition,

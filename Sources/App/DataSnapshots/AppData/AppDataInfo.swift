@@ -55,7 +55,7 @@ public struct AppDataInfo: Sendable, Hashable {
 
 extension AppData {
   /// Makes a snapshot of the `.xcappdata` bundle at `bundle`: its container becomes the snapshot's `app-data/`. The
-  /// snapshot is written and verified as by ``SnapshotFormat/SnapshotBundle/pack(folder:to:)``.
+  /// snapshot is written and verified as by ``/SnapshotFormat/SnapshotBundle/pack(folder:to:)``.
   ///
   /// The application is taken from `AppDataInfo.plist`, or named after the bundle if the file has no identifier. The
   /// bundle does not contain the original device; `device` is by default the one that runs this code.

@@ -35,8 +35,7 @@ public struct Validation: Sendable {
     problems.append(ValidationProblem(path: joinedPath, words: words))
   }
 
-  /// Runs `body` with the path of a part of the value.
-  /// - Parameter name: the part's name, or an index such as `[3]`.
+  /// Runs `body` with the path of a part of the value. `name` is the part's name, or an index such as `[3]`.
   public mutating func enter(_ name: String, _ body: (inout Validation) -> Void) {
     path.append(name)
     body(&self)

@@ -28,6 +28,7 @@ public struct BugReporter: Sendable {
   /// - Parameters:
   ///   - folder: a folder for the queue only, on the app's own disk. Only one queue at a time can use it.
   ///   - client: uploads the bundles. Its retry policy is ignored, because the queue has its own.
+  ///   - configuration: the queue's limits, delays and network policy.
   ///   - freeze: makes the bundles.
   ///
   /// Throws the errors of ``UploadQueue/init(folder:client:configuration:)``.
@@ -51,6 +52,7 @@ public struct BugReporter: Sendable {
   /// queue's folder, even after a power failure; if the app crashes earlier, nothing is stored. The result of the
   /// upload is in ``UploadQueue/items``, ``UploadQueue/updates()`` and ``UploadQueue/outcome(of:)``.
   /// - Parameters:
+  ///   - report: the bug report.
   ///   - note: what the user wrote, as plain text of at most 32 KiB in UTF-8.
   ///   - fields: further descriptions by name, such as `severity`.
   /// - Returns: the snapshot's UUID, locally and on the server.

@@ -47,9 +47,8 @@ public final class Socket: Sendable {
     }
   }
 
-  /// Sends as many bytes as fit into the send buffer, and returns their number.
-  /// - Parameter more: Whether more bytes follow at once, so that the system can delay a partial packet. Ignored on
-  ///   Darwin.
+  /// Sends as many of `bytes` as fit into the send buffer, and returns their number. `more` says whether more bytes
+  /// follow at once, so that the system can delay a partial packet; Darwin ignores it.
   public func send(_ bytes: UnsafeRawBufferPointer, more: Bool = false) throws(SystemError) -> Int? {
     while true {
       #if canImport(Darwin)

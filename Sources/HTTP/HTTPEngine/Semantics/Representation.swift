@@ -89,7 +89,9 @@ public struct Representation: Sendable {
   /// Returns the response to `request`, which must be a `GET` or `HEAD`: 200, 206 or 304. Throws 412 if a precondition
   /// is false, and 416 if no byte of the range exists. The response to `HEAD` has the body, too; the server omits it.
   ///
-  /// - Parameter boundary: separates several ranges. It must not occur in the content. The default has 128 random bits.
+  /// - Parameters:
+  ///   - request: the request, whose conditions and ranges are applied.
+  ///   - boundary: separates several ranges. It must not occur in the content. The default has 128 random bits.
   public func response(
     to request: HTTPServerRequest, boundary: @autoclosure () -> String = Self.makeBoundary()
   ) throws(HTTPProblem) -> HTTPServerResponse {

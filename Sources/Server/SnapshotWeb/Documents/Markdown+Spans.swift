@@ -3,6 +3,8 @@ extension Markdown {
   private static let deepestSpan = 8
   /// The beginnings of the destinations that a link can have.
   private static let destinations = ["https://", "http://", "#"]
+  /// The beginning of the destinations that only DocC's pages have, such as the documentation of a library.
+  private static let rendered = "/documentation/"
 
   /// Parses the text of a line.
   static func spans(_ text: String) -> [Span] { spans(text[...], depth: 0, hasLinks: true) }
@@ -54,6 +56,10 @@ extension Markdown {
       let target = inner[end...].dropFirst()
       guard target.hasPrefix("("), let close = target.firstIndex(of: ")") else { return nil }
       let destination = target[..<close].dropFirst()
+      if destination.hasPrefix(rendered) {
+        let name = spans(inner[..<end], depth: depth + 1, hasLinks: false).plainText
+        return (.text(name), target[close...].dropFirst())
+      }
       guard isAllowed(destination) else { return nil }
       return (
         .link(spans(inner[..<end], depth: depth + 1, hasLinks: false), String(destination)),
@@ -72,6 +78,8 @@ extension Markdown {
   }
 
   /// Returns the code with which `text` begins, between runs of equally many backticks, and the text after it.
+  ///
+  /// DocC's link to a symbol of another module, such as ` ``/Module/Type`` `, is the symbol's name.
   private static func code(at text: Substring) -> (code: String, after: Substring)? {
     let fence = text.prefix { $0 == "`" }.count
     let inner = text.dropFirst(fence)
@@ -81,7 +89,9 @@ extension Markdown {
       if run.count == fence {
         let code = inner[..<start]
         let isPadded = code.first == " " && code.last == " " && !code.isBlank
-        return (String(isPadded ? code.dropFirst().dropLast() : code), rest[run.endIndex...])
+        let isSymbol = fence == 2 && code.hasPrefix("/")
+        let name = isSymbol ? code.split(separator: "/").last : nil
+        return (String(name ?? (isPadded ? code.dropFirst().dropLast() : code)), rest[run.endIndex...])
       }
       rest = rest[run.endIndex...]
     }

@@ -40,15 +40,15 @@ enum ContainerRules {
 }
 
 /// Names of temporary files that are renamed after they are complete.
-public enum StagedName {
+package enum StagedName {
   private static let prefix = ".snapshot-"
   private static let suffix = ".partial"
 
   /// A new unique name.
-  public static func make() -> String { prefix + SnapshotID().description + suffix }
+  package static func make() -> String { prefix + SnapshotID().description + suffix }
 
   /// Whether `name` has the form of ``make()``.
-  public static func matches(_ name: some StringProtocol) -> Bool {
+  package static func matches(_ name: some StringProtocol) -> Bool {
     name.hasPrefix(prefix) && name.hasSuffix(suffix) && name.utf8.count == make().utf8.count
       && SnapshotID(String(name.dropFirst(prefix.count).dropLast(suffix.count))) != nil
   }

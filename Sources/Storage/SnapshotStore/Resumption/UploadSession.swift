@@ -75,7 +75,11 @@ public struct UploadSession: Sendable, Hashable {
 
   /// Creates an upload of one request, which is never stored, and admits that request. The upload is complete when the
   /// request ends.
-  /// - Parameter limit: the most bytes that the upload may have, if less than ``UploadLimits/length``.
+  /// - Parameters:
+  ///   - terms: the properties of the upload.
+  ///   - limit: the most bytes that the upload may have, if less than ``UploadLimits/length``.
+  ///   - limits: the limits of every upload.
+  ///   - now: the current time.
   public static func transient(
     _ terms: UploadTerms, limit: Int64, limits: UploadLimits, at now: Date
   ) throws(UploadError) -> (session: UploadSession, append: UploadAppend) {
@@ -130,7 +134,11 @@ public struct UploadSession: Sendable, Hashable {
   /// ``UploadError/joined``, ``UploadError/mismatchingOffset(expected:provided:)``,
   /// ``UploadError/inconsistentLength(known:stated:)``, ``UploadError/tooLarge(limit:)``,
   /// ``UploadError/exceeded(length:)`` or ``UploadError/completed``.
-  /// - Parameter bytes: the number of bytes of the request's body, if it states it.
+  /// - Parameters:
+  ///   - request: the request.
+  ///   - bytes: the number of bytes of the request's body, if it states it.
+  ///   - limits: the limits of every upload.
+  ///   - now: the current time.
   public mutating func admit(
     _ request: AppendRequest, bytes: Int64?, limits: UploadLimits, at now: Date
   ) throws(UploadError) -> UploadAppend {

@@ -63,9 +63,9 @@ public protocol UploadAppending: Sendable {
 
 /// An upload that consists of one request. Ends with ``commit(_:)`` or ``discard()``.
 ///
-/// Nothing of it is durable before it is published: ``checkpoint()`` returns 0, and ``end(_:)`` keeps the bytes for
-/// ``commit(_:)`` only with ``UploadEnding/finished``. Once it has ended, every call throws ``StoreError/notFound``, or
-/// the failure that ended it.
+/// Nothing of it is durable before it is published: ``UploadAppending/checkpoint()`` returns 0, and
+/// ``UploadAppending/end(_:)`` keeps the bytes for ``commit(_:)`` only with ``UploadEnding/finished``. Once it has
+/// ended, every call throws ``StoreError/notFound``, or the failure that ended it.
 public protocol TransientUpload: UploadAppending {
   /// Ends the request, checks the received bytes, and publishes them. Returns when the bundle and its record would
   /// survive a power cut. If it throws, nothing of the upload remains.

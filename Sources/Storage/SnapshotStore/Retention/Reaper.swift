@@ -32,8 +32,11 @@ public struct Reaper: Sendable {
   private let onFailure: @Sendable (SnapshotID?, any Error) -> Void
   private let onHold: @Sendable (ExpirationHeld?) -> Void
 
-  /// Creates a reaper that applies `rules` to `store`, whose index is `catalog`.
+  /// Creates a reaper.
   /// - Parameters:
+  ///   - rules: the rules that decide which snapshots expire.
+  ///   - store: the store whose snapshots are deleted.
+  ///   - catalog: the index of `store`.
   ///   - now: returns the current time.
   ///   - onExpiration: called with each deleted snapshot.
   ///   - onFailure: called with a snapshot that could not be deleted, or with `nil` if the whole pass failed. The next
@@ -95,7 +98,9 @@ public struct Reaper: Sendable {
   }
 
   /// Deletes the snapshots of an earlier plan one after the other, except those that are no longer expired.
-  /// - Parameter limit: the maximum number of deletions.
+  /// - Parameters:
+  ///   - due: the snapshots, as ``due(isConfirmed:)`` returned them.
+  ///   - limit: the maximum number of deletions.
   public func expire(_ due: ArraySlice<Expiration>, limit: Int) async throws -> Outcome {
     var outcome = Outcome(remaining: due.count)
     for expiration in due.prefix(max(limit, 0)) {

@@ -48,8 +48,13 @@ public final class Scrubber: Sendable {
   private let state = Mutex(ScrubReport())
   private let started = Mutex<Task<Void, Never>?>(nil)
 
-  /// Creates a scrubber for `store`, whose index is `catalog`.
-  /// - Parameter onFailure: called with an error of reading or writing, and the snapshot if the error concerns one.
+  /// Creates a scrubber.
+  /// - Parameters:
+  ///   - configuration: the speed, the file for the progress, and the clocks.
+  ///   - store: the store whose bundles are checked.
+  ///   - catalog: the index of `store`.
+  ///   - observer: receives the result of each bundle.
+  ///   - onFailure: called with an error of reading or writing, and the snapshot if the error concerns one.
   public init(
     _ configuration: Configuration, store: any BundleStore, catalog: any Catalog,
     observer: (any ScrubObserver)? = nil,
