@@ -4,9 +4,9 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 
-# The packages that the build and the end-to-end tests require.
-PACKAGES := libcurl4-openssl-dev zlib1g-dev libsqlite3-dev curl unzip python3 libarchive-tools \
-  chromium chromium-driver fonts-dejavu-core
+# The packages that the build requires, and those that the tests require besides.
+PACKAGES := libcurl4-openssl-dev zlib1g-dev libsqlite3-dev curl
+TESTING := python3 unzip libarchive-tools chromium chromium-driver fonts-dejavu-core
 SOURCES := Package.swift Sources Tests Benchmarks
 
 # The time in seconds for fuzzing each parser, and the parsers.
@@ -47,12 +47,14 @@ demo: setup ## Demonstrates recording, attaching and replaying with a sample app
 	@"$$(swift build --show-bin-path)/snapshot" demo
 
 # The limit keeps tests from waiting long for a thread. Failures are repeated at the end of the output.
+test: PACKAGES += $(TESTING)
 test: setup ## Builds with warnings as errors, and runs every test
 	@export WARNINGS_AS_ERRORS=1 SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=32; \
 	swift build --build-tests; \
 	swift test --skip-build --disable-xctest 2>&1 | tee .build/tests.log || { \
 	  echo; echo 'Failed:'; grep -a '✘' .build/tests.log; exit 1; }
 
+sanitize: PACKAGES += $(TESTING)
 sanitize: setup ## Runs every test with AddressSanitizer, then with ThreadSanitizer
 	@Tests/Sanitizers/run
 
@@ -114,7 +116,7 @@ package: PACKAGES += dpkg-dev debhelper
 package: manual ## Builds a .tar.gz and a .deb in .build-package; Tests/Package/run tests them
 	@Config/Debian/build .build-release/release/snapshot .build-manual/pages .build-release/checkouts
 
-image: PACKAGES += buildah mmdebstrap iproute2 procps
+image: PACKAGES += buildah mmdebstrap iproute2 procps python3
 image: release ## Builds the container image data-snapshots with buildah, and tests it (as root)
 	@docker/build .build-release/release/snapshot
 	@Tests/Package/image
