@@ -5,7 +5,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 # The packages that the build requires, and those that the tests require besides.
-PACKAGES := libcurl4-openssl-dev zlib1g-dev libsqlite3-dev curl
+PACKAGES := libcurl4-openssl-dev zlib1g-dev libsqlite3-dev pkg-config curl
 TESTING := python3 unzip libarchive-tools chromium chromium-driver fonts-dejavu-core
 SOURCES := Package.swift Sources Tests Benchmarks
 
@@ -112,7 +112,7 @@ install: manual ## Installs the command, manual, completions and systemd unit (P
 	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' Config/install .build-release/release/snapshot .build-manual/pages \
 	  .build-release/checkouts
 
-package: PACKAGES += dpkg-dev debhelper
+package: PACKAGES += build-essential dpkg-dev debhelper
 package: manual ## Builds a .tar.gz and a .deb in .build-package; Tests/Package/run tests them
 	@Config/Debian/build .build-release/release/snapshot .build-manual/pages .build-release/checkouts
 
