@@ -84,8 +84,8 @@ lint: setup ## Checks the code style, scripts and configuration files
 format: setup ## Corrects the code style
 	@swift format --in-place --recursive --parallel $(SOURCES)
 
-serve: setup ## Runs the server on http://127.0.0.1:8080 with the folder Storage
-	@swift run -c release $(LINK) snapshot serve
+serve: release ## Runs the server on http://127.0.0.1:8080 with the folder Storage
+	@exec .build-release/release/snapshot serve
 
 release: setup ## Builds the optimised command with static Swift libraries
 	@swift build -c release --product snapshot --static-swift-stdlib -Xlinker -s $(LINK) --scratch-path .build-release
