@@ -4,10 +4,9 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 
-# The packages that the build requires, and those that the end-to-end tests require too.
-LIBRARIES := libcurl4-openssl-dev zlib1g-dev libsqlite3-dev
-PACKAGES := $(LIBRARIES) curl unzip python3 libarchive-tools \
-  chromium chromium-driver fonts-dejavu-core
+# The packages that the build requires, and those that the tests require besides.
+PACKAGES := libcurl4-openssl-dev zlib1g-dev libsqlite3-dev pkg-config curl
+TESTING := python3 unzip libarchive-tools chromium chromium-driver fonts-dejavu-core
 SOURCES := Package.swift Sources Tests Benchmarks
 
 # The time in seconds for fuzzing each parser, and the parsers.
@@ -51,12 +50,14 @@ demo: setup ## Demonstrates recording, attaching and replaying with a sample app
 	@"$$(swift build --show-bin-path)/snapshot" demo
 
 # The limit keeps tests from waiting long for a thread. Failures are repeated at the end of the output.
+test: PACKAGES += $(TESTING)
 test: setup ## Builds with warnings as errors, and runs every test
 	@export WARNINGS_AS_ERRORS=1 SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=32; \
 	swift build --build-tests; \
 	swift test --skip-build --disable-xctest 2>&1 | tee .build/tests.log || { \
 	  echo; echo 'Failed:'; grep -a '✘' .build/tests.log; exit 1; }
 
+sanitize: PACKAGES += $(TESTING)
 sanitize: setup ## Runs every test with AddressSanitizer, then with ThreadSanitizer
 	@Tests/Sanitizers/run
 
@@ -89,7 +90,6 @@ format: setup ## Corrects the code style
 # Package.resolved is restored, because only this target depends on DocC's plugin. The plugin ends at the first module
 # with a warning; each warning is one line that begins with the file's path. DocC does not check links that begin with
 # /documentation/, which lead to modules that the linking one does not depend on.
-docs: PACKAGES := $(LIBRARIES)
 docs: setup ## Renders the documentation in .build/documentation, with warnings as errors
 	@mkdir -p .build; \
 	if [ -f Package.resolved ]; then \
@@ -104,8 +104,8 @@ docs: setup ## Renders the documentation in .build/documentation, with warnings 
 	    grep -rnoF --include='*.md' "]($$link" Sources; echo "There is no page $$link." >&2; exit 1; }; \
 	done
 
-serve: setup ## Runs the server on http://127.0.0.1:8080 with the folder Storage
-	@swift run -c release $(LINK) snapshot serve
+serve: release ## Runs the server on http://127.0.0.1:8080 with the folder Storage
+	@exec .build-release/release/snapshot serve
 
 release: setup ## Builds the optimised command with static Swift libraries
 	@swift build -c release --product snapshot --static-swift-stdlib -Xlinker -s $(LINK) --scratch-path .build-release
@@ -132,11 +132,11 @@ install: manual ## Installs the command, manual, completions and systemd unit (P
 	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' Config/install .build-release/release/snapshot .build-manual/pages \
 	  .build-release/checkouts
 
-package: PACKAGES += dpkg-dev debhelper
+package: PACKAGES += build-essential dpkg-dev debhelper
 package: manual ## Builds a .tar.gz and a .deb in .build-package; Tests/Package/run tests them
 	@Config/Debian/build .build-release/release/snapshot .build-manual/pages .build-release/checkouts
 
-image: PACKAGES += buildah mmdebstrap iproute2 procps
+image: PACKAGES += buildah mmdebstrap iproute2 procps python3
 image: release ## Builds the container image data-snapshots with buildah, and tests it (as root)
 	@docker/build .build-release/release/snapshot
 	@Tests/Package/image

@@ -10,6 +10,14 @@ func group(_ folder: String, _ targets: [Target]) -> [Target] {
 
 // Dependencies go one way: a target depends only on groups above its own, and on targets above it in its own group.
 
+// Apple wants SDKs to declare why they use some APIs (Sources/Base/SystemIO/PrivacyInfo.xcprivacy). Only packages that
+// are built on a Mac get the resource: it adds generated code that imports Foundation.
+#if canImport(Darwin)
+  let privacyManifest = (resources: [Resource.copy("PrivacyInfo.xcprivacy")], exclude: [String]())
+#else
+  let privacyManifest = (resources: [Resource](), exclude: ["PrivacyInfo.xcprivacy"])
+#endif
+
 /// Targets that know nothing of snapshots or HTTP. Those that begin with C are system libraries: a module map, and a
 /// shim header for macros and variadic functions.
 let base = group(
@@ -20,7 +28,9 @@ let base = group(
     .systemLibrary(
       name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
     .systemLibrary(name: "CPlatform"),
-    .target(name: "SystemIO", dependencies: ["CPlatform"]),
+    .target(
+      name: "SystemIO", dependencies: ["CPlatform"], exclude: privacyManifest.exclude,
+      resources: privacyManifest.resources),
     .target(name: "JSONText"),
     .target(name: "ZipArchive", dependencies: ["CZlib", "SystemIO"]),
   ])

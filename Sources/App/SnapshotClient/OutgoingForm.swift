@@ -11,8 +11,9 @@ struct OutgoingForm: Sendable {
   let contentType: String
 
   /// Writes the form. The caller must ``remove()`` it.
+  /// - Parameter limit: the maximum size of the form in bytes. Nothing is written for a larger one.
   init(
-    _ bundle: URL, digestField: String, fields: [String: String], isCancelled: () -> Bool
+    _ bundle: URL, digestField: String, fields: [String: String], limit: Int64? = nil, isCancelled: () -> Bool
   ) throws(SnapshotClientError) {
     // 122 random bits, which no bundle contains by accident.
     let boundary = "snapshot-\(SnapshotID())"
@@ -26,9 +27,25 @@ struct OutgoingForm: Sendable {
       --\(boundary)\r\nContent-Disposition: form-data; name="snapshot"; filename="snapshot.zip"\r
       Content-Type: application/zip\r\nContent-Digest: \(digestField)\r\n\r\n
       """
+    let tail = "\r\n--\(boundary)--\r\n"
+    let source: File
+    let size: Int64
+    do throws(SystemError) {
+      source = try File(bundle.resolvingSymlinksInPath().path)
+      size = try source.size + Int64(head.utf8.count + tail.utf8.count)
+    } catch {
+      throw SnapshotClientError(.file, error.description, cause: error)
+    }
+    guard size <= limit ?? .max else {
+      throw SnapshotClientError(
+        .invalidRequest,
+        """
+        bundle, note and fields are one form of \(size) bytes, which can't be sent in pieces, and a request's body may \
+        have at most \(limit ?? 0); make the bundle with the note and the fields in it
+        """)
+    }
     do throws(SystemError) {
       let form = try File(file.path, .create(mode: 0o600))
-      let source = try File(bundle.resolvingSymlinksInPath().path)
       try form.append(Array(head.utf8))
       var offset: Int64 = 0
       while !isCancelled() {
@@ -37,7 +54,7 @@ struct OutgoingForm: Sendable {
         try form.append(piece)
         offset += Int64(piece.count)
       }
-      try form.append(Array("\r\n--\(boundary)--\r\n".utf8))
+      try form.append(Array(tail.utf8))
     } catch {
       remove()
       throw SnapshotClientError(.file, error.description, cause: error)

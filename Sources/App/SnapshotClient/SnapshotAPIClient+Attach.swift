@@ -45,7 +45,9 @@ extension SnapshotAPIClient {
   /// Attaches the bundle at `bundle` to `report` with the user's words beside it. The bundle is not changed: note and
   /// fields become metadata of the server's record only.
   ///
-  /// Bundle and words are sent as one form, which is composed in a temporary file. Such an upload can't be resumed.
+  /// Bundle and words are sent as one form, which is composed in a temporary file. Such an upload can't be resumed or
+  /// sent in pieces: if the form is larger than ``ResumptionPolicy/maximumRequestBody``, nothing is sent, and the error
+  /// has the code ``SnapshotClientError/Code/invalidRequest``.
   /// - Parameters:
   ///   - bundle: a zip file. It is read in chunks.
   ///   - report: the bug report.
@@ -64,11 +66,12 @@ extension SnapshotAPIClient {
     for name in fields.keys { try Self.check(fieldName: name) }
     var all = fields
     if let note { all["note"] = note }
+    let limit = configuration.resumption.maximumRequestBody
     let (digest, form) = try await disk.run { [all] (isCancelled) throws(SnapshotClientError) in
       let digest = try FileDigest.compute(bundle, isCancelled: isCancelled)
       let form = try OutgoingForm(
         bundle, digestField: DigestField(sha256: digest.bytes).fieldValue, fields: all,
-        isCancelled: isCancelled)
+        limit: limit, isCancelled: isCancelled)
       return (digest, form)
     }
     let outgoing = OutgoingBundle(file: bundle, digest: digest, report: report, id: id, end: end, state: nil)

@@ -36,7 +36,8 @@ package struct SnapshotHandler: HTTPHandler {
       + FileRoutes(service: service, limits: limits).endpoints
       + (uploads?.endpoints(limits: limits) ?? []) + more
     let operations = OperationRoutes(
-      service: service, access: access, observation: observation, listed: api)
+      service: service, access: access, observation: observation, listed: api,
+      documentation: PagePath.documentation.description)
     let web = WebPages(
       service: service, access: access, limits: limits, temporaryFolder: temporaryFolder,
       manual: { ServerManual.manual },

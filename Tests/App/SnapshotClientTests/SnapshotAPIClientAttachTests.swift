@@ -165,6 +165,32 @@ import Testing
     #expect(transport.requests.isEmpty)
   }
 
+  @Test func `a form that is larger than a request may be is not sent`() async throws {
+    let size = Mutex(0)
+    let record = try makeRecord(contents, id: id)
+    let json = try SnapshotJSON.encode(record)
+    let server = try ScriptedServer { connection in
+      let (_, body) = try connection.readRequest()
+      size.withLock { $0 = body.count }
+      try connection.respond("201 Created", ["Content-Type: application/json"], body: json)
+    }
+    func attach(limit: Int64?) async throws {
+      var configuration = SnapshotAPIClient.Configuration.forTests()
+      configuration.resumption.maximumRequestBody = limit
+      let client = try SnapshotAPIClient(server: server.url, configuration: configuration)
+      try await client.attach(bundle, to: ReportID(validating: "BUG-1"), as: id, note: "It broke")
+    }
+    try await attach(limit: nil)
+    let form = size.withLock { $0 }
+    #expect(form > contents.count)
+    try await attach(limit: Int64(form))
+    #expect(server.requests.count == 2)
+    let error = await clientError { try await attach(limit: Int64(form) - 1) }
+    #expect(error?.code == .invalidRequest)
+    #expect(error?.description.contains("one form of \(form) bytes") == true)
+    #expect(server.requests.count == 2)
+  }
+
   #if os(Linux)
     @Test(.disabled(if: Sanitizer.isActive, "its memory is not the product's"), arguments: [false, true])
     func `a bundle of 200 MB needs no more memory than a small one`(isResumable: Bool) async throws {

@@ -75,6 +75,40 @@ import Testing
     #expect(try await Tool.run("bsdtar", ["-tf", zip.path]).lines.contains("manifest.json"))
   }
 
+  @Test func `packing takes a note and fields for every kind of source`() async throws {
+    let folder = try TemporaryFolder()
+    let (zip, id) = try await Sample.bundle(in: folder)
+    let unpacked = folder.file("unpacked")
+    #expect(try await Tool.run("unzip", ["-q", zip.path, "-d", unpacked.path]).status == 0)
+    try folder.write(Data("{}".utf8), to: "plain/file.json")
+    let app = try AppDataFixture(["Documents/notes.json": "[1]"])
+    let words = ["--note", "It was negative", "--field", "a=b=c"]
+    for (index, source) in ["unpacked", "plain", "plain/file.json", app.bundle.path].enumerated() {
+      let packed = try await Product.run(
+        ["pack", source, "--output", "\(index).zip", "--json"] + words, folder: folder.url)
+      #expect(packed.status == 0, "\(packed.errors)")
+      let manifest = try Manifest(json: packed.output)
+      #expect(manifest.note == "It was negative" && manifest.fields["a"] == "b=c")
+      #expect(index != 0 || manifest.id == id)
+      let inspect = try await Product.run(["inspect", "\(index).zip"], folder: folder.url)
+      #expect(inspect.lines.first == "It was negative")
+    }
+    let twice = ["--field", "a=1", "--field", "a=2"]
+    let refused = try await Product.run(["pack", "plain", "--output", "x.zip"] + twice, folder: folder.url)
+    #expect(refused.status == 64)
+    #expect(!FileManager.default.fileExists(atPath: folder.file("x.zip").path))
+  }
+
+  @Test func `help names where all limits of a bundle are`() async throws {
+    let help = try await Product.run(["help", "pack"])
+    #expect(help.text.contains("/docs/bundlelimits"))
+    let storage = try TemporaryFolder()
+    let server = try await TestServer(storage: storage.file("storage"))
+    let page = try await Tool.run(
+      "curl", ["--silent", "--fail", server.url.appending(path: "docs/bundlelimits").absoluteString])
+    #expect(page.text.contains("Limits of a bundle"))
+  }
+
   @Test func `verify refuses a damaged bundle`() async throws {
     let folder = try TemporaryFolder()
     let (zip, _) = try await Sample.bundle(in: folder)

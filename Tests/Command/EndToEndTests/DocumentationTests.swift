@@ -22,8 +22,7 @@ import Yams
     let script =
       lines
       .replacing(":8080/", with: ":\(port)/")
-      // SwiftPM is locked by the test run.
-      .replacing("$(swift build -c release --show-bin-path)", with: Tool.products.path)
+      .replacing("$PWD/.build-release/release", with: Tool.products.path)
     let outcome = try await Tool.run(
       "bash", ["-e", "-u", "-o", "pipefail", "-c", script + "\necho; echo \"id=$id\""],
       environment: ["TMPDIR": folder.url.path], folder: Self.root)

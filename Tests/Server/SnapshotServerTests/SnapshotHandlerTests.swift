@@ -21,6 +21,10 @@ import Testing
     for route in api.calls where route.template.hasPrefix("/v1") {
       #expect(answer.text.contains("\(route.method.rawValue) \(route.template)\n"))
     }
+    for path in ["/openapi.json", "/docs"] {
+      #expect(answer.text.contains("at \(path)"))
+      #expect(try await api.send(.get, path).status == 200)
+    }
   }
 
   @Test(arguments: [HTTPRequest.Method.get, .head]) func `the server reports that it is running`(

@@ -105,12 +105,16 @@ struct MarkdownTests {
 
   private func html(_ markdown: String) throws -> HTMLPage {
     let page = DocumentPage(title: [.text("T")], lead: [], Markdown(markdown).blocks, Self.manual)
-    return try HTMLPage(try PageRenderer().render(page, in: PageFrame(account: .open)))
+    return try Self.html(page)
+  }
+
+  private static func html(_ page: DocumentPage) throws -> HTMLPage {
+    let renderer = try PageRenderer()
+    return try HTMLPage(renderer.render(renderer.render(page), in: PageFrame(account: .open)))
   }
 
   @Test func `the landing page lists the articles with their abstracts`() throws {
-    let page = try HTMLPage(
-      try PageRenderer().render(Self.manual.landingPage, in: PageFrame(account: .open)))
+    let page = try Self.html(Self.manual.landingPage)
     #expect(page.violations == [])
     #expect(page.all("h2").map(\.text) == ["Overview", "First", "Reference"])
     #expect(page.all("a").contains { $0.attributes["href"] == "/docs/some" && $0.text == "Some article" })

@@ -23,7 +23,8 @@ struct PageTemplatesTests {
     let sources = [
       PackageResources.layout_mustache, PackageResources.snapshot_mustache, PackageResources.diff_mustache,
       PackageResources.preview_mustache, PackageResources.home_mustache, PackageResources.snapshots_mustache,
-      PackageResources.document_mustache, PackageResources.blocks_mustache, PackageResources.spans_mustache,
+      PackageResources.document_mustache, PackageResources.article_mustache, PackageResources.blocks_mustache,
+      PackageResources.spans_mustache,
     ]
     for source in sources {
       let text = String(decoding: source, as: UTF8.self)

@@ -66,6 +66,9 @@ public struct ResumptionPolicy: Sendable, Hashable {
   public var threshold: Int64? = 1024 * 1024
   /// The maximum size of a request's body in bytes, for proxies with a limit; more than 0. If it is `nil`, only the
   /// server's limit applies. Even then, a piece that is rejected as too large is retried with half the size.
+  ///
+  /// A form with a note and fields beside the bundle can't be sent in pieces, and is not sent if it is larger. A bundle
+  /// for a server that does not support resumable uploads is sent in one request, whatever its size.
   public var maximumRequestBody: Int64?
   /// The target duration of a piece at the current speed, in seconds. Behind a proxy that forwards only complete
   /// requests, an interruption can lose the transfer of this duration. The size of pieces is adapted accordingly, from

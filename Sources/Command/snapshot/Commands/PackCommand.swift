@@ -12,8 +12,11 @@ struct PackCommand: AsyncParsableCommand {
       snapshot's app data, which `preload` copies into an app. In any other folder, each file becomes a recording; its \
       identifier is the relative path. A single file becomes one recording; its identifier is the file's name.
 
+      --note and --field become a part of the bundle; the files in the folder do not change. They replace the note and \
+      the fields with these names in a snapshot's folder.
+
       Limits: 4 GiB for one file, 16 GiB for all of them, 100,000 recordings, 200,000 files, 1,024 bytes for a name. \
-      README.md lists the rest.
+      The article “Limits of a bundle” lists all of them; a server shows it at /docs/bundlelimits.
       """)
 
   @Argument(help: "The folder or file.")
@@ -28,6 +31,8 @@ struct PackCommand: AsyncParsableCommand {
   @Flag(help: "Print the bundle's manifest as JSON.")
   var json = false
 
+  @OptionGroup var words: UserWords
+
   func run() async throws {
     try NewPath.check(output, kind: "file")
     let packed = xcappdata ? .appData(URL(filePath: source)) : try SnapshotSource(source)
@@ -35,7 +40,9 @@ struct PackCommand: AsyncParsableCommand {
       throw CommandFailure(
         "\(source) is already a bundle; pack accepts a folder or another file.", status: .refused)
     }
-    let manifest = try packed.packed(to: URL(filePath: output)).manifest
+    let manifest = try packed.packed(
+      to: URL(filePath: output), note: words.note, fields: words.fields
+    ).manifest
     if case .appData = packed {
       Console.note(
         "Packed the app data of \(Console.escaped(manifest.application.identifier)) into \(output).")

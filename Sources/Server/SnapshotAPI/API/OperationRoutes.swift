@@ -14,13 +14,19 @@ package struct OperationRoutes: Sendable {
   let observation: Observation
   /// The calls that `/` lists.
   let listed: [Endpoint]
+  /// The path of the documentation for people.
+  let documentation: String
 
-  /// Creates endpoints for the server of `service`. `/` lists the calls in `listed`.
-  package init(service: SnapshotService, access: AccessPolicy, observation: Observation, listed: [Endpoint]) {
+  /// Creates endpoints for the server of `service`. `/` lists the calls in `listed`, and refers to `documentation`.
+  package init(
+    service: SnapshotService, access: AccessPolicy, observation: Observation, listed: [Endpoint],
+    documentation: String
+  ) {
     self.service = service
     self.access = access
     self.observation = observation
     self.listed = listed
+    self.documentation = documentation
   }
 
   /// All endpoints. The OpenAPI document describes these and those in `listed`.
@@ -31,7 +37,14 @@ package struct OperationRoutes: Sendable {
 
   private var about: Endpoint {
     let calls = listed.map { "  \($0.name)\n" }.joined()
-    let about = Array("A server that stores snapshots of apps' data. Its calls:\n\n\(calls)".utf8)
+    let about = Array(
+      """
+      A server that stores snapshots of apps' data. Its calls:
+
+      \(calls)
+      Their description is at /openapi.json, and for people, with all other documentation, at \(documentation).
+
+      """.utf8)
     return Endpoint(
       "readAbout", .get, "/", .open, "Describes the server and lists its calls.",
       detail: "Clients that accept `text/html` get a web page instead. Pages are not part of the API.",

@@ -4,6 +4,7 @@ extension DocumentPage {
   var fields: Fields {
     var text = DocumentText(titles: titles, section: title)
     return [
+      "home": PagePath.home().description,
       "documentation": isLanding ? nil : PagePath.documentation.description,
       "heading": ["spans": text.fields(heading)] as Fields,
       "lead": lead.isEmpty ? nil : ["spans": text.fields(lead)] as Fields,

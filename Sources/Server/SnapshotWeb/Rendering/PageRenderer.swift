@@ -60,9 +60,17 @@ package struct PageRenderer: Sendable {
     render(.problem, page.title, page.fields, frame)
   }
 
+  /// Returns the part of a page that is the same for every visitor.
+  package func render(_ page: DocumentPage) -> RenderedDocument {
+    RenderedDocument(title: page.title, html: templates.html(.article, page.fields))
+  }
+
   /// Returns a page in UTF-8.
-  package func render(_ page: DocumentPage, in frame: PageFrame) -> [UInt8] {
-    render(.document, page.title, page.fields, frame)
+  package func render(_ document: RenderedDocument, in frame: PageFrame) -> [UInt8] {
+    let page = render(.document, document.title, [:], frame)
+    // The comment comes from the template: values can't contain it, because `<` is escaped in them.
+    guard let place = page.firstRange(of: Array(RenderedDocument.place.utf8)) else { return page }
+    return page[..<place.lowerBound] + Array(document.html.utf8) + page[place.upperBound...]
   }
 
   private func render(

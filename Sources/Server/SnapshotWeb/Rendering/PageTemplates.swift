@@ -2,9 +2,13 @@ import Mustache
 
 /// The templates of all pages, and the partials that they share.
 struct PageTemplates: Sendable {
-  /// The templates of complete pages.
+  /// The templates of complete pages, and of parts that are rendered separately.
   enum Page: String, CaseIterable {
-    case home, report, snapshot, preview, values, diff, link, signIn, signedOut, problem, document
+    case home, report, snapshot, preview, diff, link, signIn, signedOut, problem, document
+    /// The values of a file, without the page around them.
+    case values
+    /// The main part of a document, without the layout.
+    case article
   }
 
   private static let sources: [String: [UInt8]] = [
@@ -32,6 +36,7 @@ struct PageTemplates: Sendable {
     "signedOut": PackageResources.signed_out_mustache,
     "problem": PackageResources.problem_mustache,
     "document": PackageResources.document_mustache,
+    "article": PackageResources.article_mustache,
     "blocks": PackageResources.blocks_mustache,
     "spans": PackageResources.spans_mustache,
   ]

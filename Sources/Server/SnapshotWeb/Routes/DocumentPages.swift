@@ -6,12 +6,13 @@ import SnapshotAPI
 
 /// The pages of the documentation. They need no permission, like the OpenAPI document.
 struct DocumentPages: Sendable {
-  /// Renders these pages, so that the long ones don't delay others.
+  /// Renders these pages, one after the other, so that the long ones don't delay others.
   private static let queue = DispatchQueue(label: "snapshot-server.documents", qos: .userInitiated)
 
   private let pages: PageMaker
   private let manual: @Sendable () -> Manual
   private let reference: APIReference
+  private let cache = DocumentCache()
 
   init(_ pages: PageMaker, manual: @escaping @Sendable () -> Manual, reference: APIReference) {
     self.pages = pages
@@ -23,26 +24,28 @@ struct DocumentPages: Sendable {
   var endpoints: [Endpoint] {
     [
       .page("listArticles", .get, PagePath.documentation.description, .open, audited: .never) { call in
-        try await show(call) { manual().landingPage }
+        try await show(call, PagePath.documentation.description) { manual().landingPage }
       },
       .page("readDescription", .get, PagePath.reference.description, .open, audited: .never) { call in
-        try await show(call) { DocumentPage(reference, manual()) }
+        try await show(call, PagePath.reference.description) { DocumentPage(reference, manual()) }
       },
       .page(
         "readArticle", .get, PagePath.documentation.description + "/{article}", .open, audited: .never
       ) { call in
         let name = try call.value(of: .article)
-        return try await show(call) { manual().page(name) }
+        return try await show(call, PagePath.article(name).description) { manual().page(name) }
       },
     ]
   }
 
   private func show(
-    _ call: PageCall, _ page: @escaping @Sendable () -> DocumentPage?
+    _ call: PageCall, _ path: String, _ page: @escaping @Sendable () -> DocumentPage?
   ) async throws -> HTTPServerResponse {
-    try await pages.render(call.visitor, on: Self.queue) { renderer, frame in
-      guard let page = page() else { throw HTTPProblem.noSuchPath() }
-      return renderer.render(page, in: frame)
+    try await pages.render(call.visitor, on: Self.queue) { [cache] renderer, frame in
+      guard let document = cache.document(path, { page().map { renderer.render($0) } }) else {
+        throw HTTPProblem.noSuchPath()
+      }
+      return renderer.render(document, in: frame)
     }
   }
 }

@@ -105,6 +105,25 @@ import Testing
     }
   }
 
+  @Test(arguments: ["/docs", "/docs/deploying", "/docs/reference"])
+  func `a page is the same for every visitor, except for what is around it`(path: String) async throws {
+    func main(_ text: String) throws -> Substring {
+      let start = try #require(text.firstRange(of: "<main"))
+      return try text[start.lowerBound..<#require(text.firstRange(of: "</main>")).lowerBound]
+    }
+    let guarded = try GuardedAPI()
+    let token = try guarded.token(.admin).fields
+    let (stranger, member) = (PageBrowser(guarded.api), PageBrowser(guarded.api))
+    try await member.signIn(token)
+    let first = try await member.get(path).text
+    let second = try await stranger.get(path).text
+    #expect(try main(first) == main(second))
+    #expect(try main(first).contains("<article"))
+    #expect(first.contains("Sign out") && !first.contains("Sign in"))
+    #expect(second.contains("Sign in") && !second.contains("Sign out"))
+    #expect(try await member.get(path).text == first)
+  }
+
   @Test func `the documentation needs no session, also in a store with tokens`() async throws {
     let guarded = try GuardedAPI()
     _ = try guarded.token(.admin)
