@@ -3,6 +3,7 @@ import SQLiteCatalog
 package import SnapshotFormat
 package import SnapshotStore
 import TestSupport
+import Testing
 
 /// The catalogues that must follow the same rules.
 package enum CatalogKind: CaseIterable, Sendable {
@@ -46,4 +47,16 @@ extension SnapshotRecord {
     listed.identifiers = nil
     return listed
   }
+}
+
+/// The ids of the found records as letters: `a` for the first of `records`.
+func found(
+  _ change: (inout CatalogQuery) throws -> Void, in catalog: any Catalog, _ records: [SnapshotRecord]
+) async throws -> String {
+  var query = CatalogQuery()
+  try change(&query)
+  let ids = try await catalog.page(query, PageRequest()).records.map(\.id)
+  #expect(try await catalog.total(query) == CatalogTotal(count: ids.count))
+  let letters = Array("abcdefghijklmnopqrstuvwxyz")
+  return String(ids.compactMap { id in records.firstIndex { $0.id == id }.map { letters[$0] } })
 }

@@ -145,21 +145,31 @@ extension InMemoryCatalog.State {
     _ query: CatalogQuery, olderThan cursor: Cursor?, _ visit: (SnapshotRecord) -> Bool
   ) {
     guard !query.asksForNothing, let times = query.milliseconds else { return }
-    let terms = query.terms
-    let lists = terms.isEmpty ? [places[nil] ?? []] : terms.map { places[$0] ?? [] }
-    guard let shortest = lists.min(by: { $0.count < $1.count }) else { return }
+    let conditions = query.conditions
+    let lists = conditions.compactMap(\.onlyTerm).map { places[$0] ?? [] }
+    let shortest = lists.min { $0.count < $1.count } ?? places[nil] ?? []
     var index = cursor.map { shortest.firstIndex(notBefore: $0) } ?? shortest.count
     while index > 0 {
       index -= 1
       let place = shortest[index]
       guard place.receivedAt >= times.lowerBound else { return }
       guard place.receivedAt <= times.upperBound, let entry = entries[place.id],
-        terms.allSatisfy(entry.terms.contains), query.versions?.contains(entry.version) ?? true,
+        conditions.allSatisfy({ $0.isMet(by: entry.terms) }), query.versions?.contains(entry.version) ?? true,
         query.scope?.allows(report: entry.record.report, application: entry.record.application.identifier)
           ?? true
       else { continue }
       guard visit(entry.record) else { return }
     }
+  }
+}
+
+extension SearchCondition {
+  /// The term that every record has that meets the condition, if there is one.
+  fileprivate var onlyTerm: String? {
+    guard alternatives.count == 1, alternatives[0].count == 1, !alternatives[0][0].isPrefix else {
+      return nil
+    }
+    return alternatives[0][0].text
   }
 }
 

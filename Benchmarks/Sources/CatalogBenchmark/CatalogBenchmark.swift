@@ -178,6 +178,23 @@ struct CatalogBenchmark {
       ("text, one word", { $0.text = "refund" }),
       ("text, three words", { $0.text = "negative crash user" }),
       ("text, rare", { $0.text = "user 4711" }),
+      ("two letters", { $0.text = "ne" }),
+      ("three letters", { $0.text = "exa" }),
+      ("beginning of a word of all", { $0.text = "exampl" }),
+      ("beginnings of three words", { $0.text = "negat curre iphon" }),
+      ("two digits", { $0.text = "12" }),
+      ("four digits", { $0.text = "1234" }),
+      ("beginning of a UUID", { $0.text = try String("\(Generator().record(count / 2).id)".prefix(8)) }),
+      ("Japanese", { $0.text = "残高が" }),
+      ("Japanese, one character", { $0.text = "高" }),
+      ("device without its variant", { $0.device = "iPhone12" }),
+      (
+        "beginning of a word, by prefix",
+        {
+          $0.text = "balan"
+          $0.scope = .init(reportPrefixes: ["BUG-"])
+        }
+      ),
       (
         "application, module, text",
         {

@@ -46,7 +46,8 @@ struct Generator {
         systemVersion: "\(20 + random.next(7)).\(random.next(4))",
         locale: "de_AT"),
       modules: Set(modules).sorted().map { Module(name: $0, files: ["\($0)/feed", "\($0)/profile"]) })
-    let note = (0..<12).map { _ in String(Self.words[random.next(Self.words.count)]) }.joined(separator: " ")
+    var note = (0..<12).map { _ in String(Self.words[random.next(Self.words.count)]) }.joined(separator: " ")
+    if index % 20 == 0 { note += " 返金後に残高がマイナスになった" }
     var record = SnapshotRecord(
       id: id, report: try ReportID(validating: "BUG-\(index / 3)"),
       size: Int64(20_000 + random.next(2_000_000)),

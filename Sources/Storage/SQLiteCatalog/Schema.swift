@@ -7,7 +7,8 @@ import GRDB
 /// - `listing`: one row for each ``Place``, which is unique, with the values that are counted. Lists read it backwards.
 /// - `term`: the inverted index of search terms by place. A search merges lists of places, which have the order of
 ///   `listing`. The table keeps no text: to remove a row, its terms are computed again from the row's `record` and
-///   `identifiers`.
+///   `identifiers`. FTS5 also indexes the beginnings of terms that have ``prefixLengths``.
+/// - `dictionary`: the terms of `term` in their order, to find those that begin with a longer word.
 /// - `version`: the distinct versions, to find the groups of versions that make up a range.
 /// - `day`: the number of records received on each day and the bytes of their bundles. Days are in UTC, counted from 1
 ///   January 1970.
@@ -15,7 +16,11 @@ import GRDB
 /// - `state`: whether the index is complete, and whether it was closed.
 enum Schema {
   /// The version of the rows' and terms' meaning. A database with another version is rebuilt.
-  static let format = 6
+  static let format = 7
+
+  /// The lengths, in characters, of the beginnings of terms that have an index of their own. Each takes time when a
+  /// record is written; longer beginnings have few enough terms to be looked up one by one.
+  static let prefixLengths = 2...3
 
   /// Migrations that keep the indexed rows valid. A change of their meaning raises ``format`` instead.
   static var migrator: DatabaseMigrator {
@@ -33,7 +38,8 @@ enum Schema {
           ) STRICT;
           CREATE VIRTUAL TABLE term USING fts5(
             description, identifiers, tokenize = "ascii tokenchars '|'", detail = none, columnsize = 0,
-            content = '');
+            prefix = '\(prefixLengths.map { "\($0)" }.joined(separator: " "))', content = '');
+          CREATE VIRTUAL TABLE dictionary USING fts5vocab(term, instance);
           CREATE TABLE version (key BLOB PRIMARY KEY) STRICT, WITHOUT ROWID;
           CREATE TABLE day (
             day INTEGER PRIMARY KEY, count INTEGER NOT NULL, bytes INTEGER NOT NULL

@@ -32,12 +32,16 @@ struct Search {
     guard last >= times.lowerBound else { return nil }
     places = Place.range(times.lowerBound...last)
 
-    var conditions = query.terms.map(Self.quoted)
+    var conditions: [String] = []
+    for condition in query.conditions {
+      guard let expression = try TermExpression.of(condition, db) else { return nil }
+      conditions.append(expression)
+    }
     var versions: VersionRange?
     if let range = query.versions {
       if let groups = try Self.groups(of: range, db) {
         guard !groups.isEmpty else { return nil }
-        conditions.append(Self.anyOf(groups))
+        conditions.append(TermExpression.anyOf(groups))
       } else {
         versions = range
       }
@@ -47,14 +51,15 @@ struct Search {
     if let limits = query.scope {
       guard limits.applications?.isEmpty != true, limits.reportPrefixes?.isEmpty != true else { return nil }
       if let applications = limits.applications, applications.count <= Self.alternatives {
-        conditions.append(Self.anyOf(applications.map { SearchTerm.of(.application, $0) }))
+        conditions.append(TermExpression.anyOf(applications.map { SearchTerm.of(.application, $0) }))
       } else if limits.applications != nil {
         scope = limits
       }
       if let prefixes = limits.reportPrefixes {
         let known = prefixes.map { SearchTerm.prefixes(ofReport: $0).last }
         if known.count <= Self.alternatives, known.allSatisfy({ $0 != nil }) {
-          conditions.append(Self.anyOf(known.compactMap { $0.map { SearchTerm.of(.reportPrefix, $0) } }))
+          conditions.append(
+            TermExpression.anyOf(known.compactMap { $0.map { SearchTerm.of(.reportPrefix, $0) } }))
         }
         if known != prefixes.map(Optional.some) { scope = limits }
       }
@@ -217,11 +222,5 @@ struct Search {
       }
     }
     return terms
-  }
-
-  private static func quoted(_ term: String) -> String { "\"\(term)\"" }
-
-  private static func anyOf(_ terms: [String]) -> String {
-    "(" + terms.map(quoted).joined(separator: " OR ") + ")"
   }
 }

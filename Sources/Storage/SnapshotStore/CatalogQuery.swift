@@ -17,15 +17,23 @@ public struct CatalogQuery: Sendable, Hashable {
   public var module: String?
   /// An identifier in the recording.
   public var identifier: String?
-  /// The device's model, its system, or its system and version separated by a space: `iPhone17,1`, `iOS`, `iOS 26.1`.
+  /// The device's model, also without the part after its comma, its system, or its system and version separated by a
+  /// space, where later numbers of the version can be omitted: `iPhone17,1`, `iPhone17`, `iOS`, `iOS 26`, `iOS 26.1`.
   public var device: String?
   /// The earliest time of receipt, inclusive, to the millisecond.
   public var after: Date?
   /// The latest time of receipt, exclusive, to the millisecond.
   public var before: Date?
-  /// Words that must all occur as whole words in the identifiers, metadata, report, application, device model or module
-  /// names. Case and accents are ignored. Both UUIDs of a record with
-  /// ``/SnapshotFormat/SnapshotRecord/manifestID`` are found too.
+  /// Words that must all occur in the identifiers, metadata, report, application, device model, system or module names.
+  ///
+  /// A word of at least ``SearchLimits/prefixLetters`` letters or digits also finds longer words that begin with it:
+  /// `balan` finds “balance”, `BUG-12` finds BUG-123, `iPhone14` finds iPhone14,5. A shorter word finds only itself.
+  /// Case and accents are ignored. Chinese, Japanese and Korean text has no words: each pair of neighbouring characters
+  /// must occur, anywhere in the text.
+  ///
+  /// At least ``SearchLimits/uuidDigits`` hexadecimal digits, with or without the hyphens of a UUID, also find the
+  /// records whose ``/SnapshotFormat/SnapshotRecord/id`` or ``/SnapshotFormat/SnapshotRecord/manifestID`` begins with
+  /// them.
   public var text: String?
   /// The records that the caller is allowed to see.
   public var scope: Scope?
@@ -56,20 +64,20 @@ public struct CatalogQuery: Sendable, Hashable {
   /// Creates a query for the records of `report`, or for all records.
   public init(report: ReportID? = nil) { self.report = report }
 
-  /// The terms that a record must all have.
-  package var terms: [String] {
-    var terms: [String] = []
-    if let report { terms.append(SearchTerm.of(.report, report.description)) }
-    if let application { terms.append(SearchTerm.of(.application, application)) }
-    if let module { terms.append(SearchTerm.of(.module, module)) }
-    if let identifier { terms.append(SearchTerm.of(.identifier, identifier)) }
-    if let device { terms.append(SearchTerm.of(.device, device)) }
+  /// The conditions that a record's terms must all meet.
+  package var conditions: [SearchCondition] {
+    var conditions: [SearchCondition] = []
+    if let report { conditions.append(SearchCondition(SearchTerm.of(.report, report.description))) }
+    if let application { conditions.append(SearchCondition(SearchTerm.of(.application, application))) }
+    if let module { conditions.append(SearchCondition(SearchTerm.of(.module, module))) }
+    if let identifier { conditions.append(SearchCondition(SearchTerm.of(.identifier, identifier))) }
+    if let device { conditions.append(SearchCondition(SearchTerm.of(.device, device))) }
     if let text {
-      for word in SearchWords(text, limit: SearchLimits.queryWords).words where !terms.contains(word) {
-        terms.append(word)
+      for condition in SearchText(text).parts.flatMap(\.conditions) where !conditions.contains(condition) {
+        conditions.append(condition)
       }
     }
-    return terms
+    return conditions
   }
 
   /// Returns the same query, limited to records received on `day` or earlier. Days are counted from 1 January 1970.
@@ -81,7 +89,7 @@ public struct CatalogQuery: Sendable, Hashable {
   }
 
   /// Whether the text contains no word. Such a query finds nothing.
-  package var asksForNothing: Bool { text.map { SearchWords($0, limit: 1).words.isEmpty } ?? false }
+  package var asksForNothing: Bool { text.map { SearchText($0).parts.isEmpty } ?? false }
 
   /// The range of allowed times of receipt, in milliseconds since 1970; `nil` if it is empty.
   package var milliseconds: ClosedRange<Int64>? {

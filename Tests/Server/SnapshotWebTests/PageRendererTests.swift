@@ -143,6 +143,43 @@ struct PageRendererTests {
     #expect(try text { $0.render(search, in: PageFrame(account: .open)) }.contains("Nothing was found."))
   }
 
+  @Test func `a search that found nothing explains what can be found, and how to search without filters`()
+    throws
+  {
+    let page = HomePage(search: SearchForm([.text: "a b", .device: "x"]), list: SnapshotList([]))
+    let html = try text { $0.render(page, in: PageFrame(account: .open)) }
+    for part in ["balan", "BUG-12", "1f0c3a5b", "iPhone14", "残高", "received before", "href=\"/?text=a%20b\""]
+    {
+      #expect(html.contains(part), "\(part)")
+    }
+    let plain = HomePage(search: SearchForm([.text: "a"]), list: SnapshotList([]))
+    #expect(!(try text { $0.render(plain, in: PageFrame(account: .open)) }.contains("without the filters")))
+  }
+
+  @Test func `a result shows the match, and how many modules are complete`() throws {
+    var list = try SamplePages.usual.list(2)
+    list.text = "nega fee"
+    list.records[0].identifiers = ["feed"]
+    list.records[1].identifiers = ["other <feed>"]
+    let page = try HTMLPage(
+      try PageRenderer().render(
+        HomePage(search: SearchForm([.text: "nega fee"]), list: list), in: PageFrame(account: .open)))
+    #expect(page.all("mark").map(\.text) == ["nega", "fee", "nega", "fee"])
+    let rows = page.all("tr").dropFirst().map(\.text)
+    #expect(rows[0].contains("1 of 1 module complete"))
+    #expect(rows[0].contains("Recorded identifier: feed"))
+    #expect(rows[1].contains("0 of 1 module complete"))
+    #expect(rows[1].contains("Note: the balance was negative"))
+    #expect(!rows[1].contains("“the balance"))
+    #expect(rows[1].contains("other &lt;feed&gt;"))
+  }
+
+  @Test func `the newest snapshots are before the charts`() throws {
+    let html = try text { $0.render(try SamplePages.usual.home(), in: PageFrame(account: .open)) }
+    let (list, chart) = (html.range(of: "id=\"found\""), html.range(of: "id=\"activity\""))
+    #expect(try #require(list).lowerBound < #require(chart).lowerBound)
+  }
+
   @Test func `a problem says what, why and under which id it is in the log`() throws {
     let page = ProblemPage(status: 410, title: "It was deleted", detail: "Somebody did.", requestID: "abc")
     let html = try text { $0.render(page, in: PageFrame(account: .open)) }

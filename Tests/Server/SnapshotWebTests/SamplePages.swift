@@ -84,12 +84,18 @@ struct SamplePages: Sendable {
       })
   }
 
+  private func found(_ count: Int) throws -> SnapshotList {
+    var list = try list(count, next: nil)
+    list.text = "negative value news"
+    for index in list.records.indices { list.records[index].identifiers = [text("news/\(index)")] }
+    return list
+  }
+
   func search() throws -> HomePage {
     HomePage(
       search: SearchForm(
         [.text: text("negative balance"), .application: text("com.example.news"), .after: "2026-11-01"],
-        mistake: factor > 1 ? text("‘after’ is a day.") : nil), list: try list(factor > 1 ? 50 : 3, next: nil)
-    )
+        mistake: factor > 1 ? text("‘after’ is a day.") : nil), list: try found(factor > 1 ? 50 : 3))
   }
 
   func report() throws -> ReportPage { ReportPage(report: try record().report, list: try list(7, next: nil)) }
@@ -227,6 +233,7 @@ struct SamplePages: Sendable {
     return [
       ("home", pages.render(try home(), in: frame)),
       ("search", pages.render(try search(), in: frame)),
+      ("nothing", pages.render(HomePage(search: try search().search, list: SnapshotList([])), in: frame)),
       ("empty", pages.render(HomePage(list: SnapshotList([])), in: Self.open)),
       ("outage", pages.render(HomePage(list: outage), in: frame)),
       ("report", pages.render(try report(), in: frame)),

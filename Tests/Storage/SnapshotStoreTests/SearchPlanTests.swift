@@ -68,6 +68,7 @@ import Testing
       { $0.after = Date(timeIntervalSince1970: 5) },
       { $0.before = Date(timeIntervalSince1970: 50) },
       { $0.text = "com news" },
+      { $0.text = "ne examp iPhone1" },
       { $0.scope = .init(reportPrefixes: ["BUG-"], applications: ["a", "b"]) },
     ]
     var queries = try changes.map { change in

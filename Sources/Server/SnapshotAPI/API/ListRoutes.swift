@@ -92,10 +92,15 @@ private let filters: [Endpoint.Parameter] = [
   .query("maxVersion", "Only this version and earlier ones. Not with `version`.", filterText),
   .query("module", "Only snapshots with a module of this name.", filterText),
   .query("identifier", "Only snapshots with a recording of this identifier.", filterText),
-  .query("device", "Only from this device or system: `iPhone17,1`, `iOS`, `iOS 26.1`.", filterText),
+  .query("device", "Only from this device or system: `iPhone17,1`, `iPhone17`, `iOS`, `iOS 26`.", filterText),
   .query("after", "Only snapshots received at this time or later: RFC 3339, or a day.", filterText),
   .query("before", "Only snapshots received before this time.", filterText),
-  .query("text", "Only snapshots that contain all of these words.", filterText),
+  .query(
+    "text",
+    """
+    Only snapshots that contain all of these words, or words that begin with them, or whose UUID begins with these at \
+    least \(SearchLimits.uuidDigits) digits.
+    """, filterText),
   .query("total", "Whether to return the number of all results.", ["type": "boolean", "default": false]),
 ]
 private let pageParameters: [Endpoint.Parameter] = [

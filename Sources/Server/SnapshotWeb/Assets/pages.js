@@ -22,8 +22,22 @@ document.addEventListener("click", (event) => {
 
 for (const time of document.querySelectorAll("time[datetime*=T]")) {
   const date = new Date(time.dateTime);
-  if (!Number.isNaN(date.getTime())) time.title = date.toLocaleString([], {dateStyle: "full", timeStyle: "long"});
+  if (Number.isNaN(date.getTime())) continue;
+  // The server knows only UTC. The browser's time zone is in the tooltip, with the time as the server wrote it.
+  time.title = `${date.toLocaleString([], {dateStyle: "full", timeStyle: "long"})} (${time.textContent})`;
+  time.textContent = date.toLocaleString([], {dateStyle: "medium", timeStyle: "short"});
 }
+
+// A slash focuses the search field, as on many pages.
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target.closest("input, textarea, select, [contenteditable]")) return;
+  const field = document.querySelector("[role=search] input[type=search]");
+  if (!field) return;
+  event.preventDefault();
+  field.focus();
+  field.select();
+});
 
 document.addEventListener("submit", (event) => {
   if (event.target.getAttribute("role") !== "search") return;

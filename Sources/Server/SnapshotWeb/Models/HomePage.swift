@@ -23,9 +23,14 @@ package struct HomePage: Sendable {
 package struct SnapshotList: Sendable {
   /// The maximum number of rows of a page.
   package static let pageLength = 50
+  /// The maximum number of rows of a page of a search for text. They show why they were found, and are therefore larger.
+  package static let searchLength = 25
 
-  /// The rows, newest first. At most ``pageLength`` are shown.
+  /// The rows, newest first. At most ``pageLength`` are shown, or ``searchLength`` of a search for text. With
+  /// ``SnapshotFormat/SnapshotRecord/identifiers``, a row shows how many modules are complete.
   package var records: [SnapshotRecord]
+  /// The text that was searched for, if there is one.
+  package var text: String?
   /// The cursor of the next page, if there is one.
   package var next: String?
   /// Whether there is a previous page.
@@ -39,10 +44,12 @@ package struct SnapshotList: Sendable {
 
   /// Creates a page of a list.
   package init(
-    _ records: [SnapshotRecord], next: String? = nil, isContinued: Bool = false, total: Int? = nil,
+    _ records: [SnapshotRecord], text: String? = nil, next: String? = nil, isContinued: Bool = false,
+    total: Int? = nil,
     totalIsExact: Bool = true, outage: String? = nil
   ) {
     self.records = records
+    self.text = text
     self.next = next
     self.isContinued = isContinued
     self.total = total

@@ -1,4 +1,5 @@
 import SnapshotAPI
+import SnapshotStore
 
 extension HomePage {
   var title: String { search.isEmpty ? "Data Snapshots" : "Search" }
@@ -11,19 +12,58 @@ extension HomePage {
       "heading": search.isEmpty ? (isFirst ? "Newest snapshots" : "Older snapshots") : "Found",
       "list": list.fields(showsReport: true) { PagePath.home(search, cursor: $0).description },
       "chart": search.isEmpty && isFirst ? ActivityChart(days)?.fields : nil,
+      "withoutFilters": search.withoutFilters.map { PagePath.home($0).description },
+      "examples": Self.examples.map { ["example": $0.example, "meaning": $0.meaning] as Fields },
+      "filterNames": Self.filterNames,
       "isFresh": search.isEmpty && isFirst && list.records.isEmpty && list.outage == nil,
     ]
   }
 }
 
+extension HomePage {
+  /// What a search finds, shown where it found nothing.
+  private static let examples: [(example: String, meaning: String)] = [
+    ("negative balance", "both words, anywhere in a note, a field, an identifier or a name"),
+    (
+      "balan",
+      "words that begin so, such as “balance”: from \(SearchLimits.prefixLetters) letters or digits on"
+    ),
+    ("BUG-12", "reports: BUG-12, BUG-123"),
+    (
+      "1f0c3a5b",
+      "a snapshot by its UUID, or the beginning of it: from \(SearchLimits.uuidDigits) digits on"
+    ),
+    ("news/feed", "recorded identifiers"),
+    ("iPhone14", "devices: iPhone14,5"),
+    ("残高", "Chinese, Japanese and Korean text, also in the middle"),
+  ]
+
+  private static let filterNames = SearchForm.filters
+    .map { $0.label.prefix(1).lowercased() + $0.label.dropFirst() }.joined(separator: ", ")
+}
+
 extension SearchForm {
+  /// The filters of the form, with their labels and examples.
+  fileprivate static let filters: [(field: SearchField, label: String, example: String)] = [
+    (.report, "Report", "BUG-123"),
+    (.application, "Application", "com.example.news"),
+    (.version, "Version", "3.1"),
+    (.minVersion, "From version", "3.0"),
+    (.maxVersion, "To version", "3.2"),
+    (.device, "Device", "iPhone17, iPhone17,1 or iOS 26"),
+    (.module, "Module", "Feed"),
+    (.identifier, "Recorded identifier", "news/feed"),
+    (.after, "Received from (UTC)", "2026-11-01"),
+    (.before, "Received before (UTC)", "2026-12-01"),
+  ]
+
+  /// The same search without filters; `nil` if it has no filters or no text.
+  fileprivate var withoutFilters: SearchForm? {
+    guard let text = values[.text], values.count > 1 else { return nil }
+    return SearchForm([.text: text])
+  }
+
   var fields: Fields {
-    func field(_ field: SearchField, _ label: String, _ example: String, type: String = "text") -> Fields {
-      [
-        "id": field.rawValue, "label": label, "example": example, "type": type,
-        "value": values[field].map { PageText.cut($0, to: 600).text },
-      ]
-    }
     let filters = SearchField.allCases.filter { $0 != .text && values[$0] != nil }
     return [
       "action": PagePath.home().description,
@@ -32,18 +72,13 @@ extension SearchForm {
       "hasFilters": !filters.isEmpty,
       "isEmpty": isEmpty,
       "mistake": mistake.map { PageText.cut($0, to: 600).text },
-      "filters": [
-        field(.report, "Report", "BUG-123"),
-        field(.application, "Application", "com.example.news"),
-        field(.version, "Version", "3.1"),
-        field(.minVersion, "From version", "3.0"),
-        field(.maxVersion, "To version", "3.2"),
-        field(.device, "Device", "iPhone17,1 or iOS 26.1"),
-        field(.module, "Module", "Feed"),
-        field(.identifier, "Recorded identifier", "news/feed"),
-        field(.after, "Received from", "2026-11-01", type: "date"),
-        field(.before, "Received before", "2026-12-01", type: "date"),
-      ],
+      "filters": Self.filters.map { field, label, example -> Fields in
+        [
+          "id": field.rawValue, "label": label, "example": example,
+          "type": field == .after || field == .before ? "date" : "text",
+          "value": values[field].map { PageText.cut($0, to: 600).text },
+        ]
+      },
     ]
   }
 }

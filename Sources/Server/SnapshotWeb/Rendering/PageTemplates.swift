@@ -19,6 +19,7 @@ struct PageTemplates: Sendable {
     "copy": PackageResources.copy_mustache,
     "chart": PackageResources.chart_mustache,
     "snapshots": PackageResources.snapshots_mustache,
+    "nothing": PackageResources.nothing_mustache,
     "pager": PackageResources.pager_mustache,
     "files": PackageResources.files_mustache,
     "other": PackageResources.other_mustache,

@@ -4,14 +4,23 @@ import SnapshotStore
 extension SnapshotList {
   /// The maximum size of the names in each row, in bytes, so that a full page does not exceed its limit.
   private static let rowNames = 300
+  /// The maximum size of the texts in each row that show why it was found, in bytes.
+  private static let rowMatches = 450
 
   /// Returns the values for the template `snapshots`.
   ///
   /// - Parameter path: returns the path of the page at a cursor, or of the first page.
   func fields(showsReport: Bool, path: (String?) -> String) -> Fields {
-    let rows = records.prefix(Self.pageLength).map { record in
+    var finder = text.map { EvidenceFinder($0) }
+    let rows = records.prefix(text == nil ? Self.pageLength : Self.searchLength).map { record in
       var budget = PageBudget(Self.rowNames)
-      return record.rowFields(showsReport: showsReport, &budget)
+      var row = record.rowFields(showsReport: showsReport, &budget)
+      if let evidence = finder?.evidence(in: record), !evidence.isEmpty {
+        var budget = PageBudget(Self.rowMatches)
+        row["matches"] = evidence.map { $0.fields(&budget) }
+        if evidence.contains(where: { $0.place == .note }) { row["note"] = nil }
+      }
+      return row
     }
     return [
       "outage": outage,
@@ -57,6 +66,8 @@ extension SnapshotRecord {
       "isDamaged": verified == .damaged,
       "report": nil,
       "note": nil,
+      "modules": completeness.flatMap(\.words),
+      "matches": nil,
     ]
     if showsReport { row["report"] = reportFields(&budget) }
     if let note = metadata[SnapshotRecord.noteKey], let line = note.split(whereSeparator: \.isNewline).first {
@@ -70,5 +81,43 @@ extension SnapshotRecord {
     let name = budget.name(report.description, most: 128)
     let path = PagePath.report(report).description
     return ["name": name, "href": budget.take(PageText.length(path)) ? path : nil]
+  }
+}
+
+extension SnapshotRecord.Completeness {
+  /// The numbers in words; `nil` without modules.
+  fileprivate var words: String? {
+    guard total > 0 else { return nil }
+    return "\(Measures.number(complete)) of \(Measures.count(total, "module")) complete"
+  }
+}
+
+extension SearchEvidence {
+  /// Returns the place, and its text within the budget.
+  fileprivate func fields(_ budget: inout PageBudget) -> Fields {
+    let pieces = pieces.compactMap { piece -> Fields? in
+      let shown = PageText.cut(piece.text, to: budget.left)
+      guard !shown.text.isEmpty, budget.take(shown.length) else { return nil }
+      return ["text": shown.text, "isMatch": piece.isMatch]
+    }
+    return ["place": place.words, "pieces": pieces]
+  }
+}
+
+extension SearchEvidence.Place {
+  /// The place in words.
+  fileprivate var words: String {
+    switch self {
+    case .id: "UUID"
+    case .manifestID: "UUID in the manifest"
+    case .report: "Report"
+    case .note: "Note"
+    case .field: "Field"
+    case .identifier: "Recorded identifier"
+    case .module: "Module"
+    case .device: "Device"
+    case .system: "System"
+    case .application: "Application"
+    }
   }
 }

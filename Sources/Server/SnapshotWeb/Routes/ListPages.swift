@@ -143,7 +143,8 @@ struct ListPages: Sendable {
   private func listRequest(
     _ values: [(String, String)], _ cursor: String?, report: ReportID?, _ caller: Caller
   ) throws -> ListRequest {
-    let length = min(SnapshotList.pageLength, limits.pageLength)
+    let isText = values.contains { $0.0 == SearchField.text.rawValue }
+    let length = min(isText ? SnapshotList.searchLength : SnapshotList.pageLength, limits.pageLength)
     let pairs = values + [("limit", "\(length)")] + (cursor.map { [("cursor", $0)] } ?? [])
     let text = pairs.map { "\($0.0)=\(PercentCoding.encode($0.1))" }.joined(separator: "&")
     var request = try ListRequest(QueryParameters(text), report: report, limits: limits)
@@ -156,7 +157,24 @@ struct ListPages: Sendable {
     _ request: ListRequest, isContinued: Bool, _ caller: Caller
   ) async throws -> SnapshotList {
     let page = try await service.page(request.query, request.page).filtered(caller.mayRead)
-    return SnapshotList(page.records, next: page.next?.description, isContinued: isContinued)
+    return SnapshotList(
+      await withIdentifiers(page.records), text: request.query.text, next: page.next?.description,
+      isContinued: isContinued)
+  }
+
+  /// Returns the records with their identifiers, which are in the store only.
+  private func withIdentifiers(_ records: [SnapshotRecord]) async -> [SnapshotRecord] {
+    var complete: [SnapshotRecord] = []
+    for var record in records {
+      do {
+        record.identifiers = try await service.record(record.id).identifiers
+      } catch {
+        // It was deleted meanwhile, or can't be read. Its own page shows that; the row only shows less.
+        record.identifiers = nil
+      }
+      complete.append(record)
+    }
+    return complete
   }
 
   /// Returns the activity of the last days, including days without snapshots.

@@ -16,6 +16,7 @@ package enum SearchTerm {
     case module = 0x6D  // m
     case identifier = 0x69  // i
     case device = 0x64  // d
+    case uuid = 0x75  // u
   }
 
   /// The maximum length of a value that is not replaced by its digest, in bytes.
@@ -77,16 +78,42 @@ extension TermList {
   }
 }
 
+extension TermList {
+  /// Inserts the term of a UUID: its hexadecimal digits.
+  fileprivate mutating func insert(_ id: SnapshotID) {
+    append(UInt8(ascii: "|"))
+    append(SearchTerm.Property.uuid.rawValue)
+    for byte in id.bytes {
+      append(SearchTerm.digits[Int(byte >> 4)])
+      append(SearchTerm.digits[Int(byte & 15)])
+    }
+    endTerm()
+  }
+
+  /// Inserts the values of the filter for a device: the model, the model without the part after the comma, the system,
+  /// and the system with its version, and with the beginnings of the version that end before a full stop.
+  fileprivate mutating func insertDevice(_ device: Manifest.Device) {
+    let model = device.model.utf8
+    insert(.device, model)
+    if let comma = model.firstIndex(of: UInt8(ascii: ",")), comma > model.startIndex {
+      insert(.device, model[..<comma])
+    }
+    insert(.device, device.system)
+    let version = Array("\(device.system) \(device.systemVersion)".utf8)
+    insert(.device, version)
+    let ends = version.indices.dropFirst(device.system.utf8.count).filter { version[$0] == UInt8(ascii: ".") }
+    for end in ends.prefix(SearchLimits.deviceVersions) { insert(.device, version[..<end]) }
+  }
+}
+
 extension SnapshotRecord {
-  /// The terms of the record without its identifiers: report, application, version, device, modules, and the words of
-  /// these and of the metadata. If its UUID is not its manifest's, the words of both UUIDs.
+  /// The terms of the record without its identifiers: both UUIDs, report, application, version, device, modules, and the
+  /// words of these and of the metadata.
   package var descriptionTerms: TermList {
     var terms = TermList()
     var words = WordCount(limit: SearchLimits.words)
-    if let manifestID {
-      terms.insertWords(of: id.description, &words)
-      terms.insertWords(of: manifestID.description, &words)
-    }
+    terms.insert(id)
+    if let manifestID { terms.insert(manifestID) }
     terms.insert(.report, report.description)
     for prefix in SearchTerm.prefixes(ofReport: report.description) { terms.insert(.reportPrefix, prefix) }
     terms.insertWords(of: report.description, &words)
@@ -95,10 +122,9 @@ extension SnapshotRecord {
     let version = VersionKey(application.version)
     for group in version.groups { terms.insert(.version, group) }
     terms.insert(.wholeVersion, version.bytes)
-    terms.insert(.device, device.model)
+    terms.insertDevice(device)
     terms.insertWords(of: device.model, &words)
-    terms.insert(.device, device.system)
-    terms.insert(.device, "\(device.system) \(device.systemVersion)")
+    terms.insertWords(of: device.system, &words)
     for module in modules.prefix(SearchLimits.modules) {
       terms.insert(.module, module.name)
       terms.insertWords(of: module.name, &words)
@@ -108,10 +134,7 @@ extension SnapshotRecord {
       terms.insertWords(of: value, &words)
     }
     // The note can have more words than the limit, so it comes last.
-    if let note = metadata[Self.noteKey] {
-      terms.insertWords(of: Self.noteKey, &words)
-      terms.insertWords(of: note, &words)
-    }
+    if let note = metadata[Self.noteKey] { terms.insertWords(of: note, &words) }
     return terms
   }
 
@@ -130,14 +153,22 @@ extension SnapshotRecord {
 
 /// The limits of the indexed terms of a record, and of a search.
 public enum SearchLimits {
-  /// The maximum number of distinct words of a record without its identifiers, and also of the identifiers.
-  public static let words = 4000
+  /// The maximum number of distinct words of a record without its identifiers, and also of the identifiers. Each
+  /// character and each pair of neighbours of a text without spaces counts as a word. All of the longest note are
+  /// within the limit.
+  public static let words = 16_000
   /// The maximum length of a word in bytes of UTF-8. A longer word is shortened.
   public static let wordBytes = 64
   /// The maximum number of indexed modules of a record.
   public static let modules = 500
+  /// The maximum number of beginnings of a system's version by which a device is found.
+  public static let deviceVersions = 4
   /// The maximum length of a filter's value in bytes.
   public static let filterBytes = 1024
   /// The maximum number of words in a search.
   public static let queryWords = 16
+  /// The number of letters or digits from which a word also finds longer words that begin with it.
+  public static let prefixLetters = 2
+  /// The number of digits from which the beginning of a UUID finds the snapshot.
+  public static let uuidDigits = 4
 }

@@ -1,20 +1,3 @@
-import Foundation
-
-/// The words of a text: runs of letters and digits, without case and accents, each at most ``SearchLimits/wordBytes``
-/// long. Every catalogue uses the same words.
-package struct SearchWords {
-  /// The distinct words, in the order of their first occurrence.
-  package let words: [String]
-
-  /// Reads `text` until `limit` distinct words are found.
-  package init(_ text: String, limit: Int) {
-    var terms = TermList()
-    var words = WordCount(limit: limit)
-    terms.insertWords(of: text, &words)
-    self.words = terms.terms
-  }
-}
-
 /// A number of words and its limit.
 struct WordCount {
   let limit: Int
@@ -22,7 +5,8 @@ struct WordCount {
 }
 
 extension TermList {
-  /// Inserts the words of `text` until the limit of `words` is reached.
+  /// Inserts the words of `text` until the limit of `words` is reached. The words of a text without spaces are unknown,
+  /// so each of its characters and each pair of neighbours is inserted.
   mutating func insertWords(of text: String, _ words: inout WordCount) {
     guard words.count < words.limit else { return }
     if text.utf8.allSatisfy({ $0 < 0x80 }) { insertASCII(text, &words) } else { insertUnicode(text, &words) }
@@ -40,24 +24,19 @@ extension TermList {
   }
 
   private mutating func insertUnicode(_ text: String, _ words: inout WordCount) {
-    for scalar in text.decomposedStringWithCompatibilityMapping.unicodeScalars {
-      let properties = scalar.properties
-      if properties.generalCategory == .nonspacingMark { continue }
-      if properties.isAlphabetic || properties.numericType != nil {
-        let letters = properties.lowercaseMapping.unicodeScalars
-          .filter { $0.properties.generalCategory != .nonspacingMark }
-        let bytes = letters.flatMap { Array(UTF8.encode($0) ?? .init()) }
-        if pendingCount + bytes.count <= SearchLimits.wordBytes {
-          append(bytes)
-        } else {
-          // Fills the word up, so that no later letter is appended to the shortened word.
-          append(repeatElement(0, count: SearchLimits.wordBytes - pendingCount))
+    FoldedText.forEachPiece(of: text) { piece in
+      switch piece {
+      case .word(let word): append(word)
+      case .character(let character, let previous):
+        if let previous {
+          append(previous)
+          append(character)
+          guard endWord(&words) else { return false }
         }
-      } else if !endWord(&words) {
-        return
+        append(character)
       }
+      return endWord(&words)
     }
-    _ = endWord(&words)
   }
 
   private mutating func appendLetter(_ byte: UInt8) {
@@ -67,7 +46,6 @@ extension TermList {
   /// Ends the current word.
   /// - Returns: whether more words can be inserted.
   private mutating func endWord(_ words: inout WordCount) -> Bool {
-    while takeBack(0) {}
     if endTerm() { words.count += 1 }
     return words.count < words.limit
   }

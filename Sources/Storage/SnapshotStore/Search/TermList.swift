@@ -37,13 +37,6 @@ package struct TermList: Sendable, Equatable {
   /// Appends bytes to the term that is being assembled.
   mutating func append(_ more: some Sequence<UInt8>) { bytes.append(contentsOf: more) }
 
-  /// Removes the last byte of the term that is being assembled, if it equals `byte`.
-  mutating func takeBack(_ byte: UInt8) -> Bool {
-    guard pendingCount > 0, bytes.last == byte else { return false }
-    bytes.removeLast()
-    return true
-  }
-
   /// Completes the term that is being assembled, if it is not empty.
   /// - Returns: whether the term was not in the list yet.
   @discardableResult

@@ -78,11 +78,11 @@ import Testing
     }
   }
 
-  /// The status of the next response, skipping interim responses.
-  private static func status(of client: RawHTTPClient) throws -> Int {
+  /// The next response after any that report the offset of an upload while it arrives.
+  private static func response(of client: RawHTTPClient, toHEAD: Bool = false) throws -> RawHTTPClient.Response {
     while true {
-      let status = try client.receiveResponse().status
-      if status != 104 { return status }
+      let response = try client.receiveResponse(toHEAD: toHEAD)
+      if response.status != 104 { return response }
     }
   }
 
@@ -95,18 +95,18 @@ import Testing
     for round in 0..<repetitions {
       if path == nil {
         try next.send(dialect.opening)
-        path = try next.receiveResponse().field("Location")
+        path = try response(of: next).field("Location")
       }
       let place = try #require(path)
       try next.send(head("HEAD \(place)", dialect.fields))
       let offset = try #require(
-        try next.receiveResponse(toHEAD: true).field("Upload-Offset").flatMap(Int.init))
+        try response(of: next, toHEAD: true).field("Upload-Offset").flatMap(Int.init))
       let patch = { (offset: Int, more: [String]) in
         head("PATCH \(place)", dialect.fields + dialect.patchFields + ["Upload-Offset: \(offset)"] + more)
       }
       let unfinished = try RawHTTPClient(port: port)
       try unfinished.send(patch(offset, ["Content-Length: 2", "Expect: 100-continue"]))
-      #expect(try status(of: unfinished) == 100)
+      #expect(try response(of: unfinished).status == 100)
       try unfinished.send([0x61])
       // Waits up to half a millisecond, different in each round.
       let start = ContinuousClock.now
@@ -120,11 +120,11 @@ import Testing
         try next.send(patch(offset + 1, ["Content-Length: 1"]) + "b")
       case .delete: try next.send(head("DELETE \(place)", dialect.fields))
       }
-      let answer = try next.receiveResponse(toHEAD: successor == .head)
+      let answer = try response(of: next, toHEAD: successor == .head)
       waits.append(sent.duration(to: .now))
       #expect((200..<300).contains(answer.status), "\(successor): \(answer.head)")
       if successor == .head { #expect(answer.field("Upload-Offset") == "\(offset + 1)") }
-      #expect(try status(of: unfinished) == 409)
+      #expect(try response(of: unfinished).status == 409)
       if successor == .delete { path = nil }
     }
     return waits

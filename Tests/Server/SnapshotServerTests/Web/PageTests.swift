@@ -104,6 +104,22 @@ import Testing
     #expect(ids(in: try await browser.get(String(rest)).text) == ids(in: second.text))
   }
 
+  @Test func `a result shows why it was found, and what is complete`() async throws {
+    let bundle = try await attach(report: "BUG-123")
+    for (text, mark) in [
+      ("BUG-12", "<mark>12</mark>3"), ("fee", "<mark>fee</mark>d"), ("iPhone17", "<mark>iPhone17</mark>,1"),
+      ("\(bundle.id)".prefix(8), "<mark>\("\(bundle.id)".prefix(8))</mark>"),
+    ] {
+      let answer = try await browser.get("/?text=\(PercentCoding.encode(String(text)))")
+      #expect(ids(in: answer.text).contains("\(bundle.id)"), "\(text)")
+      #expect(answer.text.contains(mark), "\(text)")
+      #expect(answer.text.contains("1 of 1 module complete"))
+    }
+    let nothing = try await browser.get("/?text=nothing-like-this")
+    #expect(nothing.text.contains("What can be found"))
+    #expect(!nothing.text.contains("<mark>"))
+  }
+
   private func ids(in text: String) -> Set<Substring> {
     Set(text.matches(of: /\/snapshots\/([0-9a-f-]{36})"/).map(\.1))
   }
