@@ -30,6 +30,7 @@ package struct SnapshotHandler: HTTPHandler {
     let api =
       SnapshotRoutes(service, limits: limits, dialect: uploads?.attachDialect).endpoints
       + LinkRoutes(service: service, access: access).endpoints
+      + CommentRoutes(service: service, limits: limits).endpoints
       + FileRoutes(service: service, limits: limits).endpoints
       + (uploads?.endpoints(limits: limits) ?? []) + more
     let operations = OperationRoutes(
