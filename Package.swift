@@ -232,7 +232,8 @@ let tests = [
       .testTarget(
         name: "SnapshotWebTests",
         dependencies: [
-          "SnapshotWeb", "SnapshotDiff", "SnapshotFormat", "HTTPSemantics", "SystemIO", "TestSupport",
+          "SnapshotWeb", "SnapshotDiff", "SnapshotFormat", "Observability", "HTTPSemantics", "SystemIO",
+          "TestSupport",
           .mustache,
         ]),
       .testTarget(

@@ -27,16 +27,18 @@ package struct SnapshotHandler: HTTPHandler {
     uploads: ResumableUploads? = nil, more: [Endpoint] = [], observation: Observation = Observation(),
     logger: Logger
   ) {
+    let uploadCalls = uploads?.endpoints(limits: limits) ?? []
     let api =
       SnapshotRoutes(service, limits: limits, dialect: uploads?.attachDialect).endpoints
       + LinkRoutes(service: service, access: access).endpoints
       + CommentRoutes(service: service, limits: limits).endpoints
       + FileRoutes(service: service, limits: limits).endpoints
-      + (uploads?.endpoints(limits: limits) ?? []) + more
+      + uploadCalls + more
     let operations = OperationRoutes(
       service: service, access: access, observation: observation, listed: api)
     let web = WebPages(
-      service: service, access: access, limits: limits, manual: { ServerManual.manual },
+      service: service, access: access, limits: limits, uploads: uploadCalls, audit: observation.audit,
+      manual: { ServerManual.manual },
       reference: APIReference(api + operations.endpoints), logger: logger)
     endpoints = api + operations.endpoints + [WebPages.assets] + web.endpoints
     let steps = EndpointSteps(web: web, access: access, observation: observation, logger: logger)

@@ -1,4 +1,5 @@
 import Foundation
+import Observability
 import SnapshotFormat
 import SnapshotWeb
 
@@ -89,7 +90,31 @@ struct SamplePages: Sendable {
     )
   }
 
-  func report() throws -> ReportPage { ReportPage(report: try record().report, list: try list(7, next: nil)) }
+  func report() throws -> ReportPage {
+    ReportPage(
+      report: try record().report, list: try list(factor > 1 ? 50 : 7, next: nil), before: try record(60),
+      upload: .init(isResumable: true))
+  }
+
+  func comments() -> [SnapshotComment] {
+    (0..<2 * factor).compactMap {
+      SnapshotComment(
+        text("I can reproduce this with build \($0)."), writtenAt: Self.day, author: text("Mira"),
+        token: "1f0c")
+    }
+  }
+
+  func history() throws -> HistoryPage {
+    let actions = ["attachSnapshotAs", "readSnapshot", "fetchBundle", text("newAction")]
+    let events = (0..<25 * factor).map {
+      AuditTrail.Event(
+        actions[$0 % 4], result: $0 % 5 == 4 ? .failed : .done, time: Self.day,
+        token: $0 % 3 == 0 ? nil : "1f0c",
+        usesLink: $0 % 3 == 0, address: "192.0.2.\($0 % 250)")
+    }
+    return HistoryPage(
+      record: try record(), trail: AuditTrail(events, isCut: factor > 1), tokenNames: ["1f0c": text("Mira")])
+  }
 
   func contents() -> BundleContents {
     let missing = (0..<(3 * factor)).map { text("news/missing/\($0)") }
@@ -125,9 +150,12 @@ struct SamplePages: Sendable {
   func snapshot() throws -> SnapshotPage {
     var record = try record()
     record.isPinned = true
+    record.comments = comments()
     return SnapshotPage(
       record: record, contents: .success(contents()), origin: "https://snapshots.example.com",
-      actions: [.delete, .pin, .unpin, .link])
+      actions: [.delete, .pin, .unpin, .link, .comment],
+      neighbours: Neighbours(older: try self.record(1), newer: try self.record(9)),
+      cameFrom: ListPath("/?text=\(String(repeating: "a", count: 40 * factor))"), showsHistory: true)
   }
 
   func preview(_ content: FilePreview.Content, cut: String? = nil) throws -> PreviewPage {
@@ -241,6 +269,7 @@ struct SamplePages: Sendable {
       ("damaged", pages.render(damaged, in: Self.open)),
       ("diff", pages.render(try diff(), in: frame)),
       ("choice", pages.render(try choice(), in: frame)),
+      ("history", pages.render(try history(), in: frame)),
     ]
   }
 

@@ -8,7 +8,7 @@ extension HomePage {
     return [
       "isSearch": !search.isEmpty,
       "search": search.fields,
-      "heading": search.isEmpty ? (isFirst ? "Newest snapshots" : "Older snapshots") : "Found",
+      "heading": search.isEmpty ? (isFirst ? "Newest snapshots" : "Older snapshots") : "Search results",
       "list": list.fields(showsReport: true) { PagePath.home(search, cursor: $0).description },
       "chart": search.isEmpty && isFirst ? ActivityChart(days)?.fields : nil,
       "isFresh": search.isEmpty && isFirst && list.records.isEmpty && list.outage == nil,
