@@ -247,8 +247,8 @@ let tests = [
       .testTarget(
         name: "SnapshotWebTests",
         dependencies: [
-          "SnapshotWeb", "SnapshotDiff", "SnapshotViewer", "SnapshotFormat", "HTTPEngine", "HTTPSemantics",
-          "ZipArchive", "SystemIO", "TestSupport", .mustache,
+          "SnapshotWeb", "SnapshotDiff", "SnapshotViewer", "SnapshotFormat", "Observability",
+          "HTTPEngine", "HTTPSemantics", "ZipArchive", "SystemIO", "TestSupport", .mustache,
         ]),
       .testTarget(
         name: "SnapshotServerTests",

@@ -15,7 +15,7 @@ import Testing
     try await kind.withStore { store async throws in
       var record = try await store.upload(SampleBundle()).record
       func change(_ change: RecordChange) async throws {
-        change.apply(to: &record)
+        try change.apply(to: &record)
         #expect(try await store.change(change, of: record.id) == record)
         #expect(try await store.record(record.id) == record)
         #expect(try await store.open(record.id).record == record)
@@ -62,6 +62,66 @@ import Testing
         #expect(record.expiresAt == Self.end)
         #expect(record.verified == .intact)
       }
+    }
+  }
+
+  private static let limits = SnapshotComment.Limits()
+
+  private func comment(_ number: Int, token: String? = nil) throws -> RecordChange {
+    let comment = try #require(
+      SnapshotComment(
+        "comment \(number)", writtenAt: Self.end, author: token.map { "\($0)’s" }, token: token))
+    return RecordChange(comment: comment)
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `comments are stored in order, with their authors, and one that is repeated is stored once`(
+    kind: StoreKind
+  ) async throws {
+    try await kind.withStore { store async throws in
+      let sample = SampleBundle()
+      var record = try await store.upload(sample).record
+      #expect(record.comments == nil)
+      for (number, token, count) in [(1, nil, 1), (2, "a", 2), (2, "a", 2), (2, "b", 3), (1, nil, 4)] {
+        try comment(number, token: token).apply(to: &record)
+        #expect(try await store.change(comment(number, token: token), of: sample.id) == record)
+        #expect(try await store.record(sample.id) == record)
+        #expect(try await store.openAnew(sample.id).record == record)
+        #expect(record.comments?.count == count)
+      }
+      #expect(record.comments?.map(\.author) == [nil, "a’s", "b’s", nil])
+      try await store.setAside(sample.id)
+      #expect(try await store.upload(sample).record.comments == record.comments)
+      try await store.delete(sample.id)
+      #expect(await failure { try await store.change(comment(3), of: sample.id) } == "deleted")
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `a snapshot has at most the maximum number of comments, even if they are written at the same time`(
+    kind: StoreKind
+  ) async throws {
+    try await kind.withStore { store async throws in
+      let sample = SampleBundle()
+      try await store.upload(sample)
+      for number in 1..<Self.limits.count - 1 { try await store.change(comment(number), of: sample.id) }
+      let refused = await withTaskGroup(of: String?.self) { group in
+        for number in 0..<4 {
+          group.addTask { await failure { try await store.change(comment(1000 + number), of: sample.id) } }
+        }
+        return await group.reduce(into: [String]()) { if let word = $1 { $0.append(word) } }
+      }
+      #expect(refused == ["tooManyComments", "tooManyComments"])
+      let record = try await store.record(sample.id)
+      #expect(record.comments?.count == Self.limits.count)
+      #expect(
+        await failure {
+          var change = try comment(2000)
+          change.isPinned = true
+          try await store.change(change, of: sample.id)
+        } == "tooManyComments")
+      #expect(try await store.record(sample.id) == record)
+      #expect(try await store.change(RecordChange(isPinned: true), of: sample.id).isPinned)
     }
   }
 

@@ -45,6 +45,7 @@ extension SnapshotRecord {
   package var listed: SnapshotRecord {
     var listed = self
     listed.identifiers = nil
+    listed.comments = nil
     return listed
   }
 }

@@ -46,6 +46,7 @@ package final class InMemoryCatalog: Catalog {
         builder.append(length: record.listedLength) {
           var listed = record
           listed.identifiers = nil
+          listed.comments = nil
           return listed
         }
         return !builder.isFull

@@ -64,9 +64,9 @@ package final class InMemoryStore: BundleStore {
     try entries.withLock { entries throws(StoreError) in
       switch entries[id] {
       case .published(let bundle):
-        let changed = bundle.changed(by: change)
+        let changed = try bundle.changed(by: change)
         entries[id] = changed.record.verified == .damaged ? .setAside(changed) : .published(changed)
-      case .setAside(let bundle): entries[id] = .setAside(bundle.changed(by: change))
+      case .setAside(let bundle): entries[id] = .setAside(try bundle.changed(by: change))
       case .deleted, nil: break
       }
       return try Self.record(entries[id])
@@ -175,9 +175,9 @@ extension InMemoryStore {
 }
 
 extension StoredBundle {
-  fileprivate func changed(by change: RecordChange) -> StoredBundle {
+  fileprivate func changed(by change: RecordChange) throws(StoreError) -> StoredBundle {
     var record = record
-    change.apply(to: &record)
+    try change.apply(to: &record)
     return StoredBundle(record: record, file: file)
   }
 }

@@ -81,6 +81,7 @@ extension StoreError {
     case .outOfSpace: "outOfSpace"
     case .quotaExceeded: "quotaExceeded"
     case .damaged: "damaged"
+    case .tooManyComments: "tooManyComments"
     case .system: "system"
     }
   }

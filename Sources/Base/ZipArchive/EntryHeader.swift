@@ -16,7 +16,7 @@ struct EntryHeader {
   private let offset: Int64
   private let threshold: Int64
 
-  /// - Parameter size: The length of the contents in bytes. The data is never longer.
+  /// - Parameter size: The length of the contents in bytes.
   init(_ name: String, offset: Int64, size: Int64, _ thresholds: ZipWriter.Thresholds) {
     self.name = name
     self.offset = offset
@@ -24,7 +24,7 @@ struct EntryHeader {
     encoded = .init(method: 0, crc32: 0, size: size, compressedSize: size)
   }
 
-  /// The length of the local header. It does not depend on the data.
+  /// The length of the local header. It does not depend on the data unless that is longer than the contents.
   var localLength: Int64 { Int64(LocalHeader.length + name.utf8.count + (isWide ? 20 : 0)) }
 
   /// The local header. If it has a ZIP64 field, that must contain both sizes (APPNOTE 4.5.3).
@@ -57,7 +57,9 @@ struct EntryHeader {
     return bytes
   }
 
-  private var isWide: Bool { encoded.size >= threshold }
+  /// Whether one of the sizes needs the fields of ZIP64. The writer's data is never longer than the contents, so only
+  /// an entry that is copied from another archive can have a wide compressed size alone.
+  private var isWide: Bool { max(encoded.size, encoded.compressedSize) >= threshold }
 
   private func appendCommon(
     to bytes: inout [UInt8], _ isSizeWide: Bool, _ isCompressedSizeWide: Bool, extraLength: UInt16

@@ -106,6 +106,13 @@ package struct AccessPolicy: Sendable {
     if let authenticator { try await authenticator.requireValid(id) }
   }
 
+  /// Returns the names of those of the tokens with these ids that exist and have one, by id. Revoked tokens are included.
+  package func tokenNames(_ ids: Set<String>) async throws(HTTPProblem) -> [String: String] {
+    guard let authenticator else { return [:] }
+    let known = try await authenticator.currentTokens()
+    return ids.reduce(into: [:]) { $0[$1] = known.token(id: $1)?.name }
+  }
+
   /// Admits any caller with a valid link.
   private func admit(
     _ signature: String, to routed: RoutedRequest, _ address: ClientAddress

@@ -26,6 +26,8 @@ package struct Caller: Sendable {
   package let scopes: Set<Scope>
   /// The reports and applications to which the caller is limited.
   package let limits: CallerLimits
+  /// The name of the caller's token, for people; `nil` for a token without name and a caller without token.
+  package var tokenName: String?
   /// The address of the client, without port.
   package let address: String
   /// Fields to add to every response to the caller.
@@ -86,6 +88,9 @@ package struct Caller: Sendable {
     if let token, record.attachedBy == token { return may(.status) }
     return mayRead(record)
   }
+
+  /// Whether the caller can comment on the snapshot of `record`.
+  package func mayComment(on record: SnapshotRecord) -> Bool { may(.comment) && limits.include(record) }
 
   /// Whether the caller can delete the snapshot of `record`.
   package func mayDelete(_ record: SnapshotRecord) -> Bool { may(.delete) && limits.include(record) }
@@ -180,11 +185,12 @@ extension Caller {
   }
 
   /// Returns the part of `record` that the caller is allowed to see. A caller that can only see a snapshot's status
-  /// does not see its metadata, nor the token and the manifest's UUID of what others attached.
+  /// does not see its metadata and comments, nor the token and the manifest's UUID of what others attached.
   package func view(of record: SnapshotRecord) -> SnapshotRecord {
     guard !mayRead(record) else { return record }
     var record = record
     record.metadata = [:]
+    record.comments = nil
     if record.attachedBy != token { (record.attachedBy, record.manifestID) = (nil, nil) }
     return record
   }

@@ -12,6 +12,8 @@ package enum Permission: String, Sendable, Hashable, CaseIterable {
   case bundle
   /// To read snapshots and lists of them.
   case read
+  /// To comment on snapshots.
+  case comment
   /// To delete snapshots.
   case delete
   /// To administer the server.
@@ -24,7 +26,9 @@ package enum Scope: String, Sendable, Hashable, Codable, CaseIterable {
   case attach
   /// To read snapshots and lists of them.
   case read
-  /// To delete snapshots.
+  /// To comment on snapshots.
+  case comment
+  /// To delete, pin and comment on snapshots.
   case delete
   /// To make every call.
   case admin
@@ -35,8 +39,9 @@ package enum Scope: String, Sendable, Hashable, Codable, CaseIterable {
     case (_, .open), (.admin, _): true
     case (.attach, .attach), (.attach, .status): true
     case (.read, .read), (.read, .bundle), (.read, .status): true
-    case (.delete, .delete): true
-    case (.attach, _), (.read, _), (.delete, _): false
+    case (.comment, .comment): true
+    case (.delete, .delete), (.delete, .comment): true
+    case (.attach, _), (.read, _), (.comment, _), (.delete, _): false
     }
   }
 }

@@ -156,6 +156,7 @@ final class TokenAuthenticator: Sendable {
       // A client whose token has its own limit needs to know the remaining quota.
       if token.rate != nil { caller.answerFields = verdict.fields("token") }
     }
+    caller.tokenName = token.name
     caller.meter = meter(token, address)
     caller.requireValid = { [id = token.id] () throws(HTTPProblem) in try await self.requireValid(id) }
     return caller

@@ -1,6 +1,7 @@
 import Dispatch
 package import Logging
 import Synchronization
+package import SnapshotFormat
 package import SystemIO
 
 /// A log of who accessed or changed which snapshot. The log is a file with one JSON object per line, to which lines are
@@ -162,6 +163,13 @@ package final class AuditLog: Sendable {
 
   private static func interval(_ duration: Duration) -> DispatchTimeInterval {
     .nanoseconds(Int(duration / .nanoseconds(1)))
+  }
+
+  /// Reads the newest successful and failed actions on a snapshot. Blocks for the disk.
+  package func trail(
+    of id: SnapshotID, limits: AuditTrail.Limits = .default
+  ) throws(SystemError) -> AuditTrail {
+    try AuditTrail(of: id, in: configuration, limits: limits)
   }
 
   /// Writes all waiting events, flushes the files, and rejects further events.

@@ -56,6 +56,7 @@ package enum ProblemKind: String, CaseIterable, Sendable {
   case foreignName = "foreign-name"
   case invalidBundle = "invalid-bundle"
   case unreadableFile = "unreadable-file"
+  case folderTooLarge = "folder-too-large"
   case malformedChange = "malformed-change"
   case rateLimited = "rate-limited"
   case tooManyWrongTokens = "too-many-wrong-tokens"
@@ -287,6 +288,10 @@ package enum ProblemKind: String, CaseIterable, Sendable {
       Description(
         .unprocessableContent, title: "The file can't be read",
         text: "The file is encrypted, or compressed with an unsupported method.")
+    case .folderTooLarge:
+      Description(
+        .unprocessableContent, title: "The folder has too many files",
+        text: "The folder has more files, or longer names, than the server packs into one archive.")
     case .malformedChange:
       Description(
         .unprocessableContent, title: "This change is not possible",

@@ -30,16 +30,19 @@ package struct SnapshotHandler: HTTPHandler {
     temporaryFolder: String = FileManager.default.temporaryDirectory.path,
     observation: Observation = Observation(), logger: Logger
   ) {
+    let uploadCalls = uploads?.endpoints(limits: limits) ?? []
     let api =
       SnapshotRoutes(service, limits: limits, dialect: uploads?.attachDialect).endpoints
       + LinkRoutes(service: service, access: access).endpoints
+      + CommentRoutes(service: service, limits: limits).endpoints
       + FileRoutes(service: service, limits: limits).endpoints
-      + (uploads?.endpoints(limits: limits) ?? []) + more
+      + uploadCalls + more
     let operations = OperationRoutes(
       service: service, access: access, observation: observation, listed: api,
       documentation: PagePath.documentation.description)
     let web = WebPages(
-      service: service, access: access, limits: limits, temporaryFolder: temporaryFolder,
+      service: service, access: access, limits: limits, uploads: uploadCalls, audit: observation.audit,
+      temporaryFolder: temporaryFolder,
       manual: { ServerManual.manual },
       reference: APIReference(api + operations.endpoints), logger: logger)
     endpoints = api + operations.endpoints + [WebPages.assets] + web.endpoints

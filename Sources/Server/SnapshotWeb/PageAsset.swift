@@ -25,11 +25,14 @@ package struct PageAsset: Sendable, Hashable {
   /// The script. The pages also work without it.
   package static let script = PageAsset(
     "pages", "js", "text/javascript; charset=utf-8", PackageResources.pages_js)
+  /// The script that uploads bundles, on pages with a form for that. The form also works without it.
+  package static let uploadScript = PageAsset(
+    "upload", "js", "text/javascript; charset=utf-8", PackageResources.upload_js)
   /// The icon that browsers show next to a page's title.
   package static let icon = PageAsset("icon", "svg", "image/svg+xml", PackageResources.icon_svg)
 
   /// All assets.
-  package static let all = [stylesheet, script, icon]
+  package static let all = [stylesheet, script, uploadScript, icon]
 
   /// Returns the asset with this name, or `nil`.
   package static func named(_ name: String) -> PageAsset? { all.first { $0.name == name } }

@@ -14,7 +14,11 @@ import SnapshotViewer
 /// | `/snapshots/{id}/files/{path...}` | ``preview(_:file:_:)`` |
 /// | `/snapshots/{id}/raw/{path...}` | ``raw(_:file:)`` |
 /// | `/snapshots/{id}/diff` | ``diff(_:with:)`` |
-/// | `/snapshots/{id}/delete`, `pin`, `unpin`, `link` | ``action(_:_:)`` |
+/// | `/snapshots/{id}/files.zip` | ``folder(_:_:)`` |
+/// | `/snapshots/{id}/history` | ``history(_:)`` |
+/// | `/snapshots/{id}/delete`, `pin`, `unpin`, `link`, `comment` | ``action(_:_:)`` |
+/// | `/reports/{report}/snapshots` | ``attach(_:)`` |
+/// | `/uploads`, `/uploads/{upload}` | ``uploads`` |
 /// | `/sign-in`, `/sign-out` | ``signIn(next:)``, ``signOut`` |
 /// | `/docs` | ``documentation`` |
 /// | `/docs/{article}` | ``article(_:)`` |
@@ -33,10 +37,18 @@ package enum PagePath: Sendable, Hashable, CustomStringConvertible {
   case preview(SnapshotID, file: String, FileSelection = .init())
   /// A file of a snapshot, unchanged.
   case raw(SnapshotID, file: String)
+  /// The download of a snapshot's folder as an archive.
+  case folder(SnapshotID, String)
+  /// Who accessed a snapshot.
+  case history(SnapshotID)
   /// The differences between a snapshot and another one.
   case diff(SnapshotID, with: SnapshotID? = nil)
   /// The target of a form for an action on a snapshot.
   case action(SnapshotPage.Action, SnapshotID)
+  /// The target of the form that uploads a bundle to a report.
+  case attach(ReportID)
+  /// The path below which the script of pages uploads bundles.
+  case uploads
   /// The form for signing in. `next` is the destination after that.
   case signIn(next: String? = nil)
   /// The target of the form for signing out.
@@ -70,9 +82,14 @@ package enum PagePath: Sendable, Hashable, CustomStringConvertible {
     case .preview(let id, let file, let selection):
       return "/snapshots/\(id)/files/\(Self.segments(file))" + Self.query(Self.pairs(selection))
     case .raw(let id, let file): return "/snapshots/\(id)/raw/\(Self.segments(file))"
+    case .folder(let id, let folder):
+      return "/snapshots/\(id)/files.zip" + Self.query([(PageField.folder.rawValue, folder)])
+    case .history(let id): return "/snapshots/\(id)/history"
     case .diff(let id, let other):
       return "/snapshots/\(id)/diff" + Self.query(Self.pair(.with, other?.description))
     case .action(let action, let id): return "/snapshots/\(id)/\(action.rawValue)"
+    case .attach(let report): return Self.report(report).description + "/snapshots"
+    case .uploads: return "/uploads"
     case .signIn(let next): return "/sign-in" + Self.query(Self.pair(.next, next))
     case .signOut: return "/sign-out"
     case .documentation: return "/docs"

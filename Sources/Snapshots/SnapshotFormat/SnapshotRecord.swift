@@ -37,6 +37,8 @@ public struct SnapshotRecord: Codable, Hashable, Sendable, Identifiable {
   public var attachedBy: String?
   /// The expiry time, with millisecond precision; `nil` if only the server's retention rules apply.
   public var expiresAt: Date?
+  /// The comments that users of the server wrote, oldest first; `nil` if there are none. Lists of records omit them.
+  public var comments: [SnapshotComment]?
   /// Whether the snapshot is kept regardless of retention rules and its expiry time.
   public var isPinned: Bool {
     get { pinned == true }
@@ -118,6 +120,7 @@ extension ManifestScanner {
     var identifiers: [String]?
     var attachedBy: String?
     var isPinned: Bool?
+    var comments: [SnapshotComment]?
     try object { scanner, key throws(Failure) in
       switch key {
       case "id": id = try scanner.id()
@@ -141,6 +144,10 @@ extension ManifestScanner {
       case "attachedBy": attachedBy = try scanner.optional { json throws(Failure) in try json.string() }
       case "expiresAt": expiresAt = try scanner.optional { json throws(Failure) in try json.time() }
       case "pinned": isPinned = try scanner.optional { json throws(Failure) in try json.boolean() }
+      case "comments":
+        comments = try scanner.optional { json throws(Failure) in
+          try json.list { json throws(Failure) in try json.comment() }
+        }
       default: return false
       }
       return true
@@ -157,6 +164,7 @@ extension ManifestScanner {
     record.recordingCount = Int(clamping: recordingCount)
     record.identifiers = identifiers
     record.isPinned = isPinned == true
+    record.comments = comments
     return record
   }
 

@@ -121,7 +121,7 @@ final class BundleChanges: Sendable {
     let (base, changed, file) = try await readers.next.perform { [self] () throws(StoreError) in
       let base = try layout.storedRecord(id)
       var changed = base
-      change.apply(to: &changed)
+      try change.apply(to: &changed)
       guard changed != base else { return (base, changed, File?.none) }
       do throws(SystemError) {
         try faults.before(.stageRecord)

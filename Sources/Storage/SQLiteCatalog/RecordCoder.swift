@@ -3,8 +3,8 @@ import SnapshotFormat
 
 /// Encodes a record as the bytes of a row. Compared with JSON this takes a twentieth of the time and half the size.
 ///
-/// Numbers are 8 bytes, little-endian; texts and lists begin with their length as 4 bytes. The identifiers are omitted:
-/// the index has their terms. The bytes carry no version of their own, so a change of the encoding must raise
+/// Numbers are 8 bytes, little-endian; texts and lists begin with their length as 4 bytes. The identifiers are omitted,
+/// since the index has their terms, and so are the comments, which lists don't contain. The bytes carry no version of their own, so a change of the encoding must raise
 /// ``Schema/format``.
 enum RecordCoder {
   /// The bytes are not an encoded record.

@@ -31,7 +31,7 @@ public protocol BundleStore: Sendable {
     _ id: SnapshotID, if condition: @escaping @Sendable (SnapshotRecord) -> Bool
   ) async throws(StoreError) -> Bool
   /// Changes a record, and returns the changed record once it is durable. Concurrent changes are all applied. Throws
-  /// ``StoreError/notFound`` or ``StoreError/deleted``.
+  /// ``StoreError/notFound``, ``StoreError/deleted``, or the error of ``RecordChange/apply(to:limits:)``.
   @discardableResult
   func change(_ change: RecordChange, of id: SnapshotID) async throws(StoreError) -> SnapshotRecord
   /// Takes a damaged bundle out of use. From then on its record is marked as `damaged`, and ``open(_:)`` throws

@@ -17,18 +17,28 @@ public struct RecordChange: Sendable, Hashable {
   public var isPinned: Bool?
   /// The snapshot's expiration date; `nil` leaves it unchanged.
   public var end: End?
+  /// A comment to add; `nil` adds none.
+  public var comment: SnapshotComment?
 
   /// Creates a change.
   public init(
-    verified: SnapshotRecord.Verification? = nil, isPinned: Bool? = nil, end: End? = nil
+    verified: SnapshotRecord.Verification? = nil, isPinned: Bool? = nil, end: End? = nil,
+    comment: SnapshotComment? = nil
   ) {
     self.verified = verified
     self.isPinned = isPinned
     self.end = end
+    self.comment = comment
   }
 
-  /// Applies the change to `record`.
-  public func apply(to record: inout SnapshotRecord) {
+  /// Applies the change to `record`. A comment with the text and author of the newest one is not added again, so that
+  /// a repeated request has no further effect.
+  ///
+  /// Throws ``StoreError/tooManyComments(limit:)``, and then leaves `record` unchanged.
+  public func apply(
+    to record: inout SnapshotRecord, limits: SnapshotComment.Limits = .default
+  ) throws(StoreError) {
+    try addComment(to: &record, limits)
     if let verified { record.verified = verified }
     if let isPinned { record.isPinned = isPinned }
     switch end {
@@ -36,5 +46,15 @@ public struct RecordChange: Sendable, Hashable {
     case .never: record.expiresAt = nil
     case nil: break
     }
+  }
+
+  private func addComment(
+    to record: inout SnapshotRecord, _ limits: SnapshotComment.Limits
+  ) throws(StoreError) {
+    let comments = record.comments ?? []
+    guard let comment, comments.last.map({ $0.text != comment.text || $0.token != comment.token }) ?? true
+    else { return }
+    guard comments.count < limits.count else { throw .tooManyComments(limit: limits.count) }
+    record.comments = comments + [comment]
   }
 }

@@ -23,6 +23,8 @@ public enum StoreError: Error, Sendable {
   case quotaExceeded(limit: Int64)
   /// The stored bytes of the bundle, or its record, are not those that were written.
   case damaged
+  /// The snapshot has the maximum number of comments.
+  case tooManyComments(limit: Int)
   /// The disk or the system failed. The text is for the log only.
   case system(SystemError)
 
@@ -49,6 +51,7 @@ extension StoreError: CustomStringConvertible {
     case .quotaExceeded(let limit):
       "The server keeps at most \(limit) bytes of bundles, and this one would exceed that."
     case .damaged: "The server's copy of this snapshot is damaged and can't be downloaded."
+    case .tooManyComments(let limit): "The snapshot has \(limit) comments, which is the maximum."
     case .system(let failure): failure.description
     }
   }

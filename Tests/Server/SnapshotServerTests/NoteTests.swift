@@ -73,7 +73,7 @@ import Testing
     let browser = PageBrowser(api)
     let page = try await browser.get("/snapshots/\(bundle.id)").text
     let note = try #require(page.range(of: "The balance<br>&lt;b&gt;was negative&lt;/b&gt;"))
-    let facts = try #require(page.range(of: ">Origin<"))
+    let facts = try #require(page.range(of: ">Details<"))
     #expect(note.lowerBound < facts.lowerBound)
     #expect(!page.contains("<b>was"))
     #expect(try await browser.get("/").text.contains("“<bdi>The balance</bdi>”"))

@@ -28,8 +28,8 @@ struct ActivityChartTests {
     let labels = page.all("svg").compactMap { $0.attributes["aria-label"] }
     #expect(
       labels == [
-        "Snapshots attached per day from 21 Nov 2026 to 24 Nov 2026: 7 snapshots in all, at most 4 snapshots a day.",
-        "Bytes received per day from 21 Nov 2026 to 24 Nov 2026: 7.0 kB in all, at most 4.0 kB a day.",
+        "Snapshots uploaded per day from 21 Nov 2026 to 24 Nov 2026: 7 snapshots in total, at most 4 snapshots per day.",
+        "Bytes received per day from 21 Nov 2026 to 24 Nov 2026: 7.0 kB in total, at most 4.0 kB per day.",
       ])
     #expect(page.all("time").prefix(3).map(\.text) == ["24 Nov 2026", "23 Nov 2026", "21 Nov 2026"])
   }

@@ -15,6 +15,11 @@ struct PagePathTests {
     #expect(PagePath.bundle(id).description == "/snapshots/\(id)/bundle")
     #expect(PagePath.diff(id).description == "/snapshots/\(id)/diff")
     #expect(PagePath.diff(id, with: id).description == "/snapshots/\(id)/diff?with=\(id)")
+    #expect(
+      PagePath.folder(id, "app-data/a b").description == "/snapshots/\(id)/files.zip?folder=app-data%2Fa%20b")
+    #expect(PagePath.history(id).description == "/snapshots/\(id)/history")
+    #expect(PagePath.attach(try ReportID(validating: "a/b")).description == "/reports/a%2Fb/snapshots")
+    #expect(PagePath.uploads.description == "/uploads")
     #expect(PagePath.action(.unpin, id).description == "/snapshots/\(id)/unpin")
     #expect(PagePath.signIn(next: "/reports/a?b").description == "/sign-in?next=%2Freports%2Fa%3Fb")
     #expect(PagePath.signOut.description == "/sign-out")

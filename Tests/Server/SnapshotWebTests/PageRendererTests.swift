@@ -30,7 +30,9 @@ struct PageRendererTests {
     let unseen = Set("\u{0}\u{7F}\u{202E}".unicodeScalars)
     for (name, bytes) in try Self.pages[1].get() {
       let page = try HTMLPage(bytes)
-      #expect(page.all("script").count == 1, "\(name)")
+      let scripts = page.all("script").compactMap { $0.attributes["src"] }
+      let known = name == "report" ? [PageAsset.script, .uploadScript] : [.script]
+      #expect(scripts == known.map { PagePath.asset($0).description }, "\(name)")
       #expect(page.elements.allSatisfy { !$0.attributes.keys.contains("onload") }, "\(name)")
       #expect(
         String(decoding: bytes, as: UTF8.self).unicodeScalars.allSatisfy { !unseen.contains($0) }, "\(name)")
@@ -77,8 +79,52 @@ struct PageRendererTests {
   @Test func `a page has the forms for what may be done, and no others`() throws {
     #expect(try forms(.open, "1", [.delete, .pin, .unpin, .link]) == ["pin", "link", "delete"])
     #expect(try forms(.open, "1", [.link]) == ["link"])
+    #expect(try forms(.open, "1", [.comment]) == ["comment"])
     #expect(try forms(.open, "1", []) == [])
     #expect(try forms(.signedIn(name: "laptop"), "1", [.delete]) == ["sign-out", "delete"])
+  }
+
+  @Test func `the user's words and images come before everything else`() throws {
+    let page = try HTMLPage(
+      try PageRenderer().render(
+        try SamplePages.usual.snapshot(), in: PageFrame(account: .open, formToken: "1")))
+    #expect(
+      page.all("h2").map(\.text).prefix(4).map { $0.prefix(8) } == [
+        "From the", "Timeline", "Comments", "Details",
+      ])
+    let places = page.elements.indices.filter { page.elements[$0].name == "img" }
+    let second = try #require(
+      page.elements.indices.filter { page.elements[$0].name == "h2" }.dropFirst().first)
+    #expect(places.count == 1)
+    #expect(places.allSatisfy { $0 < second })
+  }
+
+  @Test func `a timeline shows the changes from one snapshot to the next, also across pages`() throws {
+    var page = try SamplePages.usual.report()
+    page.list.records = Array(page.list.records.prefix(2))
+    page.list.records[0].recordingCount = page.list.records[1].recordingCount + 2
+    page.list.records[0].device = page.list.records[1].device
+    page.before = page.list.records[1]
+    page.before?.size += 5000
+    let html = try HTMLPage(try PageRenderer().render(page, in: PageFrame(account: .open, formToken: "1")))
+    let lines = html.all("li").filter { $0.ancestors.contains("li") }.map(\.text)
+    #expect(
+      lines == [
+        "Version: 3.1.1 (412) → 3.1.0 (412)", "Recordings: 12 → 14", "Size: −7.9 kB", "Size: −5.0 kB",
+      ])
+    page.before = nil
+    let first = try text { $0.render(page, in: PageFrame(account: .open)) }
+    #expect(!first.contains("−5.0 kB"))
+  }
+
+  @Test func `comments that don't fit into a page are counted, and the newest are shown`() throws {
+    var page = try SamplePages.usual.snapshot()
+    page.record.comments = (1...100).compactMap {
+      SnapshotComment("comment \($0) " + String(repeating: "x", count: 500), writtenAt: SamplePages.day)
+    }
+    let html = try text { $0.render(page, in: PageFrame(account: .open)) }
+    #expect(html.contains("comment 100 ") && !html.contains("comment 1 "))
+    #expect(html.contains(" earlier comments not shown here."))
   }
 
   @Test func `a page without a form token has no form that changes anything`() throws {
@@ -140,7 +186,9 @@ struct PageRendererTests {
       try text { $0.render(HomePage(list: SnapshotList([])), in: PageFrame(account: .open)) }
         .contains("snapshot upload FOLDER-OR-ZIP --report BUG-123"))
     let search = HomePage(search: SearchForm([.text: "x"]), list: SnapshotList([]))
-    #expect(try text { $0.render(search, in: PageFrame(account: .open)) }.contains("Nothing was found."))
+    #expect(
+      try text { $0.render(search, in: PageFrame(account: .open)) }.contains(
+        "No snapshots match this search."))
   }
 
   @Test func `a search that found nothing explains what can be found, and how to search without filters`()
@@ -208,7 +256,7 @@ struct PageRendererTests {
   @Test func `recordings that differ are told of by their modules`() throws {
     let page = try HTMLPage(
       try PageRenderer().render(try SamplePages.usual.diff(), in: PageFrame(account: .open)))
-    #expect(page.all("h3").map(\.text) == ["Feed", "In no module"])
+    #expect(page.all("h3").map(\.text) == ["Feed", "No module"])
     #expect(page.all("del").contains { $0.text.contains("Yesterday") })
     #expect(page.all("ins").contains { $0.text.contains("Today") })
   }

@@ -1,4 +1,5 @@
 import Foundation
+import Observability
 import SnapshotFormat
 import SnapshotViewer
 import SnapshotWeb
@@ -98,7 +99,31 @@ struct SamplePages: Sendable {
         mistake: factor > 1 ? text("‘after’ is a day.") : nil), list: try found(factor > 1 ? 50 : 3))
   }
 
-  func report() throws -> ReportPage { ReportPage(report: try record().report, list: try list(7, next: nil)) }
+  func report() throws -> ReportPage {
+    ReportPage(
+      report: try record().report, list: try list(factor > 1 ? 50 : 7, next: nil), before: try record(60),
+      upload: .init(isResumable: true))
+  }
+
+  func comments() -> [SnapshotComment] {
+    (0..<2 * factor).compactMap {
+      SnapshotComment(
+        text("I can reproduce this with build \($0)."), writtenAt: Self.day, author: text("Mira"),
+        token: "1f0c")
+    }
+  }
+
+  func history() throws -> HistoryPage {
+    let actions = ["attachSnapshotAs", "readSnapshot", "fetchBundle", text("newAction")]
+    let events = (0..<25 * factor).map {
+      AuditTrail.Event(
+        actions[$0 % 4], result: $0 % 5 == 4 ? .failed : .done, time: Self.day,
+        token: $0 % 3 == 0 ? nil : "1f0c",
+        usesLink: $0 % 3 == 0, address: "192.0.2.\($0 % 250)")
+    }
+    return HistoryPage(
+      record: try record(), trail: AuditTrail(events, isCut: factor > 1), tokenNames: ["1f0c": text("Mira")])
+  }
 
   func contents() -> BundleContents {
     let missing = (0..<(3 * factor)).map { text("news/missing/\($0)") }
@@ -134,9 +159,12 @@ struct SamplePages: Sendable {
   func snapshot() throws -> SnapshotPage {
     var record = try record()
     record.isPinned = true
+    record.comments = comments()
     return SnapshotPage(
       record: record, contents: .success(contents()), origin: "https://snapshots.example.com",
-      actions: [.delete, .pin, .unpin, .link])
+      actions: [.delete, .pin, .unpin, .link, .comment],
+      neighbours: Neighbours(older: try self.record(1), newer: try self.record(9)),
+      cameFrom: ListPath("/?text=\(String(repeating: "a", count: 40 * factor))"), showsHistory: true)
   }
 
   func preview(
@@ -250,6 +278,7 @@ struct SamplePages: Sendable {
       ("damaged", pages.render(damaged, in: Self.open)),
       ("diff", pages.render(try diff(), in: frame)),
       ("choice", pages.render(try choice(), in: frame)),
+      ("history", pages.render(try history(), in: frame)),
     ]
   }
 

@@ -20,6 +20,14 @@ import Testing
     return record
   }
 
+  private static func comments(at seconds: TimeInterval) -> [SnapshotComment] {
+    [
+      SnapshotComment(
+        "It \"broke\"\nagain 😀", writtenAt: Date(timeIntervalSince1970: seconds), author: "Mira", token: "a1"),
+      SnapshotComment("  Fixed ", writtenAt: Date(timeIntervalSince1970: seconds + 0.0004)),
+    ].compactMap { $0 }
+  }
+
   private static let changes: [@Sendable (inout SnapshotRecord) -> Void] = [
     { _ in },
     { $0.identifiers = nil },
@@ -30,6 +38,7 @@ import Testing
     { $0.attachedBy = awkward },
     { $0.expiresAt = Date(timeIntervalSince1970: -1.5) },
     { $0.isPinned = true },
+    { $0.comments = [1.5, 2].flatMap(comments) },
     { $0.verified = .damaged },
     { $0.size = .max },
     { $0.recordingCount = 100_000 },

@@ -66,7 +66,7 @@ import Testing
     let (first, second) = (samples[0], samples[1])
     let former = try await store.record(first.id)
     var pinned = former
-    Self.pin.apply(to: &pinned)
+    try Self.pin.apply(to: &pinned)
     disk.promise { $0[first.id] = [.kept(former, first.bytes), .kept(pinned, first.bytes)] }
     #expect(try await store.change(Self.pin, of: first.id) == pinned)
     disk.promise { $0[first.id] = [.kept(pinned, first.bytes)] }

@@ -93,7 +93,7 @@ package struct Endpoint: Sendable {
   package var isPage: Bool { if case .page = handler { true } else { false } }
 
   /// Whether requests contain a bundle, or a part of one.
-  package var isUpload: Bool { !isPage && permission == .attach && [.post, .put, .patch].contains(method) }
+  package var isUpload: Bool { permission == .attach && [.post, .put, .patch].contains(method) }
 
   /// When the audit log records a request.
   package enum Audited: String, Sendable {

@@ -24,13 +24,13 @@ package struct LocalPath: Sendable, Hashable, CustomStringConvertible {
   private init(checked text: String) { description = text }
 
   /// Creates the path to open after signing in, for a request without a session: the page itself, or for a form, the
-  /// page of its snapshot.
+  /// page of its snapshot or report.
   package init(after routed: RoutedRequest) {
     let request = routed.request
     var path: LocalPath?
     if request.method == .get || request.method == .head {
       path = LocalPath(request.path + (request.query.map { "?" + $0 } ?? ""))
-    } else if routed.template.hasPrefix("/snapshots/{id}/") {
+    } else if ["/snapshots/{id}/", "/reports/{report}/"].contains(where: routed.template.hasPrefix) {
       path = request.path.lastIndex(of: "/").flatMap { LocalPath(String(request.path[..<$0])) }
     }
     self = path ?? .home

@@ -68,6 +68,8 @@ package enum SnapshotProblem {
       HTTPProblem(
         .snapshotDamaged,
         detail: error.description + " Attaching the same bundle again repairs it.")
+    case .tooManyComments:
+      .malformedChange(error.description)
     case .system(let failure) where failure.isOutOfDescriptors:
       HTTPProblem(
         .busy, detail: "Too many files are open at the moment. Try again in a few seconds.",

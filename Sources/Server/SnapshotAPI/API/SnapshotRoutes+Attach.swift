@@ -20,18 +20,29 @@ extension SnapshotRoutes {
 
   private func attach(_ attachment: Attachment, _ call: APIRequest) async throws -> HTTPServerResponse {
     if let response = try await dialect?.attach(attachment, call) { return response }
+    return try Self.answer(try await receive(attachment, call), call)
+  }
+
+  /// Receives a bundle in a single request, and publishes it.
+  /// - Parameter check: checks and changes the metadata that was sent with the bundle, before it is published. If it
+  ///   throws, nothing is stored.
+  package func receive(
+    _ attachment: Attachment, _ call: APIRequest,
+    check: @Sendable (inout Attachment) throws -> Void = { _ in }
+  ) async throws -> Publication {
     let intake = try UploadIntake(call.request, limits: limits, meter: call.caller.meter)
     var attachment = attachment
     attachment.expected = intake.expected
     do {
       let admitted = try await service.admit(
         attachment, if: Preconditions(call.request.headerFields), of: call.caller)
-      let publication = try await service.attach(
+      return try await service.attach(
         admitted, limit: limits.bundleBytes, expecting: intake.leastLength, of: call.caller
       ) { reading in
-        try await intake.receive(admitted, by: reading)
+        var received = try await intake.receive(admitted, by: reading)
+        try check(&received)
+        return received
       }
-      return try Self.answer(publication, call)
     } catch let error as UploadError {
       throw UploadFailure(error)
     }

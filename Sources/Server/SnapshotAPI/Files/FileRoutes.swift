@@ -71,6 +71,32 @@ package struct FileRoutes: Sendable {
         problems: looking + [
           .noSuchFile, .unreadableFile, .onlyCompressed, .rangeNotSatisfiable,
         ], handler: file),
+      Endpoint(
+        "fetchFolder", .get, "/v1/snapshots/{id}/files.zip", .read,
+        "Sends a folder of a snapshot as a ZIP archive, or ranges of it.",
+        detail: """
+          The archive contains the files below the folder as they are compressed in the bundle. Their names begin with \
+          the name of the folder. The same folder always gives the same bytes.
+          """,
+        parameters: [
+          .id,
+          .query(
+            "folder",
+            "The path of the folder in the bundle, such as `app-data/Documents`. By default all files.",
+            ["type": "string"]),
+          .ifMatch, .ifNoneMatch, .range, .ifRange,
+        ],
+        responses: [
+          Endpoint.Response(
+            status: 200, text: "The archive.", fields: folderFields, content: ["application/zip": [:]]),
+          Endpoint.Response(
+            status: 206, text: "The requested ranges.", fields: folderFields + ["Content-Range"],
+            content: ["application/zip": [:], "multipart/byteranges": [:]]),
+          .notModified,
+        ],
+        problems: looking + [
+          .badRequest, .noSuchFile, .unreadableFile, .folderTooLarge, .rangeNotSatisfiable,
+        ], handler: folder),
     ]
   }
 
@@ -107,6 +133,16 @@ package struct FileRoutes: Sendable {
       .representation(for: call.request).response(to: call.request)
   }
 
+  /// Sends a folder as an archive, or ranges of it.
+  package func folder(_ call: APIRequest) async throws -> HTTPServerResponse {
+    let folder = try call.query().value("folder") ?? ""
+    let bundle = try await service.bundle(for: call)
+    let archive = try await Self.queues.next.perform { [limits] () throws(any Error) in
+      try BundledFolder(folder, of: bundle, limits)
+    }
+    return try archive.representation.response(to: call.request)
+  }
+
   /// Returns the name of the requested file.
   package static func name(of call: APIRequest) throws(HTTPProblem) -> String {
     // A percent-encoded slash does not separate names.
@@ -137,6 +173,9 @@ private let looking: [ProblemKind] = [
   .malformedSnapshotID, .noSuchSnapshot, .snapshotDeleted, .snapshotDamaged,
   .preconditionFailed,
 ]
+private let folderFields = [
+  "Accept-Ranges", "Cache-Control", "Content-Disposition", "ETag", "Last-Modified",
+]
 private let fileFields = [
   "Accept-Ranges", "Cache-Control", "Content-Disposition", "Content-Security-Policy",
   "Cross-Origin-Resource-Policy", "ETag", "Vary",
@@ -152,6 +191,21 @@ extension HTTPProblem {
   static var noSuchFile: HTTPProblem {
     HTTPProblem(
       .noSuchFile, detail: "The snapshot has no file with this name. Its files are listed at …/files.")
+  }
+
+  /// 404: the snapshot exists, but has no such folder.
+  static var noSuchFolder: HTTPProblem {
+    HTTPProblem(.noSuchFile, detail: "The snapshot has no files in a folder with this path.")
+  }
+
+  /// 422: the folder exceeds a limit.
+  static func folderTooLarge(_ limits: ServiceLimits) -> HTTPProblem {
+    HTTPProblem(
+      .folderTooLarge,
+      detail: """
+        At most \(limits.archivedFiles) files, with names of \(limits.archivedNameBytes) bytes in total, are packed \
+        into one archive. Download a folder in it, or the bundle.
+        """)
   }
 
   /// 422: the file is encrypted, or compressed with an unsupported method.

@@ -52,8 +52,19 @@ extension APIDescription {
         ],
         "attachedBy": ["type": "string", "description": "The id of the token that attached it."],
         "expiresAt": time("When it expires."),
+        "comments": [
+          "type": "array", "items": ["$ref": "#/components/schemas/Comment"],
+          "description": "The comments of users, oldest first. Lists omit them.",
+        ],
         "pinned": ["const": true, "description": "It never expires while it is pinned."],
-      ], optional: ["manifestID", "attachedBy", "expiresAt", "pinned"]),
+      ], optional: ["manifestID", "attachedBy", "expiresAt", "comments", "pinned"]),
+    "Comment": object(
+      [
+        "text": ["type": "string", "minLength": 1, "description": "The text."],
+        "writtenAt": time("When it was written."),
+        "author": ["type": "string", "description": "The name of the token that wrote it, or else its id."],
+        "token": ["type": "string", "description": "The id of the token that wrote it."],
+      ], optional: ["author", "token"]),
     "Page": object(
       [
         "snapshots": ["type": "array", "items": ["$ref": "#/components/schemas/Snapshot"]],

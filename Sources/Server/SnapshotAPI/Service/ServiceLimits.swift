@@ -1,4 +1,5 @@
 import HTTPEngine
+package import SnapshotFormat
 import SnapshotStore
 
 /// The limits on single requests to the API.
@@ -25,6 +26,13 @@ package struct ServiceLimits: Sendable, Hashable {
   package var rangedFileBytes: Int64 = 64 << 20
   /// The maximum size of a file that is inflated completely in memory, in bytes.
   package var inflatedAtOnce: Int64 = 256 << 10
+
+  /// The maximum number of files of a folder that is sent as an archive.
+  package var archivedFiles = 5000
+  /// The maximum total length of their names, in bytes. The headers of the archive are in memory while it is sent.
+  package var archivedNameBytes = 512 << 10
+  /// The limits of comments.
+  package var comments = SnapshotComment.Limits.default
 
   /// Creates limits with the default values.
   package init() {}

@@ -28,6 +28,10 @@ package struct PageFrame: Sendable, Hashable {
 
 /// A notice about the last action, shown on the page after it. The raw value is that of ``PageField/done`` in the URL.
 package enum PageNotice: String, Sendable, Hashable, CaseIterable {
+  /// A snapshot was attached.
+  case attached
+  /// A comment was added.
+  case commented
   /// A snapshot was deleted.
   case deleted
   /// A snapshot was pinned.
@@ -42,8 +46,12 @@ package enum PageField: String, Sendable, Hashable, CaseIterable {
   case formToken = "form-token"
   /// The token with which a user signs in.
   case token
-  /// The destination after signing in: a path on this server.
+  /// The destination after signing in, or after deleting a snapshot: a path on this server.
   case next
+  /// The text of a comment.
+  case comment
+  /// The path of a folder in a bundle.
+  case folder
   /// The lifetime of a link, in seconds.
   case seconds
   /// The position of a page in a list.

@@ -39,20 +39,6 @@ package struct ProblemPage: Sendable, Hashable {
   }
 }
 
-/// The page `/reports/{report}`: the snapshots attached to a report.
-package struct ReportPage: Sendable {
-  /// The report.
-  package var report: ReportID
-  /// Its snapshots, newest first.
-  package var list: SnapshotList
-
-  /// Creates a page.
-  package init(report: ReportID, list: SnapshotList) {
-    self.report = report
-    self.list = list
-  }
-}
-
 /// The page `/sign-in`, with a form for a token.
 package struct SignInPage: Sendable, Hashable {
   /// The destination after signing in: a path on this server.

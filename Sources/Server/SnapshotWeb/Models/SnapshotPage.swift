@@ -13,6 +13,8 @@ package struct SnapshotPage: Sendable {
     case unpin
     /// Creates a link to the bundle that needs no token.
     case link
+    /// Adds a comment.
+    case comment
   }
 
   /// The selected parts of the lists.
@@ -42,17 +44,27 @@ package struct SnapshotPage: Sendable {
   package var origin: String
   /// The actions that the visitor is allowed to execute.
   package var actions: Set<Action>
+  /// The snapshots of the same report before and after this one.
+  package var neighbours: Neighbours
+  /// The list that the visitor came from, to which deleting the snapshot returns; `nil` for the report.
+  package var cameFrom: ListPath?
+  /// Whether the visitor may see who accessed the snapshot.
+  package var showsHistory: Bool
 
   /// Creates a page.
   package init(
     record: SnapshotRecord, contents: Result<BundleContents, Unreadable>,
-    selection: Selection = Selection(), origin: String, actions: Set<Action> = []
+    selection: Selection = Selection(), origin: String, actions: Set<Action> = [],
+    neighbours: Neighbours = Neighbours(), cameFrom: ListPath? = nil, showsHistory: Bool = false
   ) {
     self.record = record
     self.contents = contents
     self.selection = selection
     self.origin = origin
     self.actions = actions
+    self.neighbours = neighbours
+    self.cameFrom = cameFrom
+    self.showsHistory = showsHistory
   }
 }
 

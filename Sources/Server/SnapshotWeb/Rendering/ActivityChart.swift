@@ -27,7 +27,7 @@ struct ActivityChart {
       "days": Measures.count(days.count, "day"),
       "figures": [
         figure(
-          "Attached", Measures.count(count, "snapshot"), "Snapshots attached per day \(period)", "count",
+          "Uploaded", Measures.count(count, "snapshot"), "Snapshots uploaded per day \(period)", "count",
           days.map { Int64($0.count) }
         ) { Measures.count(Int($0), "snapshot") },
         figure(
@@ -59,7 +59,7 @@ struct ActivityChart {
     }
     return [
       "name": name, "sum": sum, "kind": kind, "bars": bars, "highest": words(highest),
-      "label": "\(label): \(sum) in all, at most \(words(highest)) a day.",
+      "label": "\(label): \(sum) in total, at most \(words(highest)) per day.",
     ]
   }
 }

@@ -6,8 +6,7 @@ extension BundleContents {
   func fields(
     of id: SnapshotID, _ selection: SnapshotPage.Selection, _ budget: inout PageBudget
   ) -> Fields {
-    let moduleRows = budget.part(12_000) { self.moduleRows(of: id, selection, &$0) }
-    let pictures = budget.part(6000) { self.pictures(of: id, &$0) }
+    let moduleRows = budget.part(10_000) { self.moduleRows(of: id, selection, &$0) }
     let attachments = budget.part(8000) { budget in
       fileRows(self.attachments.rows, of: id, below: "attachments/", &budget)
     }
@@ -30,25 +29,27 @@ extension BundleContents {
       "count": Measures.count(recordingCount, "recording"),
       "size": Measures.sizeFields(recordingBytes),
       "recordings": recordings,
+      "archive": recordingCount > 0 ? PagePath.folder(id, "recordings").description : nil,
       "hasRecordings": !recordings.isEmpty,
       "recordingsPager": self.recordings.pager("recordings", shown: recordings.count) { start in
         var selection = selection
         selection.recordings = start
         return PagePath.snapshot(id, selection).description + "#recordings"
       },
-      "pictures": pictures,
       "attachments": attachments.isEmpty
         ? nil
         : [
           "count": Measures.count(self.attachments.total, "attachment"),
           "rows": attachments,
           "rest": rest(self.attachments.total - attachments.count, "attachment"),
+          "archive": PagePath.folder(id, "attachments").description,
         ] as Fields,
       "files": self.files.total == 0
         ? nil
         : [
           "count": Measures.count(self.files.total, "file"),
           "rows": files,
+          "archive": PagePath.folder(id, "app-data").description,
           "pager": self.files.pager("files", shown: files.count) { start in
             var selection = selection
             selection.files = start
@@ -110,7 +111,8 @@ extension BundleContents {
     return rows
   }
 
-  private func pictures(of id: SnapshotID, _ budget: inout PageBudget) -> [Fields] {
+  /// Returns the attached images, which the page shows before everything else.
+  func pictures(of id: SnapshotID, _ budget: inout PageBudget) -> [Fields] {
     var rows: [Fields] = []
     for file in attachments.rows.filter(\.isImage).prefix(PageLimits.pictures) {
       let (path, raw) = (PagePath.preview(id, file: file.path), PagePath.raw(id, file: file.path))

@@ -25,7 +25,8 @@ extension DiffSummary {
       "hasFacts": !facts.isEmpty,
       "groups": groups.map { ["name": $0.name, "entries": $0.entries] as Fields },
       "hasGroups": !groups.isEmpty,
-      "rest": differing > shown ? "\(Measures.count(differing - shown, "recording")) more differ" : nil,
+      "rest": differing > shown
+        ? "\(Measures.count(differing - shown, "more changed recording")) not shown" : nil,
       "files": files,
       "hasFiles": !files.isEmpty,
       "filesRest": counts.files > files.count
@@ -187,7 +188,7 @@ extension SnapshotComparison.Fact {
     case .device: "Device"
     case .system: "System"
     case .locale: "Locale"
-    case .redactions: "Redacted by"
+    case .redactions: "Redaction rules"
     case .module(let name): "Module \(name)"
     }
   }

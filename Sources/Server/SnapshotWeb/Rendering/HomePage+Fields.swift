@@ -9,7 +9,7 @@ extension HomePage {
     return [
       "isSearch": !search.isEmpty,
       "search": search.fields,
-      "heading": search.isEmpty ? (isFirst ? "Newest snapshots" : "Older snapshots") : "Found",
+      "heading": search.isEmpty ? (isFirst ? "Newest snapshots" : "Older snapshots") : "Search results",
       "list": list.fields(showsReport: true) { PagePath.home(search, cursor: $0).description },
       "chart": search.isEmpty && isFirst ? ActivityChart(days)?.fields : nil,
       "withoutFilters": search.withoutFilters.map { PagePath.home($0).description },

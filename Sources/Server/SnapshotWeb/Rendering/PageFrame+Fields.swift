@@ -31,9 +31,11 @@ extension PageNotice {
   /// A sentence about the action.
   var words: String {
     switch self {
+    case .attached: "The snapshot was uploaded."
+    case .commented: "The comment was added."
     case .deleted: "The snapshot was deleted."
-    case .pinned: "The snapshot is pinned: no rule deletes it."
-    case .unpinned: "The snapshot is no longer pinned."
+    case .pinned: "The snapshot is pinned. It does not expire."
+    case .unpinned: "The snapshot is no longer pinned. It can expire."
     }
   }
 }

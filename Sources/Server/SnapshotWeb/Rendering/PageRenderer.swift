@@ -41,6 +41,11 @@ package struct PageRenderer: Sendable {
   }
 
   /// Returns a page in UTF-8.
+  package func render(_ page: HistoryPage, in frame: PageFrame) -> [UInt8] {
+    render(.history, page.title, page.fields, frame)
+  }
+
+  /// Returns a page in UTF-8.
   package func render(_ page: LinkPage, in frame: PageFrame) -> [UInt8] {
     render(.link, page.title, page.fields, frame)
   }

@@ -4,7 +4,7 @@ import Mustache
 struct PageTemplates: Sendable {
   /// The templates of complete pages, and of parts that are rendered separately.
   enum Page: String, CaseIterable {
-    case home, report, snapshot, preview, diff, link, signIn, signedOut, problem, document
+    case home, report, snapshot, history, preview, diff, link, signIn, signedOut, problem, document
     /// The values of a file, without the page around them.
     case values
     /// The main part of a document, without the layout.
@@ -24,6 +24,11 @@ struct PageTemplates: Sendable {
     "files": PackageResources.files_mustache,
     "other": PackageResources.other_mustache,
     "actions": PackageResources.actions_mustache,
+    "changes": PackageResources.changes_mustache,
+    "comments": PackageResources.comments_mustache,
+    "neighbours": PackageResources.neighbours_mustache,
+    "history": PackageResources.history_mustache,
+    "upload": PackageResources.upload_mustache,
     "home": PackageResources.home_mustache,
     "report": PackageResources.report_mustache,
     "snapshot": PackageResources.snapshot_mustache,

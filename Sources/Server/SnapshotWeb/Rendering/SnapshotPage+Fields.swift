@@ -9,6 +9,12 @@ extension SnapshotPage {
     var budget = PageBudget()
     let note = budget.part(8000) { self.note(&$0) }
     let metadata = budget.part(4000) { self.metadata(&$0) }
+    var pictures: [Fields] = []
+    if case .success(let contents) = contents {
+      pictures = budget.part(6000) { contents.pictures(of: record.id, &$0) }
+    }
+    let comments = budget.part(6000) { self.comments(&$0) }
+    let next = cameFrom?.description ?? ""
     var fields: Fields = [
       "id": record.id.description,
       "short": record.shortID,
@@ -20,8 +26,12 @@ extension SnapshotPage {
       "bundle": PagePath.bundle(record.id).description,
       "bundleSize": Measures.sizeFields(record.size),
       "facts": budget.part(4000) { facts(&$0) },
-      "note": note,
-      "metadata": metadata.isEmpty ? nil : ["rows": metadata] as Fields,
+      "words": words(note, metadata, pictures),
+      "comments": commentFields(comments, allows(.comment, frame)),
+      "neighbours": budget.part(2400) { neighbours.fields(of: record, &$0) },
+      "history": showsHistory ? PagePath.history(record.id).description : nil,
+      "next": next.isEmpty || PageText.length(next) > Self.nextLength ? nil : next,
+      "nextField": PageField.next.rawValue,
       "commands": commands(isOpen: frame.account == .open),
       "actions": frame.formToken == nil ? nil : actionFields,
       "unreadable": nil,
@@ -34,6 +44,34 @@ extension SnapshotPage {
       fields["unreadable"] = PageText.cut(reason.description, to: 2000).text
     }
     return fields
+  }
+
+  /// The maximum size of the path of the list that the visitor came from, in bytes. Each form contains it.
+  private static let nextLength = 500
+
+  private func words(_ note: Fields?, _ fields: [Fields], _ pictures: [Fields]) -> Fields? {
+    guard note != nil || !fields.isEmpty || !pictures.isEmpty else { return nil }
+    return [
+      "note": note, "fields": fields, "hasFields": !fields.isEmpty, "pictures": pictures,
+      "hasPictures": !pictures.isEmpty,
+    ]
+  }
+
+  private func commentFields(_ rows: [Fields], _ mayComment: Bool) -> Fields? {
+    let total = record.comments?.count ?? 0
+    guard total > 0 || mayComment else { return nil }
+    return [
+      "rows": rows,
+      "count": total > 0 ? Measures.count(total, "comment") : nil,
+      "earlier": earlier(than: rows),
+      "action": mayComment ? PagePath.action(.comment, record.id).description : nil,
+      "field": PageField.comment.rawValue,
+      "length": SnapshotComment.Limits.default.textBytes,
+    ]
+  }
+
+  private func allows(_ action: Action, _ frame: PageFrame) -> Bool {
+    frame.formToken != nil && actions.contains(action)
   }
 
   // MARK: - The record
@@ -55,16 +93,16 @@ extension SnapshotPage {
       text("Device", device.model),
       text("System", "\(device.system) \(device.systemVersion)"),
       text("Locale", device.locale),
-      time("Recorded", Measures.timeFields(record.createdAt)),
+      time("Created", Measures.timeFields(record.createdAt)),
       time("Received", Measures.timeFields(record.receivedAt)),
     ]
     if let end = record.expiresAt { facts.append(time("Expires", Measures.timeFields(end))) }
-    facts.append(text("Checked", record.verified.words))
-    if let token = record.attachedBy { facts.append(text("Attached with token", token)) }
+    facts.append(text("Integrity", record.verified.words))
+    if let token = record.attachedBy { facts.append(text("Uploaded with token", token)) }
     if case .success(let contents) = contents, contents.redactionCount > 0 {
       let names = contents.redactions.prefix(PageLimits.names).joined(separator: ", ")
       let rest = contents.redactionCount - min(contents.redactions.count, PageLimits.names)
-      facts.append(text("Redacted by", names + (rest > 0 ? " and \(Measures.number(rest)) more" : "")))
+      facts.append(text("Redaction rules", names + (rest > 0 ? " and \(Measures.number(rest)) more" : "")))
     }
     if let id = record.manifestID { facts.append(code("UUID in the manifest", id.description)) }
     facts.append(code("SHA-256 of the bundle", record.sha256.description))
@@ -86,6 +124,30 @@ extension SnapshotPage {
       if !shown.isWhole { return ["lines": lines, "isCut": true] }
     }
     return ["lines": lines, "isCut": false]
+  }
+
+  /// The newest comments that fit into the budget, oldest first.
+  private func comments(_ budget: inout PageBudget) -> [Fields] {
+    var rows: [Fields] = []
+    for comment in (record.comments ?? []).reversed() {
+      let text = PageText.cut(comment.text, to: SnapshotComment.Limits.default.textBytes)
+      let lines = text.text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+      guard budget.take(200 + text.length + lines.count * Self.lineMarkup) else { break }
+      rows.append([
+        "author": comment.author.map { budget.name($0, most: 80) },
+        "written": Measures.timeFields(comment.writtenAt),
+        "lines": lines.map { ["text": String($0)] as Fields },
+        "isCut": !text.isWhole,
+      ])
+    }
+    return rows.reversed()
+  }
+
+  /// A sentence about the comments that are not shown, or `nil` if all are.
+  private func earlier(than shown: [Fields]) -> String? {
+    let rest = (record.comments?.count ?? 0) - shown.count
+    return rest > 0
+      ? "\(Measures.count(rest, "earlier comment")) not shown here. The API returns all comments." : nil
   }
 
   private func metadata(_ budget: inout PageBudget) -> [Fields] {
@@ -110,7 +172,7 @@ extension SnapshotPage {
         "label": "snapshot fetch",
         "text": "snapshot fetch \(record.id) --into \(record.shortID) --server \(Self.shellWord(origin))",
       ],
-      ["label": "Link for the app", "text": "snapshots://activate/\(record.id)"],
+      ["label": "Open in the app", "text": "snapshots://activate/\(record.id)"],
     ]
   }
 
@@ -146,8 +208,8 @@ extension SnapshotRecord.Verification {
   /// The verification's state in a few words.
   var words: String {
     switch self {
-    case .pending: "Not yet"
-    case .intact: "All checksums match"
+    case .pending: "Not checked yet"
+    case .intact: "All checksums are correct"
     case .damaged: "Damaged"
     }
   }

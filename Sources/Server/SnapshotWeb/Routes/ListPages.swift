@@ -7,7 +7,7 @@ import SnapshotAPI
 import SnapshotFormat
 import SnapshotStore
 
-/// The pages that list snapshots: the search with its results, and the snapshots of a report.
+/// The page that finds snapshots: the search with its results.
 struct ListPages: Sendable {
   /// The number of days in the chart.
   private static let chartDays = 30
@@ -27,8 +27,7 @@ struct ListPages: Sendable {
   /// All endpoints.
   var endpoints: [Endpoint] {
     [
-      .page("listSnapshots", .get, "/", .read, handler: showHome),
-      .page("listReport", .get, "/reports/{report}", .read, handler: showReport),
+      .page("listSnapshots", .get, "/", .read, handler: showHome)
     ]
   }
 
@@ -122,23 +121,6 @@ struct ListPages: Sendable {
     return .snapshot(id)
   }
 
-  private func showReport(_ call: PageCall) async throws -> HTTPServerResponse {
-    let report = try call.value(of: .report)
-    guard call.caller.limits.include(report) else { throw HTTPProblem.outsideLimits("reports") }
-    let cursor = try call.query([PageField.cursor.rawValue]).value(PageField.cursor.rawValue)
-    let page: ReportPage
-    var status = HTTPResponse.Status.ok
-    do {
-      let request = try listRequest([], cursor, report: report, call.caller)
-      let list = try await list(request, isContinued: cursor != nil, call.caller)
-      page = ReportPage(report: report, list: list)
-    } catch CatalogError.incomplete {
-      page = ReportPage(report: report, list: .outage)
-      status = .serviceUnavailable
-    }
-    return try await pages.render(call.visitor, status: status) { $0.render(page, in: $1) }
-  }
-
   /// Parses the search in the same way as the API.
   private func listRequest(
     _ values: [(String, String)], _ cursor: String?, report: ReportID?, _ caller: Caller
@@ -194,7 +176,7 @@ struct ListPages: Sendable {
 
 extension SnapshotList {
   /// Shown while the catalogue is being rebuilt.
-  fileprivate static let outage = SnapshotList(
+  static let outage = SnapshotList(
     [],
     outage: """
       The catalogue is being rebuilt. Lists are available when it is complete. You can open the page of a snapshot \

@@ -41,17 +41,27 @@ struct PageMaker: Sendable {
   func form(
     of call: PageCall, _ look: (FormFields) throws -> Void = { _ in }
   ) async throws -> FormFields {
-    guard CrossSiteRule.comesFromOwnPage(call.request) else { throw HTTPProblem.crossSite }
+    try requireOwnPage(call)
     let form = try await FormFields(call.request)
     try look(form)
-    guard try access.isGenuine(form[.formToken], for: call.visitor) else {
+    try requireGenuine(form[.formToken], call)
+    return form
+  }
+
+  /// Throws a problem unless a page of this server sent the request.
+  func requireOwnPage(_ call: PageCall) throws(HTTPProblem) {
+    guard CrossSiteRule.comesFromOwnPage(call.request) else { throw HTTPProblem.crossSite }
+  }
+
+  /// Throws a problem unless `token` is from a form that was created for the visitor.
+  func requireGenuine(_ token: String, _ call: PageCall) throws(HTTPProblem) {
+    guard access.isGenuine(token, for: call.visitor) else {
       // Except on loopback, browsers don't store our cookies without TLS.
       let origin = call.request.headerFields[.origin]?.lowercased() ?? ""
       let isPlain = origin.hasPrefix("http:") && !PageOrigin.isLoopback(call.request.authority.lowercased())
       if isPlain, case .signedOut = call.visitor.account { throw HTTPProblem.signInNeedsTLS }
       throw HTTPProblem.staleForm
     }
-    return form
   }
 }
 

@@ -22,14 +22,18 @@ extension HTTPServerResponse {
     headerFields[.cacheControl] = "no-store"
   }
 
+  /// Allows the scripts of the page to send requests to this server.
+  mutating func allowRequestsOfScripts() {
+    headerFields[.contentSecurityPolicy] = Self.policy + "; connect-src 'self'"
+  }
+
+  private static let policy = """
+    default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self'; \
+    base-uri 'none'; frame-ancestors 'none'
+    """
+
   private static let pageFields: [(HTTPField.Name, String)] = [
-    (
-      "Content-Security-Policy",
-      """
-      default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; \
-      base-uri 'none'; frame-ancestors 'none'
-      """
-    ),
+    ("Content-Security-Policy", policy),
     ("Cross-Origin-Opener-Policy", "same-origin"),
     ("Cross-Origin-Resource-Policy", "same-origin"),
     // Other sites get no referrer. With ‘no-referrer’, browsers would send forms with the ‘Origin’ ‘null’.

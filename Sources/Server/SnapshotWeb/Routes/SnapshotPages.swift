@@ -18,17 +18,19 @@ struct SnapshotPages: Sendable {
   private let service: SnapshotService
   private let access: AccessPolicy
   private let limits: ServiceLimits
+  private let audit: AuditLog?
   private let viewer: ViewerCache
 
   init(
     _ pages: PageMaker, _ service: SnapshotService, access: AccessPolicy, limits: ServiceLimits,
-    viewer: ViewerCache
+    audit: AuditLog?, viewer: ViewerCache
   ) {
     self.pages = pages
     self.service = service
     self.viewer = viewer
     self.access = access
     self.limits = limits
+    self.audit = audit
   }
 
   /// All endpoints.
@@ -42,6 +44,10 @@ struct SnapshotPages: Sendable {
       .page("fetchFile", .get, "/snapshots/{id}/raw/{path...}", .read) { call in
         try await FileRoutes(service: service, limits: limits).file(call.asAPI)
       },
+      .page("fetchFolder", .get, "/snapshots/{id}/files.zip", .read) { call in
+        try await FileRoutes(service: service, limits: limits).folder(call.asAPI)
+      },
+      .page("readHistory", .get, "/snapshots/{id}/history", .admin, handler: showHistory),
       .page("compareSnapshots", .get, "/snapshots/{id}/diff", .read, handler: showDifferences),
       .page("deleteSnapshot", .post, Self.template(.delete), .delete, handler: delete),
       .page("changeSnapshot", .post, Self.template(.pin), .delete) {
@@ -50,6 +56,7 @@ struct SnapshotPages: Sendable {
       .page("changeSnapshot", .post, Self.template(.unpin), .delete) {
         try await change($0, isPinned: false)
       },
+      .page("commentOnSnapshot", .post, Self.template(.comment), .comment, handler: comment),
       .page("createLink", .post, Self.template(.link), .read, handler: makeLink),
     ]
   }
@@ -58,7 +65,7 @@ struct SnapshotPages: Sendable {
 
   private func showSnapshot(_ call: PageCall) async throws -> HTTPServerResponse {
     let query = try call.query(
-      [PageField.module, .recordings, .files, .done].map(\.rawValue))
+      [PageField.module, .recordings, .files, .done, .next].map(\.rawValue))
     let selection = SnapshotPage.Selection(
       module: try query.value(PageField.module.rawValue),
       recordings: try Self.start(query, .recordings), files: try Self.start(query, .files))
@@ -66,9 +73,14 @@ struct SnapshotPages: Sendable {
     let id = try call.value(of: .id)
     let record = try await visible(id, to: call.caller)
     call.asAPI.concerns(record)
+    let cameFrom =
+      try query.value(PageField.next.rawValue).flatMap { ListPath($0) }
+      ?? ListPath(referrerOf: call.request)
     let shown = SnapshotPage(
       record: record, contents: .failure(.damaged), selection: selection,
-      origin: PageOrigin(call.request).description, actions: Self.actions(on: record, of: call.caller))
+      origin: PageOrigin(call.request).description, actions: Self.actions(on: record, of: call.caller),
+      neighbours: try await service.neighbours(of: record, for: call.caller), cameFrom: cameFrom,
+      showsHistory: audit != nil && call.caller.may(.admin))
     let bundle = try await readable(id)
     return try await pages.render(call.visitor, notice: notice, on: Self.readers.next) { renderer, frame in
       var page = shown
@@ -81,11 +93,27 @@ struct SnapshotPages: Sendable {
     let selection = try FileSelection(call.query(FileSelection.fields.map(\.rawValue)))
     let bundle = try await service.bundle(for: call.asAPI)
     let name = try FileRoutes.name(of: call.asAPI)
-    return try await pages.render(call.visitor, on: Self.readers.next) { [viewer] renderer, frame in
+    var response = try await pages.render(call.visitor, on: Self.readers.next) { [viewer] renderer, frame in
       let entry = try FileRoutes.entry(named: name, in: bundle)
       let page = try BundleReading.preview(of: entry, in: bundle, selection, cache: viewer)
       return selection.isPart ? renderer.renderPart(of: page) : renderer.render(page, in: frame)
     }
+    // The script loads parts of the file.
+    response.allowRequestsOfScripts()
+    return response
+  }
+
+  private func showHistory(_ call: PageCall) async throws -> HTTPServerResponse {
+    _ = try call.query([])
+    let record = try await visible(try call.value(of: .id), to: call.caller)
+    call.asAPI.concerns(record)
+    guard let audit else { throw HTTPProblem.noSuchPath() }
+    let trail = try await Self.readers.next.perform { () throws(any Error) in
+      do throws(SystemError) { return try audit.trail(of: record.id) } catch { throw StoreError(error) }
+    }
+    let names = try await access.tokenNames(Set(trail.events.compactMap(\.token)))
+    let page = HistoryPage(record: record, trail: trail, tokenNames: names)
+    return try await pages.render(call.visitor) { $0.render(page, in: $1) }
   }
 
   private func showDifferences(_ call: PageCall) async throws -> HTTPServerResponse {
@@ -167,6 +195,7 @@ struct SnapshotPages: Sendable {
   /// Returns the actions that `caller` may perform on the snapshot of `record`.
   private static func actions(on record: SnapshotRecord, of caller: Caller) -> Set<SnapshotPage.Action> {
     var actions: Set<SnapshotPage.Action> = [.link]
+    if caller.mayComment(on: record) { actions.insert(.comment) }
     if caller.mayDelete(record) { actions.formUnion([.delete, record.isPinned ? .unpin : .pin]) }
     return actions
   }
@@ -186,22 +215,42 @@ struct SnapshotPages: Sendable {
   }
 
   private func delete(_ call: PageCall) async throws -> HTTPServerResponse {
-    let record = try await changeable(call)
+    let (record, cameFrom) = try await changeable(call)
     try await service.delete(record.id)
-    return .seeOther(PagePath.home().description(after: .deleted))
+    return .seeOther(
+      cameFrom?.description(after: .deleted) ?? PagePath.report(record.report).description(after: .deleted))
   }
 
   private func change(_ call: PageCall, isPinned: Bool) async throws -> HTTPServerResponse {
-    let record = try await changeable(call)
+    let (record, cameFrom) = try await changeable(call)
     try await service.change(RecordChange(isPinned: isPinned), of: record.id)
-    return .seeOther(PagePath.snapshot(record.id).description(after: isPinned ? .pinned : .unpinned))
+    return Self.page(of: record.id, after: isPinned ? .pinned : .unpinned, cameFrom)
   }
 
-  /// Returns the record of the snapshot that the form changes, if the visitor may change it.
-  private func changeable(_ call: PageCall) async throws -> SnapshotRecord {
-    _ = try await pages.form(of: call)
+  private func comment(_ call: PageCall) async throws -> HTTPServerResponse {
+    let form = try await pages.form(of: call)
+    let (text, cameFrom) = (try form.lines(of: .comment), ListPath(try form[.next]))
     try await call.caller.requireValid()
-    return try await SnapshotRoutes(service, limits: limits).deletable(call.asAPI)
+    let routes = CommentRoutes(service: service, limits: limits)
+    let id = try await routes.commentable(call.asAPI)
+    _ = try await routes.add(text, to: id, by: call.caller)
+    return Self.page(of: id, after: .commented, cameFrom, at: "#comments")
+  }
+
+  /// Returns the record of the snapshot that the form changes, if the visitor may change it, and the list that the
+  /// visitor came from.
+  private func changeable(_ call: PageCall) async throws -> (SnapshotRecord, ListPath?) {
+    let cameFrom = ListPath(try await pages.form(of: call)[.next])
+    try await call.caller.requireValid()
+    return (try await SnapshotRoutes(service, limits: limits).deletable(call.asAPI), cameFrom)
+  }
+
+  /// Redirects to the page of a snapshot, which keeps the list that the visitor came from.
+  private static func page(
+    of id: SnapshotID, after notice: PageNotice, _ cameFrom: ListPath?, at place: String = ""
+  ) -> HTTPServerResponse {
+    let next = cameFrom.map { "&\(PageField.next.rawValue)=\(PercentCoding.encode($0.description))" } ?? ""
+    return .seeOther(PagePath.snapshot(id).description(after: notice) + next + place)
   }
 
   private func makeLink(_ call: PageCall) async throws -> HTTPServerResponse {

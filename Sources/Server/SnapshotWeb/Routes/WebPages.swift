@@ -3,6 +3,7 @@ package import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
 package import Logging
+package import Observability
 package import SnapshotAPI
 import SnapshotViewer
 
@@ -21,21 +22,28 @@ package struct WebPages: Sendable {
   /// Creates the pages of `service`, for visitors that `access` admits.
   ///
   /// - Parameters:
+  ///   - uploads: the calls for resumable uploads; empty if they are not offered.
+  ///   - audit: the audit log, which administrators can see.
   ///   - temporaryFolder: the folder for inflated copies of files that are shown.
   ///   - manual: returns the articles, which are parsed when the first of them is requested.
   ///   - reference: the description of the API.
   package init(
-    service: SnapshotService, access: AccessPolicy, limits: ServiceLimits, temporaryFolder: String,
+    service: SnapshotService, access: AccessPolicy, limits: ServiceLimits, uploads: [Endpoint] = [],
+    audit: AuditLog? = nil, temporaryFolder: String,
     manual: @escaping @Sendable () -> Manual, reference: APIReference, logger: Logger
   ) {
     self.logger = logger
     self.access = access
     pages = PageMaker(access)
+    let uploads = UploadPages(pages, service, limits: limits, calls: uploads)
     endpoints =
       ListPages(pages, service, access: access, limits: limits).endpoints
+      + ReportPages(pages, service, limits: limits, uploadsAreResumable: uploads.areResumable).endpoints
       + SnapshotPages(
-        pages, service, access: access, limits: limits, viewer: ViewerCache(folder: temporaryFolder)
+        pages, service, access: access, limits: limits, audit: audit,
+        viewer: ViewerCache(folder: temporaryFolder)
       ).endpoints
+      + uploads.endpoints
       + SigningPages(pages, access: access).endpoints
       + DocumentPages(pages, manual: manual, reference: reference).endpoints
   }
@@ -72,7 +80,7 @@ package struct WebPages: Sendable {
     let html = """
       <!doctype html><html lang="en"><head><meta charset="utf-8"><meta http-equiv="refresh" content="0">
       <meta name="color-scheme" content="light dark"><title>Data Snapshots</title></head>
-      <body><p>One moment …</p></body></html>
+      <body><p>Loading …</p></body></html>
       """
     var response = HTTPServerResponse.page(Array(html.utf8))
     response.addPageFields()

@@ -92,7 +92,7 @@ import Testing
   @Test(
     arguments: [
       (.attach, [.open, .attach, .status]), (.read, [.open, .status, .bundle, .read]),
-      (.delete, [.open, .delete]),
+      (.comment, [.open, .comment]), (.delete, [.open, .comment, .delete]),
     ] as [(Scope, Set<Permission>)])
   func `a token is admitted to the routes of its scope, and no others`(
     scope: Scope, permissions: Set<Permission>

@@ -79,7 +79,9 @@ import Testing
   }
 
   /// The next response after any that report the offset of an upload while it arrives.
-  private static func response(of client: RawHTTPClient, toHEAD: Bool = false) throws -> RawHTTPClient.Response {
+  private static func response(
+    of client: RawHTTPClient, toHEAD: Bool = false
+  ) throws -> RawHTTPClient.Response {
     while true {
       let response = try client.receiveResponse(toHEAD: toHEAD)
       if response.status != 104 { return response }

@@ -51,14 +51,14 @@ final class PageBrowser: Sendable {
   @discardableResult
   func post(
     _ path: String, _ values: KeyValuePairs<String, String> = [:], _ more: HTTPFields = [:],
-    site: String? = "same-origin"
+    site: String? = "same-origin", method: HTTPRequest.Method = .post
   ) async throws -> TestAPI.Answer {
     var fields = fields(site: site)
     fields[.contentType] = "application/x-www-form-urlencoded"
     fields[.origin] = "\(scheme)://\(authority)"
     for field in more { fields[field.name] = field.value.isEmpty ? nil : field.value }
     let body = values.map { "\($0.key)=\(PercentCoding.encode($0.value))" }.joined(separator: "&")
-    return try await send(.post, path, fields, body: .pieces(of: Array(body.utf8)))
+    return try await send(method, path, fields, body: .pieces(of: Array(body.utf8)))
   }
 
   /// Returns the form token of the forms on the page at `path`.
@@ -79,6 +79,31 @@ final class PageBrowser: Sendable {
     let secret = try #require(fields[.authorization]).dropFirst("Bearer ".count)
     let answer = try await signIn(String(secret))
     try #require(answer.status == 303, "\(answer.text)")
+  }
+
+  /// Submits a form with a file, as `multipart/form-data`, with its fields in this order.
+  @discardableResult
+  func submit(
+    _ path: String, _ parts: [(name: String, data: [UInt8])], site: String? = "same-origin"
+  ) async throws -> TestAPI.Answer {
+    var fields = fields(site: site)
+    fields[.contentType] = "multipart/form-data; boundary=XX"
+    fields[.origin] = "\(scheme)://\(authority)"
+    let form = TestAPI.form(
+      parts.map { (head: "Content-Disposition: form-data; name=\"\($0.name)\"", data: $0.data) })
+    return try await send(.post, path, fields, body: .pieces(of: form))
+  }
+
+  /// Sends a request as a script of a page does.
+  @discardableResult
+  func script(
+    _ method: HTTPRequest.Method, _ path: String, _ more: HTTPFields, body: [UInt8] = [],
+    site: String? = "same-origin"
+  ) async throws -> TestAPI.Answer {
+    var fields = fields(site: site)
+    fields[.origin] = "\(scheme)://\(authority)"
+    for field in more { fields[field.name] = field.value }
+    return try await send(method, path, fields, body: .pieces(of: body))
   }
 
   private func send(

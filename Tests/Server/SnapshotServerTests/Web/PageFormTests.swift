@@ -30,12 +30,79 @@ import Testing
     }
     let answer = try await browser.post("\(path)/delete", ["form-token": token])
     #expect(answer.status == 303)
-    #expect(answer.fields[.location] == "/?done=deleted")
+    #expect(answer.fields[.location] == "/reports/BUG-1?done=deleted")
     let gone = try await browser.get(path)
     #expect(gone.status == 410)
     #expect(gone.fields[.contentType] == "text/html; charset=utf-8")
     #expect(try await browser.get("/").status == 200)
     #expect(try await browser.post("\(path)/delete", ["form-token": token]).status == 410)
+  }
+
+  @Test func `deleting a snapshot returns to the list that the visitor came from, and to no other server`()
+    async throws
+  {
+    try await browser.signIn(guarded.token(.admin).fields)
+    func next(_ referrer: String, _ query: String = "") async throws -> String? {
+      let page = try await browser.get(path + query, [.referer: referrer]).text
+      return page.firstMatch(of: /name="next" value="([^"]*)"/).map { String($0.1) }
+    }
+    let search = "/?text=feed&report=BUG-1"
+    #expect(try await next("http://localhost:8080\(search)") == search.replacing("&", with: "&amp;"))
+    #expect(
+      try await next("http://localhost:8080/reports/BUG-1?done=deleted&cursor=x") == "/reports/BUG-1?cursor=x"
+    )
+    for other in [
+      "https://example.com/?a=b", "http://localhost:9090/", "http://localhost:8080\(path)", "x", "",
+    ] {
+      #expect(try await next(other) == nil, "\(other)")
+    }
+    let token = try await browser.formToken(in: path)
+    let pinned = try await browser.post("\(path)/pin", ["form-token": token, "next": search])
+    let location = try #require(pinned.fields[.location])
+    #expect(location.hasPrefix("\(path)?done=pinned&next="))
+    #expect(try await next("http://localhost:8080\(path)", String(location.dropFirst(path.count))) != nil)
+    let target = try await browser.post("\(path)/delete", ["form-token": token, "next": search])
+    #expect(target.fields[.location] == search + "&done=deleted")
+    #expect(try await browser.get(search + "&done=deleted").text.contains("The snapshot was deleted."))
+    for next in [
+      "https://example.com/", "//example.com/", "/\\example.com", "/sign-out", "/snapshots/x", "/reports/",
+      "/reports/a/b", "javascript:alert(1)", "/?a#b", "/?\r\nSet-Cookie: a=b",
+    ] {
+      let bundle = try SampleBundle("{\"n\":\"\(next.utf8.count)\"}")
+      try await guarded.attach(bundle, guarded.token(.admin).fields)
+      let answer = try await browser.post(
+        "/snapshots/\(bundle.id)/delete", ["form-token": token, "next": next])
+      #expect(answer.fields[.location] == "/reports/BUG-1?done=deleted", "\(next)")
+    }
+    #expect(try await browser.get("/reports/BUG-1?done=deleted").text.contains("The snapshot was deleted."))
+  }
+
+  @Test func `a comment is written with the name of the token, and shown as text`() async throws {
+    let (token, secret) = try guarded.tokens.create(
+      .init(name: "Mira", scopes: [.read, .comment]), now: guarded.clock.now)
+    try await browser.signIn(GuardedAPI.bearer(secret))
+    let form = try await browser.formToken(in: path)
+    let answer = try await browser.post(
+      "\(path)/comment", ["form-token": form, "comment": " <b>Seen</b>\r\nagain ", "next": "/?text=a"])
+    #expect(answer.status == 303)
+    #expect(answer.fields[.location] == "\(path)?done=commented&next=%2F%3Ftext%3Da#comments")
+    let page = try await browser.get(path).text
+    #expect(page.contains("&lt;b&gt;Seen&lt;/b&gt;<br>again<br>"))
+    #expect(page.contains("Mira"))
+    let comment = try #require(try await guarded.api.store.record(bundle.id).comments?.first)
+    #expect(comment.author == "Mira" && comment.token == token.id)
+    for text in ["", " \n", String(repeating: "a", count: 4097)] {
+      #expect(try await browser.post("\(path)/comment", ["form-token": form, "comment": text]).status == 422)
+    }
+    #expect(try await browser.post("\(path)/comment", ["form-token": "x", "comment": "a"]).status == 403)
+    let reader = PageBrowser(guarded.api)
+    try await reader.signIn(guarded.token(.read).fields)
+    let other = try await reader.get(path).text
+    #expect(other.contains("Mira") && !other.contains("\(path)/comment"))
+    #expect(
+      try await reader.post(
+        "\(path)/comment", ["form-token": reader.formToken(in: path), "comment": "a"]
+      ).status == 403)
   }
 
   @Test func `a link is created, and gives access to the bundle without a token`() async throws {

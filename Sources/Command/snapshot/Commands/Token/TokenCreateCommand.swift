@@ -12,10 +12,11 @@ struct TokenCreateCommand: AsyncParsableCommand {
       so that it can be redirected to a file: snapshot token create --scope read > token
 
       attach is meant for tokens inside an app: it allows attaching snapshots, and reading the status of those \
-      attached with this token. read allows reading and listing, delete allows deleting, admin allows everything.
+      attached with this token. read allows reading and listing, comment allows commenting on snapshots, delete \
+      allows deleting, pinning and commenting, admin allows everything.
       """)
 
-  @Option(help: "The allowed use: attach, read, delete or admin; can be repeated.")
+  @Option(help: "The allowed use: attach, read, comment, delete or admin; can be repeated.")
   var scope: [Scope]
 
   @Option(help: ArgumentHelp("A name for the token.", valueName: "text"))
