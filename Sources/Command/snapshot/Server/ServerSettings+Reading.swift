@@ -3,6 +3,7 @@ import Configuration
 import Foundation
 import HTTPEngine
 import Logging
+import SnapshotDiff
 import SnapshotServer
 import SnapshotStore
 import SystemIO
@@ -95,6 +96,12 @@ extension ServerSettings {
         var uploads = others
         return setting.set(&uploads, text) ? uploads : nil
       }
+    }
+    try read(
+      "server.comparisonFilter", "rules such as ‘updated_at, $.items[*].token’, separated by commas",
+      into: &comparisonFilter
+    ) { text in
+      do { return try ComparisonFilter(text) } catch { return nil }
     }
     try read("server.logLevel", "one of \(Self.levels)", into: &logLevel) { Logger.Level(rawValue: $0) }
     try file.refuse(allBut: known)
