@@ -105,8 +105,10 @@ import Yams
     #expect(settings.limits.requestLineBytes == 7)
     #expect(settings.limits.headTime == .seconds(10))
     #expect(settings.limits.connectionsPerAddress == 18)
-    var limits = HTTPLimits()
-    for (index, setting) in ServerSettings.limitSettings.enumerated() { setting.set(&limits, index + 7) }
+    var limits: HTTPLimits? = HTTPLimits()
+    for (index, setting) in ServerSettings.limitSettings.enumerated() {
+      limits = limits.flatMap { setting.parse("\(index + 7)", into: $0) }
+    }
     #expect(settings.limits == limits)
   }
 
