@@ -22,7 +22,7 @@ DOCUMENTED := $(shell sed -nE 's/^ *- ([A-Z][A-Za-z]+)$$/\1/p' .spi.yml)
 PARSERS := $(notdir $(wildcard Tests/Fuzzing/Seeds/*))
 
 .PHONY: help setup demo test sanitize fuzz lint format docs serve release manual install package image bench catalog \
-  clean
+  scale clean
 
 help: ## Shows this list
 	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -155,6 +155,12 @@ catalog: setup ## Measures a catalogue with a million records (JSON=file, RECORD
 	  --product CatalogBenchmark
 	@.build-bench/release/CatalogBenchmark --folder .build-bench/work --records $(or $(RECORDS),1000000) \
 	  $(if $(JSON),--json '$(JSON)')
+
+scale: release ## Measures stores of 1,000 to 1,000,000 bundles (SVG=file, SIZES=1000,1000000, TOMBSTONES=1000000)
+	@swift build -c release --package-path Benchmarks --static-swift-stdlib --scratch-path .build-bench \
+	  --product ScaleBenchmark
+	@.build-bench/release/ScaleBenchmark --snapshot .build-release/release/snapshot --work .build-bench/work \
+	  $(if $(SIZES),--sizes '$(SIZES)') $(if $(TOMBSTONES),--tombstones '$(TOMBSTONES)') $(if $(SVG),--svg '$(SVG)')
 
 clean: ## Removes the build folders
 	@rm -rf .build .build-release .build-asan .build-tsan .build-fuzz .build-bench .build-manual .build-package \

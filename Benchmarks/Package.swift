@@ -29,6 +29,8 @@ let package = Package(
         .product(name: "SnapshotFormat", package: "data-snapshots"),
       ]),
 
+    .executableTarget(name: "ScaleBenchmark"),
+
     // The servers in the comparison, besides nginx and `snapshot serve`.
     .executableTarget(
       name: "EngineServer",

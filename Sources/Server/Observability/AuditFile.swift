@@ -13,6 +13,8 @@ final class AuditFile: @unchecked Sendable {
   private var isWhole: Bool
   /// Whether lines were written since the last flush, and whether a flush is running.
   private var needsFlush = false
+  /// Whether the name of the file may not be durable. It is flushed with the first lines.
+  private var hasNewName = true
   private var isFlushing = false
 
   init(_ path: String, _ configuration: AuditLog.Configuration) throws(SystemError) {
@@ -26,7 +28,6 @@ final class AuditFile: @unchecked Sendable {
   ) throws(SystemError) -> (file: File, identity: FileIdentity, isWhole: Bool) {
     let file = try File(path, .append(mode: 0o600))
     try file.setMode(0o600)
-    try Folder.synchronize(Folder.parent(of: path))
     let size = try file.size
     let last = try file.read(upTo: 1, at: max(size - 1, 0))
     return (file, try file.identity, last.isEmpty || last == [UInt8(ascii: "\n")])
@@ -54,6 +55,7 @@ final class AuditFile: @unchecked Sendable {
   private func sizeInPlace() throws(SystemError) -> Int64 {
     if let found = try Folder.file(at: path), found.identity == identity { return found.size }
     (file, identity, isWhole) = try Self.open(path)
+    hasNewName = true
     return try file.size
   }
 
@@ -78,6 +80,7 @@ final class AuditFile: @unchecked Sendable {
     }
     try Folder.replace(older(1), with: path)
     (file, identity, isWhole) = try Self.open(path)
+    hasNewName = true
   }
 
   /// - Returns: whether to start a flush: lines were written since the last one, and no flush is running.
@@ -87,13 +90,27 @@ final class AuditFile: @unchecked Sendable {
     return true
   }
 
-  /// Returns the file if it has unflushed lines, and marks them as flushed.
-  func takeUnflushed() -> File? {
+  /// What makes the written lines durable.
+  struct Unflushed: Sendable {
+    let file: File
+    /// The folder of the file, if its name may not be durable.
+    let folder: String?
+
+    /// Blocks.
+    func flush() throws(SystemError) {
+      try file.synchronize()
+      if let folder { try Folder.synchronize(folder) }
+    }
+  }
+
+  /// Returns the unflushed lines, and marks them as flushed; `nil` if there are none.
+  func takeUnflushed() -> Unflushed? {
     isFlushing = false
-    defer { needsFlush = false }
-    return needsFlush ? file : nil
+    guard needsFlush else { return nil }
+    defer { (needsFlush, hasNewName) = (false, false) }
+    return Unflushed(file: file, folder: hasNewName ? Folder.parent(of: path) : nil)
   }
 
   /// Marks the lines as unflushed, because the flush failed.
-  func failedToFlush() { needsFlush = true }
+  func failedToFlush() { (needsFlush, hasNewName) = (true, true) }
 }

@@ -238,7 +238,7 @@ package final class AuditLog: Sendable {
     guard let unflushed = file.takeUnflushed() else { return }
     flushQueue.async { [self] in
       do throws(SystemError) {
-        try unflushed.synchronize()
+        try unflushed.flush()
       } catch {
         logger.error("The audit log can't be flushed", metadata: ["error": "\(error)"])
         queue.async { file.failedToFlush() }

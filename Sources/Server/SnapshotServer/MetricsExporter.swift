@@ -43,6 +43,7 @@ final class MetricsExporter: Sendable {
   func sample(_ application: ServerApplication) {
     let (bytes, bundles) = (metrics.gauge(.storeBytes), metrics.gauge(.storeBundles))
     let (lag, held) = (metrics.gauge(.catalogLag), metrics.gauge(.heldExpirations))
+    let (repairs, uncompared) = (metrics.gauge(.remainingRepairs), metrics.gauge(.uncomparedShare))
     let connections = metrics.gauge(.openConnections)
     let audit = metrics.gauge(.queueDepth, [("queue", "audit")])
     let depths = Dictionary(
@@ -56,6 +57,8 @@ final class MetricsExporter: Sendable {
         bytes.set(usage.bytes)
         bundles.set(usage.bundles)
         lag.set(application.indexer.progress.lag(behind: usage))
+        repairs.set(application.storage.store.remainingRepairs)
+        uncompared.set(application.indexer.comparison.map { 1 - $0 } ?? 0)
         held.set(application.maintenance.heldExpirations)
         connections.set(application.server.openConnections)
         audit.set(application.observation.audit?.waitingEvents ?? 0)

@@ -20,7 +20,8 @@ extension ServerApplication {
       let application = ServerApplication(
         settings, storage: storage, access: access, observation: observation, logger: logger)
       exporter.sample(application)
-      await application.indexer.prepare(storeIsEmpty: storage.usage?().bundles == 0)
+      let isEmpty = storage.store.remainingRepairs == 0 && storage.usage?().bundles == 0
+      await application.indexer.prepare(storeIsEmpty: isEmpty, isReconciled: storage.isReconciled)
       return application
     } catch {
       await storage.close()

@@ -109,9 +109,9 @@ package final class ServerApplication: Sendable {
     for task in work.endless { task.cancel() }
     for task in work.endless { await task.value }
     await maintenance.stop()
-    await storage.closeStores()
+    let seal = await storage.closeStores()
     await work.verifications?.value
-    await storage.closeCatalog()
+    await storage.closeCatalog(seal: await indexer.isReconciled() ? seal : nil)
     await observation.audit?.close()
   }
 }

@@ -23,26 +23,32 @@ package struct ServerStorage: Sendable {
   let scrubProgress: String?
   /// A folder for files that no one needs after the server ends.
   let temporaryFolder: String
-  private let endStores: @Sendable () async -> Void
-  private let endCatalog: @Sendable () async -> Void
+  /// Whether the catalogue contained the records of the store when both were closed, and neither was changed since.
+  let isReconciled: @Sendable () async throws(CatalogError) -> Bool
+  private let endStores: @Sendable () async -> Int64?
+  private let endCatalog: @Sendable (Int64?) async -> Void
 
   /// A store and a catalogue that the caller has opened and closes.
   package init(_ store: any BundleStore & UploadStore, catalog: any Catalog) {
     self.store = store
     self.catalog = catalog
     usage = nil
+    isReconciled = { false }
     waiting = { [:] }
     verifications = AsyncStream { $0.finish() }
     scrubProgress = nil
     temporaryFolder = FileManager.default.temporaryDirectory.path
-    endStores = {}
-    endCatalog = {}
+    endStores = { nil }
+    endCatalog = { _ in }
   }
 
   /// Opens the folder of the settings, and locks it against other processes.
-  /// - Parameter onFlush: called with the duration of every flush, on a thread of the store.
+  /// - Parameters:
+  ///   - repairs: whether to read the whole store, even if it was closed in good order.
+  ///   - onFlush: called with the duration of every flush, on a thread of the store.
   package static func open(
-    _ settings: ServerSettings, onFlush: @escaping @Sendable (Duration) -> Void = { _ in }, logger: Logger
+    _ settings: ServerSettings, repairs: Bool = false,
+    onFlush: @escaping @Sendable (Duration) -> Void = { _ in }, logger: Logger
   ) async throws(ServerError) -> ServerStorage {
     let (verifications, verified) = AsyncStream<SnapshotRecord>.makeStream()
     var configuration = FileBundleStore.Configuration(
@@ -52,6 +58,7 @@ package struct ServerStorage: Sendable {
       reserve: settings.reservedBytes, quota: settings.retention.quotaBytes,
       sharesFlushes: settings.sharesFlushes, onVerification: { verified.yield($0) })
     configuration.onFlush = onFlush
+    configuration.repairs = repairs
     configuration.uploads = settings.uploads.limits
     configuration.uploads.length = settings.maximumBundleBytes
     let store: FileBundleStore
@@ -80,26 +87,36 @@ package struct ServerStorage: Sendable {
     self.store = store
     self.catalog = catalog
     usage = { store.usage }
+    isReconciled = { () async throws(CatalogError) in
+      guard let seal = store.seal, seal == catalog.seal else { return false }
+      // A change that the catalogue missed without an error changes the number.
+      return try await catalog.total(CatalogQuery()).count == store.usage.bundles
+    }
     waiting = { store.waiting }
     self.verifications = verifications
     scrubProgress = folder + "/scrubbed"
     temporaryFolder = folder
     endStores = {
-      await store.close()
+      let seal = await store.close()
       verified.finish()
+      return seal
     }
-    endCatalog = { await catalog.close() }
+    endCatalog = { await catalog.close(seal: $0) }
   }
 
   /// Completes the waiting commits, and closes the stores. Afterwards only the catalogue may be used.
-  func closeStores() async { await endStores() }
+  /// - Returns: the seal of the stores, if they were left in good order.
+  func closeStores() async -> Int64? { await endStores() }
 
   /// Closes the catalogue, after the stores.
-  func closeCatalog() async { await endCatalog() }
+  /// - Parameter seal: the seal of the stores, if the catalogue contains all of their records.
+  func closeCatalog(seal: Int64?) async { await endCatalog(seal) }
 
   /// Closes the stores and the catalogue.
-  package func close() async {
-    await closeStores()
-    await closeCatalog()
+  /// - Parameter isReconciled: whether the catalogue contains all records of the store. If it is `false`, the next
+  ///   server compares them.
+  package func close(isReconciled: Bool = false) async {
+    let seal = await closeStores()
+    await closeCatalog(seal: isReconciled ? seal : nil)
   }
 }

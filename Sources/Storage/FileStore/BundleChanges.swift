@@ -53,7 +53,7 @@ final class BundleChanges: Sendable {
       }
       layout.forget(id)
       return Committer.Change(
-        outcome: true,
+        outcome: true, settle: folder.beginRemoval,
         undo: { self.folder.attempt("revert a deletion") { try Folder.removeIfPresent(tombstone) } })
     }
     guard isDeleted else { return false }
@@ -64,7 +64,9 @@ final class BundleChanges: Sendable {
         for kind in [StorageLayout.Kind.bundle, .damaged] { try folder.removeBundle(kind, of: id) }
         try faults.before(.removeRecord)
         try Folder.removeIfPresent(layout.path(.record, of: id))
+        folder.noteRemoval(in: layout.folder(of: id))
       }
+      folder.endRemoval()
     }
     return true
   }

@@ -32,11 +32,19 @@ final class Committer: Sendable {
   private let batches = BatchQueue<Waiting>("file-store.committer")
   /// The folders in `bundles/` whose own names are durable.
   private let folders: Mutex<Set<String>>
+  private let onFirstChange: @Sendable () throws(SystemError) -> Void
+  private let isChanged = Mutex(false)
 
   /// - Parameters:
   ///   - folders: the folders in `bundles/` that are durable.
   ///   - flusher: used by this committer only.
-  init(_ layout: StorageLayout, faults: FaultInjection, folders: Set<String>, flusher: Flusher) {
+  ///   - onFirstChange: called before the first change. If it throws, the change fails, and the next one calls it
+  ///     again.
+  init(
+    _ layout: StorageLayout, faults: FaultInjection, folders: Set<String>, flusher: Flusher,
+    onFirstChange: @escaping @Sendable () throws(SystemError) -> Void = {}
+  ) {
+    self.onFirstChange = onFirstChange
     self.layout = layout
     self.faults = faults
     self.flusher = flusher
@@ -50,6 +58,7 @@ final class Committer: Sendable {
     let result: Result<Outcome, StoreError> = await withCheckedContinuation { continuation in
       let waiting = Waiting(folder: folder) { [self] in
         do throws(StoreError) {
+          try prepareFirstChange()
           try makeIfMissing(folder)
           let change = try change()
           return { failure in
@@ -73,22 +82,28 @@ final class Committer: Sendable {
   /// Refuses all new changes; returns when the accepted ones are done.
   func close() async { await batches.close() }
 
-  /// The folders in `bundles/` that are durable.
-  var lastingFolders: Set<String> { folders.withLock { $0 } }
+  /// Whether there may have been a change.
+  var hasChanged: Bool { isChanged.withLock { $0 } }
 
   /// Throws once the store is closed.
   func requireOpen() throws(StoreError) {
     if batches.isClosed { throw closed }
   }
 
-  private var closed: StoreError {
-    .system(SystemError(operation: "flock", path: layout.lock, code: POSIXErrorCode.EBADF.rawValue))
-  }
+  private var closed: StoreError { .system(.closed(layout)) }
 
   private func run(_ round: [Waiting]) {
     let begun = round.compactMap { waiting in waiting.begin().map { (folder: waiting.folder, finish: $0) } }
     let failures = flush(Set(begun.map(\.folder)))
     for (folder, finish) in begun { finish(failures[folder]) }
+  }
+
+  private func prepareFirstChange() throws(StoreError) {
+    try isChanged.withLock { isChanged throws(StoreError) in
+      guard !isChanged else { return }
+      do throws(SystemError) { try onFirstChange() } catch { throw StoreError(error) }
+      isChanged = true
+    }
   }
 
   /// Creates a folder, and makes its name durable before a bundle is moved into it. Otherwise a flush of the source
@@ -123,5 +138,12 @@ final class Committer: Sendable {
       if let failure { failures[folder] = failure }
     }
     return failures
+  }
+}
+
+extension SystemError {
+  /// The error of a store that is closed.
+  static func closed(_ layout: StorageLayout) -> SystemError {
+    SystemError(operation: "flock", path: layout.lock, code: POSIXErrorCode.EBADF.rawValue)
   }
 }

@@ -17,11 +17,15 @@ import SystemIO
 ///     uploads/….part               the bytes of a resumable upload
 ///     set-aside/…                  bundles that were found without a record
 ///     lock                         locked, like the folder itself, by the one server that uses the folder
+///     clean                        exists if the last server closed the folder in good order, until the next change
 ///
 /// A bundle is staged in `uploads/` and hashed while it arrives. Then it is checked, its record is written beside it,
 /// and both are flushed and renamed to their final names without overwriting, the record first and the bundle last. The
 /// upload is answered once the folder is flushed too. After a crash at any point, the next start either finds the whole
 /// bundle or removes its remains.
+///
+/// Opening a store takes the same time whatever it contains. After ``close()`` the file `clean` has all that the next
+/// store needs to know. After a crash, each shard is repaired before its first use, and all others in the background.
 ///
 /// If only the structure was checked before the answer, the checksums are verified afterwards, in slices and the
 /// shortest check first; the next start resumes checks that were not done. A bundle that is found damaged is set aside
@@ -32,6 +36,7 @@ package final class FileBundleStore: BundleStore, UploadStore {
   let folder: StorageFolder
   let uploads: FileUploads
   let verification: LateVerification
+  let recovery: Recovery
   private let committer: Committer
   private let changes: BundleChanges
   private let scan: RecordScan
@@ -39,8 +44,11 @@ package final class FileBundleStore: BundleStore, UploadStore {
   private let remover: DispatchQueue
   private let writeProbe: WriteProbe
   private let lock: Mutex<StorageLock?>
+  /// The clean stop that this store was opened after, if it was.
+  private let opened: CleanStop?
+  private let recovering = Mutex<Task<Void, Never>?>(nil)
 
-  /// Opens and locks the storage folder, creating it if it is missing, and repairs the storage after a crash.
+  /// Opens and locks the storage folder, creating it if it is missing, and starts to repair it after a crash.
   ///
   /// All files are created with access for the server's own user only (0700, 0600). Throws ``OpeningError``.
   package static func open(
@@ -56,23 +64,47 @@ package final class FileBundleStore: BundleStore, UploadStore {
     let opened = try await queue.perform { () throws(OpeningError) -> FileBundleStore? in
       let layout = StorageLayout(root: configuration.path)
       do throws(SystemError) {
-        try Recovery.prepare(layout)
+        for folder in [layout.bundles, layout.uploads] { try Folder.createDurably(folder) }
         guard let lock = try StorageLock(layout) else { return nil }
-        let (folders, usage) = try Recovery(layout: layout, logger: logger).run()
-        let uploads = try UploadRecovery(layout: layout, logger: logger).run()
+        let stop = configuration.repairs ? nil : try CleanStop.read(layout, faults)
+        let found = Found(
+          stop: stop, shards: try layout.shards(), uploads: try Folder.entries(layout.uploads))
+        if stop == nil { try synchronize(found, layout) }
         let committer = Committer(
-          layout, faults: faults, folders: folders, flusher: try makeFlusher(configuration))
+          layout, faults: faults, folders: Set(found.shards.map(layout.folder)),
+          flusher: try makeFlusher(configuration)
+        ) { () throws(SystemError) in try CleanStop.remove(layout) }
         let folder = StorageFolder(
           layout, faults: faults, logger: logger, flusher: try makeFlusher(configuration),
-          quotaTracker: QuotaTracker(usage, quota: configuration.quota), reserve: configuration.reserve)
-        return FileBundleStore(configuration, folder, lock, committer, uploads)
+          quotaTracker: QuotaTracker(stop?.usage ?? StoreUsage(), quota: configuration.quota),
+          reserve: configuration.reserve)
+        return FileBundleStore(configuration, folder, lock, committer, found)
       } catch {
         throw .system(error)
       }
     }
     guard let store = opened else { throw .inUse(path: configuration.path) }
-    store.verification.start()
     return store
+  }
+
+  /// The contents of a storage folder as they were found.
+  private struct Found {
+    /// `nil` if the storage has to be repaired.
+    var stop: CleanStop?
+    var shards: [SnapshotShard]
+    /// The names in `uploads/`.
+    var uploads: [String]
+
+    var damagedParts: [Recovery.Part] {
+      [.uploads] + (stop == nil ? shards.map(Recovery.Part.shard) : [])
+    }
+  }
+
+  /// Makes the names of the shards' folders durable.
+  private static func synchronize(_ found: Found, _ layout: StorageLayout) throws(SystemError) {
+    // A process that was killed may have created the folder without flushing its name. It is then still empty.
+    if found.shards.isEmpty { try Folder.synchronize(Folder.parent(of: layout.root)) }
+    for folder in [layout.bundles, layout.root] { try Folder.synchronize(folder) }
   }
 
   private static func makeFlusher(_ configuration: Configuration) throws(SystemError) -> Flusher {
@@ -90,13 +122,22 @@ package final class FileBundleStore: BundleStore, UploadStore {
 
   private init(
     _ configuration: Configuration, _ folder: StorageFolder, _ lock: StorageLock, _ committer: Committer,
-    _ recovered: [UploadRecovery.Found]
+    _ found: Found
   ) {
     let validator = configuration.validator
     uploadLimits = configuration.uploads
     self.folder = folder
     self.lock = Mutex(lock)
     self.committer = committer
+    opened = found.stop
+    let writers = QueueSet("file-store.writer", count: configuration.writers)
+    let table = ResumableTable()
+    let recovery = Recovery(found.damagedParts, of: folder) { () throws(SystemError) in
+      let sessions = try UploadRecovery(layout: folder.layout, logger: folder.logger, names: found.uploads)
+        .run()
+      table.restore(sessions.map { Resumable($0, on: writers.next, in: folder) })
+    }
+    self.recovery = recovery
     readers = QueueSet("file-store.reader", count: 2)
     remover = DispatchQueue(label: "file-store.remover")
     writeProbe = WriteProbe(of: folder)
@@ -107,28 +148,90 @@ package final class FileBundleStore: BundleStore, UploadStore {
       onVerification: configuration.onVerification)
     let publisher = Publisher(
       folder, committer: committer, changes: changes, verification: verification, validator: validator,
-      readers: readers)
+      readers: readers, recovery: recovery)
     uploads = FileUploads(
-      recovered, in: folder, by: publisher, limits: configuration.uploads, writers: configuration.writers,
-      remover: remover, now: validator.now)
+      table, in: folder, by: publisher, recovery: recovery, limits: configuration.uploads, writers: writers,
+      shortWriters: QueueSet("file-store.short-writer", count: configuration.writers), remover: remover,
+      now: validator.now)
+    verification.start()
+    for id in found.stop?.pending ?? [] { verification.add(id) }
+    recovering.withLock { $0 = recover(found) }
   }
+
+  /// Repairs all parts that no operation has needed yet, and resumes the verification of checksums.
+  private func recover(_ found: Found) -> Task<Void, Never> {
+    let resumes = found.stop?.pending == nil
+    return Task(priority: .background) { [weak recovery, weak verification, logger = folder.logger] in
+      var parts = resumes ? [.uploads] + found.shards.map(Recovery.Part.shard) : [.uploads]
+      while !parts.isEmpty {
+        var failed: [Recovery.Part] = []
+        for part in parts {
+          guard !Task.isCancelled, let recovery else { return }
+          if let failure = await recovery.repair(part, isUrgent: false) {
+            logger.error("A part of the storage can't be repaired", metadata: ["error": "\(failure)"])
+            failed.append(part)
+          } else if resumes, case .shard(let shard) = part {
+            verification?.resume(shard)
+          }
+        }
+        parts = failed
+        // The task is cancelled when the store is closed.
+        if !parts.isEmpty { do { try await Task.sleep(for: Self.repairInterval) } catch { return } }
+      }
+      verification?.endResumption()
+    }
+  }
+
+  /// The pause before parts that could not be repaired are tried again.
+  private static let repairInterval = Duration.seconds(10)
+
+  /// Returns when the storage is repaired and its uploads are restored, or the store is closed.
+  func recovered() async { await recovering.withLock { $0 }?.value }
 
   /// Completes the waiting commits, stops verifying checksums, and unlocks the folder for another server.
   ///
   /// Uploads that are still arriving can't be committed afterwards. Do not use the store after this call.
-  package func close() async {
+  /// - Returns: the seal of the storage, if it was left in good order.
+  @discardableResult
+  package func close() async -> Int64? {
+    let task = recovering.withLock { $0.take() }
+    task?.cancel()
+    await task?.value
+    await recovery.close()
     await verification.close()
     await folder.flusher.close()
     await committer.close()
-    await remover.perform {}
-    folder.layout.closeFiles()
+    let seal = await remover.perform { [self] in
+      defer { folder.layout.closeFiles() }
+      do throws(SystemError) { return try makeCleanStop() } catch {
+        folder.logger.error("The storage can't be left in good order", metadata: ["error": "\(error)"])
+        return nil
+      }
+    }
     let held = lock.withLock { $0.take() }
     do {
       try held?.release()
     } catch {
       folder.logger.error("The storage's lock can't be released: \(error)")
     }
+    return seal
   }
+
+  /// Writes the file `clean`, unless it is still there or the storage has to be repaired.
+  private func makeCleanStop() throws(SystemError) -> Int64? {
+    if let opened, !committer.hasChanged { return opened.seal }
+    guard recovery.remaining == 0, !folder.needsRepair else { return nil }
+    try folder.flushRemovals()
+    let stop = try CleanStop(folder, pending: verification.unverifiedBundles)
+    try stop.write(folder.layout)
+    return stop.seal
+  }
+
+  /// The seal with which the last store closed the folder; `nil` if it did not, or if `bundles/` was changed since.
+  package var seal: Int64? { opened?.seal }
+
+  /// The number of parts that are still to be repaired after a crash. Until it is 0, ``usage`` lacks their bundles.
+  package var remainingRepairs: Int { opened == nil ? recovery.remaining : 0 }
 
   /// The number of waiting items, by kind: flushes, changes of names and verifications of checksums.
   package var waiting: [String: Int] {
@@ -147,6 +250,7 @@ package final class FileBundleStore: BundleStore, UploadStore {
   package func record(_ id: SnapshotID) async throws(StoreError) -> SnapshotRecord {
     let layout = folder.layout
     if let record = layout.recentRecord(id) { return record }
+    try await recovery.require(id)
     return try await readers.next.perform { () throws(StoreError) in try layout.record(id) }
   }
 
@@ -154,6 +258,7 @@ package final class FileBundleStore: BundleStore, UploadStore {
   package func open(_ id: SnapshotID) async throws(StoreError) -> StoredBundle {
     let layout = folder.layout
     if let bundle = layout.openRecent(id) { return bundle }
+    try await recovery.require(id)
     return try await readers.next.perform { [verification] () throws(StoreError) in
       do throws(StoreError) {
         return try layout.open(id)
@@ -166,45 +271,55 @@ package final class FileBundleStore: BundleStore, UploadStore {
 
   /// Opens a bundle for reading, with its record as stored in the file.
   package func openAnew(_ id: SnapshotID) async throws(StoreError) -> StoredBundle {
-    try await scan.openAnew(id)
+    try await recovery.require(id)
+    return try await scan.openAnew(id)
   }
 
   /// Removes a bundle and its record permanently. An empty file remains as the tombstone.
-  package func delete(_ id: SnapshotID) async throws(StoreError) { try await changes.delete(id) }
+  package func delete(_ id: SnapshotID) async throws(StoreError) {
+    try await recovery.require(id)
+    try await changes.delete(id)
+  }
 
   /// Removes a bundle and its record permanently if the record satisfies `condition`.
   package func delete(
     _ id: SnapshotID, if condition: @escaping @Sendable (SnapshotRecord) -> Bool
   ) async throws(StoreError) -> Bool {
-    try await changes.delete(id, if: condition)
+    try await recovery.require(id)
+    return try await changes.delete(id, if: condition)
   }
 
   /// Changes a record.
   @discardableResult
   package func change(_ change: RecordChange, of id: SnapshotID) async throws(StoreError) -> SnapshotRecord {
-    try await changes.change(change, of: id)
+    try await recovery.require(id)
+    return try await changes.change(change, of: id)
   }
 
   /// Takes a bundle out of use.
   @discardableResult
   package func setAside(_ id: SnapshotID) async throws(StoreError) -> SnapshotRecord {
-    try await changes.setAside(id)
+    try await recovery.require(id)
+    return try await changes.setAside(id)
   }
 
   /// The ids of all bundles in one shard.
   package func ids(in shard: SnapshotShard) async throws(StoreError) -> [SnapshotID] {
-    try await scan.ids(in: shard)
+    try await recovery.require(.shard(shard))
+    return try await scan.ids(in: shard)
   }
 
   /// The records of those of `ids` that exist, each with its identifiers. A record that can't be read is omitted and
   /// logged.
   package func records(_ ids: [SnapshotID]) async throws(StoreError) -> [SnapshotRecord] {
-    await scan.records(ids)
+    try await recovery.require(ids)
+    return await scan.records(ids)
   }
 
   /// The retention summaries of those of `ids` that exist. A record that can't be read is omitted and logged.
   package func summaries(_ ids: [SnapshotID]) async throws(StoreError) -> [RetentionSummary] {
-    await scan.summaries(ids)
+    try await recovery.require(ids)
+    return await scan.summaries(ids)
   }
 
   // MARK: Uploads
@@ -223,11 +338,11 @@ package final class FileBundleStore: BundleStore, UploadStore {
 
   /// The session of an upload.
   package func uploadSession(_ id: UploadID) async throws(UploadError) -> UploadSession {
-    try uploads.session(of: id)
+    try await uploads.session(of: id)
   }
 
   /// All uploads.
-  package func uploadSessions() async -> [UploadSession] { uploads.sessions }
+  package func uploadSessions() async -> [UploadSession] { await uploads.sessions }
 
   /// Begins a request that appends to an upload.
   package func beginAppending(

@@ -7,6 +7,13 @@ import SystemIO
 
 /// Checks bundles after their uploads were answered, in slices and the shortest first, and records the results.
 final class LateVerification: Sendable {
+  /// The bundles whose checksums are not verified.
+  private struct Unverified {
+    var ids: Set<SnapshotID> = []
+    /// Whether `ids` also has those that the last run left.
+    var isComplete = false
+  }
+
   private let folder: StorageFolder
   private let committer: Committer
   private let changes: BundleChanges
@@ -19,6 +26,8 @@ final class LateVerification: Sendable {
   private let verdicts:
     (stream: AsyncStream<SnapshotRecord>, continuation: AsyncStream<SnapshotRecord>.Continuation)
   private let settling = Mutex<Task<Void, Never>?>(nil)
+  private let unverified = Mutex(Unverified())
+  private let resumptionHasFailed = Atomic(false)
 
   /// - Parameters:
   ///   - validate: checks a bundle that is stored already.
@@ -43,11 +52,13 @@ final class LateVerification: Sendable {
   /// The number of bundles that wait for their next slice.
   var waiting: Int { checks.waiting }
 
-  /// Starts recording results, and resumes the checks that the last run left pending.
-  func start() {
-    settling.withLock { $0 = settleVerdicts() }
-    resume()
+  /// The bundles whose checksums are not verified; `nil` if those that the last run left are not all known.
+  var unverifiedBundles: [SnapshotID]? {
+    unverified.withLock { $0.isComplete ? $0.ids.sorted() : nil }
   }
+
+  /// Starts recording results.
+  func start() { settling.withLock { $0 = settleVerdicts() } }
 
   /// Stops the checks, and returns when no result is being recorded any more.
   func close() async {
@@ -59,19 +70,32 @@ final class LateVerification: Sendable {
 
   /// Enqueues the check of a bundle's checksums. Shorter checks go first.
   func add(_ id: SnapshotID) {
+    noteUnverified(id)
     queue.async { [weak self] in self?.beginCheck(of: id) }
   }
 
-  /// Resumes the checks that the last run left pending.
-  private func resume() {
-    for folder in committer.lastingFolders {
-      queue.async { [weak self, storage = self.folder] in
-        do {
-          for id in try storage.layout.published(in: folder) { self?.beginCheck(of: id) }
-        } catch {
-          storage.logger.error("Could not look for pending bundles", metadata: ["error": "\(error)"])
+  /// Notes that the checksums of a bundle are to be verified, also if the store is closed before ``add(_:)`` is called.
+  func noteUnverified(_ id: SnapshotID) { unverified.withLock { _ = $0.ids.insert(id) } }
+
+  /// Resumes the checks that the last run left pending in one shard.
+  func resume(_ shard: SnapshotShard) {
+    queue.async { [weak self, storage = folder] in
+      do {
+        for id in try storage.layout.published(in: storage.layout.folder(of: shard)) {
+          self?.beginCheck(of: id)
         }
+      } catch {
+        self?.resumptionHasFailed.store(true, ordering: .relaxed)
+        storage.logger.error("Could not look for pending bundles", metadata: ["error": "\(error)"])
       }
+    }
+  }
+
+  /// Call it after all checks that the last run left pending were resumed.
+  func endResumption() {
+    queue.async { [weak self] in
+      guard let self, !resumptionHasFailed.load(ordering: .relaxed) else { return }
+      unverified.withLock { $0.isComplete = true }
     }
   }
 
@@ -95,7 +119,8 @@ final class LateVerification: Sendable {
     do throws(StoreError) {
       try committer.requireOpen()
       let record = try folder.layout.storedRecord(id)
-      guard record.verified != .intact, try !folder.layout.isSetAside(id) else { return }
+      guard record.verified != .intact, try !folder.layout.isSetAside(id) else { return noteVerified(id) }
+      unverified.withLock { _ = $0.ids.insert(id) }
       let zip = URL(filePath: folder.layout.path(.bundle, of: id))
       let job = CheckJob(zip, size: record.size, .full, by: validate) { [weak self] result in
         self?.judge(record, result)
@@ -133,6 +158,7 @@ final class LateVerification: Sendable {
         verdict.verified == .damaged
         ? try await changes.setAside(verdict.id)
         : try await changes.change(RecordChange(verified: verdict.verified), of: verdict.id)
+      noteVerified(verdict.id)
       await onVerification(record)
     } catch {
       report(error, of: verdict.id)
@@ -152,9 +178,12 @@ final class LateVerification: Sendable {
     }
   }
 
+  private func noteVerified(_ id: SnapshotID) { unverified.withLock { _ = $0.ids.remove(id) } }
+
   private func report(_ failure: StoreError, of id: SnapshotID) {
     switch failure {
     case .deleted, .notFound:
+      noteVerified(id)
       folder.logger.debug("The bundle was deleted before it was verified", metadata: ["id": "\(id)"])
     default:
       folder.logger.warning(

@@ -12,12 +12,13 @@ final class Publisher: Sendable {
   private let verification: LateVerification
   private let validator: UploadValidator
   private let readers: QueueSet
+  private let recovery: Recovery
   /// Checks bundles before their uploads are answered.
   private let checks = CheckQueue()
 
   init(
     _ folder: StorageFolder, committer: Committer, changes: BundleChanges, verification: LateVerification,
-    validator: UploadValidator, readers: QueueSet
+    validator: UploadValidator, readers: QueueSet, recovery: Recovery
   ) {
     self.folder = folder
     self.committer = committer
@@ -25,6 +26,7 @@ final class Publisher: Sendable {
     self.verification = verification
     self.validator = validator
     self.readers = readers
+    self.recovery = recovery
   }
 
   private var layout: StorageLayout { folder.layout }
@@ -36,13 +38,17 @@ final class Publisher: Sendable {
   /// Checks an upload, writes its record beside it, flushes both, and moves them to their final names. If it throws,
   /// the caller removes the staged files.
   func publish(_ upload: WholeUpload, as attachment: Attachment) async throws(StoreError) -> Publication {
+    if let id = attachment.id { try await recovery.require(id) }
     var record = try await admit(upload, as: attachment)
     while true {
+      try await recovery.require(record.id)
       let staged = try await upload.queue.perform { [self, record] () throws(StoreError) in
         try stage(record, of: upload, as: attachment)
       }
       try await folder.flush(staged.files, since: upload.epoch, .flushFiles)
       if let session = staged.session { upload.resumable?.adopt(session) }
+      // The record can have another UUID than before.
+      try await recovery.require(staged.record.id)
       do throws(StoreError) {
         let (publication, isRepair) = try await place(upload, as: staged.record, attachment)
         switch publication {
@@ -162,6 +168,7 @@ final class Publisher: Sendable {
         do throws(SystemError) { try move(upload.names, to: record.id) } catch { throw StoreError(error) }
         return Committer.Change(outcome: (.created(record), false)) {
           upload.arrival.keep()
+          if record.verified == .pending { self.verification.noteUnverified(record.id) }
         } undo: {
           self.folder.attempt("revert a publication") {
             try Folder.publish(self.layout.path(.bundle, of: record.id), as: upload.names.bundle)

@@ -9,10 +9,10 @@ final class QuotaTracker: Sendable {
   }
 
   /// The most bytes that bundles and arriving uploads may have together; `nil` means no limit.
-  private let quota: Int64?
+  let quota: Int64?
   private let state: Mutex<State>
 
-  init(_ kept: StoreUsage, quota: Int64?) {
+  init(_ kept: StoreUsage = StoreUsage(), quota: Int64?) {
     self.quota = quota
     state = Mutex(State(kept: kept))
   }
@@ -26,6 +26,14 @@ final class QuotaTracker: Sendable {
   /// Throws ``StoreError/quotaExceeded(limit:)`` if `count` more bytes would exceed the quota.
   func requireRoom(for count: Int64) throws(StoreError) {
     try state.withLock { state throws(StoreError) in try require(count, in: state) }
+  }
+
+  /// Adds bundles that were found in the storage.
+  func add(_ usage: StoreUsage) {
+    state.withLock { state in
+      state.kept.bundles += usage.bundles
+      state.kept.bytes += usage.bytes
+    }
   }
 
   /// Subtracts a bundle of `size` bytes that was removed.

@@ -37,7 +37,7 @@ final class RecordScan: Sendable {
   /// The ids of all bundles in one shard.
   func ids(in shard: SnapshotShard) async throws(StoreError) -> [SnapshotID] {
     try await scanner.perform { [layout] () throws(StoreError) in
-      let folder = "\(layout.bundles)/\(shard.digits)"
+      let folder = layout.folder(of: shard)
       do throws(SystemError) {
         guard try Folder.kind(of: folder) == .folder else { return [] }
         return try layout.published(in: folder)

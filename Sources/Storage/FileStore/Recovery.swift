@@ -1,39 +1,143 @@
+import Dispatch
 import Logging
 import SnapshotFormat
 import SnapshotStore
+import Synchronization
 import SystemIO
 
-/// Repairs the storage after a crash, before the store serves any request.
-struct Recovery {
-  let layout: StorageLayout
-  let logger: Logger
-
-  /// Creates the folders of a new storage, and makes each durable.
-  static func prepare(_ layout: StorageLayout) throws(SystemError) {
-    for folder in [layout.bundles, layout.uploads] { try Folder.createDurably(folder) }
-    // A process that was killed may have created the folder without flushing its name. It is then still empty.
-    if try Folder.entries(layout.bundles).isEmpty { try Folder.synchronize(Folder.parent(of: layout.root)) }
+/// Repairs the storage after a crash, part by part, while the store is in use.
+///
+/// Every operation calls ``require(_:)`` for the parts that it uses, and so finds them repaired and durable: clients
+/// are sent nothing that a power cut could still revert. The parts that no operation needs are repaired in the
+/// background.
+final class Recovery: Sendable {
+  /// A part that is repaired in one step.
+  enum Part: Hashable, Sendable {
+    /// The folder in `bundles/` of one shard.
+    case shard(SnapshotShard)
+    /// The folder `uploads/`.
+    case uploads
   }
 
-  /// Removes staged files that were never published, except those of resumable uploads; completes deletions; and
-  /// synchronizes published bundles, since a crash can come between a publication and the flush of its folder.
-  /// - Returns: the folders in `bundles/`, each of them durable, and the number and bytes of their bundles.
-  func run() throws(SystemError) -> (folders: Set<String>, usage: StoreUsage) {
-    for name in try Folder.entries(layout.uploads) where StorageLayout.upload(ofFile: name) == nil {
-      try Folder.removeTree(layout.uploads + "/" + name)
-      logger.info("Removed an upload that was never committed", metadata: ["upload": "\(name)"])
-    }
-    let folders = try layout.folders()
-    var usage = StoreUsage()
-    for folder in folders {
-      try tidy(folder, &usage)
-      try Folder.synchronize(folder)
-    }
-    for folder in [layout.bundles, layout.root] { try Folder.synchronize(folder) }
-    return (Set(folders), usage)
+  private struct State {
+    var pending: Set<Part>
+    /// The operations that wait for a part whose repair has begun.
+    var waiting: [Part: [CheckedContinuation<SystemError?, Never>]] = [:]
+    var isClosed = false
   }
 
-  private func tidy(_ folder: String, _ usage: inout StoreUsage) throws(SystemError) {
+  private let layout: StorageLayout
+  private let faults: FaultInjection
+  private let quotaTracker: QuotaTracker
+  private let logger: Logger
+  private let restoreUploads: @Sendable () throws(SystemError) -> Void
+  /// Repairs the parts that an operation waits for.
+  private let queue = DispatchQueue(label: "file-store.recovery", qos: .userInitiated)
+  /// Repairs the other parts, which no client waits for.
+  private let background = BackgroundQueue()
+  private let state: Mutex<State>
+  private let isOver: Atomic<Bool>
+
+  /// - Parameters:
+  ///   - parts: the parts to repair.
+  ///   - restoreUploads: repairs ``Part/uploads``. Blocks.
+  init(
+    _ parts: [Part], of folder: StorageFolder,
+    restoreUploads: @escaping @Sendable () throws(SystemError) -> Void
+  ) {
+    layout = folder.layout
+    faults = folder.faults
+    quotaTracker = folder.quotaTracker
+    logger = folder.logger
+    self.restoreUploads = restoreUploads
+    state = Mutex(State(pending: Set(parts)))
+    isOver = Atomic(parts.isEmpty)
+  }
+
+  /// The number of parts that are not repaired yet.
+  var remaining: Int { state.withLock(\.pending.count) }
+
+  /// Returns when the shard of `id` is repaired.
+  func require(_ id: SnapshotID) async throws(StoreError) {
+    guard !isOver.load(ordering: .acquiring) else { return }
+    try await require(.shard(SnapshotShard(of: id)))
+  }
+
+  /// Returns when the shards of `ids` are repaired.
+  func require(_ ids: [SnapshotID]) async throws(StoreError) {
+    guard !isOver.load(ordering: .acquiring) else { return }
+    for shard in Set(ids.map(SnapshotShard.init(of:))) { try await require(.shard(shard)) }
+  }
+
+  /// Returns when a part is repaired. Throws if it can't be repaired; the next call tries again.
+  func require(_ part: Part) async throws(StoreError) {
+    if let failure = await repair(part, isUrgent: true) { throw StoreError(failure) }
+  }
+
+  /// Returns when all parts are repaired.
+  func requireAll() async throws(StoreError) {
+    for part in state.withLock(\.pending) { try await require(part) }
+  }
+
+  /// Repairs a part, unless that is done.
+  /// - Parameter isUrgent: whether an operation waits for it.
+  func repair(_ part: Part, isUrgent: Bool) async -> SystemError? {
+    guard !isOver.load(ordering: .acquiring) else { return nil }
+    return await withCheckedContinuation { continuation in
+      let others = state.withLock { state -> Int? in
+        guard state.pending.contains(part) else { return nil }
+        state.waiting[part, default: []].append(continuation)
+        return state.waiting[part, default: []].count - 1
+      }
+      switch others {
+      case nil: continuation.resume(returning: nil)
+      case 0 where isUrgent: queue.async { self.repairNow(part) }
+      case 0: background.async { self.repairNow(part) }
+      default: break
+      }
+    }
+  }
+
+  /// Refuses to repair any more parts; returns when no repair is running.
+  func close() async {
+    state.withLock { $0.isClosed = true }
+    await queue.perform {}
+    await background.perform {}
+  }
+
+  private func repairNow(_ part: Part) {
+    let failure: SystemError?
+    do throws(SystemError) {
+      if state.withLock(\.isClosed) { throw .closed(layout) }
+      switch part {
+      case .shard(let shard):
+        try faults.before(.repairShard)
+        try repair(layout.folder(of: shard))
+      case .uploads:
+        try faults.before(.repairUploads)
+        try restoreUploads()
+      }
+      failure = nil
+    } catch {
+      failure = error
+    }
+    let waiting = state.withLock { state in
+      if failure == nil { state.pending.remove(part) }
+      isOver.store(state.pending.isEmpty, ordering: .releasing)
+      return state.waiting.removeValue(forKey: part) ?? []
+    }
+    for continuation in waiting { continuation.resume(returning: failure) }
+  }
+
+  /// Completes deletions, removes records of bundles that were never published, counts the bundles, and synchronizes
+  /// the folder, since a crash can come between a publication and the flush of its folder.
+  private func repair(_ folder: String) throws(SystemError) {
+    let usage = try tidy(folder)
+    try Folder.synchronize(folder)
+    quotaTracker.add(usage)
+  }
+
+  private func tidy(_ folder: String) throws(SystemError) -> StoreUsage {
     var found: [SnapshotID: Set<StorageLayout.Kind>] = [:]
     for name in try Folder.entries(folder) {
       if let (id, kind) = StorageLayout.parse(name, in: folder) {
@@ -44,6 +148,7 @@ struct Recovery {
           metadata: ["path": "\(folder)/\(name)"])
       }
     }
+    var usage = StoreUsage()
     for (id, kinds) in found {
       let bundles: [StorageLayout.Kind] = [.bundle, .damaged].filter(kinds.contains)
       if kinds.contains(.tombstone) {
@@ -60,6 +165,7 @@ struct Recovery {
         logger.info("Removed the record of a bundle that was never published", metadata: ["id": "\(id)"])
       }
     }
+    return usage
   }
 
   private func endDeletion(of id: SnapshotID) throws(SystemError) {

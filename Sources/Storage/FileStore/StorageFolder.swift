@@ -1,6 +1,7 @@
 import Logging
 import SnapshotFormat
 import SnapshotStore
+import Synchronization
 import SystemIO
 
 /// The storage folder, as shared by all parts of a store: its layout, free space and quota, and flushing.
@@ -13,6 +14,14 @@ final class StorageFolder: Sendable {
   let quotaTracker: QuotaTracker
   /// The number of bytes of the disk that are left free.
   let reserve: Int64
+  private struct State {
+    var needsRepair = false
+    /// The number of deleted bundles whose files are not removed yet.
+    var removals = 0
+    var unflushed: Set<String> = []
+  }
+
+  private let state = Mutex(State())
 
   init(
     _ layout: StorageLayout, faults: FaultInjection, logger: Logger, flusher: Flusher,
@@ -44,12 +53,32 @@ final class StorageFolder: Sendable {
     }
   }
 
+  /// Whether a cleanup failed or was not done, so that the next start must repair the storage.
+  var needsRepair: Bool { state.withLock { $0.needsRepair || $0.removals > 0 } }
+
+  /// Notes that a bundle was deleted, and its files will be removed. Call ``endRemoval()`` afterwards.
+  func beginRemoval() { state.withLock { $0.removals += 1 } }
+
+  func endRemoval() { state.withLock { $0.removals -= 1 } }
+
+  /// Notes that the removal of files from `folder` may not be durable.
+  func noteRemoval(in folder: String) { state.withLock { _ = $0.unflushed.insert(folder) } }
+
+  /// Makes all noted removals durable. Blocks.
+  func flushRemovals() throws(SystemError) {
+    for folder in state.withLock({ $0.unflushed }).sorted() {
+      try Folder.synchronize(folder)
+      state.withLock { _ = $0.unflushed.remove(folder) }
+    }
+  }
+
   /// Removes a bundle if it exists. Blocks.
   func removeBundle(_ kind: StorageLayout.Kind, of id: SnapshotID) throws(SystemError) {
     let path = layout.path(kind, of: id)
     do throws(SystemError) {
       let size = try Folder.size(of: path)
       try Folder.remove(path)
+      noteRemoval(in: layout.folder(of: id))
       layout.forget(id)
       quotaTracker.forget(size)
     } catch  where error.isNotFound {}
@@ -60,6 +89,7 @@ final class StorageFolder: Sendable {
     do {
       try work()
     } catch {
+      state.withLock { $0.needsRepair = true }
       logger.error("Could not \(what)", metadata: ["error": "\(error)"])
     }
   }

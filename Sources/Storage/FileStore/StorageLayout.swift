@@ -33,6 +33,8 @@ struct StorageLayout: Sendable {
   /// Bundles that were found without a record: kept for the operator to inspect, and never served.
   var setAside: String { root + "/set-aside" }
   var lock: String { root + "/lock" }
+  /// See ``CleanStop``.
+  var cleanStop: String { root + "/clean" }
 
   /// The files of a resumable upload: its progress, its bytes, and the record that is staged when it is published.
   enum UploadPart: String, CaseIterable {
@@ -64,6 +66,8 @@ struct StorageLayout: Sendable {
   /// The folder that holds all files of `id`, named after the first two digits of `id`.
   func folder(of id: SnapshotID) -> String { bundles + "/" + Self.shard(of: id.description) }
 
+  func folder(of shard: SnapshotShard) -> String { bundles + "/" + shard.digits }
+
   private static func shard(of name: String) -> Substring {
     name[..<name.utf8.index(name.startIndex, offsetBy: 2)]
   }
@@ -81,7 +85,7 @@ struct StorageLayout: Sendable {
     return path
   }
 
-  /// Parses the name of a file in one of ``folders()``; `nil` if it is not the name of a bundle's file.
+  /// Parses the name of a file in the folder of a shard; `nil` if it is not the name of a bundle's file.
   static func parse(_ name: String, in folder: String) -> (id: SnapshotID, kind: Kind)? {
     let parts = name.split(separator: ".", maxSplits: 1)
     guard parts.count == 2, let id = SnapshotID(String(parts[0])), id.description == parts[0],
@@ -91,15 +95,17 @@ struct StorageLayout: Sendable {
     return (id, kind)
   }
 
-  /// The folders in `bundles/` that hold bundles.
-  func folders() throws(SystemError) -> [String] {
-    let names = try Folder.entries(bundles).filter { $0.utf8.count == 2 }.map { bundles + "/" + $0 }
-    var folders: [String] = []
-    for name in names where try Folder.kind(of: name) == .folder { folders.append(name) }
-    return folders
+  /// The shards that have a folder.
+  func shards() throws(SystemError) -> [SnapshotShard] {
+    let names = Set(try Folder.entries(bundles))
+    var shards: [SnapshotShard] = []
+    for shard in SnapshotShard.allCases where names.contains(shard.digits) {
+      if try Folder.kind(of: folder(of: shard)) == .folder { shards.append(shard) }
+    }
+    return shards
   }
 
-  /// The bundles published in one of ``folders()``, including those set aside, sorted by name.
+  /// The bundles published in the folder of a shard, including those set aside, sorted by name.
   func published(in folder: String) throws(SystemError) -> [SnapshotID] {
     var published: [SnapshotID] = []
     var deleted: SnapshotID?

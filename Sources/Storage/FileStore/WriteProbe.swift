@@ -93,6 +93,9 @@ extension Duration {
 }
 
 extension WriteProbe {
+  /// The name of the file in `uploads/`.
+  static let fileName = "probe"
+
   /// Creates a probe that writes a file in `uploads/`, flushes it and removes it.
   convenience init(of folder: StorageFolder) {
     self.init { () throws(StoreError) in
@@ -100,7 +103,7 @@ extension WriteProbe {
         guard try folder.faults.availableBytes(folder.layout.root) >= folder.reserve else {
           throw .full(folder.layout.root)
         }
-        let path = "\(folder.layout.uploads)/probe"
+        let path = "\(folder.layout.uploads)/\(Self.fileName)"
         try Folder.removeIfPresent(path)
         let file = try File(path, .create(mode: 0o600))
         try file.write([1], at: 0)

@@ -14,6 +14,12 @@ final class OpenIndex: Sendable {
   private let configuration: SQLiteCatalog.Configuration
   private let files: Mutex<Files>
   private let known: Mutex<CatalogState.Extent>
+  /// The seal with which the index was closed; `nil` if it was closed without one, or not at all.
+  let seal: Int64?
+  /// Whether the file was closed when it was complete.
+  private let wasClosed: Bool
+  /// Whether the file states durably that it is in use. This precedes the first change.
+  private let isMarked: Mutex<Bool>
   /// The state of a rebuild, used by the single writer; `nil` once the index is complete.
   private let rebuild: Mutex<IndexWriter.Rebuild?>
 
@@ -45,11 +51,13 @@ final class OpenIndex: Sendable {
       ? try DatabaseQueue(path: name, configuration: settings)
       : try DatabasePool(path: name, configuration: settings)
     if !isNew { try Self.flushCommits(of: database) }
-    known = Mutex(try Self.prepare(database, isNew: isNew))
+    let (extent, seal) = try Self.prepare(database, isNew: isNew)
+    known = Mutex(extent)
+    self.seal = seal
+    wasClosed = extent == .everything
+    isMarked = Mutex(isNew)
     rebuild = Mutex(isNew ? IndexWriter.Rebuild() : nil)
     files = Mutex(Files(path))
-    // The mark that the database is in use is durable at this point. Later commits are not flushed: a power cut can
-    // lose the last ones, and the mark then causes a comparison with the store.
     if isNew { try set(.rebuild) } else { try Self.flushCommits(of: database, always: false) }
     // An earlier version, or another program, may have left one when it crashed.
     try Folder.removeIfPresent(path + "-shm")
@@ -65,8 +73,10 @@ final class OpenIndex: Sendable {
     return (path.hasPrefix("/") ? "file://" : "file:") + name + "?vfs=unix-excl"
   }
 
-  /// Creates the schema of a new database, rejects a database of another format, and marks the database as in use.
-  private static func prepare(_ database: any DatabaseWriter, isNew: Bool) throws -> CatalogState.Extent {
+  /// Creates the schema of a new database, and rejects a database of another format.
+  private static func prepare(
+    _ database: any DatabaseWriter, isNew: Bool
+  ) throws -> (CatalogState.Extent, seal: Int64?) {
     let format = try database.read { try Int.fetchOne($0, sql: "PRAGMA user_version") ?? 0 }
     guard isNew || format == Schema.format, try !database.read(Schema.migrator.hasBeenSuperseded) else {
       throw OtherForm(format: format)
@@ -74,14 +84,13 @@ final class OpenIndex: Sendable {
     // The rows that waited in memory were lost with the process that started the rebuild.
     guard try isNew || database.read({ try value("complete", $0) }) == 1 else { throw Unfinished() }
     try Schema.migrator.migrate(database)
-    return try database.write { db in
+    if isNew { try database.write { try set("closed", 0, $0) } }
+    return try database.writeWithoutTransaction { db in
       // Ten times SQLite's default: after a crash every record is written again.
       try db.execute(sql: "PRAGMA wal_autocheckpoint = 10000")
       try db.execute(sql: "PRAGMA journal_size_limit = \(64 << 20)")
-      try db.execute(sql: "DELETE FROM removed")
-      let wasClosed = try value("closed", db) == 1
-      try set("closed", 0, db)
-      return isNew ? .nothing : wasClosed ? .everything : .uncertain
+      let (wasClosed, seal) = (try value("closed", db) == 1, try value("seal", db))
+      return isNew ? (.nothing, nil) : wasClosed ? (.everything, seal.map(Int64.init)) : (.uncertain, nil)
     }
   }
 
@@ -173,7 +182,8 @@ final class OpenIndex: Sendable {
   /// lost, and the index must be discarded.
   func write<Value>(all: Bool = false, _ body: (inout IndexWriter) throws -> Value) throws -> Value {
     try changing {
-      try database.write { db in
+      try markInUse()
+      return try database.write { db in
         // Taken out of the mutex, so that changing it does not copy it.
         var writer = IndexWriter(db: db, rebuild: rebuild.withLock { $0.take() })
         let value = try body(&writer)
@@ -181,6 +191,22 @@ final class OpenIndex: Sendable {
         rebuild.withLock { $0 = writer.rebuild }
         return value
       }
+    }
+  }
+
+  /// Marks the file as in use, durably. Later commits are not flushed: a power cut can lose the last ones, and the mark
+  /// then causes a comparison with the store.
+  private func markInUse() throws {
+    try isMarked.withLock { isMarked in
+      guard !isMarked else { return }
+      try Self.flushCommits(of: database)
+      try database.write { db in
+        try Self.set("closed", 0, db)
+        try Self.removeSeal(db)
+        try db.execute(sql: "DELETE FROM removed")
+      }
+      try Self.flushCommits(of: database, always: false)
+      isMarked = true
     }
   }
 
@@ -242,14 +268,30 @@ final class OpenIndex: Sendable {
     }
   }
 
+  /// Ends all reads. The integrity check reads the whole database, and the log can't be truncated before it ends.
+  func endReads() throws {
+    database.interrupt()
+    // Each connection notes the interruption until its next statement. A checkpoint is not a statement, and would fail.
+    try database.writeWithoutTransaction { try $0.execute(sql: "SELECT 1") }
+  }
+
   /// Marks a complete index as closed, ends all reads, and closes the file.
-  func close() throws {
-    if isInPlace {
+  func close(seal: Int64? = nil) throws {
+    let isUnchanged = wasClosed && !isMarked.withLock { $0 } && seal == self.seal
+    if isInPlace, !isUnchanged {
       let isComplete = extent == .everything
-      try database.write { try Self.set("closed", isComplete ? 1 : 0, $0) }
+      try database.write { db in
+        try Self.set("closed", isComplete ? 1 : 0, db)
+        try Self.removeSeal(db)
+        if let seal, isComplete { try Self.set("seal", Int(seal), db) }
+      }
       try optimize()
     }
     try database.close()
+  }
+
+  private static func removeSeal(_ db: Database) throws {
+    try db.execute(sql: "DELETE FROM state WHERE name = 'seal'")
   }
 
   private static func value(_ name: String, _ db: Database) throws -> Int? {

@@ -9,9 +9,9 @@ import SystemIO
 /// A catalogue in an SQLite database. The file can be deleted or damaged at any time: it is rebuilt from the store.
 ///
 /// The database uses a write-ahead log, which is synchronized before each checkpoint and not at each commit. The last
-/// commits can be missing after a power cut; the catalogue is then compared with the store. One writer combines the
-/// changes that wait at the same time in one transaction. Pages are read concurrently, each from one state of the
-/// database.
+/// commits can be missing after a power cut; the catalogue is then compared with the store. The file is marked as in
+/// use, durably, before its first change, and as closed when it is closed. One writer combines the changes that wait at
+/// the same time in one transaction. Pages are read concurrently, each from one state of the database.
 ///
 /// A file that is missing, damaged or of another format is replaced by an empty one with another
 /// ``/SnapshotStore/CatalogState/generation``. Lists then throw ``/SnapshotStore/CatalogError/incomplete`` until
@@ -40,16 +40,23 @@ public final class SQLiteCatalog: Catalog {
 
   private init(_ configuration: Configuration) { self.configuration = configuration }
 
+  /// The seal with which the file was closed before it was opened; `nil` if it was closed without one or not at all, or
+  /// if it was replaced since.
+  public var seal: Int64? { state.withLock { $0.index?.seal } }
+
   /// Finishes the changes in progress, and closes the file. Don't call any other method afterwards.
-  public func close() async {
+  /// - Parameter seal: identifies the state of the store whose records the catalogue contains. The next one that opens
+  ///   the file finds it in ``seal``.
+  public func close(seal: Int64? = nil) async {
     await writer.queue.perform { [self] in
       let index = state.withLock { state in
         state.isClosed = true
         return state.index.take()
       }
       do {
+        try index?.endReads()
         if index?.isInPlace == true { try index?.checkpoint() }
-        try index?.close()
+        try index?.close(seal: seal)
       } catch {
         configuration.onLoss("Cannot close the catalogue: \(error)")
       }

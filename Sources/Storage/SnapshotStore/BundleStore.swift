@@ -10,7 +10,8 @@ public import SystemIO
 /// - A UUID names one bundle for ever. Uploading the same bytes for the same report again returns the existing record,
 ///   other bytes are refused, and the UUID of a deleted bundle is never used again. If several uploads race for a UUID,
 ///   exactly one of them creates the bundle.
-/// - An upload that was never committed leaves nothing behind, at the latest after the next start.
+/// - An upload that was never committed leaves nothing behind, at the latest when the next store has repaired the
+///   remains of a crash.
 /// - All methods can be called from any task at any time, and none blocks the caller's executor.
 public protocol BundleStore: Sendable {
   /// Returns the record of a bundle. Throws ``StoreError/notFound`` or ``StoreError/deleted``.
@@ -43,6 +44,9 @@ public protocol BundleStore: Sendable {
   /// Returns the reason why the store can accept no bundle at the moment; `nil` if none is known. Returns within
   /// seconds.
   func fault() async -> StorageFault?
+  /// The number of parts that are still to be repaired after a crash: its shards, and the uploads. Each is
+  /// repaired before its first use, and all of them in the background.
+  var remainingRepairs: Int { get }
   /// Returns the ids in one shard, in no particular order. The ids of deleted bundles are omitted; those of unreadable
   /// ones are included.
   func ids(in shard: SnapshotShard) async throws(StoreError) -> [SnapshotID]
@@ -57,6 +61,9 @@ public protocol BundleStore: Sendable {
 extension BundleStore {
   /// Returns `nil`: no fault is known.
   public func fault() async -> StorageFault? { nil }
+
+  /// 0: nothing needs a repair.
+  public var remainingRepairs: Int { 0 }
 
   /// The most records that ``scan(_:)`` holds in memory at once.
   public static var scanLength: Int { 1000 }

@@ -19,8 +19,10 @@ import Testing
       for (zip, _) in bundles {
         group.addTask { try await Self.uploadUntilKilled(zip, to: server) }
       }
-      // After the first lane's first responses, every lane is in the middle of a request.
-      while try await Curl([server.address("/v1/reports/CRASH/snapshots?limit=1")]).body.count < 50 {}
+      // If there are more snapshots than lanes, a lane has received its first response. The others are in the middle of
+      // a request.
+      let list = server.address("/v1/reports/CRASH/snapshots?limit=1&total=true")
+      while try await Curl([list]).json["total"] as? Int ?? 0 <= bundles.count {}
       await server.program.stop(SIGKILL)
       return try await group.reduce(into: [:]) { $0.merge($1) { $1 } }
     }
@@ -32,6 +34,8 @@ import Testing
       #expect(fetched.status == 200)
       #expect(Data(SHA256.hash(data: fetched.body)) == digest)
     }
+    // The remains of uploads are removed in the background.
+    while try await Curl([restarted.address("/readyz")]).json["status"] as? String != "ready" {}
     #expect(
       try FileManager.default.contentsOfDirectory(atPath: storage.appending(path: "uploads").path).isEmpty)
   }

@@ -2,7 +2,11 @@ import Foundation
 import HTTPEngine
 import HTTPTypes
 import Logging
+import SnapshotAPI
+import SnapshotFormat
 import SnapshotServer
+import SnapshotStore
+import StoreTesting
 import SystemIO
 import TestSupport
 import Testing
@@ -45,6 +49,69 @@ import Testing
       #expect(metrics.text.contains(#"{version="1.2.3"} 1"#))
       await application.close()
     }
+  }
+
+  private func answer(_ application: ServerApplication, _ path: String) async throws -> String {
+    let parts = path.split(separator: "?").map(String.init)
+    let response = try await application.handler.respond(
+      to: HTTPServerRequest(method: .get, path: parts[0], query: parts.count > 1 ? parts[1] : nil))
+    guard case .bytes(let bytes) = response.body else { return "" }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  private func attach(_ application: ServerApplication, _ count: Int) async throws {
+    for index in 0..<count {
+      let upload = try await application.storage.store.beginUpload()
+      try await upload.append(IOBuffer(try SampleBundle("\(index)").bytes[...]))
+      let record = try await upload.commit(Attachment(report: ReportID(validating: "BUG-1"))).record
+      try await application.indexer.reconciled.insert(record)
+    }
+  }
+
+  @Test func `after a clean stop lists are complete at once, and after a crash they are compared`()
+    async throws
+  {
+    let first = try await open(settings)
+    try await first.indexer.update()
+    try await attach(first, 3)
+    let crashed = folder.file("crashed").path
+    try FileManager.default.copyItem(atPath: settings.storage, toPath: crashed)
+    await first.close()
+
+    let second = try await open(settings)
+    #expect(try await answer(second, "/readyz") == #"{"status":"ready"}"#)
+    #expect(try await answer(second, "/metrics").contains("snapshot_repairs_remaining 0\n"))
+    #expect(try await answer(second, "/metrics").contains("snapshot_catalog_uncompared_ratio 0\n"))
+    #expect(await second.indexer.isReconciled())
+    await second.close()
+
+    let third = try await open(ServerSettings(port: 0, storage: crashed))
+    #expect(try await answer(third, "/readyz") == #"{"share":0,"status":"recovering"}"#)
+    #expect(try await answer(third, "/metrics").contains("snapshot_catalog_uncompared_ratio 1\n"))
+    #expect(try await answer(third, "/v1/snapshots?total=true").contains(#""total":3"#))
+    try await third.indexer.update()
+    #expect(try await answer(third, "/readyz") == #"{"status":"ready"}"#)
+    #expect(try await answer(third, "/metrics").contains("snapshot_repairs_remaining 0\n"))
+    #expect(try await answer(third, "/metrics").contains("snapshot_store_bundles 3\n"))
+    await third.close()
+  }
+
+  @Test func `a catalogue that missed a change is compared after a clean stop`() async throws {
+    let first = try await open(settings)
+    try await first.indexer.update()
+    try await attach(first, 2)
+    let id = try #require(try await first.storage.store.allRecords().first?.id)
+    // The process can end between the deletion and the change of the catalogue.
+    try await first.storage.store.delete(id)
+    await first.close()
+    let second = try await open(settings)
+    #expect(try await answer(second, "/readyz").contains("recovering"))
+    try await second.indexer.update()
+    #expect(try await answer(second, "/v1/snapshots?total=true").contains(#""total":1"#))
+    await second.close()
+    let third = try await open(settings)
+    #expect(try await answer(third, "/readyz") == #"{"status":"ready"}"#)
+    await third.close()
   }
 
   @Test func `two servers can't share a storage`() async throws {

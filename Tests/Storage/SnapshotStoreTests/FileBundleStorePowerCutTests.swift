@@ -91,7 +91,7 @@ import Testing
   }
 
   private func open(_ path: String) async throws -> FileBundleStore {
-    try await StorageFixture.open(path + "/Storage")
+    try await StorageFixture.open(path + "/Storage", faults: .unchangedFolders)
   }
 
   /// Compares the state of a store after a cut with the acknowledged operations.
@@ -109,6 +109,7 @@ import Testing
         usage.bytes += record.size
       }
     }
+    await store.recovered()
     #expect(store.usage == usage, "\(remains.label)")
     let uploads = try Folder.entries(remains.path + "/Storage/uploads")
     #expect(uploads.isEmpty, "\(remains.label)")

@@ -97,7 +97,7 @@ import Testing
     await store.close()
     #expect(await failure { _ = try await upload.commit(Attachment(report: .sample)) } == "system")
     #expect(await failure { _ = try await store.beginUpload() } == "system")
-    #expect(try storage.entries() == ["bundles", "lock", "uploads"])
+    #expect(try storage.entries() == ["bundles", "clean", "lock", "uploads"])
   }
 
   @Test func `the error for a storage that can't be created contains its path`() async throws {

@@ -110,6 +110,8 @@ import Testing
     try await former.change(RecordChange(verified: .damaged), of: sample.id)
     await former.close()
     #expect(try Folder.exists(storage.file(sample.id, "zip")))
+    // Such a record is from a version that did not write this file.
+    try Folder.remove(storage.path + "/clean")
 
     let (records, heard) = AsyncStream<SnapshotRecord>.makeStream()
     let store = try await storage.open { $0.onVerification = { heard.yield($0) } }

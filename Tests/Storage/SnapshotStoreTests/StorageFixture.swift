@@ -20,15 +20,27 @@ struct StorageFixture: Sendable {
     path = folder.path + "/Storage"
   }
 
+  /// Opens the store.
+  /// - Parameter waits: whether to return only when the store is repaired.
   func open(
     _ configure: (inout FileBundleStore.Configuration) -> Void = { _ in },
     faults: FaultInjection = FaultInjection(),
-    at path: String? = nil
+    at path: String? = nil, waits: Bool = true
   ) async throws -> FileBundleStore {
     var configuration = FileBundleStore.Configuration(
       path: path ?? self.path, validator: .samples, reserve: 0)
     configure(&configuration)
-    return try await FileBundleStore.open(configuration, logger: .quiet, faults: faults)
+    let store = try await FileBundleStore.open(configuration, logger: .quiet, faults: faults)
+    if waits { await store.recovered() }
+    return store
+  }
+
+  /// Copies the storage as a killed server would leave it.
+  func copyAfterCrash(_ name: String = "crashed") throws -> String {
+    let copy = folder.path + "/" + name
+    try FileManager.default.copyItem(atPath: path, toPath: copy)
+    try Folder.removeIfPresent(copy + "/clean")
+    return copy
   }
 
   func file(_ id: SnapshotID, _ suffix: String) -> String {
@@ -82,4 +94,9 @@ final class StepProbe: Sendable {
     }
     if let code { throw SystemError(operation: "\(step)", code: code) }
   }
+}
+
+extension FaultInjection {
+  /// Hooks under which every folder seems unchanged.
+  static let unchangedFolders = FaultInjection(stamp: { _ in "unchanged" })
 }

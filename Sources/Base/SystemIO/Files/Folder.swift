@@ -193,7 +193,7 @@ public enum Folder {
 extension Folder {
   /// Identifies a state of a folder's list of names. It changes when a name is added, removed or assigned to another
   /// file. Two changes within one clock tick of the system, up to 10 ms, can have the same stamp.
-  public struct Stamp: Sendable, Hashable {
+  public struct Stamp: Sendable, Hashable, CustomStringConvertible {
     private let device: UInt64
     private let inode: UInt64
     /// The time of the last change of the list of names, in nanoseconds since 1970.
@@ -209,6 +209,10 @@ extension Folder {
       #endif
       changedNanoseconds = Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
+
+    /// Differs if the stamps of two folders on one device differ. Does not name the device, whose number can change
+    /// when the system is restarted.
+    public var description: String { "\(inode) \(changedNanoseconds)" }
   }
 
   /// The stamp of the folder at `path`; `nil` if it does not exist.

@@ -62,7 +62,7 @@ struct ReindexCommand: AsyncParsableCommand {
     let logger = Logger(label: "snapshot") { _ in SwiftLogNoOpLogHandler() }
     let storage: ServerStorage
     do throws(ServerError) {
-      storage = try await ServerStorage.open(ServerSettings(storage: path), logger: logger)
+      storage = try await ServerStorage.open(ServerSettings(storage: path), repairs: true, logger: logger)
     } catch {
       throw CommandFailure(error)
     }
@@ -75,7 +75,7 @@ struct ReindexCommand: AsyncParsableCommand {
     } catch {
       result = .failure(error)
     }
-    await storage.close()
+    await storage.close(isReconciled: await indexer.isReconciled())
     return try result.get()
   }
 }

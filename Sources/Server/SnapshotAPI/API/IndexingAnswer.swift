@@ -9,6 +9,9 @@ struct IndexingAnswer: Encodable {
   enum Status: String, Encodable {
     /// All requests are answered.
     case ready
+    /// All requests are answered. Lists may lack the last changes before a crash, and changes made while no server was
+    /// running.
+    case recovering
     /// Lists are refused until the catalogue is rebuilt.
     case indexing
     /// The storage is not writable.
@@ -40,18 +43,28 @@ struct IndexingAnswer: Encodable {
     reason = fault
   }
 
+  /// Creates the answer for storage of which this share is repaired and compared with the catalogue.
+  init(recovered share: Double) {
+    status = .recovering
+    self.share = (share * 1000).rounded() / 1000
+  }
+
   /// Returns the readiness of the server. The storage is checked first, because the catalogue needs it too.
   static func readiness(of service: SnapshotService) async -> IndexingAnswer {
     if let fault = await service.store.fault() { return IndexingAnswer(fault) }
     // If the catalogue fails, lists are refused until it is rebuilt. The indexer logs the reason.
-    do { return IndexingAnswer(try await service.indexingProgress()) } catch {
+    do {
+      let progress = try await service.indexingProgress()
+      if progress == .ready, let share = service.recoveredShare { return IndexingAnswer(recovered: share) }
+      return IndexingAnswer(progress)
+    } catch {
       return IndexingAnswer(.unknown)
     }
   }
 
   /// Returns a response with the status 200 if the server is ready, or else 503.
   func readiness() throws -> HTTPServerResponse {
-    status == .ready
+    status == .ready || status == .recovering
       ? try JSONBody(self).response(.ok)
       : try JSONBody(self).response(.serviceUnavailable, [.retryAfter: "5"])
   }

@@ -100,8 +100,14 @@ extension APIDescription {
       ], optional: ["share", "records"]),
     "Readiness": object(
       [
-        "status": ["enum": ["ready", "indexing", "unwritable"]],
-        "share": ["type": "number", "minimum": 0, "maximum": 1, "description": "The indexed share."],
+        "status": [
+          "enum": ["ready", "recovering", "indexing", "unwritable"],
+          "description": "`recovering`: ready, but lists may lack the last changes before a crash.",
+        ],
+        "share": [
+          "type": "number", "minimum": 0, "maximum": 1,
+          "description": "The share that is indexed, or compared with the catalogue.",
+        ],
         "records": ["type": "integer", "minimum": 0, "description": "The number of indexed records."],
         "reason": [
           "enum": .array(StorageFault.allCases.map { .string($0.rawValue) }),

@@ -23,6 +23,8 @@ package final class CatalogIndexer: Sendable {
     var wantsRebuild = false
     /// The generation that was compared with the store.
     var compared: Int?
+    /// The share of the shards that the current comparison is done with; `nil` if none is running.
+    var comparison: Double?
     /// The number of changes that the catalogue has missed.
     var missed = 0
     /// The value of `missed` before the last comparison of all records with the catalogue.
@@ -47,6 +49,29 @@ package final class CatalogIndexer: Sendable {
   /// The current progress.
   package var progress: Progress { state.withLock { $0.progress } }
 
+  /// The share of the store that has been compared with the catalogue, from 0 to 1, if lists may lack some of the
+  /// changes before a crash or made while no server was running; `nil` if they are complete.
+  package var comparison: Double? {
+    state.withLock { state in
+      state.progress == .ready && (state.compared == nil || state.comparison != nil)
+        ? state.comparison ?? 0 : nil
+    }
+  }
+
+  /// Whether the catalogue contains every record of the store, and missed no change.
+  package func isReconciled() async -> Bool {
+    do {
+      let known = try await catalog.state()
+      guard known.extent == .everything else { return false }
+      return state.withLock {
+        $0.compared == known.generation && $0.missed == $0.madeUpFor && !$0.wantsRebuild
+      }
+    } catch {
+      log(error)
+      return false
+    }
+  }
+
   /// Requests a rebuild, which starts asynchronously.
   package func rebuild() {
     state.withLock { state in
@@ -70,12 +95,19 @@ package final class CatalogIndexer: Sendable {
 
   /// Enables lists before the first update if that takes no time: if the catalogue only needs a comparison, or if the
   /// store is empty. Call it before ``run(every:)``.
-  /// - Parameter isEmpty: whether the store is empty.
-  package func prepare(storeIsEmpty isEmpty: Bool) async {
+  /// - Parameters:
+  ///   - isEmpty: whether the store is empty.
+  ///   - isReconciled: returns whether the catalogue is known to contain the records of the store, so that the first
+  ///     update need not compare them.
+  package func prepare(
+    storeIsEmpty isEmpty: Bool, isReconciled: () async throws(CatalogError) -> Bool = { false }
+  ) async {
     do {
       let known = try await catalog.state()
       if known.extent != .nothing {
         setProgress(.ready)
+        guard known.extent == .everything, try await isReconciled() else { return }
+        state.withLock { $0.compared = known.generation }
       } else if isEmpty {
         try await index([], known.generation)
         state.withLock { $0.compared = known.generation }
@@ -130,7 +162,7 @@ package final class CatalogIndexer: Sendable {
       try await compare(rereading: hasMissed)
     }
     // A change missed during the comparison can concern a record that was compared before it.
-    state.withLock { ($0.compared, $0.madeUpFor) = (known.generation, missed) }
+    state.withLock { ($0.compared, $0.madeUpFor, $0.comparison) = (known.generation, missed, nil) }
   }
 
   /// Inserts every record of `shards`, which must include all non-empty shards.
@@ -163,6 +195,7 @@ package final class CatalogIndexer: Sendable {
   /// - Parameter rereading: whether records that are in both are also read and inserted again.
   private func compare(rereading: Bool) async throws {
     var (added, removed) = (0, 0)
+    state.withLock { $0.comparison = 0 }
     try await insert(SnapshotShard.allCases) { shard in
       let kept = try await store.ids(in: shard)
       let indexed = Set(try await catalog.ids(in: shard))
@@ -173,6 +206,9 @@ package final class CatalogIndexer: Sendable {
         removed += 1
       }
       return rereading ? kept : missing
+    } progress: { _, share in
+      state.withLock { $0.comparison = share }
+      return true
     }
     if added + removed > 0 {
       logger.notice(

@@ -64,6 +64,13 @@ package struct SnapshotService: Sendable {
     return try await catalog.state().extent == .nothing ? .indexing(share: 0, records: 0) : .ready
   }
 
+  /// The share of the storage that is repaired and compared with the catalogue, from 0 to 1; `nil` if nothing remains.
+  var recoveredShare: Double? {
+    let repaired = 1 - Double(store.remainingRepairs) / Double(SnapshotShard.allCases.count + 1)
+    let compared = indexer?.comparison
+    return compared == nil && repaired == 1 ? nil : min(compared ?? 1, repaired)
+  }
+
   /// Changes the record, and returns the new one.
   @discardableResult
   package func change(_ change: RecordChange, of id: SnapshotID) async throws -> SnapshotRecord {

@@ -21,23 +21,26 @@ final class FileUploads: Sendable {
   private let limits: UploadLimits
   private let now: @Sendable () -> Date
   private let table: ResumableTable
+  private let recovery: Recovery
 
   /// - Parameters:
-  ///   - recovered: the uploads that were found when the store was opened.
+  ///   - table: the resumable uploads, complete once ``Recovery/Part/uploads`` is repaired.
+  ///   - writers: write and hash uploads.
   ///   - remover: removes files; no upload waits for it.
   init(
-    _ recovered: [UploadRecovery.Found], in folder: StorageFolder, by publisher: Publisher,
-    limits: UploadLimits, writers count: Int, remover: DispatchQueue, now: @escaping @Sendable () -> Date
+    _ table: ResumableTable, in folder: StorageFolder, by publisher: Publisher, recovery: Recovery,
+    limits: UploadLimits, writers: QueueSet, shortWriters: QueueSet, remover: DispatchQueue,
+    now: @escaping @Sendable () -> Date
   ) {
     self.folder = folder
     self.publisher = publisher
     self.limits = limits
     self.remover = remover
     self.now = now
-    let writers = QueueSet("file-store.writer", count: count)
     self.writers = writers
-    shortWriters = QueueSet("file-store.short-writer", count: count)
-    table = ResumableTable(recovered.map { Resumable($0, on: writers.next, in: folder) })
+    self.shortWriters = shortWriters
+    self.table = table
+    self.recovery = recovery
   }
 
   private var layout: StorageLayout { folder.layout }
@@ -52,6 +55,7 @@ final class FileUploads: Sendable {
     let writer = (isShort ? shortWriters : writers).next
     try await UploadError.storing { () async throws(StoreError) in
       try publisher.requireOpen()
+      try await requireCounted()
       guard let length else { return }
       try folder.quotaTracker.requireRoom(for: length)
       // An upload this small is collected in memory first and has arrived before it could be refused. Its write checks
@@ -68,14 +72,36 @@ final class FileUploads: Sendable {
   // MARK: Several requests
 
   /// The session of an upload.
-  func session(of id: UploadID) throws(UploadError) -> UploadSession { try table[id].session }
+  func session(of id: UploadID) async throws(UploadError) -> UploadSession {
+    try await requireRecovered()
+    return try table[id].session
+  }
 
   /// The sessions of all resumable uploads.
-  var sessions: [UploadSession] { table.sessions }
+  var sessions: [UploadSession] {
+    get async {
+      do throws(UploadError) { try await requireRecovered() } catch {
+        folder.logger.error("The uploads can't be recovered", metadata: ["error": "\(error)"])
+      }
+      return table.sessions
+    }
+  }
+
+  /// Returns when the uploads of the last run are in the table.
+  private func requireRecovered() async throws(UploadError) {
+    try await UploadError.storing { () async throws(StoreError) in try await recovery.require(.uploads) }
+  }
+
+  /// Returns when all bundles and uploads are counted, if there is a quota.
+  private func requireCounted() async throws(StoreError) {
+    if folder.quotaTracker.quota != nil { try await recovery.requireAll() }
+  }
 
   /// Creates an upload.
   func create(_ terms: UploadTerms) async throws(UploadError) -> UploadSession {
     try UploadError.storing { () throws(StoreError) in try publisher.requireOpen() }
+    try await requireRecovered()
+    try await UploadError.storing { () async throws(StoreError) in try await requireCounted() }
     try terms.requireFit(limits)
     let session: UploadSession
     var parts: [UploadID] = []
@@ -109,11 +135,13 @@ final class FileUploads: Sendable {
   func beginAppending(
     _ request: AppendRequest, bytes: Int64?, to id: UploadID
   ) async throws(UploadError) -> any UploadAppending {
+    try await requireRecovered()
     let upload = try table[id]
     var session = upload.session
     let append = try session.admit(request, bytes: bytes, limits: limits, at: now())
     if session.isWhole { return AskingAppend(append, session) }
     return try await UploadError.storing { () async throws(StoreError) in
+      try await requireCounted()
       if upload.isUncertain { try await upload.save(upload.session) }
       let file = try await upload.bytes.queue.perform { [folder] () throws(StoreError) in
         if let bytes {
@@ -132,6 +160,7 @@ final class FileUploads: Sendable {
 
   /// Removes an upload.
   func remove(_ id: UploadID) async throws(UploadError) {
+    try await requireRecovered()
     let upload = try table[id]
     try await UploadError.storing { () async throws(StoreError) in
       try await remover.perform { [self] () throws(StoreError) in
@@ -237,6 +266,7 @@ final class FileUploads: Sendable {
   /// Before the bundle is moved to its final name, the digest is stored in the state file. If the bytes are gone after
   /// a crash, recovery looks for a bundle with that digest.
   func commit(_ id: UploadID, as attachment: Attachment) async throws(UploadError) -> UploadSession {
+    try await requireRecovered()
     let upload = try table[id]
     guard upload.session.isDue else { return upload.session }
     do throws(StoreError) {

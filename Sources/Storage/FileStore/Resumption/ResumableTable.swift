@@ -3,10 +3,13 @@ import Synchronization
 
 /// The resumable uploads of a store, by id. Thread-safe.
 final class ResumableTable: Sendable {
-  private let uploads: Mutex<[UploadID: Resumable]>
+  private let uploads = Mutex<[UploadID: Resumable]>([:])
 
-  init(_ uploads: [Resumable]) {
-    self.uploads = Mutex(Dictionary(uploads.map { ($0.id, $0) }) { first, _ in first })
+  /// Adds uploads that the last run left.
+  func restore(_ found: [Resumable]) {
+    uploads.withLock { uploads in
+      for upload in found { uploads[upload.id] = upload }
+    }
   }
 
   /// The sessions of all uploads whose files exist.

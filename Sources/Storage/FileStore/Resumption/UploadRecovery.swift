@@ -16,13 +16,17 @@ struct UploadRecovery {
 
   let layout: StorageLayout
   let logger: Logger
+  /// The names in `uploads/` when the store was opened. Other files belong to uploads that began since.
+  let names: [String]
 
-  /// Recovers all uploads. Call after ``Recovery/run()``, which brings the published bundles in order.
+  /// Removes staged files that were never published, and recovers all resumable uploads.
   func run() throws(SystemError) -> [Found] {
+    for name in names where StorageLayout.upload(ofFile: name) == nil && name != WriteProbe.fileName {
+      try Folder.removeTree(layout.uploads + "/" + name)
+      logger.info("Removed an upload that was never committed", metadata: ["upload": "\(name)"])
+    }
     var found: [Found] = []
-    for id in Set(try Folder.entries(layout.uploads).compactMap(StorageLayout.upload)).sorted(by: {
-      $0.description < $1.description
-    }) {
+    for id in Set(names.compactMap(StorageLayout.upload)).sorted(by: { $0.description < $1.description }) {
       // Each publication writes the record again.
       try Folder.removeIfPresent(layout.path(.record, of: id))
       if let upload = try recover(id) {
@@ -87,6 +91,10 @@ struct UploadRecovery {
       let id = session.progress.snapshot ?? session.terms.attachment?.id
     else { return nil }
     do throws(StoreError) {
+      // The outcome must not survive a power cut that reverts the publication.
+      do throws(SystemError) { try Folder.synchronize(layout.folder(of: id)) } catch {
+        throw StoreError(error)
+      }
       return try layout.storedRecord(id).sha256 == sha256 ? .published(id, isNew: true) : nil
     } catch {
       if case .deleted = error { return .published(id, isNew: true) }

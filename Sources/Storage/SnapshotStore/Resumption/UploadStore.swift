@@ -8,7 +8,8 @@ public import SystemIO
 /// - A crash can lose bytes that were received but not acknowledged yet, and no others.
 /// - Neither a session nor the disk ever holds more bytes than the limits allow.
 /// - An upload is published at most once. Its bytes are not copied, except those of parts that are joined.
-/// - A transient upload that was not published leaves nothing behind, at the latest after the next start.
+/// - A transient upload that was not published leaves nothing behind, at the latest when the next store has repaired
+///   the remains of a crash.
 ///
 /// The caller must serialize all calls for one upload. ``uploadSessions()`` is exempt and can be called at any time.
 public protocol UploadStore: Sendable {

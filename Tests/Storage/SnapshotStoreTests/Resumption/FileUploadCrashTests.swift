@@ -15,6 +15,7 @@ import Testing
   @Test func `the steps of an upload`() async throws {
     let (storage, probe) = (try StorageFixture(), StepProbe())
     let store = try await storage.open(faults: probe.faults)
+    #expect(probe.takeSeen() == [.repairUploads])
     let id = try await store.createUpload(.of(sample)).id
     #expect(probe.takeSeen() == [.openUpload, .writeProgress, .flushUpload])
     try await store.append(sample.bytes, to: id)
@@ -163,9 +164,12 @@ import Testing
 }
 
 extension StorageFixture {
-  /// Opens a copy of a storage.
-  static func open(_ path: String) async throws -> FileBundleStore {
+  /// Opens a copy of a storage, and does not wait until it is repaired.
+  static func open(
+    _ path: String, faults: FaultInjection = FaultInjection()
+  ) async throws -> FileBundleStore {
     try await FileBundleStore.open(
-      FileBundleStore.Configuration(path: path, validator: .samples, reserve: 0), logger: .quiet)
+      FileBundleStore.Configuration(path: path, validator: .samples, reserve: 0), logger: .quiet,
+      faults: faults)
   }
 }

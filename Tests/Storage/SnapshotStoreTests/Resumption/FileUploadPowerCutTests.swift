@@ -28,7 +28,7 @@ import Testing
   }
 
   private func open(_ path: String) async throws -> FileBundleStore {
-    try await StorageFixture.open(path + "/Storage")
+    try await StorageFixture.open(path + "/Storage", faults: .unchangedFolders)
   }
 
   /// How the sample is attached: under its UUID, or without one.
@@ -61,14 +61,16 @@ import Testing
     guard let id = answered.id else {
       let sessions = await store.uploadSessions()
       #expect(sessions.allSatisfy { $0.offset == 0 }, "\(label)")
-      return await store.close()
+      await store.close()
+      return
     }
     let found: UploadSession
     do {
       found = try await store.uploadSession(id)
     } catch {
       Issue.record("\(label): \(error)")
-      return await store.close()
+      await store.close()
+      return
     }
     #expect(found.offset >= answered.offset, "\(label)")
     if found.outcome == nil {
@@ -77,7 +79,8 @@ import Testing
       let ended = try await store.commitUpload(id, as: attachment(isNamed))
       guard case .published(sample.id, _) = ended.outcome else {
         Issue.record("\(label): \(String(describing: ended.outcome))")
-        return await store.close()
+        await store.close()
+        return
       }
     } else {
       #expect(found.outcome == .published(sample.id, isNew: true), "\(label)")
@@ -88,6 +91,7 @@ import Testing
       StorageLayout.upload(ofFile: $0) != nil
     }
     #expect(left == ["\(id).upload"], "\(label)")
+    await store.recovered()
     #expect(store.usage == StoreUsage(bundles: 1, bytes: size), "\(label)")
     #expect(store.folder.quotaTracker.arriving == 0, "\(label)")
     await store.close()
