@@ -61,6 +61,7 @@ extension FilePreview {
       try self.init(document, selection, limits)
       self.views = views
       remark = remark ?? file.propertyListRemark
+      if case .document(let list) = file.propertyList { isKeyedArchive = list.isKeyedArchive }
     } else {
       if head.isText, selection.view != .hex, let text = try TextView(file.bytes) {
         try self.init(text: text, selection, limits)

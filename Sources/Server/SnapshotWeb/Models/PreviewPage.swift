@@ -120,6 +120,8 @@ package struct FilePreview: Sendable {
   package var hit: Hit?
   /// What is shown instead of the file; `nil` for the file itself.
   package var decoded: Decoded?
+  /// Whether the values are those of an archive of `NSKeyedArchiver`.
+  package var isKeyedArchive = false
   /// What the string that is shown contains in an encoded form; `nil` for other content.
   package var encoded: EncodedText?
 

@@ -82,6 +82,9 @@ struct JSONRows {
       rows.append(Self.row("end", ["close": close]))
     } else {
       fields["items"] = Self.items(preview, &budget)
+      if let link = links.object(preview), budget.take(60 + link.utf8.count) {
+        fields["decode"] = ["href": link, "text": "Show object"] as Fields
+      }
       if preview.isShort {
         rows.append(Self.row("inline", fields))
       } else {
@@ -198,6 +201,14 @@ struct FileLinks {
       case .bytes: "bytes"
       }
     return (self.path(page.selection.decoding(path.pointer)), "Show as \(name)")
+  }
+
+  /// The page of the object in a keyed archive for which a value with a UID stands; `nil` for other values.
+  func object(_ preview: JSONPreview) -> String? {
+    guard page.preview.isKeyedArchive, preview.count == 1, let item = preview.items.first,
+      item.key == "CF$UID", let index = Int(item.text)
+    else { return nil }
+    return tree(JSONPath([.key("$objects"), .index(index)]), from: 0)
   }
 
   /// The values in a container, without the page around them.

@@ -145,49 +145,6 @@ extension PreviewPage {
     ]
   }
 
-  private func findFields(_ links: FileLinks) -> Fields {
-    let isText = preview.view == .text || preview.view == .hex
-    return [
-      "action": links.path(FileSelection()), "field": PageField.find.rawValue, "text": selection.find,
-      "viewField": PageField.view.rawValue, "view": isText ? FileSelection.View.text.rawValue : nil,
-      "decodeField": PageField.decode.rawValue, "decode": selection.decode.map { ["pointer": $0] as Fields },
-      "hint": isText
-        ? "Find in the text" : "Find keys, values or a path: name, value:text, key:text, .items[0].name",
-    ]
-  }
-
-  private func found(_ hits: [Fields], from: Int, count: Int, isCut: Bool, _ links: FileLinks) -> Fields {
-    [
-      "hits": hits.enumerated().map { index, hit in
-        var hit = hit
-        hit["href"] = links.hit(from + index + 1)
-        return hit
-      },
-      "summary": count == 0
-        ? "Nothing was found." : (isCut ? "More than " : "") + Measures.count(count, "hit"),
-    ]
-  }
-
-  /// The number of the match that is shown, and the links to its neighbours.
-  private func hitFields(_ hit: FilePreview.Hit, _ links: FileLinks) -> Fields {
-    let number = Measures.number(hit.number)
-    let count = (hit.isCut ? "more than " : "") + Measures.number(hit.count)
-    var list = selection.starting(
-      at: (hit.number - 1) / FilePreview.Limits.default.hits * FilePreview.Limits.default.hits)
-    list.pointer = ""
-    let place =
-      switch hit.place {
-      case .value(let path, _): path.description
-      case .line(let line): "line \(Measures.number(line + 1))"
-      }
-    return [
-      "position": "Hit \(number) of \(count)", "place": PageText.cut(place, to: 400).text,
-      "excerpt": excerpt(hit.excerpt), "list": links.path(list),
-      "previous": hit.number > 1 ? links.hit(hit.number - 1) : nil,
-      "next": hit.number < hit.count ? links.hit(hit.number + 1) : nil,
-    ]
-  }
-
   /// The string whose contents are shown.
   private func decodedFields(_ decoded: FilePreview.Decoded, _ budget: inout PageBudget) -> Fields {
     let coding =
@@ -216,10 +173,6 @@ extension PreviewPage {
         + Measures.size(preview.decoded.map { Int64($0.size) } ?? size),
       "width": "\(header.width)", "height": "\(header.height)",
     ]
-  }
-
-  private func excerpt(_ excerpt: Excerpt) -> Fields {
-    ["before": excerpt.before, "match": excerpt.match, "after": excerpt.after]
   }
 
   // MARK: - Contents

@@ -72,6 +72,9 @@ import Testing
         continue
       }
       #expect(Array(rows.joined()) == bytes)
+      let searchesText = try self.page(bytes, selection { $0.view = .hex }).contains(
+        "placeholder=\"Find in the text")
+      #expect(searchesText == views.contains(.text))
       let decoded = try preview(bytes, "file", selection { $0.decode = "/raw" })
       guard case .outline(let outline) = decoded.content else {
         Issue.record("not decoded")
@@ -101,8 +104,15 @@ import Testing
   }
 
   @Test func `an archive of NSKeyedArchiver is shown as it is stored`() throws {
-    let text = "<plist><dict><key>$archiver</key><string>NSKeyedArchiver</string></dict></plist>"
-    #expect(try preview(Array(text.utf8)).remark?.contains("NSKeyedArchiver") == true)
+    let uid = "<dict><key>CF$UID</key><integer>1</integer></dict>"
+    let objects = "<key>$objects</key><array><string>$null</string><string>root</string></array>"
+    let root = "<key>$top</key><dict><key>root</key>\(uid)</dict>"
+    let archiver = "<key>$archiver</key><string>NSKeyedArchiver</string>"
+    let archive = "<plist><dict>\(archiver)\(root)\(objects)</dict></plist>"
+    #expect(try preview(Array(archive.utf8)).remark?.contains("NSKeyedArchiver") == true)
+    #expect(try page(archive).contains("?at=%2F%24objects%2F1\">Show object</a>"))
+    let other = "<plist><dict>\(root)\(objects)</dict></plist>"
+    #expect(try !page(other).contains("Show object"))
   }
 
   // MARK: - Decoded strings
