@@ -137,7 +137,7 @@ let server = group(
       dependencies: [
         "Observability", "AccessControl", "SnapshotAPI", "UploadProtocols", "SnapshotWeb",
         "PrometheusMetrics", "HTTPEngine", "SnapshotStore", "FileStore", "SQLiteCatalog", "SnapshotFormat",
-        "SystemIO", .httpTypes, .logging, .coreMetrics,
+        "SnapshotDiff", "SystemIO", .httpTypes, .logging, .coreMetrics,
       ],
       // The articles that the server shows at `/docs`. Each is named, so that the catalogue remains one for DocC.
       resources: [

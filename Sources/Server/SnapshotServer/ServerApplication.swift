@@ -66,7 +66,8 @@ package final class ServerApplication: Sendable {
     handler = SnapshotHandler(
       service, access: access, limits: limits, uploads: ResumableUploads(uploads, settings.uploadOffer),
       more: MaintenanceRoutes(maintenance.reaper, maintenance.scrubber).endpoints + more,
-      temporaryFolder: storage.temporaryFolder, observation: observation, logger: logger)
+      comparisonFilter: settings.comparisonFilter, temporaryFolder: storage.temporaryFolder,
+      observation: observation, logger: logger)
     var configuration = settings.engine
     configuration.limits.bodyBytes = limits.formBytes
     let requests = RequestObserver(observation.metrics, logger: logger)

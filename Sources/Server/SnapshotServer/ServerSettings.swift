@@ -1,6 +1,7 @@
 package import AccessControl
 package import HTTPEngine
 package import Logging
+package import SnapshotDiff
 package import SnapshotStore
 package import SystemIO
 
@@ -45,6 +46,8 @@ package struct ServerSettings: Sendable, Hashable {
   package var auditFiles = 15
   /// The settings for expiration and for the verification of stored bundles.
   package var retention = RetentionSettings()
+  /// The JSON values that comparisons on pages omit unless a visitor enters other rules.
+  package var comparisonFilter = ComparisonFilter()
   /// The settings of resumable uploads.
   package var uploads = UploadSettings()
   /// The least severe level that is logged.

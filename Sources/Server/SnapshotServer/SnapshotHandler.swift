@@ -5,6 +5,7 @@ import HTTPTypes
 package import Logging
 package import Observability
 package import SnapshotAPI
+package import SnapshotDiff
 import SnapshotWeb
 package import UploadProtocols
 
@@ -22,11 +23,13 @@ package struct SnapshotHandler: HTTPHandler {
   /// - Parameters:
   ///   - uploads: resumable uploads; `nil` if they are not offered.
   ///   - more: additional endpoints.
+  ///   - comparisonFilter: the values that comparisons on pages omit.
   ///   - temporaryFolder: the folder for inflated copies of files that pages show.
   ///   - observation: records and measures the requests.
   package init(
     _ service: SnapshotService, access: AccessPolicy = .open, limits: ServiceLimits = ServiceLimits(),
     uploads: ResumableUploads? = nil, more: [Endpoint] = [],
+    comparisonFilter: ComparisonFilter = ComparisonFilter(),
     temporaryFolder: String = FileManager.default.temporaryDirectory.path,
     observation: Observation = Observation(), logger: Logger
   ) {
@@ -42,7 +45,7 @@ package struct SnapshotHandler: HTTPHandler {
       documentation: PagePath.documentation.description)
     let web = WebPages(
       service: service, access: access, limits: limits, uploads: uploadCalls, audit: observation.audit,
-      temporaryFolder: temporaryFolder,
+      comparisonFilter: comparisonFilter, temporaryFolder: temporaryFolder,
       manual: { ServerManual.manual },
       reference: APIReference(api + operations.endpoints), logger: logger)
     endpoints = api + operations.endpoints + [WebPages.assets] + web.endpoints

@@ -14,7 +14,7 @@ import SnapshotViewer
 /// | `/snapshots/{id}/files/{path...}` | ``preview(_:file:_:)`` |
 /// | `/snapshots/{id}/raw/{path...}` | ``raw(_:file:)`` |
 /// | `/snapshots/{id}/decoded/{path...}` | ``decoded(_:file:string:)`` |
-/// | `/snapshots/{id}/diff` | ``diff(_:with:)`` |
+/// | `/snapshots/{id}/diff` | ``diff(_:with:_:)`` |
 /// | `/snapshots/{id}/files.zip` | ``folder(_:_:)`` |
 /// | `/snapshots/{id}/history` | ``history(_:)`` |
 /// | `/snapshots/{id}/delete`, `pin`, `unpin`, `link`, `comment` | ``action(_:_:)`` |
@@ -45,7 +45,7 @@ package enum PagePath: Sendable, Hashable, CustomStringConvertible {
   /// Who accessed a snapshot.
   case history(SnapshotID)
   /// The differences between a snapshot and another one.
-  case diff(SnapshotID, with: SnapshotID? = nil)
+  case diff(SnapshotID, with: SnapshotID? = nil, DiffSelection = .init())
   /// The target of a form for an action on a snapshot.
   case action(SnapshotPage.Action, SnapshotID)
   /// The target of the form that uploads a bundle to a report.
@@ -91,8 +91,9 @@ package enum PagePath: Sendable, Hashable, CustomStringConvertible {
     case .folder(let id, let folder):
       return "/snapshots/\(id)/files.zip" + Self.query([(PageField.folder.rawValue, folder)])
     case .history(let id): return "/snapshots/\(id)/history"
-    case .diff(let id, let other):
-      return "/snapshots/\(id)/diff" + Self.query(Self.pair(.with, other?.description))
+    case .diff(let id, let other, let selection):
+      let pairs = selection.pairs.map { ($0.0.rawValue, $0.1) }
+      return "/snapshots/\(id)/diff" + Self.query(Self.pair(.with, other?.description) + pairs)
     case .action(let action, let id): return "/snapshots/\(id)/\(action.rawValue)"
     case .attach(let report): return Self.report(report).description + "/snapshots"
     case .uploads: return "/uploads"

@@ -1,4 +1,4 @@
-/// Collects the first elements in an order, up to a limit, and counts all elements.
+/// Collects the first elements in an order, up to a limit, and counts all.
 struct BoundedList<Element> {
   /// The number of elements appended.
   private(set) var count = 0
@@ -17,8 +17,10 @@ struct BoundedList<Element> {
   /// The first elements, in order.
   var rows: [Element] { Array(kept.sorted(by: isBefore).prefix(limit)) }
 
-  mutating func append(_ element: Element) {
+  /// Counts an element. Keeps it if it is among the first, unless `isListed` is `false`.
+  mutating func append(_ element: Element, isListed: Bool = true) {
     count += 1
+    guard isListed else { return }
     if let bound, !isBefore(element, bound) { return }
     kept.append(element)
     // Sort rarely, so that the cost for each element is small.

@@ -28,23 +28,35 @@ public enum ChangeKind: String, Sendable, Hashable, CaseIterable {
   case changed
 }
 
-/// Collects changes up to a limit.
+/// The differences between two contents: all of them, or one page of them.
+public struct Changes<Place: Sendable & Hashable>: Hashable, Sendable {
+  /// The reported changes, in the order of the contents.
+  public fileprivate(set) var rows: [Change<Place>]
+  /// The number of all changes, including those that are not reported.
+  public fileprivate(set) var count: Int
+
+  /// Creates a page of changes.
+  /// - Parameter count: The number of all changes; `nil` if `rows` has all.
+  public init(_ rows: [Change<Place>] = [], of count: Int? = nil) {
+    self.rows = rows
+    self.count = count ?? rows.count
+  }
+
+  /// Whether all changes are reported.
+  public var isComplete: Bool { rows.count == count }
+}
+
+/// Collects one page of changes, and counts the others.
 struct ChangeList<Place: Sendable & Hashable> {
-  private(set) var changes: [Change<Place>] = []
-  /// Whether all changes are in the list.
-  private(set) var isComplete = true
-  private let limit: Int
+  private(set) var changes = Changes<Place>()
+  private let page: Range<Int>
 
-  init(limit: Int) { self.limit = limit }
+  /// Creates an empty list for the changes from number `skipped`, at most `limit` of them.
+  init(skipping skipped: Int, limit: Int) { page = skipped..<skipped + min(limit, .max - skipped) }
 
-  /// Whether a change was omitted because the limit was reached.
-  var isFull: Bool { !isComplete }
-
-  mutating func append(_ place: Place, first: String? = nil, second: String? = nil) {
-    if changes.count < limit {
-      changes.append(Change(place: place, first: first, second: second))
-    } else {
-      isComplete = false
-    }
+  /// Counts a change, and reports the result of `change` if it is on the page.
+  mutating func append(_ change: () -> Change<Place>) {
+    if page.contains(changes.count) { changes.rows.append(change()) }
+    changes.count += 1
   }
 }

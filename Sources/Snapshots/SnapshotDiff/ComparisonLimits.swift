@@ -11,8 +11,10 @@ public struct ComparisonLimits: Sendable, Hashable {
   public var values = 8_000_000
   /// The maximum nesting depth of a JSON document.
   public var depth = 256
-  /// The maximum number of reported changes in one recording.
+  /// The maximum number of reported changes in one recording. All are counted.
   public var changes = 1000
+  /// The number of changes in each recording before the first reported one.
+  public var skippedChanges = 0
   /// The maximum number of reported changes in all recordings.
   public var totalChanges = 100_000
   /// The maximum number of reported recordings of each kind (added, removed and changed), and of reported files. The

@@ -8,9 +8,14 @@ struct FileMatch {
   let count: Int
 
   init(
-    _ first: some ReadableSnapshot, _ second: some ReadableSnapshot, limits: ComparisonLimits
+    _ first: some ReadableSnapshot, _ second: some ReadableSnapshot, limits: ComparisonLimits,
+    selection: ComparisonSelection
   ) throws(BundleError) {
     var list = BoundedList<Change<String>>(limit: limits.listed) { $0.place < $1.place }
+    func report(_ name: String, _ first: Int64?, _ second: Int64?) {
+      let change = Change(place: name, first: first.map { "\($0)" }, second: second.map { "\($0)" })
+      list.append(change, isListed: selection.includes(file: name))
+    }
     // The keys are hashes of the names. Their seed is random in each process, so a snapshot's author cannot cause
     // collisions.
     var own: [Int: Summary] = [:]
@@ -20,13 +25,12 @@ struct FileMatch {
     try second.readExtras { member in
       let name = member.name.hashValue
       guard let summary = own.removeValue(forKey: name) else {
-        list.append(Change(place: member.name, first: nil, second: "\(member.size)"))
+        report(member.name, nil, member.size)
         return
       }
       switch summary.isAlike(member) {
       case true?: break
-      case false?:
-        list.append(Change(place: member.name, first: "\(summary.size)", second: "\(member.size)"))
+      case false?: report(member.name, summary.size, member.size)
       case nil: unclear[name] = member
       }
     }
@@ -34,9 +38,9 @@ struct FileMatch {
       try first.readExtras { member throws(BundleError) in
         let name = member.name.hashValue
         if own[name] != nil {
-          list.append(Change(place: member.name, first: "\(member.size)", second: nil))
+          report(member.name, member.size, nil)
         } else if let other = unclear[name], try first.digest(of: member) != second.digest(of: other) {
-          list.append(Change(place: member.name, first: "\(member.size)", second: "\(other.size)"))
+          report(member.name, member.size, other.size)
         }
       }
     }

@@ -21,9 +21,11 @@ public struct RecordingDifference: Sendable {
   public enum Detail: Sendable, Hashable {
     /// Both are JSON. The changes have JSON paths. There are none if only the spelling differs (white space, the order
     /// of keys, escapes, `1.0` instead of `1`).
-    case json([Change<JSONPath>], isComplete: Bool)
+    case json(Changes<JSONPath>)
+    /// Both are JSON, and only values that the filter omits differ.
+    case omitted
     /// Both are text, and at least one is not JSON. The changes have line numbers, starting at 1.
-    case text([Change<Int>], isComplete: Bool)
+    case text(Changes<Int>)
     /// At least one is not text. Contains the offset of the first differing byte.
     case bytes(firstDifference: Int)
     /// The recordings were not compared, because one is too large or nested too deeply, or because a limit for all
@@ -34,17 +36,22 @@ public struct RecordingDifference: Sendable {
 
 extension RecordingDifference.Detail {
   /// Compares two different contents and reports up to `limit` changes.
-  init(_ first: [UInt8], _ second: [UInt8], limits: ComparisonLimits, limit: Int) {
+  package init(
+    _ first: [UInt8], _ second: [UInt8], limits: ComparisonLimits, limit: Int,
+    filter: ComparisonFilter = ComparisonFilter()
+  ) {
     do throws(JSONDocument.Failure) {
-      let comparison = JSONComparison(
-        try JSONDocument(first, limits: limits), try JSONDocument(second, limits: limits), limits: limits,
-        limit: limit)
-      self = .json(comparison.list.changes, isComplete: comparison.list.isComplete)
+      let (one, other) = (
+        try JSONDocument(first, limits: limits, filter: filter),
+        try JSONDocument(second, limits: limits, filter: filter)
+      )
+      let changes = JSONComparison(one, other, limits: limits, limit: limit).list.changes
+      self = changes.count == 0 && (one.omitsAny || other.omitsAny) ? .omitted : .json(changes)
     } catch {
       if case .tooComplex = error {
         self = .beyondLimits
       } else if let comparison = TextComparison(first, second, limits: limits, limit: limit) {
-        self = .text(comparison.list.changes, isComplete: comparison.list.isComplete)
+        self = .text(comparison.list.changes)
       } else {
         self = .bytes(firstDifference: zip(first, second).prefix { $0 == $1 }.count)
       }
@@ -52,11 +59,22 @@ extension RecordingDifference.Detail {
   }
 
   /// The number of reported changes.
-  var changeCount: Int {
+  var reportedCount: Int {
     switch self {
-    case .json(let changes, _): changes.count
-    case .text(let changes, _): changes.count
-    case .bytes, .beyondLimits: 0
+    case .json(let changes): changes.rows.count
+    case .text(let changes): changes.rows.count
+    case .omitted, .bytes, .beyondLimits: 0
+    }
+  }
+
+  /// A sentence about the contents if there is no list of changes.
+  public var remark: String? {
+    switch self {
+    case .json(let changes) where changes.count == 0: "The JSON values are equal, but written differently."
+    case .json, .text: nil
+    case .omitted: "Only values that the filter omits differ."
+    case .bytes(let offset): "This is not text. The first difference is at byte \(offset)."
+    case .beyondLimits: "This is too large or too complex to be compared."
     }
   }
 }

@@ -23,27 +23,27 @@ struct RecordingMatch {
   let changed: [Pair]
 
   init(
-    _ first: some ReadableSnapshot, _ second: some ReadableSnapshot, limits: ComparisonLimits
+    _ first: some ReadableSnapshot, _ second: some ReadableSnapshot, limits: ComparisonLimits,
+    selection: ComparisonSelection
   ) throws(BundleError) {
-    added = BoundedList(limit: limits.listed, by: Key.isBefore)
-    var changed = BoundedList(limit: limits.listed, by: Key.isBefore)
+    var added = Self.list(limits.listed)
+    var changed = Self.list(limits.listed)
     var alike = 0
 
     var (keys, contents) = (HashTable(), HashTable())
-    var leading: BoundedList<Manifest.Recording>? = BoundedList(limit: Self.mostLeading, by: Key.isBefore)
+    var leading: BoundedList<Manifest.Recording>? = Self.list(Self.mostLeading)
     let manifest = try first.readManifest { recording in
-      let key = Key(recording).hashValue
+      let key = Place(recording).hashValue
       keys.mark(key, as: Self.unmatched)
       contents.mark(Self.content(recording, under: key))
       if recording.identifier.utf8.count > Self.longestLeading { leading = nil }
-      leading?.append(recording)
+      if selection.recordingsAfter.map({ $0 < Place(recording) }) ?? true { leading?.append(recording) }
     }
-    var added = added
     var unmatched = keys.count
     let otherManifest = try second.readManifest { recording in
-      let key = Key(recording).hashValue
+      let key = Place(recording).hashValue
       guard keys.mark(of: key) == Self.unmatched else {
-        added.append(recording)
+        added.append(recording, isListed: selection.includes(recording, as: .added))
         return
       }
       keys.mark(key, as: Self.matched)
@@ -51,7 +51,7 @@ struct RecordingMatch {
       if contents.mark(of: Self.content(recording, under: key)) != nil {
         alike += 1
       } else {
-        changed.append(recording)
+        changed.append(recording, isListed: selection.includes(recording, as: .changed))
       }
     }
     self.added = added
@@ -60,27 +60,34 @@ struct RecordingMatch {
     changedCount = changed.count
     removedCount = unmatched
 
-    var others = Dictionary(uniqueKeysWithValues: changed.rows.map { (Key($0), $0) })
+    var others = Dictionary(uniqueKeysWithValues: changed.rows.map { (Place($0), $0) })
     var pairs: [Pair] = []
-    var removed = BoundedList(limit: limits.listed, by: Key.isBefore)
+    var removed = Self.list(limits.listed)
     func take(_ recording: Manifest.Recording) {
-      if keys.mark(of: Key(recording).hashValue) == Self.unmatched {
-        removed.append(recording)
-      } else if let other = others.removeValue(forKey: Key(recording)) {
+      if keys.mark(of: Place(recording).hashValue) == Self.unmatched {
+        removed.append(recording, isListed: selection.includes(recording, as: .removed))
+      } else if let other = others.removeValue(forKey: Place(recording)) {
         pairs.append((recording, other))
       }
     }
     // Only the first recordings in order are reported, and these often include all of them.
     for recording in leading?.rows ?? [] { take(recording) }
-    if !others.isEmpty || removed.count < min(unmatched, limits.listed) {
-      removed = BoundedList(limit: limits.listed, by: Key.isBefore)
+    let needsRemoved = selection.kinds.contains(.removed) && removed.count < min(unmatched, limits.listed)
+    if !others.isEmpty || needsRemoved {
+      removed = Self.list(limits.listed)
       try first.readRecordings { recording in
         take(recording)
         return !others.isEmpty || removed.count < unmatched
       }
     }
     self.removed = removed.rows
-    self.changed = pairs.sorted { Key.isBefore($0.first, $1.first) }
+    self.changed = pairs.sorted { Place($0.first) < Place($1.first) }
+  }
+
+  private typealias Place = ComparisonSelection.Place
+
+  private static func list(_ limit: Int) -> BoundedList<Manifest.Recording> {
+    BoundedList(limit: limit) { Place($0) < Place($1) }
   }
 
   /// The number of recordings of the first snapshot that are kept while the second is read. None are kept if an
@@ -97,20 +104,5 @@ struct RecordingMatch {
     hasher.combine(key)
     hasher.combine(recording.sha256)
     return hasher.finalize()
-  }
-
-  /// The properties by which recordings correspond.
-  private struct Key: Hashable {
-    let identifier: String
-    let call: Int
-
-    init(_ recording: Manifest.Recording) {
-      identifier = recording.identifier
-      call = recording.call ?? 0
-    }
-
-    static func isBefore(_ first: Manifest.Recording, _ second: Manifest.Recording) -> Bool {
-      (first.identifier, first.call ?? 0) < (second.identifier, second.call ?? 0)
-    }
   }
 }

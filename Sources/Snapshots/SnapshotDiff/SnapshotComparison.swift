@@ -23,8 +23,11 @@ public struct SnapshotComparison: Sendable {
     public var added = 0
     /// The recordings that only the first snapshot has.
     public var removed = 0
-    /// The recordings that both snapshots have, with different contents.
+    /// The recordings that both snapshots have, with different contents. Those that were compared and differ only in
+    /// values that the filter omits do not count.
     public var changed = 0
+    /// The recordings that were compared and differ only in values that the filter omits.
+    public var omitted = 0
     /// The differing attachments and files of the app's container.
     public var files = 0
   }
@@ -36,7 +39,8 @@ public struct SnapshotComparison: Sendable {
   public let added: [Manifest.Recording]
   /// The recordings that only the first snapshot has, in the same order and within the same limits.
   public let removed: [Manifest.Recording]
-  /// The recordings that both snapshots have with different contents, in the same order and within the same limits.
+  /// The recordings that both snapshots have with different contents, in the same order and within the same limits. One
+  /// that differs only in values that the filter omits is contained, with the detail `omitted`.
   public let changed: [RecordingDifference]
   /// The number of recordings with the same contents in both snapshots.
   public let alike: Int
@@ -46,8 +50,10 @@ public struct SnapshotComparison: Sendable {
   /// The total numbers, independent of the limits.
   public let counts: Counts
 
-  /// Whether there are no differences.
-  public var isEmpty: Bool { facts.isEmpty && counts == Counts() }
+  /// Whether there are no differences, except values that the filter omits.
+  public var isEmpty: Bool {
+    facts.isEmpty && counts.added + counts.removed + counts.changed + counts.files == 0
+  }
 
   /// Compares two snapshots. Blocks the calling thread while reading files.
   ///
@@ -56,13 +62,14 @@ public struct SnapshotComparison: Sendable {
   ///   - first: The snapshot whose recordings count as removed if `second` does not contain them.
   ///   - second: The snapshot whose recordings count as added if `first` does not contain them.
   ///   - limits: The limits on memory, time and the number of reported changes.
+  ///   - selection: The reported differences, and the values that are not compared.
   ///   - clock: The clock for ``ComparisonLimits/duration``.
   /// - Throws: An error from reading a manifest or a differing recording, if it is damaged or the disk fails.
   public init(
     _ first: some ReadableSnapshot, _ second: some ReadableSnapshot, limits: ComparisonLimits = .default,
-    clock: some Clock<Duration> = ContinuousClock()
+    selection: ComparisonSelection = ComparisonSelection(), clock: some Clock<Duration> = ContinuousClock()
   ) throws(BundleError) {
-    let recordings = try RecordingMatch(first, second, limits: limits)
+    let recordings = try RecordingMatch(first, second, limits: limits, selection: selection)
     facts = Self.facts(recordings.manifests.first, recordings.manifests.second)
     added = recordings.added.rows
     removed = recordings.removed
@@ -78,17 +85,18 @@ public struct SnapshotComparison: Sendable {
       if let limit = budget.take(pair.first.size, pair.second.size) {
         detail = .init(
           try located.0.contents(of: pair.first), try located.1.contents(of: pair.second), limits: limits,
-          limit: limit)
-        budget.told(detail.changeCount)
+          limit: limit, filter: selection.filter)
+        budget.told(detail.reportedCount)
       }
       changed.append(RecordingDifference(first: pair.first, second: pair.second, detail: detail))
     }
     self.changed = changed
-    let files = try FileMatch(first, second, limits: limits)
+    let omitted = changed.count { $0.detail == .omitted }
+    let files = try FileMatch(first, second, limits: limits, selection: selection)
     self.files = files.changes
     counts = Counts(
-      added: recordings.added.count, removed: recordings.removedCount, changed: recordings.changedCount,
-      files: files.count)
+      added: recordings.added.count, removed: recordings.removedCount,
+      changed: recordings.changedCount - omitted, omitted: omitted, files: files.count)
   }
 
   private static func facts(_ first: Manifest, _ second: Manifest) -> [Change<Fact>] {
@@ -123,60 +131,6 @@ public struct SnapshotComparison: Sendable {
   }
 }
 
-extension SnapshotComparison: Encodable {
-  private enum CodingKeys: CodingKey {
-    case differs, facts, added, removed, changed, alike, files
-  }
-
-  /// Encodes the comparison. The place of a change has the key `fact`, `path`, `line` or `name`.
-  public func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(!isEmpty, forKey: .differs)
-    try container.encode(facts.map { Written($0, .fact, $0.place.description) }, forKey: .facts)
-    try container.encode(added, forKey: .added)
-    try container.encode(removed, forKey: .removed)
-    try container.encode(changed, forKey: .changed)
-    try container.encode(alike, forKey: .alike)
-    try container.encode(files.map { Written($0, .name, $0.place) }, forKey: .files)
-  }
-}
-
-extension RecordingDifference: Encodable {
-  private enum CodingKeys: CodingKey {
-    case identifier, call, first, second, compared, changes, isComplete, firstDifference
-  }
-
-  private struct Version: Encodable {
-    let size: Int64
-    let sha256: String
-  }
-
-  /// Encodes the difference. The key `compared` is `json`, `text`, `bytes` or `beyondLimits` and determines the other
-  /// keys.
-  public func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(second.identifier, forKey: .identifier)
-    try container.encodeIfPresent(second.call, forKey: .call)
-    try container.encode(Version(size: first.size, sha256: first.sha256.description), forKey: .first)
-    try container.encode(Version(size: second.size, sha256: second.sha256.description), forKey: .second)
-    switch detail {
-    case .json(let changes, let isComplete):
-      try container.encode("json", forKey: .compared)
-      try container.encode(changes.map { Written($0, .path, $0.place.description) }, forKey: .changes)
-      try container.encode(isComplete, forKey: .isComplete)
-    case .text(let changes, let isComplete):
-      try container.encode("text", forKey: .compared)
-      try container.encode(changes.map { Written($0, .line, $0.place) }, forKey: .changes)
-      try container.encode(isComplete, forKey: .isComplete)
-    case .bytes(let offset):
-      try container.encode("bytes", forKey: .compared)
-      try container.encode(offset, forKey: .firstDifference)
-    case .beyondLimits:
-      try container.encode("beyondLimits", forKey: .compared)
-    }
-  }
-}
-
 extension SnapshotComparison.Fact: CustomStringConvertible {
   /// A single word; for a module, followed by its name.
   public var description: String {
@@ -190,32 +144,5 @@ extension SnapshotComparison.Fact: CustomStringConvertible {
     case .redactions: "redactions"
     case .module(let name): "module \(name)"
     }
-  }
-}
-
-/// A change, encoded with its place under a given key.
-private struct Written<Place: Encodable>: Encodable {
-  enum CodingKeys: CodingKey { case kind, fact, path, line, name, first, second }
-
-  let kind: ChangeKind
-  let key: CodingKeys
-  let place: Place
-  let first: String?
-  let second: String?
-
-  init(_ change: Change<some Sendable & Hashable>, _ key: CodingKeys, _ place: Place) {
-    kind = change.kind
-    self.key = key
-    self.place = place
-    first = change.first
-    second = change.second
-  }
-
-  func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(kind.rawValue, forKey: .kind)
-    try container.encode(place, forKey: key)
-    try container.encodeIfPresent(first, forKey: .first)
-    try container.encodeIfPresent(second, forKey: .second)
   }
 }

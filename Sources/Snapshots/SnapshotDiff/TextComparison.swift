@@ -2,21 +2,22 @@
 struct TextComparison {
   private(set) var list: ChangeList<Int>
 
-  /// Compares `first` with `second` and collects up to `limit` changes; `nil` if either is not text.
+  /// Compares `first` with `second` and reports up to `limit` changes; `nil` if either is not text.
   init?(_ first: [UInt8], _ second: [UInt8], limits: ComparisonLimits, limit: Int) {
     guard let lines = Self.lines(of: first, limits), let otherLines = Self.lines(of: second, limits) else {
       return nil
     }
-    list = ChangeList(limit: limit)
+    list = ChangeList(skipping: limits.skippedChanges, limit: limit)
     let alignment = SequenceAlignment(lines.map(Self.hash), otherLines.map(Self.hash))
     var (x, y) = (0, 0)
     for pair in alignment.pairs + [(lines.count, otherLines.count)] {
       while x < pair.first || y < pair.second {
-        if list.isFull { return }
         let (line, otherLine) = (x < pair.first ? lines[x] : nil, y < pair.second ? otherLines[y] : nil)
-        list.append(
-          line != nil && otherLine == nil ? x + 1 : y + 1,
-          first: line.map { Self.excerpt($0, limits) }, second: otherLine.map { Self.excerpt($0, limits) })
+        list.append {
+          Change(
+            place: line != nil && otherLine == nil ? x + 1 : y + 1,
+            first: line.map { Self.excerpt($0, limits) }, second: otherLine.map { Self.excerpt($0, limits) })
+        }
         if line != nil { x += 1 }
         if otherLine != nil { y += 1 }
       }

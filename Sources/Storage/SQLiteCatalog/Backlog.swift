@@ -1,4 +1,5 @@
 import Foundation
+import SnapshotFormat
 import SnapshotStore
 
 /// Entries and terms of an index under construction that wait to be written in the order of their places. A rebuild
@@ -51,6 +52,7 @@ struct Backlog {
 /// A change that waits for the next transaction, which writes all waiting changes.
 struct PendingChange: Sendable {
   enum Kind: Sendable {
+    case add(SnapshotRecord)
     case insert([PreparedRecord])
     case remove(Data)
   }

@@ -59,6 +59,8 @@ public final class SQLiteCatalog: Catalog {
   /// Adds records, or replaces those with the same ids.
   public func insert(_ records: [SnapshotRecord]) async throws(CatalogError) {
     guard !records.isEmpty else { return }
+    // A single record, as from an upload, is prepared by the writer: another queue would cost more than its work.
+    if records.count == 1 { return try await write(.add(records[0])) }
     let prepared = await preparer.perform { Self.prepare(records) }
     try await write(.insert(prepared))
   }
@@ -246,6 +248,7 @@ public final class SQLiteCatalog: Catalog {
       try round.map { waiting in
         do {
           switch waiting.kind {
+          case .add(let record): try writer.insert(PreparedRecord(record))
           case .insert(let records): for record in records { try writer.insert(record) }
           case .remove(let id): try writer.remove(id)
           }

@@ -83,6 +83,8 @@ struct BrowserTests {
       #expect(try await app.client.page(of: ReportID(validating: "BUG-123")).records.map(\.id) == [id])
 
       try await app.settings.clearRecordings()
+      // The page moves when it refreshes, and a click at that moment misses its target.
+      try await browser.wait(for: "document.querySelector('#module-0-title').innerText.includes('missing')")
       try await browser.type("  \(uuid.uppercased()) ", into: "#snapshot")
       try await browser.click("form[action='/activate'] button")
       try await browser.wait(for: "document.querySelector('#mode').innerText.includes('com.example.weather')")

@@ -55,6 +55,7 @@ import Yams
       (["SNAPSHOT_SERVER_MAXIMUM_INFLATED_BYTES": "0"], "server.maximumInflatedBytes"),
       (["SNAPSHOT_SERVER_VALIDATION": "some"], "server.validation"),
       (["SNAPSHOT_SERVER_LOG_LEVEL": "loud"], "server.logLevel"),
+      (["SNAPSHOT_SERVER_COMPARISON_FILTER": "a..b"], "server.comparisonFilter"),
       (["SNAPSHOT_SERVER_TRUSTED_PROXIES": "10.0.0.0/8, all"], "server.trustedProxies"),
       (["SNAPSHOT_SERVER_LIMITS_CONNECTIONS": "0"], "server.limits.connections"),
       (["SNAPSHOT_SERVER_LIMITS_HEAD_SECONDS": "10s"], "server.limits.headSeconds"),
@@ -104,8 +105,10 @@ import Yams
     #expect(settings.limits.requestLineBytes == 7)
     #expect(settings.limits.headTime == .seconds(10))
     #expect(settings.limits.connectionsPerAddress == 18)
-    var limits = HTTPLimits()
-    for (index, setting) in ServerSettings.limitSettings.enumerated() { setting.set(&limits, index + 7) }
+    var limits: HTTPLimits? = HTTPLimits()
+    for (index, setting) in ServerSettings.limitSettings.enumerated() {
+      limits = limits.flatMap { setting.parse("\(index + 7)", into: $0) }
+    }
     #expect(settings.limits == limits)
   }
 

@@ -28,24 +28,26 @@ extension FuzzedParser {
   }
 
   private func checkBounds(_ detail: RecordingDifference.Detail, _ limits: ComparisonLimits) throws {
-    try require(detail.changeCount <= limits.changes, "\(detail.changeCount) changes are reported")
+    try require(detail.reportedCount <= limits.changes, "\(detail.reportedCount) changes are reported")
     switch detail {
-    case .json(let changes, let isComplete):
+    case .json(let changes):
       try require(
-        isComplete || changes.count == limits.changes,
-        "\(changes.count) changes, but the result is incomplete")
-      for change in changes {
+        changes.isComplete || changes.rows.count == limits.changes,
+        "\(changes.rows.count) changes, but the result is incomplete")
+      for change in changes.rows {
         try require(change.first != nil || change.second != nil, "no value is reported for \(change.place)")
         try require(change.place.steps.count <= limits.depth, "the path \(change.place) is too deep")
-        // An ellipsis marks an omission at either end.
+        // An ellipsis marks an omission at either end of a string, and characters can be escaped.
         for shown in [change.first, change.second].compactMap(\.self) {
-          try require(shown.utf8.count <= limits.excerptLength + 6, "\(shown) is longer than allowed")
+          try require(shown.utf8.count <= limits.excerptLength * 6 + 8, "\(shown) is longer than allowed")
         }
       }
-    case .text(let changes, let isComplete):
+    case .text(let changes):
       try require(
-        isComplete || changes.count == limits.changes, "\(changes.count) lines, but the result is incomplete")
-      for change in changes { try require(change.place > 0, "line \(change.place)") }
+        changes.isComplete || changes.rows.count == limits.changes,
+        "\(changes.rows.count) lines, but the result is incomplete")
+      for change in changes.rows { try require(change.place > 0, "line \(change.place)") }
+    case .omitted: throw BrokenProperty(description: "values are omitted without a filter")
     case .bytes, .beyondLimits: break
     }
   }
@@ -55,8 +57,8 @@ extension FuzzedParser {
   ) throws {
     let isAlike =
       switch (detail, reversed) {
-      case (.json(let changes, _), .json(let others, _)): changes.isEmpty == others.isEmpty
-      case (.text(let changes, _), .text(let others, _)): changes.isEmpty == others.isEmpty
+      case (.json(let changes), .json(let others)): (changes.count == 0) == (others.count == 0)
+      case (.text(let changes), .text(let others)): (changes.count == 0) == (others.count == 0)
       case (.bytes(let first), .bytes(let second)): first == second
       case (.beyondLimits, .beyondLimits): true
       // The documents are read in order, so a document that is too large can be found before or after one that is not
@@ -70,27 +72,27 @@ extension FuzzedParser {
   private func checkSameness(_ content: [UInt8], _ limits: ComparisonLimits) throws {
     let padded = Array(" \n".utf8) + content + Array("\t\n".utf8)
     switch compare(content, content, limits) {
-    case .json(let changes, let isComplete):
-      try require(changes.isEmpty && isComplete, "a document differs from itself: \(changes)")
+    case .json(let changes):
+      try require(changes.count == 0, "a document differs from itself: \(changes)")
       // A byte order mark is allowed only at the beginning.
       guard content.first != 0xEF else { return }
-      guard case .json(let changes, true) = compare(content, padded, limits), changes.isEmpty else {
+      guard case .json(let changes) = compare(content, padded, limits), changes.count == 0 else {
         throw BrokenProperty(description: "a document differs from itself with spaces around it")
       }
-    case .text(let changes, let isComplete):
-      try require(changes.isEmpty && isComplete, "a text differs from itself: \(changes)")
+    case .text(let changes):
+      try require(changes.count == 0, "a text differs from itself: \(changes)")
     case .bytes(let offset): try require(offset == content.count, "bytes differ from themselves at \(offset)")
-    case .beyondLimits: break
+    case .omitted, .beyondLimits: break
     }
   }
 
   /// Two numbers are equal exactly if they have the same digits when written without an exponent.
   private func checkNumbers(_ first: [UInt8], _ second: [UInt8]) throws {
     guard let one = Self.writtenOut(first), let other = Self.writtenOut(second) else { return }
-    guard case .json(let changes, _) = compare(first, second, .default) else {
+    guard case .json(let changes) = compare(first, second, .default) else {
       throw BrokenProperty(description: "two numbers are not accepted as JSON")
     }
-    try require(changes.isEmpty == (one == other), "\(one) and \(other): \(changes)")
+    try require((changes.count == 0) == (one == other), "\(one) and \(other): \(changes)")
   }
 
   /// A JSON number without an exponent and without insignificant zeros; `nil` if the bytes are not a number, or if it

@@ -19,8 +19,11 @@ struct PageRendererTests {
   }
 
   @Test(arguments: samples.indices)
-  func `no page is larger than 60 KB, and none of a file than 500 KB`(_ sample: Int) throws {
-    let files: Set = ["tree", "table", "formatted", "hits", "hit", "decoded", "string", "text", "hex"]
+  func `no page is larger than 60 KB, and none of a file or a comparison than 500 KB`(_ sample: Int) throws {
+    let files: Set = [
+      "tree", "table", "formatted", "hits", "hit", "decoded", "string", "text", "hex", "diff",
+      "diff of a recording",
+    ]
     for (name, bytes) in try Self.pages[sample].get() {
       #expect(bytes.count <= (files.contains(name) ? 500_000 : 60_000), "\(name)")
     }
@@ -261,24 +264,43 @@ struct PageRendererTests {
     #expect(page.all("ins").contains { $0.text.contains("Today") })
   }
 
-  @Test func `what is told of one recording leaves room for the others, and says how much is left out`()
-    throws
-  {
-    let changes = (0..<1000).map {
+  @Test func `the list shows some changes of each recording, and links to all of them`() throws {
+    let changes = (0..<10).map {
       Change(place: JSONPath([.index($0)]), first: "1", second: String(repeating: "x", count: 150))
     }
     var page = try SamplePages.usual.diff()
     let recordings = (0..<3).map { number in
       let recording = SamplePages.usual.recording(number)
       let difference = RecordingDifference(
-        first: recording, second: recording, detail: .json(changes, isComplete: number != 1))
+        first: recording, second: recording, detail: .json(Changes(changes, of: number == 1 ? 1234 : nil)))
       return DiffSummary.Entry(module: nil, .changed(difference))
     }
-    page.differences = DiffSummary(facts: [], counts: .init(changed: 3), recordings: recordings, files: [])
+    page.content = .list(
+      DiffSummary(facts: [], counts: .init(changed: 3), recordings: recordings, files: []))
     let html = try HTMLPage(try PageRenderer().render(page, in: PageFrame(account: .open)))
     #expect(html.all("tbody").count == 3)
-    let rests = html.all("p").map(\.text).filter { $0.hasPrefix("and ") && $0.hasSuffix(" changes more") }
-    #expect(rests.count == 3)
-    #expect(rests[1].hasPrefix("and at least "))
+    #expect(html.all("del").count == 30)
+    let buttons = html.all("a").filter { $0.attributes["href"]?.contains("recording=") == true }
+    #expect(buttons.count { $0.text.hasPrefix("Show all 1,23") } == 1)
+    #expect(buttons.count == 3)
+  }
+
+  @Test func `a change links to its place, and the words that differ are marked`() throws {
+    var page = try SamplePages.usual.comparedRecording()
+    let path = JSONPath([.key("items"), .index(3), .key("a/b")])
+    let changes = [Change(place: path, first: "\"the old house\"", second: "\"the new house\"")]
+    page.content = .item(
+      DiffItem(
+        first: .init(path: "recordings/f", size: 1), second: .init(path: "recordings/f", size: 1),
+        detail: .json(Changes(changes))))
+    let html = try HTMLPage(try PageRenderer().render(page, in: PageFrame(account: .open)))
+    #expect(html.all("del").map(\.text) == ["old"])
+    #expect(html.all("ins").map(\.text) == ["new"])
+    let second = try #require(page.second).id
+    #expect(
+      html.all("a").contains {
+        $0.attributes["href"] == "/snapshots/\(second)/files/recordings/f?at=%2Fitems%2F3%2Fa~1b"
+          && $0.text == ".items[3][&quot;a/b&quot;]"
+      })
   }
 }

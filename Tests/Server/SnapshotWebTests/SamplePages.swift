@@ -207,8 +207,8 @@ struct SamplePages: Sendable {
   private func details() -> [RecordingDifference.Detail] {
     let lines = (1..<4).map { Change(place: $0, first: text("one line"), second: text("another line")) }
     return [
-      .json(changes(), isComplete: factor == 1), .text(lines, isComplete: true),
-      .bytes(firstDifference: 4711), .beyondLimits, .json([], isComplete: true),
+      .json(Changes(changes(), of: factor == 1 ? nil : 100_000)), .text(Changes(lines)),
+      .bytes(firstDifference: 4711), .beyondLimits, .json(Changes()), .omitted,
     ]
   }
 
@@ -217,9 +217,9 @@ struct SamplePages: Sendable {
     var entries: [DiffSummary.Entry] = [
       .init(module: text("Feed"), .added(recording(8))), .init(module: text("Feed"), .removed(recording(9))),
     ]
-    for number in 0..<(factor > 1 ? 40 : 5) {
+    for number in 0..<(factor > 1 ? 40 : 6) {
       let difference = RecordingDifference(
-        first: recording(number), second: recording(number), detail: details[number % 5])
+        first: recording(number), second: recording(number), detail: details[number % 6])
       entries.append(.init(module: number < 3 ? text("Feed") : nil, .changed(difference)))
     }
     let facts: [Change<SnapshotComparison.Fact>] = [
@@ -233,16 +233,31 @@ struct SamplePages: Sendable {
     }
     let counts = DiffSummary.Counts(
       added: factor, removed: factor, changed: 50_000 * (factor - 1) + 5, alike: 51, files: 2 * factor)
-    return DiffPage(
+    var page = DiffPage(
       first: try record(1), second: try record(0),
-      differences: DiffSummary(
-        facts: facts, counts: counts, recordings: entries, files: files,
-        cut: factor > 1 ? "Only a second was spent on it." : nil))
+      content: .list(
+        DiffSummary(
+          facts: facts, counts: counts, recordings: entries,
+          next: factor > 1 ? .init(recording(0)) : nil, files: files,
+          nextFile: factor > 1 ? text("attachments/log.txt") : nil)))
+    page.filter = try ComparisonFilter(rules: (0..<factor).map { "key\($0)" })
+    page.origin = "https://example.com"
+    return page
+  }
+
+  func comparedRecording() throws -> DiffPage {
+    var page = try diff()
+    page.selection.item = .recording(.init(recording(0)))
+    page.content = .item(
+      DiffItem(
+        first: .init(path: recording(0).path, size: 1), second: .init(path: recording(0).path, size: 1),
+        detail: details()[0]))
+    return page
   }
 
   func choice() throws -> DiffPage {
     DiffPage(
-      first: try record(0), entered: text("6f0c1c56"), mistake: "That is no UUID.",
+      first: try record(0), entered: text("6f0c1c56"), mistake: .init(.with, "That is no UUID."),
       candidates: try (1..<30).map { try record($0) })
   }
 
@@ -278,6 +293,7 @@ struct SamplePages: Sendable {
       ("snapshot", pages.render(try snapshot(), in: frame)),
       ("damaged", pages.render(damaged, in: Self.open)),
       ("diff", pages.render(try diff(), in: frame)),
+      ("diff of a recording", pages.render(try comparedRecording(), in: frame)),
       ("choice", pages.render(try choice(), in: frame)),
       ("history", pages.render(try history(), in: frame)),
     ]

@@ -8,7 +8,9 @@ import Testing
     try JSONDocument(Array(text.utf8), limits: limits)
   }
 
-  private func hash(_ text: String) throws -> Int { try #require(try document(text).nodes.first).hash }
+  private func hash(_ text: String) throws -> Int {
+    try #require(try document(text).nodes.dropFirst().first).hash
+  }
 
   @Test(arguments: [
     "{}", "[]", " [ ] ", "0", "-0", "1.5e+3", "\"\"", "\"\\u00e9\\\"\\\\\\/\\b\\f\\n\\r\\t\"", "true",
@@ -24,7 +26,7 @@ import Testing
     "", " ", "{", "}", "[", "]", "[1,]", "[,1]", "[1 2]", "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "{a:1}",
     "{\"a\" 1}", "{1:1}", "01", "1.", ".5", "-", "+1", "1e", "1e+", "0x1", "NaN", "tru", "True", "\"",
     "\"\\\"",
-    "\"\\x\"", "\"\\u12g4\"", "\"\\u12", "\"a\nb\"", "[1]]", "1 2", "{} []", "'a'", "[1}", "{\"a\":1]",
+    "\"\\x\"", "\"\\u12g4\"", "\"\\u12", "\"a\nb\"", "[1]]", "1 2", "{} 1", "'a'", "[1}", "{\"a\":1]",
     "{\"a\":1,\"a\":2}", "{\"a\":1,\"\\u0061\":1}", "// c\n1", "1\u{FEFF}", "[\"a\":1]", "{\"a\":[1,2}", ":",
     ",",
     "{,}", "[\u{0}]", "nulls",
@@ -48,7 +50,9 @@ import Testing
         .map { _ in tokens.randomElement(using: &random) ?? "" }.joined()
       let isJSON =
         (try? JSONSerialization.jsonObject(with: Data(text.utf8), options: .fragmentsAllowed)) != nil
-      let isRead = (try? document(text)) != nil
+      let read = try? document(text)
+      // Foundation does not accept several values in a row.
+      let isRead = read.map { !$0.isSequence } ?? false
       // Foundation accepts a trailing comma and repeated keys.
       let isStrict =
         text.ranges(of: "\"a\"").count < 2 && text.ranges(of: "\"b\"").count < 2

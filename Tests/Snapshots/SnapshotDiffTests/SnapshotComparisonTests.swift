@@ -58,16 +58,16 @@ private struct Sample {
       #expect(comparison.removed.map(\.identifier) == ["a"])
       #expect(comparison.added.map(\.identifier) == ["z"])
       #expect(comparison.changed.map(\.second.identifier) == ["b", "d"])
-      guard case .json(let changes, true) = comparison.changed[0].detail,
-        case .text(let lines, true) = comparison.changed[1].detail
+      guard case .json(let changes) = comparison.changed[0].detail,
+        case .text(let lines) = comparison.changed[1].detail
       else {
         Issue.record("\(comparison.changed)")
         continue
       }
-      #expect(changes.map { "\($0.place) \($0.first ?? "") \($0.second ?? "")" } == [".x 1 2"])
-      #expect(lines.map(\.place) == [2, 4])
-      #expect(lines.map(\.second) == ["line two", "line 4"])
-      #expect(lines.map(\.first) == ["line 2", nil])
+      #expect(changes.rows.map { "\($0.place) \($0.first ?? "") \($0.second ?? "")" } == [".x 1 2"])
+      #expect(lines.rows.map(\.place) == [2, 4])
+      #expect(lines.rows.map(\.second) == ["line two", "line 4"])
+      #expect(lines.rows.map(\.first) == ["line 2", nil])
     }
   }
 
@@ -217,5 +217,54 @@ private struct Sample {
     #expect(fact == ["kind": "changed", "fact": "version", "first": "3.1", "second": "4"])
     let file = (json?["files"] as? [[String: String]])?.first
     #expect(file == ["kind": "removed", "name": "attachments/l", "first": "1"])
+  }
+
+  // MARK: - Selections
+
+  @Test func `each difference is on exactly one page, in order`() throws {
+    let texts = (0..<40).map { "n\($0 * 7919 % 1000)" }
+    let first = try Sample(
+      Dictionary(uniqueKeysWithValues: texts.prefix(30).map { ($0, "1") }),
+      files: Dictionary(uniqueKeysWithValues: (0..<9).map { ("attachments/\($0)", "1") }))
+    let second = try Sample(Dictionary(uniqueKeysWithValues: texts.suffix(30).map { ($0, "2") }))
+    var limits = ComparisonLimits()
+    limits.listed = 4
+    let all = try SnapshotComparison(first.zip, second.zip)
+    for kinds in [Set(ChangeKind.allCases), [.changed], [.removed], [.added]] {
+      var selection = ComparisonSelection()
+      selection.kinds = kinds
+      var found: [String] = []
+      for _ in 0..<20 {
+        let page = try SnapshotComparison(first.zip, second.folder, limits: limits, selection: selection)
+        #expect(page.counts == all.counts)
+        let places =
+          (page.changed.map { ComparisonSelection.Place($0.second) }
+          + (page.removed + page.added).map { ComparisonSelection.Place($0) }).sorted().prefix(4)
+        found += places.map(\.identifier)
+        guard let last = places.last else { break }
+        selection.recordingsAfter = last
+      }
+      let expected =
+        (kinds.contains(.changed) ? all.changed.map(\.second.identifier) : [])
+        + (kinds.contains(.removed) ? all.removed.map(\.identifier) : [])
+        + (kinds.contains(.added) ? all.added.map(\.identifier) : [])
+      #expect(found == expected.sorted())
+    }
+    var selection = ComparisonSelection()
+    selection.filesAfter = "attachments/6"
+    #expect(
+      try SnapshotComparison(first.zip, second.zip, selection: selection).files.map(\.place)
+        == ["attachments/7", "attachments/8"])
+  }
+
+  @Test func `a recording that differs only in omitted values is not counted as changed`() throws {
+    let first = try Sample(["a": "{\"x\":1,\"at\":1}", "b": "{\"at\":1}"])
+    let second = try Sample(["a": "{\"x\":2,\"at\":2}", "b": "{\"at\":2}"])
+    var selection = ComparisonSelection(filter: try ComparisonFilter("at"))
+    let comparison = try SnapshotComparison(first.zip, second.zip, selection: selection)
+    #expect(comparison.counts.changed == 1 && comparison.counts.omitted == 1 && !comparison.isEmpty)
+    #expect(comparison.changed.map { $0.detail == .omitted } == [false, true])
+    selection.filter = try ComparisonFilter("at, x")
+    #expect(try SnapshotComparison(first.zip, second.zip, selection: selection).isEmpty)
   }
 }

@@ -1,4 +1,5 @@
 public import Foundation
+import JSONText
 
 /// A rule that finds data which must never be written to disk.
 ///
@@ -59,7 +60,11 @@ public struct RedactionRule: Sendable {
   public static func jsonPath(
     _ path: String, named name: String
   ) throws(MalformedRule) -> RedactionRule {
-    RedactionRule(name, [.path(try JSONPathPattern(path))])
+    do throws(JSONPathPattern.Malformed) {
+      return RedactionRule(name, [.path(try JSONPathPattern(path))])
+    } catch {
+      throw MalformedRule(description: error.description)
+    }
   }
 
   /// Removes the matches of the regular expression `pattern` (ICU syntax) in text; if it has a capture group, only the

@@ -264,16 +264,7 @@ private func writeSome(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count:
 extension File {
   /// The time of the last change of the contents, in milliseconds since 1970.
   public var modifiedAt: Int64 {
-    get throws(SystemError) {
-      var status = stat()
-      try retryingInterrupts("fstat", path) { fstat(descriptor, &status) }
-      #if canImport(Darwin)
-        let time = status.st_mtimespec
-      #else
-        let time = status.st_mtim
-      #endif
-      return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
-    }
+    get throws(SystemError) { try modifiedNanoseconds / 1_000_000 }
   }
 
   /// Sets the time of the last change of the contents, in milliseconds since 1970.

@@ -22,6 +22,14 @@ struct DiffCommand: AsyncParsableCommand {
   @Argument(help: "The second snapshot, in the same forms.")
   var second: String
 
+  @Option(
+    help: ArgumentHelp(
+      """
+      Do not compare JSON values that match this rule: a key such as updated_at, or a path such as $.items[*].token. \
+      Can be repeated; commas separate rules too.
+      """, valueName: "rule"))
+  var ignore: [String] = []
+
   @Flag(help: "Print one JSON object.")
   var json = false
 
@@ -44,10 +52,16 @@ struct DiffCommand: AsyncParsableCommand {
 
   /// Prints the differences, and returns whether there are any.
   private func compare() async throws -> Bool {
+    let selection: ComparisonSelection
+    do throws(ComparisonFilter.MalformedRule) {
+      selection = ComparisonSelection(filter: try ComparisonFilter(ignore.joined(separator: "\n")))
+    } catch {
+      throw CommandFailure("--ignore: \(error.description)", status: .refused)
+    }
     let (first, second) = (try await options.open(first), try await options.open(second))
     let comparison: SnapshotComparison
     do throws(BundleError) {
-      comparison = try SnapshotComparison(first, second)
+      comparison = try SnapshotComparison(first, second, selection: selection)
     } catch {
       throw CommandFailure(error.description)
     }

@@ -3,27 +3,18 @@ import SnapshotServer
 import SnapshotStore
 
 extension RetentionSettings {
-  /// A setting below `server.retention`.
-  struct Setting: Sendable {
-    let name: String
-    /// The expected value, in words, for an error message.
-    let wanted: String
-    /// Parses and sets the value; returns `false` if the text is malformed.
-    let set: @Sendable (inout RetentionSettings, String) -> Bool
-  }
-
-  /// Every setting.
-  static let settings = [
-    Setting(name: "age", wanted: "a duration such as 90d, or never") { settings, text in
+  /// Every setting below `server.retention`.
+  static let settings: [Setting<RetentionSettings>] = [
+    .init(name: "age", wanted: "a duration such as 90d, or never") { settings, text in
       optional(span, text, "never") { settings.rules.limits.age = $0 }
     },
-    Setting(name: "countPerReport", wanted: "a number from 0") { settings, text in
+    .init(name: "countPerReport", wanted: "a number from 0") { settings, text in
       optional(count, text, "0") { settings.rules.limits.countPerReport = $0 }
     },
-    Setting(name: "totalBytes", wanted: "a number of bytes from 0") { settings, text in
+    .init(name: "totalBytes", wanted: "a number of bytes from 0") { settings, text in
       optional(bytes, text, "0") { settings.rules.limits.totalBytes = $0 }
     },
-    Setting(
+    .init(
       name: "applications",
       wanted: "entries like com.example.beta age=14d countPerReport=5 totalBytes=1000000, separated by commas"
     ) { settings, text in
@@ -31,18 +22,18 @@ extension RetentionSettings {
       settings.rules.applications = applications
       return true
     },
-    Setting(name: "interval", wanted: "a duration such as 1h") { settings, text in
+    .init(name: "interval", wanted: "a duration such as 1h") { settings, text in
       guard let interval = TimeSpan(text) else { return false }
       settings.interval = interval
       return true
     },
-    Setting(name: "quotaBytes", wanted: "a number of bytes from 0") { settings, text in
+    .init(name: "quotaBytes", wanted: "a number of bytes from 0") { settings, text in
       optional(bytes, text, "0") { settings.quotaBytes = $0 }
     },
-    Setting(name: "scrubInterval", wanted: "a duration such as 30d, or never") { settings, text in
+    .init(name: "scrubInterval", wanted: "a duration such as 30d, or never") { settings, text in
       optional(span, text, "never") { settings.scrubInterval = $0 }
     },
-    Setting(name: "scrubBytesPerSecond", wanted: "a number of bytes from 4096") { settings, text in
+    .init(name: "scrubBytesPerSecond", wanted: "a number of bytes from 4096") { settings, text in
       guard let rate = Int64(text), rate >= 4096 else { return false }
       settings.scrubBytesPerSecond = rate
       return true

@@ -4,27 +4,33 @@ import SnapshotServer
 import SystemIO
 
 extension ServerSettings {
-  /// A configurable limit of the HTTP engine, such as `server.limits.connections`. Its value is in ``limitRange``.
-  struct LimitSetting: Sendable {
-    let name: String
-    let set: @Sendable (inout HTTPLimits, Int) -> Void
-  }
-
-  /// Every configurable limit.
-  static let limitSettings = [
-    LimitSetting(name: "requestLineBytes") { $0.requestLineBytes = $1 },
-    LimitSetting(name: "headBytes") { $0.headBytes = $1 },
-    LimitSetting(name: "fieldCount") { $0.fieldCount = $1 },
-    LimitSetting(name: "headSeconds") { $0.headTime = .seconds($1) },
-    LimitSetting(name: "bodyBytesPerSecond") { $0.bodyBytesPerSecond = Int64($1) },
-    LimitSetting(name: "bodyWindowSeconds") { $0.bodyWindow = .seconds($1) },
-    LimitSetting(name: "bodyGraceSeconds") { $0.bodyGrace = .seconds($1) },
-    LimitSetting(name: "idleSeconds") { $0.idleTime = .seconds($1) },
-    LimitSetting(name: "writeStallSeconds") { $0.writeStallTime = .seconds($1) },
-    LimitSetting(name: "pipelinedRequests") { $0.pipelinedRequests = $1 },
-    LimitSetting(name: "connections") { $0.connections = $1 },
-    LimitSetting(name: "connectionsPerAddress") { $0.connectionsPerAddress = $1 },
+  /// Every setting below `server.limits`.
+  static let limitSettings: [Setting<HTTPLimits>] = [
+    limit("requestLineBytes") { $0.requestLineBytes = $1 },
+    limit("headBytes") { $0.headBytes = $1 },
+    limit("fieldCount") { $0.fieldCount = $1 },
+    limit("headSeconds") { $0.headTime = .seconds($1) },
+    limit("bodyBytesPerSecond") { $0.bodyBytesPerSecond = Int64($1) },
+    limit("bodyWindowSeconds") { $0.bodyWindow = .seconds($1) },
+    limit("bodyGraceSeconds") { $0.bodyGrace = .seconds($1) },
+    limit("idleSeconds") { $0.idleTime = .seconds($1) },
+    limit("writeStallSeconds") { $0.writeStallTime = .seconds($1) },
+    limit("pipelinedRequests") { $0.pipelinedRequests = $1 },
+    limit("connections") { $0.connections = $1 },
+    limit("connectionsPerAddress") { $0.connectionsPerAddress = $1 },
   ]
+
+  /// A limit whose value is in ``limitRange``.
+  private static func limit(
+    _ name: String, _ set: @escaping @Sendable (inout HTTPLimits, Int) -> Void
+  ) -> Setting<HTTPLimits> {
+    let wanted = "a number from \(limitRange.lowerBound) to \(limitRange.upperBound)"
+    return Setting(name: name, wanted: wanted) { limits, text in
+      guard let value = Int(text), limitRange.contains(value) else { return false }
+      set(&limits, value)
+      return true
+    }
+  }
 
   /// The allowed values of a limit, in bytes, seconds or a plain number. Larger numbers make no sense, and some would
   /// overflow.

@@ -3,6 +3,7 @@ import Configuration
 import Foundation
 import HTTPEngine
 import Logging
+import SnapshotDiff
 import SnapshotServer
 import SnapshotStore
 import SystemIO
@@ -30,6 +31,15 @@ extension ServerSettings {
         throw CommandFailure("The setting \(key) is ‘\(text)’; it takes \(wanted).", status: .refused)
       }
       value = parsed
+    }
+
+    func readGroup<Group>(
+      _ key: String, _ settings: [Setting<Group>], into group: inout Group
+    ) throws(CommandFailure) {
+      for setting in settings {
+        let others = group
+        try read("\(key).\(setting.name)", setting.wanted, into: &group) { setting.parse($0, into: others) }
+      }
     }
 
     try read("server.host", "an address such as 127.0.0.1", into: &host) { $0.isEmpty ? nil : $0 }
@@ -68,33 +78,18 @@ extension ServerSettings {
     try read(
       "server.trustedProxies", "addresses and blocks like 10.0.0.0/8, separated by commas",
       into: &trustedProxies, Self.addressBlocks)
-    for setting in Self.limitSettings {
-      let others = limits
-      let wanted = "a number from \(Self.limitRange.lowerBound) to \(Self.limitRange.upperBound)"
-      try read("server.limits.\(setting.name)", wanted, into: &limits) { text in
-        guard let value = Int(text, in: Self.limitRange) else { return nil }
-        var limits = others
-        setting.set(&limits, value)
-        return limits
-      }
-    }
+    try readGroup("server.limits", Self.limitSettings, into: &limits)
     try read("server.auditFileBytes", "a number of bytes from 4096", into: &auditFileBytes) {
       Int64($0).flatMap { $0 >= 4096 ? $0 : nil }
     }
     try read("server.auditFiles", "a number from 1 to 10000", into: &auditFiles) { Int($0, in: 1...10_000) }
-    for setting in RetentionSettings.settings {
-      let others = retention
-      try read("server.retention.\(setting.name)", setting.wanted, into: &retention) { text in
-        var retention = others
-        return setting.set(&retention, text) ? retention : nil
-      }
-    }
-    for setting in UploadSettings.settings {
-      let others = uploads
-      try read("server.uploads.\(setting.name)", setting.wanted, into: &uploads) { text in
-        var uploads = others
-        return setting.set(&uploads, text) ? uploads : nil
-      }
+    try readGroup("server.retention", RetentionSettings.settings, into: &retention)
+    try readGroup("server.uploads", UploadSettings.settings, into: &uploads)
+    try read(
+      "server.comparisonFilter", "rules such as ‘updated_at, $.items[*].token’, separated by commas",
+      into: &comparisonFilter
+    ) { text in
+      do { return try ComparisonFilter(text) } catch { return nil }
     }
     try read("server.logLevel", "one of \(Self.levels)", into: &logLevel) { Logger.Level(rawValue: $0) }
     try file.refuse(allBut: known)

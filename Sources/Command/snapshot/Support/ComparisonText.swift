@@ -19,17 +19,21 @@ struct ComparisonText {
   func forEachLine(_ print: (String) -> Void) {
     print(Self.marked(.removed, "  \(Self.name(first))"))
     print(Self.marked(.added, "  \(Self.name(second))"))
-    if comparison.isEmpty { return print("Nothing differs: \(comparison.alike) recordings are alike.") }
+    if comparison.isEmpty { return print("No differences. Recordings: \(counts).") }
     print("")
     for fact in comparison.facts {
-      Self.lines(of: fact, indent: 0, first: fact.first, second: fact.second).forEach(print)
+      Self.lines(of: fact, indent: 0, place: fact.place.description, first: fact.first, second: fact.second)
+        .forEach(print)
     }
     for recording in comparison.removed { print(Self.line(.removed, recording)) }
     for recording in comparison.added { print(Self.line(.added, recording)) }
-    for difference in comparison.changed { Self.lines(of: difference).forEach(print) }
+    for difference in comparison.changed where difference.detail != .omitted {
+      Self.lines(of: difference).forEach(print)
+    }
     for file in comparison.files {
-      Self.lines(of: file, indent: 0, first: Self.size(file.first), second: Self.size(file.second))
-        .forEach(print)
+      Self.lines(
+        of: file, indent: 0, place: file.place, first: Self.size(file.first), second: Self.size(file.second)
+      ).forEach(print)
     }
     print("")
     print(summary)
@@ -42,12 +46,17 @@ struct ComparisonText {
   }
 
   private var summary: String {
-    let counts = [
-      "\(comparison.alike) alike", "\(comparison.removed.count) removed", "\(comparison.added.count) added",
-      "\(comparison.changed.count) changed",
+    let files = comparison.counts.files == 0 ? "" : "; other files: \(comparison.counts.files) changed"
+    return "Recordings: \(counts)\(files)"
+  }
+
+  private var counts: String {
+    let counts = comparison.counts
+    let words = [
+      (counts.changed, "changed"), (counts.removed, "removed"), (counts.added, "added"),
+      (counts.omitted, "differ only in values that the filter omits"), (comparison.alike, "identical"),
     ]
-    let files = comparison.files.isEmpty ? "" : "; other files: \(comparison.files.count) differ"
-    return "Recordings: \(counts.joined(separator: ", "))\(files)"
+    return words.filter { $0.0 > 0 || $0.1 == "identical" }.map { "\($0) \($1)" }.joined(separator: ", ")
   }
 
   private static func marked(_ kind: ChangeKind, _ text: String) -> String {
@@ -71,31 +80,27 @@ struct ComparisonText {
   private static func lines(of difference: RecordingDifference) -> [String] {
     let sizes = "\(Console.size(difference.first.size)) → \(Console.size(difference.second.size))"
     let title = "\(marked(.changed, " " + title(difference.second)))  \(sizes)"
+    if let remark = difference.detail.remark { return [title, "    " + remark] }
     switch difference.detail {
-    case .json(let changes, _) where changes.isEmpty:
-      return [title, "    the same JSON, formatted differently"]
-    case .json(let changes, let isComplete):
-      return [title] + changes.flatMap { lines(of: $0, indent: 4, first: $0.first, second: $0.second) }
-        + rest(isComplete)
-    case .text(let changes, let isComplete):
-      return [title]
-        + changes.flatMap {
-          lines(of: $0, indent: 4, place: "line \($0.place)", first: $0.first, second: $0.second)
-        } + rest(isComplete)
-    case .bytes(let offset):
-      return [title, "    not text; the first difference is at byte \(offset)"]
-    case .beyondLimits:
-      return [title, "    too large or too complex to compare"]
+    case .json(let changes): return [title] + lines(of: changes) { $0.description }
+    case .text(let changes): return [title] + lines(of: changes) { "line \($0)" }
+    case .omitted, .bytes, .beyondLimits: return [title]
     }
   }
 
-  private static func rest(_ isComplete: Bool) -> [String] { isComplete ? [] : ["    … and more"] }
+  private static func lines<Place>(of changes: Changes<Place>, _ name: (Place) -> String) -> [String] {
+    let lines = changes.rows.flatMap {
+      self.lines(of: $0, indent: 4, place: name($0.place), first: $0.first, second: $0.second)
+    }
+    let rest = changes.count - changes.rows.count
+    return rest > 0 ? lines + ["    … and \(rest) more"] : lines
+  }
 
-  private static func lines<Place: CustomStringConvertible>(
-    of change: Change<Place>, indent: Int, place: String? = nil, first: String?, second: String?
+  private static func lines<Place>(
+    of change: Change<Place>, indent: Int, place: String, first: String?, second: String?
   ) -> [String] {
     let blanks = String(repeating: " ", count: indent)
-    let place = Console.escaped(place ?? change.place.description)
+    let place = Console.escaped(place)
     let head = blanks + marked(change.kind, " " + place)
     let values = [first, second].compactMap { $0.map(Console.escaped) }
     let length = indent + 2 + place.count + 2 + values.joined(separator: " → ").count

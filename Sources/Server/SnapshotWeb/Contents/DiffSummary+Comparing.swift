@@ -3,19 +3,32 @@ package import SnapshotDiff
 package import SnapshotFormat
 
 extension ComparisonLimits {
-  /// Limits for comparing two snapshots on a page: less than a second and about 20 MB of memory, for any contents.
-  package static let page = {
+  /// Limits for listing the differences of two snapshots on a page: less than a second and about 20 MB of memory, for
+  /// any contents.
+  package static let list = {
     var limits = ComparisonLimits()
     limits.recordingBytes = 2 << 20
     limits.totalBytes = 16 << 20
     limits.values = 100_000
     limits.depth = 64
-    limits.changes = 20
-    limits.totalChanges = 200
-    limits.listed = PageLimits.rows
-    limits.excerptLength = 80
-    limits.keyLength = 40
+    limits.changes = 10
+    limits.totalChanges = 500
+    limits.listed = PageLimits.rows + 1
+    limits.excerptLength = 120
+    limits.keyLength = 200
     limits.duration = .milliseconds(400)
+    return limits
+  }()
+
+  /// Limits for comparing one recording or file on a page: about a second and 80 MB of memory, for any contents. Only
+  /// one is compared at a time.
+  package static let item = {
+    var limits = ComparisonLimits()
+    limits.recordingBytes = 16 << 20
+    limits.values = 1_000_000
+    limits.changes = 100
+    limits.excerptLength = 1000
+    limits.keyLength = 1000
     return limits
   }()
 }
@@ -23,47 +36,86 @@ extension ComparisonLimits {
 extension DiffSummary {
   /// Compares two bundles, within the limits of one page. Blocks for the disk.
   ///
-  /// Lists first the changed recordings, then the removed ones, then the added ones.
-  ///
   /// - Parameters:
   ///   - modules: the modules of both snapshots, in the order in which to list their differences.
+  ///   - selection: the page.
   ///   - clock: measures the time that the comparison is allowed to take.
   package init(
-    _ first: CheckedBundle, _ second: CheckedBundle, modules: [Module], limits: ComparisonLimits = .page,
+    _ first: CheckedBundle, _ second: CheckedBundle, modules: [Module],
+    selection: ComparisonSelection = ComparisonSelection(), limits: ComparisonLimits = .list,
     clock: some Clock<Duration> = ContinuousClock()
   ) throws(BundleError) {
-    let comparison = try SnapshotComparison(first, second, limits: limits, clock: clock)
+    let comparison = try SnapshotComparison(first, second, limits: limits, selection: selection, clock: clock)
     let kinds =
       comparison.changed.map(Entry.Kind.changed) + comparison.removed.map(Entry.Kind.removed)
       + comparison.added.map(Entry.Kind.added)
+    let listed = kinds.sorted { $0.place < $1.place }
+    let page = listed.prefix(PageLimits.rows)
     let places = ModulePlaces(modules)
-    let entries = kinds.prefix(PageLimits.rows).map { (places.first(wanting: $0.identifier), $0) }
-    let sorted = entries.indices.sorted {
-      (entries[$0].0 ?? .max, $0) < (entries[$1].0 ?? .max, $1)
-    }
+    let entries = page.map { (places.first(wanting: $0.place.identifier), $0) }
+    let sorted = entries.indices.sorted { (entries[$0].0 ?? .max, $0) < (entries[$1].0 ?? .max, $1) }
     let counts = Counts(
       added: comparison.counts.added, removed: comparison.counts.removed, changed: comparison.counts.changed,
-      alike: comparison.alike, files: comparison.counts.files)
+      omitted: comparison.counts.omitted, alike: comparison.alike, files: comparison.counts.files)
+    let files = comparison.files.prefix(PageLimits.rows)
     self.init(
-      facts: Array(comparison.facts.prefix(PageLimits.rows)), counts: counts,
+      facts: selection.recordingsAfter == nil && selection.filesAfter == nil ? comparison.facts : [],
+      counts: counts,
       recordings: sorted.map { Entry(module: entries[$0].0.map { modules[$0].name }, entries[$0].1) },
-      files: comparison.files, cut: Self.cut(comparison))
+      next: listed.count > page.count ? page.last?.place : nil,
+      files: Array(files), nextFile: comparison.files.count > files.count ? files.last?.place : nil)
+  }
+}
+
+extension DiffItem {
+  /// Compares one recording or file of two bundles, within the limits of one page. Blocks for the disk.
+  ///
+  /// - Parameter skipped: the number of changes before the first one on the page.
+  package init(
+    _ item: DiffSelection.Item, _ first: CheckedBundle, _ second: CheckedBundle, filter: ComparisonFilter,
+    skipping skipped: Int = 0, limits: ComparisonLimits = .item
+  ) throws(BundleError) {
+    var limits = limits
+    limits.skippedChanges = skipped
+    let (one, other) = (try Self.version(item, in: first), try Self.version(item, in: second))
+    self.init(first: one?.version, second: other?.version, detail: nil)
+    guard let one, let other else { return }
+    guard max(one.version.size, other.version.size) <= Int64(limits.recordingBytes) else {
+      detail = .beyondLimits
+      return
+    }
+    let (bytes, otherBytes) = (try one.entry.contents(), try other.entry.contents())
+    if bytes != otherBytes {
+      detail = .init(bytes, otherBytes, limits: limits, limit: limits.changes, filter: filter)
+    }
   }
 
-  private static func cut(_ comparison: SnapshotComparison) -> String? {
-    let counts = comparison.counts
-    let isListed =
-      counts.added + counts.removed + counts.changed <= PageLimits.rows
-      && comparison.facts.count <= PageLimits.rows && counts.files <= PageLimits.rows
-    let isCompared = comparison.changed.allSatisfy { difference in
-      switch difference.detail {
-      case .json(_, let isComplete), .text(_, let isComplete): isComplete
-      case .bytes: true
-      case .beyondLimits: false
+  private static func version(
+    _ item: DiffSelection.Item, in bundle: CheckedBundle
+  ) throws(BundleError) -> (version: Version, entry: CheckedBundle.Entry)? {
+    let path: String
+    switch item {
+    case .recording(let place):
+      var found: String?
+      try bundle.readRecordings { recording in
+        if ComparisonSelection.Place(recording) == place { found = recording.path }
+        return found == nil
       }
+      guard let found else { return nil }
+      path = found
+    case .file(let name): path = name
     }
-    if isListed, isCompared { return nil }
-    return "The page shows only a part of the differences; `snapshot diff` shows all of them."
+    guard let entry = try bundle.entry(at: path) else { return nil }
+    return (Version(path: path, size: entry.size), entry)
+  }
+}
+
+extension CheckedBundle.Entry {
+  fileprivate func contents() throws(BundleError) -> [UInt8] {
+    let next = try pieces()
+    var bytes: [UInt8] = []
+    while let piece = try next() { bytes += piece }
+    return bytes
   }
 }
 
@@ -81,10 +133,10 @@ private struct ModulePlaces {
 }
 
 extension DiffSummary.Entry.Kind {
-  fileprivate var identifier: String {
+  fileprivate var place: ComparisonSelection.Place {
     switch self {
-    case .added(let recording), .removed(let recording): recording.identifier
-    case .changed(let difference): difference.second.identifier
+    case .added(let recording), .removed(let recording): .init(recording)
+    case .changed(let difference): .init(difference.second)
     }
   }
 }

@@ -58,6 +58,20 @@ package enum PageField: String, Sendable, Hashable, CaseIterable {
   case cursor
   /// The UUID of the snapshot to compare with.
   case with
+  /// The kind of differences that are listed.
+  case kind
+  /// The identifier of the recording before the first listed one.
+  case after
+  /// The name of the file before the first listed one.
+  case filesAfter = "files-after"
+  /// The rules for values that are not compared.
+  case ignore
+  /// The identifier of the recording that is compared.
+  case recording
+  /// The call of the recording.
+  case call
+  /// The name of the file that is compared.
+  case file
   /// The module whose recordings are listed.
   case module
   /// The number of recordings before the listed ones.

@@ -1,4 +1,5 @@
 import SnapshotAPI
+import SnapshotDiff
 import SnapshotFormat
 
 extension DiffPage {
@@ -6,20 +7,58 @@ extension DiffPage {
     second.map { "\(first.shortID) and \($0.shortID)" } ?? "Compare \(first.shortID)"
   }
 
+  /// The budget for a comparison, in bytes.
+  static let budget = 350_000
+
   var fields: Fields {
-    var budget = PageBudget()
+    var budget = PageBudget(Self.budget)
     let other = second.map { Self.side("second", $0, &budget) }
+    let links = DiffLinks(page: self)
+    let item =
+      if case .item(let item)? = content { links.map { item.fields($0, &budget) } } else { Fields?.none }
+    let list =
+      if case .list(let list)? = content { links.map { list.fields($0, &budget) } } else { Fields?.none }
     return [
       "sides": [Self.side("first", first, &budget)] + (other.map { [$0] } ?? []),
-      "swap": second.map { PagePath.diff($0.id, with: first.id).description },
+      "swap": links?.swapped,
+      "list": item == nil ? nil : links?.path(selection.showing(nil)),
+      "permanent": links.map {
+        ["href": $0.permanent, "text": origin + $0.permanent, "label": "the permanent link"] as Fields
+      },
       "action": PagePath.diff(first.id).description,
       "field": PageField.with.rawValue,
-      "entered": entered.isEmpty ? nil : PageText.cut(entered, to: 400).text,
-      "mistake": mistake.map { PageText.cut($0, to: 600).text },
+      "entered": (second?.id.description ?? entered).isEmpty
+        ? nil : PageText.cut(second?.id.description ?? entered, to: 400).text,
+      "mistake": mistake?.field == .with ? mistake.map { PageText.cut($0.text, to: 600).text } : nil,
       "isChoice": second == nil,
       "candidates": budget.part(12_000) { candidateRows(&$0) },
-      "differences": differences?.fields(first, second ?? first, &budget),
+      "filter": filterFields(links, &budget),
+      "differences": list,
+      "item": item,
     ]
+  }
+
+  private func filterFields(_ links: DiffLinks?, _ budget: inout PageBudget) -> Fields? {
+    guard let second else { return nil }
+    let text = selection.ignored ?? filter.rules.joined(separator: ", ")
+    var fields: Fields = [
+      "action": PagePath.diff(first.id).description, "with": PageField.with.rawValue,
+      "second": second.id.description, "field": PageField.ignore.rawValue,
+      "text": budget.part(30_000) { PageText.cut(text, to: $0.left).text },
+      "mistake": mistake?.field == .ignore ? mistake.map { PageText.cut($0.text, to: 600).text } : nil,
+      "isOpen": mistake?.field == .ignore || selection.ignored != nil,
+      "count": filter.isEmpty ? nil : Measures.count(filter.rules.count, "rule"),
+      "item": nil, "itemField": nil, "call": nil, "callField": PageField.call.rawValue,
+      "reset": selection.ignored == nil ? nil : links?.withRulesOfServer,
+    ]
+    switch selection.item {
+    case .recording(let place):
+      (fields["itemField"], fields["item"]) = (PageField.recording.rawValue, place.identifier)
+      fields["call"] = place.call > 0 ? "\(place.call)" : nil
+    case .file(let name): (fields["itemField"], fields["item"]) = (PageField.file.rawValue, name)
+    case nil: break
+    }
+    return fields
   }
 
   private static func side(_ place: String, _ record: SnapshotRecord, _ budget: inout PageBudget) -> Fields {

@@ -19,6 +19,8 @@ struct PageTemplates: Sendable {
     "copy": PackageResources.copy_mustache,
     "chart": PackageResources.chart_mustache,
     "snapshots": PackageResources.snapshots_mustache,
+    "change-row": PackageResources.change_row_mustache,
+    "change-rows": PackageResources.change_rows_mustache,
     "nothing": PackageResources.nothing_mustache,
     "pager": PackageResources.pager_mustache,
     "files": PackageResources.files_mustache,

@@ -3,6 +3,7 @@ import HTTPSemantics
 import HTTPTypes
 import Observability
 import SnapshotAPI
+import SnapshotDiff
 import SnapshotFormat
 import SnapshotStore
 import SnapshotViewer
@@ -76,12 +77,20 @@ enum BundleReading {
     }
   }
 
-  /// Returns the differences between two bundles.
-  static func differences(_ first: StoredBundle, _ second: StoredBundle) throws -> DiffSummary {
+  /// Returns the selected differences between two bundles.
+  static func differences(
+    _ first: StoredBundle, _ second: StoredBundle, _ selection: DiffSelection, _ filter: ComparisonFilter
+  ) throws -> DiffPage.Content {
     do throws(BundleError) {
-      return try DiffSummary(
-        CheckedBundle(first.file), CheckedBundle(second.file),
-        modules: together(first.record.modules, second.record.modules))
+      let (one, other) = (try CheckedBundle(first.file), try CheckedBundle(second.file))
+      if let item = selection.item {
+        return .item(try DiffItem(item, one, other, filter: filter, skipping: selection.from))
+      }
+      var page = ComparisonSelection(filter: filter)
+      if let kind = selection.kind { page.kinds = [kind] }
+      (page.recordingsAfter, page.filesAfter) = (selection.after, selection.filesAfter)
+      let modules = together(first.record.modules, second.record.modules)
+      return .list(try DiffSummary(one, other, modules: modules, selection: page))
     } catch {
       _ = try unreadable(error)
       throw StoreError.damaged

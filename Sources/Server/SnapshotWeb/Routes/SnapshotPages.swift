@@ -49,7 +49,6 @@ struct SnapshotPages: Sendable {
         try await FileRoutes(service: service, limits: limits).folder(call.asAPI)
       },
       .page("readHistory", .get, "/snapshots/{id}/history", .admin, handler: showHistory),
-      .page("compareSnapshots", .get, "/snapshots/{id}/diff", .read, handler: showDifferences),
       .page("deleteSnapshot", .post, Self.template(.delete), .delete, handler: delete),
       .page("changeSnapshot", .post, Self.template(.pin), .delete) {
         try await change($0, isPinned: true)
@@ -72,7 +71,7 @@ struct SnapshotPages: Sendable {
       recordings: try Self.start(query, .recordings), files: try Self.start(query, .files))
     let notice = try query.value(PageField.done.rawValue).flatMap(PageNotice.init)
     let id = try call.value(of: .id)
-    let record = try await visible(id, to: call.caller)
+    let record = try await service.record(id, visibleTo: call.caller)
     call.asAPI.concerns(record)
     let cameFrom =
       try query.value(PageField.next.rawValue).flatMap { ListPath($0) }
@@ -119,7 +118,7 @@ struct SnapshotPages: Sendable {
 
   private func showHistory(_ call: PageCall) async throws -> HTTPServerResponse {
     _ = try call.query([])
-    let record = try await visible(try call.value(of: .id), to: call.caller)
+    let record = try await service.record(try call.value(of: .id), visibleTo: call.caller)
     call.asAPI.concerns(record)
     guard let audit else { throw HTTPProblem.noSuchPath() }
     let trail = try await Self.readers.next.perform { () throws(any Error) in
@@ -128,72 +127,6 @@ struct SnapshotPages: Sendable {
     let names = try await access.tokenNames(Set(trail.events.compactMap(\.token)))
     let page = HistoryPage(record: record, trail: trail, tokenNames: names)
     return try await pages.render(call.visitor) { $0.render(page, in: $1) }
-  }
-
-  private func showDifferences(_ call: PageCall) async throws -> HTTPServerResponse {
-    let query = try call.query([PageField.with.rawValue])
-    let entered = (try query.value(PageField.with.rawValue) ?? "").filter { !$0.isWhitespace }
-    let id = try call.value(of: .id)
-    let first = try await visible(id, to: call.caller)
-    call.asAPI.concerns(first)
-    var page = DiffPage(first: first, entered: entered)
-    var status = HTTPResponse.Status.ok
-    var bundles: (first: StoredBundle, second: StoredBundle)?
-    do {
-      if !entered.isEmpty {
-        guard let other = SnapshotID(entered) else { throw HTTPProblem.malformedID(entered) }
-        page.second = try await visible(other, to: call.caller)
-        call.compares(with: other)
-        bundles = (try await service.open(id), try await service.open(other))
-      }
-    } catch {
-      guard let problem = SnapshotProblem.answer(to: error), problem.status.code < 500 || problem.isDamage
-      else {
-        throw error
-      }
-      (page.second, page.mistake, status) = (nil, problem.detail, problem.isDamage ? .ok : problem.status)
-    }
-    if page.second == nil { page.candidates = try await candidates(for: first, call.caller) }
-    let (base, pair) = (page, bundles)
-    return try await pages.render(call.visitor, status: status, on: Self.readers.next) { renderer, frame in
-      var page = base
-      if let pair { page.differences = try BundleReading.differences(pair.first, pair.second) }
-      return renderer.render(page, in: frame)
-    }
-  }
-
-  /// Returns snapshots to compare with `record`: those of its report, or if there are none, of its application.
-  private func candidates(for record: SnapshotRecord, _ caller: Caller) async throws -> [SnapshotRecord] {
-    var query = CatalogQuery(report: record.report)
-    query.scope = CatalogQuery.Scope(caller.limits)
-    let found = try await others(query, than: record, caller)
-    guard found.isEmpty else { return found }
-    query.report = nil
-    query.application = record.application.identifier
-    return try await others(query, than: record, caller)
-  }
-
-  private func others(
-    _ query: CatalogQuery, than record: SnapshotRecord, _ caller: Caller
-  ) async throws -> [SnapshotRecord] {
-    do {
-      return try await service.page(query, PageRequest(limit: PageLimits.rows)).filtered {
-        caller.mayRead($0) && $0.id != record.id
-      }.records
-    } catch {
-      // While the catalogue is being rebuilt, none are proposed.
-      guard case .incomplete = error else { throw error }
-      return []
-    }
-  }
-
-  /// Returns the record of a snapshot that `caller` may read.
-  private func visible(_ id: SnapshotID, to caller: Caller) async throws -> SnapshotRecord {
-    try await caller.lookUp { () throws(StoreError) in
-      try await service.record(id)
-    } visible: {
-      caller.mayRead($0)
-    }
   }
 
   /// Returns the bundle, or `nil` if it is damaged, which the snapshot's page shows.
@@ -270,7 +203,7 @@ struct SnapshotPages: Sendable {
   private func makeLink(_ call: PageCall) async throws -> HTTPServerResponse {
     let seconds = try await pages.form(of: call)[.seconds]
     try await call.caller.requireValid()
-    let record = try await visible(try call.value(of: .id), to: call.caller)
+    let record = try await service.record(try call.value(of: .id), visibleTo: call.caller)
     call.asAPI.concerns(record)
     let link = try LinkRoutes(service: service, access: access)
       .link(to: record.id, seconds: seconds.isEmpty ? nil : seconds)
@@ -278,11 +211,6 @@ struct SnapshotPages: Sendable {
       record: record, link: PageOrigin(call.request).description + link.link, expiresAt: link.expiresAt)
     return try await pages.render(call.visitor) { $0.render(page, in: $1) }
   }
-}
-
-extension HTTPProblem {
-  /// Whether the problem is a damaged bundle. Its record can still be shown.
-  fileprivate var isDamage: Bool { ProblemKind(self) == .snapshotDamaged }
 }
 
 extension Unreadable {

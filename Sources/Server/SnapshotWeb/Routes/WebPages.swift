@@ -5,6 +5,7 @@ import HTTPTypes
 package import Logging
 package import Observability
 package import SnapshotAPI
+package import SnapshotDiff
 import SnapshotViewer
 
 /// The web pages: a user interface of the service beside the API.
@@ -24,12 +25,13 @@ package struct WebPages: Sendable {
   /// - Parameters:
   ///   - uploads: the calls for resumable uploads; empty if they are not offered.
   ///   - audit: the audit log, which administrators can see.
+  ///   - comparisonFilter: the values that comparisons omit unless a visitor enters other rules.
   ///   - temporaryFolder: the folder for inflated copies of files that are shown.
   ///   - manual: returns the articles, which are parsed when the first of them is requested.
   ///   - reference: the description of the API.
   package init(
     service: SnapshotService, access: AccessPolicy, limits: ServiceLimits, uploads: [Endpoint] = [],
-    audit: AuditLog? = nil, temporaryFolder: String,
+    audit: AuditLog? = nil, comparisonFilter: ComparisonFilter = ComparisonFilter(), temporaryFolder: String,
     manual: @escaping @Sendable () -> Manual, reference: APIReference, logger: Logger
   ) {
     self.logger = logger
@@ -43,6 +45,7 @@ package struct WebPages: Sendable {
         pages, service, access: access, limits: limits, audit: audit,
         viewer: ViewerCache(folder: temporaryFolder)
       ).endpoints
+      + ComparisonPages(pages, service, filter: comparisonFilter).endpoints
       + uploads.endpoints
       + SigningPages(pages, access: access).endpoints
       + DocumentPages(pages, manual: manual, reference: reference).endpoints

@@ -7,42 +7,55 @@ struct JSONComparison {
   private let limits: ComparisonLimits
   private(set) var list: ChangeList<JSONPath>
 
-  /// Compares two documents and collects up to `limit` changes.
+  /// Compares two documents and reports up to `limit` changes.
   init(_ first: JSONDocument, _ second: JSONDocument, limits: ComparisonLimits, limit: Int) {
     self.first = first
     self.second = second
     self.limits = limits
-    list = ChangeList(limit: limit)
-    compare(0, 0, JSONPath())
+    list = ChangeList(skipping: limits.skippedChanges, limit: limit)
+    let root = first.isSequence || second.isSequence ? 0 : 1
+    compare(root, root, JSONPath())
   }
 
   private mutating func compare(_ one: Int, _ other: Int, _ path: JSONPath) {
     let (node, otherNode) = (first.nodes[one], second.nodes[other])
-    if node.hash == otherNode.hash || list.isFull { return }
+    if node.hash == otherNode.hash || node.isOmitted || otherNode.isOmitted { return }
     switch (node.kind, otherNode.kind) {
     case (.object, .object): compareObjects(one, other, path)
     case (.array, .array): compareArrays(one, other, path)
-    case (.string, .string):
-      let (text, otherText) = (first.text(one), second.text(other))
-      let start = Self.start(ofDifference: text, otherText, within: limits.excerptLength)
-      list.append(
-        path, first: JSONExcerpt.excerpt(text, from: start, limit: limits.excerptLength),
-        second: JSONExcerpt.excerpt(otherText, from: start, limit: limits.excerptLength))
-    default:
-      list.append(path, first: excerpt(first, one), second: excerpt(second, other))
+    case (.string, .string): reportStrings(one, other, path)
+    default: report(path, one, other)
     }
   }
 
-  /// The offset from which to show two strings, so that their difference is visible.
-  private static func start(
-    ofDifference first: ArraySlice<UInt8>, _ second: ArraySlice<UInt8>, within length: Int
-  ) -> Int {
-    let common = zip(first, second).prefix { $0 == $1 }.count
-    return common < length / 4 * 3 ? 0 : common - length / 4
+  /// Reports values that differ, or the only one. A value that is omitted does not differ.
+  private mutating func report(_ path: JSONPath, _ one: Int?, _ other: Int?) {
+    let (first, second, limit) = (first, second, limits.excerptLength)
+    if one.map({ first.nodes[$0].isOmitted }) ?? false || other.map({ second.nodes[$0].isOmitted }) ?? false {
+      return
+    }
+    list.append {
+      Change(
+        place: path, first: one.map { JSONExcerpt.value($0, in: first, limit: limit) },
+        second: other.map { JSONExcerpt.value($0, in: second, limit: limit) })
+    }
   }
 
-  private func excerpt(_ document: JSONDocument, _ index: Int) -> String {
-    JSONExcerpt.excerpt(document.text(index), limit: limits.excerptLength)
+  /// Reports strings that differ, from shortly before their first difference.
+  private mutating func reportStrings(_ one: Int, _ other: Int, _ path: JSONPath) {
+    let (text, otherText, limit) = (first.text(one), second.text(other), limits.excerptLength)
+    list.append {
+      guard let decoded = JSONExcerpt.decoded(text), let otherDecoded = JSONExcerpt.decoded(otherText) else {
+        return Change(
+          place: path, first: JSONExcerpt.compact(text, limit: limit),
+          second: JSONExcerpt.compact(otherText, limit: limit))
+      }
+      let common = zip(decoded, otherDecoded).prefix { $0 == $1 }.count
+      let start = common < limit / 4 * 3 ? 0 : common - limit / 4
+      return Change(
+        place: path, first: JSONExcerpt.string(decoded, from: start, limit: limit),
+        second: JSONExcerpt.string(otherDecoded, from: start, limit: limit))
+    }
   }
 
   private func keyText(_ document: JSONDocument, _ index: Int) -> String {
@@ -62,15 +75,13 @@ struct JSONComparison {
           compare(value, otherValue, path.appending(.key(keyText(first, key))))
         }
       } else {
-        list.append(path.appending(.key(keyText(first, key))), first: excerpt(first, value))
+        report(path.appending(.key(keyText(first, key))), value, nil)
       }
-      if list.isFull { return }
     }
     for index in stride(from: 0, to: otherMembers.count, by: 2) {
       let (key, value) = (otherMembers[index], otherMembers[index + 1])
       guard values[second.nodes[key].hash] != nil else { continue }
-      list.append(path.appending(.key(keyText(second, key))), second: excerpt(second, value))
-      if list.isFull { return }
+      report(path.appending(.key(keyText(second, key))), nil, value)
     }
   }
 
@@ -84,7 +95,6 @@ struct JSONComparison {
     var (x, y) = (0, 0)
     for pair in alignment.pairs + [(elements.count, otherElements.count)] {
       while x < pair.first || y < pair.second {
-        if list.isFull { return }
         let isPair =
           x < pair.first && y < pair.second && !names[x].isIdentity && !otherNames[y].isIdentity
         if isPair {
@@ -92,10 +102,10 @@ struct JSONComparison {
           x += 1
           y += 1
         } else if x < pair.first {
-          list.append(path.appending(.index(x)), first: excerpt(first, elements[x]))
+          report(path.appending(.index(x)), elements[x], nil)
           x += 1
         } else {
-          list.append(path.appending(.index(y)), second: excerpt(second, otherElements[y]))
+          report(path.appending(.index(y)), nil, otherElements[y])
           y += 1
         }
       }
@@ -115,7 +125,9 @@ struct JSONComparison {
     while child < Int(node.next) {
       let value = child + 1
       let kind = document.nodes[value].kind
-      if identities.contains(document.nodes[child].hash), kind == .string || kind == .number {
+      if identities.contains(document.nodes[child].hash), kind == .string || kind == .number,
+        !document.nodes[value].isOmitted
+      {
         return (document.nodes[value].hash, true)
       }
       child = Int(document.nodes[value].next)
@@ -128,64 +140,4 @@ struct JSONComparison {
     ["id", "_id", "uuid", "identifier"].map {
       JSONHash.string(Array($0.utf8)[...])
     })
-}
-
-/// Formats keys and values of a JSON document for display.
-enum JSONExcerpt {
-  /// Decodes up to `limit` bytes of a quoted string. A string that cannot be decoded is shown as written.
-  static func key(_ quoted: ArraySlice<UInt8>, limit: Int = .max) -> String {
-    var configuration = JSONTokenizer.Configuration()
-    configuration.textLength = limit
-    var tokenizer = JSONTokenizer(configuration)
-    tokenizer.feed(Array(quoted))
-    do throws(JSONFailure) {
-      // A string on its own is a valid JSON document.
-      guard try tokenizer.next() == .string else { return excerpt(quoted, limit: limit) }
-    } catch {
-      return excerpt(quoted, limit: limit)
-    }
-    let isWhole = tokenizer.text.count == tokenizer.textLength
-    let bytes = wholeCharacters(tokenizer.text[...], endsWhole: isWhole)
-    return String(decoding: bytes, as: UTF8.self) + (isWhole ? "" : "…")
-  }
-
-  /// Formats up to `limit` bytes of a value, starting at byte `start`, without white space outside strings. `…` marks
-  /// omitted text.
-  static func excerpt(_ text: ArraySlice<UInt8>, from start: Int = 0, limit: Int) -> String {
-    var shown: [UInt8] = []
-    var isInText = false
-    var isEscaped = false
-    var isWhole = true
-    for (offset, byte) in text.enumerated() {
-      let isSpace = !isInText && (byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09)
-      if isInText {
-        isInText = isEscaped || byte != UInt8(ascii: "\"")
-        isEscaped = !isEscaped && byte == UInt8(ascii: "\\")
-      } else {
-        isInText = byte == UInt8(ascii: "\"")
-      }
-      if isSpace || offset < start { continue }
-      if shown.count >= limit {
-        isWhole = false
-        break
-      }
-      shown.append(byte)
-    }
-    let wholes = Self.wholeCharacters(shown[...], endsWhole: isWhole)
-    return (start > 0 ? "…" : "") + String(decoding: wholes, as: UTF8.self) + (isWhole ? "" : "…")
-  }
-
-  /// `bytes` without incomplete characters at either end.
-  private static func wholeCharacters(_ bytes: ArraySlice<UInt8>, endsWhole: Bool) -> ArraySlice<UInt8> {
-    let begun = bytes.drop { $0 & 0xC0 == 0x80 }
-    guard !endsWhole, let lead = begun.lastIndex(where: { $0 & 0xC0 != 0x80 }) else { return begun }
-    let length =
-      switch begun[lead] {
-      case 0xF0...: 4
-      case 0xE0...: 3
-      case 0xC0...: 2
-      default: 1
-      }
-    return begun.endIndex - lead < length ? begun[..<lead] : begun
-  }
 }

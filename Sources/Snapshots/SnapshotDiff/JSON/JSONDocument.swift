@@ -3,6 +3,9 @@ import JSONText
 /// A JSON document (RFC 8259) as a flat list of its values. Each value has a hash of its meaning, by which two
 /// documents are compared: white space, the order of keys, and the spelling of strings and numbers make no difference.
 ///
+/// Several values in a row (JSON Lines) are read as an array of them. Values that a filter omits have no part in the hash
+/// of the value around them.
+///
 /// Parsing is not recursive, so the nesting depth is bounded by a limit and not by the size of the stack.
 struct JSONDocument {
   enum Kind: UInt8 { case null, boolean, number, string, array, object }
@@ -18,6 +21,8 @@ struct JSONDocument {
     /// Equal for values with the same meaning; different for others, except for a random collision with a probability
     /// of 2⁻⁶⁴.
     fileprivate(set) var hash: Int
+    /// Whether a filter omits the value.
+    fileprivate(set) var isOmitted = false
   }
 
   /// The reason why a document cannot be compared.
@@ -29,14 +34,21 @@ struct JSONDocument {
   }
 
   let bytes: [UInt8]
-  /// All values, each before its descendants. The first is the whole document.
+  /// An array of all values in a row, and then all values, each before its descendants.
   private(set) var nodes: [Node] = []
 
+  /// Whether a value is omitted.
+  private(set) var omitsAny = false
+  /// Whether the bytes are several values in a row. Otherwise, the only value is the second node.
+  private(set) var isSequence = false
+
   /// Parses `bytes`.
-  init(_ bytes: [UInt8], limits: ComparisonLimits) throws(Failure) {
+  init(
+    _ bytes: [UInt8], limits: ComparisonLimits, filter: ComparisonFilter = ComparisonFilter()
+  ) throws(Failure) {
     guard bytes.count < Int(Int32.max) else { throw .malformed }
     self.bytes = bytes
-    try read(limits)
+    try read(limits, filter)
   }
 
   /// The bytes of a node.
@@ -53,22 +65,71 @@ struct JSONDocument {
     return children
   }
 
-  private mutating func read(_ limits: ComparisonLimits) throws(Failure) {
+  /// A container that is not complete yet.
+  private struct Container {
+    let index: Int
+    /// Where the filter's paths are.
+    let position: ComparisonFilter.Position?
+    /// The number of elements before the next one.
+    var count = 0
+    /// The key of the next value.
+    var key: String?
+  }
+
+  private mutating func read(_ limits: ComparisonLimits, _ filter: ComparisonFilter) throws(Failure) {
     var configuration = JSONTokenizer.Configuration()
     configuration.depth = limits.depth
+    configuration.allowsSequence = true
     var tokenizer = JSONTokenizer(configuration)
     tokenizer.feed(bytes)
     tokenizer.finish()
-    var open: [Int] = []
+    nodes.append(Node(kind: .array, start: 0, end: Int32(bytes.count), next: 0, hash: 0))
+    var open = [Container(index: 0, position: nil)]
     while let token = try Self.next(&tokenizer) {
       if token == .endObject || token == .endArray {
-        guard close(&open, at: tokenizer.range.upperBound) else { throw .malformed }
+        guard let index = open.popLast()?.index, close(index, at: tokenizer.range.upperBound) else {
+          throw .malformed
+        }
         continue
       }
-      guard nodes.count < limits.values else { throw .tooComplex }
-      if token == .beginObject || token == .beginArray { open.append(nodes.count) }
+      guard nodes.count <= limits.values else { throw .tooComplex }
       append(token, tokenizer)
+      if token == .key {
+        if !filter.isEmpty { open[open.count - 1].key = String(decoding: tokenizer.text, as: UTF8.self) }
+        continue
+      }
+      let position = filter.isEmpty ? nil : omit(filter, &open[open.count - 1], isTopLevel: open.count == 1)
+      if token == .beginObject || token == .beginArray {
+        open.append(Container(index: nodes.count - 1, position: position))
+      }
     }
+    try finish()
+  }
+
+  /// Marks the last value if the filter omits it, and returns its position in the filter's paths.
+  private mutating func omit(
+    _ filter: ComparisonFilter, _ container: inout Container, isTopLevel: Bool
+  ) -> ComparisonFilter.Position? {
+    let step = container.key.map { JSONPath.Step.key($0) } ?? .index(container.count)
+    container.count += 1
+    guard !isTopLevel else { return filter.start }
+    let position = filter.hasPatterns ? container.position.map { filter.advance($0, by: step) } : nil
+    if container.key.map({ filter.omits(key: $0) }) ?? false || position.map(filter.omits) ?? false {
+      nodes[nodes.count - 1].isOmitted = true
+      omitsAny = true
+    }
+    return position
+  }
+
+  /// Closes the array of all values. Numbers and words in a row are text, and only objects and arrays are JSON Lines.
+  private mutating func finish() throws(Failure) {
+    nodes[0].next = Int32(nodes.count)
+    let values = children(of: 0)
+    guard values.count == 1 || values.allSatisfy({ nodes[$0].kind == .object || nodes[$0].kind == .array }),
+      !values.isEmpty
+    else { throw .malformed }
+    isSequence = values.count > 1
+    nodes[0].hash = JSONHash.array(values.map { nodes[$0].hash })
   }
 
   private static func next(_ tokenizer: inout JSONTokenizer) throws(Failure) -> JSONTokenizer.Token? {
@@ -95,18 +156,26 @@ struct JSONDocument {
         next: Int32(nodes.count + 1), hash: hash))
   }
 
-  /// Closes the innermost container. Returns `false` if it is an object with a repeated key.
-  private mutating func close(_ open: inout [Int], at end: Int) -> Bool {
-    guard let index = open.popLast() else { return false }
+  /// Closes a container. Returns `false` if it is an object with a repeated key.
+  private mutating func close(_ index: Int, at end: Int) -> Bool {
     nodes[index].end = Int32(end)
     nodes[index].next = Int32(nodes.count)
+    let children = children(of: index)
     if nodes[index].kind == .array {
-      nodes[index].hash = JSONHash.array(children(of: index).map { nodes[$0].hash })
+      nodes[index].hash = JSONHash.array(children.filter { !nodes[$0].isOmitted }.map { nodes[$0].hash })
       return true
     }
-    let hashes = children(of: index).map { nodes[$0].hash }
-    nodes[index].hash = JSONHash.object(hashes)
-    return !Self.repeatsKey(hashes)
+    let hashes = children.map { nodes[$0].hash }
+    guard !Self.repeatsKey(hashes) else { return false }
+    nodes[index].hash = JSONHash.object(omitsAny ? comparedMembers(children) : hashes)
+    return true
+  }
+
+  /// The hashes of the keys and values that are not omitted.
+  private func comparedMembers(_ children: [Int]) -> [Int] {
+    stride(from: 0, to: children.count, by: 2).flatMap { key in
+      nodes[children[key + 1]].isOmitted ? [] : [nodes[children[key]].hash, nodes[children[key + 1]].hash]
+    }
   }
 
   /// Whether a key occurs twice, given the hashes of alternating keys and values.

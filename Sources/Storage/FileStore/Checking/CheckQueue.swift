@@ -63,15 +63,15 @@ final class CheckQueue: Sendable {
 
   /// - Parameter worker: the worker that just did a slice of this job and takes the next slice in any case.
   private func add(_ job: CheckJob, weight: Int64, hasBegun: Bool, from worker: Int?) {
-    let started = state.withLock { state -> [Int] in
+    let started = state.withLock { state -> Int? in
       state.waiting.add(job, weight: weight, hasBegun: hasBegun)
-      // This worker takes its next slice anyway. Idle workers are only needed for a job that is too long for it.
-      if let worker, weight <= workers[worker].most { return [] }
-      let idle = workers.indices.filter { !state.busy.contains($0) && weight <= workers[$0].most }
-      state.busy.formUnion(idle)
+      // This worker takes its next slice anyway. An idle worker is only needed for a job that is too long for it.
+      if let worker, weight <= workers[worker].most { return nil }
+      let idle = workers.indices.first { !state.busy.contains($0) && weight <= workers[$0].most }
+      if let idle { state.busy.insert(idle) }
       return idle
     }
-    for worker in started { workers[worker].run { self.work(worker) } }
+    if let started { workers[started].run { self.work(started) } }
   }
 
   /// Does one slice.

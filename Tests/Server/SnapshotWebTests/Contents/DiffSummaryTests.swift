@@ -22,9 +22,9 @@ import Testing
     let first = try SampleBundle([("a", "1"), ("b", "{\"x\":1}"), ("gone", ""), ("same", "s"), ("z", "1")])
     let second = try SampleBundle([("a", "2"), ("b", "{\"x\":2}"), ("new", ""), ("same", "s"), ("z", "2")])
     let diff = try DiffSummary(first.bundle, second.bundle, modules: Self.modules)
-    #expect(diff.recordings.map(words) == ["B ~b", "A ~a", "A -gone", "~z", "+new"])
+    #expect(diff.recordings.map(words) == ["B ~b", "A ~a", "A -gone", "+new", "~z"])
     #expect(diff.counts == .init(added: 1, removed: 1, changed: 3, alike: 1, files: 0))
-    #expect(diff.cut == nil)
+    #expect(diff.next == nil)
     #expect(!diff.isEmpty)
     #expect(try DiffSummary(first.bundle, first.bundle, modules: []).isEmpty)
   }
@@ -38,10 +38,24 @@ import Testing
     let diff = try DiffSummary(first.bundle, second.bundle, modules: [])
     #expect(diff.counts == .init(added: 200, removed: 200, changed: 600, alike: 0, files: 0))
     #expect(diff.recordings.count == PageLimits.rows)
-    #expect(diff.cut != nil)
+    #expect(diff.next != nil)
     let all = try SnapshotComparison(first.bundle, second.bundle)
-    #expect(
-      diff.recordings.map(words) == all.changed.prefix(PageLimits.rows).map { "~\($0.second.identifier)" })
+    let identifiers =
+      all.changed.map { "~\($0.second.identifier)" } + all.removed.map { "-\($0.identifier)" }
+      + all.added.map { "+\($0.identifier)" }
+    let sorted = identifiers.sorted { $0.dropFirst() < $1.dropFirst() }
+    #expect(diff.recordings.map(words) == Array(sorted.prefix(PageLimits.rows)))
+    var pages = 1
+    var found = diff.recordings.map(words)
+    var selection = ComparisonSelection()
+    selection.recordingsAfter = diff.next
+    while selection.recordingsAfter != nil, pages < 100 {
+      let page = try DiffSummary(first.bundle, second.bundle, modules: [], selection: selection)
+      found += page.recordings.map(words)
+      selection.recordingsAfter = page.next
+      pages += 1
+    }
+    #expect(found == sorted && pages == 20)
   }
 
   @Test func `what is too large is told as changed, and not compared`() throws {
@@ -54,7 +68,8 @@ import Testing
       return
     }
     #expect(difference.detail == .beyondLimits)
-    #expect(diff.cut != nil)
+    let item = try DiffItem(.recording(.init(identifier: "a")), first.bundle, second.bundle, filter: .init())
+    #expect(item.detail == .beyondLimits)
   }
 
   @Test func `when the time is up, the rest is told as changed`() throws {

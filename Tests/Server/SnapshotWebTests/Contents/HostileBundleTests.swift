@@ -101,8 +101,15 @@ import Testing
     let differences = try DiffSummary(first.bundle, second.bundle, modules: [])
     #expect(differences.counts.changed == 300)
     #expect(differences.facts.count == 2)
-    check(
-      renderer.render(
-        DiffPage(first: records.0, second: records.1, differences: differences), in: frame))
+    var page = DiffPage(first: records.0, second: records.1, content: .list(differences))
+    check(renderer.render(page, in: frame), length: 500_000)
+    for item in [
+      DiffSelection.Item.recording(.init(identifier: recordings[0].identifier)),
+      .file("attachments/<script>01"),
+    ] {
+      page.selection.item = item
+      page.content = .item(try DiffItem(item, first.bundle, second.bundle, filter: ComparisonFilter()))
+      check(renderer.render(page, in: frame), length: 500_000)
+    }
   }
 }

@@ -1,8 +1,9 @@
-import JSONText
-
-/// A pattern for the paths of JSON values, made of keys, indices and wildcards.
-struct JSONPathPattern: Sendable, Hashable {
-  enum Part: Sendable, Hashable {
+/// A pattern for the paths of JSON values, made of keys, indices and wildcards: `user.addresses[*].street`.
+///
+/// It consists of keys, `[0]` or `[*]` for one or all elements of an array, `*` for any member, `**` for any depth, and
+/// `['a.b']` for keys with special characters. It can start with `$.`.
+package struct JSONPathPattern: Sendable, Hashable {
+  private enum Part: Sendable, Hashable {
     case key(String)
     case index(Int)
     case anyKey
@@ -10,11 +11,17 @@ struct JSONPathPattern: Sendable, Hashable {
     case anyDepth
   }
 
-  let parts: [Part]
+  /// A text that is not a pattern.
+  package struct Malformed: Error, Sendable, CustomStringConvertible {
+    /// A sentence without a full stop that contains the text and shows correct patterns.
+    package let description: String
+  }
 
-  /// Parses a path such as `user.addresses[*].street`.
-  init(_ text: String) throws(RedactionRule.MalformedRule) {
-    let malformed = RedactionRule.MalformedRule(
+  private let parts: [Part]
+
+  /// Parses a pattern.
+  package init(_ text: String) throws(Malformed) {
+    let malformed = Malformed(
       description: "‘\(text)’ is not a path such as user.addresses[*].street or $['a.b'].**.c")
     var rest = Substring(text)
     var parts: [Part] = []
@@ -74,25 +81,42 @@ struct JSONPathPattern: Sendable, Hashable {
   }
 
   /// Whether the pattern matches the value at `place`.
-  func matches(_ place: [JSONPath.Step]) -> Bool {
-    // The set of possible positions in the pattern is updated with each step, so that `**` does not cause backtracking.
-    var states: Set<Int> = closure([0])
+  package func matches(_ place: [JSONPath.Step]) -> Bool {
+    var state = start
     for step in place {
-      var next: Set<Int> = []
-      for state in states where state < parts.count {
-        switch (parts[state], step) {
-        case (.anyDepth, _): next.insert(state)
-        case (.key(let wanted), .key(let key)) where wanted == key: next.insert(state + 1)
-        case (.index(let wanted), .index(let index)) where wanted == index: next.insert(state + 1)
-        case (.anyKey, .key), (.anyIndex, .index): next.insert(state + 1)
-        default: break
-        }
-      }
-      if next.isEmpty { return false }
-      states = closure(next)
+      state = advance(state, by: step)
+      if state.isEmpty { return false }
     }
-    return states.contains(parts.count)
+    return isMatch(state)
   }
+
+  // MARK: - Step by step
+
+  /// The possible positions in the pattern after some steps of a path. If it is empty, no longer path matches either.
+  ///
+  /// All positions are tracked at once, so that `**` does not cause backtracking.
+  package typealias State = Set<Int>
+
+  /// The state for the top-level value.
+  package var start: State { closure([0]) }
+
+  /// Returns the state after another step.
+  package func advance(_ state: State, by step: JSONPath.Step) -> State {
+    var next: Set<Int> = []
+    for position in state where position < parts.count {
+      switch (parts[position], step) {
+      case (.anyDepth, _): next.insert(position)
+      case (.key(let wanted), .key(let key)) where wanted == key: next.insert(position + 1)
+      case (.index(let wanted), .index(let index)) where wanted == index: next.insert(position + 1)
+      case (.anyKey, .key), (.anyIndex, .index): next.insert(position + 1)
+      default: break
+      }
+    }
+    return closure(next)
+  }
+
+  /// Whether the pattern matches the path that led to `state`.
+  package func isMatch(_ state: State) -> Bool { state.contains(parts.count) }
 
   private func closure(_ states: Set<Int>) -> Set<Int> {
     var all = states

@@ -1,0 +1,72 @@
+import Foundation
+import SnapshotFormat
+import TestSupport
+import Testing
+
+/// The comparison of two snapshots: its pages, its filter and its links.
+@Suite struct ComparisonPageTests {
+  private let api = TestAPI()
+  private let browser: PageBrowser
+  private let first: SampleBundle
+  private let path: String
+
+  init() async throws {
+    browser = PageBrowser(api)
+    func bundle(_ number: Int) throws -> SampleBundle {
+      let items = (0..<150).map { "{\"id\":\($0),\"at\":\(number),\"text\":\"old \($0)\"}" }
+      let changed = number == 1 ? items : items.map { $0.replacing("old", with: "new") }
+      return try SampleBundle(
+        "[\(changed.joined(separator: ","))]", extra: ["attachments/log.txt": "line 1\nline \(number)\n"])
+    }
+    first = try bundle(1)
+    let second = try bundle(2)
+    for bundle in [first, second] {
+      let answer = try await api.upload(bundle.bytes, report: "BUG-1")
+      #expect(answer.status == 201)
+    }
+    path = "/snapshots/\(first.id)/diff?with=\(second.id)"
+  }
+
+  @Test func `the list leads to all changes of a recording, page by page`() async throws {
+    let list = try await browser.get(path)
+    #expect(list.status == 200)
+    #expect(list.text.contains("Show all 300 changes"))
+    #expect(list.text.contains("\(path)&amp;recording=feed\""))
+    var found: [String] = []
+    for from in [0, 100, 200] {
+      let page = try await browser.get("\(path)&recording=feed&from=\(from)").text
+      #expect(page.contains("Changes \(from + 1) to \(from + 100) of 300"))
+      #expect(page.contains("from=\(from + 100)\"") == (from < 200))
+      found += page.matches(of: /<code><bdi>(\.\[[0-9]+\]\.[a-z]+)</).map { String($0.1) }
+    }
+    #expect(found == (0..<150).flatMap { [".[\($0)].at", ".[\($0)].text"] })
+    #expect(try await browser.get("\(path)&recording=feed&from=300").text.contains("300 changes"))
+  }
+
+  @Test func `a file is compared by its lines`() async throws {
+    #expect(try await browser.get(path).text.contains("\(path)&amp;file=attachments%2Flog.txt\""))
+    let page = try await browser.get("\(path)&file=attachments/log.txt").text
+    #expect(page.contains("1 change") && page.contains("<del>1</del>") && page.contains("<ins>2</ins>"))
+  }
+
+  @Test func `a filter omits values, and the permanent link contains it`() async throws {
+    let page = try await browser.get("\(path)&recording=feed&ignore=AT,%20").text
+    #expect(page.contains("150 changes") && !page.contains(".[0].at<"))
+    #expect(page.contains("recording=feed&amp;ignore=AT\""))
+    let all = try await browser.get("\(path)&ignore=**.at,$[*].text").text
+    #expect(all.contains("differs only in values that the filter omits"))
+  }
+
+  @Test(arguments: [
+    ("ignore=a..b", 400, "is not a path"), ("kind=other", 400, "must be ‘added’"),
+    ("from=-1", 400, "must be a number"), ("recording=gone", 200, "Neither snapshot has it."),
+    ("recording=feed&call=7", 200, "Neither snapshot has it."),
+    ("file=recordings/none", 200, "Neither snapshot has it."),
+    ("kind=removed", 200, "No recordings to list."),
+  ])
+  func `a mistake in the address is explained`(query: String, status: Int, words: String) async throws {
+    let page = try await browser.get("\(path)&\(query)")
+    #expect(page.status == status)
+    #expect(page.text.contains(words))
+  }
+}
