@@ -284,8 +284,8 @@ let tests = [
 /// libFuzzer makes the inputs.
 let isFuzzing = Context.environment["FUZZING"] != nil
 let fuzzed: [Target.Dependency] = [
-  "HTTPEngine", "HTTPSemantics", "HTTPTransport", "JSONText", "SnapshotDiff", "SnapshotFormat", "ZipArchive",
-  "SystemIO", .httpTypes,
+  "HTTPEngine", "HTTPSemantics", "HTTPTransport", "JSONText", "SnapshotDiff", "SnapshotFormat",
+  "SnapshotViewer", "SystemIO", "ZipArchive", .httpTypes,
   .target(name: "CurlTransport", condition: .when(platforms: [.linux])),
 ]
 let fuzzing: Target =

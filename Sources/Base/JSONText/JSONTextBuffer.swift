@@ -75,16 +75,19 @@ struct JSONTextBuffer: Sendable {
 }
 
 /// Validates UTF-8 byte by byte (RFC 3629 §4).
-struct UTF8Validation: Sendable {
+package struct UTF8Validation: Sendable {
   /// The number of missing bytes of the current character, and the range of the next one.
   private var pending: UInt8 = 0
   private var next: ClosedRange<UInt8> = 0x80...0xBF
 
+  /// Creates the state before the first byte.
+  package init() {}
+
   /// Whether the last character is complete.
-  var isBetween: Bool { pending == 0 }
+  package var isBetween: Bool { pending == 0 }
 
   /// Processes the next byte and returns whether it is valid at its position.
-  mutating func take(_ byte: UInt8) -> Bool {
+  package mutating func take(_ byte: UInt8) -> Bool {
     guard pending == 0 else {
       guard next.contains(byte) else { return false }
       pending -= 1

@@ -13,6 +13,7 @@ import SnapshotViewer
 /// | `/snapshots/{id}/bundle` | ``bundle(_:)`` |
 /// | `/snapshots/{id}/files/{path...}` | ``preview(_:file:_:)`` |
 /// | `/snapshots/{id}/raw/{path...}` | ``raw(_:file:)`` |
+/// | `/snapshots/{id}/decoded/{path...}` | ``decoded(_:file:string:)`` |
 /// | `/snapshots/{id}/diff` | ``diff(_:with:_:)`` |
 /// | `/snapshots/{id}/files.zip` | ``folder(_:_:)`` |
 /// | `/snapshots/{id}/history` | ``history(_:)`` |
@@ -37,6 +38,8 @@ package enum PagePath: Sendable, Hashable, CustomStringConvertible {
   case preview(SnapshotID, file: String, FileSelection = .init())
   /// A file of a snapshot, unchanged.
   case raw(SnapshotID, file: String)
+  /// The decoded contents of the string at a JSON Pointer in a file of a snapshot.
+  case decoded(SnapshotID, file: String, string: String)
   /// The download of a snapshot's folder as an archive.
   case folder(SnapshotID, String)
   /// Who accessed a snapshot.
@@ -82,6 +85,9 @@ package enum PagePath: Sendable, Hashable, CustomStringConvertible {
     case .preview(let id, let file, let selection):
       return "/snapshots/\(id)/files/\(Self.segments(file))" + Self.query(Self.pairs(selection))
     case .raw(let id, let file): return "/snapshots/\(id)/raw/\(Self.segments(file))"
+    case .decoded(let id, let file, let string):
+      return "/snapshots/\(id)/decoded/\(Self.segments(file))"
+        + Self.query([(PageField.decode.rawValue, string)])
     case .folder(let id, let folder):
       return "/snapshots/\(id)/files.zip" + Self.query([(PageField.folder.rawValue, folder)])
     case .history(let id): return "/snapshots/\(id)/history"
@@ -117,6 +123,8 @@ package enum PagePath: Sendable, Hashable, CustomStringConvertible {
       + pair(.sort, selection.order?.key)
       + pair(.order, selection.order?.isDescending == true ? "descending" : nil)
       + pair(.find, selection.find.isEmpty ? nil : selection.find)
+      + pair(.hit, selection.hit.map { "\($0)" })
+      + pair(.decode, selection.decode)
       + pair(.escapes, selection.showsEscapes ? "1" : nil)
       + pair(.part, selection.isPart ? "1" : nil)
   }

@@ -36,6 +36,13 @@ package struct ViewedBytes: Sendable {
     (start, diskSize) = (0, 0)
   }
 
+  /// Makes `file` readable, which exists only for this value and its copies.
+  init(copy file: File) throws(ViewerError) {
+    self.file = file
+    do { size = Int(try file.size) } catch { throw .system(error) }
+    (start, diskSize) = (0, size)
+  }
+
   private static func copy(_ entry: ZipEntry, of file: File, folder: String) throws(ViewerError) -> File {
     let copy: File
     do { copy = try File(temporaryIn: folder) } catch { throw .system(error) }
@@ -50,6 +57,9 @@ package struct ViewedBytes: Sendable {
       offset += Int64(piece.count)
     }
   }
+
+  /// The file that contains the bytes, and the offset of the first one.
+  package var place: (file: File, offset: Int64) { (file, start) }
 
   /// Reads `count` bytes at `offset`, or fewer if the file ends before.
   package func read(upTo count: Int, at offset: Int) throws(ViewerError) -> [UInt8] {

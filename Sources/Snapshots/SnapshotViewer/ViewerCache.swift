@@ -7,11 +7,28 @@ package import ZipArchive
 package struct ViewedFile: Sendable {
   /// The contents.
   package let bytes: ViewedBytes
-  /// The outcome of reading it as JSON; `nil` if it was not tried.
+  /// The outcome of reading it as JSON; `nil` if it was not tried. For a property list, that of its document.
   package let json: JSONIndex.Outcome?
+  /// The outcome of reading it as a property list; `nil` if it was not tried.
+  package let propertyList: PropertyList.Outcome?
 
   /// Creates a viewed file from its parts.
-  package init(bytes: ViewedBytes, json: JSONIndex.Outcome?) { (self.bytes, self.json) = (bytes, json) }
+  package init(bytes: ViewedBytes, json: JSONIndex.Outcome?, propertyList: PropertyList.Outcome? = nil) {
+    (self.bytes, self.json, self.propertyList) = (bytes, json, propertyList)
+  }
+
+  /// The JSON document in the file, or the one made from the property list in it; `nil` if there is none.
+  package var document: JSONView? {
+    guard case .index(let index) = json else { return nil }
+    guard case .document(let document) = propertyList else { return JSONView(bytes, index) }
+    return JSONView(document.bytes, index, hasTypes: true)
+  }
+
+  /// The number of bytes of its copies on the disk.
+  var diskSize: Int {
+    guard case .document(let document) = propertyList else { return bytes.diskSize }
+    return bytes.diskSize + document.bytes.diskSize
+  }
 }
 
 /// Keeps the files that were viewed last, so that only the first page of a file waits for inflating and indexing it.
@@ -36,9 +53,13 @@ package final class ViewerCache: Sendable {
     package let bundle: String
     /// The path in the bundle.
     package let path: String
+    /// The JSON Pointer to the string in the file whose decoded contents are the file; `nil` for the file itself.
+    package let string: String?
 
     /// Creates a key.
-    package init(bundle: String, path: String) { (self.bundle, self.path) = (bundle, path) }
+    package init(bundle: String, path: String, string: String? = nil) {
+      (self.bundle, self.path, self.string) = (bundle, path, string)
+    }
   }
 
   private struct Entry {
@@ -46,7 +67,8 @@ package final class ViewerCache: Sendable {
     var usedAt: ContinuousClock.Instant
   }
 
-  private let folder: String
+  /// The folder on whose disk the copies are.
+  package let folder: String
   private let limits: Limits
   private let entries = Mutex<[Key: Entry]>([:])
   private let queue = DispatchQueue(label: "snapshot.viewer-cache", qos: .utility)
@@ -59,18 +81,25 @@ package final class ViewerCache: Sendable {
   package func file(
     _ key: Key, _ entry: ZipEntry, of archive: File, make: (ViewedBytes) throws(ViewerError) -> ViewedFile
   ) throws(ViewerError) -> ViewedFile {
+    try file(key) { () throws(ViewerError) in try make(ViewedBytes(entry, of: archive, folder: folder)) }
+  }
+
+  /// A file from the cache or made by `make`.
+  package func file<Failure>(
+    _ key: Key, make: () throws(Failure) -> ViewedFile
+  ) throws(Failure) -> ViewedFile {
     queue.asyncAfter(deadline: .now() + .seconds(limits.seconds + 1)) { [weak self] in self?.removeUnused() }
     let known = entries.withLock { entries in
       entries[key]?.usedAt = .now
       return entries[key]?.file
     }
     if let known { return known }
-    let made = try make(ViewedBytes(entry, of: archive, folder: folder))
+    let made = try make()
     entries.withLock { entries in
       entries[key] = Entry(file: made, usedAt: .now)
       while let oldest = entries.min(by: { $0.value.usedAt < $1.value.usedAt }), entries.count > 1,
         entries.count > limits.files
-          || entries.values.reduce(0, { $0 + $1.file.bytes.diskSize }) > limits.diskBytes
+          || entries.values.reduce(0, { $0 + $1.file.diskSize }) > limits.diskBytes
       {
         entries[oldest.key] = nil
       }

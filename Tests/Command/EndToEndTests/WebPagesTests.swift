@@ -128,6 +128,36 @@ struct WebPagesTests {
     }
   }
 
+  @Test func `matches, long lines, images and the contents of strings are shown without scripts`()
+    async throws
+  {
+    let gif = "R0lGODlhAQABAIAAAAAAAP///ywAAAAAAQABAAACAUwAOw=="
+    let json =
+      #"{"body":"{\"a\":[\"needle\"]}","image":"data:image/gif;base64,\#(gif)","c":"needle","d":"needle"}"#
+    try await withBrowser(width: 360, hasScripts: false) { server, browser in
+      let log = (0..<300).map { "line \($0) \(String(repeating: "x", count: $0))" }.joined(separator: "\n")
+      let id = try await attach(["a.json": json, "b.log": log], to: server)
+      let file = "/snapshots/\(id)/files/recordings"
+      try await browser.open(url("\(file)/a.json?find=needle", on: server))
+      try await browser.follow(".hits a")
+      #expect(try await browser.text(".hit strong") == "Hit 1 of 3")
+      try await browser.follow("a[rel=next]")
+      #expect(try await browser.text(".hit strong") == "Hit 2 of 3")
+      #expect(try await browser.text("p:has(> #hit)").contains("needle"))
+      try await browser.open(url("\(file)/a.json", on: server))
+      try await browser.follow("a[href$='?decode=%2Fbody']")
+      #expect(try await browser.text(".json").contains("needle"))
+      try await browser.open(url("\(file)/a.json?decode=/image", on: server))
+      #expect(try await browser.has(".picture img"))
+      #expect(try await fits(browser))
+      try await browser.open(url("\(file)/b.log?view=text", on: server))
+      #expect(try await fits(browser))
+      try await browser.click("label[for=wrap]")
+      #expect(try await browser.has(".lines:has(#wrap:not(:checked))"))
+      #expect(try await fits(browser))
+    }
+  }
+
   @Test func `scripts in a hostile snapshot never run`() async throws {
     let attack = "document.title='hacked';window.hacked=1"
     let names = [

@@ -13,6 +13,7 @@ enum FuzzedParser: String, CaseIterable, Sendable {
   case manifest
   case multipart
   case names
+  case propertyList = "property-list"
   case ranges
   case requestHead = "request-head"
   case responseHead = "response-head"
@@ -33,6 +34,7 @@ enum FuzzedParser: String, CaseIterable, Sendable {
     case .manifest: try checkManifest(input)
     case .multipart: try checkMultipart(input)
     case .names: try checkNames(input)
+    case .propertyList: try checkPropertyList(input)
     case .ranges: try checkRanges(input)
     case .requestHead: try checkRequestHead(input)
     case .responseHead: try checkResponseHead(input)

@@ -5,6 +5,7 @@ import SnapshotViewer
 import SnapshotWeb
 import SystemIO
 import TestSupport
+import Testing
 
 @testable import SnapshotDiff
 
@@ -308,21 +309,35 @@ struct SamplePages: Sendable {
     func place(_ tokens: String...) throws -> JSONPlace { try json.place(at: tokens) ?? json.root }
     guard let table = try JSONTable(json, place("items")),
       let string = try JSONStringPage(json, place("title")),
-      let search = JSONSearch("headline")
+      let search = JSONSearch("headline"),
+      let image = ImageHeader(Array("GIF89a".utf8) + [146, 4, 228, 9])
     else { return [] }
     let formatted = try JSONFormatted(json, from: 3)
     let hits = try search.hits(in: json, count: 50)
     let rows = (0..<(20 * factor)).map { row in (0..<16).map { UInt8(truncatingIfNeeded: row * 16 + $0) } }
     let cut = "The file is too long for a page: this is its beginning."
+    var hit = try preview(.outline(JSONOutline(json, json.root)), .tree)
+    hit.selection.find = text("headline")
+    let found = try #require(hits.hits.first)
+    hit.preview.hit = .init(
+      number: 3, count: 17, isCut: true, place: .value(found.path, index: found.index), excerpt: found.excerpt
+    )
+    var decoded = try preview(.outline(JSONOutline(json, json.root)), .tree)
+    decoded.selection.decode = "/\(text("payload"))"
+    decoded.preview.decoded = try .init(
+      path: JSONPath([.key(text("payload"))]), text: #require(EncodedText("{\"a\":1}", isCut: false)), size: 7
+    )
     return [
       ("tree", pages.render(try preview(.outline(JSONOutline(json, json.root)), .tree), in: frame)),
       ("table", pages.render(try preview(.table(table), .table), in: frame)),
       ("formatted", pages.render(try preview(.formatted(formatted, count: 9000), .formatted), in: frame)),
       ("hits", pages.render(try preview(.hits(hits), .tree), in: frame)),
+      ("hit", pages.render(hit, in: frame)),
+      ("decoded", pages.render(decoded, in: frame)),
       ("string", pages.render(try preview(.string(string), .tree), in: frame)),
       ("text", pages.render(try preview(.text(lines, count: 9000), .text, remark: cut), in: frame)),
-      ("hex", pages.render(try preview(.hex(rows)), in: frame)),
-      ("image", pages.render(try preview(.image), in: frame)),
+      ("hex", pages.render(try preview(.hex(rows, count: 16 * rows.count)), in: frame)),
+      ("image", pages.render(try preview(.image(image), .image), in: frame)),
       ("nothing", pages.render(try preview(.empty), in: frame)),
       ("unreadable", pages.render(try preview(.unreadable("It is damaged.")), in: frame)),
     ]

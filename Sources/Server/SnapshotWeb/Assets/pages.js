@@ -70,7 +70,10 @@ document.addEventListener("click", async (event) => {
 function showFragment() {
   const pointer = decodeURIComponent(location.hash.slice(1));
   if (!pointer.startsWith("/") || document.getElementById(pointer) || !document.querySelector(".json")) return;
-  location.replace(`?at=${encodeURIComponent(pointer)}`);
+  const place = new URLSearchParams({at: pointer});
+  const decode = new URLSearchParams(location.search).get("decode");
+  if (decode !== null) place.set("decode", decode);
+  location.replace(`?${place}`);
 }
 addEventListener("hashchange", showFragment);
 showFragment();

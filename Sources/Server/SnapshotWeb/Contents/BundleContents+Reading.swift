@@ -101,7 +101,7 @@ private struct MemberPage {
     let located = try bundle.locating(Set(pictures.map { slice.rows[$0].path }))
     for index in pictures {
       guard let entry = try located.entry(at: slice.rows[index].path) else { continue }
-      slice.rows[index].isImage = try FileHead(entry).image(at: slice.rows[index].path)
+      slice.rows[index].isImage = try FileHead(entry).image(at: slice.rows[index].path) != nil
     }
     return slice
   }

@@ -24,12 +24,13 @@ struct FileHead {
     self.bytes = bytes
   }
 
-  /// Whether the file is an image that browsers display under the name `path`.
-  func image(at path: String) -> Bool {
-    guard ImageHeader.isShown(path: path), size <= ImageHeader.maximumSize,
-      let header = ImageHeader(bytes)
-    else { return false }
-    return header.hasFewPixels
+  /// The header of an image that browsers display; `nil` for other files.
+  /// - Parameter path: the name under which the file is served; `nil` if its type does not depend on a name.
+  func image(at path: String?) -> ImageHeader? {
+    guard path.map(ImageHeader.isShown) ?? true, size <= ImageHeader.maximumSize,
+      let header = ImageHeader(bytes), header.hasFewPixels
+    else { return nil }
+    return header
   }
 
   /// Whether the file can be JSON, judging by its first character.

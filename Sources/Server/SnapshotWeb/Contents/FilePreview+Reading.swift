@@ -13,6 +13,8 @@ extension FilePreview {
     package var bytes = 4096
     /// The number of hits on a page.
     package var hits = 50
+    /// The number of values or lines before a hit that is shown in its place.
+    package var before = 10
 
     /// Creates limits with the default values.
     package init() {}
@@ -24,8 +26,8 @@ extension FilePreview {
   /// Reads what a page shows of a file. Detects the file's type from its first bytes, not from its name. Blocks for the
   /// disk.
   ///
-  /// The memory used does not depend on the file's size. The first page of a file waits until the file is inflated and
-  /// indexed.
+  /// The memory used does not depend on the file's size. The first page of a file waits until the file is inflated,
+  /// converted if it is a property list, and indexed.
   ///
   /// - Parameters:
   ///   - path: the file's path in the bundle.
@@ -36,19 +38,43 @@ extension FilePreview {
     _ path: String, _ entry: ZipEntry, of archive: File, bundle: ContentDigest,
     _ selection: FileSelection = FileSelection(), cache: ViewerCache, limits: Limits = .default
   ) throws {
-    let key = ViewerCache.Key(bundle: bundle.description, path: path)
-    let file = try cache.file(key, entry, of: archive)
+    guard let string = selection.decode else {
+      let file = try cache.file(path, entry, of: archive, bundle)
+      try self.init(file, name: path, selection, limits)
+      return
+    }
+    let (file, decoded) = try cache.decoded(string, in: path, entry, of: archive, bundle)
+    try self.init(file, name: nil, selection, limits)
+    self.decoded = decoded
+  }
+
+  /// Reads what a page shows of a file with this name, or without a name.
+  private init(_ file: ViewedFile, name: String?, _ selection: FileSelection, _ limits: Limits) throws {
     let head = try FileHead(file.bytes)
+    let image = head.image(at: name)
+    let views = FileSelection.View.views(of: file, isText: head.isText, isImage: image != nil)
     if head.bytes.isEmpty {
       self.init(.empty)
-    } else if selection.view == nil, head.image(at: path) {
-      self.init(.image)
-    } else if case .index(let index) = file.json, selection.view?.isOfText != true {
-      try self.init(JSONView(file.bytes, index), selection, limits)
-    } else if head.isText, selection.view != .hex {
-      try self.init(text: file, selection, limits, claimsJSON: head.claimsJSON)
+    } else if let image, selection.view?.isOfBytes != true {
+      self.init(.image(image), view: .image, views: views)
+    } else if let document = file.document, selection.view?.isOfBytes != true {
+      try self.init(document, selection, limits)
+      self.views = views
+      remark = remark ?? file.propertyListRemark
+      if case .document(let list) = file.propertyList { isKeyedArchive = list.isKeyedArchive }
     } else {
-      try self.init(bytes: file, selection, limits, isText: head.isText)
+      if head.isText, selection.view != .hex, let text = try TextView(file.bytes) {
+        try self.init(text: text, selection, limits)
+        if case .tooLarge = file.json, head.claimsJSON { remark = "It is too large to be shown as JSON." }
+        if case .invalid(let failure) = file.json, head.claimsJSON {
+          remark = "It is not valid JSON: \(failure)."
+        }
+      } else {
+        try self.init(bytes: file, selection, limits)
+        if head.isText, selection.view != .hex { remark = "It is too large to be shown as text." }
+      }
+      self.views = views
+      if case .invalid = file.propertyList { remark = file.propertyListRemark }
     }
   }
 
@@ -63,17 +89,12 @@ extension FilePreview {
     guard let place = try json.place(at: tokens) else {
       throw HTTPProblem.badRequest("The file has no value at this path.")
     }
-    let views = FileSelection.View.ofJSON
     if let found = try Self.place(at: selection.find, in: json) {
-      self.init(.outline(try JSONOutline(json, found)), view: .tree, views: views)
+      self.init(.outline(try JSONOutline(json, found)), view: .tree)
       return
     }
     if !selection.find.isEmpty {
-      guard let search = JSONSearch(selection.find) else {
-        throw HTTPProblem.badRequest("The text to find is too long, or there is none.")
-      }
-      self.init(
-        .hits(try search.hits(in: json, from: selection.from, count: limits.hits)), view: .tree, views: views)
+      try self.init(searching: json, selection, limits)
       return
     }
     let documents = Measures.count(json.index.documents, "JSON document")
@@ -82,23 +103,41 @@ extension FilePreview {
     case .formatted:
       self.init(
         .formatted(try JSONFormatted(json, from: selection.from), count: json.index.lines), view: .formatted,
-        views: views, remark: note)
+        remark: note)
     case .table:
       if let table = try JSONTable(json, place, from: selection.from, order: selection.order) {
         let remark = table.isTooLongToSort ? "The table has too many rows to be sorted." : nil
-        self.init(.table(table), view: .table, views: views, remark: remark)
+        self.init(.table(table), view: .table, remark: remark)
       } else {
         fallthrough
       }
     default:
       if let page = try JSONStringPage(json, place, from: selection.from) {
-        self.init(.string(page), view: .tree, views: views, remark: note)
+        self.init(.string(page), view: .tree, remark: note)
+        encoded = try EncodedText(json, place)
       } else {
-        self.init(
-          .outline(try JSONOutline(json, place, from: selection.from)), view: .tree, views: views,
-          remark: note)
+        self.init(.outline(try JSONOutline(json, place, from: selection.from)), view: .tree, remark: note)
       }
     }
+  }
+
+  /// Reads the list of matches, or one match in its place.
+  private init(searching json: JSONView, _ selection: FileSelection, _ limits: Limits) throws {
+    guard let search = JSONSearch(selection.find) else {
+      throw HTTPProblem.badRequest("The text to find is too long, or there is none.")
+    }
+    guard let number = selection.hit else {
+      self.init(.hits(try search.hits(in: json, from: selection.from, count: limits.hits)), view: .tree)
+      return
+    }
+    let result = try search.hits(in: json, from: number - 1, count: 1)
+    guard let hit = result.hits.first else { throw HTTPProblem.noSuchHit(count: result.count) }
+    let container = try json.place(at: hit.path.tokens.dropLast()) ?? json.root
+    self.init(
+      .outline(try JSONOutline(json, container, from: max(0, hit.index - limits.before))), view: .tree)
+    self.hit = Hit(
+      number: number, count: result.count, isCut: result.isCut, place: .value(hit.path, index: hit.index),
+      excerpt: hit.excerpt)
   }
 
   /// Finds the value at a path that a user entered instead of a text.
@@ -111,58 +150,77 @@ extension FilePreview {
 
   // MARK: - Other contents
 
-  private init(
-    text file: ViewedFile, _ selection: FileSelection, _ limits: Limits, claimsJSON: Bool
-  ) throws {
-    var remark: String?
-    var views: [FileSelection.View] = [.text, .hex]
-    switch file.json {
-    case .index: views = FileSelection.View.ofJSON
-    case .invalid(let failure): if claimsJSON { remark = "It is not valid JSON: \(failure)." }
-    case .tooLarge: if claimsJSON { remark = "It is too large to be shown as JSON." }
-    case nil: break
-    }
-    guard let text = try TextView(file.bytes) else {
-      try self.init(bytes: file, selection, limits, isText: false)
-      self.remark = "It is too large to be shown as text."
+  private init(text: TextView, _ selection: FileSelection, _ limits: Limits) throws {
+    guard !selection.find.isEmpty else {
+      self.init(.text(try text.lines(from: selection.from), count: text.lineCount), view: .text)
       return
     }
-    guard selection.find.isEmpty else {
+    guard let number = selection.hit else {
       let found = try text.matches(of: selection.find, from: selection.from, count: limits.hits)
-      self.init(
-        .matches(found.matches, count: found.count, isCut: found.isCut), view: .text, views: views,
-        remark: remark)
+      self.init(.matches(found.matches, count: found.count, isCut: found.isCut), view: .text)
       return
     }
-    self.init(
-      .text(try text.lines(from: selection.from), count: text.lineCount), view: .text, views: views,
-      remark: remark)
+    let found = try text.matches(of: selection.find, from: number - 1, count: 1)
+    guard let match = found.matches.first else { throw HTTPProblem.noSuchHit(count: found.count) }
+    let lines = try text.lines(from: max(0, match.line - limits.before), marking: selection.find)
+    self.init(.text(lines, count: text.lineCount), view: .text)
+    hit = Hit(
+      number: number, count: found.count, isCut: found.isCut, place: .line(match.line), excerpt: match.excerpt
+    )
   }
 
-  private init(bytes file: ViewedFile, _ selection: FileSelection, _ limits: Limits, isText: Bool) throws {
+  private init(bytes file: ViewedFile, _ selection: FileSelection, _ limits: Limits) throws {
     let start = selection.from / 16 * 16
     let bytes = try file.bytes.read(upTo: limits.bytes, at: start)
     let rows = stride(from: 0, to: bytes.count, by: 16).map { Array(bytes[$0..<min($0 + 16, bytes.count)]) }
-    var views: [FileSelection.View] = isText ? [.text, .hex] : []
-    if case .index = file.json { views = FileSelection.View.ofJSON }
-    self.init(.hex(rows), view: .hex, views: views)
+    self.init(.hex(rows, count: file.bytes.size), view: .hex)
   }
 }
 
-extension ViewerCache {
-  /// Returns the file with its index.
-  fileprivate func file(_ key: Key, _ entry: ZipEntry, of archive: File) throws(ViewerError) -> ViewedFile {
-    try file(key, entry, of: archive) { bytes throws(ViewerError) in
-      let head = try FileHead(bytes)
-      return ViewedFile(bytes: bytes, json: head.mayBeJSON ? try JSONIndex.of(bytes) : nil)
+extension HTTPProblem {
+  /// 400: the text to find has fewer matches.
+  fileprivate static func noSuchHit(count: Int) -> HTTPProblem {
+    .badRequest("There are only \(Measures.count(count, "hit")).")
+  }
+}
+
+extension JSONPath {
+  /// The tokens of ``pointer``, decoded.
+  fileprivate var tokens: [String] {
+    steps.map { step in
+      switch step {
+      case .key(let key): key
+      case .index(let index): "\(index)"
+      }
+    }
+  }
+}
+
+extension ViewedFile {
+  /// What the page says about the property list in the file.
+  fileprivate var propertyListRemark: String? {
+    switch propertyList {
+    case .document(let document):
+      let name = document.form == .binary ? "a binary property list" : "a property list in XML"
+      let archive = "an archive of NSKeyedArchiver: an object with CF$UID stands for an element of $objects"
+      return document.isKeyedArchive
+        ? "This is \(name), and \(archive)." : "This is \(name), converted to JSON."
+    case .invalid(.binary, let failure): return "It is not a valid binary property list: \(failure)."
+    case .invalid(.xml, let failure): return "It is not a valid property list in XML: \(failure)."
+    case .other, nil: return nil
     }
   }
 }
 
 extension FileSelection.View {
-  /// The views of a JSON document.
-  fileprivate static let ofJSON: [Self] = [.tree, .table, .formatted, .text, .hex]
+  /// The views of a file.
+  fileprivate static func views(of file: ViewedFile, isText: Bool, isImage: Bool) -> [Self] {
+    let views: [Self] =
+      (isImage ? [.image] : []) + (file.document == nil ? [] : [.tree, .table, .formatted])
+      + (isText ? [.text] : [])
+    return views.isEmpty && file.propertyList == nil ? [] : views + [.hex]
+  }
 
   /// Whether the view shows the file as it is.
-  fileprivate var isOfText: Bool { self == .text || self == .hex }
+  fileprivate var isOfBytes: Bool { self == .text || self == .hex }
 }

@@ -1,10 +1,20 @@
 import SnapshotFormat
 
 /// The dimensions of an image, read from the first bytes of a file. Supports the formats that all browsers display.
-struct ImageHeader: Hashable {
+package struct ImageHeader: Sendable, Hashable {
+  /// The formats.
+  package enum Format: String, Sendable, Hashable {
+    case png, gif, webp, jpeg
+
+    /// The media type.
+    var mediaType: String { "image/\(rawValue)" }
+  }
+
+  /// The format.
+  package let format: Format
   /// The width and height in pixels.
-  let width: Int
-  let height: Int
+  package let width: Int
+  package let height: Int
 
   /// The maximum size of an image to display, in bytes, and the maximum number of pixels. A browser needs four bytes of
   /// memory per pixel, even if the file is small.
@@ -27,11 +37,17 @@ struct ImageHeader: Hashable {
 
   /// Parses the start of an image. Returns `nil` if the format is not supported or `bytes` does not contain the
   /// dimensions.
-  init?(_ bytes: [UInt8]) {
-    let measures =
-      Self.png(bytes) ?? Self.gif(bytes) ?? Self.webP(bytes) ?? Self.jpeg(bytes)
-    guard let (width, height) = measures, width > 0, height > 0 else { return nil }
-    (self.width, self.height) = (width, height)
+  package init?(_ bytes: [UInt8]) {
+    let readers: [(Format, ([UInt8]) -> (Int, Int)?)] = [
+      (.png, Self.png), (.gif, Self.gif), (.webp, Self.webP), (.jpeg, Self.jpeg),
+    ]
+    for (format, measures) in readers {
+      guard let (width, height) = measures(bytes) else { continue }
+      guard width > 0, height > 0 else { return nil }
+      (self.format, self.width, self.height) = (format, width, height)
+      return
+    }
+    return nil
   }
 
   private static func png(_ bytes: [UInt8]) -> (Int, Int)? {

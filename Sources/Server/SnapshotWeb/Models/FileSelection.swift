@@ -12,6 +12,8 @@ package struct FileSelection: Sendable, Hashable {
     case table
     /// JSON with one value in each line.
     case formatted
+    /// An image.
+    case image
     /// Lines of text.
     case text
     /// Bytes.
@@ -28,6 +30,10 @@ package struct FileSelection: Sendable, Hashable {
   package var order: JSONTable.Order?
   /// The text to find.
   package var find = ""
+  /// The number of the match that the page shows, from 1; `nil` for the list of matches.
+  package var hit: Int?
+  /// The JSON Pointer to the string whose decoded contents are shown instead of the file; `nil` for the file.
+  package var decode: String?
   /// Whether strings are shown as written, with their escape sequences.
   package var showsEscapes = false
   /// Whether only the values are requested, to be inserted in a page that is open.
@@ -40,12 +46,28 @@ package struct FileSelection: Sendable, Hashable {
   package func starting(at from: Int) -> FileSelection {
     var selection = self
     selection.from = from
+    selection.hit = nil
+    return selection
+  }
+
+  /// Returns a selection of the match with this number, from 1.
+  package func showing(hit: Int) -> FileSelection {
+    var selection = starting(at: 0)
+    selection.hit = hit
+    return selection
+  }
+
+  /// Returns a selection of the decoded contents of the string at `pointer`.
+  package func decoding(_ pointer: String) -> FileSelection {
+    var selection = FileSelection()
+    selection.decode = pointer
     return selection
   }
 
   /// Returns a selection of the value at `pointer` in the tree.
   package func showing(_ pointer: String, from: Int = 0) -> FileSelection {
     var selection = FileSelection()
+    selection.decode = decode
     selection.pointer = pointer
     selection.from = from
     selection.showsEscapes = showsEscapes
@@ -55,6 +77,7 @@ package struct FileSelection: Sendable, Hashable {
   /// Returns the same place in another view.
   package func viewed(as view: View) -> FileSelection {
     var selection = FileSelection()
+    selection.decode = decode
     selection.view = view
     selection.pointer = view == .tree || view == .table ? pointer : ""
     return selection
@@ -66,7 +89,9 @@ extension FileSelection {
   static let largestStart = 1 << 40
 
   /// The fields of a query.
-  static let fields: [PageField] = [.view, .at, .from, .sort, .order, .find, .escapes, .part]
+  static let fields: [PageField] = [
+    .view, .at, .from, .sort, .order, .find, .hit, .decode, .escapes, .part,
+  ]
 
   /// Reads a selection from the query of a page's URL.
   init(_ query: QueryParameters) throws(HTTPProblem) {
@@ -88,6 +113,13 @@ extension FileSelection {
     }
     pointer = try value(.at) ?? ""
     find = try value(.find) ?? ""
+    decode = try value(.decode)
+    if let text = try value(.hit) {
+      guard let number = Int(text), (1...Self.largestStart).contains(number) else {
+        throw .badRequest("‘\(PageField.hit.rawValue)’ must be a number from 1 to \(Self.largestStart).")
+      }
+      hit = number
+    }
     let isDescending = try isSet(.order, "descending")
     order = try value(.sort).map { JSONTable.Order(key: $0, isDescending: isDescending) }
     showsEscapes = try isSet(.escapes, "1")

@@ -90,6 +90,10 @@ package enum PageField: String, Sendable, Hashable, CaseIterable {
   case order
   /// The text to find in a file.
   case find
+  /// The number of the match that is shown, among those of the text to find.
+  case hit
+  /// The JSON Pointer to the string whose decoded contents are shown.
+  case decode
   /// Whether strings are shown with their escape sequences: `1`, or nothing.
   case escapes
   /// Whether only the values are requested, without the page around them: `1`, or nothing.

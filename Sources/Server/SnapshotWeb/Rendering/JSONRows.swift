@@ -1,4 +1,3 @@
-import HTTPSemantics
 import JSONText
 import SnapshotFormat
 import SnapshotViewer
@@ -11,15 +10,23 @@ struct JSONRows {
   private(set) var isComplete = true
 
   private let links: FileLinks
+  /// The number of bytes of the links of a row that ``rowLength`` does not contain.
+  private let linkLength: Int
+  /// The match that is marked.
+  private let hit: FilePreview.Hit?
   /// The numbers of bytes of a key and of a text at which they are cut off.
   private static let keyLength = 400
   private static let textLength = 600
+  /// The number of bytes at which base64 is cut off that has a link to its contents.
+  private static let base64Length = 160
   /// The approximate number of bytes of a row without its texts.
   private static let rowLength = 220
 
   /// Makes the rows of `outline`. With `isPart`, only those of its contents.
   init(_ outline: JSONOutline, _ links: FileLinks, isPart: Bool, _ budget: inout PageBudget) {
     self.links = links
+    linkLength = 3 * links.length
+    hit = links.page.preview.hit
     if isPart, let contents = outline.root.contents {
       add(contents, of: outline.root.child, &budget)
     } else {
@@ -28,18 +35,26 @@ struct JSONRows {
   }
 
   private mutating func add(_ node: JSONOutline.Node, isInArray: Bool, _ budget: inout PageBudget) {
-    guard isComplete, budget.take(Self.rowLength + 2 * node.child.place.path.pointer.utf8.count) else {
+    guard isComplete, budget.take(Self.rowLength + linkLength + 2 * node.child.place.path.pointer.utf8.count)
+    else {
       isComplete = false
       return
     }
     var fields = label(node.child, isInArray: isInArray, &budget)
     switch node.child.value {
     case .string(let text, let isCut):
-      let shown = PageText.cut(text, to: min(Self.textLength, budget.left))
+      let encoded = encodedText(node.child, text, isCut: isCut)
+      let isBase64 = if let encoded, encoded.coding != .text { true } else { false }
+      let shown = PageText.cut(text, to: min(isBase64 ? Self.base64Length : Self.textLength, budget.left))
       _ = budget.take(shown.length)
       fields["text"] = "\"\(shown.text)\""
       fields["kind"] = "string"
       fields["whole"] = isCut || !shown.isWhole ? fields["href"] : nil
+      if let encoded, let link = links.decoded(node.child.place.path, encoded),
+        budget.take(100 + link.href.utf8.count)
+      {
+        fields["decode"] = ["href": link.href, "text": link.text] as Fields
+      }
       rows.append(Self.row("leaf", fields))
     case .number(let text, let isCut):
       fields["text"] = cut(text, to: Self.textLength, &budget) + (isCut ? "…" : "")
@@ -67,6 +82,9 @@ struct JSONRows {
       rows.append(Self.row("end", ["close": close]))
     } else {
       fields["items"] = Self.items(preview, &budget)
+      if let link = links.object(preview), budget.take(60 + link.utf8.count) {
+        fields["decode"] = ["href": link, "text": "Show object"] as Fields
+      }
       if preview.isShort {
         rows.append(Self.row("inline", fields))
       } else {
@@ -107,9 +125,18 @@ struct JSONRows {
     ]
   }
 
+  /// The contents of a string that are shown decoded.
+  private func encodedText(_ child: JSONChild, _ text: String, isCut: Bool) -> EncodedText? {
+    // The path of a duplicate key is that of another value.
+    guard links.page.selection.decode == nil, !child.isKeyCut, !child.isDuplicate else { return nil }
+    return EncodedText(text, isCut: isCut, isData: child.type == .data)
+  }
+
   private func label(_ child: JSONChild, isInArray: Bool, _ budget: inout PageBudget) -> Fields {
     let path = child.place.path
     let pointer = path.pointer
+    let isHit =
+      if case .value(path, child.place.index) = hit?.place { true } else { false }
     return [
       "line": Measures.number(child.place.line + 1),
       "id": pointer.isEmpty || pointer.utf8.contains(0x20) || child.isKeyCut || child.isDuplicate
@@ -118,7 +145,7 @@ struct JSONRows {
       "key": child.key.map { cut($0, to: Self.keyLength, &budget) },
       "index": isInArray ? "\(child.place.index)" : nil, "isDuplicate": child.isDuplicate,
       "text": nil, "kind": nil, "whole": nil, "open": nil, "close": nil, "count": nil, "items": nil,
-      "hasMore": nil, "part": nil,
+      "hasMore": nil, "part": nil, "decode": nil, "type": child.type?.name, "isHit": isHit,
     ]
   }
 
@@ -146,7 +173,10 @@ struct JSONRows {
 
 /// The links of a file's page to other parts of the file.
 struct FileLinks {
-  let page: PreviewPage
+  var page: PreviewPage
+
+  /// The number of bytes of a link beyond those of usual ones, which have a short path and decode nothing.
+  var length: Int { max(0, path(page.selection.showing("")).utf8.count - 100) }
 
   func path(_ selection: FileSelection) -> String {
     PagePath.preview(page.record.id, file: page.path, selection).description
@@ -157,12 +187,28 @@ struct FileLinks {
     self.path(page.selection.showing(path.pointer, from: from))
   }
 
-  /// The page of the container around a value, at the value.
-  func tree(around path: JSONPath, index: Int) -> String {
-    let pageSize = JSONOutline.Limits().children
-    let parent = JSONPath(Array(path.steps.dropLast()))
-    let fragment = PercentCoding.encode(path.pointer).replacing("%2F", with: "/")
-    return tree(parent, from: index / pageSize * pageSize) + "#" + fragment
+  /// The page of a match, at the match.
+  func hit(_ number: Int) -> String { path(page.selection.showing(hit: number)) + "#hit" }
+
+  /// The page of the decoded contents of a string; `nil` in such contents.
+  func decoded(_ path: JSONPath, _ encoded: EncodedText) -> (href: String, text: String)? {
+    guard page.selection.decode == nil else { return nil }
+    let name =
+      switch encoded.content {
+      case .json: "JSON"
+      case .image: "image"
+      case .propertyList: "property list"
+      case .bytes: "bytes"
+      }
+    return (self.path(page.selection.decoding(path.pointer)), "Show as \(name)")
+  }
+
+  /// The page of the object in a keyed archive for which a value with a UID stands; `nil` for other values.
+  func object(_ preview: JSONPreview) -> String? {
+    guard page.preview.isKeyedArchive, preview.count == 1, let item = preview.items.first,
+      item.key == "CF$UID", let index = Int(item.text)
+    else { return nil }
+    return tree(JSONPath([.key("$objects"), .index(index)]), from: 0)
   }
 
   /// The values in a container, without the page around them.
@@ -170,5 +216,16 @@ struct FileLinks {
     var selection = page.selection.showing(path.pointer, from: from)
     selection.isPart = true
     return self.path(selection)
+  }
+}
+
+extension PropertyListType {
+  fileprivate var name: String {
+    switch self {
+    case .number: "number"
+    case .date: "date"
+    case .data: "data"
+    case .set: "set"
+    }
   }
 }

@@ -17,7 +17,6 @@ extension PreviewPage {
   var fields: Fields {
     var budget = PageBudget()
     let links = FileLinks(page: self)
-    let raw = PagePath.raw(record.id, file: path).description
     return [
       "name": budget.name(name, most: 600),
       "path": budget.name(path, most: 1200),
@@ -25,7 +24,7 @@ extension PreviewPage {
       "snapshot": PagePath.snapshot(record.id).description,
       "applicationName": budget.name(record.applicationName, most: 200),
       "report": budget.part(700) { record.reportFields(&$0) },
-      "raw": raw,
+      "raw": PagePath.raw(record.id, file: path).description,
       "size": Measures.sizeFields(size),
       "recorded": recording.map { Measures.timeFields($0.recordedAt) },
       "call": recording?.call.map { Measures.number($0) },
@@ -36,7 +35,8 @@ extension PreviewPage {
           "isCurrent": view == preview.view,
         ] as Fields
       },
-      "find": preview.views.count > 1 ? findFields(links) : nil,
+      "find": preview.views.contains { $0 == .tree || $0 == .text } ? findFields(links) : nil,
+      "decoded": preview.decoded.map { decodedFields($0, &budget) },
       "crumbs": crumbs(links, &budget),
       "preview": contentFields,
     ]
@@ -49,6 +49,7 @@ extension PreviewPage {
     var fields: Fields = [
       "json": nil, "string": nil, "table": nil, "lines": nil, "found": nil, "hex": nil, "image": nil,
       "unreadable": nil, "remark": preview.remark, "pager": nil, "isEmpty": nil, "hasLines": nil,
+      "hit": preview.hit.map { hitFields($0, links) },
     ]
     switch preview.content {
     case .outline(let outline):
@@ -67,33 +68,33 @@ extension PreviewPage {
       fields["found"] = found(
         result.hits.map { hit in
           [
-            "place": hit.path.description, "href": links.tree(around: hit.path, index: hit.index),
-            "excerpt": excerpt(hit.excerpt), "isKey": hit.field == .key,
+            "place": hit.path.description, "excerpt": excerpt(hit.excerpt), "isKey": hit.field == .key,
           ]
-        }, count: result.count, isCut: result.isCut)
+        }, from: result.from, count: result.count, isCut: result.isCut, links)
       fields["pager"] = pager(result.from, result.hits.count, of: result.count, step: 50, "Hits", links)
     case .text(let lines, let count):
       let from = lines.first?.number ?? 0
-      let rows = Self.lineRows(lines.map { $0.text + ($0.isCut ? "…" : "") }, from: from, &budget)
+      let rows = textRows(lines, &budget)
       fields["lines"] = rows
+      var links = links
+      // The pages of the text are not those of its matches.
+      links.page.selection.find = ""
       fields["pager"] = pager(from, rows.count, of: count, step: 500, "Lines", links)
     case .matches(let matches, let count, let isCut):
       fields["found"] = found(
         matches.map { match in
           [
-            "place": "line \(Measures.number(match.line + 1))",
-            "href": links.path(selection.viewed(as: .text).starting(at: max(0, match.line - 3)))
-              + "#L\(match.line + 1)",
-            "excerpt": excerpt(match.excerpt), "isKey": nil,
+            "place": "line \(Measures.number(match.line + 1))", "excerpt": excerpt(match.excerpt),
+            "isKey": nil,
           ]
-        }, count: count, isCut: isCut)
+        }, from: selection.from, count: count, isCut: isCut, links)
       fields["pager"] = pager(selection.from, matches.count, of: count, step: 50, "Matches", links)
-    case .hex(let rows):
+    case .hex(let rows, let size):
       let start = selection.from / 16 * 16
       fields["hex"] = ["rows": Self.hexRows(rows, from: start)] as Fields
       let count = rows.reduce(0) { $0 + $1.count }
-      fields["pager"] = pager(start, count, of: Int(size), step: 4096, "Bytes", links)
-    case .image: fields["image"] = PagePath.raw(record.id, file: path).description
+      fields["pager"] = pager(start, count, of: size, step: 4096, "Bytes", links)
+    case .image(let header): fields["image"] = imageFields(header)
     case .unreadable(let reason): fields["unreadable"] = PageText.cut(reason, to: 2000).text
     case .empty: fields["isEmpty"] = true
     }
@@ -118,11 +119,12 @@ extension PreviewPage {
     for (index, step) in path.steps.enumerated() {
       let prefix = JSONPath(Array(path.steps[...index]))
       let text = if case .index(let number) = step { "\(number)" } else { prefix.lastKey }
-      guard budget.take(60 + 2 * prefix.pointer.utf8.count) else { break }
+      guard budget.take(60 + links.length + 2 * prefix.pointer.utf8.count) else { break }
       steps.append(["text": PageText.cut(text, to: 60).text, "href": links.tree(prefix, from: 0)])
     }
     return [
       "root": links.path(selection.showing("")), "steps": steps,
+      "rootName": selection.decode == nil ? "The file" : "The decoded contents",
       "pointer": ["text": path.pointer, "label": "the JSON Pointer"] as Fields,
       "jq": ["text": path.description, "label": "the path for jq"] as Fields,
     ]
@@ -132,7 +134,7 @@ extension PreviewPage {
     _ from: Int, _ shown: Int, of count: Int, step: Int, _ noun: String, _ links: FileLinks
   ) -> Fields? {
     guard from > 0 || shown < count else { return nil }
-    func link(_ from: Int) -> String { links.path(selection.starting(at: from)) }
+    func link(_ from: Int) -> String { links.path(links.page.selection.starting(at: from)) }
     return [
       "label": noun,
       "range":
@@ -143,26 +145,34 @@ extension PreviewPage {
     ]
   }
 
-  private func findFields(_ links: FileLinks) -> Fields {
-    let isText = preview.view == .text || preview.view == .hex
+  /// The string whose contents are shown.
+  private func decodedFields(_ decoded: FilePreview.Decoded, _ budget: inout PageBudget) -> Fields {
+    let coding =
+      switch decoded.text.coding {
+      case .text: "read as JSON"
+      case .base64: "decoded from base64"
+      case .token: "a signed token whose signature is not verified"
+      }
+    let pointer = decoded.path.pointer
     return [
-      "action": links.path(FileSelection()), "field": PageField.find.rawValue, "text": selection.find,
-      "viewField": PageField.view.rawValue, "view": isText ? FileSelection.View.text.rawValue : nil,
-      "hint": isText
-        ? "Find in the text" : "Find keys, values or a path: name, value:text, key:text, .items[0].name",
+      "place": budget.name(decoded.path.description, most: 400), "coding": coding,
+      "href": PagePath.preview(record.id, file: path, FileSelection().showing(pointer)).description,
+      "size": Measures.size(Int64(decoded.size)), "download": decodedPath,
     ]
   }
 
-  private func found(_ hits: [Fields], count: Int, isCut: Bool) -> Fields {
+  private var decodedPath: String {
+    PagePath.decoded(record.id, file: path, string: selection.decode ?? "").description
+  }
+
+  private func imageFields(_ header: ImageHeader) -> Fields {
     [
-      "hits": hits,
-      "summary": count == 0
-        ? "Nothing was found." : (isCut ? "More than " : "") + Measures.count(count, "hit"),
+      "href": preview.decoded == nil ? PagePath.raw(record.id, file: path).description : decodedPath,
+      "measures":
+        "\(Measures.number(header.width)) × \(Measures.number(header.height)) pixels, "
+        + Measures.size(preview.decoded.map { Int64($0.size) } ?? size),
+      "width": "\(header.width)", "height": "\(header.height)",
     ]
-  }
-
-  private func excerpt(_ excerpt: Excerpt) -> Fields {
-    ["before": excerpt.before, "match": excerpt.match, "after": excerpt.after]
   }
 
   // MARK: - Contents
@@ -183,6 +193,13 @@ extension PreviewPage {
     return [
       "text": selection.showsEscapes ? page.source : page.text, "other": links.path(other),
       "otherName": selection.showsEscapes ? "Show decoded" : "Show with escapes",
+      "decode": preview.encoded.flatMap { encoded in
+        JSONPath.tokens(ofPointer: selection.pointer).flatMap { tokens in
+          links.decoded(JSONPath(tokens.map { .key($0) }), encoded).map {
+            ["href": $0.href, "text": $0.text] as Fields
+          }
+        }
+      },
     ]
   }
 
@@ -204,7 +221,7 @@ extension PreviewPage {
     }
     var rows: [Fields] = []
     for row in table.rows {
-      guard budget.take(80 + 40 * row.cells.count) else { break }
+      guard budget.take(80 + links.length + (40 + links.length) * row.cells.count) else { break }
       rows.append([
         "index": Measures.number(row.child.place.index), "href": links.tree(row.child.place.path, from: 0),
         "cells": row.cells.map { Self.cell($0, links, &budget) },
@@ -241,13 +258,38 @@ extension PreviewPage {
     return fields
   }
 
+  /// The approximate number of bytes of a line without its text.
+  private static let lineLength = 140
+
   /// The lines that fit into the budget, at least one.
-  private static func lineRows(_ lines: [String], from: Int, _ budget: inout PageBudget) -> [Fields] {
+  private static func lineRows(
+    _ lines: [String], from: Int, _ budget: inout PageBudget, isFirst: Bool = true
+  ) -> [Fields] {
     var rows: [Fields] = []
     for (index, line) in lines.enumerated() {
       let shown = PageText.cut(line, to: max(1000, budget.left))
-      guard rows.isEmpty || budget.take(80 + shown.length) else { break }
-      rows.append(["number": from + index + 1, "line": shown.text])
+      guard budget.take(lineLength + shown.length) || isFirst && rows.isEmpty else { break }
+      rows.append(["number": from + index + 1, "line": shown.text, "marked": nil])
+    }
+    return rows
+  }
+
+  /// The lines of a text that fit into the budget, at least one, with marked matches.
+  private func textRows(_ lines: [TextView.Line], _ budget: inout PageBudget) -> [Fields] {
+    var rows: [Fields] = []
+    for line in lines {
+      guard let marked = line.marked else {
+        let more = Self.lineRows(
+          [line.text + (line.isCut ? "…" : "")], from: line.number, &budget, isFirst: rows.isEmpty)
+        guard !more.isEmpty else { break }
+        rows += more
+        continue
+      }
+      let length = [marked.before, marked.match, marked.after].reduce(0) { $0 + PageText.length($1) }
+      guard budget.take(Self.lineLength + length) || rows.isEmpty else { break }
+      var fields = excerpt(marked)
+      fields["isHit"] = preview.hit?.place == .line(line.number)
+      rows.append(["number": line.number + 1, "line": nil, "marked": fields])
     }
     return rows
   }
@@ -272,6 +314,7 @@ extension PreviewPage {
 extension FileSelection.View {
   fileprivate var name: String {
     switch self {
+    case .image: "Image"
     case .tree: "Tree"
     case .table: "Table"
     case .formatted: "Formatted"

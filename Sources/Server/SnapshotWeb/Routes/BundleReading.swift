@@ -1,3 +1,6 @@
+import HTTPEngine
+import HTTPSemantics
+import HTTPTypes
 import Observability
 import SnapshotAPI
 import SnapshotDiff
@@ -45,6 +48,33 @@ enum BundleReading {
       throw StoreError.system(error)
     }
     return page
+  }
+
+  /// Returns the decoded contents of the string at a JSON Pointer in a file. An image is shown; all else is a download.
+  static func decoded(
+    _ string: String, in file: ZipEntry, of bundle: StoredBundle, cache: ViewerCache
+  ) throws -> Representation {
+    do {
+      let (decoded, _) = try cache.decoded(
+        string, in: file.name, file, of: bundle.file, bundle.record.sha256)
+      let type = try FileHead(decoded.bytes).image(at: nil)?.format.mediaType
+      let (contents, offset) = decoded.bytes.place
+      return Representation(
+        .parts([.file(contents, offset: offset, count: Int64(decoded.bytes.size))]),
+        contentType: type ?? "application/octet-stream",
+        headerFields: [
+          .contentDisposition: ContentDisposition(
+            kind: type == nil ? "attachment" : "inline", fileName: "decoded"
+          ).fieldValue,
+          // In case a browser shows it nevertheless: no scripts, no origin, no use in other pages.
+          .contentSecurityPolicy: "default-src 'none'; sandbox",
+          .crossOriginResourcePolicy: "same-origin",
+        ])
+    } catch ViewerError.zip(let error) {
+      throw StoreError(reading: error)
+    } catch ViewerError.system(let error) {
+      throw StoreError.system(error)
+    }
   }
 
   /// Returns the selected differences between two bundles.

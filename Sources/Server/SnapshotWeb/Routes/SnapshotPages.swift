@@ -44,6 +44,7 @@ struct SnapshotPages: Sendable {
       .page("fetchFile", .get, "/snapshots/{id}/raw/{path...}", .read) { call in
         try await FileRoutes(service: service, limits: limits).file(call.asAPI)
       },
+      .page("fetchFile", .get, "/snapshots/{id}/decoded/{path...}", .read, handler: sendDecoded),
       .page("fetchFolder", .get, "/snapshots/{id}/files.zip", .read) { call in
         try await FileRoutes(service: service, limits: limits).folder(call.asAPI)
       },
@@ -100,6 +101,19 @@ struct SnapshotPages: Sendable {
     // The script loads parts of the file.
     response.allowRequestsOfScripts()
     return response
+  }
+
+  /// Sends the decoded contents of a string in a file.
+  private func sendDecoded(_ call: PageCall) async throws -> HTTPServerResponse {
+    let query = try call.query([PageField.decode.rawValue])
+    let string = try query.value(PageField.decode.rawValue) ?? ""
+    let bundle = try await service.bundle(for: call.asAPI)
+    let name = try FileRoutes.name(of: call.asAPI)
+    let content = try await Self.readers.next.perform { [viewer] () throws(any Error) in
+      let entry = try FileRoutes.entry(named: name, in: bundle)
+      return try BundleReading.decoded(string, in: entry, of: bundle, cache: viewer)
+    }
+    return try content.response(to: call.request)
   }
 
   private func showHistory(_ call: PageCall) async throws -> HTTPServerResponse {

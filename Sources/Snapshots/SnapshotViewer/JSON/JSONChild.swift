@@ -24,6 +24,8 @@ package struct JSONChild: Sendable {
   package internal(set) var isDuplicate = false
   /// The value.
   package let value: Value
+  /// The type of a value in a property list, if JSON does not have it.
+  package internal(set) var type: PropertyListType?
 }
 
 /// The place of a value in a document.

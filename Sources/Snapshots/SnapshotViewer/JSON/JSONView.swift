@@ -22,10 +22,12 @@ package struct JSONView: Sendable {
   /// Its index.
   package let index: JSONIndex
   let limits: Limits
+  /// Whether the document was made from a property list, so that its values have types.
+  private let hasTypes: Bool
 
   /// Creates a view of a document.
-  package init(_ bytes: ViewedBytes, _ index: JSONIndex, limits: Limits = Limits()) {
-    (self.bytes, self.index, self.limits) = (bytes, index, limits)
+  package init(_ bytes: ViewedBytes, _ index: JSONIndex, hasTypes: Bool = false, limits: Limits = Limits()) {
+    (self.bytes, self.index, self.hasTypes, self.limits) = (bytes, index, hasTypes, limits)
   }
 
   /// The whole document, or all documents of JSON Lines.
@@ -46,8 +48,17 @@ package struct JSONView: Sendable {
     }
     var reader = JSONReader(bytes, from: place.offset, .value, textLength: limits.text)
     guard let token = try reader.token() else { throw .changed }
+    let offset = reader.tokenizer.range.lowerBound
     let value = try self.value(token, &reader, in: nil)
-    return JSONChild(place: place, key: nil, isKeyCut: false, value: value)
+    var child = JSONChild(place: place, key: nil, isKeyCut: false, value: value)
+    child.type = try type(ofValueAt: offset)
+    return child
+  }
+
+  /// The type of a value in a property list, if JSON does not have it.
+  private func type(ofValueAt offset: Int) throws(ViewerError) -> PropertyListType? {
+    guard hasTypes, offset > 0 else { return nil }
+    return try bytes.read(upTo: 1, at: offset - 1).first.flatMap(PropertyListType.init(rawValue:))
   }
 
   /// Finds the value at the tokens of a JSON Pointer; `nil` if there is none. Of members with equal keys it finds the
@@ -104,6 +115,7 @@ package struct JSONView: Sendable {
         place: place.child(step ?? .index(child.index), child),
         key: child.key.map { String(wholeCharactersOf: $0[...]) },
         isKeyCut: child.isKeyCut, value: try walk.value(child))
+      entry.type = try type(ofValueAt: child.offset)
       if let earlier {
         entry.isDuplicate = true
         if earlier >= from { children[earlier - from].isDuplicate = true }

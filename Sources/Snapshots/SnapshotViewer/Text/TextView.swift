@@ -25,6 +25,8 @@ package struct TextView: Sendable {
     package let text: String
     /// Whether the line is longer.
     package let isCut: Bool
+    /// The text with the first match of the text to find, if there is one.
+    package internal(set) var marked: Excerpt?
   }
 
   /// A line that contains a text.
@@ -65,12 +67,18 @@ package struct TextView: Sendable {
   }
 
   /// The lines from number `from` on, as many as a page shows.
-  package func lines(from: Int) throws(ViewerError) -> [Line] {
+  /// - Parameter found: a text that is marked where a line contains it. Case is ignored.
+  package func lines(from: Int, marking found: String = "") throws(ViewerError) -> [Line] {
+    let pattern = found.isEmpty ? nil : SearchPattern(found)
     var lines: [Line] = []
     var length = 0
     try forEachLine(from: from) { number, text, isCut in
       length += text.count
-      lines.append(Line(number: number, text: String(wholeCharactersOf: text), isCut: isCut))
+      var line = Line(number: number, text: String(wholeCharactersOf: text), isCut: isCut)
+      if let (text, range) = pattern?.match(in: text) {
+        line.marked = Excerpt(text, around: range, limit: limits.line * 4)
+      }
+      lines.append(line)
       return lines.count < limits.lines && length < limits.page
     }
     return lines

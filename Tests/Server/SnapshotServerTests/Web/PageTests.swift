@@ -163,6 +163,34 @@ import Testing
     #expect(missing.fields[.contentType] == "text/html; charset=utf-8")
   }
 
+  @Test func `an image in a string is sent sandboxed, and all other contents of strings as a download`()
+    async throws
+  {
+    let gif = Data(Array("GIF89a".utf8) + [2, 0, 3, 0] + [UInt8](repeating: 0, count: 30))
+      .base64EncodedString()
+    let svg = Data("{\"a\":\"<svg onload=alert(1)>\"}".utf8).base64EncodedString()
+    let bundle = try await attach(extra: [
+      "attachments/a.json": "{\"gif\":\"\(gif)\",\"b\":[\"\(svg)\"],\"c\":\"d\"}"
+    ])
+    let path = "/snapshots/\(bundle.id)/decoded/attachments/a.json"
+    for (string, type, size) in [("/gif", "image/gif", 40), ("/b/0", "application/octet-stream", 29)] {
+      let answer = try await browser.get("\(path)?decode=\(PercentCoding.encode(string))")
+      #expect(answer.status == 200)
+      #expect(answer.bytes.count == size)
+      #expect(answer.fields[.contentType] == type)
+      #expect(answer.fields[.contentSecurityPolicy] == "default-src 'none'; sandbox")
+      #expect(
+        answer.fields[.contentDisposition]?.hasPrefix(type == "image/gif" ? "inline" : "attachment") == true)
+      #expect(answer.fields[.cacheControl] == "no-store")
+      #expect(answer.fields[.xContentTypeOptions] == "nosniff")
+    }
+    for wrong in ["decode=/c", "decode=/missing", "decode=c", "", "at=/gif"] {
+      #expect(try await browser.get("\(path)?\(wrong)").status == 400, "\(wrong)")
+    }
+    #expect(
+      try await browser.get("/snapshots/\(bundle.id)/decoded/attachments/none?decode=/gif").status == 404)
+  }
+
   @Test func `the bundle is a download`() async throws {
     let bundle = try await attach()
     let answer = try await browser.get("/snapshots/\(bundle.id)/bundle")

@@ -15,12 +15,13 @@ import Testing
 
   init() async throws {
     guarded = try GuardedAPI()
-    bundle = try SampleBundle("{\"secret\":\"Kaiserschmarrn\"}")
+    bundle = try SampleBundle(#"{"secret":"[\"Kaiserschmarrn\"]"}"#)
     try await guarded.attach(bundle, guarded.token(.admin).fields)
   }
 
   private func path(_ template: String, _ id: SnapshotID) -> String {
-    template.replacing("{report}", with: "BUG-1").replacing("{id}", with: "\(id)")
+    (template.contains("/decoded/") ? template + "?decode=/secret" : template)
+      .replacing("{report}", with: "BUG-1").replacing("{id}", with: "\(id)")
       .replacing("{path...}", with: bundle.manifest.recordings[0].path)
       .replacing("{article}", with: "settings").replacing("{upload}", with: "x")
   }

@@ -246,13 +246,13 @@ import Testing
     let bytes = (0..<10_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
     var found: [UInt8] = []
     while found.count < bytes.count {
-      guard case .hex(let rows) = try preview(bytes, "file", view(.hex, from: found.count)).content else {
-        break
-      }
+      guard
+        case .hex(let rows, bytes.count) = try preview(bytes, "file", view(.hex, from: found.count)).content
+      else { break }
       found += rows.joined()
     }
     #expect(found == bytes)
-    guard case .hex(let rows) = try preview([1, 0, 0xFF]).content, case .empty = try preview([]).content
+    guard case .hex(let rows, 3) = try preview([1, 0, 0xFF]).content, case .empty = try preview([]).content
     else {
       Issue.record("no bytes")
       return
@@ -266,7 +266,7 @@ import Testing
 
   @Test func `a picture is one by its name and by its bytes`() throws {
     func isImage(_ bytes: [UInt8], _ name: String) throws -> Bool {
-      if case .image = try preview(bytes, name).content { true } else { false }
+      if case .image(let header) = try preview(bytes, name).content { header.width == 1000 } else { false }
     }
     #expect(try isImage(Self.png, "a.png"))
     #expect(try !isImage(Self.png, "a.json"))
