@@ -40,6 +40,7 @@ struct ScaleBenchmark {
     }
     print(curves.table)
     print("\n\(curves.findings)")
+    fflush(nil)
     if let svg = options.svg { try Data(Chart(curves: curves).svg.utf8).write(to: URL(filePath: svg)) }
     if options.tombstones > 0 {
       try requireSpace(for: options.tombstones, options)
