@@ -35,7 +35,7 @@ struct JSONRows {
     var fields = label(node.child, isInArray: isInArray, &budget)
     switch node.child.value {
     case .string(let text, let isCut):
-      let shown = PageText.cut(text, to: min(Self.textLength, budget.left))
+      let shown = PageText.cut(PageText.inline(text), to: min(Self.textLength, budget.left))
       _ = budget.take(shown.length)
       fields["text"] = "\"\(shown.text)\""
       fields["kind"] = "string"
@@ -111,11 +111,11 @@ struct JSONRows {
     let path = child.place.path
     let pointer = path.pointer
     return [
-      "line": Measures.number(child.place.line + 1),
+      "line": child.place.line + 1,
       "id": pointer.isEmpty || pointer.utf8.contains(0x20) || child.isKeyCut || child.isDuplicate
         ? nil : pointer,
       "href": child.isKeyCut ? nil : links.tree(path, from: 0),
-      "key": child.key.map { cut($0, to: Self.keyLength, &budget) },
+      "key": child.key.map { cut(PageText.inline($0), to: Self.keyLength, &budget) },
       "index": isInArray ? "\(child.place.index)" : nil, "isDuplicate": child.isDuplicate,
       "text": nil, "kind": nil, "whole": nil, "open": nil, "close": nil, "count": nil, "items": nil,
       "hasMore": nil, "part": nil,
@@ -126,8 +126,7 @@ struct JSONRows {
   private static func items(_ preview: JSONPreview, _ budget: inout PageBudget) -> [Fields] {
     var items: [Fields] = []
     for (index, item) in preview.items.enumerated() {
-      let text = (item.kind == .string ? "\"\(item.text)" : item.text) + (item.isCut ? "…" : "")
-      let shown = PageText.cut(item.kind == .string ? text + "\"" : text, to: 200)
+      let shown = PageText.cut(text(of: item), to: 200)
       let key = item.key.map { PageText.cut($0, to: 100) }
       guard budget.take(60 + shown.length + (key?.length ?? 0)) else { break }
       items.append([
@@ -135,6 +134,16 @@ struct JSONRows {
       ])
     }
     return items
+  }
+
+  /// The values of one item without its key.
+  static func item(_ item: JSONPreview.Item) -> Fields {
+    ["text": PageText.cut(text(of: item), to: 200).text, "kind": item.kind.rawValue]
+  }
+
+  private static func text(of item: JSONPreview.Item) -> String {
+    let text = PageText.inline(item.text) + (item.isCut ? "…" : "")
+    return item.kind == .string ? "\"\(text)\"" : text
   }
 
   private func cut(_ text: String, to limit: Int, _ budget: inout PageBudget) -> String {

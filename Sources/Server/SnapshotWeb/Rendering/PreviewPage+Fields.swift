@@ -68,7 +68,7 @@ extension PreviewPage {
         result.hits.map { hit in
           [
             "place": hit.path.description, "href": links.tree(around: hit.path, index: hit.index),
-            "excerpt": excerpt(hit.excerpt), "isKey": hit.field == .key,
+            "excerpt": excerpt(hit.excerpt), "value": hit.value.map(JSONRows.item),
           ]
         }, count: result.count, isCut: result.isCut)
       fields["pager"] = pager(result.from, result.hits.count, of: result.count, step: 50, "Hits", links)
@@ -84,7 +84,7 @@ extension PreviewPage {
             "place": "line \(Measures.number(match.line + 1))",
             "href": links.path(selection.viewed(as: .text).starting(at: max(0, match.line - 3)))
               + "#L\(match.line + 1)",
-            "excerpt": excerpt(match.excerpt), "isKey": nil,
+            "excerpt": excerpt(match.excerpt), "value": nil,
           ]
         }, count: count, isCut: isCut)
       fields["pager"] = pager(selection.from, matches.count, of: count, step: 50, "Matches", links)
@@ -108,9 +108,8 @@ extension PreviewPage {
     let path: JSONPath
     switch preview.content {
     case .outline(let outline): path = outline.root.child.place.path
-    case .string, .table:
-      guard let tokens = JSONPath.tokens(ofPointer: selection.pointer) else { return nil }
-      path = JSONPath(tokens.map { .key($0) })
+    case .string(let page): path = page.path
+    case .table(let table): path = table.path
     default: return nil
     }
     guard !path.steps.isEmpty else { return nil }
@@ -148,8 +147,7 @@ extension PreviewPage {
     return [
       "action": links.path(FileSelection()), "field": PageField.find.rawValue, "text": selection.find,
       "viewField": PageField.view.rawValue, "view": isText ? FileSelection.View.text.rawValue : nil,
-      "hint": isText
-        ? "Find in the text" : "Find keys, values or a path: name, value:text, key:text, .items[0].name",
+      "label": isText ? "Find in the text" : "Find a key, a value or a path", "hasForms": !isText,
     ]
   }
 
@@ -162,7 +160,10 @@ extension PreviewPage {
   }
 
   private func excerpt(_ excerpt: Excerpt) -> Fields {
-    ["before": excerpt.before, "match": excerpt.match, "after": excerpt.after]
+    [
+      "before": PageText.inline(excerpt.before), "match": PageText.inline(excerpt.match),
+      "after": PageText.inline(excerpt.after),
+    ]
   }
 
   // MARK: - Contents
@@ -181,7 +182,9 @@ extension PreviewPage {
         ] as Fields
     }
     return [
-      "text": selection.showsEscapes ? page.source : page.text, "other": links.path(other),
+      "lines": (selection.showsEscapes ? page.source : page.text).unicodeScalars
+        .split(separator: "\n", omittingEmptySubsequences: false).map { ["text": String($0)] as Fields },
+      "other": links.path(other),
       "otherName": selection.showsEscapes ? "Show decoded" : "Show with escapes",
     ]
   }
@@ -189,8 +192,6 @@ extension PreviewPage {
   private func tableFields(
     _ table: JSONTable, _ links: FileLinks, _ budget: inout PageBudget, _ fields: inout Fields
   ) -> Fields {
-    fields["pager"] = pager(
-      table.from, table.rows.count, of: table.count, step: JSONTable.Limits().rows, "Rows", links)
     let columns = table.columns.map { key -> Fields in
       var sorted = selection.starting(at: 0)
       let isSorted = selection.order?.key == key
@@ -210,9 +211,8 @@ extension PreviewPage {
         "cells": row.cells.map { Self.cell($0, links, &budget) },
       ])
     }
-    if rows.count < table.rows.count {
-      fields["remark"] = "The page shows only the first \(rows.count) rows."
-    }
+    fields["pager"] = pager(
+      table.from, rows.count, of: table.count, step: JSONTable.Limits().rows, "Rows", links)
     if table.hasMoreColumns { fields["remark"] = "The table shows the first \(table.columns.count) columns." }
     return ["columns": columns, "rows": rows]
   }
@@ -222,7 +222,7 @@ extension PreviewPage {
     switch child?.value {
     case nil: break
     case .string(let text, let isCut):
-      let shown = PageText.cut(text, to: min(160, budget.left))
+      let shown = PageText.cut(PageText.inline(text), to: min(160, budget.left))
       _ = budget.take(shown.length)
       (fields["text"], fields["kind"]) = (shown.text, "string")
       if isCut || !shown.isWhole { fields["href"] = child.map { links.tree($0.place.path, from: 0) } }

@@ -30,6 +30,8 @@ package struct JSONSearch: Sendable, Hashable {
     package let field: Field
     /// The match and the text around it.
     package let excerpt: Excerpt
+    /// The beginning of the value of a key that contains the query.
+    package let value: JSONPreview.Item?
   }
 
   /// The hits of one page.
@@ -103,7 +105,8 @@ package struct JSONSearch: Sendable, Hashable {
         hits.append(
           Hit(
             path: path, index: open[open.count - 1].index, field: token == .key ? .key : .value,
-            excerpt: Excerpt(text, around: range)))
+            excerpt: Excerpt(text, around: range),
+            value: token == .key ? try Self.value(ofKeyAt: open[open.count - 1].key, in: view) : nil))
       }
       found += 1
     }
@@ -135,6 +138,13 @@ package struct JSONSearch: Sendable, Hashable {
       }
     }
     return JSONPath(steps)
+  }
+
+  private static func value(ofKeyAt offset: Int, in view: JSONView) throws(ViewerError) -> JSONPreview.Item {
+    var reader = JSONReader(
+      view.bytes, from: offset, .child(isObject: true), textLength: view.limits.itemText)
+    guard try reader.token() == .key, let token = try reader.token() else { throw .changed }
+    return JSONPreview.Item(nil, token, reader, limit: view.limits.itemText)
   }
 
   private static func text(of token: JSONTokenizer.Token, _ reader: JSONReader) -> [UInt8] {

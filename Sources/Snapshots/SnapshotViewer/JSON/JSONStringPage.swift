@@ -1,10 +1,12 @@
-import JSONText
+package import JSONText
 
 /// A part of a long string.
 package struct JSONStringPage: Sendable, Hashable {
   /// The maximum number of bytes of a part, as written in the document.
   package static let size = 48 << 10
 
+  /// The path to the string.
+  package let path: JSONPath
   /// The decoded part.
   package let text: String
   /// The part as written in the document, with its escape sequences.
@@ -26,7 +28,7 @@ package struct JSONStringPage: Sendable, Hashable {
     let bytes = try view.bytes.read(upTo: min(Self.size, count - from), at: place.offset + 1 + from)
     let isLast = from + bytes.count == count
     let end = isLast ? bytes.count : Self.wholeEnd(bytes)
-    self.from = from
+    (path, self.from) = (place.path, from)
     next = isLast ? nil : from + end
     source = String(decoding: bytes[..<end], as: UTF8.self)
     var tokenizer = JSONTokenizer()

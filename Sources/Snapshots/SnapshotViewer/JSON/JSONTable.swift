@@ -1,4 +1,4 @@
-import JSONText
+package import JSONText
 
 /// An array of objects as a table: an object in each row, a key in each column.
 package struct JSONTable: Sendable {
@@ -40,6 +40,8 @@ package struct JSONTable: Sendable {
     package let cells: [JSONChild?]
   }
 
+  /// The path to the array.
+  package let path: JSONPath
   /// The keys of the columns, in the order of their first occurrence.
   package let columns: [String]
   /// Whether there are more keys.
@@ -87,7 +89,19 @@ package struct JSONTable: Sendable {
       rows.append(Row(child: child, cells: cells))
     }
     (columns, hasMoreColumns, self.rows) = (keys.columns, keys.hasMore, rows)
-    (self.from, count) = (from, preview.count)
+    (path, self.from, count) = (place.path, from, preview.count)
+  }
+
+  /// The array that is shown as a table of the value at `place`: the value itself, or, if it is an object, the first
+  /// array of objects in it. `nil` if there is none among the first members.
+  package static func place(
+    in view: JSONView, at place: JSONPlace, limits: Limits = Limits()
+  ) throws(ViewerError) -> JSONPlace? {
+    let value = try view.value(at: place).value
+    if value.startsWithObject { return place }
+    guard case .object = value else { return nil }
+    return try view.children(of: place, from: 0, limit: limits.columns)
+      .first { $0.value.startsWithObject && !$0.isKeyCut }?.place
   }
 
   private struct Keys {
@@ -176,5 +190,13 @@ package struct JSONTable: Sendable {
       case .missing: 4
       }
     }
+  }
+}
+
+extension JSONChild.Value {
+  /// Whether the value is an array whose first element is an object.
+  fileprivate var startsWithObject: Bool {
+    guard case .array(let preview) = self, let first = preview.items.first else { return false }
+    return first.kind == .container && first.text.hasPrefix("{")
   }
 }
