@@ -87,7 +87,9 @@ extension FilePreview {
       if let place = try JSONTable.place(in: json, at: place),
         let table = try JSONTable(json, place, from: selection.from, order: selection.order)
       {
-        let remark = table.isTooLongToSort ? "The table has too many rows to be sorted." : nil
+        let remark =
+          table.isTooLongToSort
+          ? "Only the first rows in this order are shown. These rows are not sorted." : nil
         self.init(.table(table), view: .table, views: views, remark: remark)
       } else {
         self.init(
