@@ -107,6 +107,8 @@ extension WebPagesTests {
       try await browser.wait(for: "!document.contains(rest)")
       #expect(try await browser.evaluate("document.activeElement.matches('.json .line')") == "true")
 
+      #expect(try await !browser.text(".json").contains(" before"))
+
       // From anywhere on the page to a value by its path.
       try await browser.press(.slash)
       #expect(try await browser.evaluate("document.activeElement.id") == "inside")

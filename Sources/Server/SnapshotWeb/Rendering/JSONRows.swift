@@ -21,7 +21,7 @@ struct JSONRows {
   init(_ outline: JSONOutline, _ links: FileLinks, isPart: Bool, _ budget: inout PageBudget) {
     self.links = links
     if isPart, let contents = outline.root.contents {
-      add(contents, of: outline.root.child, &budget)
+      add(contents, of: outline.root.child, isPart: true, &budget)
     } else {
       add(outline.root, isInArray: false, &budget)
     }
@@ -78,10 +78,11 @@ struct JSONRows {
   }
 
   private mutating func add(
-    _ contents: JSONOutline.Contents, of child: JSONChild, _ budget: inout PageBudget
+    _ contents: JSONOutline.Contents, of child: JSONChild, isPart: Bool = false, _ budget: inout PageBudget
   ) {
     let isArray = if case .array = child.value { true } else { false }
-    if contents.from > 0 {
+    // A part follows the children before it.
+    if contents.from > 0, !isPart {
       rows.append(Self.row("more", more(child, from: 0, count: contents.from, "before")))
     }
     for node in contents.nodes { add(node, isInArray: isArray, &budget) }
