@@ -6,7 +6,7 @@ SHELL := /bin/bash
 
 # The packages that the build requires, and those that the tests require besides.
 PACKAGES := libcurl4-openssl-dev zlib1g-dev libsqlite3-dev pkg-config curl
-TESTING := python3 unzip libarchive-tools chromium chromium-driver fonts-dejavu-core
+TESTING := python3 python3-venv unzip libarchive-tools chromium chromium-driver fonts-dejavu-core
 SOURCES := Package.swift Sources Tests Benchmarks
 
 # The time in seconds for fuzzing each parser, and the parsers.
@@ -52,6 +52,7 @@ demo: setup ## Demonstrates recording, attaching and replaying with a sample app
 # The limit keeps tests from waiting long for a thread. Failures are repeated at the end of the output.
 test: PACKAGES += $(TESTING)
 test: setup ## Builds with warnings as errors, and runs every test
+	@Tests/Accessibility/fetch
 	@export WARNINGS_AS_ERRORS=1 SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=32; \
 	swift build --build-tests; \
 	swift test --skip-build --disable-xctest 2>&1 | tee .build/tests.log || { \
@@ -164,4 +165,4 @@ scale: release ## Measures stores of 1,000 to 1,000,000 bundles (SVG=file, SIZES
 
 clean: ## Removes the build folders
 	@rm -rf .build .build-release .build-asan .build-tsan .build-fuzz .build-bench .build-manual .build-package \
-	  .build-tools
+	  .build-tools .build-axe

@@ -108,6 +108,38 @@ public struct Browser: Sendable {
     _ = try await call("POST", "/element/\(try await element(selector))/value", ["text": text])
   }
 
+  /// Presses keys one after the other, wherever the focus is.
+  public func press(_ keys: Key...) async throws { try await press(keys) }
+
+  /// Presses keys one after the other, wherever the focus is.
+  public func press(_ keys: [Key]) async throws {
+    let actions = keys.flatMap { key in
+      ["keyDown", "keyUp"].map { ["type": $0, "value": key.rawValue] }
+    }
+    let keyboard: [String: Any] = ["type": "key", "id": "keyboard", "actions": actions]
+    _ = try await call("POST", "/actions", ["actions": [keyboard]])
+  }
+
+  /// A key, by its code in WebDriver.
+  public enum Key: String, Sendable {
+    case tab = "\u{E004}"
+    case enter = "\u{E007}"
+    case left = "\u{E012}"
+    case right = "\u{E014}"
+    case slash = "/"
+  }
+
+  /// Executes `script` in each page before its own scripts.
+  public func addScript(_ script: String) async throws {
+    try await command("Page.addScriptToEvaluateOnNewDocument", ["source": script])
+  }
+
+  /// Calls a JavaScript function with a callback as its only argument, and returns what it is called with as text.
+  public func result(ofAsync function: String) async throws -> String {
+    let script = "const done = arguments[0]; (\(function))(value => done(String(value)))"
+    return try await call("POST", "/execute/async", ["script": script, "args": [String]()]) as? String ?? ""
+  }
+
   /// The visible text of an element.
   public func text(_ selector: String) async throws -> String {
     try await call("GET", "/element/\(try await element(selector))/text") as? String ?? ""

@@ -22,12 +22,17 @@ struct SearchPattern: Sendable, Hashable {
 
   private func find(in text: ArraySlice<UInt8>) -> Range<Int>? {
     guard text.count >= bytes.count, let first = bytes.first else { return nil }
-    for start in text.startIndex...text.endIndex - bytes.count where Self.lowercase(text[start]) == first {
-      var length = 1
-      while length < bytes.count, Self.lowercase(text[start + length]) == bytes[length] { length += 1 }
-      if length == bytes.count { return start..<start + length }
+    let start: Int? = unsafe text.withUnsafeBufferPointer { text -> Int? in
+      for start in 0...text.count - bytes.count where unsafe Self.lowercase(text[start]) == first {
+        var length = 1
+        while length < bytes.count, unsafe Self.lowercase(text[start + length]) == bytes[length] {
+          length += 1
+        }
+        if length == bytes.count { return start }
+      }
+      return nil
     }
-    return nil
+    return start.map { $0 + text.startIndex..<$0 + text.startIndex + bytes.count }
   }
 
   private static func lowercase(_ byte: UInt8) -> UInt8 {

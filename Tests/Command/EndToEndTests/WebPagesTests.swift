@@ -8,8 +8,8 @@ import Testing
   .serialized, .timeLimit(.minutes(3 * Sanitizer.slowness)),
   .enabled(if: Browser.isInstalled, "Install chromium and chromium-driver: make setup"))
 struct WebPagesTests {
-  private let folder: TemporaryFolder
-  private let storage: URL
+  let folder: TemporaryFolder
+  let storage: URL
 
   init() throws {
     folder = try TemporaryFolder()
@@ -17,7 +17,7 @@ struct WebPagesTests {
   }
 
   /// Calls `body` with a server and a browser, and ends both afterwards.
-  private func withBrowser(
+  func withBrowser(
     width: Int = 1280, hasScripts: Bool = true, _ body: (TestServer, Browser) async throws -> Void
   ) async throws {
     let server = try await TestServer(storage: storage)
@@ -32,7 +32,7 @@ struct WebPagesTests {
     await server.program.stop()
   }
 
-  private func attach(
+  func attach(
     _ files: [String: String], report: String = "BUG-7", to server: TestServer, token: String? = nil
   ) async throws -> String {
     let source = "source-\(UUID())"
@@ -44,18 +44,18 @@ struct WebPagesTests {
     return outcome.lines[0]
   }
 
-  private func token(_ arguments: String...) async throws -> String {
+  func token(_ arguments: String...) async throws -> String {
     let outcome = try await Product.run(["token", "create", "--storage", storage.path] + arguments)
     try #require(outcome.status == 0, "\(outcome.errors)")
     return outcome.lines[0]
   }
 
-  private func url(_ path: String, on server: TestServer) throws -> URL {
+  func url(_ path: String, on server: TestServer) throws -> URL {
     try #require(URL(string: server.address(path)))
   }
 
   /// Whether the page fits into the width of the screen. Otherwise phones would shrink it.
-  private func fits(_ browser: Browser) async throws -> Bool {
+  func fits(_ browser: Browser) async throws -> Bool {
     try await browser.evaluate("document.documentElement.scrollWidth <= screen.width") == "true"
   }
 

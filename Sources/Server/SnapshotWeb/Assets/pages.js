@@ -1,6 +1,6 @@
 "use strict";
 
-// Everything works without this: it copies, folds, says local times, and keeps addresses short.
+// Everything works without this script. It copies texts, opens and closes folds, shows local times, and keeps URLs short.
 
 if (navigator.clipboard) {
   for (const button of document.querySelectorAll("[data-copy]")) button.hidden = false;
@@ -14,10 +14,19 @@ if (navigator.clipboard) {
 }
 
 for (const row of document.querySelectorAll(".fold")) row.hidden = false;
-document.addEventListener("click", (event) => {
+const largestTree = 5000;
+document.addEventListener("click", async (event) => {
   const button = event.target.closest("[data-fold]");
   if (!button) return;
-  for (const details of document.querySelectorAll(".json details")) details.open = button.dataset.fold === "open";
+  const isOpening = button.dataset.fold === "open";
+  for (const details of document.querySelectorAll(".json details")) {
+    if (isOpening && details.dataset.part) {
+      // Each part adds hundreds of values. A page of many thousands would not respond.
+      if (document.querySelectorAll(".json p").length > largestTree) continue;
+      await loadContents(details);
+    }
+    details.open = isOpening;
+  }
 });
 
 for (const time of document.querySelectorAll("time[datetime*=T]")) {
@@ -32,7 +41,7 @@ for (const time of document.querySelectorAll("time[datetime*=T]")) {
 document.addEventListener("keydown", (event) => {
   if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.target.closest("input, textarea, select, [contenteditable]")) return;
-  const field = document.querySelector("[role=search] input[type=search]");
+  const field = document.querySelector("main [role=search] [type=search]") ?? document.querySelector("[type=search]");
   if (!field) return;
   event.preventDefault();
   field.focus();
@@ -53,18 +62,39 @@ async function loadPart(address) {
   if (!response.ok) throw new Error(String(response.status));
   return document.createRange().createContextualFragment(await response.text());
 }
-document.addEventListener("toggle", async (event) => {
-  const details = event.target;
-  if (!details.open || !details.dataset.part) return;
+async function loadContents(details) {
   const address = details.dataset.part;
   delete details.dataset.part;
-  try { details.lastElementChild.replaceChildren(await loadPart(address)); } catch { details.dataset.part = address; }
+  // Without an answer, the link in the contents still leads to them.
+  try { details.querySelector("div").replaceChildren(await loadPart(address)); } catch { details.dataset.part = address; }
+}
+document.addEventListener("toggle", (event) => {
+  if (event.target.open && event.target.dataset.part) loadContents(event.target);
 }, true);
 document.addEventListener("click", async (event) => {
   const link = event.target.closest("a[data-part]");
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
-  try { link.closest("p").replaceWith(await loadPart(link.dataset.part)); } catch { location.assign(link.href); }
+  try {
+    const part = await loadPart(link.dataset.part);
+    // The link disappears, and the focus continues at the first value that it has loaded.
+    const next = part.querySelector("a, summary"), hadFocus = document.activeElement === link;
+    link.closest("p").replaceWith(part);
+    if (hadFocus) next?.focus();
+  } catch {
+    location.assign(link.href);
+  }
+});
+// The right arrow opens a fold, then enters it. The left arrow closes it, then returns to the one around it.
+document.addEventListener("keydown", (event) => {
+  const details = event.target.closest(".json summary")?.parentElement;
+  if (!details || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+  if (event.key === "ArrowRight" && details.open) details.querySelector("div summary")?.focus();
+  else if (event.key === "ArrowRight") details.open = true;
+  else if (event.key === "ArrowLeft" && details.open) details.open = false;
+  else if (event.key === "ArrowLeft") details.parentElement.closest("details")?.querySelector("summary").focus();
+  else return;
+  event.preventDefault();
 });
 // A link such as `#/items/0/title` shows the value even if it is on another page.
 function showFragment() {

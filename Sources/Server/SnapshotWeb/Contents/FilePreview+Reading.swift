@@ -105,11 +105,17 @@ extension FilePreview {
         .formatted(try JSONFormatted(json, from: selection.from), count: json.index.lines), view: .formatted,
         remark: note)
     case .table:
-      if let table = try JSONTable(json, place, from: selection.from, order: selection.order) {
-        let remark = table.isTooLongToSort ? "The table has too many rows to be sorted." : nil
+      if let place = try JSONTable.place(in: json, at: place),
+        let table = try JSONTable(json, place, from: selection.from, order: selection.order)
+      {
+        let remark =
+          table.isTooLongToSort
+          ? "Only the first rows in this order are shown. These rows are not sorted." : nil
         self.init(.table(table), view: .table, remark: remark)
       } else {
-        fallthrough
+        self.init(
+          .outline(try JSONOutline(json, place)), view: .tree,
+          remark: "The value is shown as a tree, because it is not an array of objects and contains none.")
       }
     default:
       if let page = try JSONStringPage(json, place, from: selection.from) {

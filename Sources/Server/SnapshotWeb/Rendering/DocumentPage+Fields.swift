@@ -22,8 +22,12 @@ private struct DocumentText {
 
   /// The titles of the articles that links refer to.
   let titles: [String: [Markdown.Span]]
-  /// The last heading, which describes the tables below it.
+  /// The last heading, which describes the tables below it. Headings of the fourth level are repeated in an article, so
+  /// they follow the heading above them.
   var section: String
+  private var chapter = ""
+
+  init(titles: [String: [Markdown.Span]], section: String) { (self.titles, self.section) = (titles, section) }
 
   mutating func fields(_ blocks: [Markdown.Block]) -> [Fields] { blocks.map { fields($0) } }
 
@@ -35,7 +39,8 @@ private struct DocumentText {
     ]
     switch block {
     case .heading(let level, let id, let spans):
-      section = spans.plainText
+      if level < 4 { chapter = spans.plainText }
+      section = level < 4 ? chapter : "\(chapter): \(spans.plainText)"
       fields["h\(min(max(level, 2), 4))"] = ["id": id, "spans": self.fields(spans)] as Fields
     case .paragraph(let spans): fields["paragraph"] = ["spans": self.fields(spans)] as Fields
     case .list(let isOrdered, let items):

@@ -28,7 +28,7 @@ struct JSONRows {
     linkLength = 3 * links.length
     hit = links.page.preview.hit
     if isPart, let contents = outline.root.contents {
-      add(contents, of: outline.root.child, &budget)
+      add(contents, of: outline.root.child, isPart: true, &budget)
     } else {
       add(outline.root, isInArray: false, &budget)
     }
@@ -45,7 +45,8 @@ struct JSONRows {
     case .string(let text, let isCut):
       let encoded = encodedText(node.child, text, isCut: isCut)
       let isBase64 = if let encoded, encoded.coding != .text { true } else { false }
-      let shown = PageText.cut(text, to: min(isBase64 ? Self.base64Length : Self.textLength, budget.left))
+      let length = min(isBase64 ? Self.base64Length : Self.textLength, budget.left)
+      let shown = PageText.cut(PageText.inline(text), to: length)
       _ = budget.take(shown.length)
       fields["text"] = "\"\(shown.text)\""
       fields["kind"] = "string"
@@ -96,10 +97,11 @@ struct JSONRows {
   }
 
   private mutating func add(
-    _ contents: JSONOutline.Contents, of child: JSONChild, _ budget: inout PageBudget
+    _ contents: JSONOutline.Contents, of child: JSONChild, isPart: Bool = false, _ budget: inout PageBudget
   ) {
     let isArray = if case .array = child.value { true } else { false }
-    if contents.from > 0 {
+    // A part follows the children before it.
+    if contents.from > 0, !isPart {
       rows.append(Self.row("more", more(child, from: 0, count: contents.from, "before")))
     }
     for node in contents.nodes { add(node, isInArray: isArray, &budget) }
@@ -138,11 +140,11 @@ struct JSONRows {
     let isHit =
       if case .value(path, child.place.index) = hit?.place { true } else { false }
     return [
-      "line": Measures.number(child.place.line + 1),
+      "line": child.place.line + 1,
       "id": pointer.isEmpty || pointer.utf8.contains(0x20) || child.isKeyCut || child.isDuplicate
         ? nil : pointer,
       "href": child.isKeyCut ? nil : links.tree(path, from: 0),
-      "key": child.key.map { cut($0, to: Self.keyLength, &budget) },
+      "key": child.key.map { cut(PageText.inline($0), to: Self.keyLength, &budget) },
       "index": isInArray ? "\(child.place.index)" : nil, "isDuplicate": child.isDuplicate,
       "text": nil, "kind": nil, "whole": nil, "open": nil, "close": nil, "count": nil, "items": nil,
       "hasMore": nil, "part": nil, "decode": nil, "type": child.type?.name, "isHit": isHit,
@@ -153,8 +155,7 @@ struct JSONRows {
   private static func items(_ preview: JSONPreview, _ budget: inout PageBudget) -> [Fields] {
     var items: [Fields] = []
     for (index, item) in preview.items.enumerated() {
-      let text = (item.kind == .string ? "\"\(item.text)" : item.text) + (item.isCut ? "…" : "")
-      let shown = PageText.cut(item.kind == .string ? text + "\"" : text, to: 200)
+      let shown = PageText.cut(text(of: item), to: 200)
       let key = item.key.map { PageText.cut($0, to: 100) }
       guard budget.take(60 + shown.length + (key?.length ?? 0)) else { break }
       items.append([
@@ -162,6 +163,16 @@ struct JSONRows {
       ])
     }
     return items
+  }
+
+  /// The values of one item without its key.
+  static func item(_ item: JSONPreview.Item) -> Fields {
+    ["text": PageText.cut(text(of: item), to: 200).text, "kind": item.kind.rawValue]
+  }
+
+  private static func text(of item: JSONPreview.Item) -> String {
+    let text = PageText.inline(item.text) + (item.isCut ? "…" : "")
+    return item.kind == .string ? "\"\(text)\"" : text
   }
 
   private func cut(_ text: String, to limit: Int, _ budget: inout PageBudget) -> String {

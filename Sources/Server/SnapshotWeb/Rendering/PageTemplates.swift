@@ -36,6 +36,7 @@ struct PageTemplates: Sendable {
     "snapshot": PackageResources.snapshot_mustache,
     "preview": PackageResources.preview_mustache,
     "values": PackageResources.values_mustache,
+    "value-line": PackageResources.value_line_mustache,
     "value-label": PackageResources.value_label_mustache,
     "value-items": PackageResources.value_items_mustache,
     "diff": PackageResources.diff_mustache,

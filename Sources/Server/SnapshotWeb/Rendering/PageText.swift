@@ -45,6 +45,23 @@ enum PageText {
     return (text, length, true)
   }
 
+  /// Returns `text` on one line, with backslashes, line breaks and tabs as JSON writes them. The code points of other
+  /// control characters replace them when the text is escaped.
+  static func inline(_ text: String) -> String {
+    guard text.utf8.contains(where: { $0 == UInt8(ascii: "\\") || $0 < 0x20 }) else { return text }
+    var inline = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\\": inline.append(contentsOf: #"\\"#.unicodeScalars)
+      case "\n": inline.append(contentsOf: #"\n"#.unicodeScalars)
+      case "\r": inline.append(contentsOf: #"\r"#.unicodeScalars)
+      case "\t": inline.append(contentsOf: #"\t"#.unicodeScalars)
+      default: inline.append(scalar)
+      }
+    }
+    return String(inline)
+  }
+
   private static func length(of scalar: Unicode.Scalar, _ marks: inout Int) -> Int {
     form(of: scalar, &marks)?.utf8.count ?? UTF8.width(scalar)
   }

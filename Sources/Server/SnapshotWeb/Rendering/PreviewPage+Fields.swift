@@ -68,7 +68,8 @@ extension PreviewPage {
       fields["found"] = found(
         result.hits.map { hit in
           [
-            "place": hit.path.description, "excerpt": excerpt(hit.excerpt), "isKey": hit.field == .key,
+            "place": hit.path.description, "excerpt": excerpt(hit.excerpt),
+            "value": hit.value.map(JSONRows.item),
           ]
         }, from: result.from, count: result.count, isCut: result.isCut, links)
       fields["pager"] = pager(result.from, result.hits.count, of: result.count, step: 50, "Hits", links)
@@ -85,7 +86,7 @@ extension PreviewPage {
         matches.map { match in
           [
             "place": "line \(Measures.number(match.line + 1))", "excerpt": excerpt(match.excerpt),
-            "isKey": nil,
+            "value": nil,
           ]
         }, from: selection.from, count: count, isCut: isCut, links)
       fields["pager"] = pager(selection.from, matches.count, of: count, step: 50, "Matches", links)
@@ -109,9 +110,8 @@ extension PreviewPage {
     let path: JSONPath
     switch preview.content {
     case .outline(let outline): path = outline.root.child.place.path
-    case .string, .table:
-      guard let tokens = JSONPath.tokens(ofPointer: selection.pointer) else { return nil }
-      path = JSONPath(tokens.map { .key($0) })
+    case .string(let page): path = page.path
+    case .table(let table): path = table.path
     default: return nil
     }
     guard !path.steps.isEmpty else { return nil }
@@ -191,7 +191,9 @@ extension PreviewPage {
         ] as Fields
     }
     return [
-      "text": selection.showsEscapes ? page.source : page.text, "other": links.path(other),
+      "lines": (selection.showsEscapes ? page.source : page.text).unicodeScalars
+        .split(separator: "\n", omittingEmptySubsequences: false).map { ["text": String($0)] as Fields },
+      "other": links.path(other),
       "otherName": selection.showsEscapes ? "Show decoded" : "Show with escapes",
       "decode": preview.encoded.flatMap { encoded in
         JSONPath.tokens(ofPointer: selection.pointer).flatMap { tokens in
@@ -206,8 +208,6 @@ extension PreviewPage {
   private func tableFields(
     _ table: JSONTable, _ links: FileLinks, _ budget: inout PageBudget, _ fields: inout Fields
   ) -> Fields {
-    fields["pager"] = pager(
-      table.from, table.rows.count, of: table.count, step: JSONTable.Limits().rows, "Rows", links)
     let columns = table.columns.map { key -> Fields in
       var sorted = selection.starting(at: 0)
       let isSorted = selection.order?.key == key
@@ -227,9 +227,8 @@ extension PreviewPage {
         "cells": row.cells.map { Self.cell($0, links, &budget) },
       ])
     }
-    if rows.count < table.rows.count {
-      fields["remark"] = "The page shows only the first \(rows.count) rows."
-    }
+    fields["pager"] = pager(
+      table.from, rows.count, of: table.count, step: JSONTable.Limits().rows, "Rows", links)
     if table.hasMoreColumns { fields["remark"] = "The table shows the first \(table.columns.count) columns." }
     return ["columns": columns, "rows": rows]
   }
@@ -239,7 +238,7 @@ extension PreviewPage {
     switch child?.value {
     case nil: break
     case .string(let text, let isCut):
-      let shown = PageText.cut(text, to: min(160, budget.left))
+      let shown = PageText.cut(PageText.inline(text), to: min(160, budget.left))
       _ = budget.take(shown.length)
       (fields["text"], fields["kind"]) = (shown.text, "string")
       if isCut || !shown.isWhole { fields["href"] = child.map { links.tree($0.place.path, from: 0) } }

@@ -10,8 +10,7 @@ extension PreviewPage {
       "action": links.path(FileSelection()), "field": PageField.find.rawValue, "text": selection.find,
       "viewField": PageField.view.rawValue, "view": isText ? FileSelection.View.text.rawValue : nil,
       "decodeField": PageField.decode.rawValue, "decode": selection.decode.map { ["pointer": $0] as Fields },
-      "hint": isText
-        ? "Find in the text" : "Find keys, values or a path: name, value:text, key:text, .items[0].name",
+      "label": isText ? "Find in the text" : "Find a key, a value or a path", "hasForms": !isText,
     ]
   }
 
@@ -50,6 +49,9 @@ extension PreviewPage {
 
   /// A match with the text around it.
   func excerpt(_ excerpt: Excerpt) -> Fields {
-    ["before": excerpt.before, "match": excerpt.match, "after": excerpt.after]
+    [
+      "before": PageText.inline(excerpt.before), "match": PageText.inline(excerpt.match),
+      "after": PageText.inline(excerpt.after),
+    ]
   }
 }

@@ -39,9 +39,6 @@ extension ReportPage {
     var fields = record.rowFields(showsReport: false, &budget)
     let older = index + 1 < records.count ? records[index + 1] : before
     fields["changes"] = older.map { SnapshotChanges(from: $0, to: record).fields(&budget) }
-    fields["modules"] = record.completeModules.map {
-      "\(Measures.number($0)) of \(Measures.count(record.modules.count, "module")) complete"
-    }
     return fields
   }
 }

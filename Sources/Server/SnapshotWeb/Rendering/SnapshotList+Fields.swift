@@ -46,7 +46,13 @@ extension SnapshotRecord {
   var shortID: String { String(id.description.prefix(8)) }
 
   /// The app and its version on one line.
-  var applicationName: String { "\(application.identifier) \(application.version)" }
+  var applicationName: String {
+    application.version == Self.noVersion
+      ? application.identifier : "\(application.identifier) \(application.version)"
+  }
+
+  /// The version in a snapshot of something that has none, such as a folder.
+  static let noVersion = "-"
 
   /// Returns the values of a row for the template `snapshots`.
   func rowFields(showsReport: Bool, _ budget: inout PageBudget) -> Fields {
@@ -55,7 +61,7 @@ extension SnapshotRecord {
       "short": shortID,
       "id": id.description,
       "application": budget.name(application.identifier, most: 80),
-      "version": budget.name(application.version, most: 40),
+      "version": application.version == Self.noVersion ? nil : budget.name(application.version, most: 40),
       "device": budget.name(device.model, most: 60),
       "system": budget.name("\(device.system) \(device.systemVersion)", most: 60),
       "recordings": Measures.number(recordingCount),

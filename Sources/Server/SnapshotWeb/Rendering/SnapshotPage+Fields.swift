@@ -89,13 +89,14 @@ extension SnapshotPage {
     let (application, device) = (record.application, record.device)
     var facts = [
       text("Application", application.identifier),
-      text("Version", "\(application.version) (\(application.build))"),
+      application.version == SnapshotRecord.noVersion
+        ? nil : text("Version", "\(application.version) (\(application.build))"),
       text("Device", device.model),
       text("System", "\(device.system) \(device.systemVersion)"),
       text("Locale", device.locale),
       time("Created", Measures.timeFields(record.createdAt)),
       time("Received", Measures.timeFields(record.receivedAt)),
-    ]
+    ].compactMap { $0 }
     if let end = record.expiresAt { facts.append(time("Expires", Measures.timeFields(end))) }
     facts.append(text("Integrity", record.verified.words))
     if let token = record.attachedBy { facts.append(text("Uploaded with token", token)) }

@@ -44,19 +44,19 @@ package struct JSONFormatted: Sendable {
     private let from: Int
     private let limits: Limits
     private(set) var lines: [Line] = []
-    private var reader: JSONReader
+    private var cursor: JSONCursor
     private var levels: [Level] = []
     private var line = 0
     private var text = ""
 
     init(_ view: JSONView, from: Int, limits: Limits) {
       (self.view, self.from, self.limits) = (view, from, limits)
-      reader = JSONReader(
-        view.bytes, from: view.index.start, .value, textLength: limits.text, keepsEscapes: true)
+      cursor = JSONCursor(view, view.root, textLength: limits.text, keepsEscapes: true)
     }
 
     mutating func run() throws(ViewerError) {
-      while lines.count < limits.lines, let token = try reader.token() {
+      advance()
+      while lines.count < limits.lines, let token = try cursor.token() {
         switch token {
         case .key:
           separate()
@@ -64,16 +64,16 @@ package struct JSONFormatted: Sendable {
         case .beginObject, .beginArray:
           if levels.last?.isObject != true { separate() }
           let isObject = token == .beginObject
-          let start = reader.tokenizer.range.lowerBound
           // Large containers before the first line are passed over.
-          if let container = view.index.container(at: start), Int(container.endLine) <= from {
+          if let container = cursor.container, Int(container.endLine) <= from {
             line = Int(container.endLine)
             text = ""
-            reader.skip(to: Int(container.end), in: levels.last?.isObject)
+            try cursor.leave()
             continue
           }
           add((isObject ? "{" : "["))
           levels.append(Level(isObject: isObject))
+          advance()
         case .endObject, .endArray:
           guard let level = levels.popLast() else { throw .changed }
           let bracket = level.isObject ? "}" : "]"
@@ -94,7 +94,17 @@ package struct JSONFormatted: Sendable {
       }
     }
 
-    private var shown: String { reader.text + (reader.isTextCut ? "…" : "") }
+    private var shown: String { cursor.reader.text + (cursor.reader.isTextCut ? "…" : "") }
+
+    /// Passes over the children of the innermost container before the first line, as far as their places are known.
+    private mutating func advance() {
+      guard line < from, let container = cursor.container,
+        let mark = view.index.lastMark(in: container, where: { Int($0.line) <= from })
+      else { return }
+      cursor.move(to: mark)
+      line = Int(mark.line)
+      if !levels.isEmpty { levels[levels.count - 1].isEmpty = false }
+    }
 
     /// Ends the line before a child.
     private mutating func separate() {

@@ -49,10 +49,15 @@ package struct JSONIndex: Sendable {
   package let lines: Int
   /// The offset of the first document.
   let start: Int
+  /// The least number of bytes between two places in a container.
+  let spacing: Int
   /// The containers, by their start. In JSON Lines, the first one has the start -1 and contains all documents.
   let containers: [Container]
   /// The places in the containers, by container and offset.
   let marks: [Mark]
+
+  /// The number of bytes from which on passing over them is faster than reading them.
+  var shortestPass: Int { spacing / 4 }
 
   /// Whether several documents follow each other.
   package var isSequence: Bool { documents > 1 }
@@ -66,8 +71,13 @@ package struct JSONIndex: Sendable {
 
   /// The last known place in `container` at or before its child `index`.
   func mark(in container: Container, atOrBefore index: Int) -> Mark? {
+    lastMark(in: container) { Int($0.index) <= index }
+  }
+
+  /// The last known place in `container` that satisfies `condition`, which all places before it satisfy too.
+  func lastMark(in container: Container, where condition: (Mark) -> Bool) -> Mark? {
     let places = marks[Int(container.marks.lowerBound)..<Int(container.marks.upperBound)]
-    let next = places.firstIndex(from: { Int($0.index) > index })
+    let next = places.firstIndex(from: { !condition($0) })
     return next > places.startIndex ? places[next - 1] : nil
   }
 }

@@ -156,6 +156,7 @@ struct JSONIndexer {
       first = last
     }
     return JSONIndex(
-      documents: documents, lines: Int(line), start: start, containers: containers, marks: marks)
+      documents: documents, lines: Int(line), start: start, spacing: Int(spacing), containers: containers,
+      marks: marks)
   }
 }

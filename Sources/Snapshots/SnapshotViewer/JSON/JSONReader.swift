@@ -29,8 +29,12 @@ struct JSONReader {
 
   /// Continues at `offset`, behind a child of a container.
   mutating func skip(to offset: Int, in isObject: Bool?) {
-    tokenizer = JSONTokenizer(
-      configuration, from: offset, isObject.map { .afterChild(isObject: $0) } ?? .value)
+    move(to: offset, isObject.map { .afterChild(isObject: $0) } ?? .value)
+  }
+
+  /// Continues at another place.
+  mutating func move(to offset: Int, _ start: JSONTokenizer.Start) {
+    tokenizer = JSONTokenizer(configuration, from: offset, start)
     next = offset
   }
 

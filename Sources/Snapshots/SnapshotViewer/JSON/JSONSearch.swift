@@ -14,7 +14,7 @@ package struct JSONSearch: Sendable, Hashable {
     /// The maximum number of bytes of one key or value that are searched.
     package var text = 64 << 10
     /// The maximum number of hits that are counted.
-    package var hits = 100_000
+    package var hits = 10_000
 
     /// Creates limits with the default values.
     package init() {}
@@ -30,6 +30,8 @@ package struct JSONSearch: Sendable, Hashable {
     package let field: Field
     /// The match and the text around it.
     package let excerpt: Excerpt
+    /// The beginning of the value of a key that contains the query.
+    package let value: JSONPreview.Item?
   }
 
   /// The hits of one page.
@@ -72,19 +74,28 @@ package struct JSONSearch: Sendable, Hashable {
   package func hits(
     in view: JSONView, from: Int = 0, count: Int, limits: Limits = Limits()
   ) throws(ViewerError) -> Result {
-    var reader = JSONReader(view.bytes, from: 0, .value, textLength: limits.text)
+    var cursor = JSONCursor(view, view.root, textLength: limits.text)
+    var scanner = JSONSearchScanner(text, in: view.bytes)
     // All documents, which are one list if there are several.
     var open = [Level(isObject: false)]
     var hits: [Hit] = []
     var found = 0
-    while found <= limits.hits, let token = try reader.token() {
+    var isBetweenChildren = true
+    while found <= limits.hits {
+      if isBetweenChildren, let place = try scanner?.next(from: cursor.reader.tokenizer.offset) {
+        try Self.pass(to: place, &cursor, &open, in: view)
+      } else if isBetweenChildren, scanner != nil {
+        break
+      }
+      guard let token = try cursor.token() else { break }
+      isBetweenChildren = token != .key
       var text: [UInt8] = []
       switch token {
       case .key:
-        open[open.count - 1].key = reader.tokenizer.range.lowerBound
+        open[open.count - 1].key = cursor.reader.tokenizer.range.lowerBound
         open[open.count - 1].index += 1
         if field == .value { continue }
-        text = reader.tokenizer.text
+        text = cursor.reader.tokenizer.text
       case .beginObject, .beginArray:
         open[open.count - 1].beginValue()
         open.append(Level(isObject: token == .beginObject))
@@ -95,7 +106,7 @@ package struct JSONSearch: Sendable, Hashable {
       case .string, .number, .boolean, .null:
         open[open.count - 1].beginValue()
         if field == .key { continue }
-        text = Self.text(of: token, reader)
+        text = Self.text(of: token, cursor.reader)
       }
       guard let (text, range) = pattern.match(in: text[...]) else { continue }
       if found >= from, hits.count < count {
@@ -103,7 +114,8 @@ package struct JSONSearch: Sendable, Hashable {
         hits.append(
           Hit(
             path: path, index: open[open.count - 1].index, field: token == .key ? .key : .value,
-            excerpt: Excerpt(text, around: range)))
+            excerpt: Excerpt(text, around: range),
+            value: token == .key ? try Self.value(ofKeyAt: open[open.count - 1].key, in: view) : nil))
       }
       found += 1
     }
@@ -123,6 +135,24 @@ package struct JSONSearch: Sendable, Hashable {
     mutating func beginValue() { if !isObject { index += 1 } }
   }
 
+  /// Passes over children of the innermost container that end before `place`, as far as their places are known.
+  private static func pass(
+    to place: Int, _ cursor: inout JSONCursor, _ open: inout [Level], in view: JSONView
+  ) throws(ViewerError) {
+    while let container = cursor.container, place - cursor.reader.tokenizer.offset > view.index.shortestPass {
+      if place >= Int(container.end) {
+        try cursor.leave()
+        open.removeLast()
+      } else {
+        let mark = view.index.lastMark(in: container) { Int($0.offset) <= place }
+        guard let mark, Int(mark.offset) > cursor.reader.tokenizer.offset else { return }
+        cursor.move(to: mark)
+        open[open.count - 1].index = Int(mark.index) - 1
+        return
+      }
+    }
+  }
+
   private static func path(_ levels: ArraySlice<Level>, in view: JSONView) throws(ViewerError) -> JSONPath {
     var steps: [JSONPath.Step] = []
     for level in levels {
@@ -135,6 +165,13 @@ package struct JSONSearch: Sendable, Hashable {
       }
     }
     return JSONPath(steps)
+  }
+
+  private static func value(ofKeyAt offset: Int, in view: JSONView) throws(ViewerError) -> JSONPreview.Item {
+    var reader = JSONReader(
+      view.bytes, from: offset, .child(isObject: true), textLength: view.limits.itemText)
+    guard try reader.token() == .key, let token = try reader.token() else { throw .changed }
+    return JSONPreview.Item(nil, token, reader, limit: view.limits.itemText)
   }
 
   private static func text(of token: JSONTokenizer.Token, _ reader: JSONReader) -> [UInt8] {

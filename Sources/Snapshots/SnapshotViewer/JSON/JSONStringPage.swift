@@ -1,8 +1,12 @@
+package import JSONText
+
 /// A part of a long string.
 package struct JSONStringPage: Sendable, Hashable {
   /// The maximum number of bytes of a part, as written in the document.
   package static let size = JSONStringPieces.size
 
+  /// The path to the string.
+  package let path: JSONPath
   /// The decoded part.
   package let text: String
   /// The part as written in the document, with its escape sequences.
@@ -20,6 +24,7 @@ package struct JSONStringPage: Sendable, Hashable {
       return nil
     }
     text = String(decoding: piece.text, as: UTF8.self)
+    path = place.path
     source = String(decoding: piece.source, as: UTF8.self)
     (count, self.from, next) = (pieces.count, from, pieces.isAtEnd ? nil : pieces.from)
   }

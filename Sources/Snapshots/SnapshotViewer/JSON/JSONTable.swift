@@ -1,4 +1,4 @@
-import JSONText
+package import JSONText
 
 /// An array of objects as a table: an object in each row, a key in each column.
 package struct JSONTable: Sendable {
@@ -10,7 +10,7 @@ package struct JSONTable: Sendable {
     package var columns = 40
     /// The number of rows from which the columns are taken.
     package var sampledRows = 200
-    /// The maximum number of rows that can be sorted.
+    /// The number of rows of a sorted table that pages show.
     package var sortedRows = 100_000
     /// The number of bytes by which texts are sorted.
     package var sortedText = 48
@@ -40,6 +40,8 @@ package struct JSONTable: Sendable {
     package let cells: [JSONChild?]
   }
 
+  /// The path to the array.
+  package let path: JSONPath
   /// The keys of the columns, in the order of their first occurrence.
   package let columns: [String]
   /// Whether there are more keys.
@@ -50,7 +52,7 @@ package struct JSONTable: Sendable {
   package let from: Int
   /// The number of all rows.
   package let count: Int
-  /// Whether the array has too many rows to be sorted.
+  /// Whether the rows are not sorted, because the page is behind the rows that are sorted.
   package let isTooLongToSort: Bool
 
   /// Reads a page of the table of the array at `place`; `nil` if it is not an array whose first element is an object.
@@ -66,10 +68,11 @@ package struct JSONTable: Sendable {
       }
     }
     guard !keys.columns.isEmpty else { return nil }
-    isTooLongToSort = order != nil && preview.count > limits.sortedRows
+    isTooLongToSort = order != nil && from + limits.rows > limits.sortedRows
     var children: [JSONChild] = []
     if let order, !isTooLongToSort {
-      for index in try Self.sorted(view, place, by: order, limits).dropFirst(from).prefix(limits.rows) {
+      let indices = try Self.sorted(view, place, by: order, count: from + limits.rows, limits)
+      for index in indices.dropFirst(from) {
         children += try view.children(of: place, from: index, limit: 1)
       }
     } else {
@@ -87,7 +90,19 @@ package struct JSONTable: Sendable {
       rows.append(Row(child: child, cells: cells))
     }
     (columns, hasMoreColumns, self.rows) = (keys.columns, keys.hasMore, rows)
-    (self.from, count) = (from, preview.count)
+    (path, self.from, count) = (place.path, from, preview.count)
+  }
+
+  /// The array that is shown as a table of the value at `place`: the value itself, or, if it is an object, the first
+  /// array of objects in it. `nil` if there is none among the first members.
+  package static func place(
+    in view: JSONView, at place: JSONPlace, limits: Limits = Limits()
+  ) throws(ViewerError) -> JSONPlace? {
+    let value = try view.value(at: place).value
+    if value.startsWithObject { return place }
+    guard case .object = value else { return nil }
+    return try view.children(of: place, from: 0, limit: limits.columns)
+      .first { $0.value.startsWithObject && !$0.isKeyCut }?.place
   }
 
   private struct Keys {
@@ -109,34 +124,37 @@ package struct JSONTable: Sendable {
     }
   }
 
-  /// The indices of all rows in `order`. Rows without the key come last.
+  /// The indices of the first `count` rows in `order`. Rows without the key come last.
   private static func sorted(
-    _ view: JSONView, _ place: JSONPlace, by order: Order, _ limits: Limits
+    _ view: JSONView, _ place: JSONPlace, by order: Order, count: Int, _ limits: Limits
   ) throws(ViewerError) -> [Int] {
     var rows: [(key: SortKey, index: Int)] = []
-    var walk = try JSONWalk(view, place)
-    while let child = try walk.next() {
-      var key = SortKey.missing
-      let row = place.child(.index(child.index), child)
-      var members = try JSONWalk(
-        view, row, keepingText: max(limits.sortedText, order.key.utf8.count + 1))
-      if members.isObject == true {
-        while key == .missing, let member = try members.next() {
-          if member.key.map({ $0.elementsEqual(order.key.utf8) }) == true {
-            key = SortKey(try members.value(member), limit: limits.sortedText)
-          } else {
-            try members.pass(member)
-          }
-        }
+    func sort() {
+      rows.sort { first, second in
+        if first.key == second.key { return first.index < second.index }
+        if first.key == .missing || second.key == .missing { return second.key == .missing }
+        return order.isDescending ? second.key < first.key : first.key < second.key
       }
-      rows.append((key, child.index))
-      try walk.pass(child)
+      rows.removeLast(max(0, rows.count - count))
     }
-    rows.sort { first, second in
-      if first.key == second.key { return first.index < second.index }
-      if first.key == .missing || second.key == .missing { return second.key == .missing }
-      return order.isDescending ? second.key < first.key : first.key < second.key
+    let textLength = max(limits.sortedText, order.key.utf8.count + 1)
+    var cursor = JSONCursor(view, place, textLength: textLength)
+    if !place.isSequence { _ = try cursor.token() }
+    let outside = cursor.depth
+    var index = 0
+    while let token = try cursor.token(), cursor.depth >= outside {
+      var key = SortKey.missing
+      if token == .beginObject {
+        key = try SortKey(of: order.key, &cursor, limit: limits.sortedText)
+      } else if token == .beginArray {
+        try cursor.leave()
+      }
+      rows.append((key, index))
+      index += 1
+      // The memory depends on the page, not on the number of rows.
+      if rows.count >= 2 * count + limits.sampledRows { sort() }
     }
+    sort()
     return rows.map(\.index)
   }
 
@@ -148,13 +166,50 @@ package struct JSONTable: Sendable {
     case container(Int)
     case missing
 
-    init(_ value: JSONChild.Value, limit: Int) {
-      switch value {
-      case .literal(let word): self = .literal(word)
-      case .number(let digits, _): self = .number(Double(digits) ?? 0)
-      case .string(let text, _): self = .text(Array(text.utf8.prefix(limit)))
-      case .object(let preview), .array(let preview): self = .container(preview.count)
+    /// Reads an object to its end, after its first token. ``missing`` if it does not have the key.
+    init(of key: String, _ cursor: inout JSONCursor, limit: Int) throws(ViewerError) {
+      self = .missing
+      while try cursor.token() == .key {
+        let text = cursor.reader.tokenizer.text
+        let isFound = text.count == key.utf8.count && text.elementsEqual(key.utf8)
+        guard let token = try cursor.token() else { throw .changed }
+        if isFound {
+          self = try SortKey(token, &cursor, limit: limit)
+          try cursor.leave()
+          return
+        }
+        if token == .beginObject || token == .beginArray { try cursor.leave() }
       }
+    }
+
+    /// Reads the value that begins with `token` to its end.
+    private init(_ token: JSONTokenizer.Token, _ cursor: inout JSONCursor, limit: Int) throws(ViewerError) {
+      let text = cursor.reader.tokenizer.text
+      switch token {
+      case .boolean(let value): self = .literal(value ? "true" : "false")
+      case .null: self = .literal("null")
+      case .number: self = .number(Double(String(decoding: text, as: UTF8.self)) ?? 0)
+      case .string: self = .text(Array(text.prefix(limit)))
+      case .beginObject, .beginArray:
+        guard let container = cursor.container else {
+          self = .container(try Self.count(&cursor))
+          return
+        }
+        self = .container(Int(container.count))
+        try cursor.leave()
+      case .key, .endObject, .endArray: throw .changed
+      }
+    }
+
+    /// The number of children of the innermost container, which is read to its end.
+    private static func count(_ cursor: inout JSONCursor) throws(ViewerError) -> Int {
+      let inside = cursor.depth
+      var count = 0
+      while let token = try cursor.token(), cursor.depth >= inside {
+        if token != .key { count += 1 }
+        if token == .beginObject || token == .beginArray { try cursor.leave() }
+      }
+      return count
     }
 
     static func < (first: SortKey, second: SortKey) -> Bool {
@@ -176,5 +231,13 @@ package struct JSONTable: Sendable {
       case .missing: 4
       }
     }
+  }
+}
+
+extension JSONChild.Value {
+  /// Whether the value is an array whose first element is an object.
+  fileprivate var startsWithObject: Bool {
+    guard case .array(let preview) = self, let first = preview.items.first else { return false }
+    return first.kind == .container && first.text.hasPrefix("{")
   }
 }
