@@ -40,6 +40,7 @@ enum Measure: String, CaseIterable {
     switch self {
     case .crashReady, .crashProcessor:
       "every record is read and indexed again, in the background, because the catalogue may lack the last changes"
+    case .crashStart: "the log of the catalogue is read, which has at most 40 MB"
     case .idleProcessor: "the catalogue's file is checked for damage once, in the background"
     case .expire: "every pass reads every record, in the background, because the rules need the sizes of all"
     default: nil
