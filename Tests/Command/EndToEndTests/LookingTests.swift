@@ -32,13 +32,13 @@ import Testing
     #expect(outcome.lines.contains("+ new  1 B"))
     #expect(outcome.lines.contains("~ feed.json  32 B → 32 B"))
     #expect(outcome.lines.contains("    ~ .items[0].title  \"a\" → \"b\""))
-    #expect(outcome.lines.last == "Recordings: 1 alike, 1 removed, 1 added, 1 changed")
+    #expect(outcome.lines.last == "Recordings: 1 changed, 1 removed, 1 added, 1 identical")
     #expect(!outcome.text.contains("\u{1B}"))
     for line in outcome.lines { #expect(line.count <= 80, "\(line)") }
 
     let same = try await Product.run(["diff", first.path, first.path])
     #expect(same.status == 0)
-    #expect(same.lines.last == "Nothing differs: 3 recordings are alike.")
+    #expect(same.lines.last == "No differences. Recordings: 3 identical.")
   }
 
   @Test func `diff accepts UUIDs, bundles and folders, and prints JSON`() async throws {

@@ -28,7 +28,7 @@ extension WebPagesTests {
       try await browser.follow(".inside button")
       #expect(try await browser.text("#hits").contains("1 hit"))
       try await browser.follow(".hits a")
-      #expect(try await browser.text(".json :target").contains("Item 149"))
+      #expect(try await browser.text(".json p:has(:target)").contains("Item 149"))
 
       // A table of the first list in the file, sorted by a column.
       try await browser.open(url("/snapshots/\(id)/files/recordings/tree.json", on: server))

@@ -160,6 +160,7 @@ import Testing
     try FileManager.default.copyItem(atPath: storage.path, toPath: copy)
     #expect(try Folder.entries(copy + "/uploads").count == 1)
     let restarted = try await StorageFixture.open(copy)
+    await restarted.recovered()
     #expect(try Folder.entries(copy + "/uploads").isEmpty)
     #expect(await restarted.uploadSessions().isEmpty)
     await upload.discard()
