@@ -36,7 +36,9 @@ public struct Changes<Place: Sendable & Hashable>: Hashable, Sendable {
   public fileprivate(set) var count: Int
 
   /// Creates a page of changes.
-  /// - Parameter count: The number of all changes; `nil` if `rows` has all.
+  /// - Parameters:
+  ///   - rows: The reported changes, in the order of the contents.
+  ///   - count: The number of all changes; `nil` if `rows` has all.
   public init(_ rows: [Change<Place>] = [], of count: Int? = nil) {
     self.rows = rows
     self.count = count ?? rows.count
