@@ -5,7 +5,7 @@ enum Step: CaseIterable, Hashable, Sendable {
   case writeRecord, flushFiles, publishRecord, publishBundle, writeTombstone, flushFolder
   case removeBundle, removeRecord
   case stageRecord, flushRecord, replaceRecord, setAside
-  case repairShard, repairUploads
+  case repairShard, repairUploads, repairInBackground
   case openUpload, flushUpload, flushPart, writeProgress, flushProgress, forgetUpload, removePart
 }
 

@@ -167,7 +167,7 @@ package final class FileBundleStore: BundleStore, UploadStore {
         var failed: [Recovery.Part] = []
         for part in parts {
           guard !Task.isCancelled, let recovery else { return }
-          if let failure = await recovery.repair(part, isUrgent: false) {
+          if let failure = await recovery.repairInBackground(part) {
             logger.error("A part of the storage can't be repaired", metadata: ["error": "\(failure)"])
             failed.append(part)
           } else if resumes, case .shard(let shard) = part {

@@ -79,9 +79,19 @@ final class Recovery: Sendable {
     for part in state.withLock(\.pending) { try await require(part) }
   }
 
+  /// Repairs a part that no operation waits for, unless that is done.
+  func repairInBackground(_ part: Part) async -> SystemError? {
+    do throws(SystemError) {
+      try faults.before(.repairInBackground)
+    } catch {
+      return error
+    }
+    return await repair(part, isUrgent: false)
+  }
+
   /// Repairs a part, unless that is done.
   /// - Parameter isUrgent: whether an operation waits for it.
-  func repair(_ part: Part, isUrgent: Bool) async -> SystemError? {
+  private func repair(_ part: Part, isUrgent: Bool) async -> SystemError? {
     guard !isOver.load(ordering: .acquiring) else { return nil }
     return await withCheckedContinuation { continuation in
       let others = state.withLock { state -> Int? in

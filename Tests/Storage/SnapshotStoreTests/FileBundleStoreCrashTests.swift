@@ -17,7 +17,7 @@ import Testing
     let (storage, probe) = (try StorageFixture(), StepProbe())
     let store = try await storage.open(faults: probe.faults)
     let sample = SampleBundle()
-    #expect(probe.takeSeen() == [.repairUploads])
+    #expect(probe.takeSeen() == [.repairInBackground, .repairUploads])
     try await store.upload(sample)
     #expect(probe.takeSeen() == Self.commit)
     try await store.delete(sample.id)

@@ -40,7 +40,7 @@ import Testing
     let store = try await storage.open(faults: probe.faults)
     #expect(store.remainingRepairs == 0)
     #expect(store.seal != nil)
-    #expect(probe.takeSeen() == [.repairUploads])
+    #expect(probe.takeSeen() == [.repairInBackground, .repairUploads])
     #expect(store.usage == usage)
     for sample in samples { #expect(try await store.open(sample.id).contents == sample.bytes) }
     #expect(probe.takeSeen() == [])
@@ -62,7 +62,8 @@ import Testing
     try File("\(copy)/bundles/3f/\(id).deleted", .create(mode: 0o600)).synchronize()
     let other = "\(copy)/bundles/40/40000001-0000-4000-8000-000000000000.json"
     try File(other, .create(mode: 0o600)).synchronize()
-    probe.fail(.repairShard)
+    // Only operations repair shards here.
+    for step in [Step.repairInBackground, .repairShard] { probe.fail(step) }
     let store = try await storage.open(faults: probe.faults, at: copy, waits: false)
     #expect(await failure { _ = try await store.record(id) } == "system")
     #expect(await failure { try await store.upload(samples[1]) } == "system")
@@ -70,7 +71,7 @@ import Testing
     #expect(await failure { _ = try await store.records([id]) } == "system")
     #expect(store.remainingRepairs >= 3)
     #expect(store.usage == StoreUsage())
-    probe.stopFailing()
+    probe.stopFailing(.repairShard)
     #expect(await failure { _ = try await store.record(id) } == "deleted")
     #expect(try Folder.entries("\(copy)/bundles/3f") == ["\(id).deleted"])
     #expect(try Folder.exists(other))

@@ -79,6 +79,8 @@ final class StepProbe: Sendable {
 
   func stopFailing() { state.withLock { $0.failing = [:] } }
 
+  func stopFailing(_ step: Step) { state.withLock { $0.failing[step] = nil } }
+
   /// The steps since the last call.
   func takeSeen() -> [Step] {
     state.withLock { state in

@@ -15,7 +15,7 @@ import Testing
   @Test func `the steps of an upload`() async throws {
     let (storage, probe) = (try StorageFixture(), StepProbe())
     let store = try await storage.open(faults: probe.faults)
-    #expect(probe.takeSeen() == [.repairUploads])
+    #expect(probe.takeSeen() == [.repairInBackground, .repairUploads])
     let id = try await store.createUpload(.of(sample)).id
     #expect(probe.takeSeen() == [.openUpload, .writeProgress, .flushUpload])
     try await store.append(sample.bytes, to: id)
