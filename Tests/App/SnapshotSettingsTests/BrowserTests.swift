@@ -12,7 +12,7 @@ import Testing
 
 /// A tester's use of the page in a real browser, with a real `BugReporter` and a real snapshot server.
 @Suite(
-  .serialized, .timeLimit(.minutes(3 * Sanitizer.slowness)),
+  .serialized, .timeLimit(.minutes(5 * Sanitizer.slowness)),
   .enabled(if: Browser.isInstalled, "Install chromium and chromium-driver: make setup"))
 struct BrowserTests {
   private final class Network: Sendable {

@@ -5,7 +5,7 @@ import Testing
 
 /// The web pages of the real command in a real browser.
 @Suite(
-  .serialized, .timeLimit(.minutes(3 * Sanitizer.slowness)),
+  .serialized, .timeLimit(.minutes(5 * Sanitizer.slowness)),
   .enabled(if: Browser.isInstalled, "Install chromium and chromium-driver: make setup"))
 struct WebPagesTests {
   let folder: TemporaryFolder

@@ -17,7 +17,7 @@ import Testing
 
 /// A bundle whose entry has a wrong checksum, but with a correct digest of the whole: accepted, and found damaged
 /// later.
-@Suite(.timeLimit(.minutes(1 * Sanitizer.slowness))) struct DamageTests {
+@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct DamageTests {
   private let folder: TemporaryFolder
   private let catalog = InMemoryCatalog()
   private let log = CapturedLog()

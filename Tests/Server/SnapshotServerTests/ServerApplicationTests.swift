@@ -12,7 +12,7 @@ import TestSupport
 import Testing
 
 /// The server as `snapshot serve` starts it, in a folder.
-@Suite(.timeLimit(.minutes(1 * Sanitizer.slowness))) struct ServerApplicationTests {
+@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct ServerApplicationTests {
   private let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }

@@ -75,7 +75,7 @@ import Testing
   }
 
   /// Each flusher waits for work on threads that may be fewer than the flushers.
-  @Test(.timeLimit(.minutes(1))) func `more flushers than threads complete`() async {
+  @Test(.timeLimit(.minutes(5))) func `more flushers than threads complete`() async {
     let targets = Array(repeating: Flusher.Target.folder(folder.path), count: 4)
     let failures = await withTaskGroup(of: Bool.self) { group in
       for _ in 0..<600 {

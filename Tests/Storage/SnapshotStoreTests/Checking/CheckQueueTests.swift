@@ -9,7 +9,7 @@ import Testing
 
 @testable import FileStore
 
-@Suite(.timeLimit(.minutes(1 * Sanitizer.slowness))) struct CheckQueueTests {
+@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct CheckQueueTests {
   /// A worker that does a step on request.
   private final class Steps: Sendable {
     private let waiting = Mutex<[@Sendable () -> Void]>([])
