@@ -13,6 +13,17 @@ package enum JSONRun {
     end(bytes, from: start) { stops($0) | $0 & (ones * 0x80) }
   }
 
+  /// The end of the run of bytes outside strings that begins at `start`: up to a quote or a bracket. In valid JSON these
+  /// are white space, commas, colons, numbers and literals.
+  static func scalarEnd(_ bytes: [UInt8], from start: Int) -> Int {
+    end(bytes, from: start) { word in
+      // `[`, `]`, `{` and `}` differ in these bits. So do `Y`, `y`, `_` and DEL, which don't occur outside strings.
+      let brackets = (word | ones * 0x26) ^ (ones * 0x7F)
+      let quotes = word ^ (ones * 0x22)
+      return ((brackets &- ones) & ~brackets | (quotes &- ones) & ~quotes) & (ones * 0x80)
+    }
+  }
+
   /// The end of the white space that begins at `start`.
   package static func spaceEnd(_ bytes: [UInt8], from start: Int) -> Int {
     var index = start

@@ -23,11 +23,14 @@ struct JSONTextBuffer: Sendable {
     length += 1
   }
 
-  mutating func append(_ more: ArraySlice<UInt8>) {
-    let room = limit - bytes.count
-    bytes += more.count <= room ? more : more.prefix(room)
-    length += more.count
+  /// Appends the bytes of `more` at `range`.
+  mutating func append(_ more: [UInt8], _ range: Range<Int>) {
+    length += range.count
+    let kept = min(range.count, limit - bytes.count)
+    if kept > 0 { bytes += more[range.lowerBound..<range.lowerBound + kept] }
   }
+
+  mutating func append(_ more: [UInt8]) { append(more, more.indices) }
 
   /// The value of a hexadecimal digit in a `\u` escape.
   static func hexadecimal(_ digit: UInt8) -> UInt8? {

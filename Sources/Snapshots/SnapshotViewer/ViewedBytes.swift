@@ -3,8 +3,7 @@ package import ZipArchive
 
 /// The contents of a file in a bundle, readable at any offset. Thread-safe; every call blocks while reading.
 ///
-/// A stored entry is read in the bundle. A deflated entry is inflated once into a file without a name, which the system
-/// removes with the last reference, also after a crash.
+/// A stored entry is read in the bundle. A deflated entry is inflated once into an ``InflatedCopy``.
 package struct ViewedBytes: Sendable {
   /// The number of bytes.
   package let size: Int
@@ -13,8 +12,10 @@ package struct ViewedBytes: Sendable {
 
   private let file: File
   private let start: Int64
+  private let copy: InflatedCopy?
 
-  /// Makes `entry` of the archive `file` readable.
+  /// Makes `entry` of the archive `file` readable. Its contents are verified when ``complete()`` returns; until then,
+  /// reading can wait for them.
   /// - Parameters:
   ///   - entry: an entry that can be read, of a bundle that was checked.
   ///   - file: the archive.
@@ -22,10 +23,10 @@ package struct ViewedBytes: Sendable {
   package init(_ entry: ZipEntry, of file: File, folder: String) throws(ViewerError) {
     size = Int(entry.size)
     if entry.method == .stored {
-      (self.file, start, diskSize) = (file, entry.dataOffset, 0)
+      (self.file, start, diskSize, copy) = (file, entry.dataOffset, 0, nil)
     } else {
-      self.file = try Self.copy(entry, of: file, folder: folder)
-      (start, diskSize) = (0, size)
+      let copy = try InflatedCopy(entry, of: file, folder: folder)
+      (self.file, start, diskSize, self.copy) = (copy.file, 0, size, copy)
     }
   }
 
@@ -33,29 +34,19 @@ package struct ViewedBytes: Sendable {
   package init(_ file: File) throws(ViewerError) {
     self.file = file
     do { size = Int(try file.size) } catch { throw .system(error) }
-    (start, diskSize) = (0, 0)
+    (start, diskSize, copy) = (0, 0, nil)
   }
 
   /// Makes `file` readable, which exists only for this value and its copies.
   init(copy file: File) throws(ViewerError) {
     self.file = file
     do { size = Int(try file.size) } catch { throw .system(error) }
-    (start, diskSize) = (0, size)
+    (start, diskSize, copy) = (0, size, nil)
   }
 
-  private static func copy(_ entry: ZipEntry, of file: File, folder: String) throws(ViewerError) -> File {
-    let copy: File
-    do { copy = try File(temporaryIn: folder) } catch { throw .system(error) }
-    let contents: ZipContents
-    do { contents = try ZipContents(file, entry) } catch { throw .zip(error) }
-    var offset: Int64 = 0
-    while true {
-      let next: [UInt8]?
-      do { next = try contents.next() } catch { throw .zip(error) }
-      guard let piece = next else { return copy }
-      do { try copy.write(piece, at: offset) } catch { throw .system(error) }
-      offset += Int64(piece.count)
-    }
+  /// Returns when all bytes can be read and are verified.
+  package func complete() throws(ViewerError) {
+    try copy?.complete()
   }
 
   /// The file that contains the bytes, and the offset of the first one.
@@ -64,8 +55,10 @@ package struct ViewedBytes: Sendable {
   /// Reads `count` bytes at `offset`, or fewer if the file ends before.
   package func read(upTo count: Int, at offset: Int) throws(ViewerError) -> [UInt8] {
     guard offset < size else { return [] }
+    let count = min(count, size - offset)
+    try copy?.wait(for: offset + count)
     do {
-      return try file.read(upTo: min(count, size - offset), at: start + Int64(offset))
+      return try file.read(upTo: count, at: start + Int64(offset))
     } catch {
       throw .system(error)
     }

@@ -81,7 +81,12 @@ package final class ViewerCache: Sendable {
   package func file(
     _ key: Key, _ entry: ZipEntry, of archive: File, make: (ViewedBytes) throws(ViewerError) -> ViewedFile
   ) throws(ViewerError) -> ViewedFile {
-    try file(key) { () throws(ViewerError) in try make(ViewedBytes(entry, of: archive, folder: folder)) }
+    try file(key) { () throws(ViewerError) in
+      let bytes = try ViewedBytes(entry, of: archive, folder: folder)
+      let file = try make(bytes)
+      try bytes.complete()
+      return file
+    }
   }
 
   /// A file from the cache or made by `make`.

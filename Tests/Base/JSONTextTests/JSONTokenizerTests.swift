@@ -63,6 +63,50 @@ import Testing
     #expect(lines(bytes.map { [$0] }) == whole)
   }
 
+  /// The tokens of a document of which the containers at depth 2 are passed over after `count` tokens.
+  private func linesPassingOver(_ pieces: [[UInt8]], after count: Int) throws(JSONFailure) -> [String] {
+    var tokenizer = JSONTokenizer()
+    var (lines, inside, isPassing) = ([String](), 0, false)
+    for piece in pieces {
+      tokenizer.feed(piece)
+      while true {
+        if isPassing {
+          guard tokenizer.skipContainer() else { break }
+          (isPassing, inside) = (false, 0)
+          lines.append("passed to \(tokenizer.offset)")
+        }
+        guard let token = try tokenizer.next() else { break }
+        lines.append("\(token) \(tokenizer.range)")
+        inside = tokenizer.depth < 2 ? 0 : inside + 1
+        isPassing = inside > count
+      }
+    }
+    tokenizer.finish()
+    while let token = try tokenizer.next() { lines.append("\(token)") }
+    return tokenizer.isComplete ? lines : lines + ["not complete"]
+  }
+
+  @Test(arguments: 0...4)
+  func `the rest of a container is passed over, however the input is split`(count: Int) throws {
+    let text = #"[{"a]":"\\","b\"}":[1,{"é]":"[{"}],"c":-1.5e3},{},[[],"\\\"]"],{"k":null},7]"#
+    let bytes = Array(text.utf8)
+    let whole = try linesPassingOver([bytes], after: count)
+    #expect(
+      whole.contains { $0.hasPrefix("passed") }
+        && whole.last == "endArray \(bytes.count - 1)..<\(bytes.count)")
+    // The containers end where they end when they are read.
+    let read = lines([bytes])
+    for line in whole where line.hasPrefix("passed") {
+      #expect(read.contains { $0.hasPrefix("end") && $0.hasSuffix("..<\(line.dropFirst(10))") })
+    }
+    for first in 0...bytes.count {
+      for second in first...bytes.count {
+        let pieces = [Array(bytes[..<first]), Array(bytes[first..<second]), Array(bytes[second...])]
+        #expect(try linesPassingOver(pieces, after: count) == whole)
+      }
+    }
+  }
+
   @Test(
     arguments: [
       ([0x22, 0xC0, 0x80, 0x22], 1), ([0x22, 0xED, 0xA0, 0x80, 0x22], 2),

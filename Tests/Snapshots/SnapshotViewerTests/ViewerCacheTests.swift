@@ -58,6 +58,37 @@ struct ViewerCacheTests {
     #expect(try view(1, in: cache).isNew)
   }
 
+  @Test func `a large file is read while it is inflated, and not cached if it is damaged`() throws {
+    let bytes = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* $0 >> 7) }
+    let path = folder.file("large.zip").path
+    let large = try File(path, .create(mode: 0o600))
+    let writer = ZipWriter(large)
+    try writer.add("large", bytes: bytes)
+    try writer.finish()
+    let entry = try #require(try ZipDirectory(large).entry(named: "large"))
+    let cache = ViewerCache(folder: folder.path)
+    func read(_ path: String) throws -> [UInt8] {
+      var contents: [UInt8] = []
+      let key = ViewerCache.Key(bundle: path, path: "large")
+      _ = try cache.file(key, entry, of: try File(path, .read)) { bytes throws(ViewerError) in
+        while case let piece = try bytes.read(upTo: 99_999, at: contents.count), !piece.isEmpty {
+          contents += piece
+        }
+        return ViewedFile(bytes: bytes, json: nil)
+      }
+      return contents
+    }
+    #expect(try read(path) == bytes)
+    let damaged = folder.file("damaged.zip").path
+    try FileManager.default.copyItem(atPath: path, toPath: damaged)
+    let middle = entry.dataOffset + entry.compressedSize / 2
+    let file = try File(damaged, .update)
+    let byte = try #require(try file.read(upTo: 1, at: middle).first)
+    try file.write([byte ^ 0x10], at: middle)
+    #expect(throws: ViewerError.self) { try read(damaged) }
+    #expect(cache.count == 1)
+  }
+
   @Test func `a folder that can't be written is an error`() throws {
     let cache = ViewerCache(folder: folder.path + "/missing")
     #expect(throws: ViewerError.self) { try view(0, in: cache) }

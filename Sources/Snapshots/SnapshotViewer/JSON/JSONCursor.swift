@@ -55,8 +55,8 @@ struct JSONCursor {
       open.removeLast()
       reader.skip(to: Int(container.end), in: open.last?.isObject)
     } else {
-      let inside = depth
-      while depth >= inside { guard try token() != nil else { throw .changed } }
+      open.removeLast()
+      try reader.skipContainer(in: open.last?.isObject)
     }
   }
 }

@@ -38,6 +38,13 @@ struct JSONReader {
     next = offset
   }
 
+  /// Passes over the rest of the innermost container, which is in a container of this kind.
+  mutating func skipContainer(in isObject: Bool?) throws(ViewerError) {
+    while !tokenizer.skipContainer() { try feed() }
+    // After a move, the tokenizer knows only one container.
+    if tokenizer.depth == 0, let isObject { skip(to: tokenizer.offset, in: isObject) }
+  }
+
   /// The next token, or `nil` at the end of the document.
   mutating func token() throws(ViewerError) -> JSONTokenizer.Token? {
     while true {
@@ -51,11 +58,15 @@ struct JSONReader {
         tokenizer.finish()
         do { return try tokenizer.next() } catch { throw .changed }
       }
-      let piece = try bytes.read(upTo: Self.pieceSize, at: next)
-      guard !piece.isEmpty else { throw .changed }
-      next += piece.count
-      tokenizer.feed(piece)
+      try feed()
     }
+  }
+
+  private mutating func feed() throws(ViewerError) {
+    let piece = try bytes.read(upTo: Self.pieceSize, at: next)
+    guard !piece.isEmpty else { throw .changed }
+    next += piece.count
+    tokenizer.feed(piece)
   }
 
   /// The text of the last key, string or number, decoded as far as it was kept. An incomplete character at the end is
