@@ -1,7 +1,9 @@
 import Dispatch
+import Foundation
 import Synchronization
 
-/// Writes log lines in order on a queue of its own, all waiting lines at once.
+/// Writes log lines in order on a queue of its own, all waiting lines at once, at most once per ``pause``. A busy server
+/// therefore wakes the queue's thread once for many lines.
 ///
 /// If the output blocks, at most ``limit`` lines wait. Later ones are dropped, and their number is logged as soon as
 /// there is room. The log therefore never fills the memory.
@@ -19,6 +21,9 @@ final class LogQueue: Sendable {
       waiting += 1
     }
   }
+
+  /// The time in seconds between two writes.
+  private static let pause: TimeInterval = 0.001
 
   /// The maximum number of waiting lines.
   let limit: Int
@@ -64,6 +69,7 @@ final class LogQueue: Sendable {
       guard !lines.isEmpty else { return }
       output(lines.map { $0() }.joined(separator: "\n"))
       written = lines.count
+      Thread.sleep(forTimeInterval: Self.pause)
     }
   }
 
