@@ -100,7 +100,8 @@ import Testing
   init() throws { bundle = try SampleBundle(String(repeating: "news ", count: 1000)) }
 
   @Test(
-    .timeLimit(.minutes(15 * Sanitizer.slowness)), arguments: UploadStoreKind.allCases, 0..<40 as Range<UInt64>
+    .timeLimit(.minutes(15 * Sanitizer.slowness)), arguments: UploadStoreKind.allCases,
+    0..<40 as Range<UInt64>
   )
   func `random requests and restarts leave every upload in the state of the model`(
     kind: UploadStoreKind, seed: UInt64
