@@ -83,8 +83,8 @@
       snapshot_curl_set_string(pointer, option, value) == CURLE_OK
     }
 
-    /// The size in bytes of the buffers for receiving and for sending. The default of 16 KiB for receiving takes four times
-    /// as many system calls as 64 KiB, the default for sending.
+    /// The size in bytes of the buffers for receiving and for sending. With the defaults of 16 KiB
+    /// and 64 KiB, large bodies take many more system calls.
     private static let bufferBytes = 256 * 1024
 
     /// The size in bytes from which a body waits for `100 Continue`, so that the server can refuse it before it is
