@@ -142,7 +142,7 @@ image: release ## Builds the container image data-snapshots with buildah, and te
 	@docker/build .build-release/release/snapshot
 	@Tests/Package/image
 
-bench: PACKAGES += nginx zip
+bench: PACKAGES += nginx zip unzip
 bench: release ## Compares the server with nginx, Hummingbird and FlyingFox (JSON=file, QUICK=1)
 	@swift build -c release --package-path Benchmarks --static-swift-stdlib --scratch-path .build-bench
 	@peers="$$(swift build -c release --package-path Benchmarks --static-swift-stdlib --scratch-path .build-bench \

@@ -28,6 +28,7 @@ struct Bench {
       case .memory: try measureMemory()
       case .start: try measureStartUp()
       case .zip: try measureZip()
+      case .client: try measureClient()
       }
     } catch {
       fail(suite.rawValue, error)
@@ -101,7 +102,7 @@ struct Bench {
 
 /// The parts of the benchmark that can be run separately.
 enum Suite: String, CaseIterable {
-  case requests, downloads, uploads, mixed, slow, durable, memory, start, zip
+  case requests, downloads, uploads, mixed, slow, durable, memory, start, zip, client
 }
 
 extension [Double] {

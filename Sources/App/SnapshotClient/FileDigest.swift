@@ -1,14 +1,11 @@
-import Crypto
 import Foundation
 import HTTPSemantics
 import HTTPTypes
 import SnapshotFormat
 import SystemIO
 
-/// Computes the digest of a file in chunks.
+/// Computes the digest of a file.
 enum FileDigest {
-  private static let pieceBytes = 1024 * 1024
-
   /// Reads the regular file at `url`. Throws ``SnapshotClientError/Code/cancelled`` when `isCancelled` returns true.
   static func compute(
     _ url: URL, isCancelled: () -> Bool
@@ -17,20 +14,14 @@ enum FileDigest {
     guard Folder.isRegularFile(path) else {
       throw SnapshotClientError(.file, "\(url.path) is not a regular file")
     }
+    var computation = DigestComputation()
     do throws(SystemError) {
-      let file = try File(path, .read)
-      var hash = SHA256()
-      var offset: Int64 = 0
-      while !isCancelled() {
-        let piece = try file.read(upTo: pieceBytes, at: offset)
-        if piece.isEmpty { return ContentDigest(hash.finalize()) }
-        hash.update(data: piece)
-        offset += Int64(piece.count)
-      }
+      try computation.follow(File(path), isCancelled: isCancelled)
     } catch {
       throw SnapshotClientError(.file, error.description, cause: error)
     }
-    throw SnapshotClientError(.cancelled)
+    guard !isCancelled() else { throw SnapshotClientError(.cancelled) }
+    return computation.digest
   }
 }
 

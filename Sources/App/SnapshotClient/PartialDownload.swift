@@ -29,6 +29,7 @@ struct PartialDownload: Sendable {
   private let noteURL: URL
   private let source: String
   private let limits: ClientLimits
+  private let digest: GrowingDigest
 
   /// A download of `source` to `file`.
   init(of source: String, to file: URL, limits: ClientLimits) {
@@ -37,6 +38,7 @@ struct PartialDownload: Sendable {
     self.limits = limits
     url = URL(filePath: file.path + ".partial")
     noteURL = URL(filePath: file.path + ".partial.json")
+    digest = GrowingDigest(of: url.path)
   }
 
   /// Returns the state of the download. It starts from the beginning if the stored bytes have another source or their
@@ -56,6 +58,7 @@ struct PartialDownload: Sendable {
   /// Stores the source of the response's bytes, before any of them are written.
   func begin(_ head: HTTPResponse) {
     guard head.status.code == 200 else { return }
+    digest.restart()
     do {
       // Only a strong validator guarantees identical bytes (RFC 9110 §13.1.5).
       guard let tag = head.headerFields[.eTag], EntityTag(tag)?.isWeak == false,
@@ -72,18 +75,26 @@ struct PartialDownload: Sendable {
     }
   }
 
+  /// Starts to verify the first `count` bytes, which have been written.
+  func verify(upTo count: Int64) { digest.follow(to: count) }
+
+  /// Ends the work that ``verify(upTo:)`` has started.
+  func stopVerifying() { digest.stop() }
+
   /// Moves the download to its final path if its digest is `expected`.
   /// - Returns: the size in bytes; `nil` if the digest differs, in which case the partial download is removed.
   func finish(
     expecting expected: ContentDigest, isCancelled: () -> Bool
   ) throws(SnapshotClientError) -> Int64? {
-    guard try FileDigest.compute(url, isCancelled: isCancelled) == expected else {
+    let (size, sha256) = try mapped { try digest.finish(isCancelled: isCancelled) }
+    guard !isCancelled() else { throw SnapshotClientError(.cancelled) }
+    guard sha256 == expected else {
       try discard()
       return nil
     }
     return try mapped {
       let whole = try File(url.path, .update)
-      let size = try whole.size
+      guard try whole.size == size else { throw SnapshotClientError(.file, "\(url.path) was changed") }
       try whole.synchronize()
       try Folder.replace(file.path, with: url.path)
       try Folder.removeIfPresent(noteURL.path)
@@ -94,6 +105,7 @@ struct PartialDownload: Sendable {
 
   /// Removes the partial download.
   func discard() throws(SnapshotClientError) {
+    digest.restart()
     try mapped {
       try Folder.removeIfPresent(noteURL.path)
       try Folder.removeIfPresent(url.path)
@@ -115,6 +127,8 @@ struct PartialDownload: Sendable {
   private func mapped<Value>(_ work: () throws -> Value) throws(SnapshotClientError) -> Value {
     do {
       return try work()
+    } catch let error as SnapshotClientError {
+      throw error
     } catch let error as SystemError {
       throw SnapshotClientError(.file, error.description, cause: error)
     } catch {

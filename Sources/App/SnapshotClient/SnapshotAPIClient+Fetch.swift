@@ -34,6 +34,7 @@ extension SnapshotAPIClient {
     let request = address.request(.get, ["snapshots", "\(id).zip"], query: query)
     let partial = PartialDownload(
       of: "\(address.description) \(id)", to: file, limits: configuration.limits)
+    defer { partial.stopVerifying() }
     var retries = makeRetries()
     var reached: Int64 = 0
     while true {
@@ -92,7 +93,9 @@ extension SnapshotAPIClient {
     ) { event in
       switch event {
       case .response(let head): partial.begin(head)
-      case .progress(let state): progress?(state)
+      case .progress(let state):
+        partial.verify(upTo: state.completed)
+        progress?(state)
       case .informational: break
       }
     }

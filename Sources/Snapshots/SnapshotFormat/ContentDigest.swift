@@ -113,26 +113,42 @@ extension ContentDigest {
 
   /// The size and digest of the contents of `file`. Both describe the same bytes, even if the file grows meanwhile.
   static func measure(_ file: File) throws(SystemError) -> (size: Int64, sha256: ContentDigest) {
-    var hash = SHA256()
-    var size: Int64 = 0
-    while true {
-      let bytes = try file.read(upTo: 64 << 10, at: size)
-      if bytes.isEmpty { return (size, ContentDigest(hash.finalize())) }
-      hash.update(data: bytes)
-      size += Int64(bytes.count)
-    }
+    var computation = DigestComputation()
+    try computation.follow(file)
+    return (computation.count, computation.digest)
   }
 }
 
 /// Computes the digest of bytes that arrive in pieces.
 public struct DigestComputation: Sendable {
   private var hash = SHA256()
+  /// The number of bytes added so far.
+  public private(set) var count: Int64 = 0
 
   /// Creates a computation without any bytes.
   public init() {}
 
   /// Adds the next bytes.
-  public mutating func update(_ bytes: [UInt8]) { hash.update(data: bytes) }
+  public mutating func update(_ bytes: [UInt8]) {
+    hash.update(data: bytes)
+    count += Int64(bytes.count)
+  }
+
+  /// Adds the bytes of `file` from the offset ``count`` to `end` or the end of the file. Blocks while reading, in constant
+  /// memory.
+  /// - Parameter isCancelled: Called after each piece. The computation can be continued after it has returned `true`.
+  public mutating func follow(
+    _ file: File, to end: Int64 = .max, isCancelled: () -> Bool = { false }
+  ) throws(SystemError) {
+    guard count < end else { return }
+    var (hash, count) = (hash, count)
+    defer { (self.hash, self.count) = (hash, count) }
+    try unsafe file.forEachPiece(in: count..<end) { piece in
+      unsafe hash.update(bufferPointer: piece)
+      count += Int64(piece.count)
+      return !isCancelled()
+    }
+  }
 
   /// The digest of all bytes so far.
   public var digest: ContentDigest { ContentDigest(hash.finalize()) }

@@ -54,6 +54,21 @@ import Testing
     #expect(upload.errors.contains("reservedBytes"), "\(upload.errors)")
   }
 
+  @Test func `a bundle whose contents are corrupt is refused by the server, and not attached`() async throws {
+    let (zip, id) = try await Sample.bundle(in: folder)
+    var bytes = try Data(contentsOf: zip)
+    // A byte in the data of the last entry, which ends where the directory begins.
+    let directory = try #require(bytes.range(of: Data([0x50, 0x4B, 1, 2])))
+    bytes[directory.lowerBound - 3] ^= 0xFF
+    try bytes.write(to: zip)
+    let server = try await TestServer(storage: folder.file("storage"))
+    let address = ["--server", server.url.absoluteString]
+    let upload = try await Product.run(["upload", zip.path, "--report", "A"] + address)
+    #expect(upload.status == 2, "\(upload.errors)")
+    let fetch = try await Product.run(["fetch", "\(id)"] + address, folder: folder.url)
+    #expect(fetch.status == 1, "\(fetch.errors)")
+  }
+
   @Test(arguments: [["list"], ["delete", "00000000-0000-4000-8000-000000000000"], ["scrub"]])
   func `another kind of server is recognised`(arguments: [String]) async throws {
     let other = try await RunningProgram("python3", ["-u", "-m", "http.server", "--bind", "127.0.0.1", "0"])

@@ -12,6 +12,7 @@ enum Metric: String, Codable {
   case peakMegabytes = "peak RSS, MB"
   case milliseconds = "ms"
   case seconds = "s"
+  case cpuSeconds = "CPU s"
   case megabytes = "MB"
   case flushesPerUpload = "flushes/upload"
   /// The load of the generator's core, 0 to 1.

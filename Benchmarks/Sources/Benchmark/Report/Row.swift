@@ -65,13 +65,19 @@ enum Peer: String, CaseIterable, Codable {
   case python = "Python"
   case bsdtar
 
+  case curl
+  /// curl, and one computation of the file's digest in memory.
+  case curlAndDigest = "curl, SHA-256"
+  case zipAndCurl = "zip, curl, unzip"
+
   /// The names of the contestants whose values are used. Of several values the best is used.
   var names: [String] {
     switch self {
     case .nginx: [Contestant.nginx.name, Contestant.nginxPush.name]
     case .unsynced: [Contestant.engine.name]
     case .doingTheSame: [Contestant.hummingbirdDurable.name]
-    case .hummingbird, .flyingFox, .idle, .infoZip, .python, .bsdtar: [rawValue]
+    case .hummingbird, .flyingFox, .idle, .infoZip, .python, .bsdtar, .curl, .curlAndDigest, .zipAndCurl:
+      [rawValue]
     }
   }
 }

@@ -8,6 +8,7 @@ struct Table {
       "Medians; ours : theirs, the target in brackets, ✓ met, ✗ not met. nginx: the better of tcp_nopush on and off.",
       "* limited by the load generator's core; compare the processor time instead.",
       "Small GET: 1 KB from memory everywhere (nginx: return). Downloads: files, by snapshot serve through its API.",
+      "Transfers by the command: as a client of snapshot serve, with resumable uploads; curl sends one request.",
       "As shipped: hashed, checked, synchronized, indexed; the peers only write the uploads.",
     ]
     lines.append("")
@@ -33,8 +34,9 @@ struct Table {
       guard let value else { return "" }
       return row.metric.format(value) + (names.contains(where: row.limited.contains) ? "*" : "")
     }
-    let others = [Peer.unsynced, .doingTheSame, .idle, .infoZip, .python, .bsdtar].compactMap {
-      peer -> String? in
+    let others = [
+      Peer.unsynced, .doingTheSame, .idle, .infoZip, .python, .bsdtar, .curl, .curlAndDigest, .zipAndCurl,
+    ].compactMap { peer -> String? in
       let text = ratio(row, peer)
       return text.isEmpty ? nil : "\(peer.rawValue) \(text)"
     }

@@ -35,15 +35,24 @@ final class ChildProcess {
 
   /// Runs a program on all cores, waits for its end, and returns the time in seconds. Throws if the program fails.
   static func run(_ launch: Launch, core: Int32 = Cores.all, log: String = "/dev/null") throws -> Double {
+    try measure(launch, core: core, log: log).seconds
+  }
+
+  /// Runs a program as ``run(_:core:log:)`` does, and also returns its processor time in seconds.
+  static func measure(
+    _ launch: Launch, core: Int32 = Cores.all, log: String = "/dev/null"
+  ) throws -> (seconds: Double, cpuSeconds: Double) {
     let start = Clock.now
     let process = try ChildProcess(launch, core: core, log: log)
     var status: Int32 = 0
-    while waitpid(process.id, &status, 0) < 0, errno == EINTR {}
+    var usage = rusage()
+    while wait4(process.id, &status, 0, &usage) < 0, errno == EINTR {}
     process.hasEnded = true
     guard status == 0 else {
       throw Failure("\(([launch.program] + launch.arguments).joined(separator: " ")) failed; see \(log)")
     }
-    return Double(Clock.now - start) / 1e9
+    let cpu = [usage.ru_utime, usage.ru_stime].reduce(0) { $0 + Double($1.tv_sec) + Double($1.tv_usec) / 1e6 }
+    return (Double(Clock.now - start) / 1e9, cpu)
   }
 
   var isRunning: Bool {

@@ -140,6 +140,25 @@ public final class File: Sendable {
     return bytes
   }
 
+  /// Reads the bytes in `range`, or those before the end of the file, and passes them to `body` in pieces, which are
+  /// valid only during the call. All pieces share one buffer. Ends early if `body` returns `false`.
+  public func forEachPiece(
+    in range: Range<Int64> = 0..<Int64.max, _ body: (UnsafeRawBufferPointer) -> Bool
+  ) throws(SystemError) {
+    // Small enough for the processor's cache, so that `body` does not wait for memory.
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 128 << 10, alignment: 16)
+    defer { buffer.deallocate() }
+    var offset = range.lowerBound
+    while offset < range.upperBound {
+      let wanted = Int(min(Int64(buffer.count), range.upperBound - offset))
+      let count = try read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]), at: offset)
+      guard count > 0, body(UnsafeRawBufferPointer(rebasing: buffer[..<count])), count == wanted else {
+        return
+      }
+      offset += Int64(count)
+    }
+  }
+
   /// Writes all of `bytes` at `offset`.
   public func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(SystemError) {
     var written = 0

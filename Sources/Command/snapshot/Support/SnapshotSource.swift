@@ -51,8 +51,10 @@ enum SnapshotSource {
     }
   }
 
-  /// Returns the bundle as a ZIP file: an existing one, after it was validated completely, or a new one at
-  /// `destination` with `note` and `fields` in its manifest. An existing bundle is not changed.
+  /// Returns the bundle as a ZIP file: an existing one, or a new one at `destination` with `note` and `fields` in its
+  /// manifest. Validates the structure and the manifest of an existing bundle, but not the contents of its files: the
+  /// server validates all of them, and inflating them here would take longer than sending them. An existing bundle is
+  /// not changed.
   func packed(
     to destination: URL, note: String? = nil, fields: [String: String] = [:]
   ) throws(CommandFailure) -> (url: URL, manifest: Manifest) {
@@ -61,7 +63,7 @@ enum SnapshotSource {
       return (
         url,
         try Self.refusing { () throws(BundleError) in
-          try SnapshotBundle.validate(zip: url, depth: .full)
+          try SnapshotBundle.validate(zip: url, depth: .structure)
         }
       )
     case .snapshotFolder(let folder):

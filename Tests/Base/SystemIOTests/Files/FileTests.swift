@@ -35,6 +35,27 @@ struct FileTests {
     #expect(try file.read(upTo: bytes.count, at: 0) == bytes)
   }
 
+  @Test(arguments: [
+    (0..<Int64.max, 300_000), (100_000..<250_000, 150_000), (300_000..<400_000, 0), (5..<5, 0),
+  ])
+  func `the pieces of a range are its bytes in order`(range: Range<Int64>, count: Int) throws {
+    let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
+    let file = try File(path("a"), .create(mode: 0o600))
+    try file.write(bytes, at: 0)
+    var read: [UInt8] = []
+    try file.forEachPiece(in: range) { piece in
+      read += piece
+      return true
+    }
+    #expect(read == Array(bytes.dropFirst(Int(clamping: range.lowerBound)).prefix(count)))
+    var calls = 0
+    try file.forEachPiece(in: range) { _ in
+      calls += 1
+      return false
+    }
+    #expect(calls == (count > 0 ? 1 : 0))
+  }
+
   @Test func `waiting for a range being written succeeds, also for an empty range`() throws {
     let file = try File(path("a"), .create(mode: 0o600))
     let bytes = [UInt8](repeating: 7, count: 1 << 20)

@@ -1,0 +1,138 @@
+import Crypto
+import Foundation
+
+/// The command as a client of `snapshot serve`, against other programs that do the same with the same server.
+extension Bench {
+  mutating func measureClient() throws {
+    let server = try start(.serve)
+    try measureLargeBundle(server)
+    try measureManyFiles(server)
+  }
+
+  /// Sends and fetches one bundle of noise. The command also computes its digest. What is fetched is synchronized by
+  /// both.
+  private mutating func measureLargeBundle(_ server: Server) throws {
+    let bundle = try bundle("1GB", 1_000_000_000)
+    let digest = Self.cpuOfDigest(bundle.payload)
+    let (ours, theirs, log) = ("snapshot", Peer.curl.rawValue, "\(options.work)/client.log")
+    var (sent, fetched) = (Samples(), Samples())
+    for _ in 0..<min(3, effort.rounds) {
+      for name in [ours, theirs] {
+        sync()
+        let id = UUID().uuidString.lowercased()
+        let upload =
+          name == ours
+          ? command(["upload", bundle.path, "--report", "BENCH-1", "--id", id], server)
+          : curl(uploading: bundle.path, as: id, digestField: bundle.digestField, server)
+        sent.add(try ChildProcess.measure(upload, log: log), to: name)
+        sync()
+        let copy = "\(options.work)/fetched"
+        let fetch =
+          name == ours
+          ? command(["fetch", id, "--output", copy], server) : curl(fetching: id, to: copy, server)
+        fetched.add(try ChildProcess.measure(fetch, log: log), to: name)
+        try FileManager.default.removeItem(atPath: copy)
+        _ = try ChildProcess.run(command(["delete", id], server), log: log)
+      }
+    }
+    for (work, samples) in [("upload of 1 GB", sent), ("fetch of 1 GB, synchronized", fetched)] {
+      var results = samples.medians
+      if let cpu = results[theirs]?[.cpuSeconds] {
+        results[Peer.curlAndDigest.rawValue] = [.cpuSeconds: cpu + digest]
+      }
+      report.rows.append(Row(work, .seconds, ours: ours, results, [.curl: 1.15]))
+      report.rows.append(Row(work, .cpuSeconds, ours: ours, results, [.curlAndDigest: 1.15]))
+    }
+  }
+
+  /// Packs, sends, fetches and unpacks 10,000 files of JSON, 46 MB, as a snapshot's folder.
+  private mutating func measureManyFiles(_ server: Server) throws {
+    let (folder, log) = ("\(options.work)/many", "\(options.work)/client.log")
+    let (plain, packed) = ("\(folder)-plain", "\(folder).zip")
+    for group in 0..<100 {
+      let path = "\(plain)/\(group)"
+      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+      for index in 0..<100 {
+        let text = JSONText(seed: UInt64(group * 100 + index)).make(4600)
+        try Data(text).write(to: URL(filePath: "\(path)/\(index).json"))
+      }
+    }
+    _ = try ChildProcess.run(Launch(options.tools.snapshot, ["pack", plain, "--output", packed]), log: log)
+    _ = try ChildProcess.run(Launch("unzip", ["-q", packed, "-d", folder]), log: log)
+    try FileManager.default.removeItem(atPath: packed)
+    let (ours, theirs) = ("snapshot", Peer.zipAndCurl.rawValue)
+    var samples = Samples()
+    for round in 0..<min(3, effort.rounds) {
+      for name in [ours, theirs] {
+        sync()
+        let id = UUID().uuidString.lowercased()
+        let (copy, fetched) = ("\(folder)-\(name.prefix(3))-\(round)", "\(options.work)/fetched.zip")
+        let launches =
+          name == ours
+          ? [
+            command(["upload", folder, "--report", "BENCH-1", "--id", id], server),
+            command(["fetch", id, "--into", copy], server),
+          ]
+          : [
+            Launch("sh", ["-c", "cd '\(folder)' && zip -q -r '\(packed)' ."]),
+            curl(uploading: packed, as: id, server), curl(fetching: id, to: fetched, server),
+            Launch("unzip", ["-q", fetched, "-d", copy]),
+          ]
+        let times = try launches.map { try ChildProcess.measure($0, log: log) }
+        samples.add(times.reduce((0, 0)) { ($0.0 + $1.seconds, $0.1 + $1.cpuSeconds) }, to: name)
+        _ = try ChildProcess.run(command(["delete", id], server), log: log)
+        for path in [packed, fetched] where FileManager.default.fileExists(atPath: path) {
+          try FileManager.default.removeItem(atPath: path)
+        }
+      }
+    }
+    let work = "10,000 files packed, sent, fetched and unpacked"
+    for metric in [Metric.seconds, .cpuSeconds] {
+      report.rows.append(Row(work, metric, ours: ours, samples.medians, [.zipAndCurl: 1]))
+    }
+  }
+
+  private func command(_ arguments: [String], _ server: Server) -> Launch {
+    Launch(options.tools.snapshot, arguments, ["SNAPSHOT_SERVER": "http://127.0.0.1:\(server.port)"])
+  }
+
+  private func curl(
+    uploading file: String, as id: String, digestField: String? = nil, _ server: Server
+  ) -> Launch {
+    let fields = ["Content-Type: application/zip"] + (digestField.map { [$0] } ?? [])
+    let place = "http://127.0.0.1:\(server.port)/v1/reports/BENCH-1/snapshots/\(id)"
+    return Launch(
+      "curl",
+      ["-sSf", "-o", "/dev/null", "-T", file]
+        + fields.flatMap { ["-H", $0.trimmingCharacters(in: .newlines)] } + [place])
+  }
+
+  private func curl(fetching id: String, to file: String, _ server: Server) -> Launch {
+    let place = "http://127.0.0.1:\(server.port)/v1/snapshots/\(id).zip"
+    return Launch("sh", ["-c", "curl -sSf -o '\(file)' '\(place)' && sync '\(file)'"])
+  }
+
+  /// The processor time of one computation of the digest, in seconds.
+  private static func cpuOfDigest(_ payload: Payload) -> Double {
+    var times = [timespec(), timespec()]
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &times[0])
+    var hash = SHA256()
+    hash.update(bufferPointer: payload.bytes)
+    _ = hash.finalize()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &times[1])
+    return Double(times[1].tv_sec - times[0].tv_sec) + Double(times[1].tv_nsec - times[0].tv_nsec) / 1e9
+  }
+}
+
+/// The times of several programs.
+private struct Samples {
+  private var samples: [String: [(seconds: Double, cpuSeconds: Double)]] = [:]
+
+  mutating func add(_ sample: (seconds: Double, cpuSeconds: Double), to name: String) {
+    samples[name, default: []].append(sample)
+  }
+
+  var medians: [String: [Metric: Double]] {
+    samples.mapValues { [.seconds: $0.map(\.seconds).median, .cpuSeconds: $0.map(\.cpuSeconds).median] }
+  }
+}
