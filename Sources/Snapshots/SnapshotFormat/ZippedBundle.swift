@@ -16,7 +16,7 @@ struct ZippedBundle {
   init(
     _ url: URL, limits zipLimits: ZipLimits, profile: ZipProfile = .strict
   ) throws(BundleError) {
-    let file = try BundleError.disk(File(url.resolvingSymlinksInPath().path))
+    let file = try BundleError.disk(Self.open(url))
     directory = try BundleError.zip(ZipDirectory(checking: file, limits: zipLimits, profile: profile))
     guard let entry = try BundleError.zip(directory.entry(named: BundleLayout.manifest)) else {
       throw .manifestMissing
@@ -46,6 +46,13 @@ struct ZippedBundle {
     summary = BundleSummary(
       manifest: manifest, recordingCount: recordings.count, identifiers: identifiers.identifiers)
     try check(&members)
+  }
+
+  /// Opens the zip, or the one that a link leads to.
+  private static func open(_ url: URL) throws(SystemError) -> File {
+    do throws(SystemError) { return try File(url.path) } catch  where error.code == ELOOP {
+      return try File(url.resolvingSymlinksInPath().path)
+    }
   }
 
   private static func reader(of entry: ZipEntry, in file: File) throws(BundleError) -> ManifestReader {
