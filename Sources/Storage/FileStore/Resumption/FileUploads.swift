@@ -270,7 +270,9 @@ final class FileUploads: Sendable {
     let upload = try table[id]
     guard upload.session.isDue else { return upload.session }
     do throws(StoreError) {
-      let publication = try await publisher.publish(try await whole(upload), as: attachment)
+      let publication = try await publisher.publish(attachment, from: upload.bytes.queue) {
+        () async throws(StoreError) in try await whole(upload)
+      }
       return await end(upload, as: UploadOutcome(publication))
     } catch {
       await upload.bytes.queue.perform { [folder] in
@@ -294,7 +296,7 @@ final class FileUploads: Sendable {
           try Folder.removeIfPresent(bytes.names.record)
           return WholeUpload(
             names: bytes.names, file: file, size: size, sha256: sha256, arrival: bytes.arrival,
-            queue: bytes.queue, epoch: folder.flusher.epoch, resumable: upload)
+            epoch: folder.flusher.epoch, resumable: upload)
         } catch {
           throw StoreError(error)
         }
