@@ -58,9 +58,8 @@ final class FileUploads: Sendable {
       try await requireCounted()
       guard let length else { return }
       try folder.quotaTracker.requireRoom(for: length)
-      // An upload this small is collected in memory first and has arrived before it could be refused. Its write checks
-      // the space.
-      guard length > ArrivingBytes.gatheredSize else { return }
+      // The first write checks the space as well. For a short upload, that is soon enough.
+      guard !isShort else { return }
       try await writer.perform { [folder] () throws(StoreError) in try folder.requireFreeSpace(for: length) }
     }
     let (session, append) = try UploadSession.transient(terms, limit: limit, limits: limits, at: now())
