@@ -134,6 +134,9 @@ public struct DigestComputation: Sendable {
   /// Adds the next bytes.
   public mutating func update(_ bytes: [UInt8]) { hash.update(data: bytes) }
 
+  /// Adds the next bytes.
+  mutating func update(_ bytes: UnsafeRawBufferPointer) { unsafe hash.update(bufferPointer: bytes) }
+
   /// The digest of all bytes so far.
   public var digest: ContentDigest { ContentDigest(hash.finalize()) }
 }
