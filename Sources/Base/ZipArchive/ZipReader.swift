@@ -102,14 +102,19 @@ package final class ZipContents {
 
   /// The next bytes, at least one; `nil` at the end. If this throws, bytes that it returned before may be wrong as
   /// well.
-  package func next() throws(ZipError) -> [UInt8]? {
+  package func next() throws(ZipError) -> [UInt8]? { try next { Array($0) } }
+
+  /// Calls `body` with the next bytes, at least one, which are valid only during the call, and returns its result;
+  /// `nil` at the end. If this throws, bytes of earlier calls may be wrong as well.
+  package func next<Value>(_ body: (UnsafeRawBufferPointer) -> Value) throws(ZipError) -> Value? {
     while reachesEnd || position < range.upperBound {
       guard let piece = try stream.next() else { return nil }
       let start = position
       position += Int64(piece.count)
       let wanted = range.clamped(to: start..<position)
       if !wanted.isEmpty {
-        return Array(piece[Int(wanted.lowerBound - start)..<Int(wanted.upperBound - start)])
+        let part = Int(wanted.lowerBound - start)..<Int(wanted.upperBound - start)
+        return body(UnsafeRawBufferPointer(rebasing: piece[part]))
       }
     }
     return nil

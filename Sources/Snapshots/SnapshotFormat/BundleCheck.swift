@@ -69,8 +69,8 @@ public struct BundleCheck {
         }
         rest -= Self.entryCost
         reading = try bundle.reading(of: entry)
-      } else if let piece = try reading?.next() {
-        rest -= Int64(piece.count)
+      } else if let count = try unsafe reading?.next({ $0.count }) {
+        rest -= Int64(count)
       } else {
         reading = nil
       }

@@ -150,6 +150,9 @@ public struct DigestComputation: Sendable {
     }
   }
 
+  /// Adds the next bytes.
+  mutating func update(_ bytes: UnsafeRawBufferPointer) { unsafe hash.update(bufferPointer: bytes) }
+
   /// The digest of all bytes so far.
   public var digest: ContentDigest { ContentDigest(hash.finalize()) }
 }

@@ -8,7 +8,12 @@ public struct SnapshotID: Hashable, Sendable, LosslessStringConvertible, Compara
   private let high, low: UInt64
 
   /// Creates a random identifier (version 4).
-  public init() { self.init(UUID()) }
+  public init() {
+    // Foundation's UUID opens a device file for each one.
+    var generator = SystemRandomNumberGenerator()
+    high = generator.next() & 0xFFFF_FFFF_FFFF_0FFF | 0x4000
+    low = generator.next() >> 2 | 1 << 63
+  }
 
   /// Parses 8-4-4-4-12 hexadecimal digits; `nil` for any other text.
   public init?(_ text: String) {

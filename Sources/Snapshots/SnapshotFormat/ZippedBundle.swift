@@ -16,7 +16,7 @@ struct ZippedBundle {
   init(
     _ url: URL, limits zipLimits: ZipLimits, profile: ZipProfile = .strict
   ) throws(BundleError) {
-    let file = try BundleError.disk(File(url.resolvingSymlinksInPath().path))
+    let file = try BundleError.disk(Self.open(url))
     directory = try BundleError.zip(ZipDirectory(checking: file, limits: zipLimits, profile: profile))
     guard let entry = try BundleError.zip(directory.entry(named: BundleLayout.manifest)) else {
       throw .manifestMissing
@@ -46,6 +46,13 @@ struct ZippedBundle {
     summary = BundleSummary(
       manifest: manifest, recordingCount: recordings.count, identifiers: identifiers.identifiers)
     try check(&members)
+  }
+
+  /// Opens the zip, or the one that a link leads to.
+  private static func open(_ url: URL) throws(SystemError) -> File {
+    do throws(SystemError) { return try File(url.path) } catch  where error.code == ELOOP {
+      return try File(url.resolvingSymlinksInPath().path)
+    }
   }
 
   private static func reader(of entry: ZipEntry, in file: File) throws(BundleError) -> ManifestReader {
@@ -110,25 +117,30 @@ struct ZippedBundle {
   struct Reading {
     fileprivate let bundle: ZippedBundle
     fileprivate let entry: ZipEntry
-    fileprivate let pieces: () throws(BundleError) -> [UInt8]?
+    fileprivate let contents: ZipContents
     /// The digest so far, if the entry is a recording.
     fileprivate var digest: DigestComputation?
 
-    /// The next bytes; `nil` at the end, after the checksum and, for a recording, the digest were verified.
-    mutating func next() throws(BundleError) -> [UInt8]? {
-      guard let piece = try pieces() else {
-        if let digest { try bundle.check(entry, digest.digest) }
-        return nil
-      }
-      digest?.update(piece)
-      return piece
+    /// Calls `body` with the next bytes, which are valid only during the call, and returns its result; `nil` at the
+    /// end, after the checksum and, for a recording, the digest were verified.
+    mutating func next<Value>(_ body: (UnsafeRawBufferPointer) -> Value) throws(BundleError) -> Value? {
+      let contents = contents
+      var digest = digest.take()
+      defer { self.digest = digest }
+      let value = try BundleError.zip(
+        unsafe contents.next { bytes in
+          unsafe digest?.update(bytes)
+          return unsafe body(bytes)
+        })
+      if value == nil, let digest { try bundle.check(entry, digest.digest) }
+      return value
     }
   }
 
   /// Starts reading and verifying `entry`.
   func reading(of entry: ZipEntry) throws(BundleError) -> Reading {
     Reading(
-      bundle: self, entry: entry, pieces: try Self.pieces(of: entry, in: directory.file),
+      bundle: self, entry: entry, contents: try BundleError.zip(ZipContents(directory.file, entry)),
       digest: entry.name.hasPrefix(BundleLayout.recordings) && !entry.isFolder ? DigestComputation() : nil)
   }
 
@@ -137,7 +149,7 @@ struct ZippedBundle {
     _ entry: ZipEntry, into sink: ([UInt8]) throws(SystemError) -> Void
   ) throws(BundleError) {
     var reading = try reading(of: entry)
-    while let piece = try reading.next() { try BundleError.disk(sink(piece)) }
+    while let piece = try unsafe reading.next({ unsafe Array($0) }) { try BundleError.disk(sink(piece)) }
   }
 
   /// Throws if the digest of a recording differs from the manifest.

@@ -117,26 +117,24 @@ final class ArrivingBytes: Sendable {
     return Settled(end: end, failure: flow.withLock { $0.failure }, isLost: isLost)
   }
 
-  /// Writes the collected bytes; returns the upload when all of its bytes are written. The file of an empty upload is
-  /// created here.
+  /// Writes the collected bytes, and returns the upload, all of whose bytes are then written. The file of an empty
+  /// upload is created here. Blocks: call on ``queue``.
   /// - Parameter epoch: the flusher's epoch before the first byte was written.
-  func whole(since epoch: Int) async throws(StoreError) -> WholeUpload {
+  func whole(since epoch: Int) throws(StoreError) -> WholeUpload {
     let rest = flow.withLock { flow in
       (flow.inFlight, flow.hasBegun) = (flow.inFlight + 1, true)
       return flow.gathered.take()
     }
-    return try await queue.perform { [self] () throws(StoreError) in
-      write(rest.map { [$0] } ?? [])
-      try requireNoFailure()
-      do throws(SystemError) {
-        return try written.withLock { written throws(SystemError) in
-          WholeUpload(
-            names: names, file: try file(&written), size: written.end, sha256: written.digest.value,
-            arrival: arrival, queue: queue, epoch: epoch)
-        }
-      } catch {
-        throw StoreError(error)
+    write(rest.map { [$0] } ?? [])
+    try requireNoFailure()
+    do throws(SystemError) {
+      return try written.withLock { written throws(SystemError) in
+        WholeUpload(
+          names: names, file: try file(&written), size: written.end, sha256: written.digest.value,
+          arrival: arrival, epoch: epoch)
       }
+    } catch {
+      throw StoreError(error)
     }
   }
 

@@ -148,7 +148,7 @@ package final class FileBundleStore: BundleStore, UploadStore {
       onVerification: configuration.onVerification)
     let publisher = Publisher(
       folder, committer: committer, changes: changes, verification: verification, validator: validator,
-      readers: readers, recovery: recovery)
+      recovery: recovery)
     uploads = FileUploads(
       table, in: folder, by: publisher, recovery: recovery, limits: configuration.uploads, writers: writers,
       shortWriters: QueueSet("file-store.short-writer", count: configuration.writers), remover: remover,

@@ -73,7 +73,9 @@ final class FileTransientUpload: TransientUpload {
       do throws(UploadError) { _ = try state.finish(at: now()) } catch { throw .notFound }
     }
     do throws(StoreError) {
-      return try await publisher.publish(try await bytes.whole(since: epoch), as: attachment)
+      return try await publisher.publish(attachment, from: bytes.queue) { () throws(StoreError) in
+        try bytes.whole(since: epoch)
+      }
     } catch {
       await bytes.remove()
       throw error

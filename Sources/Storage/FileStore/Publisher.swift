@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Logging
 import SnapshotFormat
@@ -11,21 +12,19 @@ final class Publisher: Sendable {
   private let changes: BundleChanges
   private let verification: LateVerification
   private let validator: UploadValidator
-  private let readers: QueueSet
   private let recovery: Recovery
   /// Checks bundles before their uploads are answered.
   private let checks = CheckQueue()
 
   init(
     _ folder: StorageFolder, committer: Committer, changes: BundleChanges, verification: LateVerification,
-    validator: UploadValidator, readers: QueueSet, recovery: Recovery
+    validator: UploadValidator, recovery: Recovery
   ) {
     self.folder = folder
     self.committer = committer
     self.changes = changes
     self.verification = verification
     self.validator = validator
-    self.readers = readers
     self.recovery = recovery
   }
 
@@ -37,14 +36,27 @@ final class Publisher: Sendable {
 
   /// Checks an upload, writes its record beside it, flushes both, and moves them to their final names. If it throws,
   /// the caller removes the staged files.
-  func publish(_ upload: WholeUpload, as attachment: Attachment) async throws(StoreError) -> Publication {
+  /// - Parameters:
+  ///   - queue: the queue that writes the upload.
+  ///   - whole: makes the upload ready to be published. It may block: it begins on `queue`.
+  func publish(
+    _ attachment: Attachment, from queue: DispatchQueue,
+    _ whole: @Sendable () async throws(StoreError) -> WholeUpload
+  ) async throws(StoreError) -> Publication {
+    try await queue.following { () async throws(StoreError) in
+      try await publish(try await whole(), as: attachment)
+    }
+  }
+
+  /// Blocks from time to time.
+  private func publish(
+    _ upload: WholeUpload, as attachment: Attachment
+  ) async throws(StoreError) -> Publication {
     if let id = attachment.id { try await recovery.require(id) }
     var record = try await admit(upload, as: attachment)
     while true {
       try await recovery.require(record.id)
-      let staged = try await upload.queue.perform { [self, record] () throws(StoreError) in
-        try stage(record, of: upload, as: attachment)
-      }
+      let staged = try stage(record, of: upload, as: attachment)
       try await folder.flush(staged.files, since: upload.epoch, .flushFiles)
       if let session = staged.session { upload.resumable?.adopt(session) }
       // The record can have another UUID than before.
@@ -61,6 +73,7 @@ final class Publisher: Sendable {
       } catch {
         // Another upload took the manifest's UUID after this one was staged.
         record = try attachment.renamed(staged.record, after: error)
+        folder.attempt("remove a staged record") { try Folder.removeIfPresent(upload.names.record) }
       }
     }
   }
@@ -75,7 +88,7 @@ final class Publisher: Sendable {
     try validator.requireDigest(upload.sha256, of: attachment)
     var depth = validator.depth(for: attachment, size: upload.size)
     var summary = try await check(upload, depth)
-    if depth == .structure, let id = attachment.id, try await isSetAside(id) {
+    if depth == .structure, let id = attachment.id, try layout.isSetAside(id) {
       depth = .full
       summary = try await check(upload, depth)
     }
@@ -92,10 +105,6 @@ final class Publisher: Sendable {
     } catch {
       throw StoreError(error)
     }
-  }
-
-  private func isSetAside(_ id: SnapshotID) async throws(StoreError) -> Bool {
-    try await readers.next.perform { [layout] () throws(StoreError) in try layout.isSetAside(id) }
   }
 
   /// An upload with its record beside it.
@@ -120,8 +129,6 @@ final class Publisher: Sendable {
 
   private func stage(_ record: SnapshotRecord, of upload: WholeUpload) throws(SystemError) -> Staged {
     try faults.before(.writeRecord)
-    // The record under the manifest's UUID, if that was taken meanwhile.
-    if record.manifestID != nil { try Folder.removeIfPresent(upload.names.record) }
     let recordFile = try File(upload.names.record, .create(mode: 0o600))
     try recordFile.write(RecordFile.encode(record), at: 0)
     try upload.file.setMode(0o440)

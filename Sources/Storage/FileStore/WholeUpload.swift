@@ -1,4 +1,3 @@
-import Dispatch
 import SnapshotFormat
 import SnapshotStore
 import SystemIO
@@ -22,8 +21,6 @@ struct WholeUpload: Sendable {
   let sha256: ContentDigest
   /// The space reserved for the bytes.
   let arrival: QuotaTracker.Arrival
-  /// Writes the upload's files.
-  let queue: DispatchQueue
   /// The flusher's epoch before the first byte that is not flushed yet.
   let epoch: Int
   /// The upload with a state file, if it has one. That file has to name digest and UUID before the bundle is published;

@@ -73,9 +73,9 @@ import Testing
   @Test func `an upload that can't fit on the disk is refused before its bytes arrive`() async throws {
     let storage = try StorageFixture()
     let store = try await storage.open(
-      { $0.reserve = 1000 }, faults: FaultInjection(availableBytes: { _ in 50_000 + 1000 }))
-    await (try store.beginUpload(expecting: 50_000)).discard()
-    #expect(await failure { _ = try await store.beginUpload(expecting: 50_001) } == "outOfSpace")
+      { $0.reserve = 1000 }, faults: FaultInjection(availableBytes: { _ in 5_000_000 + 1000 }))
+    await (try store.beginUpload(expecting: 5_000_000)).discard()
+    #expect(await failure { _ = try await store.beginUpload(expecting: 5_000_001) } == "outOfSpace")
     #expect(await failure { _ = try await store.beginUpload(expecting: .max) } == "outOfSpace")
   }
 

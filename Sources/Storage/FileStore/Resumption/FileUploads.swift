@@ -58,9 +58,8 @@ final class FileUploads: Sendable {
       try await requireCounted()
       guard let length else { return }
       try folder.quotaTracker.requireRoom(for: length)
-      // An upload this small is collected in memory first and has arrived before it could be refused. Its write checks
-      // the space.
-      guard length > ArrivingBytes.gatheredSize else { return }
+      // The first write checks the space as well. For a short upload, that is soon enough.
+      guard !isShort else { return }
       try await writer.perform { [folder] () throws(StoreError) in try folder.requireFreeSpace(for: length) }
     }
     let (session, append) = try UploadSession.transient(terms, limit: limit, limits: limits, at: now())
@@ -270,7 +269,9 @@ final class FileUploads: Sendable {
     let upload = try table[id]
     guard upload.session.isDue else { return upload.session }
     do throws(StoreError) {
-      let publication = try await publisher.publish(try await whole(upload), as: attachment)
+      let publication = try await publisher.publish(attachment, from: upload.bytes.queue) {
+        () async throws(StoreError) in try await whole(upload)
+      }
       return await end(upload, as: UploadOutcome(publication))
     } catch {
       await upload.bytes.queue.perform { [folder] in
@@ -294,7 +295,7 @@ final class FileUploads: Sendable {
           try Folder.removeIfPresent(bytes.names.record)
           return WholeUpload(
             names: bytes.names, file: file, size: size, sha256: sha256, arrival: bytes.arrival,
-            queue: bytes.queue, epoch: folder.flusher.epoch, resumable: upload)
+            epoch: folder.flusher.epoch, resumable: upload)
         } catch {
           throw StoreError(error)
         }
