@@ -134,6 +134,12 @@ public struct DigestComputation: Sendable {
     count += Int64(bytes.count)
   }
 
+  /// Adds the next bytes.
+  mutating func update(_ bytes: UnsafeRawBufferPointer) {
+    unsafe hash.update(bufferPointer: bytes)
+    count += Int64(bytes.count)
+  }
+
   /// Adds the bytes of `file` from the offset ``count`` to `end` or the end of the file. Blocks while reading, in constant
   /// memory.
   /// - Parameter isCancelled: Called after each piece. The computation can be continued after it has returned `true`.
@@ -141,17 +147,13 @@ public struct DigestComputation: Sendable {
     _ file: File, to end: Int64 = .max, isCancelled: () -> Bool = { false }
   ) throws(SystemError) {
     guard count < end else { return }
-    var (hash, count) = (hash, count)
-    defer { (self.hash, self.count) = (hash, count) }
+    var computation = self
+    defer { self = computation }
     try unsafe file.forEachPiece(in: count..<end) { piece in
-      unsafe hash.update(bufferPointer: piece)
-      count += Int64(piece.count)
+      unsafe computation.update(piece)
       return !isCancelled()
     }
   }
-
-  /// Adds the next bytes.
-  mutating func update(_ bytes: UnsafeRawBufferPointer) { unsafe hash.update(bufferPointer: bytes) }
 
   /// The digest of all bytes so far.
   public var digest: ContentDigest { ContentDigest(hash.finalize()) }
