@@ -106,6 +106,30 @@ package final class TestClock: Sendable {
   }
 
   @Test(arguments: StoreKind.allCases)
+  func `bytes can be written during a checkpoint`(kind: StoreKind) async throws {
+    try await kind.withUploadStore { store async throws in
+      let sample = SampleBundle(count: 600_000)
+      let id = try await store.createUpload(.of(sample)).id
+      let appending = try await store.beginAppending(AppendRequest(offset: 0), bytes: nil, to: id)
+      var (rest, offset, number) = (sample.bytes[...], Int64(0), 0)
+      while !rest.isEmpty {
+        let (received, piece) = (sample.bytes.count - rest.count, rest.prefix(number % 3 == 0 ? 30_000 : 500))
+        async let checkpoint = appending.checkpoint()
+        // Some pieces are collected before they are written, others are written at once.
+        try await appending.write(IOBuffer(piece))
+        let durable = try await checkpoint
+        rest = rest.dropFirst(piece.count)
+        #expect(durable >= offset && durable >= received && durable <= received + piece.count)
+        #expect(try await store.uploadSession(id).offset == durable)
+        (offset, number) = (durable, number + 1)
+      }
+      #expect(try await appending.end(.finished).isDue)
+      _ = try await store.commitUpload(id, as: .of(sample, expected: sample.sha256))
+      #expect(try await store.open(sample.id).contents == sample.bytes)
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
   func `discarding a request removes its bytes except those already acknowledged`(kind: StoreKind)
     async throws
   {

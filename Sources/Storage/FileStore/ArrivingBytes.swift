@@ -94,25 +94,27 @@ final class ArrivingBytes: Sendable {
   /// Takes the next bytes; returns when there is room for more. A failure to write them is thrown by the next call, and
   /// by every call after it.
   func append(_ bytes: IOBuffer) async throws(StoreError) {
-    let pieces = try flow.withLock { flow throws(StoreError) in
+    let isWritten = try flow.withLock { flow throws(StoreError) in
       if let failure = flow.failure { throw failure }
       let pieces = flow.gather(bytes)
-      if !pieces.isEmpty { (flow.inFlight, flow.hasBegun) = (flow.inFlight + 1, true) }
-      return pieces
+      guard !pieces.isEmpty else { return false }
+      flow.hasBegun = true
+      enqueue(pieces, &flow)
+      return true
     }
-    guard !pieces.isEmpty else { return }
-    queue.async { self.write(pieces) }
+    guard isWritten else { return }
     if let failure = await room() { throw failure }
   }
 
-  /// Writes the collected bytes; returns when all bytes received so far are written or have failed.
+  /// Writes the collected bytes; returns when all bytes received so far are written or have failed. More bytes may be
+  /// appended meanwhile.
   func settle() async -> Settled {
-    let rest = flow.withLock { flow -> [IOBuffer]? in
-      guard flow.inFlight > 0 || flow.gathered != nil else { return nil }
-      flow.inFlight += 1
-      return flow.gathered.take().map { [$0] } ?? []
+    let isWritten = flow.withLock { flow in
+      guard flow.inFlight > 0 || flow.gathered != nil else { return false }
+      enqueue(flow.gathered.take().map { [$0] } ?? [], &flow)
+      return true
     }
-    if let rest { await queue.perform { self.write(rest) } }
+    if isWritten { await queue.perform {} }
     let (end, isLost) = written.withLock { ($0.end, $0.isLost) }
     return Settled(end: end, failure: flow.withLock { $0.failure }, isLost: isLost)
   }
@@ -136,6 +138,12 @@ final class ArrivingBytes: Sendable {
     } catch {
       throw StoreError(error)
     }
+  }
+
+  /// Enqueues pieces while the flow is locked, so that they are written in the order in which they were taken from it.
+  private func enqueue(_ pieces: [IOBuffer], _ flow: inout Flow) {
+    flow.inFlight += 1
+    queue.async { self.write(pieces) }
   }
 
   /// Waits until at most one piece is in flight; returns the first failure, if any.

@@ -36,9 +36,7 @@ import Testing
   @Test func `a server answers until it is closed, and then the next one can be opened`() async throws {
     for _ in 0..<2 {
       let application = try await open(settings)
-      let ready = try await application.handler.respond(
-        to: HTTPServerRequest(method: .get, path: "/readyz"))
-      #expect(ready.status == .ok)
+      #expect(try await answer(application, "/readyz") == #"{"status":"ready"}"#)
       let port = try await application.start().port
       let metrics = try await RawHTTPClient.run {
         let client = try RawHTTPClient(port: port)
@@ -53,10 +51,14 @@ import Testing
 
   private func answer(_ application: ServerApplication, _ path: String) async throws -> String {
     let parts = path.split(separator: "?").map(String.init)
-    let response = try await application.handler.respond(
-      to: HTTPServerRequest(method: .get, path: parts[0], query: parts.count > 1 ? parts[1] : nil))
-    guard case .bytes(let bytes) = response.body else { return "" }
-    return String(decoding: bytes, as: UTF8.self)
+    while true {
+      let response = try await application.handler.respond(
+        to: HTTPServerRequest(method: .get, path: parts[0], query: parts.count > 1 ? parts[1] : nil))
+      guard case .bytes(let bytes) = response.body else { return "" }
+      let text = String(decoding: bytes, as: UTF8.self)
+      // Other tests can keep the disk busy for longer than the server waits for it.
+      if !text.contains(StorageFault.notAnswering.rawValue) { return text }
+    }
   }
 
   private func attach(_ application: ServerApplication, _ count: Int) async throws {

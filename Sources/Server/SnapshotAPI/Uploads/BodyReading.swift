@@ -49,10 +49,29 @@ struct BodyReading: Sendable {
   }
 
   /// Reads piece by piece until `next` returns `nil`. An error that `next` throws is rethrown as
-  /// ``UploadError/body(_:)``. The next piece is received from the network while earlier ones are being written.
+  /// ``UploadError/body(_:)``. The next piece is received from the network while earlier ones are being written, and
+  /// while earlier ones are being made durable.
   func read(_ next: () async throws -> IOBuffer?) async throws(UploadError) {
+    var saving: Task<Result<Int64, UploadError>, Never>?
+    let failure: UploadError?
+    do throws(UploadError) {
+      try await read(next, &saving)
+      failure = nil
+    } catch {
+      failure = error
+    }
+    // The request can't be ended before.
+    let saved = await saving?.value
+    if let failure { throw failure }
+    _ = try saved?.get()
+  }
+
+  /// - Parameter saving: makes bytes durable; at most one such task runs.
+  private func read(
+    _ next: () async throws -> IOBuffer?, _ saving: inout Task<Result<Int64, UploadError>, Never>?
+  ) async throws(UploadError) {
     var (unsaved, savedAt) = (Int64(0), ContinuousClock.now)
-    var late: Int64 = 0
+    var (late, told) = (Int64(0), Int64(0))
     while let piece = try await Self.piece(next) {
       // A cancelled body still returns bytes that have already arrived. A fast sender must not delay the newer request.
       if Task.isCancelled { late += Int64(piece.count) }
@@ -61,11 +80,22 @@ struct BodyReading: Sendable {
       try await appending.write(piece)
       unsaved += Int64(piece.count)
       if unsaved >= limits.checkpointBytes || savedAt.duration(to: .now) >= limits.checkpointInterval {
-        let offset = try await appending.checkpoint()
+        told = try await saving?.value.get() ?? told
         (unsaved, savedAt) = (0, .now)
-        // With a digest, no offset is valid before the whole body was verified.
-        if check == nil { await onProgress?(offset) }
+        saving = Task { [told] in await save(after: told) }
       }
+    }
+  }
+
+  /// Makes the received bytes durable, and tells their offset if it is beyond `told`.
+  private func save(after told: Int64) async -> Result<Int64, UploadError> {
+    do throws(UploadError) {
+      let offset = try await appending.checkpoint()
+      // With a digest, no offset is valid before the whole body was verified.
+      if check == nil, offset > told { await onProgress?(offset) }
+      return .success(offset)
+    } catch {
+      return .failure(error)
     }
   }
 

@@ -43,8 +43,9 @@ final class ResumableAppending: UploadAppending {
   }
 
   func checkpoint() async throws(UploadError) -> Int64 {
-    if let failure = await upload.bytes.settle().failure { throw .store(failure) }
-    return try await keep(state.withLock { $0.append.countable }).offset
+    let written = await upload.bytes.settle()
+    if let failure = written.failure { throw .store(failure) }
+    return try await keep(min(state.withLock { $0.append.countable }, written.end)).offset
   }
 
   func end(_ ending: UploadEnding) async throws(UploadError) -> UploadSession {

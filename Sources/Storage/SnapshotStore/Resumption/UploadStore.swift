@@ -46,7 +46,8 @@ public protocol UploadStore: Sendable {
   func removeUpload(_ id: UploadID) async throws(UploadError)
 }
 
-/// A request that appends bytes to an upload. Must be used, and ended, by one task at a time.
+/// A request that appends bytes to an upload. Must be used, and ended, by one task at a time, except that one
+/// ``checkpoint()`` may run while bytes are written.
 public protocol UploadAppending: Sendable {
   /// Accepts the next bytes, in order; returns when there is room for more, which can be before they are written.
   ///
@@ -54,7 +55,8 @@ public protocol UploadAppending: Sendable {
   /// bytes that were accepted before. Every later call then throws it too, and the bytes written before the failure
   /// count as described at ``UploadEnding/broken``.
   func write(_ bytes: IOBuffer) async throws(UploadError)
-  /// Makes the received bytes durable if they count already; returns the offset that can be sent to the client.
+  /// Makes the bytes durable that were received before the call, if they count already. Returns the offset that can be
+  /// sent to the client, which can include bytes that are received during the call.
   func checkpoint() async throws(UploadError) -> Int64
   /// Makes the bytes that count durable, and ends the request. Throws the errors of ``UploadSession/finish(_:at:)``. If
   /// bytes could not be written, ``UploadEnding/finished`` throws the failure, and the bytes before it count as for a

@@ -149,9 +149,9 @@ import Testing
       })
     #expect(status.outcome != nil)
     let offsets = told.withLock { $0 }
-    // After this number of bytes at the latest; on a slow machine the interval makes it earlier.
-    #expect(offsets.count >= 3)
-    #expect(zip([0] + offsets, offsets).allSatisfy { $0 < $1 && $1 - $0 <= 2000 }, "\(offsets)")
+    // While 2000 bytes are made durable, at most 2000 more are received. On a slow machine the interval makes it earlier.
+    #expect(offsets.count >= 2)
+    #expect(zip([0] + offsets, offsets).allSatisfy { $0 < $1 && $1 - $0 <= 4000 }, "\(offsets)")
     await fixture.close()
   }
 
