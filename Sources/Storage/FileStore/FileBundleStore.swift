@@ -220,7 +220,7 @@ package final class FileBundleStore: BundleStore, UploadStore {
   /// Writes the file `clean`, unless it is still there or the storage has to be repaired.
   private func makeCleanStop() throws(SystemError) -> Int64? {
     if let opened, !committer.hasChanged { return opened.seal }
-    guard recovery.remaining == 0, !folder.needsRepair else { return nil }
+    guard recovery.remainingShards == 0, !folder.needsRepair else { return nil }
     try folder.flushRemovals()
     let stop = try CleanStop(folder, pending: verification.unverifiedBundles)
     try stop.write(folder.layout)
@@ -230,8 +230,8 @@ package final class FileBundleStore: BundleStore, UploadStore {
   /// The seal with which the last store closed the folder; `nil` if it did not, or if `bundles/` was changed since.
   package var seal: Int64? { opened?.seal }
 
-  /// The number of parts that are still to be repaired after a crash. Until it is 0, ``usage`` lacks their bundles.
-  package var remainingRepairs: Int { opened == nil ? recovery.remaining : 0 }
+  /// The number of shards that are still to be repaired after a crash. Until it is 0, ``usage`` lacks their bundles.
+  package var remainingRepairs: Int { recovery.remainingShards }
 
   /// The number of waiting items, by kind: flushes, changes of names and verifications of checksums.
   package var waiting: [String: Int] {

@@ -54,8 +54,8 @@ final class Recovery: Sendable {
     isOver = Atomic(parts.isEmpty)
   }
 
-  /// The number of parts that are not repaired yet.
-  var remaining: Int { state.withLock(\.pending.count) }
+  /// The number of shards that are not repaired yet.
+  var remainingShards: Int { state.withLock { $0.pending.count { $0 != .uploads } } }
 
   /// Returns when the shard of `id` is repaired.
   func require(_ id: SnapshotID) async throws(StoreError) {

@@ -44,8 +44,8 @@ public protocol BundleStore: Sendable {
   /// Returns the reason why the store can accept no bundle at the moment; `nil` if none is known. Returns within
   /// seconds.
   func fault() async -> StorageFault?
-  /// The number of parts that are still to be repaired after a crash: its shards, and the uploads. Each is
-  /// repaired before its first use, and all of them in the background.
+  /// The number of shards that are still to be repaired after a crash. Each is repaired before its first use, and all of
+  /// them in the background.
   var remainingRepairs: Int { get }
   /// Returns the ids in one shard, in no particular order. The ids of deleted bundles are omitted; those of unreadable
   /// ones are included.

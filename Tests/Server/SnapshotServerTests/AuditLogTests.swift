@@ -278,9 +278,14 @@ import Testing
 
   @Test func `refusals of all addresses share lines if there are too many`() async throws {
     let log = try open { $0.refusalWindow = .seconds(3600) }
-    for number in 0..<3000 {
-      let address = "198.51.\(number / 256).\(number % 256):1"
-      try await log.writeRefusal(AuditEvent("fetchBundle", .refused, address: address, status: 401))
+    try await withThrowingTaskGroup { group in
+      for number in 0..<3000 {
+        let address = "198.51.\(number / 256).\(number % 256):1"
+        group.addTask {
+          try await log.writeRefusal(AuditEvent("fetchBundle", .refused, address: address, status: 401))
+        }
+      }
+      try await group.waitForAll()
     }
     await log.close()
     let lines = try lines()

@@ -66,7 +66,7 @@ package struct SnapshotService: Sendable {
 
   /// The share of the storage that is repaired and compared with the catalogue, from 0 to 1; `nil` if nothing remains.
   var recoveredShare: Double? {
-    let repaired = 1 - Double(store.remainingRepairs) / Double(SnapshotShard.allCases.count + 1)
+    let repaired = 1 - Double(store.remainingRepairs) / Double(SnapshotShard.allCases.count)
     let compared = indexer?.comparison
     return compared == nil && repaired == 1 ? nil : min(compared ?? 1, repaired)
   }
