@@ -142,7 +142,10 @@ public struct DigestComputation: Sendable {
 
   /// Adds the bytes of `file` from the offset ``count`` to `end` or the end of the file. Blocks while reading, in constant
   /// memory.
-  /// - Parameter isCancelled: Called after each piece. The computation can be continued after it has returned `true`.
+  /// - Parameters:
+  ///   - file: The file.
+  ///   - end: The offset at which to stop.
+  ///   - isCancelled: Called after each piece. The computation can be continued after it has returned `true`.
   public mutating func follow(
     _ file: File, to end: Int64 = .max, isCancelled: () -> Bool = { false }
   ) throws(SystemError) {
