@@ -11,4 +11,16 @@ public final class Signal: Sendable {
 
   /// Waits until the signal is fired or the task is cancelled.
   public func wait() async { for await _ in stream {} }
+
+  /// Fires the signal, waits until the task is cancelled, and throws a `CancellationError`.
+  public func fireUntilCancelled() async throws {
+    fire()
+    try await Self.waitForCancellation()
+  }
+
+  /// Waits until the task is cancelled, and throws a `CancellationError`.
+  public static func waitForCancellation() async throws {
+    await Signal().wait()
+    try Task.checkCancellation()
+  }
 }

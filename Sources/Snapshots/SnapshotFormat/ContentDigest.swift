@@ -123,7 +123,7 @@ extension ContentDigest {
 public struct DigestComputation: Sendable {
   private var hash = SHA256()
   /// The number of bytes added so far.
-  public private(set) var count: Int64 = 0
+  package private(set) var count: Int64 = 0
 
   /// Creates a computation without any bytes.
   public init() {}
@@ -146,7 +146,7 @@ public struct DigestComputation: Sendable {
   ///   - file: The file.
   ///   - end: The offset at which to stop.
   ///   - isCancelled: Called after each piece. The computation can be continued after it has returned `true`.
-  public mutating func follow(
+  package mutating func follow(
     _ file: File, to end: Int64 = .max, isCancelled: () -> Bool = { false }
   ) throws(SystemError) {
     guard count < end else { return }

@@ -101,10 +101,7 @@ import Testing
   @Test func `a wait ends when the task is cancelled`() async throws {
     let isWaiting = Signal()
     var configuration = SnapshotAPIClient.Configuration()
-    configuration.environment.sleep = { _ in
-      isWaiting.fire()
-      try await Task.sleep(for: .seconds(3600))
-    }
+    configuration.environment.sleep = { _ in try await isWaiting.fireUntilCancelled() }
     let client = try makeClient(FakeTransport([.status(503)]), configuration)
     let task = Task { try await client.record(record.id) }
     await isWaiting.wait()

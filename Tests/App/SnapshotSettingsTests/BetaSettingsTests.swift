@@ -94,8 +94,7 @@ import Testing
     let app = try SampleApp(server: try #require(URL(string: "http://127.0.0.1:1")))
     var uploads = app.uploads.functions
     uploads.attach = { _ in
-      begun.fire()
-      try await Task.sleep(for: .seconds(60))
+      try await begun.fireUntilCancelled()
       return SnapshotID()
     }
     let settings = BetaSettings(

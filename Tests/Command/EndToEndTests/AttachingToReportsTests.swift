@@ -62,7 +62,7 @@ import Testing
     let port = try #require(first.url.port)
     var configuration = UploadQueue.Configuration()
     // Attempts are repeated only when the test requests it.
-    configuration.environment = ClientEnvironment(sleep: { _ in try await Task.sleep(for: .seconds(3600)) })
+    configuration.environment = ClientEnvironment(sleep: { _ in try await Signal.waitForCancellation() })
     func open() throws -> BugReporter {
       try BugReporter(
         queue: folder.file("reports"), client: SnapshotAPIClient(server: first.url),

@@ -154,7 +154,7 @@ import Testing
         bytesPerSecond: 4096,
         sleep: { _ in
           waited.yield()
-          try await Task.sleep(for: .seconds(3600))
+          try await Signal.waitForCancellation()
         }), store: store, catalog: InMemoryCatalog())
     scrubber.start()
     #expect(scrubber.report.isRunning)

@@ -142,7 +142,7 @@ public final class File: Sendable {
 
   /// Reads the bytes in `range`, or those before the end of the file, and passes them to `body` in pieces, which are
   /// valid only during the call. All pieces share one buffer. Ends early if `body` returns `false`.
-  public func forEachPiece(
+  package func forEachPiece(
     in range: Range<Int64> = 0..<Int64.max, _ body: (UnsafeRawBufferPointer) -> Bool
   ) throws(SystemError) {
     // Small enough for the processor's cache, so that `body` does not wait for memory.

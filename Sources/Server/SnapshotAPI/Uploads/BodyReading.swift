@@ -55,7 +55,7 @@ struct BodyReading: Sendable {
     var saving: Task<Result<Int64, UploadError>, Never>?
     let failure: UploadError?
     do throws(UploadError) {
-      try await read(next, &saving)
+      try await receive(next, &saving)
       failure = nil
     } catch {
       failure = error
@@ -66,8 +66,9 @@ struct BodyReading: Sendable {
     _ = try saved?.get()
   }
 
-  /// - Parameter saving: makes bytes durable; at most one such task runs.
-  private func read(
+  /// Receives and writes all pieces.
+  /// - Parameter saving: the task that makes received bytes durable; at most one runs.
+  private func receive(
     _ next: () async throws -> IOBuffer?, _ saving: inout Task<Result<Int64, UploadError>, Never>?
   ) async throws(UploadError) {
     var (unsaved, savedAt) = (Int64(0), ContinuousClock.now)

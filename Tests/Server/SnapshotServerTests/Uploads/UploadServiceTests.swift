@@ -25,14 +25,6 @@ import Testing
     Caller(.token(token), scopes: [.attach], limits: limits, address: "127.0.0.1")
   }
 
-  /// Never returns until it is cancelled.
-  private func hang(_ began: Signal) -> @Sendable () async throws -> Void {
-    {
-      began.fire()
-      try await Task.sleep(for: .seconds(3600))
-    }
-  }
-
   @Test(arguments: UploadStoreKind.allCases, [nil, true] as [Bool?])
   func `an upload in five requests is published and listed, and its outcome can be requested again`(
     kind: UploadStoreKind, completes: Bool?
@@ -244,7 +236,8 @@ import Testing
     #expect(await fixture.service.removeExpired() == 0)
     let began = Signal()
     let hung = Task {
-      try await fixture.append(bytes[..<0], to: idle.id, at: 1, isChunked: true, end: hang(began))
+      try await fixture.append(
+        bytes[..<0], to: idle.id, at: 1, isChunked: true, end: began.fireUntilCancelled)
     }
     await began.wait()
     fixture.clock.pass(.seconds(1))

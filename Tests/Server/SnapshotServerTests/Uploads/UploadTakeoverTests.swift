@@ -20,14 +20,6 @@ import Testing
     Caller(.token(token), scopes: [.attach], limits: CallerLimits(), address: "127.0.0.1")
   }
 
-  /// Never returns until it is cancelled.
-  private func hang(_ began: Signal) -> @Sendable () async throws -> Void {
-    {
-      began.fire()
-      try await Task.sleep(for: .seconds(3600))
-    }
-  }
-
   /// Does not return until `gate` is open, even if it is cancelled.
   private func hang(_ began: Signal, until gate: Signal) -> @Sendable () async throws -> Void {
     {
@@ -46,7 +38,7 @@ import Testing
     let id = try await fixture.open(bundle, of: caller("a")).id
     let began = Signal()
     let hung = Task {
-      try await fixture.append(bytes[..<10], to: id, at: 0, of: caller("a"), end: hang(began))
+      try await fixture.append(bytes[..<10], to: id, at: 0, of: caller("a"), end: began.fireUntilCancelled)
     }
     await began.wait()
     _ = await uploadFailure { _ = try await fixture.service.status(id, of: caller("b")) }
@@ -65,7 +57,7 @@ import Testing
     let id = try await fixture.open(bundle).id
     let began = Signal()
     let hung = Task {
-      try await fixture.append(bytes[..<2500], to: id, at: 0, isChunked: true, end: hang(began))
+      try await fixture.append(bytes[..<2500], to: id, at: 0, isChunked: true, end: began.fireUntilCancelled)
     }
     await began.wait()
     switch newer {
@@ -95,7 +87,7 @@ import Testing
           await uploadFailure {
             try await fixture.append(
               bytes[..<100], to: id, at: 0, isChunked: true,
-              end: { try await Task.sleep(for: .seconds(3600)) })
+              end: { try await Signal.waitForCancellation() })
           })
       }
     }
@@ -123,7 +115,8 @@ import Testing
     }
     await began.wait()
     let second = Task {
-      try await fixture.append(bytes[500..<2500], to: id, at: 500, isChunked: true, end: hang(late))
+      try await fixture.append(
+        bytes[500..<2500], to: id, at: 500, isChunked: true, end: late.fireUntilCancelled)
     }
     await wait(for: 2, at: id, fixture)
     let third = Task { try await fixture.service.status(id, of: UploadFixture.anybody) }
