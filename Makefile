@@ -49,14 +49,11 @@ demo: setup ## Demonstrates recording, attaching and replaying with a sample app
 	@swift build --product snapshot
 	@"$$(swift build --show-bin-path)/snapshot" demo
 
-# The limit keeps tests from waiting long for a thread. Failures are repeated at the end of the output.
 test: PACKAGES += $(TESTING)
 test: setup ## Builds with warnings as errors, and runs every test
 	@Tests/Accessibility/fetch
-	@export WARNINGS_AS_ERRORS=1 SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=32; \
-	swift build --build-tests; \
-	swift test --skip-build --disable-xctest 2>&1 | tee .build/tests.log || { \
-	  echo; echo 'Failed:'; grep -a '✘' .build/tests.log; exit 1; }
+	@WARNINGS_AS_ERRORS=1 swift build --build-tests
+	@WARNINGS_AS_ERRORS=1 Tests/run
 
 sanitize: PACKAGES += $(TESTING)
 sanitize: setup ## Runs every test with AddressSanitizer, then with ThreadSanitizer

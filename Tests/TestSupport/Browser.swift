@@ -25,7 +25,10 @@ public struct Browser: Sendable {
     let options: [String: Any] = [
       "browserName": "chrome", "goog:chromeOptions": ["args": arguments, "prefs": scripts],
     ]
-    let capabilities: [String: Any] = ["capabilities": ["alwaysMatch": options]]
+    let timeouts = ["script": 30_000, "pageLoad": 20_000]
+    let capabilities: [String: Any] = [
+      "capabilities": ["alwaysMatch": options.merging(["timeouts": timeouts]) { old, _ in old }]
+    ]
     let answer = try await Self.call(port, "POST", "/session", capabilities)
     guard let session = (answer as? [String: Any])?["sessionId"] as? String else {
       throw Failure(description: "no session: \(answer)")
@@ -57,19 +60,47 @@ public struct Browser: Sendable {
   public struct Failure: Error, CustomStringConvertible {
     /// The message of the driver.
     public let description: String
+
+    var isTimeout: Bool { description.contains(#""error":"timeout""#) }
+  }
+
+  /// Runs `body` with a browser, and closes it afterwards.
+  public static func run<Value>(
+    width: Int = 1280, hasScripts: Bool = true, _ body: (Browser) async throws -> Value
+  ) async throws -> Value {
+    let browser = try await Browser(width: width, hasScripts: hasScripts)
+    let value: Value
+    do {
+      value = try await body(browser)
+    } catch {
+      // A browser that no longer answers must not hide the reason.
+      do { try await browser.quit() } catch let second { print("The browser was not closed: \(second)") }
+      throw error
+    }
+    try await browser.quit()
+    return value
   }
 
   /// Closes the browser, and ends the driver.
   public func quit() async throws {
-    _ = try await call("DELETE", "")
     // The driver was started by a thread that blocks gentler signals, and inherits the mask. Its end is not awaited,
     // because helper processes of the browser can exist a little longer.
-    kill(driver.identifier, SIGKILL)
+    defer { kill(driver.identifier, SIGKILL) }
+    _ = try await call("DELETE", "")
   }
 
   /// Opens a page, and waits until it is loaded.
   public func open(_ url: URL) async throws {
-    _ = try await call("POST", "/url", ["url": url.absoluteString])
+    try await repeatingAfterTimeout { _ = try await call("POST", "/url", ["url": url.absoluteString]) }
+  }
+
+  /// Repeats `work` if the driver reports a timeout: when a page replaces itself on a busy machine, the driver can miss
+  /// that it was loaded.
+  private func repeatingAfterTimeout<Value>(_ work: () async throws -> Value) async throws -> Value {
+    for _ in 1...2 {
+      do { return try await work() } catch let failure as Failure where failure.isTimeout { continue }
+    }
+    return try await work()
   }
 
   /// The address of the open page.
@@ -80,7 +111,12 @@ public struct Browser: Sendable {
 
   /// Clicks the element that matches a CSS selector.
   public func click(_ selector: String) async throws {
-    _ = try await call("POST", "/element/\(try await element(selector))/click", [:])
+    let element = try await element(selector)
+    do {
+      _ = try await call("POST", "/element/\(element)/click", [:])
+    } catch let failure as Failure where failure.isTimeout {
+      // The element was clicked; the driver missed that the next page was loaded.
+    }
   }
 
   /// Clicks a link or a submit button, and waits for the next page.
@@ -192,7 +228,9 @@ public struct Browser: Sendable {
   }
 
   private func element(_ selector: String) async throws -> String {
-    let found = try await call("POST", "/element", ["using": "css selector", "value": selector])
+    let found = try await repeatingAfterTimeout {
+      try await call("POST", "/element", ["using": "css selector", "value": selector])
+    }
     guard let id = (found as? [String: Any])?[Self.elementKey] as? String else {
       throw Failure(description: "no element \(selector)")
     }
@@ -210,7 +248,7 @@ public struct Browser: Sendable {
   ) async throws -> Any {
     let body = try parameters.map { [UInt8](try JSONSerialization.data(withJSONObject: $0)) } ?? []
     let response = try await RawHTTPClient.run {
-      let client = try RawHTTPClient(port: port)
+      let client = try RawHTTPClient(port: port, timeoutSeconds: 120)
       let head = """
         \(method) \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nContent-Type: application/json\r\n\
         Content-Length: \(body.count)\r\nConnection: close\r\n\r\n

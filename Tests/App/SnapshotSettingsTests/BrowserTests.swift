@@ -41,14 +41,9 @@ struct BrowserTests {
     let (app, queue) = try SampleApp(server: snapshots.url).reporting(configuration)
     let settings = BetaSettingsServer(app.settings)
     let link = try await settings.start()
-    let browser = try await Browser()
-    do {
+    try await Browser.run { browser in
       try await body(Scene(app: app, queue: queue, network: network, link: link, browser: browser))
-    } catch {
-      try await browser.quit()
-      throw error
     }
-    try await browser.quit()
     await settings.stop()
     await queue.close()
     await snapshots.stop()

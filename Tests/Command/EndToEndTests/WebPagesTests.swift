@@ -21,14 +21,7 @@ struct WebPagesTests {
     width: Int = 1280, hasScripts: Bool = true, _ body: (TestServer, Browser) async throws -> Void
   ) async throws {
     let server = try await TestServer(storage: storage)
-    let browser = try await Browser(width: width, hasScripts: hasScripts)
-    do {
-      try await body(server, browser)
-    } catch {
-      try await browser.quit()
-      throw error
-    }
-    try await browser.quit()
+    try await Browser.run(width: width, hasScripts: hasScripts) { try await body(server, $0) }
     await server.program.stop()
   }
 
