@@ -162,7 +162,7 @@ extension InMemoryStore {
     let digest = ContentDigest.of(bytes)
     try validator.requireDigest(digest, of: attachment)
     let size = Int64(bytes.count)
-    var depth = validator.depth(for: attachment, size: size)
+    var depth = validator.depth(for: attachment, weight: validator.weight(of: place, size: size))
     var summary = try validator.check(place, depth)
     if depth == .structure, let id = attachment.id, isSetAside(id) {
       depth = .full

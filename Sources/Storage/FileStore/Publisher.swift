@@ -86,22 +86,25 @@ final class Publisher: Sendable {
     _ upload: WholeUpload, as attachment: Attachment
   ) async throws(StoreError) -> SnapshotRecord {
     try validator.requireDigest(upload.sha256, of: attachment)
-    var depth = validator.depth(for: attachment, size: upload.size)
-    var summary = try await check(upload, depth)
+    let weight = validator.weight(of: URL(filePath: upload.names.bundle), size: upload.size)
+    var depth = validator.depth(for: attachment, weight: weight)
+    var summary = try await check(upload, depth, weight)
     if depth == .structure, let id = attachment.id, try layout.isSetAside(id) {
       depth = .full
-      summary = try await check(upload, depth)
+      summary = try await check(upload, depth, weight)
     }
     return try validator.record(
       of: summary, depth, size: upload.size, sha256: upload.sha256, as: attachment)
   }
 
+  /// - Parameter weight: the cost of a full check.
   private func check(
-    _ upload: WholeUpload, _ depth: SnapshotBundle.Depth
+    _ upload: WholeUpload, _ depth: SnapshotBundle.Depth, _ weight: Int64
   ) async throws(StoreError) -> BundleSummary {
     do throws(BundleError) {
       return try await checks.check(
-        URL(filePath: upload.names.bundle), size: upload.size, depth, by: validator.validate)
+        URL(filePath: upload.names.bundle), size: upload.size, depth, by: validator.validate,
+        weight: weight <= validator.wholeUpTo ? weight : nil)
     } catch {
       throw StoreError(error)
     }

@@ -17,14 +17,15 @@ public struct UploadValidator: Sendable {
     case full
   }
 
-  /// The most bytes of a small bundle. Checking all of it takes less time than recording the result later.
-  public static let smallBundleBytes: Int64 = 256 << 10
+  /// The most bytes of a small bundle, with its entries inflated. Checking all of it takes less time than recording the
+  /// result later.
+  public static let smallBundleBytes: Int64 = 1280 << 10
   /// The default limit for the inflated size of all entries of a bundle, in bytes.
   public static let inflatedBytes: Int64 = 4 << 30
 
   /// How much of a bundle is checked before the upload is answered.
   public var policy: Policy
-  /// Bundles of at most this many bytes are always checked in full.
+  /// Bundles of at most this many bytes, with their entries inflated, are always checked in full.
   public var wholeUpTo: Int64
   /// Checks a bundle that has been received.
   public var validate: Validator { didSet { recheck = validate } }
@@ -36,7 +37,7 @@ public struct UploadValidator: Sendable {
   /// Creates a validator.
   /// - Parameters:
   ///   - policy: how much of a bundle is checked before the upload is answered.
-  ///   - wholeUpTo: bundles of at most this many bytes are always checked in full.
+  ///   - wholeUpTo: bundles of at most this many bytes, with their entries inflated, are always checked in full.
   ///   - inflatedBytes: the limit for the inflated size of all entries of a bundle, in bytes. A bundle that declares
   ///     more is refused before anything is inflated. Ignored if `validate` is given.
   ///   - validate: checks a bundle; by default, ``/SnapshotFormat/BundleCheck`` does.
@@ -61,9 +62,18 @@ public struct UploadValidator: Sendable {
     self.now = now
   }
 
-  /// How much of a bundle of `size` bytes is checked before its upload is answered.
-  public func depth(for attachment: Attachment, size: Int64) -> SnapshotBundle.Depth {
-    policy == .full || attachment.expected == nil || size <= wholeUpTo ? .full : .structure
+  /// How much of a bundle is checked before its upload is answered.
+  /// - Parameter weight: the result of ``weight(of:size:)``.
+  public func depth(for attachment: Attachment, weight: Int64) -> SnapshotBundle.Depth {
+    policy == .full || attachment.expected == nil || weight <= wholeUpTo ? .full : .structure
+  }
+
+  /// The cost of a full check of the zip at `zip`, in inflated bytes: exact enough if the bundle is small, otherwise at
+  /// least its size. Blocks while it reads the directory of a bundle that can be small.
+  public func weight(of zip: URL, size: Int64) -> Int64 {
+    // Inflated, a bundle is hardly ever smaller.
+    guard size <= wholeUpTo else { return size }
+    return BundleCheck.weight(of: zip, depth: .full) ?? size
   }
 
   /// Throws ``StoreError/digestMismatch(expected:actual:)`` if the sender stated another digest than `sha256`.

@@ -85,9 +85,24 @@ import Testing
         == "invalid")
   }
 
-  private func pack() throws -> (packed: SnapshotBundle.Packed, bytes: [UInt8]) {
+  @Test(arguments: StoreKind.allCases)
+  func `a bundle is small if its inflated files are`(kind: StoreKind) async throws {
+    let zeros = Data(count: Int(UploadValidator.smallBundleBytes))
+    for (data, verified) in [(zeros, SnapshotRecord.Verification.pending), (zeros.prefix(1 << 20), .intact)] {
+      let (packed, bytes) = try pack(data)
+      #expect(packed.size < 256 << 10)
+      try await kind.withStore(validator: UploadValidator()) { store async throws in
+        let attachment = Attachment(report: .sample, expected: packed.sha256)
+        #expect(try await store.upload(bytes, as: attachment).record.verified == verified)
+      }
+    }
+  }
+
+  private func pack(
+    _ feed: Data = Data((0..<5000).map { _ in UInt8.random(in: 0...255) })
+  ) throws -> (packed: SnapshotBundle.Packed, bytes: [UInt8]) {
     let folder = try TemporaryFolder()
-    try folder.write(Data((0..<5000).map { _ in UInt8.random(in: 0...255) }), to: "plain/news/feed")
+    try folder.write(feed, to: "plain/news/feed")
     try folder.write(Data("hello".utf8), to: "plain/news/item")
     let manifest = SampleBundle.manifest(SnapshotID())
     let packed = try SnapshotBundle.pack(

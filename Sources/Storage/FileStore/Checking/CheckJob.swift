@@ -14,22 +14,28 @@ final class CheckJob: Sendable {
 
   private let zip: URL
   private let depth: SnapshotBundle.Depth
-  /// The zip's length in bytes.
-  let size: Int64
+  private let size: Int64
+  /// The length of the check, in bytes; the zip's size if it is not known yet.
+  let expectedWeight: Int64
   private let validate: UploadValidator.Validator
   private let finish: @Sendable (Result<BundleSummary, BundleError>) -> Void
-  private let stage = Mutex(Stage.unweighed)
+  private let stage: Mutex<Stage>
 
-  /// - Parameter finish: called once with the result, on the worker's thread. It must return quickly.
+  /// - Parameters:
+  ///   - size: the zip's length in bytes.
+  ///   - weight: the length of the check, if it is known: see ``SnapshotFormat/BundleCheck/weight(of:depth:)``.
+  ///   - finish: called once with the result, on the worker's thread. It must return quickly.
   init(
     _ zip: URL, size: Int64, _ depth: SnapshotBundle.Depth, by validate: @escaping UploadValidator.Validator,
-    finish: @escaping @Sendable (Result<BundleSummary, BundleError>) -> Void
+    weight: Int64? = nil, finish: @escaping @Sendable (Result<BundleSummary, BundleError>) -> Void
   ) {
     self.zip = zip
     self.size = size
     self.depth = depth
     self.validate = validate
     self.finish = finish
+    expectedWeight = weight ?? size
+    stage = Mutex(weight == nil ? .unweighed : .weighed)
   }
 
   /// Does the next slice. Blocks.

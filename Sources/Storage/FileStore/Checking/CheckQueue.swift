@@ -46,14 +46,17 @@ final class CheckQueue: Sendable {
   var waiting: Int { state.withLock { $0.waiting.count } }
 
   /// Enqueues a check.
-  func add(_ job: CheckJob) { add(job, weight: job.size, hasBegun: false, from: nil) }
+  func add(_ job: CheckJob) { add(job, weight: job.expectedWeight, hasBegun: false, from: nil) }
 
   /// Checks the zip and returns its summary.
+  /// - Parameter weight: the length of the check, if it is known: see ``SnapshotFormat/BundleCheck/weight(of:depth:)``.
   func check(
-    _ zip: URL, size: Int64, _ depth: SnapshotBundle.Depth, by validate: @escaping UploadValidator.Validator
+    _ zip: URL, size: Int64, _ depth: SnapshotBundle.Depth, by validate: @escaping UploadValidator.Validator,
+    weight: Int64? = nil
   ) async throws(BundleError) -> BundleSummary {
     let result: Result<BundleSummary, BundleError> = await withCheckedContinuation { continuation in
-      add(CheckJob(zip, size: size, depth, by: validate) { continuation.resume(returning: $0) })
+      add(
+        CheckJob(zip, size: size, depth, by: validate, weight: weight) { continuation.resume(returning: $0) })
     }
     return try result.get()
   }
