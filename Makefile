@@ -140,13 +140,13 @@ image: release ## Builds the container image data-snapshots with buildah, and te
 	@Tests/Package/image
 
 bench: PACKAGES += nginx zip unzip
-bench: release ## Compares the server with nginx, Hummingbird and FlyingFox (JSON=file, QUICK=1)
+bench: release ## Compares the server with nginx, Hummingbird and FlyingFox (JSON=file, ONLY=suite, QUICK=1)
 	@swift build -c release --package-path Benchmarks --static-swift-stdlib --scratch-path .build-bench
 	@peers="$$(swift build -c release --package-path Benchmarks --static-swift-stdlib --scratch-path .build-bench \
 	  --show-bin-path)"; \
 	"$$peers/Benchmark" --peers "$$peers" --snapshot .build-release/release/snapshot --work .build-bench/work \
-	  $(if $(JSON),--json '$(JSON)') $(if $(QUICK),--quick) $(foreach suite,$(ONLY),--only $(suite)) \
-	  $(foreach kind,$(SLOW),--slow $(kind))
+	  $(if $(JSON),--json '$(JSON)') $(if $(QUICK),--quick,--met Benchmarks/met.txt $(if $(UPDATE),--update)) \
+	  $(foreach suite,$(ONLY),--only $(suite)) $(foreach kind,$(SLOW),--slow $(kind))
 
 catalog: setup ## Measures a catalogue with a million records (JSON=file, RECORDS=1000000)
 	@swift build -c release --package-path Benchmarks --static-swift-stdlib --scratch-path .build-bench \

@@ -52,7 +52,7 @@ let package = Package(
       name: "FlyingFoxPeer", dependencies: [.product(name: "FlyingFox", package: "FlyingFox")]),
 
     // The benchmark.
-    .target(name: "CBenchmark"),
+    .target(name: "CBenchmark", linkerSettings: [.linkedLibrary("z")]),
     .target(name: "CFlushCounter"),
     .executableTarget(
       name: "Benchmark", dependencies: ["CBenchmark", .product(name: "Crypto", package: "swift-crypto")]),

@@ -19,6 +19,8 @@ struct Bench {
   mutating func perform(_ suite: Suite) {
     do {
       switch suite {
+      case .fetch: try measureFetch()
+      case .pages: try measurePages()
       case .requests: try measureSmallRequests()
       case .downloads: try measureDownloads()
       case .uploads: try measureUploads()
@@ -41,9 +43,10 @@ struct Bench {
   }
 
   /// Returns the bundle `name` of about `size` bytes, and packs it at the first request.
-  mutating func bundle(_ name: String, _ size: Int) throws -> BundleFile {
+  mutating func bundle(_ name: String, _ size: Int, isNoise: Bool? = nil) throws -> BundleFile {
     if let bundle = bundles[name] { return bundle }
-    let bundle = try BundleFile(name, size: size, in: options.work, options.tools)
+    let bundle = try BundleFile(
+      name, size: size, isNoise: isNoise ?? (size >= 10_000_000), in: options.work, options.tools)
     bundles[name] = bundle
     return bundle
   }
@@ -62,47 +65,45 @@ struct Bench {
     }
   }
 
-  /// Measures `servers` in turns (A B A B), so that all run under the same conditions, and returns the medians.
+  /// Measures `servers` in turns (A B A B), so that all run under the same conditions, and returns the values of all rounds.
   mutating func race(
     _ what: String, _ servers: [Server], rounds: Int? = nil, _ body: (Server) throws -> [Metric: Double]
-  ) -> [Contestant: [Metric: Double]] {
-    var samples: [Contestant: [Metric: [Double]]] = [:]
+  ) -> [Contestant: Samples] {
+    var samples: [Contestant: Samples] = [:]
     var out: Set<Contestant> = []
     for _ in 0..<(rounds ?? effort.rounds) {
       for server in servers where !out.contains(server.contestant) {
         do {
-          for (metric, value) in try body(server) {
-            samples[server.contestant, default: [:]][metric, default: []].append(value)
-          }
+          samples[server.contestant, default: [:]].add(try body(server))
         } catch {
           fail("\(what), \(server.contestant.name)", error)
           out.insert(server.contestant)
         }
       }
     }
-    let medians = samples.filter { !out.contains($0.key) }.mapValues { $0.mapValues(\.median) }
+    samples = samples.filter { !out.contains($0.key) }
     for server in servers {
-      guard let metrics = medians[server.contestant] else { continue }
-      let words = metrics.sorted { $0.key.rawValue < $1.key.rawValue }.map { metric, value in
-        "\(metric.format(value)) \(metric.rawValue)"
+      guard let metrics = samples[server.contestant] else { continue }
+      let words = metrics.sorted { $0.key.rawValue < $1.key.rawValue }.map { metric, values in
+        "\(metric.format(values.median)) \(metric.rawValue)"
       }
       note("  \(what), \(server.contestant.name): \(words.joined(separator: ", "))")
     }
-    return medians
+    return samples
   }
 
   mutating func add(
-    _ work: String, _ metric: Metric, ours: Contestant, _ values: [Contestant: [Metric: Double]],
-    _ bounds: [Peer: Double] = [:]
+    _ work: String, _ metric: Metric, ours: Contestant, _ samples: [Contestant: Samples],
+    _ targets: [Target] = [], limit: String? = nil
   ) {
-    let named = Dictionary(uniqueKeysWithValues: values.map { ($0.key.name, $0.value) })
-    report.rows.append(Row(work, metric, ours: ours.name, named, bounds))
+    let named = Dictionary(uniqueKeysWithValues: samples.map { ($0.key.name, $0.value) })
+    report.rows.append(Row(work, metric, ours: ours.name, named, targets, limit: limit))
   }
 }
 
-/// The parts of the benchmark that can be run separately.
+/// The parts of the benchmark that can be run separately: first what people run, then the engine.
 enum Suite: String, CaseIterable {
-  case requests, downloads, uploads, mixed, slow, durable, memory, start, zip, client
+  case fetch, pages, durable, start, client, zip, mixed, slow, memory, requests, downloads, uploads
 }
 
 extension [Double] {

@@ -22,10 +22,25 @@ struct Benchmark {
       print(Table(report: bench.report).text)
       print("Measured in \((Clock.now - start) / 1_000_000_000) s.")
       if let json = options.json { try bench.report.json.write(to: URL(filePath: json)) }
+      try judge(bench.report, options)
     } catch {
       FileHandle.standardError.write(Data("\(error)\n".utf8))
       exit(1)
     }
+  }
+
+  /// Fails if a measurement failed, or if a target is missed that earlier runs met.
+  private static func judge(_ report: Report, _ options: Options) throws {
+    var missed: [String] = []
+    if let path = options.met {
+      var met = try MetTargets(path: path)
+      missed = met.missed(in: report)
+      if options.updatesMet { try met.add(report) }
+    }
+    guard !missed.isEmpty || !report.failures.isEmpty else { return }
+    throw Failure(
+      (["", "Met before, and missed in every round:"] + missed + report.failures.map { "Not measured: \($0)" })
+        .joined(separator: "\n"))
   }
 
   private static func clean(_ folder: String) {

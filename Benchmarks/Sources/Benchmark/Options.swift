@@ -16,18 +16,23 @@ struct Options {
   var effort = Effort()
   /// The path of the JSON report.
   var json: String?
+  /// The file with the targets that earlier runs met.
+  var met: String?
+  var updatesMet = false
   /// The parts of the benchmark to run; all if empty.
   var only: [String] = []
   /// The kinds of slow clients.
   var slow = SlowClient.Kind.allCases
 
   static let usage = """
-    usage: Benchmark --peers FOLDER --snapshot FILE [--work FOLDER] [--json FILE] [--quick] [--only SUITE]…
-                     [--slow KIND]…
+    usage: Benchmark --peers FOLDER --snapshot FILE [--work FOLDER] [--json FILE] [--met FILE [--update]]
+                     [--quick] [--only SUITE]… [--slow KIND]…
       --peers     the folder of EngineServer, HummingbirdPeer and FlyingFoxPeer
       --snapshot  the release build of snapshot
       --work      a folder on the disk to measure; files created in it are removed
       --json      also write the report to this file as JSON
+      --met       fail if a target that is listed in this file is missed in every round
+      --update    add the targets that are met to that file
       --quick     a single short round, to check that the benchmark works
       --only      run only this part; can be repeated: \(Suite.allCases.map(\.rawValue).joined(separator: " "))
       --slow      the kinds of slow clients (default: all); one or more of:
@@ -50,6 +55,8 @@ struct Options {
       case "--snapshot": snapshot = try value()
       case "--work": work = try value()
       case "--json": json = try value()
+      case "--met": met = try value()
+      case "--update": updatesMet = true
       case "--quick": effort = .quick
       case "--only": only.append(try value())
       case "--slow":

@@ -3,8 +3,11 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <sys/epoll.h>
+#include <time.h>
 #include <unistd.h>
+#include <zlib.h>
 
 int benchmark_pin(int core) {
   cpu_set_t set;
@@ -38,4 +41,24 @@ int benchmark_wait(int poller, struct benchmark_event *events, int capacity, int
         (bits & (EPOLLIN | EPOLLERR | EPOLLHUP) ? 1 : 0) | (bits & (EPOLLOUT | EPOLLERR | EPOLLHUP) ? 2 : 0);
   }
   return count;
+}
+
+static double thread_seconds(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+double benchmark_inflate_seconds(const void *bytes, size_t count) {
+    uLongf packed_size = compressBound(count), size = count;
+    Bytef *packed = malloc(packed_size), *inflated = malloc(count);
+    double seconds = -1;
+    if (packed && inflated && compress2(packed, &packed_size, bytes, count, 6) == Z_OK) {
+        double start = thread_seconds();
+        if (uncompress(inflated, &size, packed, packed_size) == Z_OK && crc32_z(0, inflated, size) != 0)
+            seconds = thread_seconds() - start;
+    }
+    free(packed);
+    free(inflated);
+    return seconds;
 }

@@ -5,7 +5,7 @@ enum Metric: String, Codable {
   case requestsPerSecond = "requests/s"
   case p99 = "p99, ms"
   case idleP99 = "p99 idle, ms"
-  case cpuPerThousand = "CPU s/1,000"
+  case cpuMilliseconds = "CPU ms each"
   case megabytesPerSecond = "MB/s"
   case cpuPerGigabyte = "CPU s/GB"
   case residentMegabytes = "RSS, MB"
@@ -17,6 +17,8 @@ enum Metric: String, Codable {
   case flushesPerUpload = "flushes/upload"
   /// The load of the generator's core, 0 to 1.
   case generatorLoad = "generator"
+
+  var sign: String { moreIsBetter ? "≥" : "≤" }
 
   var moreIsBetter: Bool { self == .requestsPerSecond || self == .megabytesPerSecond }
 

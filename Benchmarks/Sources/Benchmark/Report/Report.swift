@@ -1,11 +1,16 @@
 import Foundation
 
 /// All results.
-struct Report: Codable {
+struct Report {
   var machine: Machine
   var rows: [Row] = []
   /// The measurements that failed, and the reasons.
   var failures: [String] = []
+
+  /// The rows of what people run, and then those of the engine alone.
+  var orderedRows: (product: [Row], engine: [Row]) {
+    (rows.filter { $0.ours != Contestant.engine.name }, rows.filter { $0.ours == Contestant.engine.name })
+  }
 
   var json: Data {
     get throws {
@@ -15,25 +20,23 @@ struct Report: Codable {
     }
   }
 
-  /// The number of targets that were missed.
-  var unmet: Int { rows.reduce(0) { sum, row in sum + Peer.allCases.count { row.isMet($0) == false } } }
-
   /// The report in JSON, with the columns of the table.
   private struct Document: Encodable {
     struct Line: Encodable {
-      struct Comparison: Encodable {
-        var peer: String
-        var ratio: Double
-        var target: Double?
+      struct Judgement: Encodable {
+        var target: Target
+        var value: Double?
         var met: Bool?
       }
       var work: String
       var metric: String
       var moreIsBetter: Bool
       var ours: String
-      var medians: [String: Double]
+      var rounds: [String: [Double]]
       var limitedByGenerator: [String]
-      var comparisons: [Comparison]
+      var ratios: [String: Double]
+      var targets: [Judgement]
+      var limit: String?
     }
 
     var machine: Machine
@@ -44,16 +47,15 @@ struct Report: Codable {
       machine = report.machine
       failures = report.failures
       rows = report.rows.map { row in
-        Line(
-          work: row.work, metric: row.metric.rawValue, moreIsBetter: row.metric.moreIsBetter,
-          ours: row.ours,
-          medians: row.values, limitedByGenerator: row.limited,
-          comparisons: Peer.allCases.compactMap { peer in
-            row.ratio(to: peer).map {
-              Line.Comparison(
-                peer: peer.rawValue, ratio: $0, target: row.bound(for: peer), met: row.isMet(peer))
-            }
-          })
+        let ratios = Peer.allCases.compactMap { peer in row.ratio(to: peer).map { (peer.rawValue, $0) } }
+        return Line(
+          work: row.work, metric: row.metric.rawValue, moreIsBetter: row.metric.moreIsBetter, ours: row.ours,
+          rounds: row.samples, limitedByGenerator: row.limited,
+          ratios: Dictionary(uniqueKeysWithValues: ratios),
+          targets: row.targets.map {
+            Line.Judgement(target: $0, value: row.value(for: $0), met: row.isMet($0))
+          },
+          limit: row.limit)
       }
     }
   }

@@ -11,13 +11,13 @@ final class BundleFile {
   /// The UUID in `snapshot serve`, after the upload.
   var id = ""
 
-  /// Packs a bundle: JSON text if it is small, incompressible data if it is large.
-  init(_ name: String, size: Int, in folder: String, _ tools: Tools) throws {
+  /// Packs a bundle of JSON, or of noise, which compresses as little as images do.
+  init(_ name: String, size: Int, isNoise: Bool, in folder: String, _ tools: Tools) throws {
     self.name = name
     path = "\(folder)/\(name)"
     let source = "\(path)-files"
     try FileManager.default.createDirectory(atPath: source, withIntermediateDirectories: true)
-    if size < 10_000_000 {
+    if !isNoise {
       // This amount of text compresses to about `size` bytes.
       let text = JSONText(seed: UInt64(size)).make(size * 37 / 10)
       let pieces = max(1, size / 25_000)

@@ -13,9 +13,9 @@ extension Bench {
   /// both.
   private mutating func measureLargeBundle(_ server: Server) throws {
     let bundle = try bundle("1GB", 1_000_000_000)
-    let digest = Self.cpuOfDigest(bundle.payload)
+    let digest = Self.digestSeconds(bundle.payload)
     let (ours, theirs, log) = ("snapshot", Peer.curl.rawValue, "\(options.work)/client.log")
-    var (sent, fetched) = (Samples(), Samples())
+    var (sent, fetched) = ([String: Samples](), [String: Samples]())
     for _ in 0..<min(3, effort.rounds) {
       for name in [ours, theirs] {
         sync()
@@ -24,24 +24,24 @@ extension Bench {
           name == ours
           ? command(["upload", bundle.path, "--report", "BENCH-1", "--id", id], server)
           : curl(uploading: bundle.path, as: id, digestField: bundle.digestField, server)
-        sent.add(try ChildProcess.measure(upload, log: log), to: name)
+        sent[name, default: [:]].add(try measure(upload, log))
         sync()
         let copy = "\(options.work)/fetched"
         let fetch =
           name == ours
           ? command(["fetch", id, "--output", copy], server) : curl(fetching: id, to: copy, server)
-        fetched.add(try ChildProcess.measure(fetch, log: log), to: name)
+        fetched[name, default: [:]].add(try measure(fetch, log))
         try FileManager.default.removeItem(atPath: copy)
         _ = try ChildProcess.run(command(["delete", id], server), log: log)
       }
     }
     for (work, samples) in [("upload of 1 GB", sent), ("fetch of 1 GB, synchronized", fetched)] {
-      var results = samples.medians
+      var results = samples
       if let cpu = results[theirs]?[.cpuSeconds] {
-        results[Peer.curlAndDigest.rawValue] = [.cpuSeconds: cpu + digest]
+        results[Peer.curlAndDigest.rawValue] = [.cpuSeconds: cpu.map { $0 + digest }]
       }
-      report.rows.append(Row(work, .seconds, ours: ours, results, [.curl: 1.15]))
-      report.rows.append(Row(work, .cpuSeconds, ours: ours, results, [.curlAndDigest: 1.15]))
+      report.rows.append(Row(work, .seconds, ours: ours, results, [.of(.curl, 1.15)]))
+      report.rows.append(Row(work, .cpuSeconds, ours: ours, results, [.of(.curlAndDigest, 1.15)]))
     }
   }
 
@@ -61,7 +61,7 @@ extension Bench {
     _ = try ChildProcess.run(Launch("unzip", ["-q", packed, "-d", folder]), log: log)
     try FileManager.default.removeItem(atPath: packed)
     let (ours, theirs) = ("snapshot", Peer.zipAndCurl.rawValue)
-    var samples = Samples()
+    var samples: [String: Samples] = [:]
     for round in 0..<min(3, effort.rounds) {
       for name in [ours, theirs] {
         sync()
@@ -78,8 +78,8 @@ extension Bench {
             curl(uploading: packed, as: id, server), curl(fetching: id, to: fetched, server),
             Launch("unzip", ["-q", fetched, "-d", copy]),
           ]
-        let times = try launches.map { try ChildProcess.measure($0, log: log) }
-        samples.add(times.reduce((0, 0)) { ($0.0 + $1.seconds, $0.1 + $1.cpuSeconds) }, to: name)
+        let times = try launches.map { try measure($0, log) }
+        samples[name, default: [:]].add(times.reduce([:]) { $0.merging($1, uniquingKeysWith: +) })
         _ = try ChildProcess.run(command(["delete", id], server), log: log)
         for path in [packed, fetched] where FileManager.default.fileExists(atPath: path) {
           try FileManager.default.removeItem(atPath: path)
@@ -88,8 +88,13 @@ extension Bench {
     }
     let work = "10,000 files packed, sent, fetched and unpacked"
     for metric in [Metric.seconds, .cpuSeconds] {
-      report.rows.append(Row(work, metric, ours: ours, samples.medians, [.zipAndCurl: 1]))
+      report.rows.append(Row(work, metric, ours: ours, samples, [.of(.zipAndCurl, 1)]))
     }
+  }
+
+  private func measure(_ launch: Launch, _ log: String) throws -> [Metric: Double] {
+    let (seconds, cpuSeconds) = try ChildProcess.measure(launch, log: log)
+    return [.seconds: seconds, .cpuSeconds: cpuSeconds]
   }
 
   private func command(_ arguments: [String], _ server: Server) -> Launch {
@@ -113,7 +118,7 @@ extension Bench {
   }
 
   /// The processor time of one computation of the digest, in seconds.
-  private static func cpuOfDigest(_ payload: Payload) -> Double {
+  static func digestSeconds(_ payload: Payload) -> Double {
     var times = [timespec(), timespec()]
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &times[0])
     var hash = SHA256()
@@ -121,18 +126,5 @@ extension Bench {
     _ = hash.finalize()
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &times[1])
     return Double(times[1].tv_sec - times[0].tv_sec) + Double(times[1].tv_nsec - times[0].tv_nsec) / 1e9
-  }
-}
-
-/// The times of several programs.
-private struct Samples {
-  private var samples: [String: [(seconds: Double, cpuSeconds: Double)]] = [:]
-
-  mutating func add(_ sample: (seconds: Double, cpuSeconds: Double), to name: String) {
-    samples[name, default: []].append(sample)
-  }
-
-  var medians: [String: [Metric: Double]] {
-    samples.mapValues { [.seconds: $0.map(\.seconds).median, .cpuSeconds: $0.map(\.cpuSeconds).median] }
   }
 }

@@ -17,10 +17,16 @@ extension Bench {
             .generatorLoad: loads[0].generatorLoad,
           ]
         }
-        let bounds: [Peer: Double] = [.nginx: 1.15, .hummingbird: 4, .flyingFox: 5]
-        add(work, .megabytesPerSecond, ours: .engine, results, bounds)
+        add(
+          work, .megabytesPerSecond, ours: .engine, results,
+          connections == 1
+            ? [.of(.nginx, 1.0), .of(.hummingbird, 1.7), .of(.flyingFox, 3)]
+            : [.of(.nginx, 1.0), .of(.hummingbird, 2), .of(.flyingFox, 4)])
         add(work, .cpuPerGigabyte, ours: .engine, results)
-        add("\(work), snapshot serve", .megabytesPerSecond, ours: .serve, results)
+        add(
+          "\(work), snapshot serve", .megabytesPerSecond, ours: .serve, results,
+          size < 1_000_000 ? [.of(.engine, 0.85)] : [.of(.nginx, 1.0)])
+        add("\(work), snapshot serve", .cpuPerGigabyte, ours: .serve, results)
       }
     }
   }

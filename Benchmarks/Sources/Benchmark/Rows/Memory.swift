@@ -5,7 +5,7 @@ extension Bench {
   mutating func measureMemory() throws {
     let contestants: [Contestant] = [.engine, .serve, .nginx, .hummingbird, .flyingFox]
     let bundle = try bundle("100MB", 100_000_000)
-    var results: [Contestant: [Metric: Double]] = [:]
+    var results: [Contestant: Samples] = [:]
     for contestant in contestants {
       do {
         var server = try start(contestant)
@@ -16,17 +16,17 @@ extension Bench {
         server = try start(contestant)
         _ = try server.run(
           [Work(16) { contestant.upload($0, bundle) }], seconds: 0, isWarmedUp: false)
-        results[contestant] = [
+        results[contestant, default: [:]].add([
           .residentMegabytes: resident, .peakMegabytes: Double(server.process.peakResidentBytes) / 1e6,
-        ]
+        ])
         withExtendedLifetime(idle) {}
       } catch {
         fail("memory, \(contestant.name)", error)
       }
       sync()
     }
-    let idle: [Peer: Double] = [.nginx: 0.8, .hummingbird: 0.4, .flyingFox: 0.45]
-    let peak: [Peer: Double] = [.nginx: 1.0, .hummingbird: 0.4, .flyingFox: 0.45]
+    let idle = [Target.of(.hummingbird, 0.4), .of(.flyingFox, 0.45)]
+    let peak = [Target.of(.hummingbird, 0.4), .of(.flyingFox, 0.45)]
     for ours in [Contestant.engine, .serve] {
       let suffix = ours == .serve ? ", snapshot serve" : ""
       add("1,000 idle connections\(suffix)", .residentMegabytes, ours: ours, results, idle)

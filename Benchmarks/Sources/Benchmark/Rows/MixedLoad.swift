@@ -23,7 +23,7 @@ extension Bench {
       ]
     }
     for (ours, name) in [(Contestant.engine, work), (.serve, "\(work), snapshot serve")] {
-      add(name, .p99, ours: ours, results, ours == .engine ? [.nginx: 0.5, .hummingbird: 0.5] : [:])
+      add(name, .p99, ours: ours, results, [.of(.nginx, 0.5), .of(.hummingbird, 0.5)])
       add("\(name): the uploads", .megabytesPerSecond, ours: ours, results)
     }
   }

@@ -23,12 +23,13 @@ extension Bench {
           }, download: ours.download(large))
         return [.p99: try bench.p99(of: probe, on: server, beside: crowd), .idleP99: idle]
       }
-      let values: [String: [Metric: Double]] = [
-        ours.name: [.p99: results[ours]?[.p99] ?? .nan],
-        Peer.idle.rawValue: [.p99: results[ours]?[.idleP99] ?? .nan],
+      let values: [String: Samples] = [
+        ours.name: [.p99: results[ours]?[.p99] ?? []],
+        Peer.idle.rawValue: [.p99: results[ours]?[.idleP99] ?? []],
       ]
       report.rows.append(
-        Row(ours == .serve ? "\(work), snapshot serve" : work, .p99, ours: ours.name, values, [.idle: 2]))
+        Row(ours == .serve ? "\(work), snapshot serve" : work, .p99, ours: ours.name, values, [.of(.idle, 2)])
+      )
     }
   }
 

@@ -16,22 +16,20 @@ extension Bench {
       ("Python", { Launch("python3", ["-m", "zipfile", "-c", $0, folder]) }),
       ("bsdtar", { Launch("bsdtar", ["--format", "zip", "-cf", $0, folder]) }),
     ]
-    var times: [String: [Double]] = [:]
-    var results: [String: [Metric: Double]] = [:]
+    var results: [String: Samples] = [:]
     for _ in 0..<min(3, effort.rounds) {
       for program in programs {
         let archive = "\(options.work)/archive.zip"
-        times[program.name, default: []].append(
-          try ChildProcess.run(program.make(archive), log: "\(options.work)/zip.log"))
-        results[program.name] = [.megabytes: Double(try Payload.size(ofFile: archive)) / 1e6]
+        let seconds = try ChildProcess.run(program.make(archive), log: "\(options.work)/zip.log")
+        let megabytes = Double(try Payload.size(ofFile: archive)) / 1e6
+        results[program.name, default: [:]].add([.seconds: seconds, .megabytes: megabytes])
         try FileManager.default.removeItem(atPath: archive)
       }
     }
-    for (name, times) in times { results[name]?[.seconds] = times.median }
     try checkThatCoresDoNotMatter(folder)
     let work = "zip of 500 JSON files, 60 MB"
-    report.rows.append(Row(work, .seconds, ours: ours, results, [.infoZip: 0.5]))
-    report.rows.append(Row(work, .megabytes, ours: ours, results, [.infoZip: 1.0]))
+    report.rows.append(Row(work, .seconds, ours: ours, results, [.of(.infoZip, 0.5)]))
+    report.rows.append(Row(work, .megabytes, ours: ours, results, [.of(.infoZip, 1.0)]))
     try FileManager.default.removeItem(atPath: folder)
   }
 

@@ -13,3 +13,7 @@ int benchmark_poller(void);
 /* Waits for `interest` at `descriptor` from now on. */
 int benchmark_watch(int poller, int descriptor, int interest, int is_new);
 int benchmark_wait(int poller, struct benchmark_event *events, int capacity, int milliseconds);
+
+/* Compresses `bytes`, and returns the processor time in seconds of inflating them again with their CRC-32; negative if
+   zlib fails. */
+double benchmark_inflate_seconds(const void *bytes, size_t count);
