@@ -62,6 +62,9 @@ public final class RunningProgram: Sendable {
     return await end()
   }
 
+  /// Sends `signal`, and does not wait.
+  public func signal(_ signal: Int32) { process.signal(signal) }
+
   /// Waits for the end, and returns the exit status.
   public func end() async -> Int32 { await process.waitForEnd() }
 

@@ -39,7 +39,7 @@ public final class HTTPServer: Sendable {
 
   private enum State {
     case new
-    case running(SocketAddress, [EventLoop])
+    case running(ServerContext, [EventLoop])
     case stopped
   }
 
@@ -72,7 +72,7 @@ public final class HTTPServer: Sendable {
         let listeners = try Socket.listeners(at: address, count: max(1, configuration.eventLoops))
         let bound = try listeners[0].localAddress
         let loops = try listeners.map { try EventLoop(listener: $0, context: context) }
-        state = .running(bound, loops)
+        state = .running(context, loops)
         return .success((bound, loops))
       } catch let error as SystemError where error.isAddressTaken {
         return .failure(.addressInUse(address))
@@ -92,8 +92,25 @@ public final class HTTPServer: Sendable {
   /// The number of open connections.
   public var openConnections: Int {
     state.withLock {
-      if case .running(_, let loops) = $0 { loops.first?.context.budget.connections ?? 0 } else { 0 }
+      if case .running(let context, _) = $0 { context.budget.connections } else { 0 }
     }
+  }
+
+  /// Applies other limits and trusted proxies while the server runs, without closing a connection. Returns when every
+  /// event loop uses them. Does nothing if the server does not run.
+  ///
+  /// Limits apply to everything that begins afterwards, also on open connections; a running request keeps those of its
+  /// body. Whether a connection comes from a trusted proxy is decided when it is accepted.
+  /// ``HTTPLimits/bodyBuffers`` keeps its value.
+  public func change(limits: HTTPLimits, trustedProxies: [AddressBlock]) async {
+    let signals = state.withLock { state -> [Signal] in
+      guard case .running(let former, let loops) = state else { return [] }
+      let context = ServerContext(former, limits: limits, trustedProxies: trustedProxies)
+      former.budget.change(limits)
+      state = .running(context, loops)
+      return loops.map { $0.beginChange(to: context) }
+    }
+    for signal in signals { await signal.wait() }
   }
 
   /// Serves until ``shutdown(deadline:)`` is called or the calling task is cancelled. Cancellation starts a shutdown.

@@ -25,7 +25,10 @@ package final class ServerApplication: Sendable {
   package let server: HTTPServer
   let maintenance: Maintenance
   let observation: Observation
-  private let access: AccessPolicy
+  let access: AccessPolicy
+  let resumableUploads: ResumableUploads
+  /// The most bytes of a request body, which no setting changes.
+  let bodyBytes: Int64
   private let logger: Logger
   private let work = Mutex(BackgroundWork())
 
@@ -63,13 +66,15 @@ package final class ServerApplication: Sendable {
       onExpiration: { [audit = observation.audit] expiration in
         audit?.note(AuditEvent("expireByRule", .done, snapshot: expiration.id))
       }, now: now, logger: logger)
+    resumableUploads = ResumableUploads(uploads, settings.uploadOffer)
     handler = SnapshotHandler(
-      service, access: access, limits: limits, uploads: ResumableUploads(uploads, settings.uploadOffer),
+      service, access: access, limits: limits, uploads: resumableUploads,
       more: MaintenanceRoutes(maintenance.reaper, maintenance.scrubber).endpoints + more,
       comparisonFilter: settings.comparisonFilter, temporaryFolder: storage.temporaryFolder,
       observation: observation, logger: logger)
     var configuration = settings.engine
-    configuration.limits.bodyBytes = limits.formBytes
+    bodyBytes = limits.formBytes
+    configuration.limits.bodyBytes = bodyBytes
     let requests = RequestObserver(observation.metrics, logger: logger)
     configuration.logsExchanges = false
     configuration.onResponse = { requests.observe($0) }

@@ -9,15 +9,21 @@ struct HTTPService: Service {
   let application: ServerApplication
   /// How long running requests may continue after the shutdown has begun.
   let shutdown: Duration
+  /// Run while the server does, and are cancelled then.
+  let tasks: [@Sendable () async -> Void]
   /// Called with the address once the server listens there.
   let onListening: @Sendable (URL) -> Void
 
   func run() async throws {
     onListening(try URL(of: try await application.start()))
-    try await withGracefulShutdownHandler {
-      try await application.server.run()
-    } onGracefulShutdown: {
-      Task { await application.server.shutdown(deadline: shutdown) }
+    try await withThrowingDiscardingTaskGroup { group in
+      for task in tasks { group.addTask { await task() } }
+      try await withGracefulShutdownHandler {
+        try await application.server.run()
+      } onGracefulShutdown: {
+        Task { await application.server.shutdown(deadline: shutdown) }
+      }
+      group.cancelAll()
     }
   }
 }

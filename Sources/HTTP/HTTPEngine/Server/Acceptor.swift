@@ -8,7 +8,8 @@ import SystemIO
 final class Acceptor {
   private let listener: Socket
   private let poller: Poller
-  private let context: ServerContext
+  /// Replaced together with the event loop's.
+  var context: ServerContext
   /// When to resume accepting.
   private var resumes: UInt64?
   /// Whether the last connection got one of the descriptors reserved for files.

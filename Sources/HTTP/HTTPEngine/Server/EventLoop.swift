@@ -14,7 +14,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
   /// events, their data would be evicted from the processor's cache first.
   private static let takenTogether = 32
 
-  let context: ServerContext
+  private(set) var context: ServerContext
   private let poller: Poller
   private var acceptor: Acceptor?
   private let mailbox: Mailbox
@@ -36,7 +36,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
   /// Whether the loop has waited since it read the clock.
   private var isTimeStale = true
   private var nextTick: UInt64 = 0
-  private let tick: UInt64
+  private var tick: UInt64
   private var stopDeadline: UInt64?
   private var stopped: (@Sendable () -> Void)?
 
@@ -267,6 +267,21 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
     mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
     return mixed ^ (mixed >> 31)
+  }
+
+  /// Replaces the shared state, for everything that begins from now on. Callable from any thread. The returned signal
+  /// fires when it is done.
+  func beginChange(to context: ServerContext) -> Signal {
+    let signal = Signal()
+    let isPosted = execute {
+      self.context = context
+      self.acceptor?.context = context
+      self.tick = context.tickMilliseconds
+      self.nextTick = self.now
+      signal.fire()
+    }
+    if !isPosted { signal.fire() }
+    return signal
   }
 
   // MARK: Stopping

@@ -1,7 +1,8 @@
 import Logging
 import SystemIO
 
-/// The immutable state that all connections of a server share.
+/// The immutable state that all connections of a server share. ``HTTPServer/change(limits:trustedProxies:)`` replaces it
+/// as a whole.
 final class ServerContext: Sendable {
   let limits: HTTPLimits
   /// ``HTTPLimits/idleTime`` in milliseconds. Stored, because it is used for every request.
@@ -27,9 +28,28 @@ final class ServerContext: Sendable {
     self.logger = logger
     budget = ConnectionBudget(limits: limits)
     proxies = TrustedProxies(configuration.trustedProxies)
-    let descriptors = DescriptorLimit.current
-    descriptorCeiling = descriptors - min(limits.reservedDescriptors, descriptors / 4)
+    descriptorCeiling = Self.descriptorCeiling(limits)
     bodyBuffers = IOBufferPool(limit: limits.bodyBuffers)
+  }
+
+  /// Shares the counters and buffers of `former`, with other limits and trusted proxies.
+  init(_ former: ServerContext, limits: HTTPLimits, trustedProxies: [AddressBlock]) {
+    self.limits = limits
+    idleMilliseconds = limits.idleTime.milliseconds
+    serverName = former.serverName
+    onResponse = former.onResponse
+    logsExchanges = former.logsExchanges
+    handler = former.handler
+    logger = former.logger
+    budget = former.budget
+    proxies = TrustedProxies(trustedProxies)
+    descriptorCeiling = Self.descriptorCeiling(limits)
+    bodyBuffers = former.bodyBuffers
+  }
+
+  private static func descriptorCeiling(_ limits: HTTPLimits) -> Int {
+    let descriptors = DescriptorLimit.current
+    return descriptors - min(limits.reservedDescriptors, descriptors / 4)
   }
 
   /// Whether exchanges are logged or reported. If not, they are not created.
