@@ -13,6 +13,12 @@ public final class HTTPServer: Sendable {
     public var host = "127.0.0.1"
     /// The port; 0 for any free port.
     public var port: UInt16 = 8080
+    /// Sockets that listen already, such as ``InheritedSockets``. If there are any, ``host`` and ``port`` are not used.
+    ///
+    /// Other processes may have the same sockets. A shutdown therefore leaves connections that wait in their queues to
+    /// the next process, and gives idle connections ``HTTPLimits/replacementTime``, so that no request fails while a
+    /// server is replaced.
+    public var listeners: [Socket] = []
     /// The number of event loops; at least 1.
     public var eventLoops = Processors.count
     /// The limits for clients.
@@ -69,7 +75,7 @@ public final class HTTPServer: Sendable {
     let result = state.withLock { state -> Result<(SocketAddress, [EventLoop]), HTTPServerError> in
       guard case .new = state else { return .failure(.alreadyStarted) }
       do {
-        let listeners = try Socket.listeners(at: address, count: max(1, configuration.eventLoops))
+        let listeners = try configuration.openListeners(at: address)
         let bound = try listeners[0].localAddress
         let loops = try listeners.map { try EventLoop(listener: $0, context: context) }
         state = .running(context, loops)
@@ -113,6 +119,15 @@ public final class HTTPServer: Sendable {
     for signal in signals { await signal.wait() }
   }
 
+  /// Returns when every event loop has begun a new round: soon, unless one hangs.
+  public func pass() async {
+    let signals = state.withLock { state -> [Signal] in
+      if case .running(_, let loops) = state { return loops.map { $0.begin {} } }
+      return []
+    }
+    for signal in signals { await signal.wait() }
+  }
+
   /// Serves until ``shutdown(deadline:)`` is called or the calling task is cancelled. Cancellation starts a shutdown.
   /// Starts the server if it was not started.
   ///
@@ -139,6 +154,19 @@ public final class HTTPServer: Sendable {
     for signal in loops.map({ $0.beginStop(within: deadline.milliseconds) }) { await signal.wait() }
     state.withLock { $0 = .stopped }
     ended.fire()
+  }
+}
+
+extension HTTPServer.Configuration {
+  /// The listening sockets, one for each event loop.
+  fileprivate func openListeners(at address: SocketAddress) throws(SystemError) -> [Socket] {
+    let count = max(1, eventLoops)
+    if listeners.isEmpty { return try Socket.listeners(at: address, count: count) }
+    // Every socket has a loop, and every loop has a socket.
+    var all: [Socket] = []
+    let each = (count + listeners.count - 1) / listeners.count
+    for listener in listeners { all += try listener.sharing(count: each) }
+    return all
   }
 }
 

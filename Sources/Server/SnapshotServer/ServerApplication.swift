@@ -43,12 +43,14 @@ package final class ServerApplication: Sendable {
   /// - Parameters:
   ///   - settings: the settings of the server. Those of the storage, of access and of the audit log are not used here,
   ///     since these parts are passed in.
+  ///   - listeners: sockets that listen already, instead of the address in the settings.
   ///   - observation: records and measures the requests.
   ///   - limits: the limits of one request; `nil` uses those of the settings.
   ///   - more: additional endpoints.
   ///   - now: the time of day.
   package init(
-    _ settings: ServerSettings = ServerSettings(), storage: ServerStorage, access: AccessPolicy = .open,
+    _ settings: ServerSettings = ServerSettings(), listeners: [Socket] = [], storage: ServerStorage,
+    access: AccessPolicy = .open,
     observation: Observation = Observation(), limits: ServiceLimits? = nil, more: [Endpoint] = [],
     now: @escaping @Sendable () -> Date = { Date() }, logger: Logger
   ) {
@@ -73,6 +75,7 @@ package final class ServerApplication: Sendable {
       comparisonFilter: settings.comparisonFilter, temporaryFolder: storage.temporaryFolder,
       observation: observation, logger: logger)
     var configuration = settings.engine
+    configuration.listeners = listeners
     bodyBytes = limits.formBytes
     configuration.limits.bodyBytes = bodyBytes
     let requests = RequestObserver(observation.metrics, logger: logger)

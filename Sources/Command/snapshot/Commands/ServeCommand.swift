@@ -48,7 +48,9 @@ struct ServeCommand: AsyncParsableCommand {
     let source = SettingsSource(
       flags: flags, file: config ?? "Config/server.yaml", fileIsRequired: config != nil)
     let read = try source.read()
-    let settings = read.settings
+    var settings = read.settings
+    let environment = ProcessInfo.processInfo.environment
+    let listeners = try settings.takeListeners(environment)
     ProcessSignals.ignoreBrokenPipeAndFileSizeLimit()
     DescriptorLimit.raise(to: settings.descriptors)
     // The memory for reading one bundle is reused for the next.
@@ -67,7 +69,7 @@ struct ServeCommand: AsyncParsableCommand {
     let application: ServerApplication
     do throws(ServerError) {
       application = try await ServerApplication.open(
-        settings, version: ProductVersion.current, logger: logger)
+        settings, listeners: listeners, version: ProductVersion.current, logger: logger)
     } catch {
       throw CommandFailure(error)
     }
@@ -77,9 +79,19 @@ struct ServeCommand: AsyncParsableCommand {
         ReloadablePart { level.value = $0.logLevel },
         ReloadablePart { DescriptorLimit.raise(to: $0.descriptors) },
       ], logger: logger)
+    let state = ServiceState(manager: ServiceManager(environment), logger: logger)
     let service = HTTPService(
-      application: application, shutdown: .seconds(settings.shutdownSeconds),
-      tasks: [{ for await _ in hangUps { await reload.hangUp() } }]
+      application: application, shutdown: .seconds(settings.shutdownSeconds), state: state,
+      tasks: [
+        { await state.watch(application.server) },
+        {
+          for await _ in hangUps {
+            state.tell(.reloading)
+            await reload.hangUp()
+            state.tell(.ready)
+          }
+        },
+      ]
     ) { url in
       Console.print("Listening on \(url)")
       ProgramCode.releasePages()

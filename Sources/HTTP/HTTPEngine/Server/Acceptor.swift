@@ -71,7 +71,7 @@ final class Acceptor {
     }
   }
 
-  /// Stops accepting. The system refuses waiting connections.
+  /// Stops accepting. The system refuses waiting connections, unless another process has the same socket.
   func close() {
     setInterest([], at: 0)
     listener.close()

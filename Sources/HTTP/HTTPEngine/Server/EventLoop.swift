@@ -272,12 +272,19 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
   /// Replaces the shared state, for everything that begins from now on. Callable from any thread. The returned signal
   /// fires when it is done.
   func beginChange(to context: ServerContext) -> Signal {
-    let signal = Signal()
-    let isPosted = execute {
+    begin {
       self.context = context
       self.acceptor?.context = context
       self.tick = context.tickMilliseconds
       self.nextTick = self.now
+    }
+  }
+
+  /// Executes `action` on the loop's thread. The returned signal fires afterwards, or when the loop has ended.
+  func begin(_ action: @escaping @Sendable () -> Void) -> Signal {
+    let signal = Signal()
+    let isPosted = execute {
+      action()
       signal.fire()
     }
     if !isPosted { signal.fire() }
@@ -301,8 +308,8 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
       former?()
       completion()
     }
-    // Connections that the kernel has already accepted are served.
-    acceptor?.acceptAll(at: now, add)
+    // Connections that the kernel has already accepted are served, here or by the next server.
+    if !context.sharesListeners { acceptor?.acceptAll(at: now, add) }
     let deadline = now.addingReportingOverflow(milliseconds)
     stopDeadline = min(stopDeadline ?? .max, deadline.overflow ? .max : deadline.partialValue)
     acceptor?.close()

@@ -15,6 +15,8 @@ final class ServerContext: Sendable {
   /// The lowest descriptor reserved for files, which connections should not get.
   let descriptorCeiling: Int
   let bodyBuffers: IOBufferPool
+  /// Whether the listening sockets outlive the server, for the next one.
+  let sharesListeners: Bool
   private let logsExchanges: Bool
   private let onResponse: (@Sendable (HTTPExchange) -> Void)?
 
@@ -22,6 +24,7 @@ final class ServerContext: Sendable {
     limits = configuration.limits
     idleMilliseconds = limits.idleTime.milliseconds
     serverName = configuration.serverName
+    sharesListeners = !configuration.listeners.isEmpty
     onResponse = configuration.onResponse
     logsExchanges = configuration.logsExchanges
     self.handler = handler
@@ -39,6 +42,7 @@ final class ServerContext: Sendable {
     serverName = former.serverName
     onResponse = former.onResponse
     logsExchanges = former.logsExchanges
+    sharesListeners = former.sharesListeners
     handler = former.handler
     logger = former.logger
     budget = former.budget
