@@ -155,8 +155,9 @@ let command = group(
       dependencies: [
         "SystemIO", "JSONText", "ZipArchive", "SnapshotFormat", "SnapshotDiff", "DataSnapshots",
         "SnapshotClient",
-        "HTTPTransport", "HTTPEngine", "SnapshotStore", "FileStore", "AccessControl", "SnapshotAPI",
-        "UploadProtocols", "SnapshotServer", .httpTypes, .logging, .argumentParser, .configuration,
+        "HTTPTransport", "HTTPSemantics", "HTTPEngine", "SnapshotStore", "FileStore", "AccessControl",
+        "SnapshotAPI", "UploadProtocols", "SnapshotServer", .httpTypes, .logging, .argumentParser,
+        .configuration,
         .serviceLifecycle,
         .unixSignals, .yams,
       ])
