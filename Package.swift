@@ -155,8 +155,10 @@ let command = group(
       dependencies: [
         "SystemIO", "JSONText", "ZipArchive", "SnapshotFormat", "SnapshotDiff", "DataSnapshots",
         "SnapshotClient",
-        "HTTPTransport", "HTTPEngine", "SnapshotStore", "AccessControl", "SnapshotAPI", "UploadProtocols",
-        "SnapshotServer", .httpTypes, .logging, .argumentParser, .configuration, .serviceLifecycle,
+        "HTTPTransport", "HTTPSemantics", "HTTPEngine", "SnapshotStore", "FileStore", "AccessControl",
+        "SnapshotAPI", "UploadProtocols", "SnapshotServer", .httpTypes, .logging, .argumentParser,
+        .configuration,
+        .serviceLifecycle,
         .unixSignals, .yams,
       ])
   ])

@@ -48,9 +48,10 @@ public final class ChildProcess: Sendable {
   ///   - input: stdin. `nil` is `/dev/null`, also for the next two parameters.
   ///   - output: stdout.
   ///   - errors: stderr.
+  ///   - inherited: descriptors that the process has as 3 and so on.
   public init(
     _ program: String, _ arguments: [String], environment: [String: String] = [:], folder: URL? = nil,
-    input: FileHandle? = nil, output: FileHandle? = nil, errors: FileHandle? = nil
+    input: FileHandle? = nil, output: FileHandle? = nil, errors: FileHandle? = nil, inherited: [Int32] = []
   ) throws {
     let merged = ProcessInfo.processInfo.environment.merging(environment) { $1 }
     var words = unsafe ([program] + arguments).map { unsafe strdup($0) } + [nil]
@@ -58,7 +59,7 @@ public final class ChildProcess: Sendable {
     defer { for text in unsafe words + variables { unsafe free(text) } }
 
     var started: pid_t = 0
-    let code = unsafe Self.withOptions([input, output, errors], folder) { actions, attributes in
+    let code = unsafe Self.withOptions([input, output, errors], inherited, folder) { actions, attributes in
       unsafe posix_spawnp(&started, program, actions, attributes, &words, &variables)
     }
     guard code == 0 else { throw Failure(program: program, code: POSIXErrorCode(rawValue: code)) }
@@ -104,7 +105,7 @@ extension ChildProcess {
 
   /// Calls `body` with the options of a start: the three streams, the working directory, and the default signal state.
   private static func withOptions(
-    _ streams: [FileHandle?], _ folder: URL?,
+    _ streams: [FileHandle?], _ inherited: [Int32], _ folder: URL?,
     _ body: (UnsafePointer<Actions>, UnsafePointer<Attributes>) -> Int32
   ) -> Int32 {
     #if canImport(Darwin)
@@ -125,8 +126,11 @@ extension ChildProcess {
         unsafe posix_spawn_file_actions_addopen(&actions, Int32(number), "/dev/null", O_RDWR, 0)
       }
     }
+    for (index, descriptor) in inherited.enumerated() {
+      unsafe posix_spawn_file_actions_adddup2(&actions, descriptor, Int32(streams.count + index))
+    }
     #if os(Linux)
-      unsafe posix_spawn_file_actions_addclosefrom_np(&actions, Int32(streams.count))
+      unsafe posix_spawn_file_actions_addclosefrom_np(&actions, Int32(streams.count + inherited.count))
     #endif
     if let folder { unsafe posix_spawn_file_actions_addchdir_np(&actions, folder.path) }
 

@@ -12,14 +12,16 @@ public final class RunningProgram: Sendable {
 
   /// Starts `program`, and waits for its first line on stdout. Throws if it ends without one.
   public init(
-    _ program: String, _ arguments: [String], environment: [String: String] = [:], folder: URL? = nil
+    _ program: String, _ arguments: [String], environment: [String: String] = [:], folder: URL? = nil,
+    inherited: [Int32] = []
   ) async throws {
     scratch = try TemporaryFolder()
     let errors = try scratch.write(Data(), to: "err")
     let pipe = Pipe()
     process = try ChildProcess(
       program, arguments, environment: environment, folder: folder,
-      output: pipe.fileHandleForWriting, errors: try FileHandle(forWritingTo: errors))
+      output: pipe.fileHandleForWriting, errors: try FileHandle(forWritingTo: errors),
+      inherited: inherited)
     try pipe.fileHandleForWriting.close()
     let output = pipe.fileHandleForReading
     let line: String? = await withCheckedContinuation { continuation in
@@ -61,6 +63,9 @@ public final class RunningProgram: Sendable {
     process.signal(signal)
     return await end()
   }
+
+  /// Sends `signal`, and does not wait.
+  public func signal(_ signal: Int32) { process.signal(signal) }
 
   /// Waits for the end, and returns the exit status.
   public func end() async -> Int32 { await process.waitForEnd() }

@@ -34,6 +34,11 @@ static inline const void *snapshot_code_end(void) { return etext; }
 int posix_spawn_file_actions_addchdir_np(void *actions, const char *folder);
 int posix_spawn_file_actions_addclosefrom_np(void *actions, int first);
 
+// Whether the system keeps the clock synchronized. struct timex is 208 bytes long; with no modes set, nothing changes.
+int adjtimex(void *state);
+static inline int snapshot_clock_state(void) { long state[64] = { 0 }; return adjtimex(state); }
+enum { SNAPSHOT_TIME_ERROR = 5 };
+
 // How glibc's heap deals with memory that was freed.
 int mallopt(int parameter, int value);
 enum { SNAPSHOT_M_TRIM_THRESHOLD = -1, SNAPSHOT_M_MMAP_THRESHOLD = -3 };

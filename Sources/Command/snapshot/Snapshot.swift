@@ -20,7 +20,8 @@ struct Snapshot: AsyncParsableCommand {
       InspectCommand.self, DiffCommand.self, VerifyCommand.self, TokenCommand.self, LinkCommand.self,
       PackCommand.self, PreloadCommand.self, EmbedCommand.self, DeleteCommand.self, PinCommand.self,
       ExpireCommand.self,
-      ScrubCommand.self, ReindexCommand.self,
+      ScrubCommand.self, ReindexCommand.self, BackupCommand.self, RestoreCommand.self,
+      ConfigCommand.self, DoctorCommand.self,
     ])
 
   /// The text of `--version`, only if no subcommand is named. `list` has its own `--version` option, which

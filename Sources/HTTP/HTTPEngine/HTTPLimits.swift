@@ -62,6 +62,9 @@ public struct HTTPLimits: Sendable, Hashable {
   /// The number of file descriptors reserved for files, at most a quarter of the process's limit. When fewer are free,
   /// the server stops accepting connections, and new ones wait in the system's queue.
   public var reservedDescriptors = 64
+  /// How long idle connections remain open when a server with inherited sockets stops. The next response on such a
+  /// connection has `Connection: close`, so that the client continues with the next server.
+  public var replacementTime: Duration = .seconds(2)
   /// How long the server stops accepting connections if the process has no free descriptor.
   public var acceptPause: Duration = .milliseconds(250)
 

@@ -13,6 +13,12 @@ public final class HTTPServer: Sendable {
     public var host = "127.0.0.1"
     /// The port; 0 for any free port.
     public var port: UInt16 = 8080
+    /// Sockets that listen already, such as ``InheritedSockets``. If there are any, ``host`` and ``port`` are not used.
+    ///
+    /// Other processes may have the same sockets. A shutdown therefore leaves connections that wait in their queues to
+    /// the next process, and gives idle connections ``HTTPLimits/replacementTime``, so that no request fails while a
+    /// server is replaced.
+    public var listeners: [Socket] = []
     /// The number of event loops; at least 1.
     public var eventLoops = Processors.count
     /// The limits for clients.
@@ -39,7 +45,7 @@ public final class HTTPServer: Sendable {
 
   private enum State {
     case new
-    case running(SocketAddress, [EventLoop])
+    case running(ServerContext, [EventLoop])
     case stopped
   }
 
@@ -69,10 +75,10 @@ public final class HTTPServer: Sendable {
     let result = state.withLock { state -> Result<(SocketAddress, [EventLoop]), HTTPServerError> in
       guard case .new = state else { return .failure(.alreadyStarted) }
       do {
-        let listeners = try Socket.listeners(at: address, count: max(1, configuration.eventLoops))
+        let listeners = try configuration.openListeners(at: address)
         let bound = try listeners[0].localAddress
         let loops = try listeners.map { try EventLoop(listener: $0, context: context) }
-        state = .running(bound, loops)
+        state = .running(context, loops)
         return .success((bound, loops))
       } catch let error as SystemError where error.isAddressTaken {
         return .failure(.addressInUse(address))
@@ -92,8 +98,34 @@ public final class HTTPServer: Sendable {
   /// The number of open connections.
   public var openConnections: Int {
     state.withLock {
-      if case .running(_, let loops) = $0 { loops.first?.context.budget.connections ?? 0 } else { 0 }
+      if case .running(let context, _) = $0 { context.budget.connections } else { 0 }
     }
+  }
+
+  /// Applies other limits and trusted proxies while the server runs, without closing a connection. Returns when every
+  /// event loop uses them. Does nothing if the server does not run.
+  ///
+  /// Limits apply to everything that begins afterwards, also on open connections; a running request keeps those of its
+  /// body. Whether a connection comes from a trusted proxy is decided when it is accepted.
+  /// ``HTTPLimits/bodyBuffers`` keeps its value.
+  public func change(limits: HTTPLimits, trustedProxies: [AddressBlock]) async {
+    let signals = state.withLock { state -> [Signal] in
+      guard case .running(let former, let loops) = state else { return [] }
+      let context = ServerContext(former, limits: limits, trustedProxies: trustedProxies)
+      former.budget.change(limits)
+      state = .running(context, loops)
+      return loops.map { $0.beginChange(to: context) }
+    }
+    for signal in signals { await signal.wait() }
+  }
+
+  /// Returns when every event loop has begun a new round: soon, unless one hangs.
+  public func pass() async {
+    let signals = state.withLock { state -> [Signal] in
+      if case .running(_, let loops) = state { return loops.map { $0.begin {} } }
+      return []
+    }
+    for signal in signals { await signal.wait() }
   }
 
   /// Serves until ``shutdown(deadline:)`` is called or the calling task is cancelled. Cancellation starts a shutdown.
@@ -122,6 +154,19 @@ public final class HTTPServer: Sendable {
     for signal in loops.map({ $0.beginStop(within: deadline.milliseconds) }) { await signal.wait() }
     state.withLock { $0 = .stopped }
     ended.fire()
+  }
+}
+
+extension HTTPServer.Configuration {
+  /// The listening sockets, one for each event loop.
+  fileprivate func openListeners(at address: SocketAddress) throws(SystemError) -> [Socket] {
+    let count = max(1, eventLoops)
+    if listeners.isEmpty { return try Socket.listeners(at: address, count: count) }
+    // Every socket has a loop, and every loop has a socket.
+    var all: [Socket] = []
+    let each = (count + listeners.count - 1) / listeners.count
+    for listener in listeners { all += try listener.sharing(count: each) }
+    return all
   }
 }
 

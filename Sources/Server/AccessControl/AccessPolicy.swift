@@ -17,14 +17,8 @@ package struct AccessPolicy: Sendable {
     package var opensWithoutTokens = true
     /// Whether an open store also responds under host names that an attacker could have pointed to it.
     package var answersAnyName = false
-    /// The rate limit for tokens without their own limit; `nil` for no limit.
-    package var tokenRate: RateLimit?
-    /// The rate limit per address, if tokens are required; `nil` for no limit.
-    package var addressRate: RateLimit?
-    /// The upload quota for tokens without their own quota; `nil` for no limit.
-    package var tokenQuota: UploadQuota?
-    /// The upload quota per address, if tokens are required; `nil` for no limit.
-    package var addressQuota: UploadQuota?
+    /// The rates and quotas of callers. ``AccessPolicy/change(_:)`` replaces them.
+    package var rates = AccessRates()
     /// The maximum number of addresses, and of tokens, with counters.
     package var countedCallers = 10_000
     /// The limits for sessions of the web pages.
@@ -65,6 +59,9 @@ package struct AccessPolicy: Sendable {
     clock = configuration.clock
     authenticator = TokenAuthenticator(configuration, logger: logger)
   }
+
+  /// Applies other rates and quotas to the following requests. A counter whose rate changes starts again.
+  package func change(_ rates: AccessRates) { authenticator?.change(rates) }
 
   /// Whether every caller is currently allowed to do everything.
   package func isOpen() async throws(TokenStoreError) -> Bool {

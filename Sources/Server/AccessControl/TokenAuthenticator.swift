@@ -3,10 +3,13 @@ import HTTPSemantics
 import HTTPTypes
 import Logging
 import Observability
+import Synchronization
 
 /// Authenticates callers by their tokens, enforces rate limits, and slows down clients that send wrong tokens.
 final class TokenAuthenticator: Sendable {
   private let configuration: AccessPolicy.Configuration
+  /// The current rates and quotas; those in `configuration` are the first ones.
+  private let rates: Mutex<AccessRates>
   private let tokens: TokenTable
   private let tokenRates: BucketTable<String>
   private let addressRates: BucketTable<String>
@@ -21,6 +24,7 @@ final class TokenAuthenticator: Sendable {
 
   init(_ configuration: AccessPolicy.Configuration, logger: Logger) {
     self.configuration = configuration
+    rates = Mutex(configuration.rates)
     self.logger = logger
     tokens = TokenTable(TokenStore(storage: configuration.storage), logger: logger)
     tokenRates = BucketTable(capacity: configuration.countedCallers)
@@ -30,6 +34,9 @@ final class TokenAuthenticator: Sendable {
     failedLogins = FailedLoginThrottle(clock: configuration.clock)
     sessions = SessionTable(configuration.sessions, clock: configuration.clock)
   }
+
+  /// Applies other rates and quotas to the following requests. A counter whose rate changes starts again.
+  func change(_ rates: AccessRates) { self.rates.withLock { $0 = rates } }
 
   /// Whether no tokens are required, because none was ever created.
   func isOpen() async throws(TokenStoreError) -> Bool { isOpen(try await tokens.current()) }
@@ -142,7 +149,7 @@ final class TokenAuthenticator: Sendable {
 
   /// Counts a request of `address`. Throws if its rate limit is exceeded.
   func count(_ address: ClientAddress) throws {
-    guard let rate = configuration.addressRate else { return }
+    guard let rate = rates.withLock(\.address) else { return }
     try Self.require(addressRates.take(address.counted, rate.allowance, at: clock.elapsed()), "address")
   }
 
@@ -150,7 +157,7 @@ final class TokenAuthenticator: Sendable {
   func count(_ token: AccessToken, _ address: ClientAddress) throws -> Caller {
     var caller = Caller(
       .token(token.id), scopes: token.scopes, limits: token.limits, address: address.description)
-    if let rate = token.rate ?? configuration.tokenRate {
+    if let rate = token.rate ?? rates.withLock(\.token) {
       let verdict = tokenRates.take(token.id, rate.allowance, at: clock.elapsed())
       try Self.require(verdict, "token")
       // A client whose token has its own limit needs to know the remaining quota.
@@ -164,10 +171,11 @@ final class TokenAuthenticator: Sendable {
 
   private func meter(_ token: AccessToken, _ address: ClientAddress) -> UploadMeter {
     var gauges: [UploadMeter.Gauge] = []
-    if let quota = token.quota ?? configuration.tokenQuota {
+    let rates = rates.withLock { $0 }
+    if let quota = token.quota ?? rates.tokenQuota {
       gauges.append(.init(name: "token", key: token.id, quota: quota, table: tokenBytes))
     }
-    if let quota = configuration.addressQuota {
+    if let quota = rates.addressQuota {
       gauges.append(.init(name: "address", key: address.counted, quota: quota, table: addressBytes))
     }
     return UploadMeter(gauges: gauges, clock: clock)

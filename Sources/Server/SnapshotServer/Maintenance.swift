@@ -15,11 +15,11 @@ package final class Maintenance: Sendable {
   package let reaper: Reaper
   /// Verifies bundles on request.
   package let scrubber: Scrubber
-  private let settings: RetentionSettings
+  private let settings: CurrentRetention
   private let uploads: UploadService?
   /// Verifies bundles regularly.
   private let regularScrubber: Scrubber
-  private let tasks = Mutex<[Task<Void, Never>]>([])
+  private let tasks = Mutex(RegularTasks())
   private let held: HeldCount
 
   /// Creates the maintenance of the bundles and uploads of `storage`.
@@ -35,12 +35,13 @@ package final class Maintenance: Sendable {
     onExpiration: @escaping @Sendable (Expiration) -> Void = { _ in },
     now: @escaping @Sendable () -> Date = { Date() }, logger: Logger
   ) {
-    self.settings = settings
+    let current = CurrentRetention(settings)
+    self.settings = current
     self.uploads = uploads
     let held = HeldCount()
     self.held = held
     reaper = Reaper(
-      settings.rules, store: storage.store, catalog: catalog, now: now,
+      current.value.rules, store: storage.store, catalog: catalog, now: now,
       onExpiration: { expiration in
         onExpiration(expiration)
         logger.info(
@@ -68,7 +69,7 @@ package final class Maintenance: Sendable {
     }
     func makeScrubber(_ progressFile: String?) -> Scrubber {
       Scrubber(
-        .init(bytesPerSecond: settings.scrubBytesPerSecond, progressFile: progressFile, now: now),
+        .init(bytesPerSecond: current.value.scrubBytesPerSecond, progressFile: progressFile, now: now),
         store: storage.store, catalog: catalog, observer: observer, onFailure: logFailure)
     }
     scrubber = makeScrubber(nil)
@@ -80,31 +81,83 @@ package final class Maintenance: Sendable {
 
   /// Starts all regular tasks, as configured.
   package func start() {
-    let (reaper, scrubber, settings, uploads) = (reaper, regularScrubber, settings, uploads)
+    let uploadTask = uploads.map { uploads in
+      Task(priority: .background) { await uploads.run(every: Self.uploadInterval) }
+    }
+    tasks.withLock { tasks in
+      tasks = RegularTasks(retention: startRetention(settings.value), uploads: uploadTask)
+    }
+  }
+
+  /// Applies other settings: the rules with the next run, and the intervals and the rate of the regular verification
+  /// now. An interrupted verification continues where it was. A verification on request keeps its rate.
+  ///
+  /// Not to be called while ``start()`` or ``stop()`` runs.
+  package func change(_ settings: RetentionSettings) async {
+    let former = self.settings.replace(with: settings)
+    let isSameSchedule =
+      former.interval == settings.interval && former.scrubInterval == settings.scrubInterval
+      && former.scrubBytesPerSecond == settings.scrubBytesPerSecond
+    if isSameSchedule { return }
+    let ended = tasks.withLock { tasks in
+      defer { tasks.retention = [] }
+      return tasks.retention
+    }
+    guard !ended.isEmpty else { return }
+    await Self.end(ended)
+    tasks.withLock { $0.retention = startRetention(settings) }
+  }
+
+  private func startRetention(_ settings: RetentionSettings) -> [Task<Void, Never>] {
+    let (reaper, scrubber) = (reaper, regularScrubber)
     var started = [
       Task(priority: .background) {
         let interval = Duration.seconds(settings.interval.seconds)
         await reaper.run(every: interval, after: min(interval, Self.firstPass))
       }
     ]
-    if let uploads {
-      started.append(Task(priority: .background) { await uploads.run(every: Self.uploadInterval) })
-    }
     if let interval = settings.scrubInterval {
       started.append(Task(priority: .background) { await scrubber.run(every: interval) })
     }
-    tasks.withLock { $0 = started }
+    return started
   }
 
   /// Cancels all running tasks, and waits for their end.
   package func stop() async {
     let started = tasks.withLock { tasks in
-      defer { tasks = [] }
+      defer { tasks = RegularTasks() }
       return tasks
     }
-    for task in started { task.cancel() }
-    for task in started { await task.value }
+    await Self.end(started.retention + [started.uploads].compactMap(\.self))
     await scrubber.stop()
+  }
+
+  private static func end(_ tasks: [Task<Void, Never>]) async {
+    for task in tasks { task.cancel() }
+    for task in tasks { await task.value }
+  }
+
+  private struct RegularTasks: Sendable {
+    /// Expires and verifies; ``change(_:)`` replaces these.
+    var retention: [Task<Void, Never>] = []
+    var uploads: Task<Void, Never>?
+  }
+}
+
+/// The settings as they are now.
+private final class CurrentRetention: Sendable {
+  private let settings: Mutex<RetentionSettings>
+
+  init(_ settings: RetentionSettings) { self.settings = Mutex(settings) }
+
+  var value: RetentionSettings { settings.withLock { $0 } }
+
+  /// Returns the former settings.
+  func replace(with new: RetentionSettings) -> RetentionSettings {
+    settings.withLock { settings in
+      defer { settings = new }
+      return settings
+    }
   }
 }
 

@@ -3,13 +3,15 @@ package import Logging
 import Observability
 import SnapshotAPI
 import SnapshotStore
-import SystemIO
+package import SystemIO
 
 extension ServerApplication {
   /// Opens the storage folder of `settings`, and composes a server that uses it.
-  /// - Parameter version: the version of the product, for the metrics.
+  /// - Parameters:
+  ///   - listeners: sockets that listen already, instead of the address in the settings.
+  ///   - version: the version of the product, for the metrics.
   package static func open(
-    _ settings: ServerSettings, version: String, logger: Logger
+    _ settings: ServerSettings, listeners: [Socket] = [], version: String, logger: Logger
   ) async throws(ServerError) -> ServerApplication {
     try requireToken(settings)
     let exporter = MetricsExporter(version: version)
@@ -18,7 +20,8 @@ extension ServerApplication {
       let access = try await openAccess(settings, logger: logger)
       let observation = exporter.observation(audit: try openAuditLog(settings, logger: logger))
       let application = ServerApplication(
-        settings, storage: storage, access: access, observation: observation, logger: logger)
+        settings, listeners: listeners, storage: storage, access: access, observation: observation,
+        logger: logger)
       exporter.sample(application)
       let isEmpty = storage.store.remainingRepairs == 0 && storage.usage?().bundles == 0
       await application.indexer.prepare(storeIsEmpty: isEmpty, isReconciled: storage.isReconciled)

@@ -25,7 +25,10 @@ package final class ServerApplication: Sendable {
   package let server: HTTPServer
   let maintenance: Maintenance
   let observation: Observation
-  private let access: AccessPolicy
+  let access: AccessPolicy
+  let resumableUploads: ResumableUploads
+  /// The most bytes of a request body, which no setting changes.
+  let bodyBytes: Int64
   private let logger: Logger
   private let work = Mutex(BackgroundWork())
 
@@ -40,12 +43,14 @@ package final class ServerApplication: Sendable {
   /// - Parameters:
   ///   - settings: the settings of the server. Those of the storage, of access and of the audit log are not used here,
   ///     since these parts are passed in.
+  ///   - listeners: sockets that listen already, instead of the address in the settings.
   ///   - observation: records and measures the requests.
   ///   - limits: the limits of one request; `nil` uses those of the settings.
   ///   - more: additional endpoints.
   ///   - now: the time of day.
   package init(
-    _ settings: ServerSettings = ServerSettings(), storage: ServerStorage, access: AccessPolicy = .open,
+    _ settings: ServerSettings = ServerSettings(), listeners: [Socket] = [], storage: ServerStorage,
+    access: AccessPolicy = .open,
     observation: Observation = Observation(), limits: ServiceLimits? = nil, more: [Endpoint] = [],
     now: @escaping @Sendable () -> Date = { Date() }, logger: Logger
   ) {
@@ -63,13 +68,16 @@ package final class ServerApplication: Sendable {
       onExpiration: { [audit = observation.audit] expiration in
         audit?.note(AuditEvent("expireByRule", .done, snapshot: expiration.id))
       }, now: now, logger: logger)
+    resumableUploads = ResumableUploads(uploads, settings.uploadOffer)
     handler = SnapshotHandler(
-      service, access: access, limits: limits, uploads: ResumableUploads(uploads, settings.uploadOffer),
+      service, access: access, limits: limits, uploads: resumableUploads,
       more: MaintenanceRoutes(maintenance.reaper, maintenance.scrubber).endpoints + more,
       comparisonFilter: settings.comparisonFilter, temporaryFolder: storage.temporaryFolder,
       observation: observation, logger: logger)
     var configuration = settings.engine
-    configuration.limits.bodyBytes = limits.formBytes
+    configuration.listeners = listeners
+    bodyBytes = limits.formBytes
+    configuration.limits.bodyBytes = bodyBytes
     let requests = RequestObserver(observation.metrics, logger: logger)
     configuration.logsExchanges = false
     configuration.onResponse = { requests.observe($0) }

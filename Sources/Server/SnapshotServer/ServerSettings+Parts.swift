@@ -31,11 +31,18 @@ extension ServerSettings {
     var configuration = AccessPolicy.Configuration(storage: storage)
     configuration.opensWithoutTokens = isLocal || insecure
     configuration.answersAnyName = insecure
-    configuration.tokenRate = requestsPerToken
-    configuration.addressRate = requestsPerAddress
-    configuration.tokenQuota = uploadsPerToken
-    configuration.addressQuota = uploadsPerAddress
+    configuration.rates = rates
     return configuration
+  }
+
+  /// The rates and quotas of callers.
+  var rates: AccessRates {
+    var rates = AccessRates()
+    rates.token = requestsPerToken
+    rates.address = requestsPerAddress
+    rates.tokenQuota = uploadsPerToken
+    rates.addressQuota = uploadsPerAddress
+    return rates
   }
 
   /// How resumable uploads are offered to clients.

@@ -25,6 +25,8 @@ package struct ServerStorage: Sendable {
   let temporaryFolder: String
   /// Whether the catalogue contained the records of the store when both were closed, and neither was changed since.
   let isReconciled: @Sendable () async throws(CatalogError) -> Bool
+  /// Changes the most bytes that all bundles may have together; `nil` means no limit.
+  let setQuota: @Sendable (Int64?) -> Void
   private let endStores: @Sendable () async -> Int64?
   private let endCatalog: @Sendable (Int64?) async -> Void
 
@@ -35,6 +37,7 @@ package struct ServerStorage: Sendable {
     usage = nil
     isReconciled = { false }
     waiting = { [:] }
+    setQuota = { _ in }
     verifications = AsyncStream { $0.finish() }
     scrubProgress = nil
     temporaryFolder = FileManager.default.temporaryDirectory.path
@@ -93,6 +96,7 @@ package struct ServerStorage: Sendable {
       return try await catalog.total(CatalogQuery()).count == store.usage.bundles
     }
     waiting = { store.waiting }
+    setQuota = { store.quota = $0 }
     self.verifications = verifications
     scrubProgress = folder + "/scrubbed"
     temporaryFolder = folder

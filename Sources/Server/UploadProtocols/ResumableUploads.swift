@@ -6,6 +6,7 @@ import Observability
 package import SnapshotAPI
 import SnapshotFormat
 import SnapshotStore
+import Synchronization
 import SystemIO
 
 /// Resumable uploads over HTTP: with tus 1.0.0 below `/v1/uploads`, and with the IETF draft on the calls that attach
@@ -24,13 +25,17 @@ package struct ResumableUploads: Sendable {
   }
 
   let service: UploadService
-  let configuration: Configuration
+  private let current: CurrentConfiguration
+  var configuration: Configuration { current.value.withLock { $0 } }
 
   /// Offers the uploads of `service` to clients.
   package init(_ service: UploadService, _ configuration: Configuration = Configuration()) {
     self.service = service
-    self.configuration = configuration
+    current = CurrentConfiguration(configuration)
   }
+
+  /// Applies another configuration to the following requests, in all copies of this value.
+  package func change(_ configuration: Configuration) { current.value.withLock { $0 = configuration } }
 
   /// The path where tus uploads are created, and below which they are.
   static let path = "/v1/uploads"
@@ -54,6 +59,13 @@ package struct ResumableUploads: Sendable {
     }
     return limit
   }
+}
+
+/// The configuration that all copies of a ``ResumableUploads`` share.
+private final class CurrentConfiguration: Sendable {
+  let value: Mutex<ResumableUploads.Configuration>
+
+  init(_ configuration: ResumableUploads.Configuration) { value = Mutex(configuration) }
 }
 
 extension APIRequest {

@@ -244,6 +244,13 @@ package final class FileBundleStore: BundleStore, UploadStore {
   /// The reason why the store can accept no bundle at the moment; `nil` if it can.
   package func fault() async -> StorageFault? { await writeProbe.fault() }
 
+  /// The most bytes that stored bundles and arriving uploads may have together; `nil` means no limit. A change applies
+  /// to bytes that arrive afterwards.
+  package var quota: Int64? {
+    get { folder.quotaTracker.quota }
+    set { folder.quotaTracker.quota = newValue }
+  }
+
   // MARK: Bundles
 
   /// The record of a bundle.

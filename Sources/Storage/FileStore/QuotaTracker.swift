@@ -6,15 +6,19 @@ final class QuotaTracker: Sendable {
   private struct State {
     var kept: StoreUsage
     var arriving: Int64 = 0
+    var quota: Int64?
   }
 
-  /// The most bytes that bundles and arriving uploads may have together; `nil` means no limit.
-  let quota: Int64?
+  /// The most bytes that bundles and arriving uploads may have together; `nil` means no limit. A lower quota than what
+  /// is stored refuses further bytes, and removes nothing.
+  var quota: Int64? {
+    get { state.withLock { $0.quota } }
+    set { state.withLock { $0.quota = newValue } }
+  }
   private let state: Mutex<State>
 
   init(_ kept: StoreUsage = StoreUsage(), quota: Int64?) {
-    self.quota = quota
-    state = Mutex(State(kept: kept))
+    state = Mutex(State(kept: kept, quota: quota))
   }
 
   /// The stored bundles.
@@ -45,7 +49,7 @@ final class QuotaTracker: Sendable {
   }
 
   private func require(_ count: Int64, in state: State) throws(StoreError) {
-    guard let quota else { return }
+    guard let quota = state.quota else { return }
     let (sum, overflow) = (state.kept.bytes + state.arriving).addingReportingOverflow(count)
     guard !overflow, sum <= quota else { throw .quotaExceeded(limit: quota) }
   }

@@ -44,28 +44,4 @@ import Testing
     for name in names { #expect(article.contains("`\(name)`"), "\(name)") }
     #expect(article.matches(of: /\| `(http|snapshot)_/).count <= names.count)
   }
-
-  @Test(arguments: ["alerts.yaml", "dashboard.json"])
-  func `the alert rules and the dashboard use metrics and labels that exist`(file: String) throws {
-    let root = PackageFolder.url()
-    let text = try String(contentsOf: root.appending(path: "Config/Monitoring/\(file)"), encoding: .utf8)
-      .replacing(#"\""#, with: "\"")
-    let names = Set(MetricName.allCases.map(\.rawValue))
-    let used = Set(text.matches(of: /\b(?:http|snapshot)_[a-z_]+/).map { String($0.output) })
-    let histograms: Set = [MetricName.requestDuration.rawValue, MetricName.flushDuration.rawValue]
-    for name in used.subtracting(names) {
-      #expect(name.hasSuffix("_bucket") && histograms.contains(String(name.dropLast(7))), "\(name)")
-    }
-    #expect(used.count >= 9)
-    let labels: Set = ["instance", "job", "le", "code", "route", "outcome", "queue", "result", "version"]
-    for match in text.matches(of: /[{,]([a-z]+)=~?"|by \(([a-z, ]+)\)/) {
-      let found = (match.1 ?? match.2 ?? "").split(separator: ",").map {
-        $0.trimmingCharacters(in: .whitespaces)
-      }
-      #expect(labels.isSuperset(of: found), "\(found)")
-    }
-    if file == "dashboard.json" {
-      #expect(used.subtracting(histograms.map { "\($0)_bucket" }).count >= names.count - histograms.count)
-    }
-  }
 }

@@ -18,6 +18,12 @@ public enum DescriptorLimit {
     return getrlimit(resource, &limit) == 0 ? Int(clamping: limit.rlim_cur) : Int.max
   }
 
+  /// The value up to which the process can raise the limit.
+  public static var maximum: Int {
+    var limit = rlimit()
+    return getrlimit(resource, &limit) == 0 ? Int(clamping: limit.rlim_max) : Int.max
+  }
+
   /// Raises the limit to `wanted` if the process is permitted to, otherwise to the highest permitted value; never
   /// lowers it. The usual limit of 1,024 exists for programs that use `select`. Affects the whole process; call it
   /// once, at its start.

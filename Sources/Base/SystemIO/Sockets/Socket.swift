@@ -149,6 +149,26 @@ extension Socket {
     return socket
   }
 
+  /// Returns `count` sockets that accept from the queue of this one, each with a descriptor of its own, so that several
+  /// pollers can watch them. This socket is one of them.
+  public func sharing(count: Int) throws(SystemError) -> [Socket] {
+    var all = [self]
+    for _ in 1..<max(count, 1) {
+      all.append(Socket(taking: try Descriptor("fcntl") { fcntl(descriptor, F_DUPFD_CLOEXEC, 0) }))
+    }
+    return all
+  }
+
+  /// Takes ownership of a descriptor that another process has opened.
+  convenience init(inherited descriptor: Int32) throws(SystemError) {
+    try retryingInterrupts("fcntl") { fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+    let flags = try retryingInterrupts("fcntl") { fcntl(descriptor, F_GETFL) }
+    try retryingInterrupts("fcntl") { fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) }
+    self.init(taking: Descriptor(taking: descriptor))
+    // Accepted connections inherit this option from the listener.
+    try set(TCP_NOTSENT_LOWAT, level: Int32(IPPROTO_TCP), to: Self.unsentBytes)
+  }
+
   private static func unbound(family: Int32) throws(SystemError) -> Socket {
     #if canImport(Darwin)
       let socket = Socket(taking: try Descriptor("socket") { Darwin.socket(family, SOCK_STREAM, 0) })

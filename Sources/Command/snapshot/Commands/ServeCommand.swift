@@ -10,10 +10,11 @@ import UnixSignals
 struct ServeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "serve",
-    abstract: "Runs the server until SIGTERM or SIGINT.",
+    abstract: "Runs the server until SIGTERM or SIGINT; SIGHUP reads the settings again.",
     discussion: """
       Prints the line ‘Listening on http://127.0.0.1:8080’ on stdout when it is ready, and logs to stderr. Flags take \
-      precedence over environment variables (such as SNAPSHOT_SERVER_PORT), and these over the settings file.
+      precedence over environment variables (such as SNAPSHOT_SERVER_PORT), and these over the settings file. At SIGHUP \
+      the file is read again: limits, rates, retention, trusted proxies and the log level change without a restart.
       """)
 
   @Option(
@@ -44,8 +45,12 @@ struct ServeCommand: AsyncParsableCommand {
   var createAdminToken = false
 
   func run() async throws {
-    let settings = try ServerSettings(
+    let source = SettingsSource(
       flags: flags, file: config ?? "Config/server.yaml", fileIsRequired: config != nil)
+    let read = try source.read()
+    var settings = read.settings
+    let environment = ProcessInfo.processInfo.environment
+    let listeners = try settings.takeListeners(environment)
     ProcessSignals.ignoreBrokenPipeAndFileSizeLimit()
     DescriptorLimit.raise(to: settings.descriptors)
     // The memory for reading one bundle is reused for the next.
@@ -53,19 +58,41 @@ struct ServeCommand: AsyncParsableCommand {
     let style: ConsoleLogHandler.Style = Console.errorIsTerminal ? .plain : .json
     let log = LogQueue(output: Console.note)
     defer { log.flush() }
+    let level = CommonLogLevel(settings.logLevel)
     let logger = Logger(label: "snapshot") {
-      ConsoleLogHandler(label: $0, level: settings.logLevel, style: style, queue: log)
+      ConsoleLogHandler(label: $0, level: level, style: style, queue: log)
     }
     logger.info("Starting", metadata: ["version": "\(ProductVersion.current)"])
+    // From here on SIGHUP no longer ends the process.
+    let hangUps = await UnixSignalsSequence(trapping: .sighup)
     if createAdminToken { try makeFirstToken(in: settings.storage) }
     let application: ServerApplication
     do throws(ServerError) {
       application = try await ServerApplication.open(
-        settings, version: ProductVersion.current, logger: logger)
+        settings, listeners: listeners, version: ProductVersion.current, logger: logger)
     } catch {
       throw CommandFailure(error)
     }
-    let service = HTTPService(application: application, shutdown: .seconds(settings.shutdownSeconds)) { url in
+    let reload = SettingsReload(
+      source, read, application,
+      parts: [
+        ReloadablePart { level.value = $0.logLevel },
+        ReloadablePart { DescriptorLimit.raise(to: $0.descriptors) },
+      ], logger: logger)
+    let state = ServiceState(manager: ServiceManager(environment), logger: logger)
+    let service = HTTPService(
+      application: application, shutdown: .seconds(settings.shutdownSeconds), state: state,
+      tasks: [
+        { await state.watch(application.server) },
+        {
+          for await _ in hangUps {
+            state.tell(.reloading)
+            await reload.hangUp()
+            state.tell(.ready)
+          }
+        },
+      ]
+    ) { url in
       Console.print("Listening on \(url)")
       ProgramCode.releasePages()
     }

@@ -9,15 +9,25 @@ struct HTTPService: Service {
   let application: ServerApplication
   /// How long running requests may continue after the shutdown has begun.
   let shutdown: Duration
+  /// Told when the server is ready, and when it stops.
+  let state: ServiceState
+  /// Run while the server does, and are cancelled then.
+  let tasks: [@Sendable () async -> Void]
   /// Called with the address once the server listens there.
   let onListening: @Sendable (URL) -> Void
 
   func run() async throws {
     onListening(try URL(of: try await application.start()))
-    try await withGracefulShutdownHandler {
-      try await application.server.run()
-    } onGracefulShutdown: {
-      Task { await application.server.shutdown(deadline: shutdown) }
+    state.tell(.ready)
+    try await withThrowingDiscardingTaskGroup { group in
+      for task in tasks { group.addTask { await task() } }
+      try await withGracefulShutdownHandler {
+        try await application.server.run()
+      } onGracefulShutdown: {
+        state.tell(.stopping)
+        Task { await application.server.shutdown(deadline: shutdown) }
+      }
+      group.cancelAll()
     }
   }
 }

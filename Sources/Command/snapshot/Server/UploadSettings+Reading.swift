@@ -7,15 +7,18 @@ import UploadProtocols
 extension UploadSettings {
   /// Every setting below `server.uploads`.
   static let settings: [Setting<UploadSettings>] = [
-    .init(name: "interimAnswers", wanted: "automatic, true or false") { settings, text in
+    .init(name: "interimAnswers", wanted: "automatic, true or false", reloads: true) { settings, text in
       if text == "automatic" {
         settings.interimAnswers = nil
         return true
       }
       return take(Bool(text)) { settings.interimAnswers = $0 }
     },
-    .init(name: "origins", wanted: "‘*’, or origins such as https://example.com, separated by commas") {
-      settings, text in take(AllowedOrigins(text)) { settings.offer.origins = $0 }
+    .init(
+      name: "origins", wanted: "‘*’, or origins such as https://example.com, separated by commas",
+      reloads: true
+    ) { settings, text in
+      take(AllowedOrigins(text)) { settings.offer.origins = $0 }
     },
     .init(name: "open", wanted: "a number from 1 to 100000") { settings, text in
       take(count(text)) { settings.limits.open = $0 }

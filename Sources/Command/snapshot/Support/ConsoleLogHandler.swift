@@ -1,6 +1,7 @@
 import Foundation
 import JSONText
 import Logging
+import Synchronization
 import SystemIO
 
 /// Writes log events to stderr: one JSON object per line, or plain lines if stderr is a terminal.
@@ -10,18 +11,24 @@ import SystemIO
 struct ConsoleLogHandler: LogHandler {
   enum Style: Sendable { case json, plain }
 
-  var logLevel: Logger.Level
+  /// The level of this logger alone; without one, it has the level that all share.
+  private var ownLevel: Logger.Level?
+  private let commonLevel: CommonLogLevel
+  var logLevel: Logger.Level {
+    get { ownLevel ?? commonLevel.value }
+    set { ownLevel = newValue }
+  }
   var metadata: Logger.Metadata = [:]
   var metadataProvider: Logger.MetadataProvider?
   private let label: String
   private let style: Style
   private let queue: LogQueue
 
-  init(label: String, level: Logger.Level, style: Style, queue: LogQueue) {
+  init(label: String, level: CommonLogLevel, style: Style, queue: LogQueue) {
     self.label = label
     self.style = style
     self.queue = queue
-    logLevel = level
+    commonLevel = level
   }
 
   subscript(metadataKey key: String) -> Logger.Metadata.Value? {
@@ -66,6 +73,18 @@ struct ConsoleLogHandler: LogHandler {
 
   private static func text(of value: Logger.MetadataValue) -> String {
     if case .string(let text) = value { text } else { "\(value)" }
+  }
+}
+
+/// The least severe level that is logged. All loggers share it, so that it can change while the program runs.
+final class CommonLogLevel: Sendable {
+  private let level: Mutex<Logger.Level>
+
+  init(_ level: Logger.Level) { self.level = Mutex(level) }
+
+  var value: Logger.Level {
+    get { level.withLock { $0 } }
+    set { level.withLock { $0 = newValue } }
   }
 }
 

@@ -44,17 +44,17 @@ struct SettingsFile: Sendable {
   /// The values by key.
   var values: [String: String] { Dictionary(entries.map { ($0.key, $0.value) }) { $1 } }
 
-  /// Throws if the file contains a setting other than `known`. The error states its name and line.
-  func refuse(allBut known: Set<String>) throws(CommandFailure) {
-    for entry in entries where !known.contains(entry.key) {
+  /// Describes every setting in the file other than `known`, each with a sentence that states its name and line.
+  func problems(allowing known: Set<String>) -> [String] {
+    entries.filter { !known.contains($0.key) }.compactMap { entry -> String? in
       let holdsOthers = known.contains { $0.hasPrefix(entry.key + ".") }
       // All settings below it can be commented out.
-      if holdsOthers && entry.isEmpty { continue }
+      if holdsOthers && entry.isEmpty { return nil }
       let what =
         holdsOthers
         ? "The setting \(entry.key) is ‘\(entry.value)’; it contains other settings and takes no value"
         : "There is no setting \(entry.key)"
-      throw CommandFailure("\(what) (line \(entry.line) of \(path)).", status: .refused)
+      return "\(what) (line \(entry.line) of \(path))."
     }
   }
 

@@ -117,7 +117,13 @@ final class Connection: @unchecked Sendable {
 
   /// Closes the connection if it is idle. A running request's response gets `Connection: close`.
   func serverIsStopping() {
-    if phase == .head, input.isEmpty { closeUnlessRequested() }
+    guard phase == .head, input.isEmpty else { return }
+    if loop.context.sharesListeners {
+      // A request may be on its way. Closing the connection would make it fail.
+      setReadDeadline(min(readDeadline, loop.now + limits.replacementTime.milliseconds))
+    } else {
+      closeUnlessRequested()
+    }
   }
 
   /// Closes an idle connection, unless a request has arrived that the poller has not reported yet.

@@ -8,7 +8,8 @@ import SystemIO
 final class Acceptor {
   private let listener: Socket
   private let poller: Poller
-  private let context: ServerContext
+  /// Replaced together with the event loop's.
+  var context: ServerContext
   /// When to resume accepting.
   private var resumes: UInt64?
   /// Whether the last connection got one of the descriptors reserved for files.
@@ -70,7 +71,7 @@ final class Acceptor {
     }
   }
 
-  /// Stops accepting. The system refuses waiting connections.
+  /// Stops accepting. The system refuses waiting connections, unless another process has the same socket.
   func close() {
     setInterest([], at: 0)
     listener.close()

@@ -7,15 +7,22 @@ final class ConnectionBudget: Sendable {
   fileprivate struct Counts {
     var connections = 0
     var byClient: [IPAddress: Int] = [:]
+    var limit: Int
+    var limitPerClient: Int
   }
 
-  private let limit: Int
-  private let limitPerClient: Int
-  private let counts = Mutex(Counts())
+  private let counts: Mutex<Counts>
 
   init(limits: HTTPLimits) {
-    limit = limits.connections
-    limitPerClient = limits.connectionsPerAddress
+    counts = Mutex(Counts(limit: limits.connections, limitPerClient: limits.connectionsPerAddress))
+  }
+
+  /// Applies other limits to new connections and requests.
+  func change(_ limits: HTTPLimits) {
+    counts.withLock { counts in
+      counts.limit = limits.connections
+      counts.limitPerClient = limits.connectionsPerAddress
+    }
   }
 
   /// The number of open connections.
@@ -25,9 +32,7 @@ final class ConnectionBudget: Sendable {
   /// proxy, whose connections carry the requests of many clients and have no limit per client.
   func admit(_ client: IPAddress?) -> Bool {
     counts.withLock { counts in
-      guard counts.connections < limit, client.map({ counts.hasRoom(for: $0, limitPerClient) }) ?? true else {
-        return false
-      }
+      guard counts.connections < counts.limit, client.map(counts.hasRoom(for:)) ?? true else { return false }
       counts.connections += 1
       if let client { counts.add(client) }
       return true
@@ -45,7 +50,7 @@ final class ConnectionBudget: Sendable {
   /// Counts a new request that a trusted proxy forwards for `client`. Returns `false` if the client's limit is reached.
   func admitRequest(of client: IPAddress) -> Bool {
     counts.withLock { counts in
-      guard counts.hasRoom(for: client, limitPerClient) else { return false }
+      guard counts.hasRoom(for: client) else { return false }
       counts.add(client)
       return true
     }
@@ -56,9 +61,7 @@ final class ConnectionBudget: Sendable {
 }
 
 extension ConnectionBudget.Counts {
-  fileprivate func hasRoom(for client: IPAddress, _ limit: Int) -> Bool {
-    byClient[client, default: 0] < limit
-  }
+  fileprivate func hasRoom(for client: IPAddress) -> Bool { byClient[client, default: 0] < limitPerClient }
 
   fileprivate mutating func add(_ client: IPAddress) { byClient[client, default: 0] += 1 }
 

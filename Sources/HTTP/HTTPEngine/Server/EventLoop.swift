@@ -14,7 +14,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
   /// events, their data would be evicted from the processor's cache first.
   private static let takenTogether = 32
 
-  let context: ServerContext
+  private(set) var context: ServerContext
   private let poller: Poller
   private var acceptor: Acceptor?
   private let mailbox: Mailbox
@@ -36,7 +36,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
   /// Whether the loop has waited since it read the clock.
   private var isTimeStale = true
   private var nextTick: UInt64 = 0
-  private let tick: UInt64
+  private var tick: UInt64
   private var stopDeadline: UInt64?
   private var stopped: (@Sendable () -> Void)?
 
@@ -269,6 +269,28 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     return mixed ^ (mixed >> 31)
   }
 
+  /// Replaces the shared state, for everything that begins from now on. Callable from any thread. The returned signal
+  /// fires when it is done.
+  func beginChange(to context: ServerContext) -> Signal {
+    begin {
+      self.context = context
+      self.acceptor?.context = context
+      self.tick = context.tickMilliseconds
+      self.nextTick = self.now
+    }
+  }
+
+  /// Executes `action` on the loop's thread. The returned signal fires afterwards, or when the loop has ended.
+  func begin(_ action: @escaping @Sendable () -> Void) -> Signal {
+    let signal = Signal()
+    let isPosted = execute {
+      action()
+      signal.fire()
+    }
+    if !isPosted { signal.fire() }
+    return signal
+  }
+
   // MARK: Stopping
 
   /// Like ``stop(within:then:)``, but callable from any thread. The returned signal fires at the end.
@@ -286,8 +308,8 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
       former?()
       completion()
     }
-    // Connections that the kernel has already accepted are served.
-    acceptor?.acceptAll(at: now, add)
+    // Connections that the kernel has already accepted are served, here or by the next server.
+    if !context.sharesListeners { acceptor?.acceptAll(at: now, add) }
     let deadline = now.addingReportingOverflow(milliseconds)
     stopDeadline = min(stopDeadline ?? .max, deadline.overflow ? .max : deadline.partialValue)
     acceptor?.close()

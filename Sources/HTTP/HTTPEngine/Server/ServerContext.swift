@@ -1,7 +1,8 @@
 import Logging
 import SystemIO
 
-/// The immutable state that all connections of a server share.
+/// The immutable state that all connections of a server share. ``HTTPServer/change(limits:trustedProxies:)`` replaces it
+/// as a whole.
 final class ServerContext: Sendable {
   let limits: HTTPLimits
   /// ``HTTPLimits/idleTime`` in milliseconds. Stored, because it is used for every request.
@@ -14,6 +15,8 @@ final class ServerContext: Sendable {
   /// The lowest descriptor reserved for files, which connections should not get.
   let descriptorCeiling: Int
   let bodyBuffers: IOBufferPool
+  /// Whether the listening sockets outlive the server, for the next one.
+  let sharesListeners: Bool
   private let logsExchanges: Bool
   private let onResponse: (@Sendable (HTTPExchange) -> Void)?
 
@@ -21,15 +24,36 @@ final class ServerContext: Sendable {
     limits = configuration.limits
     idleMilliseconds = limits.idleTime.milliseconds
     serverName = configuration.serverName
+    sharesListeners = !configuration.listeners.isEmpty
     onResponse = configuration.onResponse
     logsExchanges = configuration.logsExchanges
     self.handler = handler
     self.logger = logger
     budget = ConnectionBudget(limits: limits)
     proxies = TrustedProxies(configuration.trustedProxies)
-    let descriptors = DescriptorLimit.current
-    descriptorCeiling = descriptors - min(limits.reservedDescriptors, descriptors / 4)
+    descriptorCeiling = Self.descriptorCeiling(limits)
     bodyBuffers = IOBufferPool(limit: limits.bodyBuffers)
+  }
+
+  /// Shares the counters and buffers of `former`, with other limits and trusted proxies.
+  init(_ former: ServerContext, limits: HTTPLimits, trustedProxies: [AddressBlock]) {
+    self.limits = limits
+    idleMilliseconds = limits.idleTime.milliseconds
+    serverName = former.serverName
+    onResponse = former.onResponse
+    logsExchanges = former.logsExchanges
+    sharesListeners = former.sharesListeners
+    handler = former.handler
+    logger = former.logger
+    budget = former.budget
+    proxies = TrustedProxies(trustedProxies)
+    descriptorCeiling = Self.descriptorCeiling(limits)
+    bodyBuffers = former.bodyBuffers
+  }
+
+  private static func descriptorCeiling(_ limits: HTTPLimits) -> Int {
+    let descriptors = DescriptorLimit.current
+    return descriptors - min(limits.reservedDescriptors, descriptors / 4)
   }
 
   /// Whether exchanges are logged or reported. If not, they are not created.

@@ -22,8 +22,9 @@ public struct Reaper: Sendable {
     }
   }
 
-  /// The retention rules.
-  public let rules: RetentionRules
+  /// The retention rules, as they are now.
+  public var rules: RetentionRules { currentRules() }
+  private let currentRules: @Sendable () -> RetentionRules
   private let store: any BundleStore
   private let catalog: any Catalog
   private let queue = BackgroundQueue()
@@ -34,7 +35,7 @@ public struct Reaper: Sendable {
 
   /// Creates a reaper.
   /// - Parameters:
-  ///   - rules: the rules that decide which snapshots expire.
+  ///   - rules: the rules that decide which snapshots expire. Evaluated for every pass, so that they can change.
   ///   - store: the store whose snapshots are deleted.
   ///   - catalog: the index of `store`.
   ///   - now: returns the current time.
@@ -43,13 +44,14 @@ public struct Reaper: Sendable {
   ///     pass tries again.
   ///   - onHold: called before each run with the reason why the run was stopped, or with `nil` if it was not stopped.
   public init(
-    _ rules: RetentionRules, store: any BundleStore, catalog: any Catalog,
+    _ rules: @autoclosure @escaping @Sendable () -> RetentionRules, store: any BundleStore,
+    catalog: any Catalog,
     now: @escaping @Sendable () -> Date = { Date() },
     onExpiration: @escaping @Sendable (Expiration) -> Void = { _ in },
     onFailure: @escaping @Sendable (SnapshotID?, any Error) -> Void = { _, _ in },
     onHold: @escaping @Sendable (ExpirationHeld?) -> Void = { _ in }
   ) {
-    self.rules = rules
+    currentRules = rules
     self.store = store
     self.catalog = catalog
     self.now = now

@@ -10,8 +10,8 @@ public import SystemIO
 public final class Scrubber: Sendable {
   /// The settings of a scrubber.
   public struct Configuration: Sendable {
-    /// The maximum rate of reading, in bytes per second.
-    public var bytesPerSecond: Int64
+    /// Returns the maximum rate of reading, in bytes per second. Called once for every pass.
+    public var bytesPerSecond: @Sendable () -> Int64
     /// The path of the file that stores the progress, so that the next pass continues an interrupted one; `nil` always
     /// starts from the beginning.
     public var progressFile: String?
@@ -22,9 +22,9 @@ public final class Scrubber: Sendable {
     /// Returns the time of a monotonic clock.
     public var clock: @Sendable () -> Duration
 
-    /// Creates settings that use the system's clocks.
+    /// Creates settings that use the system's clocks. `bytesPerSecond` is evaluated for every pass.
     public init(
-      bytesPerSecond: Int64, progressFile: String? = nil,
+      bytesPerSecond: @autoclosure @escaping @Sendable () -> Int64, progressFile: String? = nil,
       now: @escaping @Sendable () -> Date = { Date() },
       sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) },
       clock: @escaping @Sendable () -> Duration = {
@@ -130,7 +130,7 @@ public final class Scrubber: Sendable {
   }
 
   private func lookAtAll() async throws {
-    var pace = Pace(bytesPerSecond: configuration.bytesPerSecond)
+    var pace = Pace(bytesPerSecond: configuration.bytesPerSecond())
     var last: SnapshotID?
     if case .reached(let id) = await progress() { last = id }
     let first = last.map { SnapshotShard(of: $0).firstByte } ?? 0

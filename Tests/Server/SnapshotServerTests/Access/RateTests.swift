@@ -90,13 +90,13 @@ import Testing
 
   @Test func `the server's own rates apply to addresses, and to tokens without a rate`() async throws {
     let limit = try rate("3/min")
-    let tokens = try GuardedAPI { $0.tokenRate = limit }
+    let tokens = try GuardedAPI { $0.rates.token = limit }
     let (one, two) = (try tokens.token(.read), try tokens.token(.read))
     for _ in 0..<3 { #expect(try await tokens.api.send(.get, "/v1/snapshots", one.fields).status == 200) }
     #expect(try await tokens.api.send(.get, "/v1/snapshots", one.fields).status == 429)
     #expect(try await tokens.api.send(.get, "/v1/snapshots", two.fields).status == 200)
 
-    let addresses = try GuardedAPI { $0.addressRate = limit }
+    let addresses = try GuardedAPI { $0.rates.address = limit }
     for _ in 0..<5 { #expect(try await addresses.api.send(.get, "/v1/snapshots").status == 200) }
     let token = try addresses.token(.read)
     func ask(_ peer: String, _ fields: HTTPFields) async throws -> Int {
@@ -122,7 +122,7 @@ import Testing
     let bundle = try SampleBundle()
     let size = bundle.bytes.count
     let quota = try #require(UploadQuota(bytes: 2 * size + size / 2, seconds: 100))
-    let guarded = try GuardedAPI { if !isOfToken { $0.addressQuota = quota } }
+    let guarded = try GuardedAPI { if !isOfToken { $0.rates.addressQuota = quota } }
     let request = TokenStore.Request(scopes: [.attach], quota: isOfToken ? quota : nil)
     let token = GuardedAPI.bearer(try guarded.tokens.create(request).secret)
     for _ in 0..<2 { #expect(try await guarded.api.upload(bundle.bytes, fields: token).status == 201) }
@@ -155,7 +155,7 @@ import Testing
     let (small, large) = (
       UploadQuota(bytes: size + size / 2, seconds: 100), UploadQuota(bytes: 10 * size, seconds: 100)
     )
-    let guarded = try GuardedAPI { $0.addressQuota = addressIsSmall ? small : large }
+    let guarded = try GuardedAPI { $0.rates.addressQuota = addressIsSmall ? small : large }
     let request = TokenStore.Request(scopes: [.attach], quota: addressIsSmall ? large : small)
     let token = GuardedAPI.bearer(try guarded.tokens.create(request).secret)
     #expect(try await guarded.api.upload(bundle.bytes, fields: token, isChunked: true).status == 201)

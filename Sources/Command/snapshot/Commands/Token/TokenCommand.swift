@@ -41,9 +41,15 @@ struct StorageOptions: ParsableArguments {
     ).storage
   }
 
-  /// The tokens in the storage folder. Throws if the folder belongs to another user, because the server could not read
-  /// the changed file.
+  /// The tokens in the storage folder. Throws if the folder belongs to another user.
   func tokens() throws -> (store: TokenStore, folder: URL) {
+    let folder = URL(filePath: try path())
+    try requireOwner()
+    return (TokenStore(storage: folder.path), folder)
+  }
+
+  /// Throws if the storage folder exists and belongs to another user, because the server could not read new files.
+  func requireOwner() throws {
     let folder = URL(filePath: try path())
     if let owner = Self.owner(of: folder), owner != geteuid() {
       throw CommandFailure(
@@ -52,7 +58,6 @@ struct StorageOptions: ParsableArguments {
         user, for example with sudo -u '#\(owner)'.
         """, status: .refused)
     }
-    return (TokenStore(storage: folder.path), folder)
   }
 
   /// The user id of the folder's owner; `nil` if there is no folder yet.

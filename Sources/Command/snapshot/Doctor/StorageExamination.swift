@@ -1,0 +1,158 @@
+import AccessControl
+import SnapshotServer
+import SystemIO
+
+/// Examines a storage folder and its disk. Changes nothing.
+struct StorageExamination {
+  /// The share of the disk, and of its files, below which there is a warning.
+  private static let scarceShare = 0.05
+  private let topic = "storage"
+  private let path: String
+  private let settings: ServerSettings
+  private let user: UInt32
+
+  /// - Parameter user: the user id that the command runs as.
+  init(_ settings: ServerSettings, user: UInt32 = CurrentUser.id) {
+    path = settings.storage
+    self.settings = settings
+    self.user = user
+  }
+
+  func run() -> [Finding] {
+    do throws(SystemError) {
+      guard let folder = try Folder.ownership(of: path), Folder.isFolder(path) else {
+        return [
+          .error(
+            topic, "There is no storage folder \(path).",
+            mend: "Name it with --storage or --config; the server creates it at its first start.")
+        ]
+      }
+      guard user == 0 || folder.owner == user else {
+        return [
+          .error(
+            topic, "\(path) belongs to the user \(folder.owner), and this command runs as \(user).",
+            mend: "Run it as the user of the server: sudo -u '#\(folder.owner)' snapshot doctor.")
+        ]
+      }
+      return try access(folder) + disk() + contents() + tokens()
+    } catch {
+      return [.error(topic, "The storage can't be examined: \(error)", mend: "Check the disk and its log.")]
+    }
+  }
+
+  /// Whether others can read private files, and the server all of its own.
+  private func access(_ folder: Folder.Ownership) throws(SystemError) -> [Finding] {
+    var findings: [Finding] = []
+    if folder.isOpenToOthers {
+      findings.append(
+        .error(
+          "permissions", "Other users of this machine have access to \(path).", mend: "chmod 0700 \(path)"))
+    }
+    var foreign: [String] = []
+    var open: [String] = []
+    for name in ["keys", "tokens", "bundles", "uploads"] where Folder.isFolder("\(path)/\(name)") {
+      let isSecret = name == "keys" || name == "tokens"
+      let inner = isSecret || name == "bundles" ? try Folder.entries("\(path)/\(name)") : []
+      for entry in [name] + inner.map({ "\(name)/\($0)" }) {
+        guard let found = try Folder.ownership(of: "\(path)/\(entry)") else { continue }
+        if found.owner != folder.owner { foreign.append(entry) }
+        if isSecret, found.isOpenToOthers { open.append(entry) }
+      }
+    }
+    if let first = foreign.first {
+      findings.append(
+        .error(
+          "permissions",
+          "\(first) and \(foreign.count - 1) more files belong to another user than the storage folder.",
+          mend: "chown -R '#\(folder.owner)' \(path)"))
+    }
+    if let first = open.first {
+      findings.append(
+        .error(
+          "permissions", "Other users can read \(first) and \(open.count - 1) more secret files.",
+          mend: "chmod -R go-rwx \(path)/keys \(path)/tokens"))
+    }
+    if findings.isEmpty { findings.append(.ok("permissions", "Only the owner has access to \(path).")) }
+    return findings
+  }
+
+  private func disk() throws(SystemError) -> [Finding] {
+    var findings: [Finding] = []
+    if let kind = try Volume.unsuitableKind(of: path) {
+      findings.append(
+        .warning(
+          "disk", "\(path) is in a file system of the kind \(kind).",
+          mend: "Use a local disk with ext4, XFS or Btrfs: others can lose what was confirmed."))
+    }
+    let capacity = try Folder.capacity(of: path)
+    let free = Console.size(capacity.freeBytes)
+    if capacity.freeBytes < settings.reservedBytes {
+      findings.append(
+        .error(
+          "disk", "\(free) are free, fewer than reservedBytes, so that uploads are refused with 507.",
+          mend: "Free space, let snapshots expire (retention), or move the storage to a larger disk."))
+    } else if Double(capacity.freeBytes) < Double(capacity.bytes) * Self.scarceShare {
+      findings.append(
+        .warning(
+          "disk", "Only \(free) of \(Console.size(capacity.bytes)) are free.",
+          mend: "Let snapshots expire (retention), or set quotaBytes."))
+    }
+    if capacity.files > 0, Double(capacity.freeFiles) < Double(capacity.files) * Self.scarceShare {
+      findings.append(
+        .warning(
+          "disk", "The file system can create only \(capacity.freeFiles) more files.",
+          mend: "Use one with more inodes, or without a limit (XFS, Btrfs)."))
+    }
+    if findings.isEmpty { findings.append(.ok("disk", "\(free) are free.")) }
+    do throws(SystemError) {
+      if user != 0 { _ = try File(temporaryIn: path) }
+    } catch {
+      findings.append(
+        .error(
+          "disk", "\(path) can't be written: \(error)", mend: "Mount the disk for writing, and check its log."
+        ))
+    }
+    return findings
+  }
+
+  private func contents() throws(SystemError) -> [Finding] {
+    if try Folder.exists(path + "/incomplete-restore") {
+      return [
+        .error(
+          topic, "The storage was restored from a backup only in part.",
+          mend: "Stop the server, and run `snapshot restore` again.")
+      ]
+    }
+    let count = try Folder.isFolder(path + "/set-aside") ? Folder.entries(path + "/set-aside").count : 0
+    if count > 0 {
+      return [
+        .warning(
+          topic, "set-aside/ contains \(count) bundles that were found without a record.",
+          mend: "Look at them with `snapshot inspect`, and upload or remove them.")
+      ]
+    }
+    return [.ok(topic, "\(path) is a storage folder.")]
+  }
+
+  private func tokens() -> [Finding] {
+    let store = TokenStore(storage: path)
+    do throws(TokenStoreError) {
+      if try !store.hasTokens() {
+        let isLocal = SocketAddress(host: settings.host, port: 0)?.host.isLoopback ?? false
+        let text = "There is no token: everybody who reaches the server can read and write."
+        let mend = "snapshot token create --scope admin --storage \(path)"
+        return [isLocal ? .warning("tokens", text, mend: mend) : .error("tokens", text, mend: mend)]
+      }
+      if try store.ids().isEmpty {
+        return [
+          .error(
+            "tokens", "The storage has lost its tokens, and the server does not start.",
+            mend: "Restore \(path)/tokens from the backup, or create a token.")
+        ]
+      }
+      return [.ok("tokens", "\(try store.list().count) tokens.")]
+    } catch {
+      return [.error("tokens", error.description, mend: "Restore the folder tokens/ from the backup.")]
+    }
+  }
+}

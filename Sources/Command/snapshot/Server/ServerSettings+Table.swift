@@ -1,0 +1,85 @@
+import AccessControl
+import Foundation
+import HTTPEngine
+import Logging
+import SnapshotDiff
+import SnapshotServer
+import SnapshotStore
+
+/// Every setting of a server, with its complete name.
+extension ServerSettings {
+  static let table: [Setting<ServerSettings>] =
+    own.map { $0.inside("server", \.self) }
+    + limitSettings.map { $0.inside("server.limits", \.limits, reloads: true) }
+    + RetentionSettings.settings.map { $0.inside("server.retention", \.retention, reloads: true) }
+    + UploadSettings.settings.map { $0.inside("server.uploads", \.uploads) }
+
+  /// The settings directly below `server`.
+  private static let own: [Setting<ServerSettings>] = [
+    value("host", "an address such as 127.0.0.1", \.host) { $0.isEmpty ? nil : $0 },
+    value("port", "a port from 0 to 65535", \.port) { Int($0, in: 0...65535) },
+    value("storage", "a folder", \.storage) { $0.isEmpty ? nil : $0 },
+    value("insecure", "true or false", \.insecure) { Bool($0) },
+    value(
+      "requestsPerToken", "‘none’, or a rate like 100/min", \.requestsPerToken, reloads: true,
+      orNone { RateLimit($0) }),
+    value(
+      "requestsPerAddress", "‘none’, or a rate like 100/min", \.requestsPerAddress, reloads: true,
+      orNone { RateLimit($0) }),
+    value(
+      "uploadsPerToken", "‘none’, or a quota like 10GB/d", \.uploadsPerToken, reloads: true,
+      orNone { UploadQuota($0) }),
+    value(
+      "uploadsPerAddress", "‘none’, or a quota like 10GB/d", \.uploadsPerAddress, reloads: true,
+      orNone { UploadQuota($0) }),
+    value("eventLoops", "a number from 0 to 256", \.eventLoops) { Int($0, in: 0...256) },
+    value("maximumBundleBytes", "a number of bytes from 1", \.maximumBundleBytes, atLeast(1)),
+    value("maximumInflatedBytes", "a number of bytes from 1", \.maximumInflatedBytes, atLeast(1)),
+    value("reservedBytes", "a number of bytes from 0", \.reservedBytes, atLeast(0)),
+    value("validation", "‘automatic’ or ‘full’", \.validation) { UploadValidator.Policy(rawValue: $0) },
+    value("sharesFlushes", "true or false", \.sharesFlushes) { Bool($0) },
+    value("shutdownSeconds", "seconds from 0 to 3600", \.shutdownSeconds) { Int($0, in: 0...3600) },
+    value(
+      "trustedProxies", "addresses and blocks like 10.0.0.0/8, separated by commas", \.trustedProxies,
+      reloads: true, addressBlocks),
+    value("auditFileBytes", "a number of bytes from 4096", \.auditFileBytes, atLeast(4096)),
+    value("auditFiles", "a number from 1 to 10000", \.auditFiles) { Int($0, in: 1...10_000) },
+    value(
+      "comparisonFilter", "rules such as ‘updated_at, $.items[*].token’, separated by commas",
+      \.comparisonFilter
+    ) { text in
+      do { return try ComparisonFilter(text) } catch { return nil }
+    },
+    value("logLevel", "one of \(levels)", \.logLevel, reloads: true) { Logger.Level(rawValue: $0) },
+  ]
+
+  private static func value<Value: Sendable>(
+    _ name: String, _ wanted: String, _ path: any WritableKeyPath<ServerSettings, Value> & Sendable,
+    reloads: Bool = false, _ parse: @escaping @Sendable (String) -> Value?
+  ) -> Setting<ServerSettings> {
+    Setting(name: name, wanted: wanted, reloads: reloads) { settings, text in
+      guard let value = parse(text) else { return false }
+      settings[keyPath: path] = value
+      return true
+    }
+  }
+
+  private static func orNone<Value>(
+    _ parse: @escaping @Sendable (String) -> Value?
+  ) -> @Sendable (String) -> Value?? {
+    { text in text == "none" ? .some(nil) : parse(text).map(Optional.some) }
+  }
+
+  private static func atLeast(_ least: Int64) -> @Sendable (String) -> Int64? {
+    { text in Int64(text).flatMap { $0 >= least ? $0 : nil } }
+  }
+
+  private static let levels = Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")
+}
+
+extension Int {
+  fileprivate init?(_ text: String, in range: ClosedRange<Int>) {
+    guard let value = Int(text), range.contains(value) else { return nil }
+    self = value
+  }
+}

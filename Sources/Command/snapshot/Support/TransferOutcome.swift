@@ -1,0 +1,51 @@
+import FileStore
+
+/// Shows the progress and the result of a backup or a restore.
+enum TransferOutcome {
+  /// Runs `transfer`.
+  /// - Parameters:
+  ///   - title: what happens, for the progress line.
+  ///   - target: what contains the copies.
+  static func show(
+    json: Bool, _ title: String, _ target: String,
+    _ transfer: ((TransferReport) -> Void) throws(TransferError) -> TransferReport
+  ) throws(CommandFailure) {
+    let line = ProgressLine(title)
+    let report: TransferReport
+    do throws(TransferError) {
+      defer { line.finish() }
+      report = try transfer { report in
+        line.show(share: report.share) {
+          "(\(report.copiedBundles) new bundles, \(Console.size(report.copiedBytes)))"
+        }
+      }
+    } catch {
+      throw CommandFailure(error)
+    }
+    if json {
+      Console.print(json: report)
+    } else {
+      for problem in report.problems { Console.print("\(problem.id) \(problem.kind.rawValue)") }
+    }
+    Console.note(
+      """
+      Copied \(report.copiedBundles) bundles (\(Console.size(report.copiedBytes))), \(report.changedRecords) changed \
+      records, \(report.deletions) deletions and \(report.otherFiles) other files; \(target) has \
+      \(report.bundles) bundles (\(Console.size(report.bytes))).
+      """)
+    let lost = report.problems.count { $0.kind != .kept }
+    guard lost == 0 else {
+      throw CommandFailure("\(lost) snapshots are damaged or missing, and were not copied.", status: .refused)
+    }
+  }
+}
+
+extension CommandFailure {
+  init(_ error: TransferError) {
+    if case .system = error {
+      self.init(error.description)
+    } else {
+      self.init(error.description, status: .refused)
+    }
+  }
+}

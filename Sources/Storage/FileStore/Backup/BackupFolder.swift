@@ -1,0 +1,128 @@
+import Foundation
+import SnapshotFormat
+import SnapshotStore
+import SystemIO
+
+/// The folder of a backup. It has the layout of a storage folder, so that it can also be restored by copying it, and
+/// three names more:
+///
+///     backup.json      states that this is a backup, and when it was last completed
+///     index/3f         what the backup has of the shard `3f`, with the digests
+///     incomplete/…     files that are still being copied
+struct BackupFolder: Sendable {
+  let root: String
+  let layout: StorageLayout
+
+  init(_ root: String) {
+    self.root = root
+    layout = StorageLayout(root: root)
+  }
+
+  var marker: String { root + "/backup.json" }
+  var indexFolder: String { root + "/index" }
+  var incomplete: String { root + "/incomplete" }
+
+  /// The names that only a backup has.
+  static let ownNames: Set<String> = ["backup.json", "index", "incomplete"]
+
+  /// What the file `backup.json` states.
+  struct Marker: Codable, Sendable {
+    var format = 1
+    /// When the last complete run began: what was stored before is in the backup.
+    var completeUntil: Date?
+    var bundles = 0
+    var bytes: Int64 = 0
+  }
+
+  /// Reads the marker; `nil` if there is none.
+  func readMarker() throws(SystemError) -> Marker? {
+    guard try Folder.kind(of: marker) == .file else { return nil }
+    let bytes = try File(marker).read(upTo: 64 << 10, at: 0)
+    do {
+      let marker = try SnapshotJSON.decode(Marker.self, from: Data(bytes))
+      guard marker.format == Marker().format else { throw Unreadable() }
+      return marker
+    } catch {
+      throw SystemError(operation: "decode", path: marker, code: POSIXErrorCode.EBADMSG.rawValue)
+    }
+  }
+
+  private struct Unreadable: Error {}
+
+  func write(_ marker: Marker) throws(SystemError) {
+    let bytes: [UInt8]
+    do { bytes = Array(try SnapshotJSON.encode(marker, pretty: true)) } catch {
+      throw SystemError(operation: "encode", path: self.marker, code: POSIXErrorCode.EBADMSG.rawValue)
+    }
+    try DurableFile.replace(self.marker, with: bytes)
+  }
+
+  func readIndex(_ shard: SnapshotShard) throws(SystemError) -> BackupIndex? {
+    let path = "\(indexFolder)/\(shard.digits)"
+    guard try Folder.kind(of: path) == .file else { return nil }
+    let file = try File(path)
+    return BackupIndex(text: String(decoding: try file.read(upTo: Int(file.size), at: 0), as: UTF8.self))
+  }
+
+  func write(_ index: BackupIndex, of shard: SnapshotShard) throws(SystemError) {
+    try DurableFile.replace("\(indexFolder)/\(shard.digits)", with: Array(index.text.utf8))
+  }
+}
+
+/// What a backup has of one shard, as lines of text, so that a restore knows what is missing, and the next run knows
+/// what is there without reading it.
+struct BackupIndex: Sendable, Equatable {
+  enum Entry: Sendable, Equatable {
+    case deleted
+    /// A bundle, and the length and time of its record in the storage when it was copied.
+    case bundle(size: Int64, sha256: ContentDigest, record: RecordStamp)
+  }
+
+  /// Changes when a record is replaced.
+  struct RecordStamp: Sendable, Equatable {
+    let size: Int64
+    let modified: Int64
+  }
+
+  var entries: [SnapshotID: Entry] = [:]
+
+  init() {}
+
+  /// Parses ``text``; `nil` if it is incomplete or damaged.
+  init?(text: String) {
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    guard lines.count >= 2, lines.last == "", let last = lines.dropLast().last else { return nil }
+    let body = lines.dropLast(2)
+    guard last == Self.seal(of: body.map { $0 + "\n" }.joined()) else { return nil }
+    for line in body {
+      let words = line.split(separator: " ")
+      guard let id = words.first.flatMap({ SnapshotID(String($0)) }) else { return nil }
+      if words.count == 2, words[1] == "deleted" {
+        entries[id] = .deleted
+      } else if words.count == 5, let size = Int64(words[1]),
+        let digest = ContentDigest(hexadecimal: String(words[2])), let length = Int64(words[3]),
+        let modified = Int64(words[4])
+      {
+        entries[id] = .bundle(
+          size: size, sha256: digest, record: RecordStamp(size: length, modified: modified))
+      } else {
+        return nil
+      }
+    }
+  }
+
+  /// A line for each entry, in the order of the ids, and one with the digest of all others.
+  var text: String {
+    let lines = entries.map { id, entry in
+      switch entry {
+      case .deleted: "\(id) deleted\n"
+      case .bundle(let size, let digest, let record):
+        "\(id) \(size) \(digest) \(record.size) \(record.modified)\n"
+      }
+    }
+    let body = lines.sorted().joined()
+    return body + Self.seal(of: body) + "\n"
+  }
+
+  private static func seal(of body: String) -> String { "sha256 \(ContentDigest.of(Array(body.utf8)))" }
+}

@@ -1,0 +1,98 @@
+import SystemIO
+
+/// Copies what a storage folder contains besides bundles: tokens, keys, audit logs, and what was set aside.
+struct OtherFiles {
+  /// Names in a storage folder that are not copied: locks, what is arriving, and what can be made again.
+  private static let omitted: Set<String> = [
+    "bundles", "uploads", "lock", "clean", "scrubbed", "incomplete-restore",
+  ]
+  private static let omittedPrefixes = ["catalog.sqlite", "."]
+  /// A file that is being written.
+  private static let stagedSuffix = ".staged"
+  /// Folders from whose copies files are removed that the original does not have: a token that was removed must not
+  /// come back.
+  private static let exact: Set<String> = ["tokens", "keys"]
+  /// Up to this length, files are compared by their bytes, otherwise by length and time.
+  private static let comparedBytes: Int64 = 64 << 10
+  private static let logAttempts = 3
+  private static let log = "audit.log"
+
+  let source: String
+  let target: String
+  let staged: StagedFiles
+
+  /// Copies everything that is missing or different in the target.
+  /// - Returns: the number of copied files.
+  func copy() throws(SystemError) -> Int {
+    var count = 0
+    // A server creates the key before the first token, so a key that is missing in the first round is there in the
+    // second if there is a token.
+    for folder in ["keys", "tokens", "keys"] { count += try copyFolder(folder) }
+    let names = try Folder.entries(source).filter(Self.isCopied)
+    for name in names where !Self.exact.contains(name) && Folder.isFolder("\(source)/\(name)") {
+      count += try copyFolder(name)
+    }
+    // If a log is rotated meanwhile, all its files have other names.
+    for _ in 0..<Self.logAttempts {
+      let first = try Folder.file(at: logPath)?.identity
+      for name in try Folder.entries(source).filter(Self.isCopied)
+      where Folder.isRegularFile("\(source)/\(name)") {
+        count += try copyFile(name)
+      }
+      try staged.commit()
+      if try Folder.file(at: logPath)?.identity == first { break }
+    }
+    return count
+  }
+
+  private var logPath: String { "\(source)/\(Self.log)" }
+
+  private static func isCopied(_ name: String) -> Bool {
+    !omitted.contains(name) && !BackupFolder.ownNames.contains(name) && !name.hasSuffix(stagedSuffix)
+      && !omittedPrefixes.contains { name.hasPrefix($0) }
+  }
+
+  /// Copies the files in a folder, and the folders in it.
+  private func copyFolder(_ name: String) throws(SystemError) -> Int {
+    guard try Folder.kind(of: "\(source)/\(name)") == .folder else { return 0 }
+    try Folder.createDurably("\(target)/\(name)")
+    var count = 0
+    let names = try Folder.entries("\(source)/\(name)").filter { !$0.hasSuffix(Self.stagedSuffix) }
+    for file in names {
+      let path = "\(name)/\(file)"
+      count += try Folder.isFolder("\(source)/\(path)") ? copyFolder(path) : copyFile(path)
+    }
+    // If the storage has lost all of them, those in the copy are the last ones.
+    if Self.exact.contains(name), !names.isEmpty {
+      for file in try Folder.entries("\(target)/\(name)") where !names.contains(file) {
+        staged.remove("\(target)/\(name)/\(file)")
+      }
+    }
+    try staged.commit()
+    return count
+  }
+
+  /// Copies a file if its copy is missing or different.
+  private func copyFile(_ name: String) throws(SystemError) -> Int {
+    let file: File
+    do { file = try File("\(source)/\(name)") } catch  where error.isNotFound { return 0 }
+    // A log grows meanwhile.
+    guard try file.isRegular else { return 0 }
+    let size = try file.size
+    let path = "\(target)/\(name)"
+    if try Folder.kind(of: path) == .file {
+      let former = try File(path)
+      if try former.size == size {
+        let isSame =
+          try size <= Self.comparedBytes
+          ? former.read(upTo: Int(size), at: 0) == file.read(upTo: Int(size), at: 0)
+          : former.modifiedAt == file.modifiedAt
+        if isSame { return 0 }
+      }
+    }
+    let modified = try file.modifiedAt
+    try staged.add(try staged.copy(file, mode: 0o600, limit: size), as: path, modified: modified)
+    try staged.commitIfMany()
+    return 1
+  }
+}

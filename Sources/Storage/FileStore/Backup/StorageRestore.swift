@@ -1,0 +1,109 @@
+import Foundation
+import SnapshotFormat
+import SnapshotStore
+import SystemIO
+
+/// Copies a backup into an empty storage folder, and verifies every bundle.
+///
+/// Keys and tokens come first, so that a storage that is restored partly is never open to everybody. An interrupted run
+/// can be repeated. A folder that was copied by hand is a backup too, but only one with an index shows what is missing.
+package struct StorageRestore: Sendable {
+  private let backup: BackupFolder
+  private let target: StorageLayout
+
+  /// - Parameters:
+  ///   - folder: the folder of the backup.
+  ///   - storage: the storage folder, which must be missing or empty.
+  package init(from folder: String, into storage: String) {
+    backup = BackupFolder(folder)
+    target = StorageLayout(root: storage)
+  }
+
+  /// Exists in a storage folder while it is incomplete.
+  private var marker: String { target.root + "/incomplete-restore" }
+  private var incomplete: String { target.root + "/incomplete" }
+
+  /// Runs the restore. When it returns, everything is durable. Blocks.
+  /// - Parameter progress: called often with the report so far.
+  package func run(_ progress: (TransferReport) -> Void = { _ in }) throws(TransferError) -> TransferReport {
+    guard Folder.isFolder(backup.layout.bundles) else { throw .noBackup(backup.root) }
+    do {
+      try Folder.createDurably(target.root)
+      try TransferError.requireApart(backup.root, target.root)
+      let names = Set(try Folder.entries(target.root))
+      guard names.isEmpty || names.contains("incomplete-restore") else {
+        throw TransferError.notEmpty(target.root)
+      }
+      guard let lock = try StorageLock(target) else { throw TransferError.inUse(target.root) }
+      _ = try File(marker, .openOrCreate(mode: 0o600))
+      try Folder.removeTree(incomplete)
+      for folder in [target.bundles, incomplete] { try Folder.createDurably(folder) }
+      let report = try copy(progress)
+      try Folder.removeTree(incomplete)
+      try Folder.removeIfPresent(marker)
+      try Folder.synchronize(target.bundles)
+      try Folder.synchronize(target.root)
+      try lock.release()
+      return report
+    } catch let error as TransferError {
+      throw error
+    } catch let error as SystemError {
+      throw .system(error)
+    } catch {
+      throw .system(SystemError(operation: "restore", path: target.root, code: POSIXErrorCode.EIO.rawValue))
+    }
+  }
+
+  private func copy(_ progress: (TransferReport) -> Void) throws(SystemError) -> TransferReport {
+    let staged = try StagedFiles(in: incomplete)
+    var report = TransferReport()
+    report.otherFiles = try OtherFiles(source: backup.root, target: target.root, staged: staged).copy()
+    for shard in SnapshotShard.allCases {
+      let (found, present) = (try backup.layout.kinds(in: shard), try target.kinds(in: shard))
+      let index = try backup.readIndex(shard) ?? BackupIndex()
+      let ids = Set(found.keys).union(index.entries.keys)
+      if !ids.isEmpty { try Folder.createDurably(target.folder(of: shard)) }
+      for id in ids.sorted() {
+        try copy(id, found[id] ?? [], present[id] ?? [], index.entries[id], staged, &report)
+        try staged.commitIfMany()
+        progress(report)
+      }
+      try staged.commit()
+      report.share = Double(shard.firstByte) / 256
+      progress(report)
+    }
+    report.share = 1
+    return report
+  }
+
+  private func copy(
+    _ id: SnapshotID, _ found: Set<StorageLayout.Kind>, _ present: Set<StorageLayout.Kind>,
+    _ expected: BackupIndex.Entry?, _ staged: StagedFiles, _ report: inout TransferReport
+  ) throws(SystemError) {
+    if found.contains(.tombstone) || expected == .deleted {
+      if !present.contains(.tombstone) {
+        try staged.add(try staged.copy([], mode: 0o600), as: target.path(.tombstone, of: id))
+        report.deletions += 1
+      }
+      return
+    }
+    guard found.isSuperset(of: [.record, .bundle]) else {
+      return report.note(found.contains(.damaged) ? .damaged : .missing, id)
+    }
+    guard let (record, bytes) = try backup.layout.intactRecord(id) else { return report.note(.damaged, id) }
+    if case .bundle(_, let digest, _) = expected, digest != record.sha256 { return report.note(.damaged, id) }
+    if present.contains(.bundle), try target.intactBundle(id)?.sha256 == record.sha256 {
+      return report.add(size: record.size)
+    }
+    let bundle = try staged.copy(try File(backup.layout.path(.bundle, of: id)), mode: 0o440)
+    guard bundle.size == record.size, bundle.sha256 == record.sha256 else {
+      try staged.discard(bundle)
+      return report.note(.damaged, id)
+    }
+    try staged.add(try staged.copy(bytes, mode: 0o600), as: target.path(.record, of: id))
+    try staged.add(bundle, as: target.path(.bundle, of: id))
+    report.copiedBundles += 1
+    report.copiedBytes += bundle.size
+    report.add(size: record.size)
+  }
+}

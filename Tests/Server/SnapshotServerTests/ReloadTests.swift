@@ -1,0 +1,103 @@
+import AccessControl
+import Foundation
+import HTTPEngine
+import HTTPTypes
+import Logging
+import SnapshotFormat
+import SnapshotServer
+import SnapshotStore
+import StoreTesting
+import SystemIO
+import TestSupport
+import Testing
+
+/// Settings that a server takes while it runs.
+@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct ReloadTests {
+  private let folder: TemporaryFolder
+  private var settings: ServerSettings { ServerSettings(port: 0, storage: folder.file("storage").path) }
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func withApplication(_ body: (ServerApplication) async throws -> Void) async throws {
+    let application = try await ServerApplication.open(
+      settings, version: "1", logger: Logger(label: "test") { _ in CapturedLog() })
+    try await application.start()
+    do {
+      try await body(application)
+    } catch {
+      await application.close()
+      throw error
+    }
+    await application.close()
+  }
+
+  private func status(_ application: ServerApplication, _ fields: HTTPFields) async throws -> Int {
+    let request = HTTPServerRequest(method: .get, path: "/v1/snapshots", headerFields: fields)
+    do {
+      return try await application.handler.respond(to: request).status.code
+    } catch let problem as HTTPProblem {
+      return problem.status.code
+    }
+  }
+
+  @Test func `a rate applies to the next request`() async throws {
+    let (_, secret) = try TokenStore(storage: settings.storage).create(.init(scopes: [.admin]))
+    let fields: HTTPFields = [.authorization: "Bearer \(secret)"]
+    try await withApplication { application in
+      for _ in 0..<3 { #expect(try await status(application, fields) == 200) }
+      var changed = settings
+      changed.requestsPerToken = RateLimit("1/d")
+      try await application.reload(changed)
+      #expect(try await status(application, fields) == 200)
+      #expect(try await status(application, fields) == 429)
+      try await application.reload(settings)
+      #expect(try await status(application, fields) == 200)
+    }
+  }
+
+  @Test func `retention rules and the quota apply without a restart`() async throws {
+    try await withApplication { application in
+      let store = application.storage.store
+      let upload = try await store.beginUpload()
+      try await upload.append(IOBuffer(try SampleBundle("kept").bytes[...]))
+      _ = try await upload.commit(Attachment(report: ReportID(validating: "BUG-1")))
+      #expect(try await plan(application).isEmpty)
+      var changed = settings
+      changed.retention.rules.limits.totalBytes = 1
+      changed.retention.quotaBytes = 1
+      changed.retention.interval = .month
+      changed.retention.scrubInterval = nil
+      try await application.reload(changed)
+      #expect(try await plan(application).count == 1)
+      let other = try await store.beginUpload()
+      await #expect(throws: StoreError.self) {
+        try await other.append(IOBuffer(try SampleBundle("other").bytes[...]))
+        _ = try await other.commit(Attachment(report: ReportID(validating: "BUG-1")))
+      }
+    }
+  }
+
+  private func plan(_ application: ServerApplication) async throws -> [Any] {
+    let response = try await application.handler.respond(
+      to: HTTPServerRequest(method: .get, path: "/v1/expirations"))
+    guard case .bytes(let bytes) = response.body else { return [] }
+    let answer = try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any]
+    return answer?["expirations"] as? [Any] ?? []
+  }
+
+  @Test func `if one part refuses its settings, no part changes`() async throws {
+    struct Refusal: Error {}
+    try await withApplication { application in
+      var changed = settings
+      changed.retention.rules.limits.totalBytes = 1
+      changed.requestsPerAddress = RateLimit("1/d")
+      await #expect(throws: Refusal.self) {
+        try await application.reload(changed, with: [ReloadablePart { _ in throw Refusal() }])
+      }
+      for _ in 0..<3 {
+        let plan = try await plan(application)
+        #expect(plan.isEmpty)
+      }
+    }
+  }
+}

@@ -1,0 +1,65 @@
+import Foundation
+import SystemIO
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// The socket of a service manager, which receives the states of a service (sd_notify(3)).
+public final class NotifySocket: Sendable {
+  /// The value for `NOTIFY_SOCKET`.
+  public let path: String
+  private let descriptor: Int32
+
+  /// Opens a socket in `folder`.
+  public init(in folder: TemporaryFolder) throws {
+    // The path of such a socket has at most 107 bytes.
+    let path = folder.file("n").path
+    self.path = path
+    #if canImport(Darwin)
+      let kind = SOCK_DGRAM
+    #else
+      let kind = Int32(SOCK_DGRAM.rawValue)
+    #endif
+    descriptor = socket(AF_UNIX, kind, 0)
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    let bytes = Array(path.utf8)
+    guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else {
+      throw SystemError(operation: "bind", path: path, code: ENAMETOOLONG)
+    }
+    unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
+    let length = socklen_t(MemoryLayout<sockaddr_un>.size)
+    let result = unsafe withUnsafePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe bind(descriptor, $0, length) }
+    }
+    guard result == 0 else { throw SystemError(operation: "bind", path: path) }
+  }
+
+  deinit { close(descriptor) }
+
+  /// Waits for the next message on a thread of its own.
+  public func next() async -> String {
+    await withCheckedContinuation { continuation in
+      Thread { [descriptor] in
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        let count = unsafe bytes.withUnsafeMutableBytes {
+          unsafe recv(descriptor, $0.baseAddress, $0.count, 0)
+        }
+        continuation.resume(returning: String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self))
+      }.start()
+    }
+  }
+
+  /// Waits for the message `wanted`, and returns those before it.
+  public func wait(for wanted: String) async -> [String] {
+    var others: [String] = []
+    while true {
+      let message = await next()
+      if message.hasPrefix(wanted) { return others }
+      others.append(message)
+    }
+  }
+}
