@@ -21,7 +21,7 @@ struct Snapshot: AsyncParsableCommand {
       PackCommand.self, PreloadCommand.self, EmbedCommand.self, DeleteCommand.self, PinCommand.self,
       ExpireCommand.self,
       ScrubCommand.self, ReindexCommand.self, BackupCommand.self, RestoreCommand.self,
-      ConfigCommand.self, DoctorCommand.self,
+      MigrateCommand.self, ConfigCommand.self, DoctorCommand.self,
     ])
 
   /// The text of `--version`, only if no subcommand is named. `list` has its own `--version` option, which

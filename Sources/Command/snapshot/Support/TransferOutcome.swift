@@ -6,8 +6,9 @@ enum TransferOutcome {
   /// - Parameters:
   ///   - title: what happens, for the progress line.
   ///   - target: what contains the copies.
+  ///   - losses: whether snapshots that could not be copied are no failure.
   static func show(
-    json: Bool, _ title: String, _ target: String,
+    json: Bool, _ title: String, _ target: String, accepting losses: Bool = false,
     _ transfer: ((TransferReport) -> Void) throws(TransferError) -> TransferReport
   ) throws(CommandFailure) {
     let line = ProgressLine(title)
@@ -33,8 +34,8 @@ enum TransferOutcome {
       records, \(report.deletions) deletions and \(report.otherFiles) other files; \(target) has \
       \(report.bundles) bundles (\(Console.size(report.bytes))).
       """)
-    let lost = report.problems.count { $0.kind != .kept }
-    guard lost == 0 else {
+    let lost = report.lossCount
+    guard lost == 0 || losses else {
       throw CommandFailure("\(lost) snapshots are damaged or missing, and were not copied.", status: .refused)
     }
   }

@@ -45,6 +45,9 @@ struct OtherFiles {
     return count
   }
 
+  /// Copies the uploads that have not ended. No server may use the source.
+  func copyUploads() throws(SystemError) -> Int { try copyFolder("uploads") }
+
   private var logPath: String { "\(source)/\(Self.log)" }
 
   private static func isCopied(_ name: String) -> Bool {

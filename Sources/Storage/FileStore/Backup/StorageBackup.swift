@@ -13,15 +13,18 @@ package struct StorageBackup: Sendable {
   private let source: StorageLayout
   private let backup: BackupFolder
   private let rehashes: Bool
+  private let bundleMode: UInt16
 
   /// - Parameters:
   ///   - storage: the storage folder.
   ///   - folder: the folder of the backup, which is created if it is missing.
   ///   - rehashes: whether to read and verify what the backup has already.
-  package init(of storage: String, to folder: String, rehashes: Bool = false) {
+  ///   - bundleMode: the permissions of copied bundles.
+  package init(of storage: String, to folder: String, rehashes: Bool = false, bundleMode: UInt16 = 0o600) {
     source = StorageLayout(root: storage)
     backup = BackupFolder(folder)
     self.rehashes = rehashes
+    self.bundleMode = bundleMode
   }
 
   /// Runs the backup. When it returns, everything is durable. Blocks.
@@ -126,6 +129,12 @@ package struct StorageBackup: Sendable {
     let present: Set<StorageLayout.Kind>
     /// What the backup's index states.
     let former: BackupIndex.Entry?
+
+    /// Whether the storage has deleted the snapshot, or has lost a snapshot that the backup knows to be deleted. A
+    /// storage that was restored from an older backup has snapshots again whose deletion a newer one has.
+    var isDeleted: Bool {
+      found.contains(.tombstone) || (present.contains(.tombstone) && !found.contains(.record))
+    }
   }
 
   /// Copies what is new of a snapshot.
@@ -134,7 +143,7 @@ package struct StorageBackup: Sendable {
     _ item: Item, _ staged: StagedFiles, _ report: inout TransferReport
   ) throws(SystemError) -> BackupIndex.Entry? {
     let id = item.id
-    if item.found.union(item.present).contains(.tombstone) { return try delete(item, staged, &report) }
+    if item.isDeleted { return try delete(item, staged, &report) }
     guard let file = try File.ifPresent(source.path(.record, of: id)) else {
       return try keep(item, or: .missing, &report)
     }
@@ -164,7 +173,7 @@ package struct StorageBackup: Sendable {
         if item.found.contains(.tombstone) { return try delete(item, staged, &report) }
         return try keep(item, or: item.found.contains(.damaged) ? .damaged : .missing, &report)
       }
-      let copy = try staged.copy(file, mode: 0o600)
+      let copy = try staged.copy(file, mode: bundleMode)
       guard copy.size == record.size, copy.sha256 == record.sha256 else {
         try staged.discard(copy)
         return try keep(item, or: .damaged, &report)
@@ -180,6 +189,7 @@ package struct StorageBackup: Sendable {
       report.copiedBundles += 1
       report.copiedBytes += bundle.size
     }
+    if item.present.contains(.tombstone) { staged.remove(backup.layout.path(.tombstone, of: id)) }
     report.add(size: record.size)
     return .bundle(size: record.size, sha256: record.sha256, record: stamp)
   }

@@ -83,6 +83,26 @@ import Testing
     await store.close()
   }
 
+  @Test func `a snapshot whose deletion was undone by an older backup is backed up again`() async throws {
+    let store = try await fixture.open()
+    let sample = SampleBundle(count: 1000)
+    try await store.upload(sample)
+    await store.close()
+    let older = fixture.folder.path + "/Older"
+    _ = try StorageBackup(of: fixture.path, to: older).run()
+    let again = try await fixture.open()
+    try run()
+    try await again.delete(sample.id)
+    await again.close()
+    #expect(try run().deletions == 1)
+    try Folder.removeTree(fixture.path)
+    _ = try StorageRestore(from: older, into: fixture.path).run()
+    let report = try run()
+    #expect(report.copiedBundles == 1 && report.bundles == 1 && report.problems.isEmpty)
+    #expect(try !Folder.exists(path(sample.id, "deleted", in: backup)))
+    #expect(try restore().bundles == 1)
+  }
+
   @Test func `only the owner can read a backup and what is restored`() async throws {
     let store = try await fixture.open()
     for sample in samples(3) { try await store.upload(sample) }

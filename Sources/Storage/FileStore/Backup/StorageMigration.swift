@@ -1,0 +1,68 @@
+import Foundation
+
+import SystemIO
+
+/// Moves a storage to another folder, for example on another disk, with a short interruption.
+///
+/// ``copy(_:)`` copies what is new while a server uses the storage, and can be called any number of times.
+/// ``finish(leavingLosses:_:)`` needs the server to be stopped: it copies the rest, verifies every bundle of the copy,
+/// and makes the copy a storage folder. The original is never changed.
+package struct StorageMigration: Sendable {
+  private let source: String
+  private let target: BackupFolder
+
+  /// - Parameters:
+  ///   - source: the storage folder.
+  ///   - target: the new storage folder: missing, empty, or that of an earlier run.
+  package init(from source: String, to target: String) {
+    self.source = source
+    self.target = BackupFolder(target)
+  }
+
+  /// Copies what is new. Blocks.
+  package func copy(
+    _ progress: (TransferReport) -> Void = { _ in }
+  ) throws(TransferError) -> TransferReport {
+    try backup(rehashes: false).run(progress)
+  }
+
+  /// Copies the rest, also uploads that have not ended, verifies the copy, and makes it a storage folder. Blocks.
+  /// - Parameter leavingLosses: whether to end although bundles are damaged or missing in the original, which the copy
+  ///   does not contain.
+  /// - Returns: the report. If it has losses that were not accepted, the copy is not a storage folder yet.
+  package func finish(
+    leavingLosses: Bool, _ progress: (TransferReport) -> Void = { _ in }
+  ) throws(TransferError) -> TransferReport {
+    guard Folder.isFolder(source + "/bundles") else { throw .noStorage(source) }
+    do {
+      guard let lock = try StorageLock(StorageLayout(root: source)) else { throw TransferError.inUse(source) }
+      var report = try backup(rehashes: true).run(progress)
+      if report.lossCount > 0, !leavingLosses { return report }
+      try Folder.createDurably(target.incomplete)
+      let staged = try StagedFiles(in: target.incomplete)
+      report.otherFiles += try OtherFiles(source: source, target: target.root, staged: staged).copyUploads()
+      try Folder.removeTree(target.incomplete)
+      try Folder.removeTree(target.indexFolder)
+      // From here on, no further run is possible.
+      try Folder.remove(target.marker)
+      try Folder.synchronize(target.root)
+      try lock.release()
+      return report
+    } catch let error as TransferError {
+      throw error
+    } catch let error as SystemError {
+      throw .system(error)
+    } catch {
+      throw .system(SystemError(operation: "migrate", path: source, code: POSIXErrorCode.EIO.rawValue))
+    }
+  }
+
+  private func backup(rehashes: Bool) -> StorageBackup {
+    StorageBackup(of: source, to: target.root, rehashes: rehashes, bundleMode: 0o440)
+  }
+}
+
+extension TransferReport {
+  /// The number of snapshots that were not copied.
+  package var lossCount: Int { problems.count { $0.kind != .kept } }
+}
