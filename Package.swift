@@ -27,6 +27,8 @@ let base = group(
       name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
     .systemLibrary(
       name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
+    .systemLibrary(
+      name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
     .systemLibrary(name: "CPlatform"),
     .target(
       name: "SystemIO", dependencies: ["CPlatform"], exclude: privacyManifest.exclude,
@@ -51,6 +53,7 @@ let http = group(
     .target(name: "HTTPSemantics", dependencies: ["SystemIO", .httpTypes, .rawStructuredFields]),
     .target(
       name: "HTTPEngine", dependencies: ["SystemIO", "JSONText", "HTTPSemantics", .httpTypes, .logging]),
+    .target(name: "HTTPTLS", dependencies: ["COpenSSL", "HTTPEngine", "SystemIO"]),
     .target(name: "HTTPTransport", dependencies: ["SystemIO", .httpTypes]),
     .target(
       name: "CurlTransport",
@@ -163,7 +166,8 @@ let command = group(
 
 /// Code that tests share, and a server that runs the HTTP engine alone.
 let support: [Target] = [
-  .target(name: "TestSupport", dependencies: ["SystemIO", "CPlatform"], path: "Tests/TestSupport"),
+  .target(
+    name: "TestSupport", dependencies: ["SystemIO", "COpenSSL", "CPlatform"], path: "Tests/TestSupport"),
   .target(
     name: "StoreTesting",
     dependencies: [
@@ -172,7 +176,8 @@ let support: [Target] = [
   .executableTarget(
     name: "echo-server",
     dependencies: [
-      "HTTPEngine", "HTTPSemantics", "SystemIO", .httpTypes, .logging, .argumentParser, .unixSignals,
+      "HTTPEngine", "HTTPTLS", "HTTPSemantics", "SystemIO", .httpTypes, .logging, .argumentParser,
+      .unixSignals,
     ], path: "Tests/EchoServer"),
 ]
 
@@ -205,7 +210,8 @@ let tests = [
       .testTarget(
         name: "HTTPEngineTests",
         dependencies: [
-          "HTTPEngine", "HTTPSemantics", "SystemIO", "TestSupport", "echo-server", .httpTypes, .logging,
+          "HTTPEngine", "HTTPTLS", "HTTPSemantics", "SystemIO", "TestSupport", "echo-server", .httpTypes,
+          .logging,
         ]),
     ]),
   group(
@@ -366,7 +372,7 @@ extension Target.Dependency {
 
 /// Targets that use raw memory. In all others the compiler checks that they use none.
 let unsafeTargets: Set<String> = [
-  "SystemIO", "ZipArchive", "HTTPEngine", "CurlTransport", "URLSessionTransport", "TestSupport",
+  "SystemIO", "ZipArchive", "HTTPEngine", "HTTPTLS", "CurlTransport", "URLSessionTransport", "TestSupport",
   "StoreTesting", "fuzz",
 ]
 

@@ -11,6 +11,7 @@ final class ServerContext: Sendable {
   let logger: Logger
   let budget: ConnectionBudget
   let proxies: TrustedProxies
+  let security: (any ConnectionSecurity)?
   /// The lowest descriptor reserved for files, which connections should not get.
   let descriptorCeiling: Int
   let bodyBuffers: IOBufferPool
@@ -27,6 +28,7 @@ final class ServerContext: Sendable {
     self.logger = logger
     budget = ConnectionBudget(limits: limits)
     proxies = TrustedProxies(configuration.trustedProxies)
+    security = configuration.security
     let descriptors = DescriptorLimit.current
     descriptorCeiling = descriptors - min(limits.reservedDescriptors, descriptors / 4)
     bodyBuffers = IOBufferPool(limit: limits.bodyBuffers)
@@ -51,7 +53,7 @@ final class ServerContext: Sendable {
   var tickMilliseconds: UInt64 {
     let shortest = [
       limits.headTime, limits.bodyWindow, limits.bodyGrace, limits.idleTime, limits.writeStallTime,
-      limits.lingerTime, limits.acceptPause,
+      limits.lingerTime, limits.acceptPause, limits.handshakeTime,
     ].map(\.milliseconds).min()
     return min(max((shortest ?? 1000) / 4, 5), 250)
   }
