@@ -104,7 +104,7 @@ public final class TLSClientSession: Sendable {
 
   private static var reason: String {
     defer { ERR_clear_error() }
-    return ERR_reason_error_string(ERR_peek_error()).map { String(cString: $0) } ?? "errno \(errno)"
+    return ERR_reason_error_string(ERR_peek_error()).map { String(cString: $0) } ?? "the connection ended"
   }
 
   /// Calls OpenSSL without `SIGPIPE`. Returns `nil` if the result is positive, otherwise OpenSSL's error.
@@ -152,11 +152,23 @@ public final class TLSClientSession: Sendable {
 
   /// Sends all of `bytes`.
   public func send(_ bytes: [UInt8]) throws {
+    // Several records arrive together, as one write of plain bytes does.
+    #if os(Linux)
+      setCorked(true)
+      defer { setCorked(false) }
+    #endif
     var sent = 0
     while sent < bytes.count {
       if let count = try sendSome(bytes[sent...]) { sent += count } else { try wait(SSL_ERROR_WANT_WRITE) }
     }
   }
+
+  #if os(Linux)
+    private func setCorked(_ isCorked: Bool) {
+      var value: Int32 = isCorked ? 1 : 0
+      setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_CORK, &value, socklen_t(MemoryLayout<Int32>.size))
+    }
+  #endif
 
   /// Receives the next bytes; empty at the end.
   public func receive(upTo count: Int) throws -> [UInt8] {

@@ -44,12 +44,7 @@ struct OCSPStaple: Sendable {
     guard OCSP_check_validity(this, next, Self.tolerance, -1) == 1 else {
       throw TLSError("The OCSP response in \(path) is out of date.")
     }
-    var parts = tm()
-    if let next, ASN1_TIME_to_tm(next, &parts) == 1 {
-      expires = Date(timeIntervalSince1970: TimeInterval(timegm(&parts)))
-    } else {
-      expires = nil
-    }
+    expires = X509Certificate.date(next)
   }
 
   func isValid(at now: Date) -> Bool { expires.map { now < $0 } ?? true }

@@ -2,12 +2,6 @@ import COpenSSL
 import HTTPEngine
 import SystemIO
 
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
-
 /// The server's side of one TLS connection, on a non-blocking socket.
 ///
 /// Not thread-safe: owned by the connection.
@@ -87,7 +81,7 @@ final class TLSSession: SecureSession {
   }
 
   private func receiveRecord(into room: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int? {
-    guard !hasFailed else { throw SystemError(operation: "SSL_read", code: ECONNRESET) }
+    guard !hasFailed else { throw SystemError.disconnected("SSL_read") }
     OpenSSLErrors.clear()
     let count = SSL_read(ssl, room.baseAddress, Int32(clamping: room.count))
     receivingAwaits = .read
@@ -105,7 +99,7 @@ final class TLSSession: SecureSession {
     default:
       hasFailed = true
       OpenSSLErrors.clear()
-      throw SystemError(operation: "SSL_read", code: EPROTO)
+      throw SystemError.disconnected("SSL_read")
     }
   }
 
@@ -118,7 +112,7 @@ final class TLSSession: SecureSession {
   func send(_ bytes: UnsafeRawBufferPointer) throws(SystemError) -> Int? {
     var sent = 0
     while sent < bytes.count {
-      guard !hasFailed else { throw SystemError(operation: "SSL_write", code: EPIPE) }
+      guard !hasFailed else { throw SystemError.disconnected("SSL_write") }
       OpenSSLErrors.clear()
       let rest = UnsafeRawBufferPointer(rebasing: bytes[sent...])
       let count = SSL_write(ssl, rest.baseAddress, Int32(clamping: rest.count))
@@ -132,11 +126,11 @@ final class TLSSession: SecureSession {
       case SSL_ERROR_WANT_READ: sendingAwaits = .read
       case SSL_ERROR_SYSCALL:
         // The client has disconnected. Bytes that it sent before can still be received.
-        throw SystemError(operation: "SSL_write", code: EPIPE)
+        throw SystemError.disconnected("SSL_write")
       default:
         hasFailed = true
         OpenSSLErrors.clear()
-        throw SystemError(operation: "SSL_write", code: EPIPE)
+        throw SystemError.disconnected("SSL_write")
       }
       return sent > 0 ? sent : nil
     }

@@ -88,10 +88,14 @@ final class X509Certificate: @unchecked Sendable {
     return first...last
   }
 
-  private static func date(_ time: UnsafePointer<ASN1_TIME>?) -> Date? {
-    var parts = tm()
-    guard let time, ASN1_TIME_to_tm(time, &parts) == 1 else { return nil }
-    return Date(timeIntervalSince1970: TimeInterval(timegm(&parts)))
+  /// Converts a time of OpenSSL; `nil` if it is malformed.
+  static func date(_ time: UnsafePointer<ASN1_TIME>?) -> Date? {
+    var days: Int32 = 0
+    var seconds: Int32 = 0
+    guard let time, let epoch = ASN1_TIME_set(nil, 0) else { return nil }
+    defer { ASN1_STRING_free(epoch) }
+    guard ASN1_TIME_diff(&days, &seconds, epoch, time) == 1 else { return nil }
+    return Date(timeIntervalSince1970: TimeInterval(days) * 86_400 + TimeInterval(seconds))
   }
 
   /// Whether `other` has issued this certificate, as far as names and key identifiers say.

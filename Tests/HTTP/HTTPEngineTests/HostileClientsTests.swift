@@ -30,7 +30,7 @@
       let server = try await EchoServerProcess([
         "--connections-per-address", "4096",
         // Hundreds of handshakes take some time, in which the well-behaved client is idle.
-        "--patience", "\((RawHTTPClient.usesTLS ? 8 : 2) * Sanitizer.slowness)",
+        "--patience", "\((RawHTTPClient.usesTLS ? 20 : 2) * Sanitizer.slowness)",
       ])
       try await RawHTTPClient.run {
         let honest = try RawHTTPClient(port: server.port)
