@@ -161,5 +161,5 @@ scale: release ## Measures stores of 1,000 to 1,000,000 bundles (SVG=file, SIZES
 	  $(if $(SIZES),--sizes '$(SIZES)') $(if $(TOMBSTONES),--tombstones '$(TOMBSTONES)') $(if $(SVG),--svg '$(SVG)')
 
 clean: ## Removes the build folders
-	@rm -rf .build .build-release .build-asan .build-tsan .build-fuzz .build-bench .build-manual .build-package \
+	@rm -rf .build .build-release .build-tls .build-asan .build-tsan .build-fuzz .build-bench .build-manual .build-package \
 	  .build-tools .build-axe

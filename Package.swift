@@ -139,8 +139,8 @@ let server = group(
       name: "SnapshotServer",
       dependencies: [
         "Observability", "AccessControl", "SnapshotAPI", "UploadProtocols", "SnapshotWeb",
-        "PrometheusMetrics", "HTTPEngine", "SnapshotStore", "FileStore", "SQLiteCatalog", "SnapshotFormat",
-        "SnapshotDiff", "SystemIO", .httpTypes, .logging, .coreMetrics,
+        "PrometheusMetrics", "HTTPEngine", "HTTPTLS", "SnapshotStore", "FileStore", "SQLiteCatalog",
+        "SnapshotFormat", "SnapshotDiff", "SystemIO", .httpTypes, .logging, .coreMetrics,
       ],
       // The articles that the server shows at `/docs`. Each is named, so that the catalogue remains one for DocC.
       resources: [
@@ -158,7 +158,8 @@ let command = group(
       dependencies: [
         "SystemIO", "JSONText", "ZipArchive", "SnapshotFormat", "SnapshotDiff", "DataSnapshots",
         "SnapshotClient",
-        "HTTPTransport", "HTTPEngine", "SnapshotStore", "AccessControl", "SnapshotAPI", "UploadProtocols",
+        "HTTPTransport", "HTTPEngine", "HTTPTLS", "SnapshotStore", "AccessControl", "SnapshotAPI",
+        "UploadProtocols",
         "SnapshotServer", .httpTypes, .logging, .argumentParser, .configuration, .serviceLifecycle,
         .unixSignals, .yams,
       ])
@@ -274,7 +275,8 @@ let tests = [
         name: "EndToEndTests",
         dependencies: [
           "snapshot", "SnapshotServer", "DataSnapshots", "SnapshotFormat", "SnapshotClient", "SnapshotStore",
-          "Observability", "HTTPEngine", "SystemIO", "TestSupport", .crypto, .yams,
+          "Observability", "HTTPEngine", "HTTPTLS", "HTTPTransport", "SystemIO", "TestSupport", .crypto,
+          .logging, .yams,
         ])
     ]),
   // Compiles on Linux what only Apple's platforms compile.
@@ -315,6 +317,7 @@ let package = Package(
     .library(name: "SnapshotSettings", targets: ["SnapshotSettings"]),
     .library(name: "SQLiteCatalog", targets: ["SQLiteCatalog", "SnapshotStore"]),
     .library(name: "HTTPEngine", targets: ["HTTPEngine", "HTTPSemantics", "SystemIO"]),
+    .library(name: "HTTPTLS", targets: ["HTTPTLS"]),
     .executable(name: "snapshot", targets: ["snapshot"]),
   ],
   traits: [

@@ -1,6 +1,7 @@
 import AccessControl
 import ArgumentParser
 import Foundation
+import HTTPTLS
 import Logging
 import ServiceLifecycle
 import SnapshotServer
@@ -12,7 +13,8 @@ struct ServeCommand: AsyncParsableCommand {
     commandName: "serve",
     abstract: "Runs the server until SIGTERM or SIGINT.",
     discussion: """
-      Prints the line ‘Listening on http://127.0.0.1:8080’ on stdout when it is ready, and logs to stderr. Flags take \
+      Prints the line ‘Listening on http://127.0.0.1:8080’ on stdout when it is ready, and logs to stderr. With a \
+      certificate it speaks HTTPS; SIGHUP makes it read the certificate again, as a change of the file does. Flags take \
       precedence over environment variables (such as SNAPSHOT_SERVER_PORT), and these over the settings file.
       """)
 
@@ -29,6 +31,42 @@ struct ServeCommand: AsyncParsableCommand {
 
   @Option(help: ArgumentHelp("The folder for bundles (default: Storage).", valueName: "folder"))
   var storage: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "A PEM file with a certificate and its issuers, for HTTPS. Can be repeated; clients get the one for their name.",
+      valueName: "file"))
+  var tlsCertificate: [String] = []
+
+  @Option(
+    help: ArgumentHelp("The PEM file with the key of each certificate, in the same order.", valueName: "file")
+  )
+  var tlsKey: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "A DER file with an OCSP response about each certificate, in the same order.", valueName: "file"))
+  var tlsOcsp: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "A PEM file with the authorities whose certificates identify clients.", valueName: "file"))
+  var tlsClientCa: String?
+
+  @Flag(
+    help: """
+      Make a certificate for a local network, and print the pin that clients need (--pin). It is kept in the storage.
+      """)
+  var tlsSelfSigned = false
+
+  @Option(help: "A port for plain HTTP that redirects to HTTPS; 0 selects a free one (default: none).")
+  var httpPort: Int?
+
+  @Option(
+    help: ArgumentHelp(
+      "The folder below which certbot or acme.sh write .well-known/acme-challenge, served on --http-port.",
+      valueName: "folder"))
+  var acmeFolder: String?
 
   @Flag(
     help:
@@ -66,11 +104,14 @@ struct ServeCommand: AsyncParsableCommand {
       throw CommandFailure(error)
     }
     let service = HTTPService(application: application, shutdown: .seconds(settings.shutdownSeconds)) { url in
+      if settings.tls.selfSigned, let pin = application.tls?.pins.first { Console.note("The pin is \(pin)") }
       Console.print("Listening on \(url)")
       ProgramCode.releasePages()
     }
     let group = ServiceGroup(
       configuration: .init(services: [service], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
+    let hangUps = await hangUps(for: application)
+    defer { hangUps?.cancel() }
     do {
       try await group.run()
     } catch {
@@ -78,6 +119,13 @@ struct ServeCommand: AsyncParsableCommand {
       throw error
     }
     await application.close()
+  }
+
+  /// Reads the certificates again on SIGHUP.
+  private func hangUps(for application: ServerApplication) async -> Task<Void, Never>? {
+    guard let certificates = application.certificates else { return nil }
+    let signals = await UnixSignalsSequence(trapping: .sighup)
+    return Task { for await _ in signals { certificates.reload() } }
   }
 
   /// Creates the storage's first token, so that the storage is never accessible without a token.
@@ -98,6 +146,13 @@ struct ServeCommand: AsyncParsableCommand {
     flags["server.host"] = host
     flags["server.port"] = port.map(String.init)
     flags["server.storage"] = storage
+    if !tlsCertificate.isEmpty { flags["server.tls.certificate"] = tlsCertificate.joined(separator: ",") }
+    if !tlsKey.isEmpty { flags["server.tls.key"] = tlsKey.joined(separator: ",") }
+    if !tlsOcsp.isEmpty { flags["server.tls.ocsp"] = tlsOcsp.joined(separator: ",") }
+    flags["server.tls.clientAuthorities"] = tlsClientCa
+    if tlsSelfSigned { flags["server.tls.selfSigned"] = "true" }
+    flags["server.tls.httpPort"] = httpPort.map(String.init)
+    flags["server.tls.acmeFolder"] = acmeFolder
     if insecure { flags["server.insecure"] = "true" }
     return flags
   }

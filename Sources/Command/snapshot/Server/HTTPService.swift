@@ -13,7 +13,7 @@ struct HTTPService: Service {
   let onListening: @Sendable (URL) -> Void
 
   func run() async throws {
-    onListening(try URL(of: try await application.start()))
+    onListening(try URL(of: try await application.start(), isSecure: application.tls != nil))
     try await withGracefulShutdownHandler {
       try await application.server.run()
     } onGracefulShutdown: {
@@ -24,8 +24,8 @@ struct HTTPService: Service {
 
 extension URL {
   /// The URL of the server at `address`.
-  init(of address: SocketAddress) throws(CommandFailure) {
-    guard let url = URL(string: "http://\(address)") else {
+  init(of address: SocketAddress, isSecure: Bool = false) throws(CommandFailure) {
+    guard let url = URL(string: "\(isSecure ? "https" : "http")://\(address)") else {
       throw CommandFailure("\(address) can't be written as a URL.")
     }
     self = url

@@ -78,6 +78,7 @@ extension ServerSettings {
     try read(
       "server.trustedProxies", "addresses and blocks like 10.0.0.0/8, separated by commas",
       into: &trustedProxies, Self.addressBlocks)
+    try readGroup("server.tls", TLSSettings.settings, into: &tls)
     try readGroup("server.limits", Self.limitSettings, into: &limits)
     try read("server.auditFileBytes", "a number of bytes from 4096", into: &auditFileBytes) {
       Int64($0).flatMap { $0 >= 4096 ? $0 : nil }
