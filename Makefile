@@ -5,8 +5,8 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 # The packages that the build requires, and those that the tests require besides.
-PACKAGES := libcurl4-openssl-dev zlib1g-dev libsqlite3-dev pkg-config curl
-TESTING := python3 python3-venv unzip libarchive-tools chromium chromium-driver fonts-dejavu-core
+PACKAGES := libcurl4-openssl-dev libssl-dev zlib1g-dev libsqlite3-dev pkg-config curl
+TESTING := openssl python3 python3-venv unzip libarchive-tools chromium chromium-driver fonts-dejavu-core
 SOURCES := Package.swift Sources Tests Benchmarks
 
 # The time in seconds for fuzzing each parser, and the parsers.
@@ -161,5 +161,5 @@ scale: release ## Measures stores of 1,000 to 1,000,000 bundles (SVG=file, SIZES
 	  $(if $(SIZES),--sizes '$(SIZES)') $(if $(TOMBSTONES),--tombstones '$(TOMBSTONES)') $(if $(SVG),--svg '$(SVG)')
 
 clean: ## Removes the build folders
-	@rm -rf .build .build-release .build-asan .build-tsan .build-fuzz .build-bench .build-manual .build-package \
+	@rm -rf .build .build-release .build-tls .build-asan .build-tsan .build-fuzz .build-bench .build-manual .build-package \
 	  .build-tools .build-axe

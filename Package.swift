@@ -27,6 +27,8 @@ let base = group(
       name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
     .systemLibrary(
       name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
+    .systemLibrary(
+      name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
     .systemLibrary(name: "CPlatform"),
     .target(
       name: "SystemIO", dependencies: ["CPlatform"], exclude: privacyManifest.exclude,
@@ -51,6 +53,7 @@ let http = group(
     .target(name: "HTTPSemantics", dependencies: ["SystemIO", .httpTypes, .rawStructuredFields]),
     .target(
       name: "HTTPEngine", dependencies: ["SystemIO", "JSONText", "HTTPSemantics", .httpTypes, .logging]),
+    .target(name: "HTTPTLS", dependencies: ["COpenSSL", "HTTPEngine", "SystemIO"]),
     .target(name: "HTTPTransport", dependencies: ["SystemIO", .httpTypes]),
     .target(
       name: "CurlTransport",
@@ -136,8 +139,8 @@ let server = group(
       name: "SnapshotServer",
       dependencies: [
         "Observability", "AccessControl", "SnapshotAPI", "UploadProtocols", "SnapshotWeb",
-        "PrometheusMetrics", "HTTPEngine", "SnapshotStore", "FileStore", "SQLiteCatalog", "SnapshotFormat",
-        "SnapshotDiff", "SystemIO", .httpTypes, .logging, .coreMetrics,
+        "PrometheusMetrics", "HTTPEngine", "HTTPTLS", "SnapshotStore", "FileStore", "SQLiteCatalog",
+        "SnapshotFormat", "SnapshotDiff", "SystemIO", .httpTypes, .logging, .coreMetrics,
       ],
       // The articles that the server shows at `/docs`. Each is named, so that the catalogue remains one for DocC.
       resources: [
@@ -155,17 +158,17 @@ let command = group(
       dependencies: [
         "SystemIO", "JSONText", "ZipArchive", "SnapshotFormat", "SnapshotDiff", "DataSnapshots",
         "SnapshotClient",
-        "HTTPTransport", "HTTPSemantics", "HTTPEngine", "SnapshotStore", "FileStore", "AccessControl",
-        "SnapshotAPI", "UploadProtocols", "SnapshotServer", .httpTypes, .logging, .argumentParser,
-        .configuration,
-        .serviceLifecycle,
+        "HTTPTransport", "HTTPSemantics", "HTTPEngine", "HTTPTLS", "SnapshotStore", "FileStore",
+        "AccessControl", "SnapshotAPI", "UploadProtocols", "SnapshotServer", .httpTypes, .logging,
+        .argumentParser, .configuration, .serviceLifecycle,
         .unixSignals, .yams,
       ])
   ])
 
 /// Code that tests share, and a server that runs the HTTP engine alone.
 let support: [Target] = [
-  .target(name: "TestSupport", dependencies: ["SystemIO", "CPlatform"], path: "Tests/TestSupport"),
+  .target(
+    name: "TestSupport", dependencies: ["SystemIO", "COpenSSL", "CPlatform"], path: "Tests/TestSupport"),
   .target(
     name: "StoreTesting",
     dependencies: [
@@ -174,7 +177,8 @@ let support: [Target] = [
   .executableTarget(
     name: "echo-server",
     dependencies: [
-      "HTTPEngine", "HTTPSemantics", "SystemIO", .httpTypes, .logging, .argumentParser, .unixSignals,
+      "HTTPEngine", "HTTPTLS", "HTTPSemantics", "SystemIO", .httpTypes, .logging, .argumentParser,
+      .unixSignals,
     ], path: "Tests/EchoServer"),
 ]
 
@@ -207,7 +211,8 @@ let tests = [
       .testTarget(
         name: "HTTPEngineTests",
         dependencies: [
-          "HTTPEngine", "HTTPSemantics", "SystemIO", "TestSupport", "echo-server", .httpTypes, .logging,
+          "HTTPEngine", "HTTPTLS", "HTTPSemantics", "SystemIO", "TestSupport", "echo-server", .httpTypes,
+          .logging,
         ]),
     ]),
   group(
@@ -270,7 +275,8 @@ let tests = [
         name: "EndToEndTests",
         dependencies: [
           "snapshot", "SnapshotServer", "DataSnapshots", "SnapshotFormat", "SnapshotClient", "SnapshotStore",
-          "Observability", "HTTPEngine", "SystemIO", "TestSupport", .crypto, .yams,
+          "Observability", "HTTPEngine", "HTTPTLS", "HTTPTransport", "SystemIO", "TestSupport", .crypto,
+          .logging, .yams,
         ])
     ]),
   // Compiles on Linux what only Apple's platforms compile.
@@ -311,6 +317,7 @@ let package = Package(
     .library(name: "SnapshotSettings", targets: ["SnapshotSettings"]),
     .library(name: "SQLiteCatalog", targets: ["SQLiteCatalog", "SnapshotStore"]),
     .library(name: "HTTPEngine", targets: ["HTTPEngine", "HTTPSemantics", "SystemIO"]),
+    .library(name: "HTTPTLS", targets: ["HTTPTLS"]),
     .executable(name: "snapshot", targets: ["snapshot"]),
   ],
   traits: [
@@ -368,7 +375,7 @@ extension Target.Dependency {
 
 /// Targets that use raw memory. In all others the compiler checks that they use none.
 let unsafeTargets: Set<String> = [
-  "SystemIO", "ZipArchive", "HTTPEngine", "CurlTransport", "URLSessionTransport", "TestSupport",
+  "SystemIO", "ZipArchive", "HTTPEngine", "HTTPTLS", "CurlTransport", "URLSessionTransport", "TestSupport",
   "StoreTesting", "fuzz",
 ]
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import HTTPEngine
+import HTTPTLS
 import HTTPTypes
 import Logging
 import SystemIO
@@ -36,6 +37,10 @@ struct EchoServer: AsyncParsableCommand {
   @Option(help: ArgumentHelp("How long slow, stalled and idle clients are borne.", valueName: "seconds"))
   var patience: Int?
 
+  @Option(
+    help: ArgumentHelp("A PEM file with a certificate and its key: the server uses TLS.", valueName: "file"))
+  var tls: String?
+
   @Flag(help: "Log every request.")
   var verbose = false
 
@@ -55,22 +60,27 @@ struct EchoServer: AsyncParsableCommand {
     DescriptorLimit.raise(to: 65_536)
     var logger = Logger(label: "echo-server", factory: { StreamLogHandler.standardError(label: $0) })
     logger.logLevel = verbose ? .info : .notice
-    let server = HTTPServer(configuration: configuration, handler: Router(routes), logger: logger)
+    let server = HTTPServer(configuration: try configuration(), handler: Router(routes), logger: logger)
     let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
     let address = try await server.start()
-    FileHandle.standardOutput.write(Data("Listening on http://\(address)\n".utf8))
+    FileHandle.standardOutput.write(Data("Listening on \(tls == nil ? "http" : "https")://\(address)\n".utf8))
     for await _ in signals {
       await server.shutdown()
       break
     }
   }
 
-  private var configuration: HTTPServer.Configuration {
+  private func configuration() throws -> HTTPServer.Configuration {
     var configuration = HTTPServer.Configuration(host: host, port: port)
     configuration.limits.connectionsPerAddress = connectionsPerAddress
     if let eventLoops { configuration.eventLoops = eventLoops }
+    if let tls {
+      configuration.security = try TLSServer(
+        TLSConfiguration(files: [TLSFiles(certificate: tls, key: tls)]))
+    }
     if let patience {
       let time = Duration.seconds(patience)
+      configuration.limits.handshakeTime = time
       configuration.limits.headTime = time
       configuration.limits.bodyGrace = time
       configuration.limits.bodyWindow = time

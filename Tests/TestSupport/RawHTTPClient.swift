@@ -40,12 +40,22 @@ public final class RawHTTPClient: Sendable {
     }
   }
 
+  /// Whether clients use TLS unless they are told otherwise, so that a test can run with both.
+  @TaskLocal public static var usesTLS = false
+
+  /// The protection of the connection; `nil` for plain HTTP.
+  public let session: TLSClientSession?
   private let owned: Descriptor
   private var descriptor: Int32 { owned.number }
 
   /// Connects to a port of the IPv4 loopback address.
-  /// - Parameter receiveBuffer: the size of the kernel's receive buffer in bytes. A small one is full early.
-  public init(port: UInt16, timeoutSeconds: Int = 60, receiveBuffer: Int32? = nil) throws {
+  /// - Parameters:
+  ///   - receiveBuffer: the size of the kernel's receive buffer in bytes. A small one is full early.
+  ///   - tls: the settings of TLS; `nil` for plain HTTP.
+  public init(
+    port: UInt16, timeoutSeconds: Int = 60, receiveBuffer: Int32? = nil,
+    tls: TLSClientSession.Settings? = RawHTTPClient.usesTLS ? .init() : nil
+  ) throws {
     owned = try Descriptor("socket") { socket(AF_INET, Self.streamKind, 0) }
     let descriptor = owned.number
     var timeout = timeval(tv_sec: timeoutSeconds, tv_usec: 0)
@@ -64,6 +74,12 @@ public final class RawHTTPClient: Sendable {
       }
     }
     guard result == 0 else { throw Failure(description: "connect: errno \(errno)") }
+    if tls != nil {
+      // Records are several writes. What a client has sent before it disconnects must not wait in its system.
+      var one: Int32 = 1
+      setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
+    }
+    session = try tls.map { try TLSClientSession($0, on: descriptor, timeoutSeconds: timeoutSeconds) }
   }
 
   /// Runs blocking work outside the cooperative thread pool, but in the caller's task, so that failed expectations
@@ -87,6 +103,7 @@ public final class RawHTTPClient: Sendable {
 
   /// Sends all of `bytes`.
   public func send(_ bytes: [UInt8]) throws {
+    if let session { return try session.send(bytes) }
     var sent = 0
     while sent < bytes.count {
       let count = transmit(bytes[sent...], flags: 0)
@@ -119,11 +136,16 @@ public final class RawHTTPClient: Sendable {
     var sent = 0
     while sent < limit {
       let rest = block[((start + sent) % block.count)...]
-      let count = transmit(rest.prefix(limit - sent), flags: Int32(MSG_DONTWAIT))
+      let count = transmitAtOnce(rest.prefix(limit - sent))
       if count <= 0 { break }
       sent += count
     }
     return sent
+  }
+
+  private func transmitAtOnce(_ bytes: ArraySlice<UInt8>) -> Int {
+    guard let session else { return transmit(bytes, flags: Int32(MSG_DONTWAIT)) }
+    do { return try session.sendSome(bytes) ?? 0 } catch { return -1 }
   }
 
   /// Sends until no byte was accepted for half a second, at most `limit` bytes, and returns the number of bytes sent.
@@ -139,7 +161,10 @@ public final class RawHTTPClient: Sendable {
   }
 
   /// Closes the sending side.
-  public func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
+  public func endSending() {
+    session?.endSending()
+    shutdown(descriptor, Int32(SHUT_WR))
+  }
 
   /// Resets the connection.
   public func reset() {
@@ -162,6 +187,7 @@ public final class RawHTTPClient: Sendable {
 
   /// Receives the next bytes, at most `count`; empty at the end.
   public func receive(upTo count: Int = 64 * 1024) throws -> [UInt8] {
+    if let session { return try session.receive(upTo: count) }
     var failure: Int32?
     let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
       while true {

@@ -70,12 +70,32 @@ public struct SnapshotAPIClient: Sendable {
     self.configuration = configuration
   }
 
+  /// Creates a client of a server that is recognized by its public key alone, such as one with a self-signed
+  /// certificate.
+  ///
+  /// Throws the errors of the other initializer, and ``SnapshotClientError/Code/invalidServer`` if `server` is no `https`
+  /// URL.
+  public init(
+    server: URL, token: String? = nil, pin: ServerPin, configuration: Configuration = .init()
+  ) throws(SnapshotClientError) {
+    guard server.scheme?.lowercased() == "https" else {
+      throw SnapshotClientError(.invalidServer, "a pin needs an address that starts with https://")
+    }
+    try self.init(
+      server: server, token: token, transport: Self.makeDefaultTransport(trust: .pinned(pin)),
+      configuration: configuration)
+  }
+
   /// Creates the platform's transport: libcurl on Linux, `URLSession` elsewhere.
-  public static func makeDefaultTransport() -> any Transport {
+  /// - Parameter trust: how servers are recognized.
+  public static func makeDefaultTransport(trust: ServerTrust = .system) -> any Transport {
     #if os(Linux)
-      CurlTransport()
+      var configuration = CurlTransport.Configuration()
+      configuration.trust = trust
+      return CurlTransport(configuration: configuration)
     #else
-      URLSessionTransport()
+      if case .pinned(let pin) = trust { return URLSessionTransport(recognizes: pin.matches(certificate:)) }
+      return URLSessionTransport()
     #endif
   }
 

@@ -20,6 +20,11 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     self.code = code ?? errno
   }
 
+  /// The error of an `operation` on a connection that has ended or failed.
+  public static func disconnected(_ operation: String) -> SystemError {
+    SystemError(operation: operation, code: ECONNRESET)
+  }
+
   /// The file or folder does not exist.
   public var isNotFound: Bool { code == ENOENT }
   /// The name already exists, or a folder is not empty.

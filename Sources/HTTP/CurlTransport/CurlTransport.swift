@@ -12,15 +12,19 @@
     package struct Configuration: Sendable, Hashable {
       /// The maximum number of connections kept open for later requests.
       package var keptConnections = 8
+      /// How servers are recognized.
+      package var trust = ServerTrust.system
 
       /// Creates a configuration with the default values.
       package init() {}
     }
 
     private let loop: TransferLoop
+    private let trust: ServerTrust
 
     /// Creates a transport with its own connections.
     package init(configuration: Configuration = .init()) {
+      trust = configuration.trust
       loop = TransferLoop(keptConnections: configuration.keptConnections)
     }
 
@@ -31,7 +35,7 @@
     ) async throws(TransportError) -> TransportResponse {
       let transfer = Transfer(
         request: try CheckedRequest(request), body: body, destination: destination, timeouts: timeouts,
-        events: events)
+        trust: trust, events: events)
       let result = await withTaskCancellationHandler {
         await withCheckedContinuation { continuation in
           transfer.completion = { continuation.resume(returning: $0) }

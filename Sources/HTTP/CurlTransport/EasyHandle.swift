@@ -19,6 +19,7 @@
       fields = Self.makeList(of: transfer.request.fields, asksFirst: bodyLength ?? 0 >= Self.largeBody)
       guard
         setConnection(to: transfer.request, timeouts: transfer.timeouts),
+        setTrust(transfer.trust),
         setMethod(of: transfer.request, bodyLength: bodyLength),
         setCallbacks(to: transfer)
       else { throw .invalidRequest("libcurl rejects an option: \(String(cString: message))") }
@@ -46,8 +47,6 @@
         && set(CURLOPT_NOSIGNAL, 1)
         && set(CURLOPT_CONNECTTIMEOUT_MS, Int(max(1, min(milliseconds, 86_400_000))))
         && set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
-        && set(CURLOPT_SSL_VERIFYPEER, 1)
-        && set(CURLOPT_SSL_VERIFYHOST, 2)
         && set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         && set(CURLOPT_BUFFERSIZE, Self.bufferBytes)
         && set(CURLOPT_UPLOAD_BUFFERSIZE, Self.bufferBytes)
@@ -55,6 +54,19 @@
         && (!request.authority.isLoopback || set(CURLOPT_PROXY, ""))
         && snapshot_curl_set_pointer(pointer, CURLOPT_ERRORBUFFER, message) == CURLE_OK
         && snapshot_curl_set_fields(pointer, fields) == CURLE_OK
+    }
+
+    private func setTrust(_ trust: ServerTrust) -> Bool {
+      switch trust {
+      case .system: return set(CURLOPT_SSL_VERIFYPEER, 1) && set(CURLOPT_SSL_VERIFYHOST, 2)
+      case .pinned(let pin):
+        // libcurl compares the key whether or not it verifies the certificate.
+        return set(CURLOPT_PINNEDPUBLICKEY, pin.description)
+          && set(CURLOPT_SSL_VERIFYPEER, 0) && set(CURLOPT_SSL_VERIFYHOST, 0)
+      case .authorities(let file):
+        return set(CURLOPT_CAINFO, file.path)
+          && set(CURLOPT_SSL_VERIFYPEER, 1) && set(CURLOPT_SSL_VERIFYHOST, 2)
+      }
     }
 
     private func setMethod(of request: CheckedRequest, bodyLength: Int64?) -> Bool {

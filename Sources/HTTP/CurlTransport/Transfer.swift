@@ -13,6 +13,7 @@
 
     let request: CheckedRequest
     let timeouts: TransportTimeouts
+    let trust: ServerTrust
     let isCancelled = Atomic<Bool>(false)
     /// Called once, with the outcome. Set it before submission.
     var completion: ((Outcome) -> Void)?
@@ -34,12 +35,13 @@
 
     init(
       request: CheckedRequest, body: TransportBody, destination: TransportDestination,
-      timeouts: TransportTimeouts, events: (@Sendable (TransportEvent) -> Void)?
+      timeouts: TransportTimeouts, trust: ServerTrust, events: (@Sendable (TransportEvent) -> Void)?
     ) {
       self.request = request
       self.body = body
       self.destination = destination
       self.timeouts = timeouts
+      self.trust = trust
       self.events = events
       uploadMeter = ProgressMeter(uploadAnsweredTo: destination, events)
     }

@@ -2,6 +2,9 @@
 ///
 /// All values must be positive. A value equal to its limit is allowed.
 public struct HTTPLimits: Sendable, Hashable {
+  /// The maximum time from accepting a connection to the end of its handshake, if the server protects connections.
+  /// Beyond: the connection is closed.
+  public var handshakeTime: Duration = .seconds(10)
   /// The maximum size of the request line without its line end, in bytes. Beyond: 414.
   public var requestLineBytes = 8 * 1024
   /// The maximum size of the head, from the request line to the empty line, in bytes. Beyond: 431.

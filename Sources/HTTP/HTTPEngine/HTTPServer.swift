@@ -27,6 +27,8 @@ public final class HTTPServer: Sendable {
     /// element to the received field, or replace the field. The last hop that is not a trusted proxy counts as the
     /// client. From other senders the field has no effect.
     public var trustedProxies: [AddressBlock] = []
+    /// The protection of all connections, such as TLS; `nil` for plain HTTP.
+    public var security: (any ConnectionSecurity)?
     /// The value of the field `Server`. If it is `nil`, the field is not sent.
     public var serverName: String?
     /// How long ``HTTPServer/run()`` waits for running requests when its task is cancelled.

@@ -26,17 +26,19 @@ public struct HTTPServerRequest: Sendable {
   ///   - body: the body.
   ///   - peer: the client's address and port.
   ///   - id: the request's id.
+  ///   - isSecure: whether the connection is protected.
+  ///   - clientCertificate: the verified certificate of the client.
   ///   - onInterim: called with each interim response; returns whether it was sent.
   public init(
     method: HTTPRequest.Method, path: String, query: String? = nil, authority: String = "localhost",
     headerFields: HTTPFields = [:], body: HTTPRequestBody = .empty, peer: String = "127.0.0.1:0",
-    id: String = "test",
+    id: String = "test", isSecure: Bool = false, clientCertificate: ClientCertificate? = nil,
     onInterim: @escaping @Sendable (HTTPResponse.Status, HTTPFields) async -> Bool = { _, _ in false }
   ) {
     head = .given(
       GivenHead(
         method: method, path: path, query: query, authority: authority, headerFields: headerFields,
-        peer: peer, id: id, onInterim: onInterim))
+        peer: peer, id: id, isSecure: isSecure, clientCertificate: clientCertificate, onInterim: onInterim))
     self.body = body
   }
 
@@ -91,6 +93,23 @@ public struct HTTPServerRequest: Sendable {
     switch head {
     case .received(let head, let exchange): exchange.forwardedPeer ?? head.peer.description
     case .given(let head): head.peer
+    }
+  }
+
+  /// Whether the connection is protected by ``HTTPServer/Configuration/security``. `false` behind a proxy that
+  /// receives HTTPS itself.
+  public var isSecure: Bool {
+    switch head {
+    case .received(_, let exchange): exchange.isSecure
+    case .given(let head): head.isSecure
+    }
+  }
+
+  /// The certificate with which the client has proved its identity; `nil` if there is none.
+  public var clientCertificate: ClientCertificate? {
+    switch head {
+    case .received(_, let exchange): exchange.clientCertificate
+    case .given(let head): head.clientCertificate
     }
   }
 
@@ -158,12 +177,15 @@ private final class GivenHead: Sendable {
   let headerFields: HTTPFields
   let peer: String
   let id: String
+  let isSecure: Bool
+  let clientCertificate: ClientCertificate?
   let onInterim: @Sendable (HTTPResponse.Status, HTTPFields) async -> Bool
   let note = Mutex<(any AnyObject & Sendable)?>(nil)
 
   init(
     method: HTTPRequest.Method, path: String, query: String?, authority: String, headerFields: HTTPFields,
-    peer: String, id: String, onInterim: @escaping @Sendable (HTTPResponse.Status, HTTPFields) async -> Bool
+    peer: String, id: String, isSecure: Bool, clientCertificate: ClientCertificate?,
+    onInterim: @escaping @Sendable (HTTPResponse.Status, HTTPFields) async -> Bool
   ) {
     self.method = method
     self.path = path
@@ -172,6 +194,8 @@ private final class GivenHead: Sendable {
     self.headerFields = headerFields
     self.peer = peer
     self.id = id
+    self.isSecure = isSecure
+    self.clientCertificate = clientCertificate
     self.onInterim = onInterim
   }
 }

@@ -7,6 +7,9 @@ import HTTPTransport
 #else
   import Foundation
 #endif
+#if canImport(Security)
+  import Security
+#endif
 
 /// Maps the session's tasks to their exchanges.
 ///
@@ -17,7 +20,10 @@ final class Exchanges: NSObject, @unchecked Sendable {
   private let serial = DispatchQueue(label: "snapshot.urlsession")
   private var running: [Int: Exchange] = [:]
 
-  override init() {
+  private let recognizes: (@Sendable (Data) -> Bool)?
+
+  init(recognizes: (@Sendable (Data) -> Bool)?) {
+    self.recognizes = recognizes
     super.init()
     queue.maxConcurrentOperationCount = 1
     queue.underlyingQueue = serial
@@ -78,6 +84,20 @@ extension Exchanges: URLSessionDataDelegate {
   }
 
   #if canImport(Darwin)
+    func urlSession(
+      _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
+      completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+      guard let recognizes, let trust = challenge.protectionSpace.serverTrust else {
+        return completionHandler(.performDefaultHandling, nil)
+      }
+      let chain = SecTrustCopyCertificateChain(trust) as? [SecCertificate]
+      guard let certificate = chain?.first, recognizes(SecCertificateCopyData(certificate) as Data) else {
+        return completionHandler(.cancelAuthenticationChallenge, nil)
+      }
+      completionHandler(.useCredential, URLCredential(trust: trust))
+    }
+
     func urlSession(
       _ session: URLSession, task: URLSessionTask, didReceiveInformationalResponse response: HTTPURLResponse
     ) {

@@ -3,10 +3,10 @@ package import HTTPTypes
 import Synchronization
 
 #if canImport(FoundationNetworking)
-  import Foundation
+  package import Foundation
   import FoundationNetworking
 #else
-  import Foundation
+  package import Foundation
 #endif
 
 /// Sends requests with `URLSession`.
@@ -19,7 +19,9 @@ package final class URLSessionTransport: Transport {
   private let exchanges: Exchanges
 
   /// Creates a transport with its own connections.
-  package init() {
+  /// - Parameter recognizes: decides whether a server is the right one by its certificate in DER format, instead of the
+  ///   system. Has no effect on Linux.
+  package init(recognizes: (@Sendable (Data) -> Bool)? = nil) {
     let configuration = URLSessionConfiguration.ephemeral
     configuration.urlCache = nil
     configuration.urlCredentialStorage = nil
@@ -31,7 +33,7 @@ package final class URLSessionTransport: Transport {
       configuration.tlsMinimumSupportedProtocolVersion = .TLSv12
       configuration.waitsForConnectivity = false
     #endif
-    exchanges = Exchanges()
+    exchanges = Exchanges(recognizes: recognizes)
     session = URLSession(configuration: configuration, delegate: exchanges, delegateQueue: exchanges.queue)
   }
 

@@ -60,8 +60,12 @@ final class TokenAuthenticator: Sendable {
       throw error
     }
     let authorization = Authorization(routed.request.headerFields)
-    if case .none = authorization { throw HTTPProblem.tokenNeeded }
-    let token = try await identify(authorization, routed.request, known, address)
+    let token: AccessToken
+    if case .none = authorization {
+      token = try identify(routed.request, known)
+    } else {
+      token = try await identify(authorization, routed.request, known, address)
+    }
     let caller = try count(token, address)
     guard caller.may(permission) else { throw HTTPProblem.notPermitted(permission) }
     register(routed.request, token)
@@ -105,6 +109,23 @@ final class TokenAuthenticator: Sendable {
       try await slow(address)
       throw HTTPProblem.tokenExpired
     }
+    return token
+  }
+
+  /// Returns the valid token whose id is the common name of the client's certificate. Browsers send a certificate with
+  /// requests of any page, so pages of other sites are refused.
+  private func identify(
+    _ request: HTTPServerRequest, _ known: TokenTable.Tokens
+  ) throws(HTTPProblem) -> AccessToken {
+    guard let name = request.clientCertificate?.commonName else { throw .tokenNeeded }
+    guard let token = known.token(id: name), token.state(at: clock.now()) != .revoked else {
+      throw .tokenRefused
+    }
+    guard !CrossSiteRule.changesState(request.method) || !CrossSiteRule.comesFromAnotherSite(request) else {
+      throw .crossSite
+    }
+    request.record(token: token.id)
+    guard token.state(at: clock.now()) == .valid else { throw .tokenExpired }
     return token
   }
 

@@ -28,7 +28,13 @@ extension ServerApplication {
     let (server, access, uploads, storage, maintenance, bodyBytes) = (
       server, access, resumableUploads, storage, maintenance, bodyBytes
     )
-    return [
+    let certificates = certificates.map { certificates in
+      ReloadablePart { _ in
+        let apply = try certificates.prepareReload()
+        return { apply() }
+      }
+    }
+    return (certificates.map { [$0] } ?? []) + [
       ReloadablePart { settings in
         var limits = settings.limits
         limits.bodyBytes = bodyBytes

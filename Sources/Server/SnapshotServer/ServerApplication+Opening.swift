@@ -1,4 +1,5 @@
 import AccessControl
+import HTTPTLS
 package import Logging
 import Observability
 import SnapshotAPI
@@ -14,13 +15,15 @@ extension ServerApplication {
     _ settings: ServerSettings, listeners: [Socket] = [], version: String, logger: Logger
   ) async throws(ServerError) -> ServerApplication {
     try requireToken(settings)
+    do throws(TLSError) { try settings.tls.validate() } catch { throw .tls(error) }
     let exporter = MetricsExporter(version: version)
     let storage = try await ServerStorage.open(settings, onFlush: exporter.recordFlush, logger: logger)
     do throws(ServerError) {
+      let tls = try openTLS(settings)
       let access = try await openAccess(settings, logger: logger)
       let observation = exporter.observation(audit: try openAuditLog(settings, logger: logger))
       let application = ServerApplication(
-        settings, listeners: listeners, storage: storage, access: access, observation: observation,
+        settings, listeners: listeners, storage: storage, access: access, observation: observation, tls: tls,
         logger: logger)
       exporter.sample(application)
       let isEmpty = storage.store.remainingRepairs == 0 && storage.usage?().bundles == 0
@@ -58,16 +61,32 @@ extension ServerApplication {
           the first token is created with `snapshot token create`.
           """)
       }
-      if !settings.isLocal, settings.trustedProxies.isEmpty {
+      if !settings.isLocal, settings.trustedProxies.isEmpty, !settings.tls.isEnabled {
         logger.warning(
           """
-          Tokens are sent to \(settings.host) in clear text: put a proxy with TLS in front of the server, and add \
-          it to trustedProxies.
+          Tokens are sent to \(settings.host) in clear text: give the server a certificate (--tls-certificate), or \
+          put a proxy with TLS in front of it, and add that to trustedProxies.
           """)
       }
       return access
     } catch {
       throw .tokens(error)
+    }
+  }
+
+  /// Reads the certificates; `nil` without HTTPS.
+  private static func openTLS(
+    _ settings: ServerSettings
+  ) throws(ServerError) -> (server: TLSServer, paths: [String])? {
+    guard settings.tls.isEnabled else { return nil }
+    do throws(TLSError) {
+      var configuration = settings.tls.configuration
+      if settings.tls.selfSigned {
+        configuration.files = [try SelfSignedFiles(storage: settings.storage).prepare(host: settings.host)]
+      }
+      return (try TLSServer(configuration), configuration.paths)
+    } catch {
+      throw .tls(error)
     }
   }
 

@@ -1,6 +1,7 @@
 package import AccessControl
 package import Foundation
 package import HTTPEngine
+package import HTTPTLS
 package import Logging
 package import Observability
 package import SnapshotAPI
@@ -23,6 +24,11 @@ package final class ServerApplication: Sendable {
   /// Answers every request, also without a connection.
   package let handler: SnapshotHandler
   package let server: HTTPServer
+  /// The certificates; `nil` without HTTPS.
+  package let tls: TLSServer?
+  /// Reads the certificates again; `nil` without HTTPS.
+  package let certificates: CertificateWatch?
+  private let settings: ServerSettings
   let maintenance: Maintenance
   let observation: Observation
   let access: AccessPolicy
@@ -33,6 +39,9 @@ package final class ServerApplication: Sendable {
   private let work = Mutex(BackgroundWork())
 
   private struct BackgroundWork {
+    /// The server on the port for plain HTTP.
+    var redirects: HTTPServer?
+    var httpAddress: SocketAddress?
     /// Tasks that run until they are cancelled.
     var endless: [Task<Void, Never>] = []
     /// Ends when the stores are closed.
@@ -47,11 +56,13 @@ package final class ServerApplication: Sendable {
   ///   - observation: records and measures the requests.
   ///   - limits: the limits of one request; `nil` uses those of the settings.
   ///   - more: additional endpoints.
+  ///   - tls: protects the connections; `nil` for plain HTTP.
   ///   - now: the time of day.
   package init(
     _ settings: ServerSettings = ServerSettings(), listeners: [Socket] = [], storage: ServerStorage,
     access: AccessPolicy = .open,
     observation: Observation = Observation(), limits: ServiceLimits? = nil, more: [Endpoint] = [],
+    tls: (server: TLSServer, paths: [String])? = nil,
     now: @escaping @Sendable () -> Date = { Date() }, logger: Logger
   ) {
     let limits = limits ?? settings.serviceLimits
@@ -59,6 +70,9 @@ package final class ServerApplication: Sendable {
     self.access = access
     self.observation = observation
     self.logger = logger
+    self.settings = settings
+    self.tls = tls?.server
+    certificates = tls.map { CertificateWatch($0.server, paths: $0.paths, logger: logger) }
     indexer = CatalogIndexer(store: storage.store, catalog: storage.catalog, logger: logger)
     service = SnapshotService(store: storage.store, catalog: storage.catalog, indexer: indexer)
     uploads = UploadService(service, store: storage.store, access: access, now: now, logger: logger)
@@ -81,7 +95,12 @@ package final class ServerApplication: Sendable {
     let requests = RequestObserver(observation.metrics, logger: logger)
     configuration.logsExchanges = false
     configuration.onResponse = { requests.observe($0) }
-    server = HTTPServer(configuration: configuration, handler: handler, logger: logger)
+    configuration.security = tls?.server
+    var responder: any HTTPHandler = handler
+    if tls != nil, !settings.tls.selfSigned, let seconds = settings.tls.strictTransportSeconds {
+      responder = SecureResponses(handler: handler, seconds: seconds)
+    }
+    server = HTTPServer(configuration: configuration, handler: responder, logger: logger)
   }
 
   /// Opens the port, and starts indexing, verification, expiration and the renewed authorization of running requests.
@@ -89,9 +108,11 @@ package final class ServerApplication: Sendable {
   @discardableResult
   package func start() async throws(HTTPServerError) -> SocketAddress {
     let address = try await server.start()
+    try await startRedirects(to: address.port)
     let (access, indexer, storage, logger) = (access, indexer, storage, logger)
     work.withLock { work in
       work.endless = [Task { await access.watch() }, Task { await indexer.run() }]
+      if let certificates { work.endless.append(Task { await certificates.run() }) }
       work.verifications = Task {
         for await record in storage.verifications {
           do { try await indexer.reconciled.refresh(record, from: storage.store) } catch {
@@ -106,14 +127,39 @@ package final class ServerApplication: Sendable {
     return address
   }
 
+  /// The address for plain HTTP beside HTTPS, while the server runs; `nil` if there is none.
+  package var httpAddress: SocketAddress? { work.withLock { $0.httpAddress } }
+
+  /// Opens the port for plain HTTP, if there is one.
+  private func startRedirects(to port: UInt16) async throws(HTTPServerError) {
+    guard tls != nil, let httpPort = settings.tls.httpPort else { return }
+    var configuration = settings.engine
+    configuration.port = UInt16(clamping: httpPort)
+    configuration.eventLoops = 1
+    configuration.logsExchanges = false
+    let redirects = HTTPServer(
+      configuration: configuration, handler: RedirectHandler(port: port, acmeFolder: settings.tls.acmeFolder),
+      logger: logger)
+    let address: SocketAddress
+    do throws(HTTPServerError) {
+      address = try await redirects.start()
+      logger.notice("http://\(address) redirects to HTTPS")
+    } catch {
+      await server.shutdown(deadline: .zero)
+      throw error
+    }
+    work.withLock { ($0.redirects, $0.httpAddress) = (redirects, address) }
+  }
+
   /// Shuts the server down, ends the background tasks, completes pending commits, and closes the stores.
   /// - Parameter deadline: how long running requests may continue.
   package func close(deadline: Duration = .zero) async {
-    await server.shutdown(deadline: deadline)
     let work = work.withLock { work in
       defer { work = BackgroundWork() }
       return work
     }
+    await work.redirects?.shutdown(deadline: .zero)
+    await server.shutdown(deadline: deadline)
     for task in work.endless { task.cancel() }
     for task in work.endless { await task.value }
     await maintenance.stop()

@@ -1,5 +1,6 @@
 package import AccessControl
 package import FileStore
+package import HTTPTLS
 package import SnapshotStore
 package import SystemIO
 
@@ -15,6 +16,8 @@ package enum ServerError: Error, Sendable {
   case storage(FileBundleStore.OpeningError)
   /// The catalogue can't be opened.
   case catalog(CatalogError)
+  /// A certificate, its key or a setting of HTTPS can't be used.
+  case tls(TLSError)
   /// The audit log can't be written.
   case auditLog(SystemError)
 }
@@ -34,6 +37,7 @@ extension ServerError: CustomStringConvertible {
     case .tokens(let error): error.description
     case .storage(let error): error.description
     case .catalog(let error): error.description
+    case .tls(let error): error.description
     case .auditLog(let error): "The audit log can't be written: \(error)"
     }
   }

@@ -1,5 +1,6 @@
 #if os(Linux)
   import Foundation
+  import HTTPTLS
   import TestSupport
 
   /// The program `echo-server` in its own process, so that its descriptors and memory can be measured.
@@ -18,7 +19,11 @@
       try large.truncate(atOffset: 64 << 20)
       try large.close()
       let server = Tool.products.appending(path: "echo-server").path
-      let all = ["--port", "0", "--root", root.url.path] + arguments
+      var all = ["--port", "0", "--root", root.url.path] + arguments
+      if RawHTTPClient.usesTLS {
+        let made = try SelfSignedCertificate.make(names: ["localhost"])
+        all += ["--tls", try root.write(Data(made.certificate + made.key), to: "server.pem").path]
+      }
       if let descriptors {
         program = try await RunningProgram("prlimit", ["--nofile=\(descriptors)", server] + all)
       } else {

@@ -2,7 +2,7 @@ import HTTPEngine
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct EventLoopTests {
+@Suite(.alsoOverTLS, .timeLimit(.minutes(5 * Sanitizer.slowness))) struct EventLoopTests {
   @Test func `a connection after a long idle time gets its full time limit`() async throws {
     // The loop of this server updates its time only after the other server has closed an idle connection.
     try await withServer(

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Requests that are forwarded by proxies.
-@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct ForwardedRequestTests {
+@Suite(.alsoOverTLS, .timeLimit(.minutes(5 * Sanitizer.slowness))) struct ForwardedRequestTests {
   private static let loopback = [AddressBlock("127.0.0.0/8")].compactMap { $0 }
 
   private func request(_ forwarded: String, path: String = "/") -> String {

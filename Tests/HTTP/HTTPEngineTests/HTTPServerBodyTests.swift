@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Receiving of request bodies.
-@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct HTTPServerBodyTests {
+@Suite(.alsoOverTLS, .timeLimit(.minutes(5 * Sanitizer.slowness))) struct HTTPServerBodyTests {
   /// Returns a chunked body of `count` bytes.
   private static func chunked(_ count: Int) -> String {
     String(count, radix: 16) + "\r\n" + String(repeating: "a", count: count) + "\r\n0\r\n\r\n"

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Requirements of RFC 9110 and RFC 9112 for servers, tested over a socket.
-@Suite struct HTTPServerConformanceTests {
+@Suite(.alsoOverTLS) struct HTTPServerConformanceTests {
   @Test func `HEAD gets the response to GET without the body`() async throws {
     try await withRoutes { exchanges in
       for path in ["/", "/file", "/fields", "/target", "/missing", "/%2e"] {

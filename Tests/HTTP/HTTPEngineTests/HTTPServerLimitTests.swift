@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Deadlines, error responses, limits, and shutdown.
-@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct HTTPServerLimitTests {
+@Suite(.alsoOverTLS, .timeLimit(.minutes(5 * Sanitizer.slowness))) struct HTTPServerLimitTests {
   @Test(arguments: [
     ("GET / HTTP/1.1\r\nHost: a\r\nX: \0\r\n\r\n", 400), ("GET / HTTP/3.0\r\nHost: a\r\n\r\n", 505),
     ("CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n", 405),

@@ -5,7 +5,7 @@ import Testing
 
 /// Requests that two parsers could interpret differently get 400 and close the connection, so that the bytes after them
 /// are never parsed as a request (RFC 9112 §11.2). Unsupported features get other statuses.
-@Suite struct HTTPServerRefusalTests {
+@Suite(.alsoOverTLS) struct HTTPServerRefusalTests {
   /// Requests of one kind. Each scalar below U+0100 stands for the byte with its value.
   struct Kind: CustomTestStringConvertible {
     let testDescription: String

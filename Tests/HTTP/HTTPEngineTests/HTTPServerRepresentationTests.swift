@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Ranges and conditions (RFC 9110 §13 to §15), tested over a socket.
-@Suite struct HTTPServerRepresentationTests {
+@Suite(.alsoOverTLS) struct HTTPServerRepresentationTests {
   @Test func `single and multiple ranges are served`() async throws {
     try await withRoutes { exchanges in
       for (range, expected, contentRange) in [

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The behaviour of one connection, tested with a real socket.
-@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct HTTPServerTests {
+@Suite(.alsoOverTLS, .timeLimit(.minutes(5 * Sanitizer.slowness))) struct HTTPServerTests {
   @Test func `a request gets a response and the connection is kept open`() async throws {
     try await withServer(handler: echo) { _, port in
       try await RawHTTPClient.run {

@@ -21,13 +21,16 @@
       #expect(try server.descriptors <= count)
     }
 
-    @Test func `limits disconnect hundreds of slow, silent and broken clients, and others are served`()
+    @Test(.alsoOverTLS)
+    func `limits disconnect hundreds of slow, silent and broken clients, and others are served`()
       async throws
     {
       DescriptorLimit.raise(to: 4096)
       // The well-behaved client is idle while the others connect.
       let server = try await EchoServerProcess([
-        "--connections-per-address", "4096", "--patience", "\(2 * Sanitizer.slowness)",
+        "--connections-per-address", "4096",
+        // Hundreds of handshakes take some time, in which the well-behaved client is idle.
+        "--patience", "\((RawHTTPClient.usesTLS ? 20 : 2) * Sanitizer.slowness)",
       ])
       try await RawHTTPClient.run {
         let honest = try RawHTTPClient(port: server.port)
@@ -160,7 +163,9 @@
       }
     }
 
-    @Test func `neither descriptors nor memory grow over thousands of mixed requests`() async throws {
+    @Test(.alsoOverTLS) func `neither descriptors nor memory grow over thousands of mixed requests`()
+      async throws
+    {
       // The number of requests can be increased for long runs.
       let requests = ProcessInfo.processInfo.environment["MIXED_REQUESTS"].flatMap { Int($0) } ?? 4000
       let server = try await EchoServerProcess()

@@ -6,7 +6,7 @@ import SystemIO
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct InterimAnswerTests {
+@Suite(.alsoOverTLS, .timeLimit(.minutes(5 * Sanitizer.slowness))) struct InterimAnswerTests {
   private static let progress = HTTPResponse.Status(code: 104, reasonPhrase: "Upload Resumption Supported")
 
   @Test func `an interim response precedes the final one and has no framing fields`()

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Every limit over a socket: just below it, at it and above it.
-@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct LimitBoundsTests {
+@Suite(.alsoOverTLS, .timeLimit(.minutes(5 * Sanitizer.slowness))) struct LimitBoundsTests {
   @Test func `the article lists every limit with its default`() throws {
     let article = PackageFolder.url().appending(path: "Sources/HTTP/HTTPEngine/HTTPEngine.docc/Limits.md")
     var documented: [String: String] = [:]

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Requests that are received together, in pieces, or in sequence on one connection.
-@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct PipelinedRequestTests {
+@Suite(.alsoOverTLS, .timeLimit(.minutes(5 * Sanitizer.slowness))) struct PipelinedRequestTests {
   private struct Unexpected: Error {}
 
   private static let path = PathParameter("path") { $0 }

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Clients that send requests without waiting for responses.
-@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct PipeliningTests {
+@Suite(.alsoOverTLS, .timeLimit(.minutes(5 * Sanitizer.slowness))) struct PipeliningTests {
   /// Returns how many of `count` requests, sent at once, start before a request that another client has sent meanwhile.
   private func begun(of count: Int, before path: String, limit: Int) async throws -> Int {
     let paths = Mutex<[String]>([])

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The ids of requests, in responses and reported exchanges.
-@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct RequestIDTests {
+@Suite(.alsoOverTLS, .timeLimit(.minutes(5 * Sanitizer.slowness))) struct RequestIDTests {
   private final class Note: Sendable {}
 
   /// Returns the ids in the response and in the exchange for a request with `fields`.

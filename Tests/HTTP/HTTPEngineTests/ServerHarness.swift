@@ -1,9 +1,12 @@
+import Foundation
 import HTTPEngine
+import HTTPTLS
 import HTTPTypes
 import Logging
 import Synchronization
 import SystemIO
 import TestSupport
+import Testing
 
 /// A handler that calls a closure.
 struct ClosureHandler: HTTPHandler {
@@ -32,10 +35,12 @@ func withServer<Result: Sendable>(
   // Each loop occupies a thread of Dispatch, which has 255 for all servers of all tests that run concurrently.
   configuration.eventLoops = 1
   // The time limits only apply in tests that set them, so that a busy machine does not affect other tests.
+  configuration.limits.handshakeTime = .seconds(600)
   configuration.limits.headTime = .seconds(600)
   configuration.limits.bodyGrace = .seconds(600)
   configuration.limits.idleTime = .seconds(600)
   configuration.limits.writeStallTime = .seconds(600)
+  if RawHTTPClient.usesTLS { configuration.security = try TestCertificate.shared.get().server }
   configure(&configuration)
   let server = HTTPServer(configuration: configuration, handler: handler, logger: silentLogger)
   let address = try await server.start()
@@ -70,4 +75,45 @@ func repeatedPattern(_ count: Int) -> [UInt8] {
   var bytes: [UInt8] = []
   while bytes.count < count { bytes += period }
   return Array(bytes[..<count])
+}
+
+/// A certificate for all tests of the process.
+struct TestCertificate: Sendable {
+  static let shared = Result { try TestCertificate() }
+
+  let files: TLSFiles
+  let server: TLSServer
+  private let folder: TemporaryFolder
+
+  private init() throws {
+    folder = try TemporaryFolder()
+    files = try folder.writeCertificate(names: ["localhost", "127.0.0.1"])
+    server = try TLSServer(TLSConfiguration(files: [files]))
+  }
+}
+
+extension TemporaryFolder {
+  /// Writes a new self-signed certificate and its key.
+  func writeCertificate(names: [String], as name: String = "server") throws -> TLSFiles {
+    let made = try SelfSignedCertificate.make(names: names)
+    return TLSFiles(
+      certificate: try write(Data(made.certificate), to: "\(name).pem").path,
+      key: try write(Data(made.key), to: "\(name).key").path)
+  }
+}
+
+/// Runs every test of a suite twice: with plain connections, and with TLS.
+struct AlsoOverTLS: SuiteTrait, TestTrait, TestScoping {
+  var isRecursive: Bool { true }
+
+  func provideScope(
+    for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
+  ) async throws {
+    try await function()
+    try await RawHTTPClient.$usesTLS.withValue(true) { try await function() }
+  }
+}
+
+extension Trait where Self == AlsoOverTLS {
+  static var alsoOverTLS: Self { AlsoOverTLS() }
 }

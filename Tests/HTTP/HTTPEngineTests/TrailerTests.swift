@@ -6,7 +6,7 @@ import Testing
 
 @testable import HTTPEngine
 
-@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct TrailerTests {
+@Suite(.alsoOverTLS, .timeLimit(.minutes(5 * Sanitizer.slowness))) struct TrailerTests {
   private static let digest = HTTPField.Name("Content-Digest")
 
   /// Returns the trailers that a handler sees before and after the end of the body.

@@ -1,6 +1,7 @@
 import AccessControl
 import ArgumentParser
 import Foundation
+import HTTPTLS
 import Logging
 import ServiceLifecycle
 import SnapshotServer
@@ -12,9 +13,10 @@ struct ServeCommand: AsyncParsableCommand {
     commandName: "serve",
     abstract: "Runs the server until SIGTERM or SIGINT; SIGHUP reads the settings again.",
     discussion: """
-      Prints the line ‘Listening on http://127.0.0.1:8080’ on stdout when it is ready, and logs to stderr. Flags take \
-      precedence over environment variables (such as SNAPSHOT_SERVER_PORT), and these over the settings file. At SIGHUP \
-      the file is read again: limits, rates, retention, trusted proxies and the log level change without a restart.
+      Prints the line ‘Listening on http://127.0.0.1:8080’ on stdout when it is ready, and logs to stderr. With a \
+      certificate it speaks HTTPS. Flags take precedence over environment variables (such as SNAPSHOT_SERVER_PORT), and \
+      these over the settings file. At SIGHUP the file and the certificates are read again: limits, rates, retention, \
+      trusted proxies and the log level change without a restart. Changed certificates are noticed without it, too.
       """)
 
   @Option(
@@ -30,6 +32,42 @@ struct ServeCommand: AsyncParsableCommand {
 
   @Option(help: ArgumentHelp("The folder for bundles (default: Storage).", valueName: "folder"))
   var storage: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "A PEM file with a certificate and its issuers, for HTTPS. Can be repeated; clients get the one for their name.",
+      valueName: "file"))
+  var tlsCertificate: [String] = []
+
+  @Option(
+    help: ArgumentHelp("The PEM file with the key of each certificate, in the same order.", valueName: "file")
+  )
+  var tlsKey: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "A DER file with an OCSP response about each certificate, in the same order.", valueName: "file"))
+  var tlsOcsp: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "A PEM file with the authorities whose certificates identify clients.", valueName: "file"))
+  var tlsClientCa: String?
+
+  @Flag(
+    help: """
+      Make a certificate for a local network, and print the pin that clients need (--pin). It is kept in the storage.
+      """)
+  var tlsSelfSigned = false
+
+  @Option(help: "A port for plain HTTP that redirects to HTTPS; 0 selects a free one (default: none).")
+  var httpPort: Int?
+
+  @Option(
+    help: ArgumentHelp(
+      "The folder below which certbot or acme.sh write .well-known/acme-challenge, served on --http-port.",
+      valueName: "folder"))
+  var acmeFolder: String?
 
   @Flag(
     help:
@@ -92,7 +130,8 @@ struct ServeCommand: AsyncParsableCommand {
           }
         },
       ]
-    ) { url in
+    ) { [pin = settings.tls.selfSigned ? application.tls?.pins.first : nil] url in
+      if let pin { Console.note("The pin is \(pin)") }
       Console.print("Listening on \(url)")
       ProgramCode.releasePages()
     }
@@ -125,6 +164,13 @@ struct ServeCommand: AsyncParsableCommand {
     flags["server.host"] = host
     flags["server.port"] = port.map(String.init)
     flags["server.storage"] = storage
+    if !tlsCertificate.isEmpty { flags["server.tls.certificate"] = tlsCertificate.joined(separator: ",") }
+    if !tlsKey.isEmpty { flags["server.tls.key"] = tlsKey.joined(separator: ",") }
+    if !tlsOcsp.isEmpty { flags["server.tls.ocsp"] = tlsOcsp.joined(separator: ",") }
+    flags["server.tls.clientAuthorities"] = tlsClientCa
+    if tlsSelfSigned { flags["server.tls.selfSigned"] = "true" }
+    flags["server.tls.httpPort"] = httpPort.map(String.init)
+    flags["server.tls.acmeFolder"] = acmeFolder
     if insecure { flags["server.insecure"] = "true" }
     return flags
   }

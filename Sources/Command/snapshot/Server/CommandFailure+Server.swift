@@ -1,3 +1,4 @@
+import HTTPTLS
 import SnapshotServer
 
 extension CommandFailure {
@@ -13,6 +14,7 @@ extension CommandFailure {
         controls access.
         """, status: .refused)
     case .tokens(let error): self.init(error)
+    case .tls(let error): self.init(error.description, status: .refused)
     case .storage, .catalog, .auditLog: self.init(error.description)
     }
   }

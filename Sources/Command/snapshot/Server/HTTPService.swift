@@ -17,7 +17,7 @@ struct HTTPService: Service {
   let onListening: @Sendable (URL) -> Void
 
   func run() async throws {
-    onListening(try URL(of: try await application.start()))
+    onListening(try URL(of: try await application.start(), isSecure: application.tls != nil))
     state.tell(.ready)
     try await withThrowingDiscardingTaskGroup { group in
       for task in tasks { group.addTask { await task() } }
@@ -34,8 +34,8 @@ struct HTTPService: Service {
 
 extension URL {
   /// The URL of the server at `address`.
-  init(of address: SocketAddress) throws(CommandFailure) {
-    guard let url = URL(string: "http://\(address)") else {
+  init(of address: SocketAddress, isSecure: Bool = false) throws(CommandFailure) {
+    guard let url = URL(string: "\(isSecure ? "https" : "http")://\(address)") else {
       throw CommandFailure("\(address) can't be written as a URL.")
     }
     self = url

@@ -18,6 +18,7 @@ extension ServerSettings {
     limit("pipelinedRequests") { $0.pipelinedRequests = $1 },
     limit("connections") { $0.connections = $1 },
     limit("connectionsPerAddress") { $0.connectionsPerAddress = $1 },
+    limit("handshakeSeconds") { $0.handshakeTime = .seconds($1) },
   ]
 
   /// A limit whose value is in ``limitRange``.

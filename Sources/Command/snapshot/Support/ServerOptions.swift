@@ -1,5 +1,6 @@
 public import ArgumentParser
 import Foundation
+import HTTPTransport
 import SnapshotClient
 public import SnapshotFormat
 
@@ -16,6 +17,17 @@ struct ServerOptions: ParsableArguments {
       "A file with the access token (environment: SNAPSHOT_TOKEN, the token itself).", valueName: "file"
     ))
   var tokenFile: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The pin of the server's key, which `snapshot serve --tls-self-signed` prints (environment: SNAPSHOT_PIN).",
+      valueName: "sha256//…"))
+  var pin: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "A PEM file with further authorities for the server's certificate (Linux).", valueName: "file"))
+  var caFile: String?
 
   /// Parses `text` as a reference to a snapshot, and returns it with a client of its server.
   func resolve(_ text: String) throws -> (snapshot: SnapshotReference, client: SnapshotAPIClient) {
@@ -44,8 +56,22 @@ struct ServerOptions: ParsableArguments {
     let isConfigured = try link == nil || url == Self.url(configured)
     var configuration = SnapshotAPIClient.Configuration()
     change(&configuration)
+    let token = try fileToken() ?? (isConfigured ? environment["SNAPSHOT_TOKEN"] : nil)
+    if let text = pin ?? (isConfigured ? environment["SNAPSHOT_PIN"] : nil) {
+      guard let pin = ServerPin(text) else {
+        throw CommandFailure("‘\(text)’ is not a pin such as sha256//… with 44 characters.", status: .refused)
+      }
+      return try SnapshotAPIClient(server: url, token: token, pin: pin, configuration: configuration)
+    }
+    guard let caFile else {
+      return try SnapshotAPIClient(server: url, token: token, configuration: configuration)
+    }
+    guard FileManager.default.isReadableFile(atPath: caFile) else {
+      throw CommandFailure("Cannot read the file \(caFile) with authorities.", status: .refused)
+    }
+    let trust = ServerTrust.authorities(URL(filePath: caFile))
     return try SnapshotAPIClient(
-      server: url, token: fileToken() ?? (isConfigured ? environment["SNAPSHOT_TOKEN"] : nil),
+      server: url, token: token, transport: SnapshotAPIClient.makeDefaultTransport(trust: trust),
       configuration: configuration)
   }
 

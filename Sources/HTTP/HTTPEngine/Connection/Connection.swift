@@ -9,6 +9,8 @@ import SystemIO
 /// - Invariant: accessed only on its loop's thread. This makes `@unchecked Sendable` correct.
 final class Connection: @unchecked Sendable {
   private enum Phase {
+    /// Before the first request, while client and server agree on keys.
+    case handshake
     /// Between requests, or while a head is being received.
     case head
     /// From a head's last byte to the response's last byte.
@@ -21,7 +23,7 @@ final class Connection: @unchecked Sendable {
   }
 
   let loop: EventLoop
-  let socket: Socket
+  let channel: Channel
   /// The address by which the connection is counted. `nil` for trusted proxies, whose requests are counted by their
   /// clients.
   let client: IPAddress?
@@ -29,6 +31,8 @@ final class Connection: @unchecked Sendable {
   let isAdmitted: Bool
   let input: ConnectionInput
   let output: ConnectionOutput
+  /// The certificate with which the client has proved its identity.
+  private(set) var clientCertificate: ClientCertificate?
   private let peer: SocketAddress
 
   private var phase = Phase.head
@@ -38,6 +42,8 @@ final class Connection: @unchecked Sendable {
   private var begunInRound = 0
   /// Whether the connection could continue, but lets other connections continue first.
   private var awaitsTurn = false
+  /// Whether the connection continues with the bytes that its session holds after other connections had their turn.
+  private var awaitsReading = false
 
   /// The current request and its response; `nil` between requests.
   private var exchange: Exchange?
@@ -48,28 +54,51 @@ final class Connection: @unchecked Sendable {
   /// The events that the poller reports. While a request is processed, reading stays enabled until bytes arrive, which
   /// saves two system calls per request.
   private var interest: Poller.Interest = []
+  /// Whether bytes are wanted from the client.
+  private var isReading = false
 
   private var limits: HTTPLimits { loop.context.limits }
 
-  init(socket: Socket, peer: SocketAddress, client: IPAddress?, isAdmitted: Bool, loop: EventLoop) {
-    self.socket = socket
+  init(channel: Channel, peer: SocketAddress, client: IPAddress?, isAdmitted: Bool, loop: EventLoop) {
+    self.channel = channel
     self.peer = peer
     self.client = client
     self.isAdmitted = isAdmitted
     self.loop = loop
-    input = ConnectionInput(socket: socket, peer: peer, loop: loop)
-    output = ConnectionOutput(socket: socket, loop: loop)
+    input = ConnectionInput(channel: channel, peer: peer, loop: loop)
+    output = ConnectionOutput(channel: channel, loop: loop)
   }
 
   func start() {
+    guard channel.isSecure else { return beginServing() }
+    phase = .handshake
+    setReadDeadline(loop.now + limits.handshakeTime.milliseconds)
+    setInterest(reading: true)
+  }
+
+  private func beginServing() {
     guard isAdmitted else { return refuse(.tooManyConnections) }
     waitForRequest()
   }
 
   // MARK: Events
 
-  func becameReadable() {
+  func handle(_ readiness: Poller.Interest) {
+    guard channel.isSecure else {
+      if readiness.contains(.write) { becameWritable() }
+      if readiness.contains(.read) { becameReadable() }
+      return
+    }
+    if phase == .handshake { return shakeHandsInTurn() }
+    // Either direction can depend on the other one.
+    if !readiness.isDisjoint(with: channel.sendingAwaits) { becameWritable() }
+    if isReading, !readiness.isDisjoint(with: channel.receivingAwaits) { becameReadable() }
+    setInterest(reading: isReading)
+  }
+
+  private func becameReadable() {
     switch phase {
+    case .handshake: break
     // Earlier input must be processed first.
     case .head: if awaitsTurn { setInterest(reading: false) } else { readHead() }
     case .request: if let body = exchange?.body, body.wantsBytes { body.receive() } else { watchClient() }
@@ -79,7 +108,7 @@ final class Connection: @unchecked Sendable {
     }
   }
 
-  func becameWritable() {
+  private func becameWritable() {
     // Blocked connections take turns, regardless of how often the poller reports them.
     guard output.isBlocked, !awaitsTurn else { return }
     if loop.turns.hasSenders || loop.turns.sendingLeft <= 0 { awaitTurn() } else { exchange?.send() }
@@ -89,6 +118,7 @@ final class Connection: @unchecked Sendable {
   func takeTurn() {
     awaitsTurn = false
     switch phase {
+    case .handshake: shakeHands()
     case .head: waitForRequest()
     case .request: if !output.isEmpty { exchange?.send() }
     case .draining, .lingering, .closed: break
@@ -99,7 +129,19 @@ final class Connection: @unchecked Sendable {
   func awaitTurn() {
     guard !awaitsTurn else { return }
     awaitsTurn = true
-    if phase == .request { loop.turns.append(sender: self) } else { loop.turns.append(parser: self) }
+    switch phase {
+    case .handshake: loop.turns.append(handshaker: self)
+    case .request: loop.turns.append(sender: self)
+    case .head, .draining, .lingering, .closed: loop.turns.append(parser: self)
+    }
+  }
+
+  /// Continues with the bytes that the session holds, which the poller does not report.
+  func readHeldBytes() {
+    awaitsReading = false
+    guard isReading else { return }
+    becameReadable()
+    setInterest(reading: isReading)
   }
 
   func deadlinePassed() {
@@ -108,6 +150,7 @@ final class Connection: @unchecked Sendable {
     readDeadline = DeadlineTable.none
     updateDeadline()
     switch phase {
+    case .handshake: close()
     case .head: if input.isEmpty { closeUnlessRequested() } else { refuse(.headTooSlow) }
     case .request: exchange?.body?.deadlinePassed()
     case .draining, .lingering: close()
@@ -117,6 +160,10 @@ final class Connection: @unchecked Sendable {
 
   /// Closes the connection if it is idle. A running request's response gets `Connection: close`.
   func serverIsStopping() {
+    if phase == .handshake {
+      shakeHands()
+      if phase == .handshake { return close() }
+    }
     guard phase == .head, input.isEmpty else { return }
     if loop.context.sharesListeners {
       // A request may be on its way. Closing the connection would make it fail.
@@ -143,6 +190,37 @@ final class Connection: @unchecked Sendable {
     }
   }
 
+  // MARK: The handshake
+
+  /// Continues the handshake, after others that wait already. One can take a millisecond, and many of them must not
+  /// delay the requests of other connections.
+  private func shakeHandsInTurn() {
+    guard !awaitsTurn else { return }
+    if loop.turns.allowsHandshake { return shakeHands() }
+    setInterest([])
+    awaitTurn()
+  }
+
+  private func shakeHands() {
+    guard let session = channel.session else { return }
+    let began = SystemClock.monotonicNanoseconds
+    let progress = session.shakeHands()
+    loop.turns.handshakeTimeLeft -= Int64(SystemClock.monotonicNanoseconds - began)
+    switch progress {
+    case .done:
+      clientCertificate = session.clientCertificate
+      beginServing()
+    case .awaits(let interest): setInterest(interest)
+    case .isPlainHTTP:
+      channel.dropSession()
+      refuse(.notSecure)
+    case .failed(let reason):
+      loop.context.logger.debug("handshake failed", metadata: ["reason": "\(reason.escapedForLog)"])
+      channel.dropSession()
+      linger()
+    }
+  }
+
   // MARK: Waiting
 
   func setReadDeadline(_ deadline: UInt64) {
@@ -152,18 +230,27 @@ final class Connection: @unchecked Sendable {
 
   private func updateDeadline() {
     guard phase != .closed else { return }
-    loop.setDeadline(min(readDeadline, output.deadline), for: socket.descriptor)
+    loop.setDeadline(min(readDeadline, output.deadline), for: channel.socket.descriptor)
   }
 
   /// Updates the poller's interest. Does nothing if it has not changed.
   func setInterest(reading: Bool) {
     guard phase != .closed else { return }
-    var interest: Poller.Interest = reading && !input.hasEnded ? .read : []
-    if output.isBlocked { interest.insert(.write) }
+    isReading = reading
+    var interest: Poller.Interest = reading && !input.hasEnded ? channel.receivingAwaits : []
+    if output.isBlocked { interest.formUnion(channel.sendingAwaits) }
+    if reading, channel.holdsBytes, !awaitsReading {
+      awaitsReading = true
+      loop.turns.append(reader: self)
+    }
+    setInterest(interest)
+  }
+
+  private func setInterest(_ interest: Poller.Interest) {
     guard interest != self.interest else { return }
     self.interest = interest
     do {
-      try loop.setInterest(interest, for: socket.descriptor)
+      try loop.setInterest(interest, for: channel.socket.descriptor)
     } catch {
       loop.context.logger.error("connection: \(error)")
       close()
@@ -174,7 +261,7 @@ final class Connection: @unchecked Sendable {
   func updateWriting() {
     guard output.isBlocked || interest.contains(.write) else { return }
     updateDeadline()
-    setInterest(reading: interest.contains(.read))
+    setInterest(reading: isReading)
   }
 
   // MARK: Requests
@@ -298,12 +385,17 @@ final class Connection: @unchecked Sendable {
       !input.hasEnded
       && (exchange?.head == nil || !input.isEmpty || exchange?.body?.reader.isComplete == false)
     endExchange(isComplete: true)
-    guard clientMaySend else { return close() }
+    if clientMaySend { linger() } else { close() }
+  }
+
+  /// Ends the server's side, and closes the connection when the client had time to read the response.
+  private func linger() {
     do {
-      try socket.shutdownSending()
+      try channel.shutdownSending()
     } catch {
       return close()
     }
+    channel.dropSession()
     phase = .lingering
     input.removeAll()
     setReadDeadline(loop.now + limits.lingerTime.milliseconds)
@@ -314,7 +406,7 @@ final class Connection: @unchecked Sendable {
     do {
       // The number of reads is bounded, so that a fast sender does not block other connections.
       for _ in 0..<4 {
-        guard let count = try input.receive(into: loop.scratch) else { return }
+        guard let count = try channel.dropReceived() else { return }
         if count == 0 { return close() }
       }
     } catch {
@@ -325,16 +417,19 @@ final class Connection: @unchecked Sendable {
   /// Closes the connection immediately. Cancels a running handler; one that waits for its body gets an error.
   func close() {
     guard phase != .closed else { return }
+    // Without the session's end, the client can detect that a response is incomplete that lasts until the end.
+    if exchange != nil { channel.dropSession() }
     endExchange(isComplete: false)
     phase = .closed
     loop.remove(self)
-    socket.close()
+    channel.close()
     output.discard()
   }
 
   /// Like ``close()``, but also discards the data that the system has not sent yet.
   func reset() {
-    do { try socket.resetOnClose() } catch { loop.context.logger.debug("connection: \(error)") }
+    channel.dropSession()
+    do { try channel.socket.resetOnClose() } catch { loop.context.logger.debug("connection: \(error)") }
     close()
   }
 

@@ -19,7 +19,7 @@ final class ConnectionInput {
   /// body, because the bytes after a head are copied.
   private static let headReadSize = 16 * 1024
 
-  private let socket: Socket
+  private let channel: Channel
   private let peer: SocketAddress
   private let loop: EventLoop
   private var bytes = ByteQueue()
@@ -28,8 +28,8 @@ final class ConnectionInput {
   /// Whether the client has ended its side.
   private(set) var hasEnded = false
 
-  init(socket: Socket, peer: SocketAddress, loop: EventLoop) {
-    self.socket = socket
+  init(channel: Channel, peer: SocketAddress, loop: EventLoop) {
+    self.channel = channel
     self.peer = peer
     self.loop = loop
   }
@@ -96,11 +96,11 @@ final class ConnectionInput {
 
   // MARK: Bodies
 
-  /// Receives bytes from the socket into `room`, bypassing the buffered bytes.
+  /// Receives bytes from the channel into `room`, bypassing the buffered bytes.
   ///
   /// - Returns: `nil` if no bytes were available, 0 if the client has ended its side.
   func receive(into room: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int? {
-    let count = try socket.receive(into: room)
+    let count = try channel.receive(into: room)
     if count == 0 { hasEnded = true }
     return count
   }
@@ -128,9 +128,9 @@ final class ConnectionInput {
 
   /// Whether bytes are available or the client has ended its side. Consumes nothing.
   func peek() throws(SystemError) -> Bool {
-    let count = try socket.peek(into: UnsafeMutableRawBufferPointer(rebasing: loop.scratch[..<1]))
-    if count == 0 { hasEnded = true }
-    return count != nil
+    let (isReadable, hasEnded) = try channel.peek()
+    if hasEnded { self.hasEnded = true }
+    return isReadable
   }
 
   /// Drops the buffered bytes.

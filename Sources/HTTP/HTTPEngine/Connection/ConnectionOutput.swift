@@ -21,13 +21,15 @@ final class ConnectionOutput {
 
   /// The maximum size of bodies and pieces that are sent in one call with the bytes before them.
   private static let joinedSize = 32 * 1024
+  /// The maximum size of a head and the start of a file that a session sends together: one record of TLS.
+  private static let joinedFileSize = 16 * 1024
   /// The maximum number of bytes that a connection sends before others continue.
   private static let fairShare = 1 << 20
   /// The maximum number of bytes of a response that are sent before waiting senders continue, so that large responses
   /// do not delay small ones.
   private static let firstShare = 128 * 1024
 
-  private let socket: Socket
+  private let channel: Channel
   private let loop: EventLoop
   private var queue = OutputQueue()
   private var progress = ProgressFloor()
@@ -41,8 +43,8 @@ final class ConnectionOutput {
   /// The number of bytes written to the socket since the connection was accepted.
   private(set) var bytesSent: Int64 = 0
 
-  init(socket: Socket, loop: EventLoop) {
-    self.socket = socket
+  init(channel: Channel, loop: EventLoop) {
+    self.channel = channel
     self.loop = loop
   }
 
@@ -84,19 +86,30 @@ final class ConnectionOutput {
 
   /// Sends the loop's buffer, then the queue. The queue must not contain older output.
   func sendBuffer() -> Progress {
-    let bytes = loop.output.bytes
-    let isAlone = queue.isEmpty
     do throws(SystemError) {
-      let sent = try socket.send(bytes, more: !isAlone) ?? 0
+      if channel.isSecure { try joinFile() }
+      let bytes = loop.output.bytes
+      let isAlone = queue.isEmpty
+      let sent = try channel.send(bytes, more: !isAlone) ?? 0
       bytesSent += Int64(sent)
       if sent < bytes.count {
         queue.prepend(Array(bytes[sent...]))
         return block()
       }
+      return isAlone ? finish() : sendFirst()
     } catch {
       return .failed
     }
-    return isAlone ? finish() : sendFirst()
+  }
+
+  /// Appends the start of a file to the head before it, so that a session protects both as one record.
+  private func joinFile() throws(SystemError) {
+    guard case .file(let file, let offset, let remaining) = queue.first else { return }
+    let count = Int(min(remaining, Int64(max(Self.joinedFileSize - loop.output.count, 0))))
+    guard count > 0 else { return }
+    let bytes = try file.read(upTo: count, at: offset)
+    loop.output.append(bytes)
+    queue.advance(bytes.count)
   }
 
   /// Sends a piece of a stream.
@@ -145,8 +158,8 @@ final class ConnectionOutput {
           asked = bytes.count - start
           sent = try send(bytes, from: start)
         case .file(let file, let offset, let remaining):
-          asked = Int(min(remaining, Int64(share)))
-          sent = try socket.send(file, offset: offset, count: asked)
+          asked = Int(min(remaining, Int64(min(share, channel.filePiece))))
+          sent = try channel.send(file, offset: offset, count: asked)
           if sent == 0 { return .fileTooShort(path: file.path) }
         }
         guard let sent else { return block() }
@@ -168,7 +181,7 @@ final class ConnectionOutput {
     var outcome: Result<Int?, SystemError> = .success(nil)
     bytes.withUnsafeBytes { bytes in
       outcome = Result { () throws(SystemError) -> Int? in
-        try socket.send(UnsafeRawBufferPointer(rebasing: bytes[start...]), more: more)
+        try channel.send(UnsafeRawBufferPointer(rebasing: bytes[start...]), more: more)
       }
     }
     return try outcome.get()
@@ -205,7 +218,7 @@ final class ConnectionOutput {
   /// Only acknowledged bytes count: the system's buffer can hold megabytes, and becomes writable only when a third of
   /// it was sent, which can take minutes on a slow connection.
   func renewDeadline() -> Bool {
-    let taken = bytesSent - Int64(socket.unacknowledgedBytes)
+    let taken = bytesSent - Int64(channel.socket.unacknowledgedBytes)
     if !isBlocked { progress.begin(at: loop.now, taken: taken) }
     guard let next = progress.deadline(at: loop.now, taken: taken, limits: loop.context.limits) else {
       return false

@@ -23,6 +23,10 @@ final class Exchange: @unchecked Sendable {
   /// The client that a trusted proxy names, and the address by which the request is counted, if known.
   private(set) var forwardedPeer: String?
   private var counted: IPAddress?
+  /// The certificate with which the client has proved its identity.
+  let clientCertificate: ClientCertificate?
+  /// Whether the connection is protected.
+  let isSecure: Bool
   /// The request's body; `nil` if it has none.
   private(set) var body: IncomingBody?
   private var task: Task<Void, Never>?
@@ -59,6 +63,8 @@ final class Exchange: @unchecked Sendable {
     closesAfterResponse = closes
     began = loop.context.reportsExchanges ? SystemClock.monotonicNanoseconds : nil
     sentBefore = output.bytesSent
+    clientCertificate = connection.clientCertificate
+    isSecure = connection.channel.isSecure
     if let framing = head?.facts.framing, framing != .length(0) { body = IncomingBody(framing, of: self) }
   }
 

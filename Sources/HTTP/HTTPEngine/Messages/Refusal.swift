@@ -14,6 +14,8 @@ enum Refusal: Error, Hashable {
   case notImplemented(StaticReason)
   case expectationFailed
   case internalError
+  /// Plain HTTP on a port for HTTPS.
+  case notSecure
   case tooManyConnections
   case tooManyRequests
 
@@ -52,6 +54,8 @@ enum Refusal: Error, Hashable {
       (status, detail) = (.expectationFailed, "The server supports only the expectation 100-continue.")
     case .internalError:
       (status, detail) = (.internalServerError, "The server failed. Its log names this request's id.")
+    case .notSecure:
+      (status, detail) = (.badRequest, "This port expects HTTPS: use a URL that begins with https.")
     case .tooManyConnections:
       (status, detail) = (.serviceUnavailable, "The server has reached its maximum number of connections.")
       fields[.retryAfter] = "1"

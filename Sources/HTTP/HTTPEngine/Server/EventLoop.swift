@@ -96,7 +96,12 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
         connection.takeTurn()
         runLocalJobs()
       }
+      for connection in turns.takeReaders() {
+        connection.readHeldBytes()
+        runLocalJobs()
+      }
       letSend()
+      letShakeHands()
       if now >= nextTick { tickOver() }
     }
     finish()
@@ -129,8 +134,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     } else if event.descriptor == acceptor?.descriptor {
       acceptor?.acceptAll(at: now, add)
     } else if Int(event.descriptor) < connections.count, let connection = connections[Int(event.descriptor)] {
-      if event.readiness.contains(.write) { connection.becameWritable() }
-      if event.readiness.contains(.read) { connection.becameReadable() }
+      connection.handle(event.readiness)
     }
   }
 
@@ -157,6 +161,18 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
       index += 1
     }
     turns.removeSenders(index)
+  }
+
+  /// Continues handshakes that wait for their turn.
+  private func letShakeHands() {
+    let count = turns.handshakersInRound
+    var index = 0
+    while index < count, let connection = turns.handshaker(index) {
+      connection.takeTurn()
+      runLocalJobs()
+      index += 1
+    }
+    turns.removeHandshakers(index)
   }
 
   // MARK: Jobs
@@ -226,8 +242,17 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     // A few of the excess connections get a response. Beyond that, they are closed immediately.
     guard isAdmitted || refusedCount < 128 else { return socket.close() }
     if !isAdmitted { refusedCount += 1 }
+    let session: (any SecureSession)?
+    do {
+      session = try context.security?.makeSession(on: socket)
+    } catch {
+      context.logger.error("a connection can't be protected: \(error)")
+      if isAdmitted { context.budget.leave(client) } else { refusedCount -= 1 }
+      return socket.close()
+    }
     let connection = Connection(
-      socket: socket, peer: peer, client: client, isAdmitted: isAdmitted, loop: self)
+      channel: Channel(socket: socket, session: session, loop: self), peer: peer, client: client,
+      isAdmitted: isAdmitted, loop: self)
     let index = Int(socket.descriptor)
     if index >= connections.count {
       connections.append(contentsOf: repeatElement(nil, count: index + 64 - connections.count))
@@ -247,7 +272,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
 
   /// Removes a connection that is about to close its socket.
   func remove(_ connection: Connection) {
-    let descriptor = connection.socket.descriptor
+    let descriptor = connection.channel.socket.descriptor
     do { try poller.set([], for: descriptor) } catch { context.logger.error("poller: \(error)") }
     deadlines[descriptor] = DeadlineTable.none
     connections[Int(descriptor)] = nil

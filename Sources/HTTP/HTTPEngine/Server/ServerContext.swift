@@ -12,6 +12,7 @@ final class ServerContext: Sendable {
   let logger: Logger
   let budget: ConnectionBudget
   let proxies: TrustedProxies
+  let security: (any ConnectionSecurity)?
   /// The lowest descriptor reserved for files, which connections should not get.
   let descriptorCeiling: Int
   let bodyBuffers: IOBufferPool
@@ -31,6 +32,7 @@ final class ServerContext: Sendable {
     self.logger = logger
     budget = ConnectionBudget(limits: limits)
     proxies = TrustedProxies(configuration.trustedProxies)
+    security = configuration.security
     descriptorCeiling = Self.descriptorCeiling(limits)
     bodyBuffers = IOBufferPool(limit: limits.bodyBuffers)
   }
@@ -40,6 +42,7 @@ final class ServerContext: Sendable {
     self.limits = limits
     idleMilliseconds = limits.idleTime.milliseconds
     serverName = former.serverName
+    security = former.security
     onResponse = former.onResponse
     logsExchanges = former.logsExchanges
     sharesListeners = former.sharesListeners
@@ -75,7 +78,7 @@ final class ServerContext: Sendable {
   var tickMilliseconds: UInt64 {
     let shortest = [
       limits.headTime, limits.bodyWindow, limits.bodyGrace, limits.idleTime, limits.writeStallTime,
-      limits.lingerTime, limits.acceptPause,
+      limits.lingerTime, limits.acceptPause, limits.handshakeTime,
     ].map(\.milliseconds).min()
     return min(max((shortest ?? 1000) / 4, 5), 250)
   }

@@ -9,10 +9,14 @@ package struct PageOrigin: Sendable, CustomStringConvertible {
   let isSecure: Bool
   private let authority: String
 
-  /// Reads the origin from fields that only the browser itself can set: `Origin`, which contains the scheme, or the
+  /// Knows it from the connection, or reads the origin from fields that only the browser itself can set: `Origin`, which contains the scheme, or the
   /// presence of `Sec-Fetch-Site`, which browsers send only through TLS and to loopback (Fetch Metadata §2).
   package init(_ request: HTTPServerRequest) {
     authority = request.authority.lowercased()
+    if request.isSecure {
+      isSecure = true
+      return
+    }
     let origin = request.headerFields[.origin]?.lowercased()
     switch origin?.prefix(while: { $0 != ":" }) {
     case "https": isSecure = true
