@@ -11,7 +11,7 @@ import SystemIO
 public final class NotifySocket: Sendable {
   /// The value for `NOTIFY_SOCKET`.
   public let path: String
-  private let descriptor: Int32
+  private let owned: Descriptor
 
   /// Opens a socket in `folder`.
   public init(in folder: TemporaryFolder) throws {
@@ -23,7 +23,8 @@ public final class NotifySocket: Sendable {
     #else
       let kind = Int32(SOCK_DGRAM.rawValue)
     #endif
-    descriptor = socket(AF_UNIX, kind, 0)
+    owned = try Descriptor("socket") { socket(AF_UNIX, kind, 0) }
+    let descriptor = owned.number
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     let bytes = Array(path.utf8)
@@ -38,15 +39,13 @@ public final class NotifySocket: Sendable {
     guard result == 0 else { throw SystemError(operation: "bind", path: path) }
   }
 
-  deinit { close(descriptor) }
-
   /// Waits for the next message on a thread of its own.
   public func next() async -> String {
     await withCheckedContinuation { continuation in
-      Thread { [descriptor] in
+      Thread { [self] in
         var bytes = [UInt8](repeating: 0, count: 4096)
         let count = unsafe bytes.withUnsafeMutableBytes {
-          unsafe recv(descriptor, $0.baseAddress, $0.count, 0)
+          unsafe recv(owned.number, $0.baseAddress, $0.count, 0)
         }
         continuation.resume(returning: String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self))
       }.start()

@@ -13,7 +13,7 @@ public final class HTTPServer: Sendable {
     public var host = "127.0.0.1"
     /// The port; 0 for any free port.
     public var port: UInt16 = 8080
-    /// Sockets that listen already, such as ``InheritedSockets``. If there are any, ``host`` and ``port`` are not used.
+    /// Sockets that listen already, such as `InheritedSockets`. If there are any, ``host`` and ``port`` are not used.
     ///
     /// Other processes may have the same sockets. A shutdown therefore leaves connections that wait in their queues to
     /// the next process, and gives idle connections ``HTTPLimits/replacementTime``, so that no request fails while a

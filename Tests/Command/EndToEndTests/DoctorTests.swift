@@ -73,6 +73,18 @@ import Testing
     #expect(partial.contains { $0.severity == .error && $0.text.contains("only in part") })
   }
 
+  @Test func `the age of a backup is examined`() async throws {
+    try Folder.create(storage + "/bundles")
+    let backup = folder.file("backup").path
+    #expect(BackupExamination(folder: backup).run().severity == .error)
+    let outcome = try await Product.run(["backup", backup, "--storage", storage])
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(BackupExamination(folder: backup).run().severity == .ok)
+    let later = Date(timeIntervalSinceNow: 3 * 86_400)
+    #expect(BackupExamination(folder: backup, now: later).run().severity == .warning)
+    #expect(try await doctor(["--backup", backup]).text.contains("The last backup began at "))
+  }
+
   @Test func `the clock and the limit of descriptors are examined`() throws {
     try Folder.create(storage)
     try DurableFile.replace(storage + "/audit.log", with: [])

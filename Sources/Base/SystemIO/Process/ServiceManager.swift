@@ -12,17 +12,17 @@ public struct ServiceManager: Sendable {
   public enum State: Sendable, Hashable {
     /// The service answers requests.
     case ready
-    /// The service reads its settings again; ``ready`` follows.
+    /// The service reads its settings again; ``ServiceManager/State/ready`` follows.
     case reloading
     /// The service is shutting down.
     case stopping
-    /// The service works. Must be sent more often than ``watchdogInterval``.
+    /// The service works. Must be sent more often than ``ServiceManager/watchdogInterval``.
     case alive
   }
 
   private let address: String?
-  /// The time after which the service manager ends a service that does not send ``State/alive``; `nil` if it does not
-  /// expect that.
+  /// The time after which the service manager ends a service that does not send
+  /// ``ServiceManager/State/alive``; `nil` if it does not expect that.
   public let watchdogInterval: Duration?
 
   /// Reads the variables that the service manager has set in the environment of the process.

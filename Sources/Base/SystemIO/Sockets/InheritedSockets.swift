@@ -15,7 +15,7 @@ public enum InheritedSockets {
 
   /// Why the sockets can't be used.
   public enum Failure: Error, Sendable, Hashable, CustomStringConvertible {
-    /// `LISTEN_FDS` is not a number from 1 to ``limit``.
+    /// `LISTEN_FDS` is not a number from 1 to ``InheritedSockets/limit``.
     case invalidCount(String)
     /// A descriptor is not a TCP socket that listens.
     case notListening(Int32)

@@ -17,6 +17,9 @@ struct DoctorCommand: AsyncParsableCommand {
       "The address that others use, such as https://snapshots.example.org.", valueName: "url"))
   var url: String?
 
+  @Option(help: ArgumentHelp("The folder of a backup, to examine its age.", valueName: "folder"))
+  var backup: String?
+
   @Flag(help: "Print only warnings and errors.")
   var quiet = false
 
@@ -34,6 +37,7 @@ struct DoctorCommand: AsyncParsableCommand {
     var findings = Self.examine(source, problems)
     findings += StorageExamination(read.settings).run()
     findings += MachineExamination(settings: read.settings).run()
+    if let backup { findings.append(BackupExamination(folder: backup).run()) }
     let server = ServerExamination(read.settings)
     findings += await server.runLocally()
     if let url {

@@ -150,7 +150,8 @@ struct StorageExamination {
             mend: "Restore \(path)/tokens from the backup, or create a token.")
         ]
       }
-      return [.ok("tokens", "\(try store.list().count) tokens.")]
+      let count = try store.list().count
+      return [.ok("tokens", count == 1 ? "There is 1 token." : "There are \(count) tokens.")]
     } catch {
       return [.error("tokens", error.description, mend: "Restore the folder tokens/ from the backup.")]
     }

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 import SnapshotFormat
 import SnapshotStore
 import SystemIO
@@ -40,6 +40,16 @@ package struct StorageBackup: Sendable {
     } catch {
       throw .system(error)
     }
+  }
+
+  /// When the last complete run of a backup began; `nil` if none was completed. What was stored before is in the backup.
+  package static func lastCompletion(in folder: String) throws(TransferError) -> Date? {
+    do throws(SystemError) {
+      if let marker = try BackupFolder(folder).readMarker() { return marker.completeUntil }
+    } catch {
+      throw .system(error)
+    }
+    throw .noBackup(folder)
   }
 
   /// Creates and locks the folder of the backup.

@@ -1,0 +1,27 @@
+import FileStore
+import Foundation
+import SystemIO
+
+/// Examines the age of a backup.
+struct BackupExamination {
+  /// The age in seconds above which there is a warning: two days.
+  private static let oldAge: TimeInterval = 2 * 86_400
+  private let topic = "backup"
+
+  let folder: String
+  var now = Date()
+
+  func run() -> Finding {
+    let mend = "Run `snapshot backup \(folder)` regularly, for example from a systemd timer."
+    do throws(TransferError) {
+      guard let time = try StorageBackup.lastCompletion(in: folder) else {
+        return .error(topic, "The backup in \(folder) was never completed.", mend: mend)
+      }
+      let text = "The last backup began at \(UTCTime(secondsSince1970: time.timeIntervalSince1970))."
+      if now.timeIntervalSince(time) > Self.oldAge { return .warning(topic, text, mend: mend) }
+      return .ok(topic, text)
+    } catch {
+      return .error(topic, error.description, mend: mend)
+    }
+  }
+}
