@@ -29,6 +29,7 @@ struct Bench {
       case .start: try measureStartUp()
       case .zip: try measureZip()
       case .client: try measureClient()
+      case .tls: try measureTLS()
       }
     } catch {
       fail(suite.rawValue, error)
@@ -102,7 +103,7 @@ struct Bench {
 
 /// The parts of the benchmark that can be run separately.
 enum Suite: String, CaseIterable {
-  case requests, downloads, uploads, mixed, slow, durable, memory, start, zip, client
+  case requests, downloads, uploads, mixed, slow, durable, memory, start, zip, client, tls
 }
 
 extension [Double] {
