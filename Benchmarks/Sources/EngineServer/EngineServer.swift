@@ -46,6 +46,7 @@ struct EngineServer {
     _ = try await server.start()
     // Like `snapshot serve`.
     ProgramCode.releasePages()
+    FreedMemory.keep(upTo: 512 << 10)
     try await server.run()
   }
 
