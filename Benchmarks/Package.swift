@@ -36,6 +36,7 @@ let package = Package(
       name: "EngineServer",
       dependencies: [
         .product(name: "HTTPEngine", package: "data-snapshots"),
+        .product(name: "HTTPTLS", package: "data-snapshots"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Logging", package: "swift-log"),
       ]),
@@ -52,7 +53,9 @@ let package = Package(
       name: "FlyingFoxPeer", dependencies: [.product(name: "FlyingFox", package: "FlyingFox")]),
 
     // The benchmark.
-    .target(name: "CBenchmark", linkerSettings: [.linkedLibrary("z")]),
+    .target(
+      name: "CBenchmark",
+      linkerSettings: [.linkedLibrary("z"), .linkedLibrary("ssl"), .linkedLibrary("crypto")]),
     .target(name: "CFlushCounter"),
     .executableTarget(
       name: "Benchmark", dependencies: ["CBenchmark", .product(name: "Crypto", package: "swift-crypto")]),

@@ -31,6 +31,7 @@ struct Bench {
       case .start: try measureStartUp()
       case .zip: try measureZip()
       case .client: try measureClient()
+      case .tls: try measureTLS()
       }
     } catch {
       fail(suite.rawValue, error)
@@ -103,7 +104,7 @@ struct Bench {
 
 /// The parts of the benchmark that can be run separately: first what people run, then the engine.
 enum Suite: String, CaseIterable {
-  case fetch, pages, durable, start, client, zip, mixed, slow, memory, requests, downloads, uploads
+  case fetch, pages, durable, start, client, zip, mixed, slow, memory, requests, downloads, uploads, tls
 }
 
 extension [Double] {

@@ -1,5 +1,6 @@
 import Glibc
 import HTTPEngine
+import HTTPTLS
 import HTTPTypes
 import Logging
 import SystemIO
@@ -7,13 +8,13 @@ import SystemIO
 /// A server with only `HTTPEngine` and the same work as its peers: a small response from memory, files with ranges, and
 /// uploads to files without hashing or synchronizing.
 ///
-///     EngineServer PORT FOLDER
+///     EngineServer PORT FOLDER [CERTIFICATE AND KEY]
 @main
 struct EngineServer {
   static func main() async throws {
     let arguments = CommandLine.arguments
-    guard arguments.count == 3, let port = UInt16(arguments[1]) else {
-      print("usage: EngineServer PORT FOLDER")
+    guard (3...4).contains(arguments.count), let port = UInt16(arguments[1]) else {
+      print("usage: EngineServer PORT FOLDER [CERTIFICATE AND KEY]")
       exit(64)
     }
     ProcessSignals.ignoreBrokenPipeAndFileSizeLimit()
@@ -36,11 +37,16 @@ struct EngineServer {
     ])
     var configuration = HTTPServer.Configuration(port: port)
     configuration.eventLoops = 1
+    if arguments.count == 4 {
+      let files = TLSFiles(certificate: arguments[3], key: arguments[3])
+      configuration.security = try TLSServer(TLSConfiguration(files: [files]))
+    }
     let quiet = Logger(label: "engine") { _ in SwiftLogNoOpLogHandler() }
     let server = HTTPServer(configuration: configuration, handler: router, logger: quiet)
     _ = try await server.start()
     // Like `snapshot serve`.
     ProgramCode.releasePages()
+    FreedMemory.keep(upTo: 512 << 10)
     try await server.run()
   }
 

@@ -5,6 +5,8 @@ import Glibc
 final class Client {
   let descriptor: Int32
   let group: Int
+  /// The TLS session; `nil` for plain HTTP.
+  private let session: UnsafeMutableRawPointer?
   private let poller: Int32
   private var exchange = Exchange(head: [])
   private var sent = 0
@@ -22,17 +24,32 @@ final class Client {
   }
 
   /// Connects from one of many loopback addresses, so that limits per address do not apply.
-  init(port: UInt16, index: Int, group: Int, poller: Int32) throws {
+  init(port: UInt16, index: Int, group: Int, poller: Int32, isSecure: Bool) throws {
     self.group = group
     self.poller = poller
     descriptor = try Self.connect(port: port, from: 0x7F00_0002 + UInt32(index / 100))
     var one: Int32 = 1
     setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
+    session = isSecure ? benchmark_tls_connect(descriptor) : nil
+    if isSecure, session == nil { throw Failure("the TLS handshake failed") }
     _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
     guard benchmark_watch(poller, descriptor, 1, 1) == 0 else { throw Failure("epoll: \(Failure.lastError)") }
   }
 
-  deinit { close(descriptor) }
+  deinit {
+    if let session { benchmark_tls_free(session) }
+    close(descriptor)
+  }
+
+  private func transmit(_ bytes: UnsafeRawPointer?, _ count: Int, _ flags: Int32) -> Int {
+    guard let session else { return Glibc.send(descriptor, bytes, count, flags) }
+    return benchmark_tls_send(session, bytes, count)
+  }
+
+  private func receiveSome(_ room: UnsafeMutableRawBufferPointer) -> Int {
+    guard let session else { return recv(descriptor, room.baseAddress, room.count, 0) }
+    return benchmark_tls_receive(session, room.baseAddress, room.count)
+  }
 
   /// Returns a socket that is connected from the address `host`.
   /// - Parameter receiveBuffer: the size of the receive buffer in bytes; `nil` for the system's default.
@@ -86,12 +103,12 @@ final class Client {
       if sent < headCount {
         let flags = Int32(MSG_NOSIGNAL) | (exchange.body == nil ? 0 : Int32(MSG_MORE))
         count = exchange.head.withUnsafeBytes {
-          Glibc.send(descriptor, $0.baseAddress.map { $0 + sent }, headCount - sent, flags)
+          transmit($0.baseAddress.map { $0 + sent }, headCount - sent, flags)
         }
       } else {
         let offset = sent - headCount
-        count = Glibc.send(
-          descriptor, exchange.body?.bytes.baseAddress.map { $0 + offset }, min(256 << 10, total - sent),
+        count = transmit(
+          exchange.body?.bytes.baseAddress.map { $0 + offset }, min(256 << 10, total - sent),
           Int32(MSG_NOSIGNAL))
       }
       guard count > 0 else {
@@ -111,8 +128,9 @@ final class Client {
 
   /// Receives bytes into the buffer `room`, and checks them.
   func receive(into room: UnsafeMutableRawBufferPointer) throws -> Outcome {
-    for _ in 0..<8 {
-      let count = recv(descriptor, room.baseAddress, room.count, 0)
+    // What a session holds is not reported by the poller, so it is emptied.
+    for _ in 0..<(session == nil ? 8 : Int.max) {
+      let count = receiveSome(room)
       guard count > 0 else {
         if count < 0, errno == EAGAIN { return .waiting }
         throw Failure(count == 0 ? "the server closed the connection" : "recv: \(Failure.lastError)")

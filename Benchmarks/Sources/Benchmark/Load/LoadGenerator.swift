@@ -12,8 +12,10 @@ final class LoadGenerator {
   private let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 128 << 10, alignment: 4096)
 
   /// Opens the connections.
-  /// - Parameter first: the number of the first exchange. Numbers must not repeat for a server.
-  init(port: UInt16, _ works: [Work], first: Int = 0) throws {
+  /// - Parameters:
+  ///   - first: the number of the first exchange. Numbers must not repeat for a server.
+  ///   - isSecure: whether the connections use TLS.
+  init(port: UInt16, _ works: [Work], first: Int = 0, isSecure: Bool = false) throws {
     self.works = works
     number = first
     loads = works.map { _ in Load() }
@@ -21,7 +23,8 @@ final class LoadGenerator {
     guard poller >= 0 else { throw Failure("epoll: \(Failure.lastError)") }
     for (group, work) in works.enumerated() {
       for _ in 0..<work.connections {
-        let client = try Client(port: port, index: clients.count, group: group, poller: poller)
+        let client = try Client(
+          port: port, index: clients.count, group: group, poller: poller, isSecure: isSecure)
         clients[client.descriptor] = client
       }
     }

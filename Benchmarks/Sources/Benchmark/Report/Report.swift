@@ -9,7 +9,8 @@ struct Report {
 
   /// The rows of what people run, and then those of the engine alone.
   var orderedRows: (product: [Row], engine: [Row]) {
-    (rows.filter { $0.ours != Contestant.engine.name }, rows.filter { $0.ours == Contestant.engine.name })
+    let engines = [Contestant.engine.name, Contestant.engineTLS.name]
+    return (rows.filter { !engines.contains($0.ours) }, rows.filter { engines.contains($0.ours) })
   }
 
   var json: Data {

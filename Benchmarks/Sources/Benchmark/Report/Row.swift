@@ -90,7 +90,7 @@ struct Target: Codable {
 
 /// The contestants that ours is compared with.
 enum Peer: String, CaseIterable, Codable {
-  /// The better of its two configurations.
+  /// The best of its configurations for the same work.
   case nginx
   case hummingbird = "Hummingbird"
   case flyingFox = "FlyingFox"
@@ -113,7 +113,7 @@ enum Peer: String, CaseIterable, Codable {
   /// The names of the contestants whose values are used. Of several values the best is used.
   var names: [String] {
     switch self {
-    case .nginx: [Contestant.nginx.name, Contestant.nginxPush.name]
+    case .nginx: [Contestant.nginx.name, Contestant.nginxPush.name, Contestant.nginxTLS.name]
     case .engine: [Contestant.engine.name]
     case .doingTheSame: [Contestant.hummingbirdDurable.name]
     case .hummingbird, .flyingFox, .idle, .infoZip, .python, .bsdtar, .curl, .curlAndDigest, .zipAndCurl:

@@ -2,11 +2,15 @@
 enum Contestant: String, CaseIterable, Codable {
   /// Only `HTTPEngine`, in `EngineServer`.
   case engine
+  /// The same with TLS.
+  case engineTLS
   /// The product: `snapshot serve`.
   case serve
   case nginx
   /// nginx with `tcp_nopush on`.
   case nginxPush
+  /// nginx with TLS, and the same certificate.
+  case nginxTLS
   case hummingbird
   case flyingFox
   /// Hummingbird that hashes and synchronizes uploads.
@@ -15,27 +19,36 @@ enum Contestant: String, CaseIterable, Codable {
   var name: String {
     switch self {
     case .engine: "HTTPEngine"
+    case .engineTLS: "HTTPEngine, TLS"
     case .serve: "snapshot serve"
     case .nginx: "nginx"
     case .nginxPush: "nginx, tcp_nopush"
+    case .nginxTLS: "nginx, TLS"
     case .hummingbird: "Hummingbird"
     case .flyingFox: "FlyingFox"
     case .hummingbirdDurable: "Hummingbird, durable"
     }
   }
 
+  var isSecure: Bool { self == .engineTLS || self == .nginxTLS }
+
   /// The command that starts the server at `port` with `folder`, which contains `files/` and `uploads/`.
   func launch(_ tools: Tools, port: UInt16, folder: String) throws -> Launch {
     switch self {
     case .engine: Launch("\(tools.peers)/EngineServer", ["\(port)", folder])
+    case .engineTLS:
+      Launch("\(tools.peers)/EngineServer", ["\(port)", folder, try Certificate.write(to: folder)])
     case .hummingbird, .hummingbirdDurable: Launch("\(tools.peers)/HummingbirdPeer", ["\(port)", folder])
     case .flyingFox: Launch("\(tools.peers)/FlyingFoxPeer", ["\(port)", folder])
-    case .nginx, .nginxPush:
+    case .nginx, .nginxPush, .nginxTLS:
       Launch(
         tools.nginx,
         [
           "-p", folder, "-c",
-          try NginxConfiguration(port: port, folder: folder, push: self == .nginxPush).write(),
+          try NginxConfiguration(
+            port: port, folder: folder, push: self == .nginxPush,
+            certificate: self == .nginxTLS ? Certificate.write(to: folder) : nil
+          ).write(),
         ])
     case .serve:
       Launch(

@@ -6,12 +6,20 @@ struct NginxConfiguration {
   var folder: String
   /// `tcp_nopush`.
   var push: Bool
+  /// A PEM file with certificate and key; `nil` for plain HTTP.
+  var certificate: String?
 
   /// Writes the file to `folder`, and returns its path.
   func write() throws -> String {
     let path = "\(folder)/nginx-\(push ? "push" : "plain").conf"
     try Data(text.utf8).write(to: URL(filePath: path))
     return path
+  }
+
+  private var tls: String {
+    guard let certificate else { return "" }
+    return
+      "ssl_certificate \(certificate); ssl_certificate_key \(certificate); ssl_protocols TLSv1.2 TLSv1.3;"
   }
 
   private var text: String {
@@ -38,7 +46,8 @@ struct NginxConfiguration {
       uwsgi_temp_path \(folder)/temporary-uwsgi;
       scgi_temp_path \(folder)/temporary-scgi;
       server {
-        listen 127.0.0.1:\(port) backlog=4096;
+        listen 127.0.0.1:\(port) backlog=4096\(certificate == nil ? "" : " ssl");
+        \(tls)
         location = /small {
           default_type application/octet-stream;
           return 200 "\(String(repeating: "x", count: 1024))";

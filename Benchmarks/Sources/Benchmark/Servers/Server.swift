@@ -52,7 +52,7 @@ final class Server {
     let start = Clock.now
     let process = try ChildProcess(launch, core: Cores.server, log: log)
     do {
-      try waitUntilReady(port: port, contestant.probe, process)
+      try waitUntilReady(port: port, contestant, process)
     } catch {
       process.stop()
       throw error
@@ -68,7 +68,8 @@ final class Server {
     _ works: [Work], seconds: Double, limit: Int = .max, isWarmedUp: Bool = true,
     beside crowd: SlowCrowd? = nil
   ) throws -> (loads: [Load], cpuSeconds: Double) {
-    let generator = try LoadGenerator(port: port, works, first: nextNumber)
+    let generator = try LoadGenerator(
+      port: port, works, first: nextNumber, isSecure: contestant.isSecure)
     if isWarmedUp { _ = try generator.run(seconds: 0) }
     let before = process.cpuSeconds
     let loads = try generator.run(seconds: seconds, limit: limit, beside: crowd)
@@ -86,12 +87,13 @@ final class Server {
     }
   }
 
-  private static func waitUntilReady(port: UInt16, _ path: String, _ process: ChildProcess) throws {
+  private static func waitUntilReady(port: UInt16, _ contestant: Contestant, _ process: ChildProcess) throws {
     let deadline = Clock.now + 20_000_000_000
     while Clock.now < deadline {
       guard process.isRunning else { throw Failure("\(process.program) ended immediately") }
       do {
-        let generator = try LoadGenerator(port: port, [Work(1, .get(path, expecting: nil))])
+        let generator = try LoadGenerator(
+          port: port, [Work(1, .get(contestant.probe, expecting: nil))], isSecure: contestant.isSecure)
         _ = try generator.run(seconds: 0)
         return
       } catch {
