@@ -15,11 +15,13 @@ struct SelfSignedFiles {
   /// - Parameter storage: the storage folder, which exists.
   init(storage: String) { folder = URL(filePath: storage).appending(path: "tls") }
 
-  /// Makes or renews the certificate if necessary, and returns its files.
+  /// The certificate and its key, which need not exist yet.
+  var files: TLSFiles { TLSFiles(certificate: certificate.path, key: key.path) }
+
+  /// Makes or renews the certificate if necessary.
   /// - Parameter host: the address that the server listens on.
-  func prepare(host: String, now: Date = Date()) throws(TLSError) -> TLSFiles {
-    let files = TLSFiles(certificate: certificate.path, key: key.path)
-    if isUsable(files, at: now), isUsable(files, at: now + Self.renewal) { return files }
+  func prepare(host: String, now: Date = Date()) throws(TLSError) {
+    if isUsable(files, at: now), isUsable(files, at: now + Self.renewal) { return }
     let known = FileManager.default.contents(atPath: key.path)
     let made = try SelfSignedCertificate.make(names: names(host), key: known.map { Array($0) }, now: now)
     do {
@@ -30,7 +32,6 @@ struct SelfSignedFiles {
     } catch {
       throw TLSError("The self-signed certificate can't be written to \(folder.path): \(error)")
     }
-    return files
   }
 
   private func isUsable(_ files: TLSFiles, at time: Date) -> Bool {

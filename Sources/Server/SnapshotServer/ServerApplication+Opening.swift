@@ -78,11 +78,10 @@ extension ServerApplication {
   private static func openTLS(
     _ settings: ServerSettings
   ) throws(ServerError) -> (server: TLSServer, paths: [String])? {
-    guard settings.tls.isEnabled else { return nil }
+    guard let configuration = settings.tlsConfiguration else { return nil }
     do throws(TLSError) {
-      var configuration = settings.tls.configuration
       if settings.tls.selfSigned {
-        configuration.files = [try SelfSignedFiles(storage: settings.storage).prepare(host: settings.host)]
+        try SelfSignedFiles(storage: settings.storage).prepare(host: settings.host)
       }
       return (try TLSServer(configuration), configuration.paths)
     } catch {

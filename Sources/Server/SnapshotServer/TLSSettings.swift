@@ -60,3 +60,13 @@ package struct TLSSettings: Sendable, Hashable {
     return TLSConfiguration(files: files, clientAuthorities: clientAuthorities)
   }
 }
+
+extension ServerSettings {
+  /// The files of HTTPS; `nil` without HTTPS. Those of a self-signed certificate are made at the first start.
+  package var tlsConfiguration: TLSConfiguration? {
+    guard tls.isEnabled else { return nil }
+    var configuration = tls.configuration
+    if tls.selfSigned { configuration.files = [SelfSignedFiles(storage: storage).files] }
+    return configuration
+  }
+}

@@ -9,9 +9,10 @@ import Testing
 /// What `snapshot doctor` finds.
 @Suite struct DoctorTests {
   private let folder: TemporaryFolder
+  private let maker: CertificateMaker
   private var storage: String { folder.file("storage").path }
 
-  init() throws { folder = try TemporaryFolder() }
+  init() throws { (folder, maker) = (try TemporaryFolder(), try CertificateMaker()) }
 
   private func doctor(_ arguments: [String] = [], environment: [String: String] = [:]) async throws
     -> Tool.Outcome
@@ -27,6 +28,37 @@ import Testing
     #expect(outcome.lines.contains { $0.hasPrefix("ok") && $0.contains("is ready") })
     #expect(outcome.lines.contains { $0.hasPrefix("warning") && $0.contains("There is no token") })
     #expect(outcome.text.contains("→ snapshot token create"))
+  }
+
+  @Test(.enabled(if: Tool.find("openssl") != nil, "openssl isn't installed"))
+  func `a server with HTTPS is asked over HTTPS, and its certificates are examined`() async throws {
+    let server = try await TestServer(storage: folder.file("storage"), ["--tls-self-signed"])
+    let port = "\(try #require(server.url.port))"
+    let own = ["SNAPSHOT_SERVER_PORT": port, "SNAPSHOT_SERVER_TLS_SELF_SIGNED": "true"]
+    let outcome = try await doctor(environment: own)
+    #expect(outcome.status == 0, "\(outcome.text)")
+    #expect(outcome.lines.contains { $0.hasPrefix("ok") && $0.contains("is ready") })
+    #expect(outcome.text.contains("self-signed"))
+
+    let pair = try await maker.make("localhost", as: "server")
+    let given = ["SNAPSHOT_SERVER_TLS_CERTIFICATE": pair.certificate, "SNAPSHOT_SERVER_TLS_KEY": pair.key]
+    let valid = try await doctor(environment: given)
+    #expect(valid.text.contains("three more weeks"))
+    let broken = try await doctor(
+      environment: given.merging(["SNAPSHOT_SERVER_TLS_KEY": pair.certificate]) { $1 })
+    #expect(broken.status == 2)
+    #expect(broken.text.contains("below server.tls"))
+  }
+
+  @Test(.enabled(if: Tool.find("openssl") != nil, "openssl isn't installed"))
+  func `certificates that expire soon are named`() async throws {
+    let pair = try await maker.make("localhost", as: "server")
+    var settings = ServerSettings(storage: storage)
+    (settings.tls.certificates, settings.tls.keys) = ([pair.certificate], [pair.key])
+    for (days, severity) in [(0.0, Finding.Severity.ok), (20, .warning), (40, .error)] {
+      let examination = CertificateExamination(settings: settings, now: Date() + days * 86_400)
+      #expect(examination.run().findings.map(\.severity) == [severity], "\(days)")
+    }
   }
 
   @Test func `permissions of the storage and of its secrets are examined`() async throws {

@@ -5,7 +5,9 @@ import SnapshotServer
 struct DoctorCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "doctor",
-    abstract: "Examines a server on this machine: storage, settings, permissions, clock, disk and proxy.",
+    abstract: """
+      Examines a server on this machine: storage, settings, permissions, clock, disk, certificate and proxy.
+      """,
     discussion: """
       Changes nothing, except that its requests are in the audit log. Prints what is wrong and how to correct it. With \
       --url, also examines the address that others use: certificate, proxy and the field Forwarded. Run it as the user \
@@ -38,7 +40,9 @@ struct DoctorCommand: AsyncParsableCommand {
     findings += StorageExamination(read.settings).run()
     findings += MachineExamination(settings: read.settings).run()
     if let backup { findings.append(BackupExamination(folder: backup).run()) }
-    let server = ServerExamination(read.settings)
+    let certificates = CertificateExamination(settings: read.settings).run()
+    findings += certificates.findings
+    let server = ServerExamination(read.settings, pin: certificates.pin)
     findings += await server.runLocally()
     if let url {
       guard let url = URL(string: url), ["http", "https"].contains(url.scheme), url.host() != nil else {

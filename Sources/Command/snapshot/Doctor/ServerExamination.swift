@@ -1,5 +1,6 @@
 import Foundation
 import HTTPSemantics
+import HTTPTLS
 import HTTPTransport
 import HTTPTypes
 import SnapshotClient
@@ -15,11 +16,13 @@ struct ServerExamination {
   private static let forged = "203.0.113.99"
 
   let settings: ServerSettings
-  var transport: any Transport = SnapshotAPIClient.makeDefaultTransport()
+  private let pin: KeyPin?
   private let trail: RequestTrail
 
-  init(_ settings: ServerSettings) {
+  /// - Parameter pin: the pin of the server's own certificate; `nil` without HTTPS.
+  init(_ settings: ServerSettings, pin: KeyPin? = nil) {
     self.settings = settings
+    self.pin = pin
     trail = RequestTrail(storage: settings.storage)
   }
 
@@ -29,7 +32,9 @@ struct ServerExamination {
   func runLocally() async -> [Finding] {
     let host = ["0.0.0.0", "::"].contains(settings.host) ? "127.0.0.1" : settings.host
     guard let address = SocketAddress(host: host, port: UInt16(clamping: settings.port)) else { return [] }
-    switch await get("http://\(address)/readyz") {
+    // The certificate need not be valid for this address.
+    let trust = pin.flatMap { ServerPin($0.description) }.map { ServerTrust.pinned($0) } ?? .system
+    switch await get("\(settings.tls.isEnabled ? "https" : "http")://\(address)/readyz", trust: trust) {
     case .failure(let error):
       return [
         .warning(
@@ -148,9 +153,9 @@ struct ServerExamination {
 
   private struct Failure: Error { let text: String }
 
-  private func get(_ url: String, _ fields: [String: String] = [:]) async -> Result<
-    TransportResponse, Failure
-  > {
+  private func get(
+    _ url: String, _ fields: [String: String] = [:], trust: ServerTrust = .system
+  ) async -> Result<TransportResponse, Failure> {
     guard let url = URL(string: url), let host = url.host(percentEncoded: true) else {
       return .failure(Failure(text: "‘\(url)’ is not a URL."))
     }
@@ -164,6 +169,7 @@ struct ServerExamination {
     timeouts.connect = Self.timeout
     timeouts.total = Self.timeout
     do {
+      let transport = SnapshotAPIClient.makeDefaultTransport(trust: trust)
       return .success(
         try await transport.send(
           request, body: .none, destination: .memory(limit: 1 << 20), timeouts: timeouts, events: nil))
