@@ -35,7 +35,9 @@ public final class TLSServer: ConnectionSecurity {
 
   /// Reads and checks all files.
   ///
-  /// - Parameter now: the time of day, for the dates of certificates.
+  /// - Parameters:
+  ///   - configuration: the files.
+  ///   - now: the time of day, for the dates of certificates.
   /// - Throws: ``TLSError`` if one can't be used.
   public init(
     _ configuration: TLSConfiguration, now: @escaping @Sendable () -> Date = { Date() }

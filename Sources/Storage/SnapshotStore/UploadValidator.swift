@@ -63,7 +63,9 @@ public struct UploadValidator: Sendable {
   }
 
   /// How much of a bundle is checked before its upload is answered.
-  /// - Parameter weight: the result of ``weight(of:size:)``.
+  /// - Parameters:
+  ///   - attachment: what the sender stated.
+  ///   - weight: the result of ``weight(of:size:)``.
   public func depth(for attachment: Attachment, weight: Int64) -> SnapshotBundle.Depth {
     policy == .full || attachment.expected == nil || weight <= wholeUpTo ? .full : .structure
   }
