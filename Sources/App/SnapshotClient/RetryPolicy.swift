@@ -42,7 +42,7 @@ public struct RetryPolicy: Sendable, Hashable {
     switch error {
     case .connectionFailed: true
     case .timedOut, .interrupted: method.isIdempotent
-    case .invalidRequest, .unexpectedRange, .responseTooLarge, .file, .cancelled: false
+    case .invalidRequest, .untrusted, .unexpectedRange, .responseTooLarge, .file, .cancelled: false
     }
   }
 

@@ -78,6 +78,8 @@ extension SnapshotClientError.Code {
   public static let invalidRequest = Self(rawValue: "invalidRequest")
   /// No connection was made.
   public static let connectionFailed = Self(rawValue: "connectionFailed")
+  /// The server's certificate is not trusted, or does not have the pinned key.
+  public static let untrustedServer = Self(rawValue: "untrustedServer")
   /// The server did not respond in time.
   public static let timedOut = Self(rawValue: "timedOut")
   /// The connection broke.
@@ -126,6 +128,9 @@ extension SnapshotClientError.Code {
     ),
     .invalidRequest: ("The request can't be sent", nil),
     .connectionFailed: ("The server can't be reached", "check its address and that it is running"),
+    .untrustedServer: (
+      "The server's certificate is not trusted", "check the address and the clock, or state the server's pin"
+    ),
     .timedOut: ("The server did not respond in time", "try again, or allow more time"),
     .interrupted: ("The connection broke", "try again"),
     .cancelled: ("The transfer was cancelled", nil),
@@ -164,6 +169,7 @@ extension SnapshotClientError {
     switch error {
     case .invalidRequest(let text): self.init(.invalidRequest, text, cause: error)
     case .connectionFailed(let text): self.init(.connectionFailed, text, cause: error)
+    case .untrusted(let text): self.init(.untrustedServer, text, cause: error)
     case .timedOut: self.init(.timedOut, cause: error)
     case .interrupted(let text): self.init(.interrupted, text, cause: error)
     case .unexpectedRange:

@@ -157,6 +157,8 @@
       switch code {
       case CURLE_URL_MALFORMAT where !hasBegun, CURLE_UNSUPPORTED_PROTOCOL where !hasBegun:
         return .failure(.invalidRequest(text))
+      case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_ISSUER_ERROR:
+        return .failure(.untrusted(text))
       case CURLE_OPERATION_TIMEDOUT where !hasBegun:
         return .failure(
           .connectionFailed("no connection to \(request.authority.text) in \(timeouts.connect) s"))

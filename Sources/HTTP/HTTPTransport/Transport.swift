@@ -128,6 +128,8 @@ public enum TransportError: Error, Sendable, Hashable {
   case invalidRequest(String)
   /// The connection failed: name not found, refused, unreachable, TLS error, or timeout. Nothing was sent.
   case connectionFailed(String)
+  /// The server's certificate is not the one that is trusted. Nothing was sent.
+  case untrusted(String)
   /// A time limit other than the one for connecting was exceeded.
   case timedOut
   /// The connection broke, or the response was not valid HTTP, after sending had started.

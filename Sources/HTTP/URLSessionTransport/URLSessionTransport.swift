@@ -66,11 +66,13 @@ extension TransportError {
     let text = error.localizedDescription
     switch (error as? URLError)?.code {
     case .cannotConnectToHost, .cannotFindHost, .dnsLookupFailed, .notConnectedToInternet,
-      .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
-      .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
-      .clientCertificateRequired, .internationalRoamingOff, .dataNotAllowed,
+      .secureConnectionFailed, .clientCertificateRejected, .clientCertificateRequired,
+      .internationalRoamingOff, .dataNotAllowed,
       .appTransportSecurityRequiresSecureConnection:
       self = .connectionFailed(text)
+    case .serverCertificateHasBadDate, .serverCertificateUntrusted, .serverCertificateHasUnknownRoot,
+      .serverCertificateNotYetValid:
+      self = .untrusted(text)
     case .badURL:
       self = .invalidRequest(text)
     case .timedOut:

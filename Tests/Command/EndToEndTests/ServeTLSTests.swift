@@ -41,6 +41,7 @@ struct ServeTLSTests {
       for arguments in [[], ["--pin", other]] {
         let refused = try await Product.run(["list", "--server", server.url.absoluteString] + arguments)
         #expect(refused.status != 0)
+        #expect(refused.errors.contains("certificate is not trusted"), "\(refused.errors)")
       }
       let client = try SnapshotAPIClient(server: server.url, pin: try #require(ServerPin(pin)))
       _ = try await client.page()

@@ -29,11 +29,12 @@ enum UploadVerdict: Hashable {
 extension SnapshotClientError {
   /// Whether other uploads would fail as well, so that none is started until this one can be retried.
   static func concernsServer(_ code: Code) -> Bool {
-    [.connectionFailed, .rateLimited, .unavailable].contains(code)
+    [.connectionFailed, .untrustedServer, .rateLimited, .unavailable].contains(code)
   }
 
   /// Whether another network can resolve the failure.
   static func concernsConnection(_ failure: QueuedUpload.Failure) -> Bool {
-    failure.status == nil && [.connectionFailed, .interrupted, .timedOut].contains(failure.code)
+    failure.status == nil
+      && [.connectionFailed, .untrustedServer, .interrupted, .timedOut].contains(failure.code)
   }
 }
