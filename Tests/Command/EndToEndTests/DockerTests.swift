@@ -105,8 +105,15 @@ import Yams
     let volume = try #require((service["volumes"] as? [String])?.first).split(separator: ":")
     #expect((file["volumes"] as? [String: Any])?.keys.contains(String(volume[0])) == true)
     #expect(values(of: "VOLUME") == [String(volume[1])])
-    let ports = try #require(service["ports"] as? [String])
-    #expect(ports == ["127.0.0.1:8080:\(try #require(values(of: "EXPOSE").first))"])
+    let command = try #require(service["command"] as? [String])
+    // Like the image's own command, with another port and HTTPS.
+    let port = try #require(command.firstIndex(of: "--port"))
+    #expect(service["ports"] as? [String] == ["\(command[port + 1]):\(command[port + 1])"])
+    #expect(command.contains("--tls-self-signed"))
+    let plain = command.enumerated().filter { ![port, port + 1].contains($0.offset) }.map(\.element)
+    #expect(try plain.filter { $0 != "--tls-self-signed" } == words(of: "CMD"))
+    let check = try #require((service["healthcheck"] as? [String: Any])?["test"] as? [String])
+    #expect(check.last == "https://127.0.0.1:\(command[port + 1])/healthz")
   }
 
   private func values(of name: String) -> [String] { instructions.filter { $0.name == name }.map(\.value) }
