@@ -39,24 +39,31 @@ public final class NotifySocket: Sendable {
     guard result == 0 else { throw SystemError(operation: "bind", path: path) }
   }
 
-  /// Waits for the next message on a thread of its own.
-  public func next() async -> String {
-    await withCheckedContinuation { continuation in
-      Thread { [self] in
-        var bytes = [UInt8](repeating: 0, count: 4096)
-        let count = unsafe bytes.withUnsafeMutableBytes {
-          unsafe recv(owned.number, $0.baseAddress, $0.count, 0)
-        }
-        continuation.resume(returning: String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self))
-      }.start()
+  /// Waits for the next message on a thread of its own. Throws a `CancellationError` if the task is cancelled.
+  public func next() async throws -> String {
+    let message = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        Thread { [self] in
+          var bytes = [UInt8](repeating: 0, count: 4096)
+          let count = unsafe bytes.withUnsafeMutableBytes {
+            unsafe recv(owned.number, $0.baseAddress, $0.count, 0)
+          }
+          continuation.resume(returning: String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self))
+        }.start()
+      }
+    } onCancel: {
+      // Ends the call of `recv`.
+      _ = shutdown(owned.number, Int32(SHUT_RDWR))
     }
+    try Task.checkCancellation()
+    return message
   }
 
   /// Waits for the message `wanted`, and returns those before it.
-  public func wait(for wanted: String) async -> [String] {
+  public func wait(for wanted: String) async throws -> [String] {
     var others: [String] = []
     while true {
-      let message = await next()
+      let message = try await next()
       if message.hasPrefix(wanted) { return others }
       others.append(message)
     }

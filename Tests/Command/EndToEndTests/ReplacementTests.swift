@@ -97,13 +97,13 @@ import Testing
     let server = try await TestServer(
       storage: folder.file("storage"),
       environment: ["NOTIFY_SOCKET": manager.path, "WATCHDOG_USEC": "300000"])
-    #expect(await manager.wait(for: "READY=1").isEmpty)
-    for _ in 0..<2 { _ = await manager.wait(for: "WATCHDOG=1") }
+    #expect(try await manager.wait(for: "READY=1").isEmpty)
+    for _ in 0..<2 { _ = try await manager.wait(for: "WATCHDOG=1") }
     server.program.signal(SIGHUP)
-    _ = await manager.wait(for: "RELOADING=1\nMONOTONIC_USEC=")
-    #expect(await manager.wait(for: "READY=1").allSatisfy { $0 == "WATCHDOG=1" })
+    _ = try await manager.wait(for: "RELOADING=1\nMONOTONIC_USEC=")
+    #expect(try await manager.wait(for: "READY=1").allSatisfy { $0 == "WATCHDOG=1" })
     #expect(await server.program.stop() == 0)
-    _ = await manager.wait(for: "STOPPING=1")
+    _ = try await manager.wait(for: "STOPPING=1")
   }
 
   @Test(arguments: [("0", "1 to 16 sockets"), ("17", "1 to 16 sockets"), ("x", "1 to 16 sockets")])

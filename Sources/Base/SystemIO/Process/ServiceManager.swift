@@ -33,17 +33,21 @@ public struct ServiceManager: Sendable {
       .flatMap { $0 > 0 && isMeant ? .microseconds($0) : nil }
   }
 
-  /// Sends a state. Never waits: a message that the service manager does not take at once is lost.
+  /// The longest time that ``ServiceManager/tell(_:)`` blocks, in seconds.
+  static let patience = 5
+
+  /// Sends a state. Blocks for at most ``ServiceManager/patience`` while the service manager has too many unread
+  /// messages, and throws then. ``ServiceManager/State/alive`` never blocks, because the next one has the same meaning.
   public func tell(_ state: State) throws(SystemError) {
     switch state {
     case .ready: try send("READY=1")
     case .reloading: try send("RELOADING=1\nMONOTONIC_USEC=\(SystemClock.monotonicNanoseconds / 1000)")
     case .stopping: try send("STOPPING=1")
-    case .alive: try send("WATCHDOG=1")
+    case .alive: try send("WATCHDOG=1", waits: false)
     }
   }
 
-  private func send(_ text: String) throws(SystemError) {
+  private func send(_ text: String, waits: Bool = true) throws(SystemError) {
     guard let path = address else { return }
     var target = sockaddr_un()
     target.sun_family = sa_family_t(AF_UNIX)
@@ -61,12 +65,17 @@ public struct ServiceManager: Sendable {
       MemoryLayout<sockaddr_un>.size - MemoryLayout.size(ofValue: target.sun_path) + bytes.count)
     #if canImport(Darwin)
       let socket = try Descriptor("socket", path) { Darwin.socket(AF_UNIX, SOCK_DGRAM, 0) }
-      let flags = Int32(MSG_DONTWAIT)
+      let flags = waits ? 0 : Int32(MSG_DONTWAIT)
     #else
       let kind = Int32(SOCK_DGRAM.rawValue) | Int32(SNAPSHOT_SOCK_CLOEXEC)
       let socket = try Descriptor("socket", path) { Glibc.socket(AF_UNIX, kind, 0) }
-      let flags = Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL)
+      let flags = Int32(MSG_NOSIGNAL) | (waits ? 0 : Int32(MSG_DONTWAIT))
     #endif
+    var limit = timeval(tv_sec: Self.patience, tv_usec: 0)
+    try retryingInterrupts("setsockopt", path) {
+      setsockopt(
+        socket.number, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout.size(ofValue: limit)))
+    }
     let message = Array(text.utf8)
     try retryingInterrupts("sendto", path) {
       withUnsafePointer(to: &target) { pointer in
