@@ -152,14 +152,17 @@ struct ServeTLSTests {
     let files = TLSFiles(certificate: pair.certificate, key: pair.key)
     let tls = try TLSServer(TLSConfiguration(files: [files]))
     let first = tls.pins
-    let watch = CertificateWatch(tls, paths: [files.certificate, files.key], logger: Self.silent)
+    let isRead = Signal()
+    let logger = Logger(label: "test") { _ in ReloadLog(signal: isRead) }
+    let watch = CertificateWatch(tls, paths: [files.certificate, files.key], logger: logger)
     let task = Task { await watch.run(every: .milliseconds(5)) }
     let other = try await maker.make("other.test", as: "other")
     try Data(contentsOf: URL(filePath: other.certificate)).write(to: URL(filePath: pair.certificate))
     watch.reload()
     #expect(tls.pins == first)
     try Data(contentsOf: URL(filePath: other.key)).write(to: URL(filePath: pair.key))
-    while tls.pins == first { try await Task.sleep(for: .milliseconds(5)) }
+    await isRead.wait()
+    #expect(tls.pins != first)
     task.cancel()
     await task.value
   }
@@ -262,5 +265,21 @@ struct ServeTLSTests {
     _ = try await Product.run(["token", "revoke", id, "--storage", storage.path])
     #expect(try await status(list, known) == 401)
     await server.program.stop()
+  }
+}
+
+/// Fires a signal when certificates were read again.
+private struct ReloadLog: LogHandler {
+  let signal: Signal
+  var metadata: Logger.Metadata = [:]
+  var logLevel = Logger.Level.notice
+
+  subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    get { metadata[key] }
+    set { metadata[key] = newValue }
+  }
+
+  func log(event: LogEvent) {
+    if event.level == .notice { signal.fire() }
   }
 }

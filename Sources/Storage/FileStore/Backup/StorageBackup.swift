@@ -79,12 +79,8 @@ package struct StorageBackup: Sendable {
         try Folder.createDurably(folder)
       }
       return lock
-    } catch let error as TransferError {
-      throw error
-    } catch let error as SystemError {
-      throw .system(error)
     } catch {
-      throw .system(SystemError(operation: "prepare", path: backup.root, code: POSIXErrorCode.EIO.rawValue))
+      throw TransferError(error, operation: "prepare", path: backup.root)
     }
   }
 

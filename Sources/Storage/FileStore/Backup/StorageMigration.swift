@@ -48,12 +48,8 @@ package struct StorageMigration: Sendable {
       try Folder.synchronize(target.root)
       try lock.release()
       return report
-    } catch let error as TransferError {
-      throw error
-    } catch let error as SystemError {
-      throw .system(error)
     } catch {
-      throw .system(SystemError(operation: "migrate", path: source, code: POSIXErrorCode.EIO.rawValue))
+      throw TransferError(error, operation: "migrate", path: source)
     }
   }
 

@@ -45,12 +45,8 @@ package struct StorageRestore: Sendable {
       try Folder.synchronize(target.root)
       try lock.release()
       return report
-    } catch let error as TransferError {
-      throw error
-    } catch let error as SystemError {
-      throw .system(error)
     } catch {
-      throw .system(SystemError(operation: "restore", path: target.root, code: POSIXErrorCode.EIO.rawValue))
+      throw TransferError(error, operation: "restore", path: target.root)
     }
   }
 

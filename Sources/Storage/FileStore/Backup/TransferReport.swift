@@ -1,3 +1,4 @@
+import Foundation
 package import SnapshotFormat
 package import SystemIO
 
@@ -59,6 +60,16 @@ package enum TransferError: Error, Sendable, CustomStringConvertible {
   /// One of the two folders contains the other.
   case nested(String, String)
   case system(SystemError)
+
+  /// Keeps errors of its own kind and of the system, and describes any other as a failure of `operation`.
+  init(_ error: any Error, operation: String, path: String) {
+    self =
+      switch error {
+      case let error as TransferError: error
+      case let error as SystemError: .system(error)
+      default: .system(SystemError(operation: operation, path: path, code: POSIXErrorCode.EIO.rawValue))
+      }
+  }
 
   /// A sentence for people.
   package var description: String {
