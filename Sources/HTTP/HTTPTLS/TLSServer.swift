@@ -28,7 +28,6 @@ public struct TLSConfiguration: Sendable, Hashable {
 ///
 /// The certificates can be read again while the server runs: new connections use the new ones. Thread-safe.
 public final class TLSServer: ConnectionSecurity {
-  private let configuration: TLSConfiguration
   private let now: @Sendable () -> Date
   private let ticketKeys = TicketKeys()
   private let contexts: Mutex<TLSContexts>
@@ -42,20 +41,15 @@ public final class TLSServer: ConnectionSecurity {
   public init(
     _ configuration: TLSConfiguration, now: @escaping @Sendable () -> Date = { Date() }
   ) throws(TLSError) {
-    self.configuration = configuration
     self.now = now
     contexts = Mutex(try TLSContexts(configuration, ticketKeys: ticketKeys, now: now()))
   }
 
-  /// Reads all files again. Connections that are open keep their certificates.
-  ///
-  /// - Throws: ``TLSError`` if a file can't be used. Nothing changes then.
-  public func reload() throws(TLSError) { try prepareReload()() }
-
-  /// Reads all files again, and changes nothing. The returned closure applies what was read.
+  /// Reads all files again, or other files, and changes nothing. The returned closure applies what was read: new
+  /// connections use it, and open ones keep their certificates.
   ///
   /// - Throws: ``TLSError`` if a file can't be used.
-  public func prepareReload() throws(TLSError) -> @Sendable () -> Void {
+  public func prepareReload(_ configuration: TLSConfiguration) throws(TLSError) -> @Sendable () -> Void {
     let new = try TLSContexts(configuration, ticketKeys: ticketKeys, now: now())
     return { self.contexts.withLock { $0 = new } }
   }

@@ -1,5 +1,6 @@
 import AccessControl
 import HTTPEngine
+import HTTPTLS
 import UploadProtocols
 
 /// A part of a running server that takes new settings without a restart.
@@ -25,18 +26,23 @@ package struct ReloadablePart: Sendable {
 extension ServerApplication {
   /// The parts that ``reload(_:with:)`` changes.
   var reloadableParts: [ReloadablePart] {
-    let (server, access, uploads, storage, maintenance, bodyBytes) = (
-      server, access, resumableUploads, storage, maintenance, bodyBytes
+    let (server, redirects, certificates, access, uploads, storage, maintenance, bodyBytes) = (
+      server, redirects, certificates, access, resumableUploads, storage, maintenance, bodyBytes
     )
-    let certificates = certificates.map { certificates in
-      ReloadablePart { _ in
-        let apply = try certificates.prepareReload()
-        return { apply() }
-      }
-    }
-    return (certificates.map { [$0] } ?? []) + [
+    return [
+      ReloadablePart { settings in
+        switch (certificates, try settings.certificateSource()) {
+        case (nil, nil): return {}
+        case (let certificates?, let source?):
+          let apply = try certificates.prepareReload(source)
+          return { apply() }
+        case (nil, _?): throw TLSError("HTTPS is turned on only by a restart of the server.")
+        case (_?, nil): throw TLSError("HTTPS is turned off only by a restart of the server.")
+        }
+      },
       ReloadablePart { settings in
         var limits = settings.limits
+        await redirects?.change(limits: limits, trustedProxies: settings.trustedProxies)
         limits.bodyBytes = bodyBytes
         await server.change(limits: limits, trustedProxies: settings.trustedProxies)
       },

@@ -5,7 +5,7 @@ import SystemIO
 /// The self-signed certificate of a server, in its storage folder. The key remains the same when the certificate is
 /// renewed, so that clients that pin the key go on.
 struct SelfSignedFiles {
-  /// A certificate that expires within this time is renewed when the server starts.
+  /// A certificate that expires within this time is renewed.
   private static let renewal: TimeInterval = 60 * 86_400
 
   private let folder: URL

@@ -15,16 +15,17 @@ extension ServerApplication {
     _ settings: ServerSettings, listeners: [Socket] = [], version: String, logger: Logger
   ) async throws(ServerError) -> ServerApplication {
     try requireToken(settings)
-    do throws(TLSError) { try settings.tls.validate() } catch { throw .tls(error) }
+    let source: ServerCertificates.Source?
+    do throws(TLSError) { source = try settings.certificateSource() } catch { throw .tls(error) }
     let exporter = MetricsExporter(version: version)
     let storage = try await ServerStorage.open(settings, onFlush: exporter.recordFlush, logger: logger)
     do throws(ServerError) {
-      let tls = try openTLS(settings)
+      let certificates = try openCertificates(source, logger: logger)
       let access = try await openAccess(settings, logger: logger)
       let observation = exporter.observation(audit: try openAuditLog(settings, logger: logger))
       let application = ServerApplication(
-        settings, listeners: listeners, storage: storage, access: access, observation: observation, tls: tls,
-        logger: logger)
+        settings, listeners: listeners, storage: storage, access: access, observation: observation,
+        certificates: certificates, logger: logger)
       exporter.sample(application)
       let isEmpty = storage.store.remainingRepairs == 0 && storage.usage?().bundles == 0
       await application.indexer.prepare(storeIsEmpty: isEmpty, isReconciled: storage.isReconciled)
@@ -75,15 +76,12 @@ extension ServerApplication {
   }
 
   /// Reads the certificates; `nil` without HTTPS.
-  private static func openTLS(
-    _ settings: ServerSettings
-  ) throws(ServerError) -> (server: TLSServer, paths: [String])? {
-    guard let configuration = settings.tlsConfiguration else { return nil }
+  private static func openCertificates(
+    _ source: ServerCertificates.Source?, logger: Logger
+  ) throws(ServerError) -> ServerCertificates? {
+    guard let source else { return nil }
     do throws(TLSError) {
-      if settings.tls.selfSigned {
-        try SelfSignedFiles(storage: settings.storage).prepare(host: settings.host)
-      }
-      return (try TLSServer(configuration), configuration.paths)
+      return try ServerCertificates(source, logger: logger)
     } catch {
       throw .tls(error)
     }

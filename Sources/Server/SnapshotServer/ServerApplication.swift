@@ -1,7 +1,6 @@
 package import AccessControl
 package import Foundation
 package import HTTPEngine
-package import HTTPTLS
 package import Logging
 package import Observability
 package import SnapshotAPI
@@ -25,9 +24,7 @@ package final class ServerApplication: Sendable {
   package let handler: SnapshotHandler
   package let server: HTTPServer
   /// The certificates; `nil` without HTTPS.
-  package let tls: TLSServer?
-  /// Reads the certificates again; `nil` without HTTPS.
-  package let certificates: CertificateWatch?
+  package let certificates: ServerCertificates?
   private let settings: ServerSettings
   let maintenance: Maintenance
   let observation: Observation
@@ -56,13 +53,13 @@ package final class ServerApplication: Sendable {
   ///   - observation: records and measures the requests.
   ///   - limits: the limits of one request; `nil` uses those of the settings.
   ///   - more: additional endpoints.
-  ///   - tls: protects the connections; `nil` for plain HTTP.
+  ///   - certificates: for the protection of the connections; `nil` for plain HTTP.
   ///   - now: the time of day.
   package init(
     _ settings: ServerSettings = ServerSettings(), listeners: [Socket] = [], storage: ServerStorage,
     access: AccessPolicy = .open,
     observation: Observation = Observation(), limits: ServiceLimits? = nil, more: [Endpoint] = [],
-    tls: (server: TLSServer, paths: [String])? = nil,
+    certificates: ServerCertificates? = nil,
     now: @escaping @Sendable () -> Date = { Date() }, logger: Logger
   ) {
     let limits = limits ?? settings.serviceLimits
@@ -71,8 +68,7 @@ package final class ServerApplication: Sendable {
     self.observation = observation
     self.logger = logger
     self.settings = settings
-    self.tls = tls?.server
-    certificates = tls.map { CertificateWatch($0.server, paths: $0.paths, logger: logger) }
+    self.certificates = certificates
     indexer = CatalogIndexer(store: storage.store, catalog: storage.catalog, logger: logger)
     service = SnapshotService(store: storage.store, catalog: storage.catalog, indexer: indexer)
     uploads = UploadService(service, store: storage.store, access: access, now: now, logger: logger)
@@ -95,9 +91,9 @@ package final class ServerApplication: Sendable {
     let requests = RequestObserver(observation.metrics, logger: logger)
     configuration.logsExchanges = false
     configuration.onResponse = { requests.observe($0) }
-    configuration.security = tls?.server
+    configuration.security = certificates?.tls
     var responder: any HTTPHandler = handler
-    if tls != nil, !settings.tls.selfSigned, let seconds = settings.tls.strictTransportSeconds {
+    if certificates != nil, !settings.tls.selfSigned, let seconds = settings.tls.strictTransportSeconds {
       responder = SecureResponses(handler: handler, seconds: seconds)
     }
     server = HTTPServer(configuration: configuration, handler: responder, logger: logger)
@@ -127,12 +123,15 @@ package final class ServerApplication: Sendable {
     return address
   }
 
+  /// The server on the port for plain HTTP, while there is one.
+  var redirects: HTTPServer? { work.withLock { $0.redirects } }
+
   /// The address for plain HTTP beside HTTPS, while the server runs; `nil` if there is none.
   package var httpAddress: SocketAddress? { work.withLock { $0.httpAddress } }
 
   /// Opens the port for plain HTTP, if there is one.
   private func startRedirects(to port: UInt16) async throws(HTTPServerError) {
-    guard tls != nil, let httpPort = settings.tls.httpPort else { return }
+    guard certificates != nil, let httpPort = settings.tls.httpPort else { return }
     var configuration = settings.engine
     configuration.port = UInt16(clamping: httpPort)
     configuration.eventLoops = 1

@@ -62,7 +62,20 @@ package struct TLSSettings: Sendable, Hashable {
 }
 
 extension ServerSettings {
-  /// The files of HTTPS; `nil` without HTTPS. Those of a self-signed certificate are made at the first start.
+  /// The source of the certificates; `nil` without HTTPS. It makes and renews a self-signed certificate.
+  ///
+  /// - Throws: ``/HTTPTLS/TLSError`` if the settings do not fit each other.
+  package func certificateSource() throws(TLSError) -> ServerCertificates.Source? {
+    try tls.validate()
+    guard let configuration = tlsConfiguration else { return nil }
+    let (isSelfSigned, storage, host) = (tls.selfSigned, storage, host)
+    return { () throws(TLSError) in
+      if isSelfSigned { try SelfSignedFiles(storage: storage).prepare(host: host) }
+      return configuration
+    }
+  }
+
+  /// The files of HTTPS; `nil` without HTTPS. Those of a self-signed certificate need not exist yet.
   package var tlsConfiguration: TLSConfiguration? {
     guard tls.isEnabled else { return nil }
     var configuration = tls.configuration

@@ -150,15 +150,15 @@ struct ServeTLSTests {
     let maker = try CertificateMaker()
     let pair = try await maker.make("first.test", as: "server")
     let files = TLSFiles(certificate: pair.certificate, key: pair.key)
-    let tls = try TLSServer(TLSConfiguration(files: [files]))
-    let first = tls.pins
     let isRead = Signal()
     let logger = Logger(label: "test") { _ in ReloadLog(signal: isRead) }
-    let watch = CertificateWatch(tls, paths: [files.certificate, files.key], logger: logger)
-    let task = Task { await watch.run(every: .milliseconds(5)) }
+    let certificates = try ServerCertificates({ TLSConfiguration(files: [files]) }, logger: logger)
+    let tls = certificates.tls
+    let first = tls.pins
+    let task = Task { await certificates.run(every: .milliseconds(5)) }
     let other = try await maker.make("other.test", as: "other")
     try Data(contentsOf: URL(filePath: other.certificate)).write(to: URL(filePath: pair.certificate))
-    watch.reload()
+    certificates.reloadIfChanged()
     #expect(tls.pins == first)
     try Data(contentsOf: URL(filePath: other.key)).write(to: URL(filePath: pair.key))
     await isRead.wait()

@@ -125,7 +125,7 @@ struct TLSServerTests {
       #expect(!first.isResumed)
       let ticket = try #require(first.ticket)
       #expect(try await connect(port) { ($0.version, $0.resumed) = (version, ticket) }.isResumed)
-      try tls.reload()
+      try tls.prepareReload(TLSConfiguration(files: [pair]))()
       #expect(try await connect(port) { ($0.version, $0.resumed) = (version, ticket) }.isResumed)
     }
   }
@@ -176,14 +176,14 @@ struct TLSServerTests {
     try await withTLS([pair]) { tls, port in
       let client = try await RawHTTPClient.run { try RawHTTPClient(port: port, tls: .init()) }
       _ = try await maker.make("second.test", as: "server")
-      try tls.reload()
+      try tls.prepareReload(TLSConfiguration(files: [pair]))()
       #expect(try await connect(port).serverCommonName == "second.test")
       // A key of another certificate is refused, and the former pair stays.
       _ = try await maker.make("third.test", as: "third")
       try FileManager.default.removeItem(atPath: pair.certificate)
       try FileManager.default.copyItem(
         atPath: maker.folder.file("third.pem").path, toPath: pair.certificate)
-      #expect(throws: TLSError.self) { try tls.reload() }
+      #expect(throws: TLSError.self) { try tls.prepareReload(TLSConfiguration(files: [pair]))() }
       #expect(try await connect(port).serverCommonName == "second.test")
       try await RawHTTPClient.run {
         try client.send(Self.get)

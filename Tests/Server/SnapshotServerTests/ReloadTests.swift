@@ -1,6 +1,7 @@
 import AccessControl
 import Foundation
 import HTTPEngine
+import HTTPTLS
 import HTTPTypes
 import Logging
 import SnapshotFormat
@@ -83,6 +84,54 @@ import Testing
     guard case .bytes(let bytes) = response.body else { return [] }
     let answer = try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any]
     return answer?["expirations"] as? [Any] ?? []
+  }
+
+  @Test(.enabled(if: Tool.find("openssl") != nil, "openssl isn't installed"))
+  func `other files of certificates are used, and HTTPS is not turned on or off`() async throws {
+    let maker = try CertificateMaker()
+    func settings(_ name: String?) async throws -> ServerSettings {
+      var settings = self.settings
+      guard let name else { return settings }
+      let pair = try await maker.make("\(name).test", as: name)
+      (settings.tls.certificates, settings.tls.keys) = ([pair.certificate], [pair.key])
+      return settings
+    }
+    let (none, first, second) = try await (settings(nil), settings("first"), settings("second"))
+    let application = try await ServerApplication.open(
+      first, version: "1", logger: Logger(label: "test") { _ in CapturedLog() })
+    let port = try await application.start().port
+    func name() async throws -> String? {
+      try await RawHTTPClient.run { try RawHTTPClient(port: port, tls: .init()).session?.serverCommonName }
+    }
+    #expect(try await name() == "first.test")
+    try await application.reload(second)
+    #expect(try await name() == "second.test")
+    var mixed = first
+    mixed.tls.keys = second.tls.keys
+    for invalid in [none, mixed] {
+      await #expect(throws: TLSError.self) { try await application.reload(invalid) }
+      #expect(try await name() == "second.test")
+    }
+    await application.close()
+    try await withApplication { application in
+      await #expect(throws: TLSError.self) { try await application.reload(first) }
+    }
+  }
+
+  @Test func `a self-signed certificate is renewed, and its key remains`() async throws {
+    var settings = settings
+    settings.tls.selfSigned = true
+    let source = try #require(try settings.certificateSource())
+    let files = try #require(try source().files.first)
+    let key = try Data(contentsOf: URL(filePath: files.key))
+    // A certificate that ends in 40 days.
+    let old = try SelfSignedCertificate.make(
+      names: ["old.test"], key: Array(key),
+      now: Date() - TimeInterval(SelfSignedCertificate.days - 40) * 86_400)
+    try Data(old.certificate).write(to: URL(filePath: files.certificate))
+    _ = try source()
+    #expect(try Data(contentsOf: URL(filePath: files.certificate)) != Data(old.certificate))
+    #expect(try Data(contentsOf: URL(filePath: files.key)) == key)
   }
 
   @Test func `if one part refuses its settings, no part changes`() async throws {

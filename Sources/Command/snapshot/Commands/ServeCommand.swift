@@ -130,7 +130,7 @@ struct ServeCommand: AsyncParsableCommand {
           }
         },
       ]
-    ) { [pin = settings.tls.selfSigned ? application.tls?.pins.first : nil] url in
+    ) { [pin = settings.tls.selfSigned ? application.certificates?.tls.pins.first : nil] url in
       if let pin { Console.note("The pin is \(pin)") }
       Console.print("Listening on \(url)")
       ProgramCode.releasePages()

@@ -17,7 +17,7 @@ struct HTTPService: Service {
   let onListening: @Sendable (URL) -> Void
 
   func run() async throws {
-    onListening(try URL(of: try await application.start(), isSecure: application.tls != nil))
+    onListening(try URL(of: try await application.start(), isSecure: application.certificates != nil))
     state.tell(.ready)
     try await withThrowingDiscardingTaskGroup { group in
       for task in tasks { group.addTask { await task() } }

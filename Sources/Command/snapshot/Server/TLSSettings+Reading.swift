@@ -6,16 +6,16 @@ import SnapshotStore
 extension TLSSettings {
   /// Every setting below `server.tls`.
   static let settings: [Setting<TLSSettings>] = [
-    .init(name: "certificate", wanted: "PEM files, separated by commas") {
+    .init(name: "certificate", wanted: "PEM files, separated by commas", reloads: true) {
       $0.certificates = paths($1); return true
     },
-    .init(name: "key", wanted: "PEM files, separated by commas") {
+    .init(name: "key", wanted: "PEM files, separated by commas", reloads: true) {
       $0.keys = paths($1); return true
     },
-    .init(name: "ocsp", wanted: "DER files, separated by commas") {
+    .init(name: "ocsp", wanted: "DER files, separated by commas", reloads: true) {
       $0.staples = paths($1); return true
     },
-    .init(name: "clientAuthorities", wanted: "a PEM file") {
+    .init(name: "clientAuthorities", wanted: "a PEM file", reloads: true) {
       $0.clientAuthorities = $1.isEmpty ? nil : $1
       return true
     },
