@@ -49,6 +49,28 @@ import Testing
     #expect(used.status == 2 && used.errors.contains("is not empty"))
   }
 
+  @Test func `a series of archives is restored, and options that do not fit are refused`() async throws {
+    let server = try await TestServer(storage: folder.file("storage"))
+    let (first, second) = (folder.file("first.tar").path, folder.file("second.tar").path)
+    for (seed, arguments) in [[first], [second, "--since", first]].enumerated() {
+      let (zip, _) = try await Sample.bundle(in: folder, seed: seed)
+      let upload = try await Product.run([
+        "upload", zip.path, "--report", "BUG-1", "--server", server.url.absoluteString,
+      ])
+      try #require(upload.status == 0, "\(upload.errors)")
+      let made = try await Product.run(["backup"] + arguments + ["--storage", storage])
+      #expect(made.status == 0 && made.errors.contains("Copied 1 bundles"), "\(made.errors)")
+    }
+    let other = folder.file("other").path
+    let incomplete = try await Product.run(["restore", second, "--storage", other])
+    #expect(incomplete.status == 2 && incomplete.errors.contains("does not continue"))
+    let restore = try await Product.run(["restore", first, second, "--storage", other])
+    #expect(restore.status == 0 && restore.errors.contains("Copied 2 bundles"), "\(restore.errors)")
+    for arguments in [[backup, "--since", first], [folder.file("x.tar").path, "--verify"]] {
+      #expect(try await Product.run(["backup"] + arguments + ["--storage", storage]).status == 64)
+    }
+  }
+
   @Test func `damage is named, and the exit code is 2`() async throws {
     let server = try await TestServer(storage: folder.file("storage"))
     let (zip, id) = try await Sample.bundle(in: folder)

@@ -108,12 +108,12 @@ import Testing
   @Test func `the age of a backup is examined`() async throws {
     try Folder.create(storage + "/bundles")
     let backup = folder.file("backup").path
-    #expect(BackupExamination(folder: backup).run().severity == .error)
+    #expect(BackupExamination(backup: backup).run().severity == .error)
     let outcome = try await Product.run(["backup", backup, "--storage", storage])
     #expect(outcome.status == 0, "\(outcome.errors)")
-    #expect(BackupExamination(folder: backup).run().severity == .ok)
+    #expect(BackupExamination(backup: backup).run().severity == .ok)
     let later = Date(timeIntervalSinceNow: 3 * 86_400)
-    #expect(BackupExamination(folder: backup, now: later).run().severity == .warning)
+    #expect(BackupExamination(backup: backup, now: later).run().severity == .warning)
     #expect(try await doctor(["--backup", backup]).text.contains("The last backup began at "))
   }
 

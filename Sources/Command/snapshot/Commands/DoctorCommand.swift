@@ -19,7 +19,7 @@ struct DoctorCommand: AsyncParsableCommand {
       "The address that others use, such as https://snapshots.example.org.", valueName: "url"))
   var url: String?
 
-  @Option(help: ArgumentHelp("The folder of a backup, to examine its age.", valueName: "folder"))
+  @Option(help: ArgumentHelp("The folder or archive of a backup, to examine its age.", valueName: "backup"))
   var backup: String?
 
   @Flag(help: "Print only warnings and errors.")
@@ -39,7 +39,7 @@ struct DoctorCommand: AsyncParsableCommand {
     var findings = Self.examine(source, problems)
     findings += StorageExamination(read.settings).run()
     findings += MachineExamination(settings: read.settings).run()
-    if let backup { findings.append(BackupExamination(folder: backup).run()) }
+    if let backup { findings.append(BackupExamination(backup: backup).run()) }
     let certificates = CertificateExamination(settings: read.settings).run()
     findings += certificates.findings
     let server = ServerExamination(read.settings, pin: certificates.pin)

@@ -11,8 +11,11 @@ struct RestoreCommand: ParsableCommand {
       server makes the catalogue at its next start.
       """)
 
-  @Argument(help: "The folder of the backup.")
-  var folder: String
+  @Argument(
+    help: ArgumentHelp(
+      "The folder of the backup; or archives: a complete one, and then those that continue it, in order.",
+      valueName: "folder|archive"))
+  var backup: [String]
 
   @Flag(help: "Print the report as JSON.")
   var json = false
@@ -22,9 +25,9 @@ struct RestoreCommand: ParsableCommand {
   func run() throws {
     let storage = try options.path()
     try options.requireOwner()
-    let restore = StorageRestore(from: folder, into: storage)
+    let source = backup
     try TransferOutcome.show(json: json, "Restoring", "the storage") { progress throws(TransferError) in
-      try restore.run(progress)
+      try StorageRestore(from: source, into: storage).run(progress)
     }
   }
 }

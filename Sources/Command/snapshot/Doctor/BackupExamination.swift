@@ -8,14 +8,14 @@ struct BackupExamination {
   private static let oldAge: TimeInterval = 2 * 86_400
   private let topic = "backup"
 
-  let folder: String
+  let backup: String
   var now = Date()
 
   func run() -> Finding {
-    let mend = "Run `snapshot backup \(folder)` regularly, for example from a systemd timer."
+    let mend = "Run `snapshot backup \(backup)` regularly, for example from a systemd timer."
     do throws(TransferError) {
-      guard let time = try StorageBackup.lastCompletion(in: folder) else {
-        return .error(topic, "The backup in \(folder) was never completed.", mend: mend)
+      guard let time = try StorageBackup.lastCompletion(of: backup) else {
+        return .error(topic, "The backup in \(backup) was never completed.", mend: mend)
       }
       let text = "The last backup began at \(UTCTime(secondsSince1970: time.timeIntervalSince1970))."
       if now.timeIntervalSince(time) > Self.oldAge { return .warning(topic, text, mend: mend) }

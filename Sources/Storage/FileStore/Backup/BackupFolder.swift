@@ -18,12 +18,15 @@ struct BackupFolder: Sendable {
     layout = StorageLayout(root: root)
   }
 
-  var marker: String { root + "/backup.json" }
-  var indexFolder: String { root + "/index" }
+  static let markerName = "backup.json"
+  static let indexName = "index"
+
+  var marker: String { root + "/" + Self.markerName }
+  var indexFolder: String { root + "/" + Self.indexName }
   var incomplete: String { root + "/incomplete" }
 
   /// The names that only a backup has.
-  static let ownNames: Set<String> = ["backup.json", "index", "incomplete"]
+  static let ownNames: Set<String> = [markerName, indexName, "incomplete"]
 
   /// What the file `backup.json` states.
   struct Marker: Codable, Sendable {
@@ -32,29 +35,20 @@ struct BackupFolder: Sendable {
     var completeUntil: Date?
     var bundles = 0
     var bytes: Int64 = 0
+    /// The identity of an archive; `nil` in a folder.
+    var archive: UUID?
+    /// The archive without which this one is incomplete; `nil` if there is none.
+    var follows: UUID?
   }
 
   /// Reads the marker; `nil` if there is none.
   func readMarker() throws(SystemError) -> Marker? {
     guard try Folder.kind(of: marker) == .file else { return nil }
-    let bytes = try File(marker).read(upTo: 64 << 10, at: 0)
-    do {
-      let marker = try SnapshotJSON.decode(Marker.self, from: Data(bytes))
-      guard marker.format == Marker().format else { throw Unreadable() }
-      return marker
-    } catch {
-      throw SystemError(operation: "decode", path: marker, code: POSIXErrorCode.EBADMSG.rawValue)
-    }
+    return try Marker(try File(marker).read(upTo: Marker.maximumBytes, at: 0), path: marker)
   }
 
-  private struct Unreadable: Error {}
-
   func write(_ marker: Marker) throws(SystemError) {
-    let bytes: [UInt8]
-    do { bytes = Array(try SnapshotJSON.encode(marker, pretty: true)) } catch {
-      throw SystemError(operation: "encode", path: self.marker, code: POSIXErrorCode.EBADMSG.rawValue)
-    }
-    try DurableFile.replace(self.marker, with: bytes)
+    try DurableFile.replace(self.marker, with: try marker.bytes(for: self.marker))
   }
 
   func readIndex(_ shard: SnapshotShard) throws(SystemError) -> BackupIndex? {
@@ -66,6 +60,29 @@ struct BackupFolder: Sendable {
 
   func write(_ index: BackupIndex, of shard: SnapshotShard) throws(SystemError) {
     try DurableFile.replace("\(indexFolder)/\(shard.digits)", with: Array(index.text.utf8))
+  }
+}
+
+extension BackupFolder.Marker {
+  /// The most bytes of a marker.
+  static let maximumBytes = 64 << 10
+  private struct Unreadable: Error {}
+
+  /// - Parameter path: the file, for the error.
+  init(_ bytes: [UInt8], path: String) throws(SystemError) {
+    do {
+      let marker = try SnapshotJSON.decode(Self.self, from: Data(bytes))
+      guard marker.format == Self().format else { throw Unreadable() }
+      self = marker
+    } catch {
+      throw SystemError(operation: "decode", path: path, code: POSIXErrorCode.EBADMSG.rawValue)
+    }
+  }
+
+  func bytes(for path: String) throws(SystemError) -> [UInt8] {
+    do { return Array(try SnapshotJSON.encode(self, pretty: true)) } catch {
+      throw SystemError(operation: "encode", path: path, code: POSIXErrorCode.EBADMSG.rawValue)
+    }
   }
 }
 

@@ -11,11 +11,12 @@ struct OtherFiles {
   private static let stagedSuffix = ".staged"
   /// Folders from whose copies files are removed that the original does not have: a token that was removed must not
   /// come back.
-  private static let exact: Set<String> = ["tokens", "keys"]
+  /// Keys come first, so that a storage that is restored partly is not open to everybody.
+  static let exact = ["keys", "tokens"]
   /// Up to this length, files are compared by their bytes, otherwise by length and time.
   private static let comparedBytes: Int64 = 64 << 10
   private static let logAttempts = 3
-  private static let log = "audit.log"
+  static let log = "audit.log"
 
   let source: String
   let target: String
@@ -53,6 +54,40 @@ struct OtherFiles {
   private static func isCopied(_ name: String) -> Bool {
     !omitted.contains(name) && !BackupFolder.ownNames.contains(name) && !name.hasSuffix(stagedSuffix)
       && !omittedPrefixes.contains { name.hasPrefix($0) }
+  }
+
+  /// Whether `path` is the relative path of a file that is copied. Others are not restored, wherever they lead.
+  static func isPathCopied(_ path: String) -> Bool {
+    let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+    return isCopied(String(parts[0])) && parts.allSatisfy { !["", ".", ".."].contains($0) }
+  }
+
+  /// The relative paths of all files below `folder` in a storage that are copied.
+  static func paths(in storage: String, below folder: String) throws(SystemError) -> [String] {
+    guard try Folder.kind(of: "\(storage)/\(folder)") == .folder else { return [] }
+    var paths: [String] = []
+    for name in try Folder.entries("\(storage)/\(folder)") where !name.hasSuffix(stagedSuffix) {
+      let path = "\(folder)/\(name)"
+      if Folder.isFolder("\(storage)/\(path)") {
+        paths += try Self.paths(in: storage, below: path)
+      } else {
+        paths.append(path)
+      }
+    }
+    return paths
+  }
+
+  /// The relative paths of all files in a storage that are copied, except for keys and tokens.
+  static func paths(in storage: String) throws(SystemError) -> [String] {
+    var paths: [String] = []
+    for name in try Folder.entries(storage) where isCopied(name) && !exact.contains(name) {
+      if Folder.isFolder("\(storage)/\(name)") {
+        paths += try Self.paths(in: storage, below: name)
+      } else {
+        paths.append(name)
+      }
+    }
+    return paths
   }
 
   /// Copies the files in a folder, and the folders in it.
@@ -94,7 +129,7 @@ struct OtherFiles {
       }
     }
     let modified = try file.modifiedAt
-    try staged.add(try staged.copy(file, mode: 0o600, limit: size), as: path, modified: modified)
+    try staged.add(try staged.copy(FileSection(file, 0..<size), mode: 0o600), as: path, modified: modified)
     try staged.commitIfMany()
     return 1
   }

@@ -33,13 +33,13 @@ final class StagedFiles {
     let sha256: ContentDigest
   }
 
-  /// Copies the first `limit` bytes of `source`, or all if it is `nil`, and hashes what it copies.
-  func copy(_ source: File, mode: UInt16, limit: Int64? = nil) throws(SystemError) -> Copy {
+  /// Copies `source`, and hashes what it copies.
+  func copy(_ source: FileSection, mode: UInt16) throws(SystemError) -> Copy {
     let (path, file) = try newFile(mode)
     var (computation, size) = (DigestComputation(), Int64(0))
     while true {
-      let wanted = limit.map { min(Int64(Self.pieceBytes), $0 - size) } ?? Int64(Self.pieceBytes)
-      let piece = try source.read(upTo: Int(max(wanted, 0)), at: size)
+      let wanted = min(Int64(Self.pieceBytes), source.size - size)
+      let piece = try source.file.read(upTo: Int(wanted), at: source.range.lowerBound + size)
       guard !piece.isEmpty else { break }
       computation.update(piece)
       try file.write(piece, at: size)

@@ -43,13 +43,15 @@ package struct StorageBackup: Sendable {
   }
 
   /// When the last complete run of a backup began; `nil` if none was completed. What was stored before is in the backup.
-  package static func lastCompletion(in folder: String) throws(TransferError) -> Date? {
+  /// - Parameter backup: a folder or an archive.
+  package static func lastCompletion(of backup: String) throws(TransferError) -> Date? {
+    if Folder.isRegularFile(backup) { return try BackupArchive(backup).marker.completeUntil }
     do throws(SystemError) {
-      if let marker = try BackupFolder(folder).readMarker() { return marker.completeUntil }
+      if let marker = try BackupFolder(backup).readMarker() { return marker.completeUntil }
     } catch {
       throw .system(error)
     }
-    throw .noBackup(folder)
+    throw .noBackup(backup)
   }
 
   /// Creates and locks the folder of the backup.
@@ -162,11 +164,7 @@ package struct StorageBackup: Sendable {
       return item.former
     }
     let bytes = try file.read(upTo: Int(stamp.size), at: 0)
-    let record: SnapshotRecord
-    do throws(RecordFile.Damage) { record = try RecordFile.decode(bytes) } catch {
-      return try keep(item, or: .damaged, &report)
-    }
-    guard record.id == id else { return try keep(item, or: .damaged, &report) }
+    guard let record = RecordFile.intact(bytes, of: id) else { return try keep(item, or: .damaged, &report) }
     let bundle: StagedFiles.Copy?
     if kept?.sha256 == record.sha256 {
       if !item.found.contains(.bundle) { report.note(.kept, id) }
@@ -179,7 +177,7 @@ package struct StorageBackup: Sendable {
         if item.found.contains(.tombstone) { return try delete(item, staged, &report) }
         return try keep(item, or: item.found.contains(.damaged) ? .damaged : .missing, &report)
       }
-      let copy = try staged.copy(file, mode: bundleMode)
+      let copy = try staged.copy(FileSection(file), mode: bundleMode)
       guard copy.size == record.size, copy.sha256 == record.sha256 else {
         try staged.discard(copy)
         return try keep(item, or: .damaged, &report)

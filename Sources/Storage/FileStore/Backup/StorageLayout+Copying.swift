@@ -23,14 +23,8 @@ extension StorageLayout {
 
   /// The record of a snapshot, read from its file; `nil` if it is missing, damaged or that of another snapshot.
   func intactRecord(_ id: SnapshotID) throws(SystemError) -> (record: SnapshotRecord, bytes: [UInt8])? {
-    guard let file = try File.ifPresent(path(.record, of: id)) else { return nil }
-    let bytes = try file.read(upTo: Int(file.size), at: 0)
-    do throws(RecordFile.Damage) {
-      let record = try RecordFile.decode(bytes)
-      return record.id == id ? (record, bytes) : nil
-    } catch {
-      return nil
-    }
+    guard let bytes = try FileSection(ifPresent: path(.record, of: id))?.read() else { return nil }
+    return RecordFile.intact(bytes, of: id).map { ($0, bytes) }
   }
 
   /// The record of a snapshot whose bundle has the size and digest that it states; otherwise `nil`. Reads the bundle.

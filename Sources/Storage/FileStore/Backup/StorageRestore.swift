@@ -8,14 +8,18 @@ import SystemIO
 /// Keys and tokens come first, so that a storage that is restored partly is never open to everybody. An interrupted run
 /// can be repeated. A folder that was copied by hand is a backup too, but only one with an index shows what is missing.
 package struct StorageRestore: Sendable {
-  private let backup: BackupFolder
+  private let backup: any BackupSource
   private let target: StorageLayout
 
   /// - Parameters:
-  ///   - folder: the folder of the backup.
+  ///   - paths: the folder of the backup; or archives, a complete one and then those that continue it.
   ///   - storage: the storage folder, which must be missing or empty.
-  package init(from folder: String, into storage: String) {
-    backup = BackupFolder(folder)
+  package init(from paths: [String], into storage: String) throws(TransferError) {
+    if paths.count == 1, Folder.isFolder(paths[0]) {
+      backup = BackupFolder(paths[0])
+    } else {
+      backup = try BackupArchives(paths)
+    }
     target = StorageLayout(root: storage)
   }
 
@@ -26,10 +30,9 @@ package struct StorageRestore: Sendable {
   /// Runs the restore. When it returns, everything is durable. Blocks.
   /// - Parameter progress: called often with the report so far.
   package func run(_ progress: (TransferReport) -> Void = { _ in }) throws(TransferError) -> TransferReport {
-    guard Folder.isFolder(backup.layout.bundles) else { throw .noBackup(backup.root) }
     do {
       try Folder.createDurably(target.root)
-      try TransferError.requireApart(backup.root, target.root)
+      try backup.requireUsable(into: target.root)
       let names = Set(try Folder.entries(target.root))
       guard names.isEmpty || names.contains("incomplete-restore") else {
         throw TransferError.notEmpty(target.root)
@@ -53,9 +56,9 @@ package struct StorageRestore: Sendable {
   private func copy(_ progress: (TransferReport) -> Void) throws(SystemError) -> TransferReport {
     let staged = try StagedFiles(in: incomplete)
     var report = TransferReport()
-    report.otherFiles = try OtherFiles(source: backup.root, target: target.root, staged: staged).copy()
+    report.otherFiles = try backup.copyOtherFiles(to: target.root, staged)
     for shard in SnapshotShard.allCases {
-      let (found, present) = (try backup.layout.kinds(in: shard), try target.kinds(in: shard))
+      let (found, present) = (try backup.kinds(in: shard), try target.kinds(in: shard))
       let index = try backup.readIndex(shard) ?? BackupIndex()
       let ids = Set(found.keys).union(index.entries.keys)
       if !ids.isEmpty { try Folder.createDurably(target.folder(of: shard)) }
@@ -86,12 +89,13 @@ package struct StorageRestore: Sendable {
     guard found.isSuperset(of: [.record, .bundle]) else {
       return report.note(found.contains(.damaged) ? .damaged : .missing, id)
     }
-    guard let (record, bytes) = try backup.layout.intactRecord(id) else { return report.note(.damaged, id) }
+    guard let (record, bytes) = try backup.intactRecord(id), let source = try backup.section(.bundle, of: id)
+    else { return report.note(.damaged, id) }
     if case .bundle(_, let digest, _) = expected, digest != record.sha256 { return report.note(.damaged, id) }
     if present.contains(.bundle), try target.intactBundle(id)?.sha256 == record.sha256 {
       return report.add(size: record.size)
     }
-    let bundle = try staged.copy(try File(backup.layout.path(.bundle, of: id)), mode: 0o440)
+    let bundle = try staged.copy(source, mode: 0o440)
     guard bundle.size == record.size, bundle.sha256 == record.sha256 else {
       try staged.discard(bundle)
       return report.note(.damaged, id)

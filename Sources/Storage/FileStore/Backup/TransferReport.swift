@@ -59,6 +59,12 @@ package enum TransferError: Error, Sendable, CustomStringConvertible {
   case otherStorage(String)
   /// One of the two folders contains the other.
   case nested(String, String)
+  /// An archive is never changed.
+  case exists(String)
+  /// The file is not an archive, or is incomplete.
+  case noArchive(String)
+  /// The archive does not continue the one before it.
+  case wrongOrder(String)
   case system(SystemError)
 
   /// Keeps errors of its own kind and of the system, and describes any other as a failure of `operation`.
@@ -86,6 +92,13 @@ package enum TransferError: Error, Sendable, CustomStringConvertible {
       \(path)/keys/links.
       """
     case .nested(let first, let second): "One of \(first) and \(second) is inside the other."
+    case .exists(let path): "\(path) exists already. An archive is never changed: name a new file."
+    case .noArchive(let path): "\(path) is not an archive that `snapshot backup` has completed."
+    case .wrongOrder(let path):
+      """
+      \(path) does not continue the archive before it. Name a complete archive first, and then those that continue it, \
+      in order.
+      """
     case .system(let failure): "\(failure)"
     }
   }

@@ -22,7 +22,7 @@ import Testing
   }
 
   private func restore() throws(TransferError) -> TransferReport {
-    try StorageRestore(from: backup, into: restored).run()
+    try StorageRestore(from: [backup], into: restored).run()
   }
 
   private func path(_ id: SnapshotID, _ suffix: String, in root: String) -> String {
@@ -96,7 +96,7 @@ import Testing
     await again.close()
     #expect(try run().deletions == 1)
     try Folder.removeTree(fixture.path)
-    _ = try StorageRestore(from: older, into: fixture.path).run()
+    _ = try StorageRestore(from: [older], into: fixture.path).run()
     let report = try run()
     #expect(report.copiedBundles == 1 && report.bundles == 1 && report.problems.isEmpty)
     #expect(try !Folder.exists(path(sample.id, "deleted", in: backup)))
@@ -246,9 +246,9 @@ import Testing
       _ = try StorageBackup(of: fixture.folder.path + "/none", to: backup).run()
     }
     #expect(throws: TransferError.self) {
-      _ = try StorageRestore(from: fixture.folder.path + "/none", into: restored).run()
+      _ = try StorageRestore(from: [fixture.folder.path + "/none"], into: restored).run()
     }
-    #expect(throws: TransferError.self) { _ = try StorageRestore(from: backup, into: fixture.path).run() }
+    #expect(throws: TransferError.self) { _ = try StorageRestore(from: [backup], into: fixture.path).run() }
   }
 
   @Test func `a storage can be used from a backup that was copied by hand`() async throws {

@@ -1,0 +1,38 @@
+import SnapshotFormat
+import SnapshotStore
+import SystemIO
+
+/// What a restore reads: the folder of a backup, or archives.
+protocol BackupSource: Sendable {
+  /// Throws if the backup can't be restored into the folder `target`.
+  func requireUsable(into target: String) throws(TransferError)
+  /// The kinds of files that each snapshot in a shard has.
+  func kinds(in shard: SnapshotShard) throws(SystemError) -> [SnapshotID: Set<StorageLayout.Kind>]
+  /// What the backup should have of a shard; `nil` if that is not known.
+  func readIndex(_ shard: SnapshotShard) throws(SystemError) -> BackupIndex?
+  /// A file of a snapshot; `nil` if there is none.
+  func section(_ kind: StorageLayout.Kind, of id: SnapshotID) throws(SystemError) -> FileSection?
+  /// Copies keys and tokens, and then all other files, to the folder `target`.
+  /// - Returns: the number of copied files.
+  func copyOtherFiles(to target: String, _ staged: StagedFiles) throws(SystemError) -> Int
+}
+
+extension BackupSource {
+  /// The record of a snapshot; `nil` if it is missing, damaged or that of another snapshot.
+  func intactRecord(_ id: SnapshotID) throws(SystemError) -> (record: SnapshotRecord, bytes: [UInt8])? {
+    guard let bytes = try section(.record, of: id)?.read() else { return nil }
+    return RecordFile.intact(bytes, of: id).map { ($0, bytes) }
+  }
+}
+
+extension RecordFile {
+  /// The record in `bytes`; `nil` if it is damaged or that of another snapshot.
+  static func intact(_ bytes: [UInt8], of id: SnapshotID) -> SnapshotRecord? {
+    do throws(Damage) {
+      let record = try decode(bytes)
+      return record.id == id ? record : nil
+    } catch {
+      return nil
+    }
+  }
+}
