@@ -137,6 +137,7 @@ package: manual ## Builds a .tar.gz and a .deb in .build-package; Tests/Package/
 image: PACKAGES += buildah mmdebstrap iproute2 procps python3
 image: release ## Builds the container image data-snapshots with buildah, and tests it (as root)
 	@docker/build .build-release/release/snapshot
+	@Tests/Package/reproducible .build-release/release/snapshot
 	@Tests/Package/image
 
 bench: PACKAGES += nginx zip unzip

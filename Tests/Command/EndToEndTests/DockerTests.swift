@@ -25,11 +25,15 @@ import Yams
 
   @Test func `the Dockerfile has only known instructions`() {
     let known: Set = [
-      "FROM", "RUN", "WORKDIR", "COPY", "USER", "VOLUME", "EXPOSE", "STOPSIGNAL", "HEALTHCHECK", "ENTRYPOINT",
+      "FROM", "ARG", "RUN", "WORKDIR", "COPY", "USER", "VOLUME", "EXPOSE", "STOPSIGNAL", "HEALTHCHECK",
+      "ENTRYPOINT",
       "CMD",
     ]
     for (name, _) in instructions { #expect(known.contains(name), "\(name)") }
     #expect(instructions.filter { $0.name == "FROM" }.count == 2)
+    for base in values(of: "FROM") {
+      #expect(base.contains(/^[a-z]+:[a-z0-9.-]+@sha256:[0-9a-f]{64}( AS build)?$/), "\(base)")
+    }
   }
 
   @Test func `copied files exist and are not excluded by the ignore file`() throws {
