@@ -37,10 +37,23 @@
 
     /// The number of open descriptors.
     var descriptors: Int {
+      get throws { try FileManager.default.contentsOfDirectory(atPath: folder).count }
+    }
+
+    /// What the open descriptors are, such as `socket:[123]` or the path of a file.
+    var openFiles: [String] {
       get throws {
-        try FileManager.default.contentsOfDirectory(atPath: "/proc/\(program.identifier)/fd").count
+        try FileManager.default.contentsOfDirectory(atPath: folder).map { name in
+          // It may have been closed in the meantime.
+          (try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\(name)")) ?? "closed"
+        }
       }
     }
+
+    /// The system's list of TCP connections over IPv4.
+    var sockets: String { get throws { try String(contentsOfFile: "/proc/net/tcp", encoding: .utf8) } }
+
+    private var folder: String { "/proc/\(program.identifier)/fd" }
 
     /// The memory in use, in bytes.
     var memory: Int {

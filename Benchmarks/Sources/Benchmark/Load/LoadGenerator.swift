@@ -13,7 +13,8 @@ final class LoadGenerator {
 
   /// Opens the connections.
   /// - Parameters:
-  ///   - first: the number of the first exchange. Numbers must not repeat for a server.
+  ///   - first: the number of the first exchange. Numbers must not repeat for a server. Connections of different runs
+  ///     come from different addresses, so that no ports are missing that the system still keeps for closed connections.
   ///   - isSecure: whether the connections use TLS.
   init(port: UInt16, _ works: [Work], first: Int = 0, isSecure: Bool = false) throws {
     self.works = works
@@ -24,7 +25,7 @@ final class LoadGenerator {
     for (group, work) in works.enumerated() {
       for _ in 0..<work.connections {
         let client = try Client(
-          port: port, index: clients.count, group: group, poller: poller, isSecure: isSecure)
+          port: port, index: first + clients.count, group: group, poller: poller, isSecure: isSecure)
         clients[client.descriptor] = client
       }
     }

@@ -20,24 +20,7 @@ extension Bench {
     add("TLS, small GET, 64 connections", .p99, ours: .engineTLS, requests)
     add("TLS, small GET, 64 connections", .cpuMilliseconds, ours: .engineTLS, requests)
 
-    let connections = race("TLS, new connections", servers) { server in
-      let start = Clock.now
-      let before = server.process.cpuSeconds
-      var count = 0
-      while Clock.now < start + UInt64(seconds * 1e9) {
-        _ = try server.run([Work(1, small)], seconds: 0, isWarmedUp: false)
-        count += 1
-      }
-      let time = Double(Clock.now - start) / 1e9
-      return [
-        .requestsPerSecond: Double(count) / time,
-        .cpuMilliseconds: (server.process.cpuSeconds - before) / Double(count) * 1000,
-      ]
-    }
-    add(
-      "TLS, new connections, one after the other", .requestsPerSecond, ours: .engineTLS, connections,
-      [.of(.nginx, 0.9)])
-    add("TLS, new connections, one after the other", .cpuMilliseconds, ours: .engineTLS, connections)
+    measureNewConnections("TLS, new connections", servers, ours: .engineTLS, small, [.of(.nginx, 0.9)])
 
     for (name, size, count) in [("1MB", 1_000_000, 16), ("100MB", 100_000_000, 1)] {
       let bundle = try bundle(name, size)

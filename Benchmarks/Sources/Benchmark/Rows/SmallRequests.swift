@@ -3,6 +3,8 @@ extension Bench {
   mutating func measureSmallRequests() throws {
     let servers = start([.engine, .nginx, .nginxPush, .hummingbird, .flyingFox])
     let answer = Payload([UInt8](repeating: UInt8(ascii: "x"), count: 1024))
+    measureNewConnections(
+      "new connections", servers, ours: .engine, .get("/small", expecting: answer), [.of(.nginx, 1.0)])
     for connections in [64, 1000] {
       let work = "small GET, \(connections) connections"
       let seconds = effort.seconds
