@@ -96,6 +96,8 @@ let storage = group(
       name: "FileStore", dependencies: ["SnapshotStore", "SnapshotFormat", "SystemIO", .crypto, .logging]),
     .target(
       name: "SQLiteCatalog", dependencies: ["SnapshotStore", "SnapshotFormat", "SystemIO", .grdb]),
+    .target(
+      name: "S3Client", dependencies: ["HTTPSemantics", "HTTPTransport", "SystemIO", .crypto, .httpTypes]),
   ])
 
 /// The API, the web pages, and the server composed of them.
@@ -174,6 +176,16 @@ let support: [Target] = [
     dependencies: [
       "SnapshotStore", "FileStore", "SQLiteCatalog", "SnapshotFormat", "SystemIO", "TestSupport", .logging,
     ], path: "Tests/StoreTesting"),
+  .target(
+    name: "S3Testing",
+    dependencies: [
+      "S3Client", "HTTPEngine", "HTTPSemantics", "HTTPTransport", "SystemIO", "TestSupport", .crypto,
+      .httpTypes,
+      .logging,
+      .target(name: "CurlTransport", condition: .when(platforms: [.linux])),
+      .target(
+        name: "URLSessionTransport", condition: .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS])),
+    ], path: "Tests/S3Testing", exclude: ["start-ceph"]),
   .executableTarget(
     name: "echo-server",
     dependencies: [
@@ -245,7 +257,10 @@ let tests = [
         dependencies: [
           "SnapshotStore", "FileStore", "SQLiteCatalog", "SnapshotFormat", "SystemIO", "StoreTesting",
           "TestSupport", .logging, .grdb,
-        ])
+        ]),
+      .testTarget(
+        name: "S3ClientTests",
+        dependencies: ["S3Client", "S3Testing", "HTTPTransport", "SystemIO", "TestSupport", .httpTypes]),
     ]),
   group(
     "Tests/Server",
