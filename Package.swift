@@ -98,6 +98,9 @@ let storage = group(
       name: "SQLiteCatalog", dependencies: ["SnapshotStore", "SnapshotFormat", "SystemIO", .grdb]),
     .target(
       name: "S3Client", dependencies: ["HTTPSemantics", "HTTPTransport", "SystemIO", .crypto, .httpTypes]),
+    .target(
+      name: "S3Store",
+      dependencies: ["S3Client", "HTTPTransport", "SnapshotStore", "SnapshotFormat", "SystemIO", .logging]),
   ])
 
 /// The API, the web pages, and the server composed of them.
@@ -174,7 +177,8 @@ let support: [Target] = [
   .target(
     name: "StoreTesting",
     dependencies: [
-      "SnapshotStore", "FileStore", "SQLiteCatalog", "SnapshotFormat", "SystemIO", "TestSupport", .logging,
+      "SnapshotStore", "FileStore", "S3Client", "S3Store", "SQLiteCatalog", "SnapshotFormat", "SystemIO",
+      "S3Testing", "TestSupport", .logging,
     ], path: "Tests/StoreTesting"),
   .target(
     name: "S3Testing",
@@ -255,8 +259,8 @@ let tests = [
       .testTarget(
         name: "SnapshotStoreTests",
         dependencies: [
-          "SnapshotStore", "FileStore", "SQLiteCatalog", "SnapshotFormat", "SystemIO", "StoreTesting",
-          "TestSupport", .logging, .grdb,
+          "SnapshotStore", "FileStore", "S3Client", "S3Store", "SQLiteCatalog", "SnapshotFormat", "SystemIO",
+          "S3Testing", "StoreTesting", "TestSupport", .logging, .grdb,
         ]),
       .testTarget(
         name: "S3ClientTests",

@@ -35,12 +35,12 @@ extension S3Client {
 }
 
 /// Runs `body` with a server, and stops it.
-package func withFakeS3<Value>(
-  _ defects: FakeS3Server.Defects = FakeS3Server.Defects(), _ body: (FakeS3Server) async throws -> Value
-) async throws -> Value {
+package func withFakeS3(
+  _ defects: FakeS3Server.Defects = FakeS3Server.Defects(), _ body: (FakeS3Server) async throws -> Void
+) async throws {
   let server = try await FakeS3Server.start(defects)
-  let result: Result<Value, any Error>
+  let result: Result<Void, any Error>
   do { result = .success(try await body(server)) } catch { result = .failure(error) }
   await server.stop()
-  return try result.get()
+  try result.get()
 }

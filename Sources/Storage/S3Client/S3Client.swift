@@ -11,7 +11,8 @@ package final class S3Client: Sendable {
   package let configuration: S3Configuration
   private let credentials: CredentialSource
   private let transport: any Transport
-  let environment: S3Environment
+  /// What the client needs of its surroundings.
+  package let environment: S3Environment
 
   /// Creates a client. Sends nothing.
   package init(
@@ -22,6 +23,14 @@ package final class S3Client: Sendable {
     self.credentials = credentials
     self.transport = transport
     self.environment = environment
+  }
+
+  /// A client with another configuration, which shares credentials and connections with this one.
+  package func changing(_ change: (inout S3Configuration) -> Void) -> S3Client {
+    var configuration = configuration
+    change(&configuration)
+    return S3Client(
+      configuration, credentials: credentials, transport: transport, environment: environment)
   }
 
   /// Sends a request until it succeeds, fails for good, or has failed too often.
