@@ -264,7 +264,9 @@ let tests = [
         ]),
       .testTarget(
         name: "S3ClientTests",
-        dependencies: ["S3Client", "S3Testing", "HTTPTransport", "SystemIO", "TestSupport", .httpTypes]),
+        dependencies: [
+          "S3Client", "S3Testing", "HTTPTransport", "SystemIO", "TestSupport", .crypto, .httpTypes,
+        ]),
     ]),
   group(
     "Tests/Server",

@@ -84,6 +84,9 @@ package final class FakeS3Server: Sendable {
   /// The keys of all objects, sorted.
   package var keys: [String] { storage.keys }
 
+  /// The number of uploads in parts that are neither completed nor aborted.
+  package var openUploads: Int { storage.openUploads }
+
   /// The contents of an object; `nil` if there is none.
   package subscript(key: String) -> Data? {
     get { storage.contents(key) }
@@ -124,6 +127,7 @@ private final class FakeS3Storage: HTTPHandler {
   }
 
   var keys: [String] { state.withLock { $0.objects.keys.sorted() } }
+  var openUploads: Int { state.withLock { $0.uploads.count } }
   var calls: [FakeS3Server.Call] { state.withLock { $0.calls } }
   func contents(_ key: String) -> Data? { state.withLock { $0.objects[key]?.bytes } }
   func replace(_ key: String, _ bytes: Data?) { state.withLock { $0.objects[key] = bytes.map(Object.init) } }

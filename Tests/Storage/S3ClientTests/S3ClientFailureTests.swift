@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import HTTPTransport
 import S3Client
@@ -122,6 +123,59 @@ import Testing
         await failure { _ = try await S3ConditionalWriter.proving(client, scratch: "proof") }?.status == 500)
       #expect(server.keys.isEmpty)
     }
+  }
+
+  @Test(arguments: [FakeS3Server.Fault.failedAfterwards, .brokenAfterwards])
+  func `an upload in parts whose answers are lost succeeds`(fault: FakeS3Server.Fault) async throws {
+    try await withFakeS3 { server in
+      let folder = try TemporaryFolder()
+      let bytes = makePattern(Int(S3Limits.multipartBytes) + 1)
+      let file = try folder.write(bytes, to: "large")
+      let seen = Mutex<Set<String>>([])
+      // The first request of each method fails: the beginning, a part, and the completion.
+      server.inject { call in
+        seen.withLock { $0.insert("\(call.method) \($0.count > 1)").inserted } ? fault : nil
+      }
+      try await S3Client.of(server).upload(
+        file, to: "large", size: Int64(bytes.count), digest: Array(SHA256.hash(data: bytes)))
+      #expect(server["large"] == bytes)
+      #expect(seen.withLock { $0.count } > 2)
+    }
+  }
+
+  @Test func `an upload in parts that fails is aborted`() async throws {
+    try await withFakeS3 { server in
+      let folder = try TemporaryFolder()
+      let bytes = makePattern(3 * Int(S3Limits.multipartBytes))
+      let file = try folder.write(bytes, to: "large")
+      server.inject { $0.method == "PUT" ? .refused(status: 403, code: "AccessDenied") : nil }
+      let client = try S3Client.of(server)
+      #expect(
+        await failure {
+          try await client.upload(
+            file, to: "large", size: Int64(bytes.count), digest: Array(SHA256.hash(data: bytes)))
+        }?.status == 403)
+      #expect(server.keys.isEmpty)
+      #expect(server.openUploads == 0)
+    }
+  }
+
+  @Test func `documents can have prefixes, comments, references and character data`() async throws {
+    let server = try ScriptedServer { connection in
+      try connection.readRequest()
+      let document = """
+        <?xml version="1.0"?><!-- <a> --><s3:ListBucketResult xmlns:s3='x>y' ><s3:IsTruncated>false</s3:IsTruncated>
+        <Empty/><Contents><Key>a&#x2F;b&#47;&amp;<![CDATA[<c>]]></Key><Size>7</Size><Owner><ID>1</ID></Owner>
+        <LastModified>2026-11-23T20:00:00.5Z</LastModified></Contents></s3:ListBucketResult>
+        """
+      try connection.respond("200 OK", body: Array(document.utf8))
+    }
+    let page = try await makeClient(server.port).list(prefix: "")
+    #expect(
+      page.objects == [
+        S3ListedObject(key: "a/b/&<c>", size: 7, modifiedAt: Date(timeIntervalSince1970: 1_795_464_000.5))
+      ])
+    #expect(page.next == nil)
   }
 
   @Test func `a store that refuses connections is an error of the transport`() async throws {

@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import S3Client
 import S3Testing
@@ -34,7 +35,7 @@ import Testing
   func `a file is written and read in constant memory`(server: StoreServer) async throws {
     try await server.withClient { client in
       let folder = try TemporaryFolder()
-      let bytes = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 9) })
+      let bytes = makePattern(3_000_000)
       let file = try folder.write(bytes, to: "in")
       try await client.put("file", try S3Body(part: 0..<Int64(bytes.count), of: file))
       let info = try await client.download("file", to: folder.file("out"))
@@ -84,6 +85,20 @@ import Testing
       try await client.abort(other)
       #expect(await failure { try await client.complete(other, parts: [part]) } != nil)
       #expect(try await client.head("parts").size == Int64(parts[0].count + parts[1].count))
+    }
+  }
+
+  @Test(arguments: StoreServer.allCases)
+  func `a large file is uploaded in parts, and a small one at once`(server: StoreServer) async throws {
+    try await server.withClient { client in
+      let folder = try TemporaryFolder()
+      for (name, size) in [("small", 100_000), ("large", 2 * Int(S3Limits.multipartBytes) + 1)] {
+        let bytes = makePattern(size)
+        let file = try folder.write(bytes, to: name)
+        try await client.upload(file, to: name, size: Int64(size), digest: Array(SHA256.hash(data: bytes)))
+        #expect(try await client.get(name, limit: size).bytes == bytes)
+        #expect(try await client.head(name).size == Int64(size))
+      }
     }
   }
 
@@ -166,6 +181,14 @@ import Testing
       #expect(!writer.quotesVersions)
     }
   }
+}
+
+/// Bytes in which missing, repeated and exchanged pieces are detected: the period is a prime.
+func makePattern(_ count: Int) -> Data {
+  let period = Data((0..<10_007).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) })
+  var bytes = Data(capacity: count + period.count)
+  while bytes.count < count { bytes += period }
+  return bytes.prefix(count)
 }
 
 /// The refusal with which `body` failed; `nil` if it succeeded, or failed otherwise.

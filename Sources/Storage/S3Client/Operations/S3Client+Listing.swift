@@ -12,6 +12,13 @@ package struct S3ListedObject: Sendable, Hashable {
   package let size: Int64
   /// When the object was written.
   package let modifiedAt: Date
+
+  /// Creates an object from its parts.
+  package init(key: String, size: Int64, modifiedAt: Date) {
+    self.key = key
+    self.size = size
+    self.modifiedAt = modifiedAt
+  }
 }
 
 /// One page of a list of objects.

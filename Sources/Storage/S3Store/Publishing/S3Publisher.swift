@@ -129,8 +129,9 @@ final class S3Publisher: Sendable {
     _ upload: StagedUpload.Whole, _ id: SnapshotID, _ attempt: SnapshotID
   ) async throws(StoreError) {
     do throws(S3Error) {
-      try await client.put(
-        ObjectKeys.bytes(id, attempt: attempt), S3Body(file: upload.file, digest: upload.sha256.bytes))
+      try await client.upload(
+        upload.file, to: ObjectKeys.bytes(id, attempt: attempt), size: upload.size,
+        digest: upload.sha256.bytes)
     } catch {
       await remove(id, attempt)
       throw StoreError(error)
