@@ -96,6 +96,11 @@ let storage = group(
       name: "FileStore", dependencies: ["SnapshotStore", "SnapshotFormat", "SystemIO", .crypto, .logging]),
     .target(
       name: "SQLiteCatalog", dependencies: ["SnapshotStore", "SnapshotFormat", "SystemIO", .grdb]),
+    .target(
+      name: "S3Client", dependencies: ["HTTPSemantics", "HTTPTransport", "SystemIO", .crypto, .httpTypes]),
+    .target(
+      name: "S3Store",
+      dependencies: ["S3Client", "HTTPTransport", "SnapshotStore", "SnapshotFormat", "SystemIO", .logging]),
   ])
 
 /// The API, the web pages, and the server composed of them.
@@ -172,8 +177,19 @@ let support: [Target] = [
   .target(
     name: "StoreTesting",
     dependencies: [
-      "SnapshotStore", "FileStore", "SQLiteCatalog", "SnapshotFormat", "SystemIO", "TestSupport", .logging,
+      "SnapshotStore", "FileStore", "S3Client", "S3Store", "SQLiteCatalog", "SnapshotFormat", "SystemIO",
+      "S3Testing", "TestSupport", .logging,
     ], path: "Tests/StoreTesting"),
+  .target(
+    name: "S3Testing",
+    dependencies: [
+      "S3Client", "HTTPEngine", "HTTPSemantics", "HTTPTransport", "SystemIO", "TestSupport", .crypto,
+      .httpTypes,
+      .logging,
+      .target(name: "CurlTransport", condition: .when(platforms: [.linux])),
+      .target(
+        name: "URLSessionTransport", condition: .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS])),
+    ], path: "Tests/S3Testing", exclude: ["start-ceph"]),
   .executableTarget(
     name: "echo-server",
     dependencies: [
@@ -243,9 +259,14 @@ let tests = [
       .testTarget(
         name: "SnapshotStoreTests",
         dependencies: [
-          "SnapshotStore", "FileStore", "SQLiteCatalog", "SnapshotFormat", "SystemIO", "StoreTesting",
-          "TestSupport", .logging, .grdb,
-        ])
+          "SnapshotStore", "FileStore", "S3Client", "S3Store", "SQLiteCatalog", "SnapshotFormat", "SystemIO",
+          "S3Testing", "StoreTesting", "TestSupport", .logging, .grdb,
+        ]),
+      .testTarget(
+        name: "S3ClientTests",
+        dependencies: [
+          "S3Client", "S3Testing", "HTTPTransport", "SystemIO", "TestSupport", .crypto, .httpTypes,
+        ]),
     ]),
   group(
     "Tests/Server",

@@ -1,6 +1,9 @@
 import FileStore
 import Foundation
 package import Logging
+import S3Client
+import S3Store
+import S3Testing
 import SnapshotFormat
 package import SnapshotStore
 import SystemIO
@@ -9,11 +12,18 @@ import Testing
 
 /// The bundle stores that the conformance tests run with.
 package enum StoreKind: CaseIterable, Sendable {
-  case memory, files
+  /// `objects` is an object store in memory, and `ceph` a real one.
+  case memory, files, objects, ceph
+
+  package static let allCases: [StoreKind] =
+    [.memory, .files, .objects] + (CephCluster.isInstalled ? [.ceph] : [])
+  /// The stores that accept uploads in several requests.
+  package static let resuming: [StoreKind] = [.memory, .files]
 
   /// Runs `body` with an empty store.
   package func withStore(
-    validator: UploadValidator = .samples, _ body: (any AnyUploadStore) async throws -> Void
+    validator: UploadValidator = .samples,
+    _ body: (any BundleStore & TransientUploadStore) async throws -> Void
   )
     async throws
   {
@@ -27,7 +37,24 @@ package enum StoreKind: CaseIterable, Sendable {
       try await body(store)
       await store.close()
       #expect(try Folder.entries(folder.path + "/Storage/uploads").isEmpty)
+    case .objects:
+      try await withFakeS3 { try await Self.withStore(try .of($0), validator, body) }
+    case .ceph:
+      let client = try await CephCluster.shared.client(prefix: UUID().uuidString)
+      try await Self.withStore(client, validator, body)
     }
+  }
+
+  private static func withStore(
+    _ client: S3Client, _ validator: UploadValidator,
+    _ body: (any BundleStore & TransientUploadStore) async throws -> Void
+  ) async throws {
+    let folder = try TemporaryFolder()
+    let store = try await S3BundleStore.open(
+      .init(folder: folder.path + "/Node", validator: validator), client: client, logger: Logger.quiet)
+    try await body(store)
+    await store.close()
+    #expect(try Folder.entries(folder.path + "/Node") == ["lock"])
   }
 }
 

@@ -14,9 +14,8 @@ extension InMemoryStore: UploadStore {
   package func beginTransientUpload(
     _ terms: UploadTerms, limit: Int64, expecting length: Int64?
   ) async throws(UploadError) -> any TransientUpload {
-    let (session, append) = try UploadSession.transient(
-      terms, limit: limit, limits: uploadLimits, at: validator.now())
-    return InMemoryTransientUpload(session, append, in: self)
+    let state = try TransientUploadState(terms, limit: limit, limits: uploadLimits, at: validator.now())
+    return InMemoryTransientUpload(state, in: self)
   }
 
   /// Creates an upload.
@@ -172,33 +171,17 @@ private final class InMemoryAppending: UploadAppending {
 
 /// A transient upload in memory.
 private final class InMemoryTransientUpload: TransientUpload {
-  private struct State {
-    /// `nil` once the upload has ended.
-    var session: UploadSession?
-    var append: UploadAppend
-    var bytes: [UInt8] = []
-
-    mutating func finish(at now: Date) throws(UploadError) -> UploadSession {
-      guard var session else { throw .store(.notFound) }
-      session.advance(to: append.end, at: now)
-      try session.finish(append, at: now)
-      self.session = session
-      return session
-    }
-  }
-
   private let store: InMemoryStore
-  private let state: Mutex<State>
+  private let state: Mutex<(upload: TransientUploadState, bytes: [UInt8])>
 
-  init(_ session: UploadSession, _ append: UploadAppend, in store: InMemoryStore) {
+  init(_ upload: TransientUploadState, in store: InMemoryStore) {
     self.store = store
-    state = Mutex(State(session: session, append: append))
+    state = Mutex((upload, []))
   }
 
   func write(_ bytes: IOBuffer) async throws(UploadError) {
     try state.withLock { state throws(UploadError) in
-      guard state.session != nil else { throw .store(.notFound) }
-      try state.append.receive(bytes.count)
+      try state.upload.receive(bytes.count)
       state.bytes += bytes.bytes
     }
   }
@@ -208,18 +191,17 @@ private final class InMemoryTransientUpload: TransientUpload {
   func end(_ ending: UploadEnding) async throws(UploadError) -> UploadSession {
     let now = store.validator.now()
     return try state.withLock { state throws(UploadError) in
-      if ending == .finished { return try state.finish(at: now) }
-      guard let session = state.session.take() else { throw .store(.notFound) }
+      if ending == .finished { return try state.upload.finish(at: now) }
       state.bytes = []
-      return session
+      return try state.upload.discard()
     }
   }
 
   func commit(_ attachment: Attachment) async throws(StoreError) -> Publication {
     let now = store.validator.now()
     let bytes = try state.withLock { state throws(StoreError) in
-      defer { (state.session, state.bytes) = (nil, []) }
-      do throws(UploadError) { _ = try state.finish(at: now) } catch { throw .notFound }
+      defer { state.bytes = [] }
+      try state.upload.commit(at: now)
       return state.bytes
     }
     return try await store.queue.perform { [store] () throws(StoreError) in

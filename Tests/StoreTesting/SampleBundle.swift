@@ -64,7 +64,7 @@ extension ReportID {
   }()
 }
 
-extension UploadStore {
+extension TransientUploadStore {
   /// Begins an upload that consists of a single request.
   package func beginUpload(expecting length: Int64? = nil) async throws -> any TransientUpload {
     do {

@@ -82,6 +82,7 @@ extension StoreError {
     case .quotaExceeded: "quotaExceeded"
     case .damaged: "damaged"
     case .tooManyComments: "tooManyComments"
+    case .unavailable: "unavailable"
     case .system: "system"
     }
   }

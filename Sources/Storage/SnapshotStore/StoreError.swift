@@ -25,6 +25,8 @@ public enum StoreError: Error, Sendable {
   case damaged
   /// The snapshot has the maximum number of comments.
   case tooManyComments(limit: Int)
+  /// The store does not answer, or refuses to. What was asked for was possibly done. The text is for the log only.
+  case unavailable(String)
   /// The disk or the system failed. The text is for the log only.
   case system(SystemError)
 
@@ -35,7 +37,8 @@ public enum StoreError: Error, Sendable {
 }
 
 extension StoreError: CustomStringConvertible {
-  /// A sentence for people. The text of ``system(_:)`` contains paths of the server and is for its log only.
+  /// A sentence for people. The texts of ``unavailable(_:)`` and ``system(_:)`` contain names of the
+  /// server and are for its log only.
   public var description: String {
     switch self {
     case .notFound: "There is no snapshot with this id."
@@ -52,6 +55,7 @@ extension StoreError: CustomStringConvertible {
       "The server keeps at most \(limit) bytes of bundles, and this one would exceed that."
     case .damaged: "The server's copy of this snapshot is damaged and can't be downloaded."
     case .tooManyComments(let limit): "The snapshot has \(limit) comments, which is the maximum."
+    case .unavailable(let reason): reason
     case .system(let failure): failure.description
     }
   }

@@ -74,7 +74,7 @@ package enum SnapshotProblem {
       HTTPProblem(
         .busy, detail: "Too many files are open at the moment. Try again in a few seconds.",
         headerFields: [.retryAfter: "5"])
-    case .system:
+    case .unavailable, .system:
       storageUnavailable
     }
   }

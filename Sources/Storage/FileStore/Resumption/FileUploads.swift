@@ -62,10 +62,10 @@ final class FileUploads: Sendable {
       guard !isShort else { return }
       try await writer.perform { [folder] () throws(StoreError) in try folder.requireFreeSpace(for: length) }
     }
-    let (session, append) = try UploadSession.transient(terms, limit: limit, limits: limits, at: now())
+    let state = try TransientUploadState(terms, limit: limit, limits: limits, at: now())
     let epoch = folder.flusher.epoch
     let bytes = ArrivingBytes(layout.newStaged(), on: writer, in: folder, isTransient: true)
-    return FileTransientUpload(session, append, bytes, since: epoch, by: publisher, now: now)
+    return FileTransientUpload(state, bytes, since: epoch, by: publisher, now: now)
   }
 
   // MARK: Several requests

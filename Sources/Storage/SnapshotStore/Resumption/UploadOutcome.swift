@@ -44,7 +44,7 @@ public struct UploadRefusal: Error, Sendable, Hashable, Codable, CustomStringCon
     case .conflict: reason = .conflict
     case .alreadyExists: reason = .alreadyExists
     case .deleted: reason = .deleted
-    case .notFound, .outOfSpace, .quotaExceeded, .damaged, .tooManyComments, .system: return nil
+    case .notFound, .outOfSpace, .quotaExceeded, .damaged, .tooManyComments, .unavailable, .system: return nil
     }
     self.init(reason, error.description)
   }

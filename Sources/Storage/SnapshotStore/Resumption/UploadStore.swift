@@ -1,26 +1,16 @@
 public import SystemIO
 
-/// Receives uploads, in one or several requests, and publishes them as bundles of the same store.
+/// Receives uploads that consist of one request, and publishes them as bundles of the same store.
 ///
-/// Every such store guarantees the following, and one test suite checks it for all of them:
-/// - The state in every session that it returns survives a power cut. So an offset that a client was sent never
-///   decreases.
-/// - A crash can lose bytes that were received but not acknowledged yet, and no others.
-/// - Neither a session nor the disk ever holds more bytes than the limits allow.
-/// - An upload is published at most once. Its bytes are not copied, except those of parts that are joined.
-/// - A transient upload that was not published leaves nothing behind, at the latest when the next store has repaired
-///   the remains of a crash.
-///
-/// The caller must serialize all calls for one upload. ``uploadSessions()`` is exempt and can be called at any time.
-public protocol UploadStore: Sendable {
+/// A transient upload that was not published leaves nothing behind, at the latest when the next store has repaired the
+/// remains of a crash.
+public protocol TransientUploadStore: Sendable {
   /// The limits of uploads.
   var uploadLimits: UploadLimits { get }
 
-  /// Creates an upload. An upload that is joined from parts has all of its bytes when this returns.
-  func createUpload(_ terms: UploadTerms) async throws(UploadError) -> UploadSession
   /// Begins a transient upload, which consists of one request and can't be resumed. Its session is never stored, is not
-  /// listed in ``uploadSessions()``, and counts against no limit of open uploads. Its bytes are removed when it ends
-  /// without being published, when the last reference to it is released, or at the next start.
+  /// listed in ``UploadStore/uploadSessions()``, and counts against no limit of open uploads. Its bytes are removed when
+  /// it ends without being published, when the last reference to it is released, or at the next start.
   /// - Parameters:
   ///   - terms: the terms of a whole upload. The attachment is passed to ``TransientUpload/commit(_:)``.
   ///   - limit: the most bytes that the upload may have, if less than ``UploadLimits/length``.
@@ -30,6 +20,21 @@ public protocol UploadStore: Sendable {
   func beginTransientUpload(
     _ terms: UploadTerms, limit: Int64, expecting length: Int64?
   ) async throws(UploadError) -> any TransientUpload
+}
+
+/// Receives uploads, in one or several requests, and publishes them as bundles of the same store.
+///
+/// Every such store guarantees the following, and one test suite checks it for all of them:
+/// - The state in every session that it returns survives a power cut. So an offset that a client was sent never
+///   decreases.
+/// - A crash can lose bytes that were received but not acknowledged yet, and no others.
+/// - Neither a session nor the disk ever holds more bytes than the limits allow.
+/// - An upload is published at most once. Its bytes are not copied, except those of parts that are joined.
+///
+/// The caller must serialize all calls for one upload. ``uploadSessions()`` is exempt and can be called at any time.
+public protocol UploadStore: TransientUploadStore {
+  /// Creates an upload. An upload that is joined from parts has all of its bytes when this returns.
+  func createUpload(_ terms: UploadTerms) async throws(UploadError) -> UploadSession
   /// Returns the session of an upload. Throws ``UploadError/unknown``.
   func uploadSession(_ id: UploadID) async throws(UploadError) -> UploadSession
   /// Returns all sessions, including ended ones whose outcome is kept, in no particular order.

@@ -1,13 +1,13 @@
+import FileStore
 import Foundation
 import SnapshotFormat
-import SnapshotStore
 import StoreTesting
 import Synchronization
 import SystemIO
 import TestSupport
 import Testing
 
-@testable import FileStore
+@testable import SnapshotStore
 
 @Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct CheckQueueTests {
   /// A worker that does a step on request.

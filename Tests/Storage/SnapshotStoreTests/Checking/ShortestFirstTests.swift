@@ -1,6 +1,6 @@
 import Testing
 
-@testable import FileStore
+@testable import SnapshotStore
 
 @Suite struct ShortestFirstTests {
   @Test func `the shortest is first, and of two equals the one added first`() {

@@ -1,10 +1,9 @@
-import Foundation
-import SnapshotFormat
-import SnapshotStore
+package import Foundation
+package import SnapshotFormat
 import Synchronization
 
 /// The check of one bundle, done in slices by a ``CheckQueue``.
-final class CheckJob: Sendable {
+package final class CheckJob: Sendable {
   private enum Stage {
     /// The amount of work is not known yet.
     case unweighed
@@ -21,11 +20,15 @@ final class CheckJob: Sendable {
   private let finish: @Sendable (Result<BundleSummary, BundleError>) -> Void
   private let stage: Mutex<Stage>
 
+  /// Creates the check of a zip.
   /// - Parameters:
+  ///   - zip: the zip.
   ///   - size: the zip's length in bytes.
+  ///   - depth: how much is checked.
+  ///   - validate: begins the check.
   ///   - weight: the length of the check, if it is known: see ``SnapshotFormat/BundleCheck/weight(of:depth:)``.
   ///   - finish: called once with the result, on the worker's thread. It must return quickly.
-  init(
+  package init(
     _ zip: URL, size: Int64, _ depth: SnapshotBundle.Depth, by validate: @escaping UploadValidator.Validator,
     weight: Int64? = nil, finish: @escaping @Sendable (Result<BundleSummary, BundleError>) -> Void
   ) {

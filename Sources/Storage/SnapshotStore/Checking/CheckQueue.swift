@@ -1,19 +1,26 @@
 import Dispatch
-import Foundation
-import SnapshotFormat
-import SnapshotStore
+package import Foundation
+package import SnapshotFormat
 import Synchronization
 import SystemIO
 
 /// Checks bundles in slices on a few threads, the shortest check first. A large bundle does not delay small ones, and
 /// several large bundles are finished one after the other instead of all at the end.
-final class CheckQueue: Sendable {
+package final class CheckQueue: Sendable {
   /// A thread or queue that does one slice at a time.
-  struct Worker: Sendable {
+  package struct Worker: Sendable {
     /// The longest check that this worker takes, in bytes: see ``SnapshotFormat/BundleCheck/weight(of:depth:)``.
-    var most = Int64.max
+    package var most = Int64.max
     /// Runs a closure on a thread that may block, after the closures that were enqueued before it.
-    var run: @Sendable (@escaping @Sendable () -> Void) -> Void
+    package var run: @Sendable (@escaping @Sendable () -> Void) -> Void
+
+    /// Creates a worker.
+    package init(
+      most: Int64 = .max, run: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void
+    ) {
+      self.most = most
+      self.run = run
+    }
   }
 
   private struct State {
@@ -22,35 +29,36 @@ final class CheckQueue: Sendable {
   }
 
   /// The longest check, in bytes, that counts as short: about 10 ms of work.
-  static let shortWeight: Int64 = 4 << 20
+  package static let shortWeight: Int64 = 4 << 20
 
   private let workers: [Worker]
   private let state = Mutex(State())
 
-  init(_ workers: [Worker]) { self.workers = workers }
+  /// Creates a queue with `workers`.
+  package init(_ workers: [Worker]) { self.workers = workers }
 
   /// Creates the queue for checks that a client waits for: two workers for all checks, and one for short checks only. A
   /// slice can't be interrupted, and the check of the structure is a single slice, so long checks can keep the first
   /// two busy.
-  convenience init() {
+  package convenience init() {
     let any = (0..<2).map { Self.worker("any.\($0)", most: .max) }
     self.init(any + [Self.worker("short", most: Self.shortWeight)])
   }
 
   private static func worker(_ name: String, most: Int64) -> Worker {
-    let queue = DispatchQueue(label: "file-store.checker.\(name)", qos: .userInitiated)
+    let queue = DispatchQueue(label: "store.checker.\(name)", qos: .userInitiated)
     return Worker(most: most) { queue.async(execute: $0) }
   }
 
   /// The number of checks that wait for their next slice.
-  var waiting: Int { state.withLock { $0.waiting.count } }
+  package var waiting: Int { state.withLock { $0.waiting.count } }
 
   /// Enqueues a check.
-  func add(_ job: CheckJob) { add(job, weight: job.expectedWeight, hasBegun: false, from: nil) }
+  package func add(_ job: CheckJob) { add(job, weight: job.expectedWeight, hasBegun: false, from: nil) }
 
   /// Checks the zip and returns its summary.
   /// - Parameter weight: the length of the check, if it is known: see ``SnapshotFormat/BundleCheck/weight(of:depth:)``.
-  func check(
+  package func check(
     _ zip: URL, size: Int64, _ depth: SnapshotBundle.Depth, by validate: @escaping UploadValidator.Validator,
     weight: Int64? = nil
   ) async throws(BundleError) -> BundleSummary {
@@ -62,7 +70,7 @@ final class CheckQueue: Sendable {
   }
 
   /// Drops the waiting checks. Their `finish` closures are never called.
-  func removeAll() { state.withLock { $0.waiting.removeAll() } }
+  package func removeAll() { state.withLock { $0.waiting.removeAll() } }
 
   /// - Parameter worker: the worker that just did a slice of this job and takes the next slice in any case.
   private func add(_ job: CheckJob, weight: Int64, hasBegun: Bool, from worker: Int?) {

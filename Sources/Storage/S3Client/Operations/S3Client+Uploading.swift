@@ -1,0 +1,81 @@
+import Dispatch
+package import Foundation
+import HTTPTransport
+import SystemIO
+
+extension S3Client {
+  /// Writes a file as an object, and replaces a previous one: in parts, several at once, if the file has at least
+  /// ``S3Limits/multipartBytes``. If it throws, the object may have been written.
+  ///
+  /// - Parameters:
+  ///   - file: a regular file, which must not change until this returns.
+  ///   - key: the key of the object. While the file is uploaded, nobody else may write to it.
+  ///   - size: the length of the file in bytes.
+  ///   - digest: the SHA-256 of its contents: 32 bytes.
+  package func upload(_ file: URL, to key: String, size: Int64, digest: [UInt8]) async throws(S3Error) {
+    guard size >= S3Limits.multipartBytes else {
+      try await put(key, S3Body(file: file, digest: digest))
+      return
+    }
+    let upload = try await beginMultipart(key)
+    do throws(S3Error) {
+      let parts = try await uploadParts(of: file, size: size, to: upload)
+      try await finish(upload, parts, size: size)
+    } catch {
+      // If this fails too, the parts remain until the bucket's rule for incomplete uploads removes them.
+      do throws(S3Error) { try await abort(upload) } catch {}
+      throw error
+    }
+  }
+
+  /// Completes an upload. If the answer was lost, a repetition can find that there is no such upload any more.
+  private func finish(_ upload: S3MultipartUpload, _ parts: [S3Part], size: Int64) async throws(S3Error) {
+    do throws(S3Error) {
+      try await complete(upload, parts: parts)
+    } catch {
+      guard error.isUndecided || error.isNotFound, try await head(upload.key).size == size else {
+        throw error
+      }
+    }
+  }
+
+  private func uploadParts(
+    of file: URL, size: Int64, to upload: S3MultipartUpload
+  ) async throws(S3Error) -> [S3Part] {
+    let most = Int64(S3Limits.parts)
+    let length = max(S3Limits.multipartBytes, (size + most - 1) / most)
+    let ranges = stride(from: 0, to: size, by: Int64.Stride(length)).map { $0..<min($0 + length, size) }
+    let queue = DispatchQueue(label: "s3-client.parts")
+    let results = await withTaskGroup(of: Result<S3Part, S3Error>.self) { group in
+      var results: [Result<S3Part, S3Error>] = []
+      var isFailed = false
+      for (index, range) in ranges.enumerated() where !isFailed {
+        if index >= S3Limits.concurrentParts, let result = await group.next() {
+          results.append(result)
+          if case .failure = result { isFailed = true }
+        }
+        group.addTask { await self.uploadPart(index + 1, range, of: file, to: upload, on: queue) }
+      }
+      for await result in group { results.append(result) }
+      return results
+    }
+    var parts: [S3Part] = []
+    for result in results { parts.append(try result.get()) }
+    return parts
+  }
+
+  private func uploadPart(
+    _ number: Int, _ range: Range<Int64>, of file: URL, to upload: S3MultipartUpload, on queue: DispatchQueue
+  ) async -> Result<S3Part, S3Error> {
+    do throws(S3Error) {
+      let body = try await queue.perform { () throws(S3Error) in
+        do throws(SystemError) { return try S3Body(part: range, of: file) } catch {
+          throw .transport(.file(error.description))
+        }
+      }
+      return .success(try await uploadPart(number, of: upload, body))
+    } catch {
+      return .failure(error)
+    }
+  }
+}

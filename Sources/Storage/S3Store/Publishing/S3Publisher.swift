@@ -1,0 +1,158 @@
+import Foundation
+import Logging
+import S3Client
+import SnapshotFormat
+import SnapshotStore
+
+/// Publishes uploads: checks the bundle, writes its bytes under a key of their own, and then takes its UUID with one
+/// conditional write of its record. Until then, nothing of the upload is visible; from then on, all of it is.
+final class S3Publisher: Sendable {
+  private let client: S3Client
+  private let states: SnapshotStates
+  private let validator: UploadValidator
+  private let verification: LateVerification
+  private let logger: Logger
+  /// Checks bundles before their uploads are answered.
+  private let checks = CheckQueue()
+
+  init(
+    client: S3Client, states: SnapshotStates, validator: UploadValidator, verification: LateVerification,
+    logger: Logger
+  ) {
+    self.client = client
+    self.states = states
+    self.validator = validator
+    self.verification = verification
+    self.logger = logger
+  }
+
+  /// Publishes an upload, and removes its file.
+  func publish(_ staged: StagedUpload, as attachment: Attachment) async throws(StoreError) -> Publication {
+    let publication: Publication
+    do throws(StoreError) {
+      publication = try await publish(try await staged.whole(), as: attachment)
+    } catch {
+      staged.remove()
+      throw error
+    }
+    if case .created(let record) = publication, record.verified == .pending {
+      verification.add(record, in: staged)
+    } else {
+      staged.remove()
+    }
+    return publication
+  }
+
+  private func publish(
+    _ upload: StagedUpload.Whole, as attachment: Attachment
+  ) async throws(StoreError) -> Publication {
+    var record = try await admit(upload, as: attachment)
+    var present = try await states.read(record.id)?.state
+    while true {
+      do throws(StoreError) {
+        if let present { return try await join(present, with: upload, as: record, attachment) }
+        switch try await create(record, of: upload) {
+        case .created: return .created(record)
+        case .taken(let state): present = state
+        }
+      } catch {
+        // The manifest's UUID is taken.
+        record = try attachment.renamed(record, after: error)
+        present = nil
+      }
+    }
+  }
+
+  /// Checks an upload as deeply as is required before publication, and makes its record.
+  private func admit(
+    _ upload: StagedUpload.Whole, as attachment: Attachment
+  ) async throws(StoreError) -> SnapshotRecord {
+    try validator.requireDigest(upload.sha256, of: attachment)
+    let weight = validator.weight(of: upload.file, size: upload.size)
+    let depth = validator.depth(for: attachment, weight: weight)
+    let summary = try await check(upload, depth)
+    return try validator.record(
+      of: summary, depth, size: upload.size, sha256: upload.sha256, as: attachment)
+  }
+
+  private func check(
+    _ upload: StagedUpload.Whole, _ depth: SnapshotBundle.Depth
+  ) async throws(StoreError) -> BundleSummary {
+    do throws(BundleError) {
+      return try await checks.check(upload.file, size: upload.size, depth, by: validator.validate)
+    } catch {
+      throw StoreError(error)
+    }
+  }
+
+  /// Publishes an upload whose UUID is taken: repeats or repairs the bundle that has it, or throws.
+  private func join(
+    _ state: StoredState, with upload: StagedUpload.Whole, as record: SnapshotRecord, _ attachment: Attachment
+  ) async throws(StoreError) -> Publication {
+    guard case .published(let existing, _) = state.content else { throw .deleted }
+    try attachment.requireRepeat(of: existing, sha256: record.sha256)
+    guard existing.verified == .damaged else { return .alreadyThere(existing) }
+    // The bytes could be the ones that were found damaged.
+    if record.verified != .intact { _ = try await check(upload, .full) }
+    return .alreadyThere(try await repair(existing.id, with: upload))
+  }
+
+  private func create(
+    _ record: SnapshotRecord, of upload: StagedUpload.Whole
+  ) async throws(StoreError) -> SnapshotStates.Creation {
+    let attempt = SnapshotID()
+    try await write(upload, record.id, attempt)
+    // If this throws, the record possibly names the bytes, so they remain; otherwise the sweep removes them.
+    let creation = try await states.create(record.id, .published(record, attempt: attempt))
+    if case .taken = creation { await remove(record.id, attempt) }
+    return creation
+  }
+
+  /// Replaces damaged bytes with those that were uploaded again. The record remains.
+  private func repair(_ id: SnapshotID, with upload: StagedUpload.Whole) async throws(StoreError)
+    -> SnapshotRecord
+  {
+    let attempt = SnapshotID()
+    try await write(upload, id, attempt)
+    var isRepaired = false
+    let (former, damaged) = try await states.change(id) { (record, _) throws(StoreError) in
+      isRepaired = record.verified == .damaged
+      guard isRepaired else { return .keep }
+      return .write(.published(record.marked(.intact), attempt: attempt))
+    }
+    // Another upload may have repaired the bundle meanwhile.
+    await remove(id, isRepaired ? damaged : attempt)
+    return isRepaired ? former.marked(.intact) : former
+  }
+
+  private func write(
+    _ upload: StagedUpload.Whole, _ id: SnapshotID, _ attempt: SnapshotID
+  ) async throws(StoreError) {
+    do throws(S3Error) {
+      try await client.upload(
+        upload.file, to: ObjectKeys.bytes(id, attempt: attempt), size: upload.size,
+        digest: upload.sha256.bytes)
+    } catch {
+      await remove(id, attempt)
+      throw StoreError(error)
+    }
+  }
+
+  /// Removes bytes that no record names. If that fails, the sweep does it.
+  private func remove(_ id: SnapshotID, _ attempt: SnapshotID) async {
+    do throws(S3Error) {
+      try await client.delete(ObjectKeys.bytes(id, attempt: attempt))
+    } catch {
+      logger.warning("Unused bytes can't be removed", metadata: ["id": "\(id)", "error": "\(error)"])
+    }
+  }
+}
+
+extension SnapshotRecord {
+  /// The record with another result of the verification.
+  func marked(_ verified: Verification) -> SnapshotRecord {
+    var record = self
+    record.verified = verified
+    return record
+  }
+}

@@ -1,0 +1,41 @@
+package import S3Client
+package import SnapshotFormat
+package import SnapshotStore
+package import SystemIO
+
+extension S3BundleStore {
+  /// The settings of a store.
+  package struct Configuration: Sendable {
+    /// The local folder for bundles that arrive or are being read. It is created if it is missing, and can be deleted
+    /// while no server uses it.
+    package var folder: String
+    /// The checks of received bundles.
+    package var validator: UploadValidator
+    /// The limits of uploads.
+    package var uploads = UploadLimits()
+    /// The maximum size of the local files of bundles that were read recently, in bytes.
+    package var cacheBytes = 1 << 30
+    /// How many uploads are written at once.
+    package var writers = 4
+    /// The age at which bytes that no record names are deleted.
+    package var orphanAge = Duration.seconds(24 * 3600)
+    /// Called with each record whose checksums were verified after its upload was answered.
+    package var onVerification: @Sendable (SnapshotRecord) async -> Void = { _ in }
+
+    /// Creates settings with the default values.
+    package init(folder: String, validator: UploadValidator = UploadValidator()) {
+      self.folder = folder
+      self.validator = validator
+    }
+  }
+
+  /// The reason why a store can't be opened.
+  package enum OpeningError: Error, Sendable {
+    /// Another server uses the local folder.
+    case inUse(path: String)
+    /// The local folder can't be used.
+    case system(SystemError)
+    /// The object store can't be used.
+    case objectStore(S3Error)
+  }
+}

@@ -1,0 +1,284 @@
+import Foundation
+import HTTPTransport
+package import Logging
+package import S3Client
+package import SnapshotFormat
+package import SnapshotStore
+import SystemIO
+
+/// Stores bundles in an object store that several servers share. Any of them can end at any moment.
+///
+///     records/3f/3f2b…c1           a record, which names the bytes of its bundle; later the tombstone
+///     bytes/3f/3f2b…c1/09ab…       the bytes of one attempt to publish a bundle: never changed
+///     proof/…                      exists for a moment at the start: see ``/S3Client/S3ConditionalWriter``
+///
+/// A bundle is staged in a local folder and hashed while it arrives. Then it is checked, and its bytes are written under
+/// a new key. It is published by one write of its record, on the condition that there is none. A record is changed on
+/// the condition that it is still the one that was read. So no server needs a lock, and none keeps anything that another
+/// one lacks. Bytes that no record names are removed by ``sweep()`` after a day.
+package final class S3BundleStore: BundleStore, TransientUploadStore {
+  /// The limits of uploads.
+  package let uploadLimits: UploadLimits
+  private let configuration: Configuration
+  private let client: S3Client
+  private let probe: S3Client
+  private let logger: Logger
+  private let states: SnapshotStates
+  private let cache: BundleCache
+  private let publisher: S3Publisher
+  private let verification: LateVerification
+  private let writers: QueueSet
+  private let lock: File
+
+  /// Proves that the object store honours the conditions of writes, and empties the local folder.
+  ///
+  /// Throws ``OpeningError``. Only one store can use a local folder at a time; any number can use an object store.
+  package static func open(
+    _ configuration: Configuration, client: S3Client, logger: Logger
+  ) async throws(OpeningError) -> S3BundleStore {
+    let folder = configuration.folder
+    let queue = DispatchQueue(label: "s3-store.opening")
+    let lock = try await queue.perform { () throws(OpeningError) in
+      do throws(SystemError) { return try prepare(folder) } catch { throw .system(error) }
+    }
+    guard let lock else { throw .inUse(path: folder) }
+    do throws(S3Error) {
+      let writer = try await S3ConditionalWriter.proving(client, scratch: ObjectKeys.proof)
+      return S3BundleStore(configuration, client, writer, lock, logger)
+    } catch {
+      throw .objectStore(error)
+    }
+  }
+
+  /// Locks the folder, and removes the remains of the last server. `nil` if another server uses the folder.
+  private static func prepare(_ folder: String) throws(SystemError) -> File? {
+    try Folder.create(folder)
+    let lock = try File(folder + "/lock", .openOrCreate(mode: 0o600))
+    guard try lock.tryLock() else { return nil }
+    for name in try Folder.entries(folder) where name.hasSuffix(".zip") || name.hasSuffix(".download") {
+      try Folder.removeIfPresent("\(folder)/\(name)")
+    }
+    return lock
+  }
+
+  private init(
+    _ configuration: Configuration, _ client: S3Client, _ writer: S3ConditionalWriter, _ lock: File,
+    _ logger: Logger
+  ) {
+    self.configuration = configuration
+    self.client = client
+    self.logger = logger
+    self.lock = lock
+    uploadLimits = configuration.uploads
+    probe = client.changing {
+      $0.retries.attempts = 1
+      $0.timeouts.total = S3StoreLimits.probeSeconds
+    }
+    states = SnapshotStates(client: client, writer: writer)
+    cache = BundleCache(client: client, folder: configuration.folder, limit: configuration.cacheBytes)
+    verification = LateVerification(
+      states, validate: configuration.validator.recheck, logger: logger,
+      onVerification: configuration.onVerification)
+    publisher = S3Publisher(
+      client: client, states: states, validator: configuration.validator, verification: verification,
+      logger: logger)
+    writers = QueueSet("s3-store.writer", count: configuration.writers)
+  }
+
+  /// Completes the running checks of bundles, and unlocks the local folder. Do not use the store after this call.
+  package func close() async {
+    await verification.close()
+    // Files are removed asynchronously.
+    for _ in 0..<configuration.writers { await writers.next.perform {} }
+    do throws(SystemError) { try lock.unlock() } catch {
+      logger.error("The lock of the local folder can't be released", metadata: ["error": "\(error)"])
+    }
+  }
+
+  // MARK: Reading
+
+  /// The record of a bundle.
+  package func record(_ id: SnapshotID) async throws(StoreError) -> SnapshotRecord {
+    try await states.published(id).record
+  }
+
+  /// Opens a bundle for reading. Its bytes are read into a local file, unless they are in the cache.
+  package func open(_ id: SnapshotID) async throws(StoreError) -> StoredBundle {
+    let bundle = try await open(id) { key async throws(StoreError) in try await self.cache.file(key) }
+    let size: Int64
+    do throws(SystemError) { size = try bundle.file.size } catch { throw StoreError(error) }
+    guard size == bundle.record.size else { throw .damaged }
+    return bundle
+  }
+
+  /// Opens a bundle for reading, with its bytes as the object store has them now.
+  package func openAnew(_ id: SnapshotID) async throws(StoreError) -> StoredBundle {
+    try await open(id) { key async throws(StoreError) in try await self.cache.download(key) }
+  }
+
+  private func open(
+    _ id: SnapshotID, _ read: (_ key: String) async throws(StoreError) -> File?
+  ) async throws(StoreError) -> StoredBundle {
+    var missing: SnapshotID?
+    while true {
+      let (record, attempt) = try await states.published(id)
+      // If the same bytes are missing again, the record was not changed or deleted in the meantime.
+      guard record.verified != .damaged, attempt != missing else { throw .damaged }
+      if let file = try await read(ObjectKeys.bytes(id, attempt: attempt)) {
+        return StoredBundle(record: record, file: file)
+      }
+      missing = attempt
+    }
+  }
+
+  /// The reason why the object store can't be used at the moment; `nil` if it can.
+  package func fault() async -> StorageFault? {
+    do throws(S3Error) {
+      _ = try await probe.list(prefix: ObjectKeys.proof, limit: 1)
+      return nil
+    } catch {
+      logger.error("The object store fails", metadata: ["error": "\(error)"])
+      if case .transport = error { return .notAnswering }
+      return .failing
+    }
+  }
+
+  // MARK: Changing
+
+  /// Removes a bundle and its record permanently. The record is replaced by the tombstone.
+  package func delete(_ id: SnapshotID) async throws(StoreError) { _ = try await delete(id) { _ in true } }
+
+  /// Removes a bundle and its record permanently if the record satisfies `condition`.
+  package func delete(
+    _ id: SnapshotID, if condition: @escaping @Sendable (SnapshotRecord) -> Bool
+  ) async throws(StoreError) -> Bool {
+    var isDeleted = false
+    let (_, attempt) = try await states.change(id) { (record, _) throws(StoreError) in
+      isDeleted = condition(record)
+      return isDeleted ? .write(.deleted) : .keep
+    }
+    guard isDeleted else { return false }
+    let key = ObjectKeys.bytes(id, attempt: attempt)
+    cache.forget(key)
+    // The tombstone is durable: if the removal fails, the sweep repeats it.
+    do throws(S3Error) { try await client.delete(key) } catch {
+      logger.warning(
+        "The bytes of a deleted bundle can't be removed yet", metadata: ["id": "\(id)", "error": "\(error)"])
+    }
+    return true
+  }
+
+  /// Changes a record. A bundle that was set aside remains so.
+  @discardableResult
+  package func change(_ change: RecordChange, of id: SnapshotID) async throws(StoreError) -> SnapshotRecord {
+    var changed: SnapshotRecord?
+    let (former, _) = try await states.change(id) { (record, attempt) throws(StoreError) in
+      var next = record
+      try change.apply(to: &next)
+      if record.verified == .damaged { next.verified = .damaged }
+      changed = next
+      return next == record ? .keep : .write(.published(next, attempt: attempt))
+    }
+    return changed ?? former
+  }
+
+  /// Takes a bundle out of use. Its bytes remain until it is repaired or deleted.
+  @discardableResult
+  package func setAside(_ id: SnapshotID) async throws(StoreError) -> SnapshotRecord {
+    logger.error("Set aside a bundle that is damaged", metadata: ["id": "\(id)"])
+    return try await change(RecordChange(verified: .damaged), of: id)
+  }
+
+  // MARK: Listing
+
+  /// The ids of all bundles in one shard.
+  package func ids(in shard: SnapshotShard) async throws(StoreError) -> [SnapshotID] {
+    try await StoreError.accessing { () async throws(S3Error) in
+      var ids: [SnapshotID] = []
+      try await client.forEachPage(prefix: ObjectKeys.records(in: shard)) { (objects) throws(S3Error) in
+        ids += objects.lazy.filter { $0.size > StoredState.tombstoneLength }
+          .compactMap { ObjectKeys.id(ofRecord: $0.key) }
+      }
+      return ids
+    }
+  }
+
+  /// The records of those of `ids` that exist. Each has its identifiers, because there is no older version of this
+  /// store. A record that can't be read is omitted and logged. Throws ``StoreError/unavailable(_:)``.
+  package func records(_ ids: [SnapshotID]) async throws(StoreError) -> [SnapshotRecord] {
+    let results = await withTaskGroup(of: Result<SnapshotRecord?, StoreError>.self) { group in
+      var results: [Result<SnapshotRecord?, StoreError>] = []
+      for (index, id) in ids.enumerated() {
+        if index >= S3StoreLimits.concurrentReads, let result = await group.next() { results.append(result) }
+        group.addTask { await self.recordIfReadable(id) }
+      }
+      for await result in group { results.append(result) }
+      return results
+    }
+    var records: [SnapshotRecord] = []
+    for result in results {
+      if let record = try result.get() { records.append(record) }
+    }
+    return records
+  }
+
+  private func recordIfReadable(_ id: SnapshotID) async -> Result<SnapshotRecord?, StoreError> {
+    do throws(StoreError) {
+      return .success(try await record(id))
+    } catch {
+      switch error {
+      case .deleted, .notFound: return .success(nil)
+      case .damaged:
+        logger.error("A record can't be read", metadata: ["id": "\(id)"])
+        return .success(nil)
+      default: return .failure(error)
+      }
+    }
+  }
+
+  // MARK: Uploads
+
+  /// Begins a transient upload.
+  package func beginTransientUpload(
+    _ terms: UploadTerms, limit: Int64, expecting length: Int64?
+  ) async throws(UploadError) -> any TransientUpload {
+    let now = configuration.validator.now
+    let state = try TransientUploadState(terms, limit: limit, limits: uploadLimits, at: now())
+    let staged = StagedUpload(in: configuration.folder, on: writers.next)
+    return S3TransientUpload(state, staged, by: publisher, now: now)
+  }
+
+  // MARK: Sweeping
+
+  /// Deletes bytes that no record names, and that are older than ``Configuration/orphanAge``: remains of uploads and
+  /// deletions that did not end. One server at a time has to do this.
+  /// - Returns: how many objects were deleted.
+  @discardableResult
+  package func sweep() async throws(StoreError) -> Int {
+    let limit = Date() - configuration.orphanAge / .seconds(1)
+    var orphans: [String] = []
+    var next: String?
+    var count = 0
+    repeat {
+      let page = try await StoreError.accessing { () async throws(S3Error) in
+        try await client.list(prefix: ObjectKeys.allBytes, after: next)
+      }
+      orphans = []
+      for object in page.objects where object.modifiedAt <= limit {
+        if try await isOrphan(object.key) { orphans.append(object.key) }
+      }
+      for key in orphans {
+        try await StoreError.accessing { () async throws(S3Error) in try await client.delete(key) }
+      }
+      count += orphans.count
+      next = page.next
+    } while next != nil
+    return count
+  }
+
+  private func isOrphan(_ key: String) async throws(StoreError) -> Bool {
+    guard let (id, attempt) = ObjectKeys.attempt(ofBytes: key) else { return false }
+    guard case .published(_, let named)? = try await states.read(id)?.state.content else { return true }
+    return named != attempt
+  }
+}

@@ -1,0 +1,107 @@
+import Foundation
+import S3Client
+import SnapshotFormat
+import SnapshotStore
+import SystemIO
+
+/// Reads and changes the states of UUIDs, atomically: of several writers, on any server, one wins, and the others read
+/// again and decide again.
+struct SnapshotStates: Sendable {
+  /// How a state was created.
+  enum Creation: Sendable {
+    case created
+    /// The UUID was taken, and has this state.
+    case taken(StoredState)
+  }
+
+  /// What a change makes of a bundle.
+  enum Decision: Sendable {
+    case keep
+    case write(StoredState.Content)
+  }
+
+  /// How often a write is tried before the store counts as unavailable. Each round, one of the writers succeeds.
+  private static let rounds = 100
+  /// The maximum pause after a round, in seconds. It grows by this each round, up to ``longestPause``.
+  private static let pause = 0.01
+  private static let longestPause = 0.2
+
+  let client: S3Client
+  let writer: S3ConditionalWriter
+
+  /// The state of a UUID, and the version of its object; `nil` if it was never used. Throws ``StoreError/damaged``.
+  func read(_ id: SnapshotID) async throws(StoreError) -> (state: StoredState, version: S3ETag)? {
+    let object: (bytes: Data, info: S3ObjectInfo)
+    do throws(S3Error) {
+      object = try await client.get(ObjectKeys.record(id), limit: S3StoreLimits.recordBytes)
+    } catch {
+      if error.isNotFound { return nil }
+      throw StoreError(error)
+    }
+    guard let state = StoredState(object.bytes, of: id) else { throw .damaged }
+    return (state, object.info.etag)
+  }
+
+  /// The record of a published bundle, and the name of its bytes. Throws ``StoreError/notFound``,
+  /// ``StoreError/deleted`` or ``StoreError/damaged``.
+  func published(_ id: SnapshotID) async throws(StoreError) -> (record: SnapshotRecord, attempt: SnapshotID) {
+    guard let (state, _) = try await read(id) else { throw .notFound }
+    guard case .published(let record, let attempt) = state.content else { throw .deleted }
+    return (record, attempt)
+  }
+
+  /// Takes a UUID for `content`, unless it is taken.
+  func create(_ id: SnapshotID, _ content: StoredState.Content) async throws(StoreError) -> Creation {
+    let state = StoredState(content)
+    let bytes = try encode(state)
+    for round in 1...Self.rounds {
+      let outcome = try await StoreError.accessing { () async throws(S3Error) in
+        try await writer.create(ObjectKeys.record(id), bytes)
+      }
+      if case .written = outcome { return .created }
+      if let (present, _) = try await read(id) { return present.follows(state) ? .created : .taken(present) }
+      try await pause(after: round)
+    }
+    throw .unavailable("The record of \(id) can't be created.")
+  }
+
+  /// Changes a published bundle. Throws ``StoreError/notFound`` or ``StoreError/deleted`` if there is none.
+  /// - Parameters:
+  ///   - id: the UUID of the bundle.
+  ///   - decide: decides what is written, by the present record and the name of its bytes. It is called again after
+  ///     another writer has won.
+  /// - Returns: the record and the name of its bytes on which the final decision was made.
+  @discardableResult
+  func change(
+    _ id: SnapshotID,
+    _ decide: (SnapshotRecord, _ attempt: SnapshotID) throws(StoreError) -> Decision
+  ) async throws(StoreError) -> (record: SnapshotRecord, attempt: SnapshotID) {
+    for round in 1...Self.rounds {
+      guard let (present, version) = try await read(id) else { throw .notFound }
+      guard case .published(let record, let attempt) = present.content else { throw .deleted }
+      guard case .write(let content) = try decide(record, attempt) else { return (record, attempt) }
+      let next = present.changed(to: content)
+      let bytes = try encode(next)
+      let outcome = try await StoreError.accessing { () async throws(S3Error) in
+        try await writer.replace(ObjectKeys.record(id), bytes, version: version)
+      }
+      if case .written = outcome { return (record, attempt) }
+      if let (found, _) = try await read(id), found.follows(next) { return (record, attempt) }
+      try await pause(after: round)
+    }
+    throw .unavailable("The record of \(id) can't be changed: others change it too often.")
+  }
+
+  private func encode(_ state: StoredState) throws(StoreError) -> Data {
+    do { return try state.encoded() } catch {
+      throw .system(SystemError(operation: "encode", code: POSIXErrorCode.EBADMSG.rawValue))
+    }
+  }
+
+  private func pause(after round: Int) async throws(StoreError) {
+    let limit = min(Self.pause * Double(round), Self.longestPause)
+    do { try await client.environment.sleep(.seconds(limit * client.environment.random())) } catch {
+      throw .unavailable("The request was cancelled.")
+    }
+  }
+}

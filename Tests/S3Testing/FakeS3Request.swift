@@ -1,0 +1,86 @@
+import Crypto
+import Foundation
+import HTTPEngine
+import HTTPSemantics
+import HTTPTypes
+import S3Client
+import SystemIO
+
+/// A request to a ``FakeS3Server``, decoded.
+struct FakeS3Request {
+  let method: HTTPRequest.Method
+  /// Empty for a request to the bucket.
+  let key: String
+  let query: [String: String]
+  let fields: HTTPFields
+  let body: Data
+  private let authority: String
+  private let target: String
+
+  /// `nil` if the request has another bucket, or is not encoded correctly.
+  init?(_ request: HTTPServerRequest, _ body: Data) {
+    let parts = request.path.dropFirst().split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+    guard parts.first == FakeS3Server.bucket[...] else { return nil }
+    var query: [String: String] = [:]
+    for item in (request.query ?? "").split(separator: "&") {
+      let pair = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      guard pair.count == 2, let name = Self.decode(pair[0]), let value = Self.decode(pair[1]) else {
+        return nil
+      }
+      query[name] = value
+    }
+    guard let key = Self.decode(parts.count == 2 ? parts[1] : "") else { return nil }
+    method = request.method
+    self.key = key
+    self.query = query
+    fields = request.headerFields
+    self.body = body
+    authority = request.authority
+    target = request.path + (request.query.map { "?\($0)" } ?? "")
+  }
+
+  private static func decode(_ text: Substring) -> String? {
+    do { return try PercentCoding.decode(text) } catch { return nil }
+  }
+
+  /// The answer to a request whose signature, token or digest is wrong; `nil` if all are right.
+  func refusal(of credentials: S3Credentials?) -> HTTPServerResponse? {
+    guard let credentials, isSigned(by: credentials) else { return Self.forbidden }
+    let digest = S3Encoding.hexadecimal(SHA256.hash(data: body))
+    return fields[Self.digestName] == digest ? nil : Self.forbidden
+  }
+
+  private static let forbidden = HTTPServerResponse(
+    status: .forbidden,
+    body: .bytes(Array("<Error><Code>SignatureDoesNotMatch</Code></Error>".utf8)))
+
+  private static let digestName = HTTPField.Name("x-amz-content-sha256") ?? .contentType
+  private static let dateName = HTTPField.Name("x-amz-date") ?? .date
+  private static let tokenName = HTTPField.Name("x-amz-security-token") ?? .authorization
+
+  /// Signs what was received in the same way, and compares.
+  private func isSigned(by credentials: S3Credentials) -> Bool {
+    guard let authorization = fields[.authorization], let date = signedAt,
+      let names = authorization.firstMatch(of: /SignedHeaders=([^,]*),/)?.output.1.split(separator: ";")
+    else { return false }
+    var request = HTTPRequest(method: method, scheme: "http", authority: authority, path: target)
+    for field in fields where names.contains(field.name.canonicalName[...]) {
+      request.headerFields.append(field)
+    }
+    for name in [Self.digestName, Self.dateName, Self.tokenName] { request.headerFields[name] = nil }
+    let again = RequestSigner(credentials: credentials, region: "us-east-1")
+      .signed(request, bodyDigest: fields[Self.digestName] ?? "", at: date)
+    return again.headerFields[.authorization] == authorization
+  }
+
+  private var signedAt: Date? {
+    guard let match = fields[Self.dateName]?.wholeMatch(of: /(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z/) else {
+      return nil
+    }
+    let parts = match.output
+    let text = "\(parts.1)-\(parts.2)-\(parts.3)T\(parts.4):\(parts.5):\(parts.6)Z"
+    return UTCTime.milliseconds(rfc3339: Array(text.utf8)[...]).map {
+      Date(timeIntervalSince1970: Double($0) / 1000)
+    }
+  }
+}

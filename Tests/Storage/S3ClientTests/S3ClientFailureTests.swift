@@ -1,0 +1,269 @@
+import Crypto
+import Foundation
+import HTTPTransport
+import S3Client
+import S3Testing
+import Synchronization
+import TestSupport
+import Testing
+
+/// Errors, retries and conditions, with a store that fails as a test specifies.
+@Suite struct S3ClientFailureTests {
+  @Test(arguments: [
+    (500, "InternalError"), (502, ""), (503, "SlowDown"), (429, "TooManyRequests"), (400, "RequestTimeout"),
+    (409, "ConditionalRequestConflict"),
+  ])
+  func `a temporary failure is repeated until it succeeds`(status: Int, code: String) async throws {
+    try await withFakeS3 { server in
+      let client = try S3Client.of(server)
+      server.fail(times: 4, .refused(status: status, code: code))
+      try await client.put("a", S3Body(Data("1".utf8)))
+      #expect(server.calls.count == 5)
+      server.fail(times: 5, .refused(status: status, code: code))
+      #expect(await failure { _ = try await client.get("a", limit: 1) }?.code == code)
+      #expect(server.calls.count == 10)
+    }
+  }
+
+  @Test(arguments: [
+    (403, "AccessDenied"), (404, "NoSuchBucket"), (400, "InvalidRequest"), (501, "NotImplemented"),
+  ])
+  func `a refusal is not repeated, and has the store's code, text and request id`(status: Int, code: String)
+    async throws
+  {
+    try await withFakeS3 { server in
+      let client = try S3Client.of(server)
+      server.fail(times: 1, .refused(status: status, code: code))
+      #expect(
+        await failure { _ = try await client.get("a", limit: 1) }
+          == S3Refusal(status: status, code: code, message: "for the test", requestID: "fake"))
+      #expect(server.calls.count == 1)
+    }
+  }
+
+  @Test(arguments: [FakeS3Server.Fault.failedAfterwards, .brokenAfterwards])
+  func `a conditional write that was executed without an answer is undecided, and not repeated`(
+    fault: FakeS3Server.Fault
+  ) async throws {
+    try await withFakeS3 { server in
+      let client = try S3Client.of(server)
+      let writer = try await S3ConditionalWriter.proving(client, scratch: "proof")
+      let before = server.calls.count
+      server.fail(times: 1, fault)
+      guard case .undecided = try await writer.create("a", Data("1".utf8)) else {
+        Issue.record("decided")
+        return
+      }
+      #expect(server["a"] == Data("1".utf8))
+      #expect(server.calls.count - before <= 2)
+    }
+  }
+
+  @Test(arguments: [(409, "ConditionalRequestConflict"), (503, "SlowDown"), (429, "TooManyRequests")])
+  func `a conditional write that the store did not execute is repeated`(status: Int, code: String)
+    async throws
+  {
+    try await withFakeS3 { server in
+      let client = try S3Client.of(server)
+      let writer = try await S3ConditionalWriter.proving(client, scratch: "proof")
+      server.fail(times: 3, .refused(status: status, code: code))
+      guard case .written = try await writer.create("a", Data("1".utf8)) else {
+        Issue.record("undecided")
+        return
+      }
+      #expect(server["a"] == Data("1".utf8))
+    }
+  }
+
+  @Test func `a conditional write that is forbidden had no effect`() async throws {
+    try await withFakeS3 { server in
+      let client = try S3Client.of(server)
+      let writer = try await S3ConditionalWriter.proving(client, scratch: "proof")
+      server.fail(times: 1, .refused(status: 403, code: "AccessDenied"))
+      #expect(await failure { _ = try await writer.create("a", Data()) }?.status == 403)
+    }
+  }
+
+  @Test func `a store that ignores a condition is refused by its name, and nothing remains`() async throws {
+    for (name, keyPath) in [
+      ("If-None-Match", \FakeS3Server.Defects.ignoresIfNoneMatch), ("If-Match", \.ignoresIfMatch),
+    ] as [(String, WritableKeyPath<FakeS3Server.Defects, Bool>)] {
+      var defects = FakeS3Server.Defects()
+      defects[keyPath: keyPath] = true
+      try await withFakeS3(defects) { server in
+        let client = try S3Client.of(server, prefix: "folder")
+        do {
+          _ = try await S3ConditionalWriter.proving(client, scratch: "proof")
+          Issue.record("accepted")
+        } catch S3Error.unsuitableStore(let reason) {
+          #expect(reason.contains("ignores \(name)"))
+        }
+        #expect(server.keys.isEmpty)
+      }
+    }
+  }
+
+  @Test(arguments: [true, false])
+  func `the proof finds out how the store wants versions written`(bare: Bool) async throws {
+    var defects = FakeS3Server.Defects()
+    defects.wantsBareVersions = bare
+    try await withFakeS3(defects) { server in
+      let writer = try await S3ConditionalWriter.proving(try .of(server, prefix: "folder"), scratch: "proof")
+      #expect(writer.quotesVersions == !bare)
+      #expect(server.calls.allSatisfy { $0.key.hasPrefix("folder/proof/") })
+      #expect(server.keys.isEmpty)
+    }
+  }
+
+  @Test func `a proof that the store fails to answer does not condemn the store`() async throws {
+    try await withFakeS3 { server in
+      let client = try S3Client.of(server, attempts: 1)
+      server.fail(times: 1, .failedAfterwards)
+      #expect(
+        await failure { _ = try await S3ConditionalWriter.proving(client, scratch: "proof") }?.status == 500)
+      #expect(server.keys.isEmpty)
+    }
+  }
+
+  @Test(arguments: [FakeS3Server.Fault.failedAfterwards, .brokenAfterwards])
+  func `an upload in parts whose answers are lost succeeds`(fault: FakeS3Server.Fault) async throws {
+    try await withFakeS3 { server in
+      let folder = try TemporaryFolder()
+      let bytes = makePattern(Int(S3Limits.multipartBytes) + 1)
+      let file = try folder.write(bytes, to: "large")
+      let seen = Mutex<Set<String>>([])
+      // The first request of each method fails: the beginning, a part, and the completion.
+      server.inject { call in
+        seen.withLock { $0.insert("\(call.method) \($0.count > 1)").inserted } ? fault : nil
+      }
+      try await S3Client.of(server).upload(
+        file, to: "large", size: Int64(bytes.count), digest: Array(SHA256.hash(data: bytes)))
+      #expect(server["large"] == bytes)
+      #expect(seen.withLock { $0.count } > 2)
+    }
+  }
+
+  @Test func `an upload in parts that fails is aborted`() async throws {
+    try await withFakeS3 { server in
+      let folder = try TemporaryFolder()
+      let bytes = makePattern(3 * Int(S3Limits.multipartBytes))
+      let file = try folder.write(bytes, to: "large")
+      server.inject { $0.method == "PUT" ? .refused(status: 403, code: "AccessDenied") : nil }
+      let client = try S3Client.of(server)
+      #expect(
+        await failure {
+          try await client.upload(
+            file, to: "large", size: Int64(bytes.count), digest: Array(SHA256.hash(data: bytes)))
+        }?.status == 403)
+      #expect(server.keys.isEmpty)
+      #expect(server.openUploads == 0)
+    }
+  }
+
+  @Test func `documents can have prefixes, comments, references and character data`() async throws {
+    let server = try ScriptedServer { connection in
+      try connection.readRequest()
+      let document = """
+        <?xml version="1.0"?><!-- <a> --><s3:ListBucketResult xmlns:s3='x>y' ><s3:IsTruncated>false</s3:IsTruncated>
+        <Empty/><Contents><Key>a&#x2F;b&#47;&amp;<![CDATA[<c>]]></Key><Size>7</Size><Owner><ID>1</ID></Owner>
+        <LastModified>2026-11-23T20:00:00.5Z</LastModified></Contents></s3:ListBucketResult>
+        """
+      try connection.respond("200 OK", body: Array(document.utf8))
+    }
+    let page = try await makeClient(server.port).list(prefix: "")
+    #expect(
+      page.objects == [
+        S3ListedObject(key: "a/b/&<c>", size: 7, modifiedAt: Date(timeIntervalSince1970: 1_795_464_000.5))
+      ])
+    #expect(page.next == nil)
+  }
+
+  @Test func `a store that refuses connections is an error of the transport`() async throws {
+    let port = try ScriptedServer.unusedPort()
+    let client = try makeClient(port)
+    await #expect {
+      _ = try await client.head("a")
+    } throws: {
+      if case .transport(.connectionFailed) = $0 as? S3Error { true } else { false }
+    }
+  }
+
+  @Test(arguments: [
+    "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
+    "HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\n<A><B/><",
+    "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n<A/>",
+    "HTTP/1.1 200 OK\r\nContent-Length: 26\r\n\r\n<!DOCTYPE x [<!ENTITY a>]>",
+  ])
+  func `a list that is not one of S3 is malformed`(response: String) async throws {
+    let server = try ScriptedServer { connection in
+      try connection.readRequest()
+      try connection.write(response)
+    }
+    let client = try makeClient(server.port)
+    await #expect {
+      _ = try await client.list(prefix: "")
+    } throws: {
+      if case .malformedAnswer = $0 as? S3Error { true } else { false }
+    }
+  }
+
+  @Test func `an answer that is not XML is a refusal with its status`() async throws {
+    let server = try ScriptedServer { connection in
+      try connection.readRequest()
+      try connection.respond("403 Forbidden", body: Array("<html>".utf8))
+    }
+    let client = try makeClient(server.port)
+    #expect(await failure { _ = try await client.get("a", limit: 1) } == S3Refusal(status: 403))
+  }
+
+  @Test func `an object that is longer than allowed is not read`() async throws {
+    try await withFakeS3 { server in
+      let client = try S3Client.of(server)
+      try await client.put("a", S3Body(Data("12345".utf8)))
+      await #expect(throws: S3Error.transport(.responseTooLarge(limit: 4))) {
+        _ = try await client.get("a", limit: 4)
+      }
+    }
+  }
+
+  @Test func `keys and ranges that S3 does not have are refused without a request`() async throws {
+    try await withFakeS3 { server in
+      let client = try S3Client.of(server)
+      for key in ["", String(repeating: "ü", count: 513)] {
+        await #expect(throws: S3Error.self) { _ = try await client.head(key) }
+      }
+      await #expect(throws: S3Error.self) { _ = try await client.get("a", range: 1..<1) }
+      #expect(server.calls.isEmpty)
+    }
+  }
+
+  @Test func `the delays grow exponentially up to a limit, and are random`() {
+    let retries = S3Retries()
+    #expect(
+      (1...8).map { retries.delay(afterAttempt: $0, random: 1) } == [0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 5, 5])
+    #expect(retries.delay(afterAttempt: 3, random: 0.5) == 0.2)
+    #expect(retries.delay(afterAttempt: 100, random: 0) == 0)
+  }
+
+  private func makeClient(_ port: UInt16) throws -> S3Client {
+    var configuration = try S3Configuration(
+      endpoint: try #require(URL(string: "http://127.0.0.1:\(port)")), bucket: "tests")
+    configuration.retries.attempts = 1
+    return S3Client(
+      configuration, credentials: .constant(try #require(FakeS3Server.credentials)),
+      transport: S3Client.makeTransport())
+  }
+}
+
+extension FakeS3Server {
+  /// Lets the next requests fail.
+  func fail(times: Int, _ fault: Fault) {
+    let left = Mutex(times)
+    inject { _ in
+      left.withLock { left in
+        left -= 1
+        return left >= 0 ? fault : nil
+      }
+    }
+  }
+}

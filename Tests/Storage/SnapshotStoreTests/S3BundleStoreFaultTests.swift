@@ -1,0 +1,155 @@
+import Foundation
+import S3Client
+import S3Store
+import S3Testing
+import SnapshotFormat
+import SnapshotStore
+import StoreTesting
+import Synchronization
+import Testing
+
+/// Every request of an operation fails once, in every way: the operation then succeeds or fails as a whole, and can be
+/// repeated.
+@Suite struct S3BundleStoreFaultTests {
+  private static let faults: [FakeS3Server.Fault] = [
+    .failedAfterwards, .brokenAfterwards, .refused(status: 500, code: "InternalError"),
+    .refused(status: 503, code: "SlowDown"), .refused(status: 403, code: "AccessDenied"),
+  ]
+
+  @Test(arguments: faults, [1, 5])
+  func `an upload is published or refused as a whole, and can be repeated`(
+    fault: FakeS3Server.Fault, attempts: Int
+  ) async throws {
+    try await withFakeS3 { server in
+      let node = try await Node(server, attempts: attempts) { $0.orphanAge = .zero }
+      var isDone = false
+      var number = 0
+      while !isDone {
+        let sample = SampleBundle(filling: "\(number)")
+        let isHit = server.fail(after: number, fault)
+        let word = await failure { try await node.store.upload(sample) }
+        isDone = !isHit.isRaised
+        server.inject(nil)
+        #expect(word == nil || word == "unavailable")
+        let isPublished = await failure { _ = try await node.store.record(sample.id) } == nil
+        #expect(word != nil || isPublished)
+        let again = try await node.store.upload(sample)
+        if case .created = again { #expect(!isPublished) } else { #expect(isPublished) }
+        #expect(try await node.store.open(sample.id).contents == sample.bytes)
+        number += 1
+      }
+      #expect(number > 3)
+      try await node.store.sweep()
+      #expect(server.keys.count == 2 * number)
+      await node.store.close()
+    }
+  }
+
+  @Test(arguments: faults)
+  func `a comment is added once, although its request failed and was repeated`(fault: FakeS3Server.Fault)
+    async throws
+  {
+    try await withFakeS3 { server in
+      let node = try await Node(server)
+      let sample = SampleBundle()
+      try await node.store.upload(sample)
+      var texts: [String] = []
+      var isDone = false
+      while !isDone {
+        let text = "\(texts.count)"
+        let comment = try #require(SnapshotComment(text, writtenAt: Date()))
+        let isHit = server.fail(after: texts.count, fault)
+        let word = await failure {
+          try await node.store.change(RecordChange(comment: comment), of: sample.id)
+        }
+        isDone = !isHit.isRaised
+        server.inject(nil)
+        if word != nil { try await node.store.change(RecordChange(comment: comment), of: sample.id) }
+        texts.append(text)
+        #expect(try await node.store.record(sample.id).comments?.map(\.text) == texts)
+      }
+      #expect(texts.count > 2)
+      await node.store.close()
+    }
+  }
+
+  @Test(arguments: faults)
+  func `a deletion whose answer was lost succeeds, and is not reported as another's`(
+    fault: FakeS3Server.Fault
+  )
+    async throws
+  {
+    try await withFakeS3 { server in
+      let node = try await Node(server) { $0.orphanAge = .zero }
+      var number = 0
+      var isDone = false
+      while !isDone {
+        let sample = SampleBundle()
+        try await node.store.upload(sample)
+        let isHit = server.fail(after: number, fault)
+        let word = await failure { try await node.store.delete(sample.id) }
+        isDone = !isHit.isRaised
+        server.inject(nil)
+        #expect(word == nil || word == "unavailable")
+        if word != nil { try await node.store.delete(sample.id) }
+        #expect(await failure { _ = try await node.store.record(sample.id) } == "deleted")
+        number += 1
+      }
+      #expect(number > 2)
+      try await node.store.sweep()
+      #expect(server.keys.count == number)
+      await node.store.close()
+    }
+  }
+
+  @Test func `an object store that fails is a fault, and nothing is done by half`() async throws {
+    try await withFakeS3 { server in
+      let node = try await Node(server)
+      let sample = SampleBundle()
+      try await node.store.upload(sample)
+      let keys = server.keys
+      #expect(await node.store.fault() == nil)
+      server.inject { _ in .refused(status: 503, code: "ServiceUnavailable") }
+      #expect(await node.store.fault() == .failing)
+      #expect(await failure { _ = try await node.store.record(sample.id) } == "unavailable")
+      #expect(await failure { _ = try await node.store.open(sample.id) } == "unavailable")
+      #expect(await failure { try await node.store.upload(SampleBundle()) } == "unavailable")
+      #expect(await failure { try await node.store.delete(sample.id) } == "unavailable")
+      #expect(await failure { _ = try await node.store.allRecords() } == "unavailable")
+      #expect(server.keys == keys)
+      server.inject(nil)
+      #expect(try await node.store.open(sample.id).contents == sample.bytes)
+      await server.stop()
+      #expect(await node.store.fault() == .notAnswering)
+      #expect(await failure { _ = try await node.store.record(sample.id) } == "unavailable")
+      await node.store.close()
+    }
+  }
+}
+
+extension FakeS3Server {
+  /// Lets one request fail, after `count` others.
+  /// - Returns: whether there was such a request.
+  fileprivate func fail(after count: Int, _ fault: Fault) -> FaultFlag {
+    let flag = FaultFlag()
+    let left = Mutex(count)
+    inject { _ in
+      left.withLock { left in
+        left -= 1
+        guard left == -1 else { return nil }
+        flag.raise()
+        return fault
+      }
+    }
+    return flag
+  }
+}
+
+/// Whether a fault happened.
+private final class FaultFlag: Sendable {
+  private let state = Mutex(false)
+
+  func raise() { state.withLock { $0 = true } }
+
+  var isRaised: Bool { state.withLock { $0 } }
+}

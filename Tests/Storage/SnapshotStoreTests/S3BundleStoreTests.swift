@@ -1,0 +1,250 @@
+import Foundation
+import Logging
+import S3Client
+import S3Store
+import S3Testing
+import SnapshotFormat
+import SnapshotStore
+import StoreTesting
+import Synchronization
+import SystemIO
+import TestSupport
+import Testing
+
+/// What ``S3BundleStore`` does besides the guarantees of every store: several servers, the objects, and the cache.
+@Suite struct S3BundleStoreTests {
+  @Test func `a bundle is a record and its bytes, and only a tombstone remains of a deleted one`()
+    async throws
+  {
+    try await withFakeS3 { server in
+      let node = try await Node(server, prefix: "folder/")
+      let sample = SampleBundle(count: 1000)
+      try await node.store.upload(sample)
+      let shard = SnapshotShard(of: sample.id).digits
+      let keys = server.keys
+      #expect(keys.count == 2)
+      #expect(keys[0].hasPrefix("folder/bytes/\(shard)/\(sample.id)/"))
+      #expect(server[keys[0]] == Data(sample.bytes))
+      #expect(keys[1] == "folder/records/\(shard)/\(sample.id)")
+      try await node.store.delete(sample.id)
+      #expect(server.keys == [keys[1]])
+      let tombstone = try #require(server[keys[1]])
+      #expect(
+        String(decoding: tombstone, as: UTF8.self).wholeMatch(of: /\{"deleted":"[0-9a-f-]{36}"\}/) != nil)
+      await node.store.close()
+    }
+  }
+
+  @Test func `servers that share an object store see the same bundles at once`() async throws {
+    try await withFakeS3 { server in
+      let (one, other) = (try await Node(server), try await Node(server))
+      let sample = SampleBundle(count: 1000)
+      let record = try await one.store.upload(sample).record
+      #expect(try await other.store.record(sample.id) == record)
+      let open = try await other.store.open(sample.id)
+      #expect(try open.contents == sample.bytes)
+      #expect(try await other.store.change(RecordChange(isPinned: true), of: sample.id).isPinned)
+      #expect(try await one.store.record(sample.id).isPinned)
+      try await one.store.delete(sample.id)
+      #expect(await failure { _ = try await other.store.open(sample.id) } == "deleted")
+      #expect(try open.contents == sample.bytes)
+      for node in [one, other] { await node.store.close() }
+    }
+  }
+
+  @Test func `of uploads to several servers for one id, exactly one creates the bundle`() async throws {
+    try await withFakeS3 { server in
+      let nodes = [try await Node(server), try await Node(server), try await Node(server)]
+      let id = SnapshotID()
+      let created = await withTaskGroup(of: [UInt8]?.self) { group in
+        for number in 0..<24 {
+          group.addTask {
+            let sample = SampleBundle(id: id, filling: "\(number)")
+            do {
+              if case .created = try await nodes[number % 3].store.upload(sample) { return sample.bytes }
+            } catch StoreError.conflict {
+            } catch {
+              Issue.record("\(error)")
+            }
+            return nil
+          }
+        }
+        return await group.reduce(into: [[UInt8]]()) { if let bytes = $1 { $0.append(bytes) } }
+      }
+      #expect(created.count == 1)
+      #expect(try await nodes[0].store.open(id).contents == created.first)
+      // The bytes of those that lost are removed.
+      #expect(server.keys.count == 2)
+      for node in nodes { await node.store.close() }
+    }
+  }
+
+  @Test func `changes through several servers are all applied`() async throws {
+    try await withFakeS3 { server in
+      let nodes = [try await Node(server), try await Node(server)]
+      let sample = SampleBundle()
+      try await nodes[0].store.upload(sample)
+      try await withThrowingTaskGroup { group in
+        for number in 0..<20 {
+          group.addTask {
+            let comment = try #require(SnapshotComment("\(number)", writtenAt: Date()))
+            try await nodes[number % 2].store.change(RecordChange(comment: comment), of: sample.id)
+          }
+        }
+        try await group.waitForAll()
+      }
+      let comments = try await nodes[1].store.record(sample.id).comments
+      #expect(Set(comments?.map(\.text) ?? []) == Set((0..<20).map(String.init)))
+      #expect(comments?.count == 20)
+      for node in nodes { await node.store.close() }
+    }
+  }
+
+  @Test func `bytes are read once for any number of readers, and again to verify them`() async throws {
+    try await withFakeS3 { server in
+      let node = try await Node(server)
+      let sample = SampleBundle(count: 100_000)
+      try await node.store.upload(sample)
+      let reads = { server.calls.count { $0.method == "GET" && $0.key.hasPrefix("bytes/") } }
+      try await withThrowingTaskGroup { group in
+        for _ in 0..<16 {
+          group.addTask {
+            let bundle = try await node.store.open(sample.id)
+            #expect(try bundle.contents == sample.bytes)
+          }
+        }
+        try await group.waitForAll()
+      }
+      #expect(reads() == 1)
+      #expect(try await node.store.openAnew(sample.id).contents == sample.bytes)
+      #expect(reads() == 2)
+      await node.store.close()
+    }
+  }
+
+  @Test func `a bundle whose bytes are missing or have another length can't be opened`() async throws {
+    try await withFakeS3 { server in
+      let node = try await Node(server)
+      let samples = [SampleBundle(), SampleBundle()]
+      for sample in samples { try await node.store.upload(sample) }
+      for key in server.keys where key.hasPrefix("bytes/") {
+        server[key] = key.contains("\(samples[0].id)") ? nil : Data("short".utf8)
+      }
+      for sample in samples {
+        #expect(await failure { _ = try await node.store.open(sample.id) } == "damaged")
+      }
+      #expect(try await node.store.openAnew(samples[1].id).contents == Array("short".utf8))
+      for sample in samples {
+        try await node.store.setAside(sample.id)
+        try await node.store.upload(sample)
+        #expect(try await node.store.open(sample.id).contents == sample.bytes)
+      }
+      #expect(server.keys.count == 4)
+      await node.store.close()
+    }
+  }
+
+  @Test func `a record that can't be read is damaged, listed by its id, and omitted from the records`()
+    async throws
+  {
+    try await withFakeS3 { server in
+      let node = try await Node(server)
+      let (good, bad) = (SampleBundle(), SampleBundle())
+      for sample in [good, bad] { try await node.store.upload(sample) }
+      let key = try #require(server.keys.first { $0.hasPrefix("records/") && $0.hasSuffix("\(bad.id)") })
+      server[key] = server[server.keys.first { $0.hasSuffix("\(good.id)") } ?? ""]
+      #expect(await failure { _ = try await node.store.record(bad.id) } == "damaged")
+      #expect(try await node.store.ids(in: SnapshotShard(of: bad.id)).contains(bad.id))
+      #expect(try await node.store.allRecords().map(\.id) == [good.id])
+      await node.store.close()
+    }
+  }
+
+  @Test(arguments: [SampleBundle.Quality.intact, .damaged])
+  func `checksums are verified after the answer, and the result is recorded`(quality: SampleBundle.Quality)
+    async throws
+  {
+    try await withFakeS3 { server in
+      let verified = Mutex<[SnapshotRecord]>([])
+      let node = try await Node(server) {
+        $0.onVerification = { record in verified.withLock { $0.append(record) } }
+      }
+      let sample = SampleBundle(quality)
+      #expect(try await node.store.upload(sample, expected: true).record.verified == .pending)
+      await node.store.close()
+      let expected: SnapshotRecord.Verification = quality == .intact ? .intact : .damaged
+      #expect(try await node.store.record(sample.id).verified == expected)
+      #expect(verified.withLock { $0.map(\.verified) } == [expected])
+      #expect(
+        await failure { _ = try await node.store.open(sample.id) } == (quality == .intact ? nil : "damaged"))
+    }
+  }
+
+  @Test func `the sweep removes old bytes that no record names, and nothing else`() async throws {
+    try await withFakeS3 { server in
+      let node = try await Node(server) { $0.orphanAge = .zero }
+      let samples = [SampleBundle(), SampleBundle()]
+      for sample in samples { try await node.store.upload(sample) }
+      server.inject { $0.method == "DELETE" ? .refused(status: 403, code: "AccessDenied") : nil }
+      try await node.store.delete(samples[0].id)
+      server.inject(nil)
+      let shard = SnapshotShard(of: samples[1].id).digits
+      server["bytes/\(shard)/\(samples[1].id)/\(SnapshotID())"] = Data("an attempt".utf8)
+      server["bytes/\(shard)/\(SnapshotID())/other"] = Data("not of this store".utf8)
+      #expect(server.keys.count == 6)
+      #expect(try await Node(server).store.sweep() == 0)
+      #expect(try await node.store.sweep() == 2)
+      #expect(try await node.store.sweep() == 0)
+      #expect(server.keys.count == 4)
+      #expect(try await node.store.open(samples[1].id).contents == samples[1].bytes)
+      await node.store.close()
+    }
+  }
+
+  @Test func `a local folder is used by one store at a time, and emptied by the next`() async throws {
+    try await withFakeS3 { server in
+      let folder = try TemporaryFolder()
+      let configuration = S3BundleStore.Configuration(folder: folder.path)
+      let store = try await S3BundleStore.open(configuration, client: .of(server), logger: .quiet)
+      await #expect {
+        _ = try await S3BundleStore.open(configuration, client: .of(server), logger: .quiet)
+      } throws: {
+        if case S3BundleStore.OpeningError.inUse = $0 { true } else { false }
+      }
+      await store.close()
+      try folder.write(Data("1".utf8), to: "1.zip")
+      try folder.write(Data("1".utf8), to: "1.download")
+      try await S3BundleStore.open(configuration, client: .of(server), logger: .quiet).close()
+      #expect(try Folder.entries(folder.path) == ["lock"])
+    }
+  }
+
+  @Test func `an object store that ignores conditions is refused`() async throws {
+    var defects = FakeS3Server.Defects()
+    defects.ignoresIfMatch = true
+    try await withFakeS3(defects) { server in
+      await #expect {
+        _ = try await Node(server)
+      } throws: {
+        if case S3BundleStore.OpeningError.objectStore(.unsuitableStore) = $0 { true } else { false }
+      }
+    }
+  }
+}
+
+/// A server's store with its local folder.
+struct Node: Sendable {
+  let store: S3BundleStore
+  private let folder: TemporaryFolder
+
+  init(
+    _ server: FakeS3Server, prefix: String = "", attempts: Int = 5,
+    _ configure: (inout S3BundleStore.Configuration) -> Void = { _ in }
+  ) async throws {
+    folder = try TemporaryFolder()
+    var configuration = S3BundleStore.Configuration(folder: folder.path, validator: .samples)
+    configure(&configuration)
+    store = try await S3BundleStore.open(
+      configuration, client: try .of(server, prefix: prefix, attempts: attempts), logger: .quiet)
+  }
+}
