@@ -112,7 +112,7 @@ private final class FakeS3Storage: HTTPHandler {
 
   private struct State {
     var objects: [String: Object] = [:]
-    var uploads: [String: (key: String, parts: [Int: Object])] = [:]
+    var uploads: [String: (key: String, begunAt: Date, parts: [Int: Object])] = [:]
     var faults: (@Sendable (FakeS3Server.Call) -> FakeS3Server.Fault?)?
     var calls: [FakeS3Server.Call] = []
   }
@@ -156,6 +156,7 @@ private final class FakeS3Storage: HTTPHandler {
 
   private func execute(_ call: FakeS3Request, _ state: inout State) -> HTTPServerResponse {
     switch (call.method, call.key.isEmpty) {
+    case (.get, true) where call.query["uploads"] != nil: listUploads(call, state)
     case (.get, true): list(call, state)
     case (.put, false) where call.query["partNumber"] != nil: uploadPart(call, &state)
     case (.put, false): put(call, &state)
@@ -234,9 +235,25 @@ private final class FakeS3Storage: HTTPHandler {
 
   // MARK: Uploads in parts
 
+  private func listUploads(_ call: FakeS3Request, _ state: State) -> HTTPServerResponse {
+    let (prefix, start) = (call.query["prefix"] ?? "", call.query["upload-id-marker"] ?? "")
+    let uploads = state.uploads.filter { $0.key > start && $0.value.key.hasPrefix(prefix) }
+      .sorted { $0.key < $1.key }
+    let page = uploads.prefix(defects.pageLength)
+    let list = page.map { id, upload in
+      "<Upload><Key>\(S3Encoding.encodePath(upload.key))</Key><UploadId>\(id)</UploadId>"
+        + "<Initiated>\(UTCTime(secondsSince1970: upload.begunAt.timeIntervalSince1970))</Initiated></Upload>"
+    }
+    return .document(
+      "<ListMultipartUploadsResult><IsTruncated>\(page.count < uploads.count)</IsTruncated>"
+        + "<NextKeyMarker>\(S3Encoding.encodePath(page.last?.value.key ?? ""))</NextKeyMarker>"
+        + "<NextUploadIdMarker>\(page.last?.key ?? "")</NextUploadIdMarker>"
+        + "\(list.joined())</ListMultipartUploadsResult>")
+  }
+
   private func beginUpload(_ call: FakeS3Request, _ state: inout State) -> HTTPServerResponse {
     let id = UUID().uuidString
-    state.uploads[id] = (call.key, [:])
+    state.uploads[id] = (call.key, Date(), [:])
     return .document(
       "<InitiateMultipartUploadResult><UploadId>\(id)</UploadId></InitiateMultipartUploadResult>")
   }

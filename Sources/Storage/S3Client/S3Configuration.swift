@@ -25,6 +25,9 @@ package struct S3Configuration: Sendable, Hashable {
   package let region: String
   /// How often requests are repeated.
   package var retries = S3Retries()
+  /// The size from which files are uploaded in parts, and the minimum size of these parts, in bytes; at least
+  /// ``S3Limits/minimumPartBytes``.
+  package var multipartBytes: Int64 = 16 << 20
   /// The time limits of every request.
   package var timeouts = TransportTimeouts()
 

@@ -14,8 +14,6 @@ package enum S3Limits {
   package static let errorTextLength = 200
   /// The minimum size of all parts of an upload but the last, in bytes. S3 has the same limit.
   package static let minimumPartBytes: Int64 = 5 << 20
-  /// The size from which a file is uploaded in parts, and the minimum size of these parts, in bytes.
-  package static let multipartBytes: Int64 = 16 << 20
   /// How many parts of a file are uploaded at once.
   package static let concurrentParts = 4
   /// The maximum number of parts of an upload. S3 has the same limit.

@@ -244,7 +244,18 @@ package final class S3BundleStore: BundleStore, TransientUploadStore {
   ) async throws(UploadError) -> any TransientUpload {
     let now = configuration.validator.now
     let state = try TransientUploadState(terms, limit: limit, limits: uploadLimits, at: now())
-    let staged = StagedUpload(in: configuration.folder, on: writers.next)
+    let (folder, writer) = (configuration.folder, writers.next)
+    if let length {
+      try await UploadError.storing { () async throws(StoreError) in
+        let available = try await writer.perform { () throws(StoreError) in
+          do throws(SystemError) { return try Folder.availableBytes(folder) } catch {
+            throw StoreError(error)
+          }
+        }
+        guard length <= available else { throw .outOfSpace }
+      }
+    }
+    let staged = StagedUpload(in: folder, on: writer)
     return S3TransientUpload(state, staged, by: publisher, now: now)
   }
 
@@ -252,33 +263,10 @@ package final class S3BundleStore: BundleStore, TransientUploadStore {
 
   /// Deletes bytes that no record names, and that are older than ``Configuration/orphanAge``: remains of uploads and
   /// deletions that did not end. One server at a time has to do this.
-  /// - Returns: how many objects were deleted.
+  /// - Returns: how many objects and incomplete uploads were deleted.
   @discardableResult
   package func sweep() async throws(StoreError) -> Int {
-    let limit = Date() - configuration.orphanAge / .seconds(1)
-    var orphans: [String] = []
-    var next: String?
-    var count = 0
-    repeat {
-      let page = try await StoreError.accessing { () async throws(S3Error) in
-        try await client.list(prefix: ObjectKeys.allBytes, after: next)
-      }
-      orphans = []
-      for object in page.objects where object.modifiedAt <= limit {
-        if try await isOrphan(object.key) { orphans.append(object.key) }
-      }
-      for key in orphans {
-        try await StoreError.accessing { () async throws(S3Error) in try await client.delete(key) }
-      }
-      count += orphans.count
-      next = page.next
-    } while next != nil
-    return count
-  }
-
-  private func isOrphan(_ key: String) async throws(StoreError) -> Bool {
-    guard let (id, attempt) = ObjectKeys.attempt(ofBytes: key) else { return false }
-    guard case .published(_, let named)? = try await states.read(id)?.state.content else { return true }
-    return named != attempt
+    try await Sweep(client: client, states: states, limit: Date() - configuration.orphanAge / .seconds(1))
+      .run()
   }
 }

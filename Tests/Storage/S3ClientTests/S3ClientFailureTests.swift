@@ -129,14 +129,15 @@ import Testing
   func `an upload in parts whose answers are lost succeeds`(fault: FakeS3Server.Fault) async throws {
     try await withFakeS3 { server in
       let folder = try TemporaryFolder()
-      let bytes = makePattern(Int(S3Limits.multipartBytes) + 1)
+      let bytes = makePattern(Int(S3Limits.minimumPartBytes) + 1)
       let file = try folder.write(bytes, to: "large")
       let seen = Mutex<Set<String>>([])
       // The first request of each method fails: the beginning, a part, and the completion.
       server.inject { call in
         seen.withLock { $0.insert("\(call.method) \($0.count > 1)").inserted } ? fault : nil
       }
-      try await S3Client.of(server).upload(
+      let client = try S3Client.of(server).changing { $0.multipartBytes = S3Limits.minimumPartBytes }
+      try await client.upload(
         file, to: "large", size: Int64(bytes.count), digest: Array(SHA256.hash(data: bytes)))
       #expect(server["large"] == bytes)
       #expect(seen.withLock { $0.count } > 2)
@@ -146,10 +147,10 @@ import Testing
   @Test func `an upload in parts that fails is aborted`() async throws {
     try await withFakeS3 { server in
       let folder = try TemporaryFolder()
-      let bytes = makePattern(3 * Int(S3Limits.multipartBytes))
+      let bytes = makePattern(3 * Int(S3Limits.minimumPartBytes))
       let file = try folder.write(bytes, to: "large")
       server.inject { $0.method == "PUT" ? .refused(status: 403, code: "AccessDenied") : nil }
-      let client = try S3Client.of(server)
+      let client = try S3Client.of(server).changing { $0.multipartBytes = S3Limits.minimumPartBytes }
       #expect(
         await failure {
           try await client.upload(

@@ -17,6 +17,7 @@ enum StoreServer: CaseIterable {
     case .bareVersions:
       var defects = FakeS3Server.Defects()
       defects.wantsBareVersions = true
+      defects.pageLength = 2
       try await withFakeS3(defects) { try await body(try S3Client.of($0)) }
     case .ceph: try await body(try await CephCluster.shared.client(prefix: UUID().uuidString))
     }

@@ -191,12 +191,23 @@ import Testing
       let shard = SnapshotShard(of: samples[1].id).digits
       server["bytes/\(shard)/\(samples[1].id)/\(SnapshotID())"] = Data("an attempt".utf8)
       server["bytes/\(shard)/\(SnapshotID())/other"] = Data("not of this store".utf8)
+      let client = try S3Client.of(server)
+      for key in ["bytes/a", "other"] { _ = try await client.beginMultipart(key) }
       #expect(server.keys.count == 6)
       #expect(try await Node(server).store.sweep() == 0)
-      #expect(try await node.store.sweep() == 2)
+      #expect(try await node.store.sweep() == 3)
+      #expect(server.openUploads == 1)
       #expect(try await node.store.sweep() == 0)
       #expect(server.keys.count == 4)
       #expect(try await node.store.open(samples[1].id).contents == samples[1].bytes)
+      await node.store.close()
+    }
+  }
+
+  @Test func `an upload that does not fit into the local folder is refused before it begins`() async throws {
+    try await withFakeS3 { server in
+      let node = try await Node(server)
+      #expect(await failure { _ = try await node.store.beginUpload(expecting: .max) } == "outOfSpace")
       await node.store.close()
     }
   }

@@ -47,13 +47,10 @@ extension S3Client {
     var objects: [S3ListedObject] = []
     for element in document.all("Contents") {
       guard let key = element["Key"], let size = element["Size"].flatMap({ Int64($0) }),
-        let modified = element["LastModified"],
-        let milliseconds = UTCTime.milliseconds(rfc3339: Array(modified.utf8)[...])
+        let modified = element["LastModified"]
       else { throw .malformedAnswer("an object in a list is incomplete") }
       objects.append(
-        S3ListedObject(
-          key: try relativeKey(key), size: size,
-          modifiedAt: Date(timeIntervalSince1970: Double(milliseconds) / 1000)))
+        S3ListedObject(key: try relativeKey(key), size: size, modifiedAt: try date(modified)))
     }
     guard document["IsTruncated"] == "true" else { return S3ObjectPage(objects: objects, next: nil) }
     guard let next = document["NextContinuationToken"], !next.isEmpty else {
@@ -74,17 +71,30 @@ extension S3Client {
     } while next != nil
   }
 
-  private func relativeKey(_ encoded: String) throws(S3Error) -> String {
-    let key: String
-    do {
-      key = try PercentCoding.decode(encoded[...], plusIsSpace: true)
-    } catch {
-      throw .malformedAnswer("a key in a list \(error.words)")
-    }
+  /// The key in a list, without the client's prefix.
+  func relativeKey(_ encoded: String) throws(S3Error) -> String {
+    let key = try decodedKey(encoded)
     guard key.hasPrefix(configuration.prefix) else {
       throw .malformedAnswer("a key in a list has another prefix")
     }
     return String(key.dropFirst(configuration.prefix.count))
+  }
+
+  /// The key in a list, which was requested with an encoding because XML lacks some characters.
+  func decodedKey(_ encoded: String) throws(S3Error) -> String {
+    do {
+      return try PercentCoding.decode(encoded[...], plusIsSpace: true)
+    } catch {
+      throw .malformedAnswer("a key in a list \(error.words)")
+    }
+  }
+
+  /// A time in a list.
+  func date(_ text: String) throws(S3Error) -> Date {
+    guard let milliseconds = UTCTime.milliseconds(rfc3339: Array(text.utf8)[...]) else {
+      throw .malformedAnswer("a time in a list is invalid")
+    }
+    return Date(timeIntervalSince1970: Double(milliseconds) / 1000)
   }
 
   /// Sends a request that is answered with an XML document.

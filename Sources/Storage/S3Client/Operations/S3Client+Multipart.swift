@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 import HTTPTransport
 import HTTPTypes
 
@@ -87,6 +87,33 @@ extension S3Client {
     let document: XMLElement
     do { document = try XMLElement(document: response.body) } catch { throw .malformedAnswer(error.reason) }
     if document.name == "Error" { throw .refused(S3Refusal(response)) }
+  }
+
+  /// Passes all uploads to `visit` that were neither completed nor aborted, whose keys begin with `prefix`, and that
+  /// were begun before `limit`, page by page.
+  package func forEachPageOfUploads(
+    prefix: String, before limit: Date, _ visit: ([S3MultipartUpload]) async throws(S3Error) -> Void
+  ) async throws(S3Error) {
+    var marker: [(String, String)] = []
+    while true {
+      let query = [("uploads", ""), ("prefix", configuration.prefix + prefix), ("encoding-type", "url")]
+      let document = try await document(
+        of: S3Request(.get, nil, query: query + marker), named: "ListMultipartUploadsResult")
+      var uploads: [S3MultipartUpload] = []
+      for element in document.all("Upload") {
+        guard let key = element["Key"], let id = element["UploadId"], let begun = element["Initiated"] else {
+          throw .malformedAnswer("an upload in a list is incomplete")
+        }
+        guard try date(begun) < limit else { continue }
+        uploads.append(S3MultipartUpload(key: try relativeKey(key), id: id))
+      }
+      try await visit(uploads)
+      guard document["IsTruncated"] == "true" else { return }
+      guard let key = document["NextKeyMarker"], let id = document["NextUploadIdMarker"], !id.isEmpty else {
+        throw .malformedAnswer("a list is truncated and can't be continued")
+      }
+      marker = [("key-marker", try decodedKey(key)), ("upload-id-marker", id)]
+    }
   }
 
   /// Ends an upload, and removes its parts. Succeeds if there is none.

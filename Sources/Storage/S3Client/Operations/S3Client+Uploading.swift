@@ -5,7 +5,7 @@ import SystemIO
 
 extension S3Client {
   /// Writes a file as an object, and replaces a previous one: in parts, several at once, if the file has at least
-  /// ``S3Limits/multipartBytes``. If it throws, the object may have been written.
+  /// ``S3Configuration/multipartBytes``. If it throws, the object may have been written.
   ///
   /// - Parameters:
   ///   - file: a regular file, which must not change until this returns.
@@ -13,7 +13,7 @@ extension S3Client {
   ///   - size: the length of the file in bytes.
   ///   - digest: the SHA-256 of its contents: 32 bytes.
   package func upload(_ file: URL, to key: String, size: Int64, digest: [UInt8]) async throws(S3Error) {
-    guard size >= S3Limits.multipartBytes else {
+    guard size >= configuration.multipartBytes else {
       try await put(key, S3Body(file: file, digest: digest))
       return
     }
@@ -22,7 +22,7 @@ extension S3Client {
       let parts = try await uploadParts(of: file, size: size, to: upload)
       try await finish(upload, parts, size: size)
     } catch {
-      // If this fails too, the parts remain until the bucket's rule for incomplete uploads removes them.
+      // If this fails too, the parts remain until the upload is found in the list of uploads.
       do throws(S3Error) { try await abort(upload) } catch {}
       throw error
     }
@@ -43,7 +43,7 @@ extension S3Client {
     of file: URL, size: Int64, to upload: S3MultipartUpload
   ) async throws(S3Error) -> [S3Part] {
     let most = Int64(S3Limits.parts)
-    let length = max(S3Limits.multipartBytes, (size + most - 1) / most)
+    let length = max(configuration.multipartBytes, (size + most - 1) / most)
     let ranges = stride(from: 0, to: size, by: Int64.Stride(length)).map { $0..<min($0 + length, size) }
     let queue = DispatchQueue(label: "s3-client.parts")
     let results = await withTaskGroup(of: Result<S3Part, S3Error>.self) { group in
