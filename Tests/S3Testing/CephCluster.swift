@@ -26,7 +26,7 @@ package final class CephCluster: Sendable {
   private init() async throws {
     folder = try TemporaryFolder()
     program = try await RunningProgram(
-      PackageFolder.url().appending(path: "Tests/S3Testing/start-ceph").path, [folder.path + "/ceph"])
+      PackageFolder.url().appending(path: "Tests/S3Testing/start-ceph").path, [folder.path])
     let words = program.firstLine.split(separator: " ").map(String.init)
     guard words.count == 3, let endpoint = URL(string: words[0]),
       let credentials = S3Credentials(accessKey: words[1], secretKey: words[2])

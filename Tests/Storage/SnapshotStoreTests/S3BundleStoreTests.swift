@@ -35,9 +35,10 @@ import Testing
     }
   }
 
-  @Test func `servers that share an object store see the same bundles at once`() async throws {
-    try await withFakeS3 { server in
-      let (one, other) = (try await Node(server), try await Node(server))
+  @Test(arguments: SharedStore.allCases)
+  func `servers that share an object store see the same bundles at once`(kind: SharedStore) async throws {
+    try await kind.withClient { client in
+      let (one, other) = (try await Node(client), try await Node(client))
       let sample = SampleBundle(count: 1000)
       let record = try await one.store.upload(sample).record
       #expect(try await other.store.record(sample.id) == record)
@@ -52,9 +53,12 @@ import Testing
     }
   }
 
-  @Test func `of uploads to several servers for one id, exactly one creates the bundle`() async throws {
-    try await withFakeS3 { server in
-      let nodes = [try await Node(server), try await Node(server), try await Node(server)]
+  @Test(arguments: SharedStore.allCases)
+  func `of uploads to several servers for one id, exactly one creates the bundle`(kind: SharedStore)
+    async throws
+  {
+    try await kind.withClient { client in
+      let nodes = [try await Node(client), try await Node(client), try await Node(client)]
       let id = SnapshotID()
       let created = await withTaskGroup(of: [UInt8]?.self) { group in
         for number in 0..<24 {
@@ -74,14 +78,15 @@ import Testing
       #expect(created.count == 1)
       #expect(try await nodes[0].store.open(id).contents == created.first)
       // The bytes of those that lost are removed.
-      #expect(server.keys.count == 2)
+      #expect(try await client.list(prefix: "").objects.count == 2)
       for node in nodes { await node.store.close() }
     }
   }
 
-  @Test func `changes through several servers are all applied`() async throws {
-    try await withFakeS3 { server in
-      let nodes = [try await Node(server), try await Node(server)]
+  @Test(arguments: SharedStore.allCases)
+  func `changes through several servers are all applied`(kind: SharedStore) async throws {
+    try await kind.withClient { client in
+      let nodes = [try await Node(client), try await Node(client)]
       let sample = SampleBundle()
       try await nodes[0].store.upload(sample)
       try await withThrowingTaskGroup { group in
@@ -243,6 +248,21 @@ import Testing
   }
 }
 
+/// The object stores that several servers share in a test.
+enum SharedStore: CaseIterable {
+  case memory, ceph
+
+  static let allCases: [SharedStore] = CephCluster.isInstalled ? [.memory, .ceph] : [.memory]
+
+  /// Runs `body` with a client of an empty folder.
+  func withClient(_ body: (S3Client) async throws -> Void) async throws {
+    switch self {
+    case .memory: try await withFakeS3 { try await body(try .of($0)) }
+    case .ceph: try await body(try await CephCluster.shared.client(prefix: UUID().uuidString))
+    }
+  }
+}
+
 /// A server's store with its local folder.
 struct Node: Sendable {
   let store: S3BundleStore
@@ -252,10 +272,15 @@ struct Node: Sendable {
     _ server: FakeS3Server, prefix: String = "", attempts: Int = 5,
     _ configure: (inout S3BundleStore.Configuration) -> Void = { _ in }
   ) async throws {
+    try await self.init(try .of(server, prefix: prefix, attempts: attempts), configure)
+  }
+
+  init(
+    _ client: S3Client, _ configure: (inout S3BundleStore.Configuration) -> Void = { _ in }
+  ) async throws {
     folder = try TemporaryFolder()
     var configuration = S3BundleStore.Configuration(folder: folder.path, validator: .samples)
     configure(&configuration)
-    store = try await S3BundleStore.open(
-      configuration, client: try .of(server, prefix: prefix, attempts: attempts), logger: .quiet)
+    store = try await S3BundleStore.open(configuration, client: client, logger: .quiet)
   }
 }
