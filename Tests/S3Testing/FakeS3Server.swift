@@ -33,6 +33,8 @@ package final class FakeS3Server: Sendable {
     case failedAfterwards
     /// The request is executed, and the connection breaks.
     case brokenAfterwards
+    /// The answer is status 500, and the request is executed after the next one.
+    case delayed
   }
 
   /// A request, as faults select it.
@@ -115,6 +117,7 @@ private final class FakeS3Storage: HTTPHandler {
     var uploads: [String: (key: String, begunAt: Date, parts: [Int: Object])] = [:]
     var faults: (@Sendable (FakeS3Server.Call) -> FakeS3Server.Fault?)?
     var calls: [FakeS3Server.Call] = []
+    var delayed: FakeS3Request?
   }
 
   private let defects: FakeS3Server.Defects
@@ -144,7 +147,12 @@ private final class FakeS3Storage: HTTPHandler {
       return state.faults?(seen)
     }
     if case .refused(let status, let code) = fault { return .error(status, code) }
-    let response = state.withLock { execute(call, &$0) }
+    let response = state.withLock { state in
+      let delayed = state.delayed.take()
+      if fault == .delayed { state.delayed = call }
+      defer { if let delayed { _ = execute(delayed, &state) } }
+      return fault == .delayed ? .error(500, "InternalError") : execute(call, &state)
+    }
     switch fault {
     case .failedAfterwards: return .error(500, "InternalError")
     case .brokenAfterwards:

@@ -52,20 +52,25 @@ struct SnapshotStates: Sendable {
 
   /// Takes a UUID for `content`, unless it is taken.
   func create(_ id: SnapshotID, _ content: StoredState.Content) async throws(StoreError) -> Creation {
-    let state = StoredState(content)
-    let bytes = try encode(state)
+    let change = StoredState.ChangeID()
+    let bytes = try encode(StoredState(content, by: change))
     for round in 1...Self.rounds {
       let outcome = try await StoreError.accessing { () async throws(S3Error) in
         try await writer.create(ObjectKeys.record(id), bytes)
       }
       if case .written = outcome { return .created }
-      if let (present, _) = try await read(id) { return present.follows(state) ? .created : .taken(present) }
+      if let present = try await read(id)?.state {
+        return present.changes.contains(change) ? .created : .taken(present)
+      }
       try await pause(after: round)
     }
     throw .unavailable("The record of \(id) can't be created.")
   }
 
   /// Changes a published bundle. Throws ``StoreError/notFound`` or ``StoreError/deleted`` if there is none.
+  ///
+  /// A write without an answer can be executed at any later time, but only while the object has the version that the
+  /// write was decided by. So if one of the writes was executed, it was the one of the last decision.
   /// - Parameters:
   ///   - id: the UUID of the bundle.
   ///   - decide: decides what is written, by the present record and the name of its bytes. It is called again after
@@ -76,17 +81,19 @@ struct SnapshotStates: Sendable {
     _ id: SnapshotID,
     _ decide: (SnapshotRecord, _ attempt: SnapshotID) throws(StoreError) -> Decision
   ) async throws(StoreError) -> (record: SnapshotRecord, attempt: SnapshotID) {
+    let change = StoredState.ChangeID()
+    var decided: (record: SnapshotRecord, attempt: SnapshotID)?
     for round in 1...Self.rounds {
       guard let (present, version) = try await read(id) else { throw .notFound }
+      if let decided, present.changes.contains(change) { return decided }
       guard case .published(let record, let attempt) = present.content else { throw .deleted }
       guard case .write(let content) = try decide(record, attempt) else { return (record, attempt) }
-      let next = present.changed(to: content)
-      let bytes = try encode(next)
+      decided = (record, attempt)
+      let bytes = try encode(StoredState(content, by: change, after: present))
       let outcome = try await StoreError.accessing { () async throws(S3Error) in
         try await writer.replace(ObjectKeys.record(id), bytes, version: version)
       }
       if case .written = outcome { return (record, attempt) }
-      if let (found, _) = try await read(id), found.follows(next) { return (record, attempt) }
       try await pause(after: round)
     }
     throw .unavailable("The record of \(id) can't be changed: others change it too often.")

@@ -16,28 +16,23 @@ struct StoredState: Sendable, Hashable {
 
   let content: Content
   /// The latest writes, newest first.
-  private(set) var changes: [ChangeID]
+  let changes: [ChangeID]
 
   /// How many writes are remembered: more than can follow one whose answer is lost before its writer reads again.
   static let rememberedChanges = 16
   /// The maximum length of a tombstone in bytes. Records are longer, so that a list, which has lengths, tells them apart.
   static let tombstoneLength = 64
 
-  /// The object after one more write.
-  func changed(to content: Content) -> StoredState {
-    StoredState(content: content, changes: Array(([ChangeID()] + changes).prefix(Self.rememberedChanges)))
+  /// The contents that the write `change` makes of an object with the contents `former`.
+  init(_ content: Content, by change: ChangeID, after former: StoredState? = nil) {
+    self.init(
+      content: content, changes: Array(([change] + (former?.changes ?? [])).prefix(Self.rememberedChanges)))
   }
-
-  /// The first contents of an object.
-  init(_ content: Content) { self.init(content: content, changes: [ChangeID()]) }
 
   private init(content: Content, changes: [ChangeID]) {
     self.content = content
     self.changes = changes
   }
-
-  /// Whether the latest write of `other` is among the latest writes of this state.
-  func follows(_ other: StoredState) -> Bool { other.changes.first.map(changes.contains) ?? false }
 }
 
 extension StoredState {

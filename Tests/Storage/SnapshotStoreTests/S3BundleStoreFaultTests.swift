@@ -13,7 +13,7 @@ import Testing
 @Suite struct S3BundleStoreFaultTests {
   private static let faults: [FakeS3Server.Fault] = [
     .failedAfterwards, .brokenAfterwards, .refused(status: 500, code: "InternalError"),
-    .refused(status: 503, code: "SlowDown"), .refused(status: 403, code: "AccessDenied"),
+    .delayed, .refused(status: 503, code: "SlowDown"), .refused(status: 403, code: "AccessDenied"),
   ]
 
   @Test(arguments: faults, [1, 5])
