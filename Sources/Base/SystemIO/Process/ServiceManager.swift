@@ -34,10 +34,10 @@ public struct ServiceManager: Sendable {
   }
 
   /// The longest time that ``ServiceManager/tell(_:)`` blocks, in seconds.
-  static let patience = 5
+  private static let patience = 5
 
-  /// Sends a state. Blocks for at most ``ServiceManager/patience`` while the service manager has too many unread
-  /// messages, and throws then. ``ServiceManager/State/alive`` never blocks, because the next one has the same meaning.
+  /// Sends a state. Blocks for at most 5 seconds while the service manager has too many unread messages, and throws
+  /// then. ``ServiceManager/State/alive`` never blocks, because the next one has the same meaning.
   public func tell(_ state: State) throws(SystemError) {
     switch state {
     case .ready: try send("READY=1")
