@@ -1,10 +1,7 @@
 import SystemIO
 
 /// The file to which audit events are appended, and its predecessors.
-///
-/// - Invariant: created before the queue uses it, and then accessed only on one serial queue. This makes
-///   `@unchecked Sendable` correct.
-final class AuditFile: @unchecked Sendable {
+struct AuditFile: Sendable {
   private let path: String
   private let configuration: AuditLog.Configuration
   private var file: File
@@ -34,9 +31,14 @@ final class AuditFile: @unchecked Sendable {
   }
 
   /// Appends complete lines. Uses one write if they fit into one file.
-  func append(_ lines: [[UInt8]]) throws(SystemError) {
+  mutating func append(_ lines: [[UInt8]]) throws(SystemError) {
     guard !lines.isEmpty else { return }
-    var size = try sizeInPlace()
+    try append(lines, behind: try sizeInPlace())
+  }
+
+  /// Appends complete lines to the file, which has `size` bytes and is at its path.
+  mutating func append(_ lines: [[UInt8]], behind size: Int64) throws(SystemError) {
+    var size = size
     var together: [UInt8] = []
     for line in lines {
       if size + Int64(together.count + line.count) > configuration.fileBytes, size > 0 || !together.isEmpty {
@@ -50,16 +52,26 @@ final class AuditFile: @unchecked Sendable {
     try write(together)
   }
 
+  /// The size of the file if it is at its path; `nil` if it was moved or deleted, or the system returned an error.
+  var sizeIfInPlace: Int64? {
+    do throws(SystemError) { return try findSize() } catch { return nil }
+  }
+
+  private func findSize() throws(SystemError) -> Int64? {
+    guard let found = try Folder.file(at: path), found.identity == identity else { return nil }
+    return found.size
+  }
+
   /// Returns the size of the file at the path. If the file was moved or deleted, opens or creates the one at the path
   /// first.
-  private func sizeInPlace() throws(SystemError) -> Int64 {
-    if let found = try Folder.file(at: path), found.identity == identity { return found.size }
+  private mutating func sizeInPlace() throws(SystemError) -> Int64 {
+    if let size = try findSize() { return size }
     (file, identity, isWhole) = try Self.open(path)
     hasNewName = true
     return try file.size
   }
 
-  private func write(_ bytes: [UInt8]) throws(SystemError) {
+  private mutating func write(_ bytes: [UInt8]) throws(SystemError) {
     guard !bytes.isEmpty else { return }
     // A failed write, now or before a crash, can leave a partial line. The line end separates it from the next line.
     let broken = !isWhole
@@ -70,7 +82,7 @@ final class AuditFile: @unchecked Sendable {
   }
 
   /// Renames every file to the next number and creates a new file.
-  private func rotate() throws(SystemError) {
+  private mutating func rotate() throws(SystemError) {
     try file.synchronize()
     func older(_ number: Int) -> String { "\(path).\(number)" }
     let kept = max(configuration.keptFiles, 1)
@@ -84,7 +96,7 @@ final class AuditFile: @unchecked Sendable {
   }
 
   /// - Returns: whether to start a flush: lines were written since the last one, and no flush is running.
-  func beginFlush() -> Bool {
+  mutating func beginFlush() -> Bool {
     guard needsFlush, !isFlushing else { return false }
     isFlushing = true
     return true
@@ -104,7 +116,7 @@ final class AuditFile: @unchecked Sendable {
   }
 
   /// Returns the unflushed lines, and marks them as flushed; `nil` if there are none.
-  func takeUnflushed() -> Unflushed? {
+  mutating func takeUnflushed() -> Unflushed? {
     isFlushing = false
     guard needsFlush else { return nil }
     defer { (needsFlush, hasNewName) = (false, false) }
@@ -112,5 +124,5 @@ final class AuditFile: @unchecked Sendable {
   }
 
   /// Marks the lines as unflushed, because the flush failed.
-  func failedToFlush() { (needsFlush, hasNewName) = (true, true) }
+  mutating func failedToFlush() { (needsFlush, hasNewName) = (true, true) }
 }

@@ -12,8 +12,9 @@ package import SystemIO
 ///     audit-refused.log       refused actions, in separate files, so that many refusals
 ///     audit-refused.log.1     do not displace the successful actions
 ///
-/// Lines are written in order, on the log's own queue. Events that arrive at the same time are written together. When
-/// ``write(_:)`` returns, its line is in the file and survives a crash of the process. After at most
+/// Lines are written in order. Events that arrive at the same time are written together, on the caller's thread if that
+/// takes microseconds, and otherwise on the log's own queue: see ``Configuration/patience``. When ``write(_:)``
+/// returns, its line is in the file and survives a crash of the process. After at most
 /// ``Configuration/flushInterval`` it also survives a power failure. If a line can't be written, the method throws, so
 /// that the caller can refuse an action that can't be recorded. The log resumes when writing succeeds again.
 ///
@@ -35,6 +36,11 @@ package final class AuditLog: Sendable {
     package var refusalWindow: Duration = .seconds(10)
     /// The maximum time until a line is flushed to disk.
     package var flushInterval: Duration = .seconds(1)
+    /// Lines are written on the caller's thread, which may serve other requests, until a write takes longer than this.
+    /// For ``slowPeriod`` they are then written on the log's own queue.
+    package var patience: Duration = .milliseconds(2)
+    /// How long the disk counts as slow after a slow write.
+    package var slowPeriod: Duration = .seconds(10)
 
     /// Creates a configuration for a log at `path`, with default values.
     package init(path: String) {
@@ -56,8 +62,19 @@ package final class AuditLog: Sendable {
   /// Events that are written together. The first event's task writes them, and the tasks of the others wait.
   private struct Round: Sendable {
     let number: Int
-    var events: [AuditEvent]
+    /// The lines of actions that were not refused, and their length in bytes.
+    var lines: [[UInt8]] = []
+    var length: Int64 = 0
+    var refusals: [[UInt8]] = []
     var waiting: [CheckedContinuation<Turn, Never>] = []
+
+    var count: Int { lines.count + refusals.count }
+
+    mutating func add(_ line: [UInt8], isRefusal: Bool) {
+      if isRefusal { return refusals.append(line) }
+      lines.append(line)
+      length += Int64(line.count)
+    }
   }
 
   /// The role of an event in its round.
@@ -66,6 +83,24 @@ package final class AuditLog: Sendable {
     case begins(round: Int)
     /// The round was written, or the event is in no round.
     case over(Failure?)
+  }
+
+  /// The result of writing a round, and the tasks to resume.
+  private typealias Outcome = (failure: Failure?, waiting: [CheckedContinuation<Turn, Never>])
+
+  /// The files. Whoever has them writes the current round, so that rounds are written in order.
+  private struct Files: Sendable {
+    var completed: AuditFile
+    var refused: AuditFile
+    /// Until when the disk counts as slow.
+    var slowUntil = ContinuousClock.now
+
+    enum Kind: CaseIterable { case completed, refused }
+
+    subscript(kind: Kind) -> AuditFile {
+      get { kind == .completed ? completed : refused }
+      set { if kind == .completed { completed = newValue } else { refused = newValue } }
+    }
   }
 
   private struct State: Sendable {
@@ -84,19 +119,20 @@ package final class AuditLog: Sendable {
   private let flushQueue = DispatchQueue(label: "audit-log.flush")
   private let state = Mutex(State())
   private let refusals = Mutex(RefusalTable())
-  private let file: AuditFile
-  private let refusalsFile: AuditFile
+  private let files: Mutex<Files>
 
   /// Opens the log. Creates missing files with mode 0600.
   package init(_ configuration: Configuration, logger: Logger) throws(SystemError) {
     self.configuration = configuration
     self.logger = logger
-    file = try AuditFile(configuration.path, configuration)
-    refusalsFile = try AuditFile(configuration.refusalsPath, configuration)
+    files = Mutex(
+      Files(
+        completed: try AuditFile(configuration.path, configuration),
+        refused: try AuditFile(configuration.refusalsPath, configuration)))
   }
 
   /// The number of events waiting to be written.
-  package var waitingEvents: Int { state.withLock { $0.gathering?.events.count ?? 0 } }
+  package var waitingEvents: Int { state.withLock { $0.gathering?.count ?? 0 } }
 
   /// Whether writing the last event failed.
   package var isFailing: Bool { state.withLock { $0.isFailing } }
@@ -110,12 +146,16 @@ package final class AuditLog: Sendable {
     switch turn {
     case .over(let outcome): failure = outcome
     case .begins(let round):
-      // Lets other tasks on this thread add their events to the round first, so that one thread switch serves all of
-      // them.
+      // Lets other tasks on this thread add their events to the round first, so that one write serves all of them.
       await Task.yield()
-      let (outcome, waiting) = await queue.perform { self.write(round) }
-      for continuation in waiting { continuation.resume(returning: .over(outcome)) }
-      failure = outcome
+      let outcome: Outcome
+      if let written = writeHere(round) {
+        outcome = written
+      } else {
+        outcome = await queue.perform { self.write(round) }
+      }
+      for continuation in outcome.waiting { continuation.resume(returning: .over(outcome.failure)) }
+      failure = outcome.failure
     }
     if let failure { throw failure }
   }
@@ -147,17 +187,19 @@ package final class AuditLog: Sendable {
   ///
   /// - Returns: the event's role; `nil` if the task has to wait for the round.
   private func add(_ event: AuditEvent, _ continuation: CheckedContinuation<Turn, Never>?) -> Turn? {
-    state.withLock { state in
+    let (line, isRefusal) = (event.bytes, event.result == .refused)
+    return state.withLock { state in
       if state.isClosed { return .over(.closed) }
-      guard state.gathering?.events.count ?? 0 < configuration.waitingEvents else { return .over(.full) }
-      guard state.gathering != nil else {
-        state.rounds += 1
-        state.gathering = Round(number: state.rounds, events: [event])
-        return .begins(round: state.rounds)
+      guard state.gathering?.count ?? 0 < configuration.waitingEvents else { return .over(.full) }
+      guard state.gathering == nil else {
+        state.gathering?.add(line, isRefusal: isRefusal)
+        if let continuation { state.gathering?.waiting.append(continuation) }
+        return nil
       }
-      state.gathering?.events.append(event)
-      if let continuation { state.gathering?.waiting.append(continuation) }
-      return nil
+      state.rounds += 1
+      state.gathering = Round(number: state.rounds)
+      state.gathering?.add(line, isRefusal: isRefusal)
+      return .begins(round: state.rounds)
     }
   }
 
@@ -182,8 +224,7 @@ package final class AuditLog: Sendable {
         // The task of its first event still expects a result.
         state.withLock { _ = $0.outcomes.updateValue(failure, forKey: round) }
       }
-      flush(file)
-      flush(refusalsFile)
+      for kind in Files.Kind.allCases { flush(kind) }
     }
     await flushQueue.perform {}
   }
@@ -198,110 +239,78 @@ package final class AuditLog: Sendable {
     return failure
   }
 
-  /// Writes a round if it was not written yet.
-  ///
-  /// - Returns: the error, and the tasks to resume.
-  private func write(_ number: Int) -> (failure: Failure?, waiting: [CheckedContinuation<Turn, Never>]) {
-    guard let round = take(number) else {
-      return (state.withLock { $0.outcomes.removeValue(forKey: number) } ?? nil, [])
+  /// Writes a round if it was not written yet. Can wait for the disk.
+  private func write(_ number: Int) -> Outcome {
+    files.withLock { files in
+      guard let round = take(number, { _ in true }) else {
+        return (state.withLock { $0.outcomes.removeValue(forKey: number) } ?? nil, [])
+      }
+      return write(round, to: &files) { files throws(SystemError) in
+        // A round is not split between files; its size is limited to a few megabytes.
+        try files.completed.append(round.lines)
+        try files.refused.append(round.refusals)
+      }
     }
+  }
+
+  /// Writes a round on the calling thread, unless that could wait for the disk: because others are writing, the round
+  /// needs another file, or the disk is slow. Returns `nil` if the round was not written.
+  private func writeHere(_ number: Int) -> Outcome? {
+    let outcome = files.withLockIfAvailable { files -> Outcome? in
+      guard files.slowUntil <= .now, let size = files.completed.sizeIfInPlace,
+        let round = take(
+          number, { $0.refusals.isEmpty && size + $0.length <= configuration.fileBytes })
+      else { return nil }
+      return write(round, to: &files) { files throws(SystemError) in
+        try files.completed.append(round.lines, behind: size)
+      }
+    }
+    return outcome ?? nil
+  }
+
+  private func write(
+    _ round: Round, to files: inout Files, _ append: (inout Files) throws(SystemError) -> Void
+  ) -> Outcome {
+    let start = ContinuousClock.now
     var failure: Failure?
     do throws(SystemError) {
-      // A round is not split between files; its size is limited to a few megabytes.
-      let isRefusal = { (event: AuditEvent) in event.result == .refused }
-      try file.append(round.events.filter { !isRefusal($0) }.map(\.bytes))
-      try refusalsFile.append(round.events.filter(isRefusal).map(\.bytes))
+      try append(&files)
     } catch {
       logger.error(
         "Events can't be written to the audit log",
-        metadata: ["error": "\(error)", "events": "\(round.events.count)"])
+        metadata: ["error": "\(error)", "events": "\(round.count)"])
       failure = .system(error)
     }
+    let end = ContinuousClock.now
+    if end - start > configuration.patience { files.slowUntil = end + configuration.slowPeriod }
     state.withLock { $0.isFailing = failure != nil }
-    for file in [file, refusalsFile] where file.beginFlush() {
+    for kind in Files.Kind.allCases where files[kind].beginFlush() {
       queue.asyncAfter(deadline: .now() + Self.interval(configuration.flushInterval)) {
-        self.flush(file)
+        self.flush(kind)
       }
     }
     return (failure, round.waiting)
   }
 
-  private func take(_ number: Int) -> Round? {
+  /// Returns the current round if it has this number and satisfies `condition`. It accepts no more events.
+  private func take(_ number: Int, _ condition: (Round) -> Bool) -> Round? {
     state.withLock { state in
-      guard state.gathering?.number == number else { return nil }
-      return state.gathering.take()
+      guard let round = state.gathering, round.number == number, condition(round) else { return nil }
+      state.gathering = nil
+      return round
     }
   }
 
   /// Flushes on another queue, so that writing a line never waits for the disk.
-  private func flush(_ file: AuditFile) {
-    guard let unflushed = file.takeUnflushed() else { return }
+  private func flush(_ kind: Files.Kind) {
+    guard let unflushed = files.withLock({ $0[kind].takeUnflushed() }) else { return }
     flushQueue.async { [self] in
       do throws(SystemError) {
         try unflushed.flush()
       } catch {
         logger.error("The audit log can't be flushed", metadata: ["error": "\(error)"])
-        queue.async { file.failedToFlush() }
+        files.withLock { $0[kind].failedToFlush() }
       }
     }
   }
-}
-
-/// The refusals of the current period, for combining similar ones in a line. A client that repeats refused requests,
-/// with or without token, can't fill the log. Has no clock of its own.
-struct RefusalTable: Sendable {
-  /// The properties that similar refusals share.
-  struct Kind: Hashable, Sendable {
-    /// The client; `nil` for all refusals that exceed the table's limit.
-    let client: Client?
-    let action: String
-    let problem: String?
-  }
-
-  struct Client: Hashable, Sendable {
-    let address: String
-    /// The id of the token, if known.
-    let token: String?
-  }
-
-  /// The maximum number of kinds.
-  static let limit = 1000
-
-  /// The last refusal of each kind, and the number of those without a line.
-  private var waiting: [Kind: (last: AuditEvent, count: Int)] = [:]
-
-  /// The number of kinds.
-  var count: Int { waiting.count }
-
-  /// Counts `event`.
-  ///
-  /// - Returns: its kind if it is the first one and gets its own line; `nil` if it shares a line.
-  mutating func add(_ event: AuditEvent) -> Kind? {
-    let address = event.address.map { ClientAddress(peer: $0).counted } ?? ""
-    var kind = Kind(
-      client: Client(address: address, token: event.token), action: event.action, problem: event.problem)
-    if waiting[kind] == nil, waiting.count >= Self.limit {
-      kind = Kind(client: nil, action: event.action, problem: event.problem)
-    }
-    guard let known = waiting[kind] else {
-      waiting[kind] = (event, 0)
-      return kind
-    }
-    waiting[kind] = (event, known.count + 1)
-    return nil
-  }
-
-  /// Removes `kind`.
-  ///
-  /// - Returns: one event for the refusals without a line; `nil` if there are none.
-  mutating func end(_ kind: Kind) -> AuditEvent? {
-    guard let (last, count) = waiting.removeValue(forKey: kind), count > 0 else { return nil }
-    var event = last
-    event.count = count
-    if kind.client == nil { (event.address, event.token) = (nil, nil) }
-    return event
-  }
-
-  /// Removes all kinds and returns the events for the refusals without a line.
-  mutating func endAll() -> [AuditEvent] { waiting.keys.compactMap { end($0) } }
 }

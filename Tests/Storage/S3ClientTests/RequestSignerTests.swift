@@ -63,7 +63,7 @@ import Testing
   @Test(.enabled("botocore isn't installed") { try await Botocore.isInstalled() })
   func `random requests have the signatures that botocore computes`() async throws {
     var random = SeededGenerator(seed: 20_130_524)
-    let cases = (0..<400).map { _ in SigningCase(using: &random) }
+    let cases = (0..<10_000).map { _ in SigningCase(using: &random) }
     let signatures = try await Botocore.signatures(of: cases)
     #expect(signatures.count == cases.count)
     for (request, theirs) in zip(cases, signatures) {
