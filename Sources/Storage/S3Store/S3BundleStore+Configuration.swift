@@ -17,7 +17,13 @@ extension S3BundleStore {
     package var cacheBytes = 1 << 30
     /// How many uploads are written at once.
     package var writers = 4
-    /// The age at which bytes that no record names are deleted.
+    /// The minimum size of a part of a resumable upload, in bytes. An object store demands at least
+    /// ``/S3Client/S3Limits/minimumPartBytes``.
+    package var partBytes = S3Limits.minimumPartBytes
+    /// How long this server has the right to continue an upload after it received bytes of it. After this time, another
+    /// server can take over from one that ended.
+    package var uploadLease = Duration.seconds(15)
+    /// The age at which bytes that nothing names are deleted.
     package var orphanAge = Duration.seconds(24 * 3600)
     /// Called with each record whose checksums were verified after its upload was answered.
     package var onVerification: @Sendable (SnapshotRecord) async -> Void = { _ in }

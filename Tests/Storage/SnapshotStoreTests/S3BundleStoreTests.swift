@@ -221,16 +221,20 @@ import Testing
     try await withFakeS3 { server in
       let folder = try TemporaryFolder()
       let configuration = S3BundleStore.Configuration(folder: folder.path)
-      let store = try await S3BundleStore.open(configuration, client: .of(server), logger: .quiet)
+      let store = try await S3BundleStore.open(
+        configuration, client: .of(server), rows: InMemoryUploadRows(), logger: .quiet)
       await #expect {
-        _ = try await S3BundleStore.open(configuration, client: .of(server), logger: .quiet)
+        _ = try await S3BundleStore.open(
+          configuration, client: .of(server), rows: InMemoryUploadRows(), logger: .quiet)
       } throws: {
         if case S3BundleStore.OpeningError.inUse = $0 { true } else { false }
       }
       await store.close()
       try folder.write(Data("1".utf8), to: "1.zip")
       try folder.write(Data("1".utf8), to: "1.download")
-      try await S3BundleStore.open(configuration, client: .of(server), logger: .quiet).close()
+      try await S3BundleStore.open(
+        configuration, client: .of(server), rows: InMemoryUploadRows(), logger: .quiet
+      ).close()
       #expect(try Folder.entries(folder.path) == ["lock"])
     }
   }
@@ -245,42 +249,5 @@ import Testing
         if case S3BundleStore.OpeningError.objectStore(.unsuitableStore) = $0 { true } else { false }
       }
     }
-  }
-}
-
-/// The object stores that several servers share in a test.
-enum SharedStore: CaseIterable {
-  case memory, ceph
-
-  static let allCases: [SharedStore] = CephCluster.isInstalled ? [.memory, .ceph] : [.memory]
-
-  /// Runs `body` with a client of an empty folder.
-  func withClient(_ body: (S3Client) async throws -> Void) async throws {
-    switch self {
-    case .memory: try await withFakeS3 { try await body(try .of($0)) }
-    case .ceph: try await body(try await CephCluster.shared.client(prefix: UUID().uuidString))
-    }
-  }
-}
-
-/// A server's store with its local folder.
-struct Node: Sendable {
-  let store: S3BundleStore
-  private let folder: TemporaryFolder
-
-  init(
-    _ server: FakeS3Server, prefix: String = "", attempts: Int = 5,
-    _ configure: (inout S3BundleStore.Configuration) -> Void = { _ in }
-  ) async throws {
-    try await self.init(try .of(server, prefix: prefix, attempts: attempts), configure)
-  }
-
-  init(
-    _ client: S3Client, _ configure: (inout S3BundleStore.Configuration) -> Void = { _ in }
-  ) async throws {
-    folder = try TemporaryFolder()
-    var configuration = S3BundleStore.Configuration(folder: folder.path, validator: .samples)
-    configure(&configuration)
-    store = try await S3BundleStore.open(configuration, client: client, logger: .quiet)
   }
 }
