@@ -27,7 +27,7 @@ extension ServerApplication {
         settings, listeners: listeners, storage: storage, access: access, observation: observation,
         certificates: certificates, logger: logger)
       exporter.sample(application)
-      let isEmpty = storage.store.remainingRepairs == 0 && storage.usage?().bundles == 0
+      let isEmpty = storage.store.remainingRepairs == 0 && storage.abilities.usage?().bundles == 0
       await application.indexer.prepare(storeIsEmpty: isEmpty, isReconciled: storage.isReconciled)
       return application
     } catch {

@@ -75,6 +75,8 @@ package final class ServerApplication: Sendable {
     maintenance = Maintenance(
       settings.retention, storage: storage, catalog: indexer.reconciled, uploads: uploads,
       observer: ScrubMetrics(observation.metrics.factory),
+      // A server that ended can have left changes that the catalogue lacks.
+      onSweep: { [indexer] in indexer.compareAgain() },
       onExpiration: { [audit = observation.audit] expiration in
         audit?.note(AuditEvent("expireByRule", .done, snapshot: expiration.id))
       }, now: now, logger: logger)

@@ -45,3 +45,14 @@ extension S3BundleStore {
     case objectStore(S3Error)
   }
 }
+
+extension S3BundleStore.OpeningError: CustomStringConvertible {
+  /// A sentence for people.
+  package var description: String {
+    switch self {
+    case .inUse(let path): "Another server uses \(path)."
+    case .system(let error): "The local folder can't be used: \(error)"
+    case .objectStore(let error): error.description
+    }
+  }
+}

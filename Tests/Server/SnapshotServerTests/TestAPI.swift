@@ -14,25 +14,32 @@ import Synchronization
 import SystemIO
 import UploadProtocols
 
-/// The server over stores in memory, asked without a socket; it has not been started.
+/// The server over a store in memory or the one of ``EveryStoreTrait``, asked without a socket; it has not been started.
 struct TestAPI: Sendable {
   let store: ObservedStore
-  let catalog = InMemoryCatalog()
+  let catalog: InMemoryCatalog
   let log = CapturedLog()
   let application: ServerApplication
   let uploadLimits: UploadLimits
   /// Ends when the catalogue is as it is where a server was opened on an empty storage: it lists all there is.
   private let prepared: Task<Void, any Error>
 
-  /// - Parameter rules: what goes by itself, when it is asked for.
+  /// - Parameters:
+  ///   - shared: a store and a catalogue that other servers use too; `nil` makes new ones.
+  ///   - rules: what expires, when it is asked for.
   init(
+    over shared: (store: any BundleStore & UploadStore, catalog: InMemoryCatalog)? = nil,
     limits: ServiceLimits = ServiceLimits(), access: AccessPolicy = .open,
     rules: RetentionRules = RetentionRules(), uploadLimits: UploadLimits = UploadLimits(),
     offer: ResumableUploads.Configuration = .init(), now: @escaping @Sendable () -> Date = { Date() },
     observation: Observation = Observation(), more: [Endpoint] = []
   ) {
     let log = log
-    store = ObservedStore(uploadLimits: uploadLimits)
+    let isUsual = uploadLimits == UploadLimits()
+    store = ObservedStore(
+      shared?.store ?? (isUsual ? EveryStoreTrait.takeStore() : nil)
+        ?? InMemoryStore(validator: EveryStoreTrait.validator, uploadLimits: uploadLimits))
+    catalog = shared?.catalog ?? InMemoryCatalog()
     self.uploadLimits = uploadLimits
     var settings = ServerSettings()
     settings.retention.rules = rules

@@ -61,25 +61,43 @@ final class S3Appending: UploadAppending {
       return isDue
     }
     try await UploadError.storing { () async throws(StoreError) in try await staged.append(bytes) }
-    if isDue { try await noting { () async throws(UploadError) in try await leases.renew(lease) } }
+    guard isDue else { return }
+    try await Self.uncancelled { [self] () async throws(UploadError) in
+      try await noting { () async throws(UploadError) in try await leases.renew(lease) }
+    }
   }
 
   func checkpoint() async throws(UploadError) -> Int64 {
     let end = min(state.withLock { $0.append.countable }, written)
     if let failure = staged.failure { throw .store(failure) }
-    return try await keep(end, isLast: false).offset
+    return try await Self.uncancelled { [self] () async throws(UploadError) in
+      try await keep(end, isLast: false).offset
+    }
   }
 
   func end(_ ending: UploadEnding) async throws(UploadError) -> UploadSession {
-    do throws(UploadError) {
-      let session = try await conclude(ending)
-      release(session)
-      return session
-    } catch {
-      await leases.end(lease)
-      release(state.withLock { $0.row.session })
-      throw error
+    try await Self.uncancelled { [self] () async throws(UploadError) in
+      do throws(UploadError) {
+        let session = try await conclude(ending)
+        release(session)
+        return session
+      } catch {
+        await leases.end(lease)
+        release(state.withLock { $0.row.session })
+        throw error
+      }
     }
+  }
+
+  /// Runs `body` to its end. A newer request cancels the task of this one, and the bytes that have arrived count
+  /// nevertheless; but in a cancelled task, requests to the object store end.
+  private static func uncancelled<Value: Sendable>(
+    _ body: @escaping @Sendable () async throws(UploadError) -> Value
+  ) async throws(UploadError) -> Value {
+    let task = Task { () async -> Result<Value, UploadError> in
+      do throws(UploadError) { return .success(try await body()) } catch { return .failure(error) }
+    }
+    return try await task.value.get()
   }
 
   /// The offset at which the bytes in the local file end.
