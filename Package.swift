@@ -145,7 +145,8 @@ let server = group(
       dependencies: [
         "Observability", "AccessControl", "SnapshotAPI", "UploadProtocols", "SnapshotWeb",
         "PrometheusMetrics", "HTTPEngine", "HTTPTLS", "SnapshotStore", "FileStore", "SQLiteCatalog",
-        "S3Client", "S3Store", "SnapshotFormat", "SnapshotDiff", "SystemIO", .httpTypes, .logging, .coreMetrics,
+        "S3Client", "S3Store", "SnapshotFormat", "SnapshotDiff", "SystemIO", .httpTypes, .logging,
+        .coreMetrics,
       ],
       // The articles that the server shows at `/docs`. Each is named, so that the catalogue remains one for DocC.
       resources: [

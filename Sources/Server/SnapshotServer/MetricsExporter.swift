@@ -3,6 +3,7 @@ import Dispatch
 import HTTPEngine
 import Observability
 import PrometheusMetrics
+import S3Store
 import SnapshotAPI
 import SnapshotStore
 import Synchronization
@@ -24,10 +25,19 @@ final class MetricsExporter: Sendable {
     metrics.gauge(.build, [("version", version)]).set(1)
   }
 
-  /// Records the duration of a flush.
-  func recordFlush(_ duration: Duration) {
-    let (seconds, attoseconds) = duration.components
-    metrics.flushDuration.recordNanoseconds(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
+  /// Records what the storage does.
+  var storageObserver: StorageObserver {
+    StorageObserver(
+      onFlush: { [metrics] duration in
+        let (seconds, attoseconds) = duration.components
+        metrics.flushDuration.recordNanoseconds(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
+      },
+      onCacheRead: { [metrics] read in
+        switch read {
+        case .hit: metrics.cacheHits.increment()
+        case .miss: metrics.cacheMisses.increment()
+        }
+      })
   }
 
   /// Creates an observation with these metrics and `audit`.

@@ -70,7 +70,9 @@ package final class ServerApplication: Sendable {
     self.settings = settings
     self.certificates = certificates
     indexer = CatalogIndexer(store: storage.store, catalog: storage.catalog, logger: logger)
-    service = SnapshotService(store: storage.store, catalog: storage.catalog, indexer: indexer)
+    service = SnapshotService(
+      store: storage.store, catalog: storage.catalog, indexer: indexer,
+      bundleURL: storage.abilities.bundleURL)
     uploads = UploadService(service, store: storage.store, access: access, now: now, logger: logger)
     maintenance = Maintenance(
       settings.retention, storage: storage, catalog: indexer.reconciled, uploads: uploads,

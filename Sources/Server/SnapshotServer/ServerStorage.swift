@@ -2,7 +2,7 @@ import FileStore
 import Foundation
 package import Logging
 package import S3Client
-import S3Store
+package import S3Store
 import SQLiteCatalog
 import SnapshotFormat
 package import SnapshotStore
@@ -78,17 +78,17 @@ extension ServerStorage {
   /// Opens the folder of the settings, and locks it against other processes.
   /// - Parameters:
   ///   - repairs: whether to read the whole store, even if it was closed in good order.
-  ///   - onFlush: called with the duration of every flush, on a thread of the store.
+  ///   - observer: records what the store does.
   package static func open(
     _ settings: ServerSettings, repairs: Bool = false,
-    onFlush: @escaping @Sendable (Duration) -> Void = { _ in }, logger: Logger
+    observer: StorageObserver = StorageObserver(), logger: Logger
   ) async throws(ServerError) -> ServerStorage {
     let verified = AsyncStream<SnapshotRecord>.makeStream()
     var configuration = FileBundleStore.Configuration(
       path: settings.storage, validator: settings.validator, reserve: settings.reservedBytes,
       quota: settings.retention.quotaBytes, sharesFlushes: settings.sharesFlushes,
       onVerification: { verified.continuation.yield($0) })
-    configuration.onFlush = onFlush
+    configuration.onFlush = observer.onFlush
     configuration.repairs = repairs
     configuration.uploads = settings.uploadLimits
     let store: FileBundleStore
@@ -128,23 +128,53 @@ extension ServerStorage {
   ///   - rows: the resumable uploads of all servers.
   ///   - catalog: the index of all servers, which the caller closes.
   ///   - lock: selects the server that maintains the store.
+  ///   - downloads: who sends bundles to clients.
+  ///   - observer: records what the store does.
   package static func open(
     _ settings: ServerSettings, in client: S3Client, rows: any UploadRows, catalog: any Catalog,
-    lock: any MaintenanceLock, logger: Logger
+    lock: any MaintenanceLock, downloads: DownloadSource = .server,
+    observer: StorageObserver = StorageObserver(), logger: Logger
   ) async throws(ServerError) -> ServerStorage {
     guard settings.retention.quotaBytes == nil else { throw .quotaUnsupported }
     let verified = AsyncStream<SnapshotRecord>.makeStream()
     let folder = settings.storage + "/objects"
     var configuration = S3BundleStore.Configuration(folder: folder, validator: settings.validator)
     configuration.uploads = settings.uploadLimits
+    configuration.onRead = observer.onCacheRead
     configuration.onVerification = { verified.continuation.yield($0) }
     do throws(S3BundleStore.OpeningError) {
       let store = try await S3BundleStore.open(configuration, client: client, rows: rows, logger: logger)
       return ServerStorage(
-        store, catalog, StoreAbilities(store, lock: lock), verified, folder: folder, isReconciled: { true })
+        store, catalog, StoreAbilities(store, lock: lock, downloads: downloads), verified, folder: folder,
+        isReconciled: { true })
     } catch {
       throw .objectStore(error)
     }
+  }
+}
+
+/// Who sends bundles to clients.
+package enum DownloadSource: String, Sendable, CaseIterable {
+  /// The server, from its cache.
+  case server
+  /// The object store: the server redirects to it. The clients must be able to connect to it, and need no token there.
+  case redirect
+}
+
+/// Records what a storage does. Its closures are called on any thread.
+package struct StorageObserver: Sendable {
+  /// Called with the duration of every flush.
+  let onFlush: @Sendable (Duration) -> Void
+  /// Called for every bundle that is read through a cache.
+  let onCacheRead: @Sendable (CacheRead) -> Void
+
+  /// Creates an observer, which by default records nothing.
+  package init(
+    onFlush: @escaping @Sendable (Duration) -> Void = { _ in },
+    onCacheRead: @escaping @Sendable (CacheRead) -> Void = { _ in }
+  ) {
+    self.onFlush = onFlush
+    self.onCacheRead = onCacheRead
   }
 }
 

@@ -1,5 +1,6 @@
 import FileStore
 import S3Store
+import SnapshotAPI
 import SnapshotStore
 
 /// What a store can do besides what every store does. The default values are those of a store that can do nothing else.
@@ -14,6 +15,8 @@ struct StoreAbilities: Sendable {
   var scrubProgress: String?
   /// Deletes what no bundle and no upload needs; `nil` if there never is anything.
   var sweep: (@Sendable () async throws -> Void)?
+  /// Returns a URL with which a client reads a bundle itself, for a short time; `nil` if the server sends all bundles.
+  var bundleURL: SnapshotService.BundleURL?
   /// Selects the server that maintains the store.
   var maintenanceLock: any MaintenanceLock = SoleServer()
   /// Closes the store.
@@ -23,6 +26,9 @@ struct StoreAbilities: Sendable {
 }
 
 extension StoreAbilities {
+  /// How long a client may take to follow a redirect.
+  private static let urlLifetime = Duration.seconds(60)
+
   /// The abilities of a store in a folder.
   init(_ store: FileBundleStore, folder: String) {
     usage = { store.usage }
@@ -34,7 +40,10 @@ extension StoreAbilities {
 
   /// The abilities of a store that several servers share. Its size is counted by the catalogue, and a quota of one server
   /// would not bind the others.
-  init(_ store: S3BundleStore, lock: any MaintenanceLock) {
+  init(_ store: S3BundleStore, lock: any MaintenanceLock, downloads: DownloadSource) {
+    if downloads == .redirect {
+      bundleURL = { id throws(StoreError) in try await store.url(of: id, lifetime: Self.urlLifetime) }
+    }
     sweep = { _ = try await store.sweep() }
     maintenanceLock = lock
     close = {

@@ -6,8 +6,8 @@ package import SystemIO
 extension S3BundleStore {
   /// The settings of a store.
   package struct Configuration: Sendable {
-    /// The local folder for bundles that arrive or are being read. It is created if it is missing, and can be deleted
-    /// while no server uses it.
+    /// The local folder for bundles that arrive or are being read. It is created if it is missing. If its contents are
+    /// deleted while a server uses it, only the requests fail whose bytes are deleted, and can be repeated.
     package var folder: String
     /// The checks of received bundles.
     package var validator: UploadValidator
@@ -25,6 +25,8 @@ extension S3BundleStore {
     package var uploadLease = Duration.seconds(15)
     /// The age at which bytes that nothing names are deleted.
     package var orphanAge = Duration.seconds(24 * 3600)
+    /// Called whenever a bundle is opened, with where it was.
+    package var onRead: @Sendable (CacheRead) -> Void = { _ in }
     /// Called with each record whose checksums were verified after its upload was answered.
     package var onVerification: @Sendable (SnapshotRecord) async -> Void = { _ in }
 

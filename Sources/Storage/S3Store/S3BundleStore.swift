@@ -86,7 +86,9 @@ package final class S3BundleStore: BundleStore, UploadStore {
       $0.timeouts.total = S3StoreLimits.probeSeconds
     }
     states = SnapshotStates(client: client, writer: writer)
-    cache = BundleCache(client: client, folder: configuration.folder, limit: configuration.cacheBytes)
+    cache = BundleCache(
+      client: client, folder: configuration.folder, limit: configuration.cacheBytes,
+      onRead: configuration.onRead)
     verification = LateVerification(
       states, validate: configuration.validator.recheck, logger: logger,
       onVerification: configuration.onVerification)
@@ -136,6 +138,23 @@ package final class S3BundleStore: BundleStore, UploadStore {
   /// Opens a bundle for reading, with its bytes as the object store has them now.
   package func openAnew(_ id: SnapshotID) async throws(StoreError) -> StoredBundle {
     try await open(id) { key async throws(StoreError) in try await self.cache.download(key) }
+  }
+
+  /// A URL with which anybody can read a bundle from the object store until `lifetime` has passed. Throws the errors of
+  /// ``open(_:)``, except that missing bytes are not noticed.
+  package func url(of id: SnapshotID, lifetime: Duration) async throws(StoreError) -> String {
+    let (record, attempt) = try await states.published(id)
+    guard record.verified != .damaged else { throw .damaged }
+    do throws(S3Error) {
+      return try client.presignedURL(
+        ObjectKeys.bytes(id, attempt: attempt), lifetime: Int(lifetime / .seconds(1)),
+        fields: [
+          "response-content-type": "application/zip",
+          "response-content-disposition": "attachment; filename=\"\(id).zip\"",
+        ])
+    } catch {
+      throw StoreError(error)
+    }
   }
 
   private func open(

@@ -3,6 +3,7 @@ import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
 import Logging
+import Observability
 import S3Client
 import S3Testing
 import SnapshotFormat
@@ -31,13 +32,14 @@ import Testing
 
     /// Opens the storage of one more server.
     func open(
-      _ name: String, lock: any MaintenanceLock = SoleServer(),
-      _ configure: (inout ServerSettings) -> Void = { _ in }
+      _ name: String, lock: any MaintenanceLock = SoleServer(), downloads: DownloadSource = .server,
+      observer: StorageObserver = StorageObserver(), _ configure: (inout ServerSettings) -> Void = { _ in }
     ) async throws -> ServerStorage {
       var settings = ServerSettings(port: 0, storage: folder.file(name).path)
       configure(&settings)
       return try await .open(
         settings, in: .of(objects), rows: rows, catalog: catalog, lock: lock,
+        downloads: downloads, observer: observer,
         logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
   }
@@ -50,8 +52,8 @@ import Testing
       let servers = try Servers(objects)
       let storages = [try await servers.open("one"), try await servers.open("other")]
       try await body(
-        TestAPI(over: (storages[0].store, servers.catalog)),
-        TestAPI(over: (storages[1].store, servers.catalog)))
+        TestAPI(over: (storages[0], servers.catalog)),
+        TestAPI(over: (storages[1], servers.catalog)))
       for storage in storages { await storage.close() }
     }
   }
@@ -108,6 +110,73 @@ import Testing
         ], body: .pieces(of: Array(bundle.bytes[50...])))
       #expect((200...204).contains(answer.status))
       #expect(try await one.send(.get, "/v1/snapshots/\(bundle.id).zip").bytes == bundle.bytes)
+    }
+  }
+
+  @Test func `a download is redirected to the object store once it is in the audit log`() async throws {
+    try await withFakeS3 { objects in
+      let folder = try TemporaryFolder()
+      let audit = try AuditLog(.init(path: folder.file("audit.log").path), logger: Logger(label: "test"))
+      let servers = try Servers(objects)
+      let storage = try await servers.open("one", downloads: .redirect)
+      let api = TestAPI(over: (storage, servers.catalog), observation: Observation(audit: audit))
+      try await api.upload(bundle.bytes, .put, id: bundle.id)
+      let path = "/v1/snapshots/\(bundle.id).zip"
+      let answer = try await api.send(.get, path)
+      #expect(answer.status == 307 && answer.bytes.isEmpty)
+      #expect(answer.fields[.cacheControl] == "private, no-store")
+      #expect(answer.fields[.reprDigest] == bundle.digestField)
+      let log = try String(contentsOf: folder.file("audit.log"), encoding: .utf8)
+      #expect(log.contains(#""action":"fetchBundle""#))
+      let url = try #require(answer.fields[.location])
+      #expect(url.contains("X-Amz-Expires=60&"))
+      let fetched = try await Tool.run("curl", ["-sS", "--fail", "-o", folder.file("zip").path, url])
+      #expect(fetched.status == 0)
+      #expect(try Data(contentsOf: folder.file("zip")) == Data(bundle.bytes))
+      // What needs no bytes is answered here.
+      let tag = try #require(try await api.send(.head, path).fields[.eTag])
+      #expect(try await api.send(.head, path).status == 200)
+      #expect(try await api.send(.get, path, [.ifNoneMatch: tag]).status == 304)
+      #expect(try await api.send(.get, path, [.ifMatch: "\"other\""]).status == 412)
+      #expect(try await api.send(.get, "/v1/snapshots/\(SnapshotID()).zip").status == 404)
+      try await api.send(.delete, "/v1/snapshots/\(bundle.id)")
+      #expect(try await api.send(.get, path).status == 410)
+      await audit.close()
+      await storage.close()
+    }
+  }
+
+  @Test func `the metrics count the reads of the cache, and do not guess the size of a shared store`()
+    async throws
+  {
+    try await withFakeS3 { objects in
+      let servers = try Servers(objects)
+      let local = try TemporaryFolder()
+      let application = try await ServerApplication.open(
+        ServerSettings(port: 0, storage: local.path), version: "1",
+        logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+      ) { observer throws(ServerError) in
+        do { return try await servers.open("one", observer: observer) } catch let error as ServerError {
+          throw error
+        } catch {
+          throw .quotaUnsupported
+        }
+      }
+      let upload = try await application.storage.store.beginUpload()
+      try await upload.append(IOBuffer(bundle.bytes))
+      _ = try await upload.commit(Attachment(report: ReportID(validating: "BUG-1")))
+      for _ in 0..<3 { _ = try await application.storage.store.open(bundle.id) }
+      let response = try await application.handler.respond(
+        to: HTTPServerRequest(method: .get, path: "/metrics"))
+      guard case .bytes(let bytes) = response.body else {
+        Issue.record("no metrics")
+        return
+      }
+      let text = String(decoding: bytes, as: UTF8.self)
+      #expect(text.contains("snapshot_cache_reads_total{result=\"hit\"} 2\n"))
+      #expect(text.contains("snapshot_cache_reads_total{result=\"miss\"} 1\n"))
+      #expect(!text.contains("snapshot_store_bundles"))
+      await application.close()
     }
   }
 

@@ -25,10 +25,10 @@ struct TestAPI: Sendable {
   private let prepared: Task<Void, any Error>
 
   /// - Parameters:
-  ///   - shared: a store and a catalogue that other servers use too; `nil` makes new ones.
+  ///   - shared: a storage that other servers use too, and its catalogue; `nil` makes a new one.
   ///   - rules: what expires, when it is asked for.
   init(
-    over shared: (store: any BundleStore & UploadStore, catalog: InMemoryCatalog)? = nil,
+    over shared: (storage: ServerStorage, catalog: InMemoryCatalog)? = nil,
     limits: ServiceLimits = ServiceLimits(), access: AccessPolicy = .open,
     rules: RetentionRules = RetentionRules(), uploadLimits: UploadLimits = UploadLimits(),
     offer: ResumableUploads.Configuration = .init(), now: @escaping @Sendable () -> Date = { Date() },
@@ -37,7 +37,7 @@ struct TestAPI: Sendable {
     let log = log
     let isUsual = uploadLimits == UploadLimits()
     store = ObservedStore(
-      shared?.store ?? (isUsual ? EveryStoreTrait.takeStore() : nil)
+      shared?.storage.store ?? (isUsual ? EveryStoreTrait.takeStore() : nil)
         ?? InMemoryStore(validator: EveryStoreTrait.validator, uploadLimits: uploadLimits))
     catalog = shared?.catalog ?? InMemoryCatalog()
     self.uploadLimits = uploadLimits
@@ -47,7 +47,7 @@ struct TestAPI: Sendable {
     settings.uploads.offer = offer
     settings.uploads.interimAnswers = offer.sendsInterimAnswers
     application = ServerApplication(
-      settings, storage: ServerStorage(store, catalog: catalog),
+      settings, storage: shared?.storage ?? ServerStorage(store, catalog: catalog),
       access: access, observation: observation, limits: limits, more: more, now: now,
       logger: Logger(label: "test") { _ in log })
     prepared = Task { [catalog, indexer = application.indexer] in

@@ -127,6 +127,61 @@ import Testing
     }
   }
 
+  @Test func `the cache is deleted while it is used, and nothing is lost`() async throws {
+    try await withFakeS3 { server in
+      let folder = try TemporaryFolder()
+      let reads = Mutex<[CacheRead]>([])
+      var configuration = S3BundleStore.Configuration(
+        folder: folder.file("cache").path, validator: .samples)
+      configuration.onRead = { read in reads.withLock { $0.append(read) } }
+      configuration.partBytes = 100
+      configuration.uploads.length = 1 << 16
+      let store = try await S3BundleStore.open(
+        configuration, client: .of(server), rows: InMemoryUploadRows(), logger: .quiet)
+      let samples = [SampleBundle(count: 1000), SampleBundle(count: 2000), SampleBundle(count: 3000)]
+      try await store.upload(samples[0])
+      let open = try await store.open(samples[0].id)
+      let resumed = try await store.createUpload(.of(samples[2])).id
+      try await store.append(samples[2].bytes[..<1500], to: resumed)
+      try Folder.removeTree(configuration.folder)
+      // What is open or kept remains readable, and everything else is read or written again.
+      #expect(try open.contents == samples[0].bytes)
+      #expect(try await store.open(samples[0].id).contents == samples[0].bytes)
+      try await store.upload(samples[1])
+      #expect(try await store.open(samples[1].id).contents == samples[1].bytes)
+      #expect(reads.withLock { $0 } == [.miss, .hit, .miss])
+      try Folder.removeTree(configuration.folder)
+      #expect(try await store.openAnew(samples[1].id).contents == samples[1].bytes)
+      try await store.append(samples[2].bytes[1500...], to: resumed)
+      _ = try await store.commitUpload(resumed, as: .of(samples[2], expected: samples[2].sha256))
+      #expect(try await store.open(samples[2].id).contents == samples[2].bytes)
+      await store.close()
+    }
+  }
+
+  @Test(arguments: SharedStore.allCases)
+  func `a URL gives access to one bundle for a limited time`(kind: SharedStore) async throws {
+    try await kind.withClient { client in
+      let node = try await Node(client)
+      let sample = SampleBundle(count: 1000)
+      try await node.store.upload(sample)
+      let url = try await node.store.url(of: sample.id, lifetime: .seconds(60))
+      #expect(url.contains("X-Amz-Expires=60&"))
+      let read = try await Tool.run("curl", ["-sS", "--fail", "-D", "-", "-r", "0-9", url])
+      #expect(read.text.hasSuffix(String(decoding: sample.bytes[..<10], as: UTF8.self)))
+      #expect(read.text.contains("attachment; filename=\"\(sample.id).zip\""))
+      let other = url.replacingOccurrences(of: "\(sample.id)/", with: "\(SnapshotID())/")
+      #expect(try await Tool.run("curl", ["-sS", "--fail", other]).status != 0)
+      try await node.store.setAside(sample.id)
+      #expect(
+        await failure { _ = try await node.store.url(of: sample.id, lifetime: .seconds(1)) } == "damaged")
+      try await node.store.delete(sample.id)
+      #expect(
+        await failure { _ = try await node.store.url(of: sample.id, lifetime: .seconds(1)) } == "deleted")
+      await node.store.close()
+    }
+  }
+
   @Test func `a bundle whose bytes are missing or have another length can't be opened`() async throws {
     try await withFakeS3 { server in
       let node = try await Node(server)

@@ -23,11 +23,13 @@ final class StagedUpload: Sendable {
     var failure: StoreError?
   }
 
+  private let folder: String
   private let path: String
   private let queue: DispatchQueue
   private let state = Mutex(State())
 
   init(in folder: String, on queue: DispatchQueue) {
+    self.folder = folder
     path = "\(folder)/\(SnapshotID()).zip"
     self.queue = queue
   }
@@ -63,6 +65,7 @@ final class StagedUpload: Sendable {
 
   private func file(_ state: inout State) throws(SystemError) -> File {
     if let file = state.file { return file }
+    try Folder.create(folder)
     let file = try File(path, .create(mode: 0o600))
     state.file = file
     return file
@@ -76,6 +79,13 @@ final class StagedUpload: Sendable {
         do throws(SystemError) { _ = try file(&state) } catch { throw StoreError(error) }
         return Whole(file: URL(filePath: path), size: state.size, sha256: state.digest.digest)
       }
+    }
+  }
+
+  /// Whether the file still exists: an operator can delete the folder.
+  func isThere() async -> Bool {
+    await queue.perform { [path] in
+      do throws(SystemError) { return try Folder.kind(of: path) == .file } catch { return false }
     }
   }
 

@@ -21,7 +21,12 @@ struct StagingFolder: Sendable {
   /// Throws ``StoreError/outOfSpace`` if the folder has no space for `length` bytes.
   func requireSpace(for length: Int64) async throws(StoreError) {
     let available = try await writers.next.perform { [path] () throws(StoreError) in
-      do throws(SystemError) { return try Folder.availableBytes(path) } catch { throw StoreError(error) }
+      do throws(SystemError) {
+        try Folder.create(path)
+        return try Folder.availableBytes(path)
+      } catch {
+        throw StoreError(error)
+      }
     }
     guard length <= available else { throw .outOfSpace }
   }

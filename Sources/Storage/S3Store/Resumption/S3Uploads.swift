@@ -148,7 +148,7 @@ final class S3Uploads: Sendable {
   ) async throws(UploadError) -> (StagedUpload, base: Int64) {
     try await UploadError.storing { () async throws(StoreError) in
       if let bytes { try await folder.requireSpace(for: bytes) }
-      if let copy = copies.take(row.session.id), copy.size == row.session.offset { return (copy, 0) }
+      if let copy = await copies.take(row.session.id), copy.size == row.session.offset { return (copy, 0) }
       let staged = folder.newUpload()
       if !row.tail.isEmpty { try await staged.append(IOBuffer(row.tail)) }
       return (staged, row.object.length)
@@ -183,7 +183,7 @@ final class S3Uploads: Sendable {
     _ held: inout UploadLeases.Held, as attachment: Attachment
   ) async throws(StoreError) -> Publication {
     let id = held.row.session.id
-    let staged = copies.take(id) ?? folder.newUpload()
+    let staged = await copies.take(id) ?? folder.newUpload()
     do throws(StoreError) {
       try await folder.requireSpace(for: held.row.session.offset - staged.size)
       try await objects.read(held.row, into: staged)
@@ -232,7 +232,7 @@ final class S3Uploads: Sendable {
       try await rows.remove(under: held.lease)
     }
     guard isLatest else { throw .superseded }
-    copies.take(id)?.remove()
+    await copies.take(id)?.remove()
     await objects.remove(held.row.object)
   }
 }

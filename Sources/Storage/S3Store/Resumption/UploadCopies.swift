@@ -9,12 +9,14 @@ import Synchronization
 final class UploadCopies: Sendable {
   private let copies = Mutex(LRUCache<UploadID, StagedUpload>(limit: S3StoreLimits.keptUploadBytes))
 
-  /// Removes the copy of an upload, and returns it.
-  func take(_ id: UploadID) -> StagedUpload? {
-    copies.withLock { copies in
+  /// Removes the copy of an upload, and returns it, unless its file was deleted.
+  func take(_ id: UploadID) async -> StagedUpload? {
+    let copy = copies.withLock { copies in
       defer { copies.remove(id) }
       return copies.value(of: id)
     }
+    guard let copy, await copy.isThere() else { return nil }
+    return copy
   }
 
   /// Keeps a copy of an upload, unless no more bytes can be written to it.
