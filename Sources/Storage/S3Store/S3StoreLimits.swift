@@ -19,4 +19,6 @@ enum S3StoreLimits {
   static let keptUploadBytes = 1 << 30
   /// The pause before a server tries again to take over an upload from another one.
   static let takeoverPause = Duration.milliseconds(250)
+  /// The minimum time between two renewals of a lease while an upload is published.
+  static let shortestRenewal = Duration.seconds(1)
 }

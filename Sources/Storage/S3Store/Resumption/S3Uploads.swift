@@ -168,7 +168,9 @@ final class S3Uploads: Sendable {
       return held.row.session
     }
     do throws(StoreError) {
-      let publication = try await publish(&held, as: attachment)
+      let publication = try await leases.renewing(held.lease) { () async throws(StoreError) in
+        try await publish(&held, as: attachment)
+      }
       return await end(held, as: UploadOutcome(publication))
     } catch {
       guard let refusal = UploadRefusal(error) else {

@@ -57,6 +57,33 @@ struct UploadLeases: Sendable {
     guard isLatest else { throw .superseded }
   }
 
+  /// Runs `body`, which can take long, and renews the lease meanwhile.
+  func renewing<Value>(
+    _ lease: UploadLease, _ body: () async throws(StoreError) -> Value
+  ) async throws(StoreError) -> Value {
+    let renewal = Task {
+      while true {
+        do { try await Task.sleep(for: max(duration / 3, S3StoreLimits.shortestRenewal)) } catch { return }
+        // If the lease is lost, the next write fails.
+        do throws(StoreError) { _ = try await rows.renew(lease, for: duration) } catch {}
+      }
+    }
+    do throws(StoreError) {
+      let value = try await body()
+      await Self.end(renewal)
+      return value
+    } catch {
+      await Self.end(renewal)
+      throw error
+    }
+  }
+
+  /// Ends the renewal, and waits, because a late one would prolong a lease that was ended.
+  private static func end(_ renewal: Task<Void, Never>) async {
+    renewal.cancel()
+    await renewal.value
+  }
+
   /// Ends a lease. If this fails, the lease ends with its time.
   func end(_ lease: UploadLease) async {
     do throws(StoreError) { _ = try await rows.renew(lease, for: .zero) } catch {}

@@ -139,6 +139,31 @@ import Testing
     }
   }
 
+  @Test func `a server keeps the lease while it publishes, however long that takes`() async throws {
+    try await withFakeS3 { server in
+      let rows = InMemoryUploadRows()
+      let renewed = DispatchSemaphore(value: 0)
+      let node = try await Node(server, rows: rows) {
+        $0.uploadLease = .zero
+        $0.validator.validate = { zip, depth throws(BundleError) in
+          // The renewals begin after the last other use of the lease.
+          guard renewed.wait(timeout: .now() + 60) == .success else { throw .manifestMissing }
+          return try SampleBundle.validate(zip, depth)
+        }
+      }
+      let sample = SampleBundle()
+      let id = try await node.store.createUpload(.of(sample)).id
+      try await node.store.append(sample.bytes, to: id)
+      rows.inject { call in
+        if call == .renew { renewed.signal() }
+        return nil
+      }
+      let ended = try await node.store.commitUpload(id, as: .of(sample))
+      #expect(ended.outcome == .published(sample.id, isNew: true))
+      await node.store.close()
+    }
+  }
+
   @Test func `parts that several servers received are joined by another`() async throws {
     try await withFakeS3 { server in
       let rows = InMemoryUploadRows()
