@@ -29,6 +29,8 @@ let base = group(
       name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
     .systemLibrary(
       name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
+    .systemLibrary(
+      name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
     .systemLibrary(name: "CPlatform"),
     .target(
       name: "SystemIO", dependencies: ["CPlatform"], exclude: privacyManifest.exclude,
@@ -101,6 +103,7 @@ let storage = group(
     .target(
       name: "S3Store",
       dependencies: ["S3Client", "HTTPTransport", "SnapshotStore", "SnapshotFormat", "SystemIO", .logging]),
+    .target(name: "PostgreSQLClient", dependencies: ["CPostgreSQL", "SystemIO"]),
   ])
 
 /// The API, the web pages, and the server composed of them.
@@ -190,6 +193,9 @@ let support: [Target] = [
       .target(
         name: "URLSessionTransport", condition: .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS])),
     ], path: "Tests/S3Testing", exclude: ["start-ceph"]),
+  .target(
+    name: "PostgreSQLTesting", dependencies: ["PostgreSQLClient", "TestSupport"],
+    path: "Tests/PostgreSQLTesting", exclude: ["start-postgresql"]),
   .executableTarget(
     name: "echo-server",
     dependencies: [
@@ -267,6 +273,9 @@ let tests = [
         dependencies: [
           "S3Client", "S3Testing", "HTTPTransport", "SystemIO", "TestSupport", .crypto, .httpTypes,
         ]),
+      .testTarget(
+        name: "PostgreSQLClientTests",
+        dependencies: ["PostgreSQLClient", "PostgreSQLTesting", "SystemIO", "TestSupport"]),
     ]),
   group(
     "Tests/Server",
@@ -396,8 +405,8 @@ extension Target.Dependency {
 
 /// Targets that use raw memory. In all others the compiler checks that they use none.
 let unsafeTargets: Set<String> = [
-  "SystemIO", "ZipArchive", "HTTPEngine", "HTTPTLS", "CurlTransport", "URLSessionTransport", "TestSupport",
-  "StoreTesting", "fuzz",
+  "SystemIO", "ZipArchive", "HTTPEngine", "HTTPTLS", "CurlTransport", "URLSessionTransport",
+  "PostgreSQLClient", "TestSupport", "StoreTesting", "fuzz",
 ]
 
 for target in package.targets where target.type != .system {
