@@ -104,6 +104,8 @@ let storage = group(
       name: "S3Store",
       dependencies: ["S3Client", "HTTPTransport", "SnapshotStore", "SnapshotFormat", "SystemIO", .logging]),
     .target(name: "PostgreSQLClient", dependencies: ["CPostgreSQL", "SystemIO"]),
+    .target(
+      name: "PostgreSQLCatalog", dependencies: ["PostgreSQLClient", "SnapshotStore", "SnapshotFormat"]),
   ])
 
 /// The API, the web pages, and the server composed of them.
@@ -180,8 +182,8 @@ let support: [Target] = [
   .target(
     name: "StoreTesting",
     dependencies: [
-      "SnapshotStore", "FileStore", "S3Client", "S3Store", "SQLiteCatalog", "SnapshotFormat", "SystemIO",
-      "S3Testing", "TestSupport", .logging,
+      "SnapshotStore", "FileStore", "S3Client", "S3Store", "SQLiteCatalog", "PostgreSQLCatalog",
+      "SnapshotFormat", "SystemIO", "S3Testing", "PostgreSQLTesting", "TestSupport", .logging,
     ], path: "Tests/StoreTesting"),
   .target(
     name: "S3Testing",
@@ -276,6 +278,12 @@ let tests = [
       .testTarget(
         name: "PostgreSQLClientTests",
         dependencies: ["PostgreSQLClient", "PostgreSQLTesting", "SystemIO", "TestSupport"]),
+      .testTarget(
+        name: "PostgreSQLCatalogTests",
+        dependencies: [
+          "PostgreSQLCatalog", "PostgreSQLClient", "PostgreSQLTesting", "SnapshotStore", "SnapshotFormat",
+          "StoreTesting", "TestSupport",
+        ]),
     ]),
   group(
     "Tests/Server",
@@ -346,6 +354,7 @@ let package = Package(
     .library(name: "SnapshotDiff", targets: ["SnapshotDiff"]),
     .library(name: "SnapshotSettings", targets: ["SnapshotSettings"]),
     .library(name: "SQLiteCatalog", targets: ["SQLiteCatalog", "SnapshotStore"]),
+    .library(name: "PostgreSQLCatalog", targets: ["PostgreSQLCatalog", "PostgreSQLClient", "SnapshotStore"]),
     .library(name: "HTTPEngine", targets: ["HTTPEngine", "HTTPSemantics", "SystemIO"]),
     .library(name: "HTTPTLS", targets: ["HTTPTLS"]),
     .executable(name: "snapshot", targets: ["snapshot"]),
