@@ -150,7 +150,8 @@ let server = group(
       dependencies: [
         "Observability", "AccessControl", "SnapshotAPI", "UploadProtocols", "SnapshotWeb",
         "PrometheusMetrics", "HTTPEngine", "HTTPTLS", "SnapshotStore", "FileStore", "SQLiteCatalog",
-        "SnapshotFormat", "SnapshotDiff", "SystemIO", .httpTypes, .logging, .coreMetrics,
+        "S3Client", "S3Store", "SnapshotFormat", "SnapshotDiff", "SystemIO", .httpTypes, .logging,
+        .coreMetrics,
       ],
       // The articles that the server shows at `/docs`. Each is named, so that the catalogue remains one for DocC.
       resources: [
@@ -300,7 +301,7 @@ let tests = [
         dependencies: [
           "SnapshotServer", "SnapshotWeb", "UploadProtocols", "SnapshotAPI", "AccessControl", "Observability",
           "SQLiteCatalog", "PrometheusMetrics",
-          "HTTPEngine", "HTTPSemantics", "SnapshotStore", "StoreTesting",
+          "HTTPEngine", "HTTPSemantics", "S3Client", "S3Store", "S3Testing", "SnapshotStore", "StoreTesting",
           "FileStore", "SnapshotFormat", "ZipArchive", "SystemIO", "TestSupport", .crypto, .httpTypes,
           .logging,
           .tracing, .inMemoryTracing,

@@ -45,7 +45,9 @@ struct FakeS3Request {
 
   /// The answer to a request whose signature, token or digest is wrong; `nil` if all are right.
   func refusal(of credentials: S3Credentials?) -> HTTPServerResponse? {
-    guard let credentials, isSigned(by: credentials) else { return Self.forbidden }
+    guard let credentials else { return Self.forbidden }
+    if query["X-Amz-Signature"] != nil { return isPresigned(by: credentials) ? nil : Self.forbidden }
+    guard isSigned(by: credentials) else { return Self.forbidden }
     let digest = S3Encoding.hexadecimal(SHA256.hash(data: body))
     return fields[Self.digestName] == digest ? nil : Self.forbidden
   }
@@ -73,8 +75,24 @@ struct FakeS3Request {
     return again.headerFields[.authorization] == authorization
   }
 
-  private var signedAt: Date? {
-    guard let match = fields[Self.dateName]?.wholeMatch(of: /(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z/) else {
+  /// Presigns the same target, and compares.
+  private func isPresigned(by credentials: S3Credentials) -> Bool {
+    guard let date = Self.date(query["X-Amz-Date"]),
+      let lifetime = query["X-Amz-Expires"].flatMap({ Int($0) }),
+      Date() < date + Double(lifetime)
+    else { return false }
+    let parts = target.split(separator: "?", maxSplits: 1).map(String.init)
+    let items = parts[1].split(separator: "&").filter { !$0.hasPrefix("X-Amz-") }
+    let bare = parts[0] + (items.isEmpty ? "" : "?\(items.joined(separator: "&"))")
+    let request = HTTPRequest(method: method, scheme: "http", authority: authority, path: bare)
+    return RequestSigner(credentials: credentials, region: "us-east-1")
+      .presigned(request, lifetime: lifetime, at: date) == target
+  }
+
+  private var signedAt: Date? { Self.date(fields[Self.dateName]) }
+
+  private static func date(_ text: String?) -> Date? {
+    guard let match = text?.wholeMatch(of: /(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z/) else {
       return nil
     }
     let parts = match.output

@@ -201,6 +201,7 @@ private final class FakeS3Storage: HTTPHandler {
   private func get(_ call: FakeS3Request, _ state: State) -> HTTPServerResponse {
     guard let object = state.objects[call.key] else { return .error(404, "NoSuchKey") }
     var fields: HTTPFields = [.eTag: "\"\(object.etag)\""]
+    fields[.contentDisposition] = call.query["response-content-disposition"]
     guard
       let range = call.fields[.range]?.dropFirst("bytes=".count).split(separator: "-").compactMap({ Int($0) }
       ),

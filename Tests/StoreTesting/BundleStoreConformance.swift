@@ -17,8 +17,6 @@ package enum StoreKind: CaseIterable, Sendable {
 
   package static let allCases: [StoreKind] =
     [.memory, .files, .objects] + (CephCluster.isInstalled ? [.ceph] : [])
-  /// The stores that accept uploads in several requests.
-  package static let resuming: [StoreKind] = [.memory, .files]
 
   /// Runs `body` with an empty store.
   package func withStore(
@@ -51,7 +49,8 @@ package enum StoreKind: CaseIterable, Sendable {
   ) async throws {
     let folder = try TemporaryFolder()
     let store = try await S3BundleStore.open(
-      .init(folder: folder.path + "/Node", validator: validator), client: client, logger: Logger.quiet)
+      .init(folder: folder.path + "/Node", validator: validator), client: client, rows: InMemoryUploadRows(),
+      logger: Logger.quiet)
     try await body(store)
     await store.close()
     #expect(try Folder.entries(folder.path + "/Node") == ["lock"])

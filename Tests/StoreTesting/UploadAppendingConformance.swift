@@ -5,7 +5,7 @@ import Testing
 
 /// The guarantees of ``UploadAppending``, tested with every store.
 @Suite struct UploadAppendingConformance {
-  @Test(arguments: StoreKind.resuming)
+  @Test(arguments: StoreKind.allCases)
   func `bytes that arrived before the body broke off count`(kind: StoreKind) async throws {
     try await kind.withUploadStore { store async throws in
       let sample = SampleBundle(count: 1000)
@@ -19,7 +19,7 @@ import Testing
     }
   }
 
-  @Test(arguments: StoreKind.resuming, [UploadEnding.broken, .discarded])
+  @Test(arguments: StoreKind.allCases, [UploadEnding.broken, .discarded])
   func `an incomplete body with a digest does not count`(
     kind: StoreKind, ending: UploadEnding
   ) async throws {
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test(arguments: StoreKind.resuming)
+  @Test(arguments: StoreKind.allCases)
   func `bytes can be written during a checkpoint`(kind: StoreKind) async throws {
     try await kind.withUploadStore { store async throws in
       let sample = SampleBundle(count: 600_000)
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test(arguments: StoreKind.resuming)
+  @Test(arguments: StoreKind.allCases)
   func `discarding a request removes its bytes except those already acknowledged`(kind: StoreKind)
     async throws
   {
@@ -79,7 +79,7 @@ import Testing
     }
   }
 
-  @Test(arguments: StoreKind.resuming)
+  @Test(arguments: StoreKind.allCases)
   func `bytes beyond the stated length or the limit are not stored`(kind: StoreKind) async throws {
     try await kind.withUploadStore {
       $0.length = 1000

@@ -1,4 +1,5 @@
 public import Foundation
+import HTTPSemantics
 import HTTPTransport
 import HTTPTypes
 public import SnapshotFormat
@@ -76,7 +77,8 @@ extension SnapshotAPIClient {
     }
   }
 
-  /// Makes one attempt to download the remaining bytes of `partial`.
+  /// Makes one attempt to download the remaining bytes of `partial`. If the server redirects, they are read from there,
+  /// without the token; the digest is still the one that the server stated.
   private func receive(
     _ request: HTTPRequest, into partial: PartialDownload, from start: PartialDownload.Resumption,
     progress: ProgressHandler?
@@ -87,10 +89,7 @@ extension SnapshotAPIClient {
       request.headerFields[.range] = "bytes=\(start.offset)-"
       request.headerFields[.ifRange] = tag
     }
-    return await send(
-      request,
-      destination: .file(partial.url, offset: start.offset, limit: configuration.limits.bundleBytes)
-    ) { event in
+    let events: @Sendable (TransportEvent) -> Void = { event in
       switch event {
       case .response(let head): partial.begin(head)
       case .progress(let state):
@@ -98,6 +97,17 @@ extension SnapshotAPIClient {
         progress?(state)
       case .informational: break
       }
+    }
+    let destination = TransportDestination.file(
+      partial.url, offset: start.offset, limit: configuration.limits.bundleBytes)
+    let answer = await send(request, destination: destination, events: events)
+    guard case .success(let response) = answer, let next = request.redirected(by: response.head) else {
+      return answer
+    }
+    return await send(next, destination: destination, sendsToken: false, events: events).map { last in
+      var last = last
+      last.head.headerFields[.reprDigest] = response.head.headerFields[.reprDigest]
+      return last
     }
   }
 }

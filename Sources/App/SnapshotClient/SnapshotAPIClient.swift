@@ -102,14 +102,14 @@ public struct SnapshotAPIClient: Sendable {
   /// Sends a request once, with the header fields common to all requests.
   func send(
     _ request: HTTPRequest, body: TransportBody = .none, destination: TransportDestination? = nil,
-    events: (@Sendable (TransportEvent) -> Void)? = nil
+    sendsToken: Bool = true, events: (@Sendable (TransportEvent) -> Void)? = nil
   ) async -> Result<TransportResponse, TransportError> {
     var request = request
     request.headerFields[.userAgent] = configuration.userAgent
     if request.headerFields[.accept] == nil {
       request.headerFields[.accept] = "application/json, application/problem+json"
     }
-    if let token { request.headerFields.append(token.field) }
+    if sendsToken, let token { request.headerFields.append(token.field) }
     do {
       return .success(
         try await transport.send(

@@ -10,6 +10,10 @@ package struct ServerMetrics: Sendable {
   package let flushDuration: CoreMetrics.Timer
   package let auditWritten: Counter
   package let auditLost: Counter
+  /// Bundles that were read from the cache of an object store.
+  package let cacheHits: Counter
+  /// Bundles that were not in the cache.
+  package let cacheMisses: Counter
   private let uploads: Outcomes
 
   /// Creates instruments with `factory`. The default factory discards all values.
@@ -19,6 +23,9 @@ package struct ServerMetrics: Sendable {
     let events = MetricName.auditEvents.rawValue
     auditWritten = Counter(label: events, dimensions: [("result", "written")], factory: factory)
     auditLost = Counter(label: events, dimensions: [("result", "failed")], factory: factory)
+    let reads = MetricName.cacheReads.rawValue
+    cacheHits = Counter(label: reads, dimensions: [("result", "hit")], factory: factory)
+    cacheMisses = Counter(label: reads, dimensions: [("result", "miss")], factory: factory)
     uploads = Outcomes(factory)
   }
 
@@ -65,6 +72,7 @@ package enum MetricName: String, CaseIterable, Sendable {
   case heldExpirations = "snapshot_expirations_held"
   case remainingRepairs = "snapshot_repairs_remaining"
   case uncomparedShare = "snapshot_catalog_uncompared_ratio"
+  case cacheReads = "snapshot_cache_reads_total"
   case catalogLag = "snapshot_catalog_lag_records"
   case auditEvents = "snapshot_audit_events_total"
   case build = "snapshot_build_info"
@@ -87,6 +95,7 @@ package enum MetricName: String, CaseIterable, Sendable {
     case .heldExpirations: "Snapshots whose deletion waits for `snapshot expire --confirm`."
     case .remainingRepairs: "Parts of the store, of at most 256, that are still to be repaired after a crash."
     case .uncomparedShare: "Share of the store that is still to be compared with the catalogue."
+    case .cacheReads: "Bundles read through the cache of an object store, by whether they were in it."
     case .catalogLag: "Stored records that are not in the catalogue yet."
     case .auditEvents: "Events for the audit log, by whether writing them succeeded."
     case .build: "Always 1, with the running version."

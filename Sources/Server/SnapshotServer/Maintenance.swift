@@ -5,12 +5,15 @@ package import SnapshotFormat
 package import SnapshotStore
 import Synchronization
 
-/// Maintains a storage: deletes expired snapshots and uploads, and verifies all bundles, both regularly and on request.
+/// Maintains a storage: deletes expired snapshots and uploads, verifies all bundles, both regularly and on request, and
+/// regularly deletes what is not needed. Of several servers that share a storage, one does this at a time.
 package final class Maintenance: Sendable {
   /// The longest time between the start of the server and the first expiration.
   private static let firstPass = Duration.seconds(600)
   /// How often expired uploads are removed.
   private static let uploadInterval = Duration.seconds(60)
+  /// How often a shared store is swept.
+  private static let sweepInterval = Duration.seconds(24 * 3600)
 
   package let reaper: Reaper
   /// Verifies bundles on request.
@@ -19,25 +22,40 @@ package final class Maintenance: Sendable {
   private let uploads: UploadService?
   /// Verifies bundles regularly.
   private let regularScrubber: Scrubber
+  private let sweep: (@Sendable () async throws -> Void)?
+  private let lock: any MaintenanceLock
   private let tasks = Mutex(RegularTasks())
   private let held: HeldCount
+  private let logger: Logger
 
   /// Creates the maintenance of the bundles and uploads of `storage`.
   /// - Parameters:
   ///   - catalog: the index in which deletions and results are recorded.
   ///   - uploads: publishes and removes uploads; `nil` if uploads are not maintained.
+  ///   - onSweep: called before a shared store is swept.
   ///   - observer: called for every bundle that was verified.
   ///   - onExpiration: called for every snapshot that expired.
   ///   - now: the time of day.
   package init(
     _ settings: RetentionSettings, storage: ServerStorage, catalog: any Catalog,
     uploads: UploadService? = nil, observer: (any ScrubObserver)? = nil,
+    onSweep: @escaping @Sendable () -> Void = {},
     onExpiration: @escaping @Sendable (Expiration) -> Void = { _ in },
     now: @escaping @Sendable () -> Date = { Date() }, logger: Logger
   ) {
     let current = CurrentRetention(settings)
     self.settings = current
     self.uploads = uploads
+    self.logger = logger
+    lock = storage.abilities.maintenanceLock
+    if let sweep = storage.abilities.sweep {
+      self.sweep = {
+        onSweep()
+        try await sweep()
+      }
+    } else {
+      sweep = nil
+    }
     let held = HeldCount()
     self.held = held
     reaper = Reaper(
@@ -73,19 +91,49 @@ package final class Maintenance: Sendable {
         store: storage.store, catalog: catalog, observer: observer, onFailure: logFailure)
     }
     scrubber = makeScrubber(nil)
-    regularScrubber = makeScrubber(storage.scrubProgress)
+    regularScrubber = makeScrubber(storage.abilities.scrubProgress)
   }
 
   /// The number of expired snapshots whose deletion waits for a confirmation.
   package var heldExpirations: Int { held.value }
 
-  /// Starts all regular tasks, as configured.
+  /// Whether this server maintains the storage regularly at the moment.
+  var isActive: Bool { tasks.withLock { $0.isActive } }
+
+  /// Starts all regular tasks, as configured, once this server is the one that maintains the storage.
   package func start() {
-    let uploadTask = uploads.map { uploads in
-      Task(priority: .background) { await uploads.run(every: Self.uploadInterval) }
-    }
+    let task = Task(priority: .background) { [self] in await lock.whileHeld { await self.maintain() } }
+    tasks.withLock { $0.maintaining = task }
+  }
+
+  /// Maintains the storage until the task is cancelled.
+  private func maintain() async {
     tasks.withLock { tasks in
-      tasks = RegularTasks(retention: startRetention(settings.value), uploads: uploadTask)
+      tasks.isActive = true
+      tasks.retention = startRetention(settings.value)
+    }
+    await withTaskGroup(of: Void.self) { group in
+      if let uploads { group.addTask { await uploads.run(every: Self.uploadInterval) } }
+      group.addTask { await self.sweepRegularly() }
+    }
+    let retention = tasks.withLock { tasks in
+      defer { (tasks.isActive, tasks.retention) = (false, []) }
+      return tasks.retention
+    }
+    await Self.end(retention)
+  }
+
+  /// Sweeps regularly, if there is something to sweep, until the task is cancelled.
+  private func sweepRegularly() async {
+    var pause = Self.firstPass
+    while !Task.isCancelled {
+      do { try await Task.sleep(for: pause) } catch { return }
+      pause = Self.sweepInterval
+      do {
+        try await sweep?()
+      } catch {
+        logger.error("The sweep failed; it will be retried", metadata: ["error": "\(error)"])
+      }
     }
   }
 
@@ -105,7 +153,10 @@ package final class Maintenance: Sendable {
     }
     guard !ended.isEmpty else { return }
     await Self.end(ended)
-    tasks.withLock { $0.retention = startRetention(settings) }
+    tasks.withLock { tasks in
+      // In the meantime, this server may have stopped to maintain the storage, or begun again with the new settings.
+      if tasks.isActive, tasks.retention.isEmpty { tasks.retention = startRetention(settings) }
+    }
   }
 
   private func startRetention(_ settings: RetentionSettings) -> [Task<Void, Never>] {
@@ -124,11 +175,8 @@ package final class Maintenance: Sendable {
 
   /// Cancels all running tasks, and waits for their end.
   package func stop() async {
-    let started = tasks.withLock { tasks in
-      defer { tasks = RegularTasks() }
-      return tasks
-    }
-    await Self.end(started.retention + [started.uploads].compactMap(\.self))
+    let maintaining = tasks.withLock { $0.maintaining.take() }
+    await Self.end([maintaining].compactMap(\.self))
     await scrubber.stop()
   }
 
@@ -138,9 +186,12 @@ package final class Maintenance: Sendable {
   }
 
   private struct RegularTasks: Sendable {
+    /// Waits for the lock, and then maintains.
+    var maintaining: Task<Void, Never>?
+    /// Whether this server maintains the storage.
+    var isActive = false
     /// Expires and verifies; ``change(_:)`` replaces these.
     var retention: [Task<Void, Never>] = []
-    var uploads: Task<Void, Never>?
   }
 }
 

@@ -3,6 +3,7 @@ import Dispatch
 import HTTPEngine
 import Observability
 import PrometheusMetrics
+import S3Store
 import SnapshotAPI
 import SnapshotStore
 import Synchronization
@@ -24,10 +25,19 @@ final class MetricsExporter: Sendable {
     metrics.gauge(.build, [("version", version)]).set(1)
   }
 
-  /// Records the duration of a flush.
-  func recordFlush(_ duration: Duration) {
-    let (seconds, attoseconds) = duration.components
-    metrics.flushDuration.recordNanoseconds(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
+  /// Records what the storage does.
+  var storageObserver: StorageObserver {
+    StorageObserver(
+      onFlush: { [metrics] duration in
+        let (seconds, attoseconds) = duration.components
+        metrics.flushDuration.recordNanoseconds(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
+      },
+      onCacheRead: { [metrics] read in
+        switch read {
+        case .hit: metrics.cacheHits.increment()
+        case .miss: metrics.cacheMisses.increment()
+        }
+      })
   }
 
   /// Creates an observation with these metrics and `audit`.
@@ -41,29 +51,40 @@ final class MetricsExporter: Sendable {
 
   /// Reads the gauges from `application` from now on, until it is deallocated.
   func sample(_ application: ServerApplication) {
-    let (bytes, bundles) = (metrics.gauge(.storeBytes), metrics.gauge(.storeBundles))
-    let (lag, held) = (metrics.gauge(.catalogLag), metrics.gauge(.heldExpirations))
+    let setUsage = application.storage.abilities.usage.map { usageSetter($0, application.indexer) }
+    let held = metrics.gauge(.heldExpirations)
     let (repairs, uncompared) = (metrics.gauge(.remainingRepairs), metrics.gauge(.uncomparedShare))
     let connections = metrics.gauge(.openConnections)
     let audit = metrics.gauge(.queueDepth, [("queue", "audit")])
     let depths = Dictionary(
-      uniqueKeysWithValues: application.storage.waiting().keys.map { queue in
+      uniqueKeysWithValues: application.storage.abilities.waiting().keys.map { queue in
         (queue, metrics.gauge(.queueDepth, [("queue", queue)]))
       })
     sample.withLock { sample in
       sample = { [weak application] in
         guard let application else { return }
-        let usage = application.storage.usage?() ?? StoreUsage()
-        bytes.set(usage.bytes)
-        bundles.set(usage.bundles)
-        lag.set(application.indexer.progress.lag(behind: usage))
+        setUsage?()
         repairs.set(application.storage.store.remainingRepairs)
         uncompared.set(application.indexer.comparison.map { 1 - $0 } ?? 0)
         held.set(application.maintenance.heldExpirations)
         connections.set(application.server.openConnections)
         audit.set(application.observation.audit?.waitingEvents ?? 0)
-        for (queue, count) in application.storage.waiting() { depths[queue]?.set(count) }
+        for (queue, count) in application.storage.abilities.waiting() { depths[queue]?.set(count) }
       }
+    }
+  }
+
+  /// Sets the gauges of a store that counts its bundles.
+  private func usageSetter(
+    _ usage: @escaping @Sendable () -> StoreUsage, _ indexer: CatalogIndexer
+  ) -> @Sendable () -> Void {
+    let (bytes, bundles) = (metrics.gauge(.storeBytes), metrics.gauge(.storeBundles))
+    let lag = metrics.gauge(.catalogLag)
+    return { [weak indexer] in
+      let usage = usage()
+      bytes.set(usage.bytes)
+      bundles.set(usage.bundles)
+      if let indexer { lag.set(indexer.progress.lag(behind: usage)) }
     }
   }
 

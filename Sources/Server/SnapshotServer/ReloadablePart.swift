@@ -49,8 +49,15 @@ extension ServerApplication {
       ReloadablePart { access.change($0.rates) },
       ReloadablePart { uploads.change($0.uploadOffer) },
       ReloadablePart { settings in
-        storage.setQuota(settings.retention.quotaBytes)
-        await maintenance.change(settings.retention)
+        let retention = settings.retention
+        guard let setQuota = storage.abilities.setQuota else {
+          guard retention.quotaBytes == nil else { throw ServerError.quotaUnsupported }
+          return { await maintenance.change(retention) }
+        }
+        return {
+          setQuota(retention.quotaBytes)
+          await maintenance.change(retention)
+        }
       },
     ]
   }

@@ -7,18 +7,26 @@ import SnapshotStore
 package import SystemIO
 
 extension ServerApplication {
-  /// Opens the storage folder of `settings`, and composes a server that uses it.
+  /// Opens a storage, by default the storage folder of `settings`, and composes a server that uses it.
   /// - Parameters:
   ///   - listeners: sockets that listen already, instead of the address in the settings.
   ///   - version: the version of the product, for the metrics.
+  ///   - openStorage: opens another storage, and lets it be observed.
   package static func open(
-    _ settings: ServerSettings, listeners: [Socket] = [], version: String, logger: Logger
+    _ settings: ServerSettings, listeners: [Socket] = [], version: String, logger: Logger,
+    storage openStorage: ((StorageObserver) async throws(ServerError) -> ServerStorage)? = nil
   ) async throws(ServerError) -> ServerApplication {
     try requireToken(settings)
     let source: ServerCertificates.Source?
     do throws(TLSError) { source = try settings.certificateSource() } catch { throw .tls(error) }
     let exporter = MetricsExporter(version: version)
-    let storage = try await ServerStorage.open(settings, onFlush: exporter.recordFlush, logger: logger)
+    let observer = exporter.storageObserver
+    let storage: ServerStorage
+    if let openStorage {
+      storage = try await openStorage(observer)
+    } else {
+      storage = try await .open(settings, observer: observer, logger: logger)
+    }
     do throws(ServerError) {
       let certificates = try openCertificates(source, logger: logger)
       let access = try await openAccess(settings, logger: logger)
@@ -27,7 +35,7 @@ extension ServerApplication {
         settings, listeners: listeners, storage: storage, access: access, observation: observation,
         certificates: certificates, logger: logger)
       exporter.sample(application)
-      let isEmpty = storage.store.remainingRepairs == 0 && storage.usage?().bundles == 0
+      let isEmpty = storage.store.remainingRepairs == 0 && storage.abilities.usage?().bundles == 0
       await application.indexer.prepare(storeIsEmpty: isEmpty, isReconciled: storage.isReconciled)
       return application
     } catch {

@@ -70,11 +70,15 @@ package final class ServerApplication: Sendable {
     self.settings = settings
     self.certificates = certificates
     indexer = CatalogIndexer(store: storage.store, catalog: storage.catalog, logger: logger)
-    service = SnapshotService(store: storage.store, catalog: storage.catalog, indexer: indexer)
+    service = SnapshotService(
+      store: storage.store, catalog: storage.catalog, indexer: indexer,
+      bundleURL: storage.abilities.bundleURL)
     uploads = UploadService(service, store: storage.store, access: access, now: now, logger: logger)
     maintenance = Maintenance(
       settings.retention, storage: storage, catalog: indexer.reconciled, uploads: uploads,
       observer: ScrubMetrics(observation.metrics.factory),
+      // A server that ended can have left changes that the catalogue lacks.
+      onSweep: { [indexer] in indexer.compareAgain() },
       onExpiration: { [audit = observation.audit] expiration in
         audit?.note(AuditEvent("expireByRule", .done, snapshot: expiration.id))
       }, now: now, logger: logger)

@@ -1,6 +1,7 @@
 package import AccessControl
 package import FileStore
 package import HTTPTLS
+package import S3Store
 package import SnapshotStore
 package import SystemIO
 
@@ -14,6 +15,10 @@ package enum ServerError: Error, Sendable {
   case tokens(TokenStoreError)
   /// The storage folder can't be used.
   case storage(FileBundleStore.OpeningError)
+  /// The object store can't be used.
+  case objectStore(S3BundleStore.OpeningError)
+  /// The settings have a quota, and the storage has none.
+  case quotaUnsupported
   /// The catalogue can't be opened.
   case catalog(CatalogError)
   /// A certificate, its key or a setting of HTTPS can't be used.
@@ -24,7 +29,12 @@ package enum ServerError: Error, Sendable {
 
 extension ServerError {
   /// Whether another process uses the storage folder.
-  package var isStorageInUse: Bool { if case .storage(.inUse) = self { true } else { false } }
+  package var isStorageInUse: Bool {
+    switch self {
+    case .storage(.inUse), .objectStore(.inUse): true
+    default: false
+    }
+  }
 }
 
 extension ServerError: CustomStringConvertible {
@@ -36,6 +46,9 @@ extension ServerError: CustomStringConvertible {
       "There is no token yet, so every client that reaches \(host) could read and write every snapshot."
     case .tokens(let error): error.description
     case .storage(let error): error.description
+    case .objectStore(let error): error.description
+    case .quotaUnsupported:
+      "The setting server.retention.quotaBytes needs a storage folder: servers with an object store don't share a quota."
     case .catalog(let error): error.description
     case .tls(let error): error.description
     case .auditLog(let error): "The audit log can't be written: \(error)"

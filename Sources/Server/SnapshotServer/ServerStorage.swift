@@ -1,69 +1,96 @@
 import FileStore
 import Foundation
 package import Logging
+package import S3Client
+package import S3Store
 import SQLiteCatalog
 import SnapshotFormat
 package import SnapshotStore
 
 /// The stores of a server: bundles, uploads, and their catalogue.
 ///
-/// They are either opened together in the folder of the settings, or passed in.
+/// They are opened together in the folder of the settings, or in an object store that several servers share, or are
+/// passed in.
 package struct ServerStorage: Sendable {
   /// The store of bundles, and of uploads until they are complete.
   package let store: any BundleStore & UploadStore
   /// The index over the records of the bundles. It can be rebuilt from them at any time.
   package let catalog: any Catalog
-  /// The number and size of the stored bundles; `nil` if that is not known without reading every record.
-  let usage: (@Sendable () -> StoreUsage)?
-  /// The number of operations that wait in each queue of the stores, for the metrics.
-  let waiting: @Sendable () -> [String: Int]
+  /// What this store can do besides.
+  let abilities: StoreAbilities
   /// The records whose checksums were verified after their uploads were answered. Ends with ``closeStores()``.
   let verifications: AsyncStream<SnapshotRecord>
-  /// The file for the progress of the regular verification; with `nil`, each pass starts with the first bundle.
-  let scrubProgress: String?
   /// A folder for files that no one needs after the server ends.
   let temporaryFolder: String
-  /// Whether the catalogue contained the records of the store when both were closed, and neither was changed since.
+  /// Whether the catalogue is known to contain the records of the store when the server starts.
   let isReconciled: @Sendable () async throws(CatalogError) -> Bool
-  /// Changes the most bytes that all bundles may have together; `nil` means no limit.
-  let setQuota: @Sendable (Int64?) -> Void
-  private let endStores: @Sendable () async -> Int64?
+  private let endVerifications: @Sendable () -> Void
   private let endCatalog: @Sendable (Int64?) async -> Void
 
   /// A store and a catalogue that the caller has opened and closes.
   package init(_ store: any BundleStore & UploadStore, catalog: any Catalog) {
-    self.store = store
-    self.catalog = catalog
-    usage = nil
-    isReconciled = { false }
-    waiting = { [:] }
-    setQuota = { _ in }
-    verifications = AsyncStream { $0.finish() }
-    scrubProgress = nil
-    temporaryFolder = FileManager.default.temporaryDirectory.path
-    endStores = { nil }
-    endCatalog = { _ in }
+    self.init(
+      store, catalog, StoreAbilities(), AsyncStream.makeStream(),
+      folder: FileManager.default.temporaryDirectory.path)
   }
 
+  private init(
+    _ store: any BundleStore & UploadStore, _ catalog: any Catalog, _ abilities: StoreAbilities,
+    _ verified: (stream: AsyncStream<SnapshotRecord>, continuation: AsyncStream<SnapshotRecord>.Continuation),
+    folder: String,
+    isReconciled: @escaping @Sendable () async throws(CatalogError) -> Bool = { false },
+    endCatalog: @escaping @Sendable (Int64?) async -> Void = { _ in }
+  ) {
+    self.store = store
+    self.catalog = catalog
+    self.abilities = abilities
+    verifications = verified.stream
+    temporaryFolder = folder
+    self.isReconciled = isReconciled
+    endVerifications = { verified.continuation.finish() }
+    self.endCatalog = endCatalog
+  }
+
+  /// Completes the waiting commits, and closes the stores. Afterwards only the catalogue may be used.
+  /// - Returns: the seal of the stores, if they have one and were left in good order.
+  func closeStores() async -> Int64? {
+    let seal = await abilities.close()
+    endVerifications()
+    return seal
+  }
+
+  /// Closes the catalogue, after the stores.
+  /// - Parameter seal: the seal of the stores, if the catalogue contains all of their records.
+  func closeCatalog(seal: Int64?) async { await endCatalog(seal) }
+
+  /// Closes the stores and the catalogue.
+  /// - Parameter isReconciled: whether the catalogue contains all records of the store. If it is `false`, the next
+  ///   server compares them.
+  package func close(isReconciled: Bool = false) async {
+    let seal = await closeStores()
+    await closeCatalog(seal: isReconciled ? seal : nil)
+  }
+}
+
+// MARK: - Opening
+
+extension ServerStorage {
   /// Opens the folder of the settings, and locks it against other processes.
   /// - Parameters:
   ///   - repairs: whether to read the whole store, even if it was closed in good order.
-  ///   - onFlush: called with the duration of every flush, on a thread of the store.
+  ///   - observer: records what the store does.
   package static func open(
     _ settings: ServerSettings, repairs: Bool = false,
-    onFlush: @escaping @Sendable (Duration) -> Void = { _ in }, logger: Logger
+    observer: StorageObserver = StorageObserver(), logger: Logger
   ) async throws(ServerError) -> ServerStorage {
-    let (verifications, verified) = AsyncStream<SnapshotRecord>.makeStream()
+    let verified = AsyncStream<SnapshotRecord>.makeStream()
     var configuration = FileBundleStore.Configuration(
-      path: settings.storage,
-      validator: UploadValidator(
-        policy: settings.validation, inflatedBytes: settings.maximumInflatedBytes),
-      reserve: settings.reservedBytes, quota: settings.retention.quotaBytes,
-      sharesFlushes: settings.sharesFlushes, onVerification: { verified.yield($0) })
-    configuration.onFlush = onFlush
+      path: settings.storage, validator: settings.validator, reserve: settings.reservedBytes,
+      quota: settings.retention.quotaBytes, sharesFlushes: settings.sharesFlushes,
+      onVerification: { verified.continuation.yield($0) })
+    configuration.onFlush = observer.onFlush
     configuration.repairs = repairs
-    configuration.uploads = settings.uploads.limits
-    configuration.uploads.length = settings.maximumBundleBytes
+    configuration.uploads = settings.uploadLimits
     let store: FileBundleStore
     do throws(FileBundleStore.OpeningError) {
       store = try await FileBundleStore.open(configuration, logger: logger)
@@ -76,51 +103,91 @@ package struct ServerStorage: Sendable {
         SQLiteCatalog.Configuration(path: settings.storage + "/catalog.sqlite") { reason in
           logger.warning("\(reason)")
         })
-      return ServerStorage(store, catalog, verifications, verified, folder: settings.storage)
+      return ServerStorage(
+        store, catalog, StoreAbilities(store, folder: settings.storage), verified, folder: settings.storage,
+        isReconciled: { () async throws(CatalogError) in
+          // Both were closed together, and neither was changed since.
+          guard let seal = store.seal, seal == catalog.seal else { return false }
+          // A change that the catalogue missed without an error changes the number.
+          return try await catalog.total(CatalogQuery()).count == store.usage.bundles
+        }, endCatalog: { await catalog.close(seal: $0) })
     } catch {
       await store.close()
       throw .catalog(error)
     }
   }
 
-  private init(
-    _ store: FileBundleStore, _ catalog: SQLiteCatalog, _ verifications: AsyncStream<SnapshotRecord>,
-    _ verified: AsyncStream<SnapshotRecord>.Continuation, folder: String
+  /// Opens an object store that several servers share. This server keeps nothing that another one needs: the folder
+  /// `objects` in the folder of the settings contains bundles that arrive or are read.
+  ///
+  /// The catalogue is used by servers that continue when this one starts or ends. So it is not compared with the store at
+  /// the start, but regularly, by the server that maintains the store.
+  /// - Parameters:
+  ///   - settings: the settings. A quota is refused, because the servers would not count each other's bundles.
+  ///   - client: the object store.
+  ///   - rows: the resumable uploads of all servers.
+  ///   - catalog: the index of all servers, which the caller closes.
+  ///   - lock: selects the server that maintains the store.
+  ///   - downloads: who sends bundles to clients.
+  ///   - observer: records what the store does.
+  package static func open(
+    _ settings: ServerSettings, in client: S3Client, rows: any UploadRows, catalog: any Catalog,
+    lock: any MaintenanceLock, downloads: DownloadSource = .server,
+    observer: StorageObserver = StorageObserver(), logger: Logger
+  ) async throws(ServerError) -> ServerStorage {
+    guard settings.retention.quotaBytes == nil else { throw .quotaUnsupported }
+    let verified = AsyncStream<SnapshotRecord>.makeStream()
+    let folder = settings.storage + "/objects"
+    var configuration = S3BundleStore.Configuration(folder: folder, validator: settings.validator)
+    configuration.uploads = settings.uploadLimits
+    configuration.onRead = observer.onCacheRead
+    configuration.onVerification = { verified.continuation.yield($0) }
+    do throws(S3BundleStore.OpeningError) {
+      let store = try await S3BundleStore.open(configuration, client: client, rows: rows, logger: logger)
+      return ServerStorage(
+        store, catalog, StoreAbilities(store, lock: lock, downloads: downloads), verified, folder: folder,
+        isReconciled: { true })
+    } catch {
+      throw .objectStore(error)
+    }
+  }
+}
+
+/// Who sends bundles to clients.
+package enum DownloadSource: String, Sendable, CaseIterable {
+  /// The server, from its cache.
+  case server
+  /// The object store: the server redirects to it. The clients must be able to connect to it, and need no token there.
+  case redirect
+}
+
+/// Records what a storage does. Its closures are called on any thread.
+package struct StorageObserver: Sendable {
+  /// Called with the duration of every flush.
+  let onFlush: @Sendable (Duration) -> Void
+  /// Called for every bundle that is read through a cache.
+  let onCacheRead: @Sendable (CacheRead) -> Void
+
+  /// Creates an observer, which by default records nothing.
+  package init(
+    onFlush: @escaping @Sendable (Duration) -> Void = { _ in },
+    onCacheRead: @escaping @Sendable (CacheRead) -> Void = { _ in }
   ) {
-    self.store = store
-    self.catalog = catalog
-    usage = { store.usage }
-    isReconciled = { () async throws(CatalogError) in
-      guard let seal = store.seal, seal == catalog.seal else { return false }
-      // A change that the catalogue missed without an error changes the number.
-      return try await catalog.total(CatalogQuery()).count == store.usage.bundles
-    }
-    waiting = { store.waiting }
-    setQuota = { store.quota = $0 }
-    self.verifications = verifications
-    scrubProgress = folder + "/scrubbed"
-    temporaryFolder = folder
-    endStores = {
-      let seal = await store.close()
-      verified.finish()
-      return seal
-    }
-    endCatalog = { await catalog.close(seal: $0) }
+    self.onFlush = onFlush
+    self.onCacheRead = onCacheRead
+  }
+}
+
+extension ServerSettings {
+  /// The checks of received bundles.
+  fileprivate var validator: UploadValidator {
+    UploadValidator(policy: validation, inflatedBytes: maximumInflatedBytes)
   }
 
-  /// Completes the waiting commits, and closes the stores. Afterwards only the catalogue may be used.
-  /// - Returns: the seal of the stores, if they were left in good order.
-  func closeStores() async -> Int64? { await endStores() }
-
-  /// Closes the catalogue, after the stores.
-  /// - Parameter seal: the seal of the stores, if the catalogue contains all of their records.
-  func closeCatalog(seal: Int64?) async { await endCatalog(seal) }
-
-  /// Closes the stores and the catalogue.
-  /// - Parameter isReconciled: whether the catalogue contains all records of the store. If it is `false`, the next
-  ///   server compares them.
-  package func close(isReconciled: Bool = false) async {
-    let seal = await closeStores()
-    await closeCatalog(seal: isReconciled ? seal : nil)
+  /// The limits of resumable uploads.
+  fileprivate var uploadLimits: UploadLimits {
+    var limits = uploads.limits
+    limits.length = maximumBundleBytes
+    return limits
   }
 }

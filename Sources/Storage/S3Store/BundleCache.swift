@@ -6,7 +6,7 @@ import Synchronization
 import SystemIO
 
 /// Reads bundles into files, and keeps those that were read recently. The files have no names, so the system removes
-/// them once they are neither kept nor read, also after a crash. Thread-safe.
+/// them once they are neither kept nor read, also after a crash, and the folder can be deleted at any time. Thread-safe.
 final class BundleCache: Sendable {
   /// `nil` if the store does not have the bytes.
   private typealias Download = Task<Result<File?, StoreError>, Never>
@@ -24,14 +24,19 @@ final class BundleCache: Sendable {
 
   private let client: S3Client
   private let folder: String
+  private let onRead: @Sendable (CacheRead) -> Void
   private let queues = QueueSet("s3-store.reader", count: 2)
   private let state: Mutex<State>
 
   /// - Parameters:
   ///   - folder: the folder in which files are created.
   ///   - limit: the maximum size of the files that are kept, in bytes.
-  init(client: S3Client, folder: String, limit: Int) {
+  ///   - onRead: called for every read.
+  init(
+    client: S3Client, folder: String, limit: Int, onRead: @escaping @Sendable (CacheRead) -> Void
+  ) {
     self.client = client
+    self.onRead = onRead
     self.folder = folder
     state = Mutex(State(files: LRUCache(limit: limit)))
   }
@@ -54,14 +59,21 @@ final class BundleCache: Sendable {
       return .running(task)
     }
     switch source {
-    case .kept(let file): return file
-    case .running(let task): return try await task.value.get()
+    case .kept(let file):
+      onRead(.hit)
+      return file
+    case .running(let task):
+      onRead(.miss)
+      return try await task.value.get()
     }
   }
 
   /// The contents of an object as the store has them now; `nil` if there is none.
   func download(_ key: String) async throws(StoreError) -> File? {
     let path = "\(folder)/\(SnapshotID()).download"
+    try await queues.next.perform { [folder] () throws(StoreError) in
+      do throws(SystemError) { try Folder.create(folder) } catch { throw StoreError(error) }
+    }
     let failure: S3Error?
     do throws(S3Error) {
       _ = try await client.download(key, to: URL(filePath: path))
@@ -95,4 +107,12 @@ final class BundleCache: Sendable {
       state.files.keep(file, under: key, cost: max(cost, S3StoreLimits.cachedBundleBytes))
     }
   }
+}
+
+/// Where a bundle was when it was read.
+package enum CacheRead: String, Sendable, CaseIterable {
+  /// In the cache.
+  case hit
+  /// In the object store.
+  case miss
 }

@@ -8,6 +8,8 @@ enum ObjectKeys {
   static let proof = "proof"
   /// The beginning of the keys of all bundles' bytes.
   static let allBytes = "bytes/"
+  /// The beginning of the keys of all bytes of uploads that are not published.
+  static let allUploads = "uploads/"
 
   /// The object that belongs to a UUID: see ``StoredState``.
   static func record(_ id: SnapshotID) -> String { "\(records(in: SnapshotShard(of: id)))\(id)" }
@@ -18,6 +20,17 @@ enum ObjectKeys {
   /// The bytes of one attempt to publish a bundle. They never change.
   static func bytes(_ id: SnapshotID, attempt: SnapshotID) -> String {
     "\(allBytes)\(SnapshotShard(of: id).digits)/\(id)/\(attempt)"
+  }
+
+  /// The bytes of an upload that is not published, without its tail.
+  static func upload(_ name: SnapshotID) -> String { "\(allUploads)\(name)" }
+
+  /// The name of an upload's bytes in their key; `nil` for another key.
+  static func name(ofUpload key: String) -> SnapshotID? {
+    guard let name = SnapshotID(String(key.dropFirst(allUploads.count))), upload(name) == key else {
+      return nil
+    }
+    return name
   }
 
   /// The UUID in the key of a record; `nil` for another key.

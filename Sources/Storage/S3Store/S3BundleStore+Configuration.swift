@@ -6,8 +6,8 @@ package import SystemIO
 extension S3BundleStore {
   /// The settings of a store.
   package struct Configuration: Sendable {
-    /// The local folder for bundles that arrive or are being read. It is created if it is missing, and can be deleted
-    /// while no server uses it.
+    /// The local folder for bundles that arrive or are being read. It is created if it is missing. If its contents are
+    /// deleted while a server uses it, only the requests fail whose bytes are deleted, and can be repeated.
     package var folder: String
     /// The checks of received bundles.
     package var validator: UploadValidator
@@ -17,8 +17,16 @@ extension S3BundleStore {
     package var cacheBytes = 1 << 30
     /// How many uploads are written at once.
     package var writers = 4
-    /// The age at which bytes that no record names are deleted.
+    /// The minimum size of a part of a resumable upload, in bytes. An object store demands at least
+    /// ``/S3Client/S3Limits/minimumPartBytes``.
+    package var partBytes = S3Limits.minimumPartBytes
+    /// How long this server has the right to continue an upload after it received bytes of it. After this time, another
+    /// server can take over from one that ended.
+    package var uploadLease = Duration.seconds(15)
+    /// The age at which bytes that nothing names are deleted.
     package var orphanAge = Duration.seconds(24 * 3600)
+    /// Called whenever a bundle is opened, with where it was.
+    package var onRead: @Sendable (CacheRead) -> Void = { _ in }
     /// Called with each record whose checksums were verified after its upload was answered.
     package var onVerification: @Sendable (SnapshotRecord) async -> Void = { _ in }
 
@@ -37,5 +45,16 @@ extension S3BundleStore {
     case system(SystemError)
     /// The object store can't be used.
     case objectStore(S3Error)
+  }
+}
+
+extension S3BundleStore.OpeningError: CustomStringConvertible {
+  /// A sentence for people.
+  package var description: String {
+    switch self {
+    case .inUse(let path): "Another server uses \(path)."
+    case .system(let error): "The local folder can't be used: \(error)"
+    case .objectStore(let error): error.description
+    }
   }
 }

@@ -10,13 +10,17 @@ import SystemIO
 ///
 ///     records/3f/3f2b…c1           a record, which names the bytes of its bundle; later the tombstone
 ///     bytes/3f/3f2b…c1/09ab…       the bytes of one attempt to publish a bundle: never changed
+///     uploads/72c4…                the bytes of a resumable upload that is not published: see ``UploadRow``
 ///     proof/…                      exists for a moment at the start: see ``/S3Client/S3ConditionalWriter``
 ///
 /// A bundle is staged in a local folder and hashed while it arrives. Then it is checked, and its bytes are written under
 /// a new key. It is published by one write of its record, on the condition that there is none. A record is changed on
 /// the condition that it is still the one that was read. So no server needs a lock, and none keeps anything that another
-/// one lacks. Bytes that no record names are removed by ``sweep()`` after a day.
-package final class S3BundleStore: BundleStore, TransientUploadStore {
+/// one lacks. Bytes that nothing names are removed by ``sweep()`` after a day.
+///
+/// Resumable uploads need what an object store lacks: a row that is changed often, and by one server at a time. Their rows
+/// are in a database. Nothing else is, so the loss of the database loses unfinished uploads only.
+package final class S3BundleStore: BundleStore, UploadStore {
   /// The limits of uploads.
   package let uploadLimits: UploadLimits
   private let configuration: Configuration
@@ -27,14 +31,21 @@ package final class S3BundleStore: BundleStore, TransientUploadStore {
   private let cache: BundleCache
   private let publisher: S3Publisher
   private let verification: LateVerification
-  private let writers: QueueSet
+  private let rows: any UploadRows
+  private let uploads: S3Uploads
+  private let staging: StagingFolder
   private let lock: File
 
   /// Proves that the object store honours the conditions of writes, and empties the local folder.
   ///
   /// Throws ``OpeningError``. Only one store can use a local folder at a time; any number can use an object store.
+  /// - Parameters:
+  ///   - configuration: the settings.
+  ///   - client: the object store.
+  ///   - rows: the resumable uploads, which all servers with this object store share.
+  ///   - logger: receives failures that no caller receives.
   package static func open(
-    _ configuration: Configuration, client: S3Client, logger: Logger
+    _ configuration: Configuration, client: S3Client, rows: any UploadRows, logger: Logger
   ) async throws(OpeningError) -> S3BundleStore {
     let folder = configuration.folder
     let queue = DispatchQueue(label: "s3-store.opening")
@@ -44,7 +55,7 @@ package final class S3BundleStore: BundleStore, TransientUploadStore {
     guard let lock else { throw .inUse(path: folder) }
     do throws(S3Error) {
       let writer = try await S3ConditionalWriter.proving(client, scratch: ObjectKeys.proof)
-      return S3BundleStore(configuration, client, writer, lock, logger)
+      return S3BundleStore(configuration, client, rows, writer, lock, logger)
     } catch {
       throw .objectStore(error)
     }
@@ -62,8 +73,8 @@ package final class S3BundleStore: BundleStore, TransientUploadStore {
   }
 
   private init(
-    _ configuration: Configuration, _ client: S3Client, _ writer: S3ConditionalWriter, _ lock: File,
-    _ logger: Logger
+    _ configuration: Configuration, _ client: S3Client, _ rows: any UploadRows,
+    _ writer: S3ConditionalWriter, _ lock: File, _ logger: Logger
   ) {
     self.configuration = configuration
     self.client = client
@@ -75,21 +86,34 @@ package final class S3BundleStore: BundleStore, TransientUploadStore {
       $0.timeouts.total = S3StoreLimits.probeSeconds
     }
     states = SnapshotStates(client: client, writer: writer)
-    cache = BundleCache(client: client, folder: configuration.folder, limit: configuration.cacheBytes)
+    cache = BundleCache(
+      client: client, folder: configuration.folder, limit: configuration.cacheBytes,
+      onRead: configuration.onRead)
     verification = LateVerification(
       states, validate: configuration.validator.recheck, logger: logger,
       onVerification: configuration.onVerification)
     publisher = S3Publisher(
       client: client, states: states, validator: configuration.validator, verification: verification,
       logger: logger)
-    writers = QueueSet("s3-store.writer", count: configuration.writers)
+    staging = StagingFolder(path: configuration.folder, writers: configuration.writers)
+    self.rows = rows
+    uploads = S3Uploads(
+      rows,
+      leases: UploadLeases(
+        rows: rows, duration: configuration.uploadLease, sleep: client.environment.sleep),
+      objects: UploadObjects(
+        client: client,
+        partBytes: max(configuration.partBytes, configuration.uploads.length / S3StoreLimits.parts),
+        logger: logger),
+      publisher: publisher, folder: staging, limits: configuration.uploads, now: configuration.validator.now,
+      logger: logger)
   }
 
   /// Completes the running checks of bundles, and unlocks the local folder. Do not use the store after this call.
   package func close() async {
     await verification.close()
-    // Files are removed asynchronously.
-    for _ in 0..<configuration.writers { await writers.next.perform {} }
+    uploads.close()
+    await staging.settle()
     do throws(SystemError) { try lock.unlock() } catch {
       logger.error("The lock of the local folder can't be released", metadata: ["error": "\(error)"])
     }
@@ -114,6 +138,23 @@ package final class S3BundleStore: BundleStore, TransientUploadStore {
   /// Opens a bundle for reading, with its bytes as the object store has them now.
   package func openAnew(_ id: SnapshotID) async throws(StoreError) -> StoredBundle {
     try await open(id) { key async throws(StoreError) in try await self.cache.download(key) }
+  }
+
+  /// A URL with which anybody can read a bundle from the object store until `lifetime` has passed. Throws the errors of
+  /// ``open(_:)``, except that missing bytes are not noticed.
+  package func url(of id: SnapshotID, lifetime: Duration) async throws(StoreError) -> String {
+    let (record, attempt) = try await states.published(id)
+    guard record.verified != .damaged else { throw .damaged }
+    do throws(S3Error) {
+      return try client.presignedURL(
+        ObjectKeys.bytes(id, attempt: attempt), lifetime: Int(lifetime / .seconds(1)),
+        fields: [
+          "response-content-type": "application/zip",
+          "response-content-disposition": "attachment; filename=\"\(id).zip\"",
+        ])
+    } catch {
+      throw StoreError(error)
+    }
   }
 
   private func open(
@@ -244,29 +285,53 @@ package final class S3BundleStore: BundleStore, TransientUploadStore {
   ) async throws(UploadError) -> any TransientUpload {
     let now = configuration.validator.now
     let state = try TransientUploadState(terms, limit: limit, limits: uploadLimits, at: now())
-    let (folder, writer) = (configuration.folder, writers.next)
     if let length {
       try await UploadError.storing { () async throws(StoreError) in
-        let available = try await writer.perform { () throws(StoreError) in
-          do throws(SystemError) { return try Folder.availableBytes(folder) } catch {
-            throw StoreError(error)
-          }
-        }
-        guard length <= available else { throw .outOfSpace }
+        try await staging.requireSpace(for: length)
       }
     }
-    let staged = StagedUpload(in: folder, on: writer)
-    return S3TransientUpload(state, staged, by: publisher, now: now)
+    return S3TransientUpload(state, staging.newUpload(), by: publisher, now: now)
   }
+
+  /// Creates an upload.
+  package func createUpload(_ terms: UploadTerms) async throws(UploadError) -> UploadSession {
+    try await uploads.create(terms)
+  }
+
+  /// The session of an upload.
+  package func uploadSession(_ id: UploadID) async throws(UploadError) -> UploadSession {
+    try await uploads.session(of: id)
+  }
+
+  /// The sessions of all uploads of all servers; none if they can't be read, which is logged.
+  package func uploadSessions() async -> [UploadSession] { await uploads.sessions }
+
+  /// Begins a request that appends to an upload. Waits while another server receives bytes of the upload.
+  package func beginAppending(
+    _ request: AppendRequest, bytes: Int64?, to id: UploadID
+  ) async throws(UploadError) -> any UploadAppending {
+    try await uploads.beginAppending(request, bytes: bytes, to: id)
+  }
+
+  /// Publishes a whole upload.
+  package func commitUpload(
+    _ id: UploadID, as attachment: Attachment
+  ) async throws(UploadError) -> UploadSession {
+    try await uploads.commit(id, as: attachment)
+  }
+
+  /// Removes an upload.
+  package func removeUpload(_ id: UploadID) async throws(UploadError) { try await uploads.remove(id) }
 
   // MARK: Sweeping
 
-  /// Deletes bytes that no record names, and that are older than ``Configuration/orphanAge``: remains of uploads and
-  /// deletions that did not end. One server at a time has to do this.
+  /// Deletes bytes that neither a record nor the row of an upload names, and that are older than
+  /// ``Configuration/orphanAge``: remains of uploads and deletions that did not end. One server at a time has to do this.
   /// - Returns: how many objects and incomplete uploads were deleted.
   @discardableResult
   package func sweep() async throws(StoreError) -> Int {
-    try await Sweep(client: client, states: states, limit: Date() - configuration.orphanAge / .seconds(1))
-      .run()
+    try await Sweep(
+      client: client, states: states, rows: rows, limit: Date() - configuration.orphanAge / .seconds(1)
+    ).run()
   }
 }

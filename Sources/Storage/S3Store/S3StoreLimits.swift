@@ -8,4 +8,17 @@ enum S3StoreLimits {
   static let cachedBundleBytes = 1 << 20
   /// How long the store may take to answer before it counts as not answering, in seconds.
   static let probeSeconds: Double = 3
+  /// The maximum size of a part of a resumable upload, in bytes.
+  static let partBytes: Int64 = 64 << 20
+  /// The maximum number of parts of a resumable upload. Twice as many numbers can be used, and one more for each request
+  /// that fails, of the ``/S3Client/S3Limits/parts`` that exist.
+  static let parts: Int64 = 2500
+  /// How many bytes of an upload are read at once, when it is completed on another server.
+  static let readBytes: Int64 = 8 << 20
+  /// The maximum size of the local files of uploads that can be continued, in bytes.
+  static let keptUploadBytes = 1 << 30
+  /// The pause before a server tries again to take over an upload from another one.
+  static let takeoverPause = Duration.milliseconds(250)
+  /// The minimum time between two renewals of a lease while an upload is published.
+  static let shortestRenewal = Duration.seconds(1)
 }

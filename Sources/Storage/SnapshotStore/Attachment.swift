@@ -68,10 +68,11 @@ extension Attachment {
 }
 
 extension SnapshotRecord {
-  /// The record under a new UUID, with the present one as ``SnapshotFormat/SnapshotRecord/manifestID``.
-  package func renamed() -> SnapshotRecord {
+  /// The record under another UUID, by default a new one, with the present one as
+  /// ``SnapshotFormat/SnapshotRecord/manifestID``.
+  package func renamed(_ other: SnapshotID = SnapshotID()) -> SnapshotRecord {
     var record = self
-    (record.id, record.manifestID) = (SnapshotID(), id)
+    (record.id, record.manifestID) = (other, id)
     return record
   }
 }

@@ -41,6 +41,31 @@ import Testing
     #expect(!"\(reference)".contains("0qir"))
   }
 
+  @Test func `a redirect is followed without the token, and its digest is verified`() async throws {
+    let objects = try ScriptedServer(broken(after: 70_000, hasDigest: false), rest(from: 70_000))
+    let target = "/tests/a%20b?X-Amz-Signature=0a%2F"
+    let server = try ScriptedServer(redirect(to: objects.url.absoluteString + target))
+    var configuration = SnapshotAPIClient.Configuration.forTests()
+    configuration.retries.attempts = 4
+    let client = try SnapshotAPIClient(
+      server: server.url, token: String(repeating: "t", count: 40), configuration: configuration)
+    let bundle = try await client.fetch(id, to: file)
+    #expect(bundle.sha256 == .of(contents))
+    #expect(try Data(contentsOf: file) == contents)
+    #expect(objects.requests.map(\.line) == Array(repeating: "GET \(target) HTTP/1.1", count: 2))
+    #expect(objects.requests[1]["range"] == "bytes=70000-")
+    #expect(objects.requests.allSatisfy { $0["authorization"] == nil })
+    #expect(server.requests.count == 2 && server.requests.allSatisfy { $0["authorization"] != nil })
+  }
+
+  @Test(arguments: ["ftp://127.0.0.1/x", "/x", "", "http://", "http://user@127.0.0.1/x"])
+  func `a redirect to an unsuitable address is reported`(address: String) async throws {
+    let server = try ScriptedServer(redirect(to: address))
+    let error = await clientError { try await makeClient(server).fetch(id, to: file) }
+    #expect(error?.code == .unexpectedAnswer)
+    #expect(server.requests.count == 1)
+  }
+
   @Test func `an interrupted download is resumed`() async throws {
     let server = try ScriptedServer(broken(after: 70_000), rest(from: 70_000))
     let sleeps = SleepLog()
@@ -250,13 +275,24 @@ import Testing
     }
   }
 
-  private func broken(after count: Int, tag: String = "\"v1\"") -> ScriptedServer.Script {
+  private func redirect(to address: String) -> ScriptedServer.Script {
     let contents = contents
     return { connection in
       try connection.readRequest()
+      try connection.respond(
+        "307 Temporary Redirect", ["Location: \(address)", digestField(contents)], body: Data())
+    }
+  }
+
+  private func broken(
+    after count: Int, tag: String = "\"v1\"", hasDigest: Bool = true
+  ) -> ScriptedServer.Script {
+    let contents = contents
+    return { connection in
+      try connection.readRequest()
+      let digest = hasDigest ? digestField(contents) + "\r\n" : ""
       try connection.write(
-        "HTTP/1.1 200 OK\r\nETag: \(tag)\r\nContent-Length: \(contents.count)\r\n\(digestField(contents))\r\n\r\n"
-      )
+        "HTTP/1.1 200 OK\r\nETag: \(tag)\r\nContent-Length: \(contents.count)\r\n\(digest)\r\n")
       try connection.write(Array(contents.prefix(count)))
     }
   }

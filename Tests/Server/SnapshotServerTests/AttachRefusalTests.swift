@@ -10,7 +10,7 @@ import TestSupport
 import Testing
 
 /// Refused uploads: wrong digests, heads and bundles.
-@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct AttachRefusalTests {
+@Suite(.everyStore, .timeLimit(.minutes(5 * Sanitizer.slowness))) struct AttachRefusalTests {
   private let api = TestAPI()
   private let bundle: SampleBundle
 

@@ -13,7 +13,7 @@ import SystemIO
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct AttachTests {
+@Suite(.everyStore, .timeLimit(.minutes(5 * Sanitizer.slowness))) struct AttachTests {
   private let api = TestAPI()
   private let bundle: SampleBundle
 

@@ -87,6 +87,20 @@ import Testing
     }
   }
 
+  @Test func `a catalogue is compared again on request, while lists are answered`() async throws {
+    try await serving { catalog, indexer, handler in
+      try await indexer.update()
+      // Changes that a server made and could not index.
+      let ids = try await attach(3)
+      try await indexer.update()
+      #expect(try await listed(catalog).isEmpty)
+      indexer.compareAgain()
+      #expect(try await status(handler, "/v1/snapshots") == 200)
+      try await indexer.update()
+      #expect(try await listed(catalog) == ids)
+    }
+  }
+
   @Test func `an empty store removes all snapshots from the lists`() async throws {
     let ids = try await attach(2)
     try await serving { _, indexer, _ in try await indexer.update() }

@@ -9,7 +9,7 @@ import SnapshotStore
 import SystemIO
 import Testing
 
-@Suite struct FetchTests {
+@Suite(.everyStore) struct FetchTests {
   private let api = TestAPI()
   private let bundle: SampleBundle
   private var path: String { "/v1/snapshots/\(bundle.id)" }

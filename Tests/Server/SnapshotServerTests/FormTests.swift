@@ -5,7 +5,7 @@ import SnapshotAPI
 import SnapshotFormat
 import Testing
 
-@Suite struct FormTests {
+@Suite(.everyStore) struct FormTests {
   private let bundle: SampleBundle
   private let api = TestAPI()
 

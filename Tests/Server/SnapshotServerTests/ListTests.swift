@@ -10,7 +10,7 @@ import StoreTesting
 import Synchronization
 import Testing
 
-@Suite struct ListTests {
+@Suite(.everyStore) struct ListTests {
   private let api = TestAPI()
 
   private struct List: Decodable {

@@ -6,7 +6,7 @@ import SnapshotFormat
 import Testing
 
 /// Under which UUID a bundle is stored when the request states none, and how its manifest's UUID finds it.
-@Suite struct ManifestIDTests {
+@Suite(.everyStore) struct ManifestIDTests {
   enum Way: CaseIterable, Sendable { case plain, form, draft, tus }
 
   private let api = TestAPI()

@@ -6,7 +6,7 @@ import StoreTesting
 import Synchronization
 import SystemIO
 
-/// An in-memory store that counts the outcomes of uploads, and fails on demand.
+/// A store that counts the outcomes of uploads, and fails on demand.
 final class ObservedStore: BundleStore, UploadStore {
   /// The steps at which it can fail.
   enum Step: Hashable { case begin, append, commit, record, open, delete }
@@ -24,15 +24,14 @@ final class ObservedStore: BundleStore, UploadStore {
     var expectedLengths: [Int64?] = []
   }
 
-  private let store: InMemoryStore
+  private let store: any BundleStore & UploadStore
   /// The store of resumable uploads, which publishes here.
   var uploads: any UploadStore { store }
   private let state = Mutex(State())
   private let discards = AsyncStream.makeStream(of: Void.self)
 
-  init(uploadLimits: UploadLimits = UploadLimits()) {
-    store = InMemoryStore(validator: UploadValidator(wholeUpTo: 0), uploadLimits: uploadLimits)
-  }
+  /// - Parameter store: the store that is observed.
+  init(_ store: any BundleStore & UploadStore) { self.store = store }
 
   /// The expected lengths of uploads, in the order in which they began.
   var expectedLengths: [Int64?] { state.withLock { $0.expectedLengths } }

@@ -14,25 +14,32 @@ import Synchronization
 import SystemIO
 import UploadProtocols
 
-/// The server over stores in memory, asked without a socket; it has not been started.
+/// The server over a store in memory or the one of ``EveryStoreTrait``, asked without a socket; it has not been started.
 struct TestAPI: Sendable {
   let store: ObservedStore
-  let catalog = InMemoryCatalog()
+  let catalog: InMemoryCatalog
   let log = CapturedLog()
   let application: ServerApplication
   let uploadLimits: UploadLimits
   /// Ends when the catalogue is as it is where a server was opened on an empty storage: it lists all there is.
   private let prepared: Task<Void, any Error>
 
-  /// - Parameter rules: what goes by itself, when it is asked for.
+  /// - Parameters:
+  ///   - shared: a storage that other servers use too, and its catalogue; `nil` makes a new one.
+  ///   - rules: what expires, when it is asked for.
   init(
+    over shared: (storage: ServerStorage, catalog: InMemoryCatalog)? = nil,
     limits: ServiceLimits = ServiceLimits(), access: AccessPolicy = .open,
     rules: RetentionRules = RetentionRules(), uploadLimits: UploadLimits = UploadLimits(),
     offer: ResumableUploads.Configuration = .init(), now: @escaping @Sendable () -> Date = { Date() },
     observation: Observation = Observation(), more: [Endpoint] = []
   ) {
     let log = log
-    store = ObservedStore(uploadLimits: uploadLimits)
+    let isUsual = uploadLimits == UploadLimits()
+    store = ObservedStore(
+      shared?.storage.store ?? (isUsual ? EveryStoreTrait.takeStore() : nil)
+        ?? InMemoryStore(validator: EveryStoreTrait.validator, uploadLimits: uploadLimits))
+    catalog = shared?.catalog ?? InMemoryCatalog()
     self.uploadLimits = uploadLimits
     var settings = ServerSettings()
     settings.retention.rules = rules
@@ -40,7 +47,7 @@ struct TestAPI: Sendable {
     settings.uploads.offer = offer
     settings.uploads.interimAnswers = offer.sendsInterimAnswers
     application = ServerApplication(
-      settings, storage: ServerStorage(store, catalog: catalog),
+      settings, storage: shared?.storage ?? ServerStorage(store, catalog: catalog),
       access: access, observation: observation, limits: limits, more: more, now: now,
       logger: Logger(label: "test") { _ in log })
     prepared = Task { [catalog, indexer = application.indexer] in

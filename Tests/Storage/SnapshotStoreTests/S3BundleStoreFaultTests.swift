@@ -5,7 +5,6 @@ import S3Testing
 import SnapshotFormat
 import SnapshotStore
 import StoreTesting
-import Synchronization
 import Testing
 
 /// Every request of an operation fails once, in every way: the operation then succeeds or fails as a whole, and can be
@@ -125,31 +124,4 @@ import Testing
       await node.store.close()
     }
   }
-}
-
-extension FakeS3Server {
-  /// Lets one request fail, after `count` others.
-  /// - Returns: whether there was such a request.
-  fileprivate func fail(after count: Int, _ fault: Fault) -> FaultFlag {
-    let flag = FaultFlag()
-    let left = Mutex(count)
-    inject { _ in
-      left.withLock { left in
-        left -= 1
-        guard left == -1 else { return nil }
-        flag.raise()
-        return fault
-      }
-    }
-    return flag
-  }
-}
-
-/// Whether a fault happened.
-private final class FaultFlag: Sendable {
-  private let state = Mutex(false)
-
-  func raise() { state.withLock { $0 = true } }
-
-  var isRaised: Bool { state.withLock { $0 } }
 }

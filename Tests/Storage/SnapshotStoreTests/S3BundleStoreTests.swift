@@ -127,6 +127,61 @@ import Testing
     }
   }
 
+  @Test func `the cache is deleted while it is used, and nothing is lost`() async throws {
+    try await withFakeS3 { server in
+      let folder = try TemporaryFolder()
+      let reads = Mutex<[CacheRead]>([])
+      var configuration = S3BundleStore.Configuration(
+        folder: folder.file("cache").path, validator: .samples)
+      configuration.onRead = { read in reads.withLock { $0.append(read) } }
+      configuration.partBytes = 100
+      configuration.uploads.length = 1 << 16
+      let store = try await S3BundleStore.open(
+        configuration, client: .of(server), rows: InMemoryUploadRows(), logger: .quiet)
+      let samples = [SampleBundle(count: 1000), SampleBundle(count: 2000), SampleBundle(count: 3000)]
+      try await store.upload(samples[0])
+      let open = try await store.open(samples[0].id)
+      let resumed = try await store.createUpload(.of(samples[2])).id
+      try await store.append(samples[2].bytes[..<1500], to: resumed)
+      try Folder.removeTree(configuration.folder)
+      // What is open or kept remains readable, and everything else is read or written again.
+      #expect(try open.contents == samples[0].bytes)
+      #expect(try await store.open(samples[0].id).contents == samples[0].bytes)
+      try await store.upload(samples[1])
+      #expect(try await store.open(samples[1].id).contents == samples[1].bytes)
+      #expect(reads.withLock { $0 } == [.miss, .hit, .miss])
+      try Folder.removeTree(configuration.folder)
+      #expect(try await store.openAnew(samples[1].id).contents == samples[1].bytes)
+      try await store.append(samples[2].bytes[1500...], to: resumed)
+      _ = try await store.commitUpload(resumed, as: .of(samples[2], expected: samples[2].sha256))
+      #expect(try await store.open(samples[2].id).contents == samples[2].bytes)
+      await store.close()
+    }
+  }
+
+  @Test(arguments: SharedStore.allCases)
+  func `a URL gives access to one bundle for a limited time`(kind: SharedStore) async throws {
+    try await kind.withClient { client in
+      let node = try await Node(client)
+      let sample = SampleBundle(count: 1000)
+      try await node.store.upload(sample)
+      let url = try await node.store.url(of: sample.id, lifetime: .seconds(60))
+      #expect(url.contains("X-Amz-Expires=60&"))
+      let read = try await Tool.run("curl", ["-sS", "--fail", "-D", "-", "-r", "0-9", url])
+      #expect(read.text.hasSuffix(String(decoding: sample.bytes[..<10], as: UTF8.self)))
+      #expect(read.text.contains("attachment; filename=\"\(sample.id).zip\""))
+      let other = url.replacingOccurrences(of: "\(sample.id)/", with: "\(SnapshotID())/")
+      #expect(try await Tool.run("curl", ["-sS", "--fail", other]).status != 0)
+      try await node.store.setAside(sample.id)
+      #expect(
+        await failure { _ = try await node.store.url(of: sample.id, lifetime: .seconds(1)) } == "damaged")
+      try await node.store.delete(sample.id)
+      #expect(
+        await failure { _ = try await node.store.url(of: sample.id, lifetime: .seconds(1)) } == "deleted")
+      await node.store.close()
+    }
+  }
+
   @Test func `a bundle whose bytes are missing or have another length can't be opened`() async throws {
     try await withFakeS3 { server in
       let node = try await Node(server)
@@ -221,16 +276,20 @@ import Testing
     try await withFakeS3 { server in
       let folder = try TemporaryFolder()
       let configuration = S3BundleStore.Configuration(folder: folder.path)
-      let store = try await S3BundleStore.open(configuration, client: .of(server), logger: .quiet)
+      let store = try await S3BundleStore.open(
+        configuration, client: .of(server), rows: InMemoryUploadRows(), logger: .quiet)
       await #expect {
-        _ = try await S3BundleStore.open(configuration, client: .of(server), logger: .quiet)
+        _ = try await S3BundleStore.open(
+          configuration, client: .of(server), rows: InMemoryUploadRows(), logger: .quiet)
       } throws: {
         if case S3BundleStore.OpeningError.inUse = $0 { true } else { false }
       }
       await store.close()
       try folder.write(Data("1".utf8), to: "1.zip")
       try folder.write(Data("1".utf8), to: "1.download")
-      try await S3BundleStore.open(configuration, client: .of(server), logger: .quiet).close()
+      try await S3BundleStore.open(
+        configuration, client: .of(server), rows: InMemoryUploadRows(), logger: .quiet
+      ).close()
       #expect(try Folder.entries(folder.path) == ["lock"])
     }
   }
@@ -245,42 +304,5 @@ import Testing
         if case S3BundleStore.OpeningError.objectStore(.unsuitableStore) = $0 { true } else { false }
       }
     }
-  }
-}
-
-/// The object stores that several servers share in a test.
-enum SharedStore: CaseIterable {
-  case memory, ceph
-
-  static let allCases: [SharedStore] = CephCluster.isInstalled ? [.memory, .ceph] : [.memory]
-
-  /// Runs `body` with a client of an empty folder.
-  func withClient(_ body: (S3Client) async throws -> Void) async throws {
-    switch self {
-    case .memory: try await withFakeS3 { try await body(try .of($0)) }
-    case .ceph: try await body(try await CephCluster.shared.client(prefix: UUID().uuidString))
-    }
-  }
-}
-
-/// A server's store with its local folder.
-struct Node: Sendable {
-  let store: S3BundleStore
-  private let folder: TemporaryFolder
-
-  init(
-    _ server: FakeS3Server, prefix: String = "", attempts: Int = 5,
-    _ configure: (inout S3BundleStore.Configuration) -> Void = { _ in }
-  ) async throws {
-    try await self.init(try .of(server, prefix: prefix, attempts: attempts), configure)
-  }
-
-  init(
-    _ client: S3Client, _ configure: (inout S3BundleStore.Configuration) -> Void = { _ in }
-  ) async throws {
-    folder = try TemporaryFolder()
-    var configuration = S3BundleStore.Configuration(folder: folder.path, validator: .samples)
-    configure(&configuration)
-    store = try await S3BundleStore.open(configuration, client: client, logger: .quiet)
   }
 }

@@ -15,7 +15,8 @@ extension CommandFailure {
         """, status: .refused)
     case .tokens(let error): self.init(error)
     case .tls(let error): self.init(error.description, status: .refused)
-    case .storage, .catalog, .auditLog: self.init(error.description)
+    case .quotaUnsupported: self.init(error.description, status: .refused)
+    case .storage, .objectStore, .catalog, .auditLog: self.init(error.description)
     }
   }
 }

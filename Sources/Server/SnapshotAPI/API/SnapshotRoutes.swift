@@ -70,6 +70,11 @@ package struct SnapshotRoutes: Sendable {
             status: 206, text: "The requested ranges.", fields: bundleFields + ["Content-Range"],
             content: ["application/zip": [:], "multipart/byteranges": [:]]),
           .notModified,
+          Endpoint.Response(
+            status: 307,
+            text:
+              "The URL from which to read the bundle, or ranges of it, within a minute and without a token.",
+            fields: ["Cache-Control", "Location", "Repr-Digest"]),
         ],
         problems: [
           .malformedSnapshotID, .noSuchSnapshot, .snapshotDeleted, .snapshotDamaged,
@@ -91,19 +96,44 @@ package struct SnapshotRoutes: Sendable {
 
   /// Sends a bundle, or ranges of it. A bundle never changes, but can be deleted, so caches must revalidate.
   package func bundle(_ call: APIRequest) async throws -> HTTPServerResponse {
+    if let bundleURL = service.bundleURL { return try await redirect(call, bundleURL) }
     let bundle = try await service.bundle(for: call)
+    let content = Representation.Content.file(bundle.file, size: bundle.record.size)
+    return try representation(of: bundle.record, content, for: call.request).response(to: call.request)
+  }
+
+  /// Redirects to the place that sends the bundle. Conditions are checked here, and a `HEAD` is answered here.
+  private func redirect(
+    _ call: APIRequest, _ bundleURL: SnapshotService.BundleURL
+  ) async throws -> HTTPServerResponse {
+    let record = try await service.readableRecord(for: call)
+    let url = try await bundleURL(record.id)
+    call.concerns(record)
+    let preconditions = Preconditions(call.request.headerFields)
+    // The response to a HEAD has no bytes, nor has a failed condition.
+    let representation = representation(
+      of: record, .made(size: record.size) { _ in { nil } }, for: call.request)
+    guard call.request.method == .get,
+      preconditions.verdict(.get, on: Self.validators(of: record)) == .proceed
+    else { return try representation.response(to: call.request) }
+    var fields: HTTPFields = [.location: url, .cacheControl: "private, no-store"]
+    fields[.reprDigest] = representation.headerFields[.reprDigest]
+    return HTTPServerResponse(status: .temporaryRedirect, headerFields: fields)
+  }
+
+  private func representation(
+    of record: SnapshotRecord, _ content: Representation.Content, for request: HTTPServerRequest
+  ) -> Representation {
     var fields: HTTPFields = [
       .cacheControl: "private, no-cache",
-      .contentDisposition: ContentDisposition.attachment("\(bundle.record.id).zip").fieldValue,
+      .contentDisposition: ContentDisposition.attachment("\(record.id).zip").fieldValue,
     ]
-    if DigestField.isWanted(by: call.request.headerFields) {
-      fields[.reprDigest] = DigestField(sha256: bundle.record.sha256.bytes).fieldValue
+    if DigestField.isWanted(by: request.headerFields) {
+      fields[.reprDigest] = DigestField(sha256: record.sha256.bytes).fieldValue
     }
-    let representation = Representation(
-      .file(bundle.file, size: bundle.record.size), contentType: "application/zip",
-      entityTag: Self.entityTag(of: bundle.record), lastModified: Self.lastModified(of: bundle.record),
-      headerFields: fields)
-    return try representation.response(to: call.request)
+    return Representation(
+      content, contentType: "application/zip", entityTag: Self.entityTag(of: record),
+      lastModified: Self.lastModified(of: record), headerFields: fields)
   }
 
   /// Sends a record.

@@ -81,6 +81,12 @@ package final class CatalogIndexer: Sendable {
     nudges.continuation.yield()
   }
 
+  /// Requests a comparison of the catalogue with the store, which starts asynchronously. Lists are answered meanwhile.
+  package func compareAgain() {
+    state.withLock { $0.compared = nil }
+    nudges.continuation.yield()
+  }
+
   /// The catalogue for changes that the store has already made durable. A change that fails in the catalogue is logged,
   /// and applied by the next ``update()``, instead of throwing.
   package var reconciled: any Catalog { ReconciledCatalog(catalog: catalog, indexer: self) }

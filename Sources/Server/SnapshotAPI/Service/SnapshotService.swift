@@ -12,11 +12,19 @@ package struct SnapshotService: Sendable {
   let catalog: any Catalog
   /// The indexer that keeps the catalogue consistent with the store; `nil` if it always is.
   let indexer: CatalogIndexer?
+  /// Returns the address of a bundle; `nil` if the service sends all bundles itself.
+  let bundleURL: BundleURL?
+
+  /// Returns a URL with which anybody can read a bundle for a short time. Throws the errors of ``BundleStore/open(_:)``.
+  package typealias BundleURL = @Sendable (SnapshotID) async throws(StoreError) -> String
 
   /// Creates a service for the bundles in `store`, listed by `catalog`, which `indexer` maintains.
+  /// - Parameter bundleURL: returns the address to which downloads are redirected; `nil` sends them here.
   package init(
-    store: any BundleStore & UploadStore, catalog: any Catalog, indexer: CatalogIndexer? = nil
+    store: any BundleStore & UploadStore, catalog: any Catalog, indexer: CatalogIndexer? = nil,
+    bundleURL: BundleURL? = nil
   ) {
+    self.bundleURL = bundleURL
     self.store = store
     self.catalog = indexer?.reconciled ?? catalog
     self.indexer = indexer

@@ -138,7 +138,7 @@ final class FileUploads: Sendable {
     let upload = try table[id]
     var session = upload.session
     let append = try session.admit(request, bytes: bytes, limits: limits, at: now())
-    if session.isWhole { return AskingAppend(append, session) }
+    if session.isWhole { return OutcomeRequest(append, to: session) }
     return try await UploadError.storing { () async throws(StoreError) in
       try await requireCounted()
       if upload.isUncertain { try await upload.save(upload.session) }
@@ -335,23 +335,4 @@ final class FileUploads: Sendable {
     }
     return session
   }
-}
-
-/// A request without bytes to an upload that is complete: it asks for the outcome.
-private struct AskingAppend: UploadAppending {
-  let append: UploadAppend
-  let session: UploadSession
-
-  init(_ append: UploadAppend, _ session: UploadSession) {
-    self.append = append
-    self.session = session
-  }
-
-  func write(_ bytes: IOBuffer) async throws(UploadError) {
-    var append = append
-    try append.receive(bytes.count)
-  }
-
-  func checkpoint() async throws(UploadError) -> Int64 { session.offset }
-  func end(_ ending: UploadEnding) async throws(UploadError) -> UploadSession { session }
 }

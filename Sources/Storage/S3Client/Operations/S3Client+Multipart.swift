@@ -24,6 +24,13 @@ package struct S3Part: Sendable, Hashable {
   package let etag: S3ETag
   /// The length in bytes; `nil` if it is not known.
   package let size: Int64?
+
+  /// Names a part that was uploaded earlier.
+  package init(number: Int, etag: S3ETag, size: Int64?) {
+    self.number = number
+    self.etag = etag
+    self.size = size
+  }
 }
 
 extension S3Client {
@@ -87,6 +94,21 @@ extension S3Client {
     let document: XMLElement
     do { document = try XMLElement(document: response.body) } catch { throw .malformedAnswer(error.reason) }
     if document.name == "Error" { throw .refused(S3Refusal(response)) }
+  }
+
+  /// Makes the object of the uploaded parts, which have `size` bytes together, unless it exists. So this can be repeated,
+  /// also by several clients at once.
+  package func assemble(
+    _ upload: S3MultipartUpload, parts: [S3Part], size: Int64
+  ) async throws(S3Error) {
+    do throws(S3Error) {
+      try await complete(upload, parts: parts)
+    } catch {
+      // If the answer was lost, a repetition finds that there is no such upload any more.
+      guard error.isUndecided || error.isNotFound, try await head(upload.key).size == size else {
+        throw error
+      }
+    }
   }
 
   /// Passes all uploads to `visit` that were neither completed nor aborted, whose keys begin with `prefix`, and that

@@ -20,22 +20,11 @@ extension S3Client {
     let upload = try await beginMultipart(key)
     do throws(S3Error) {
       let parts = try await uploadParts(of: file, size: size, to: upload)
-      try await finish(upload, parts, size: size)
+      try await assemble(upload, parts: parts, size: size)
     } catch {
       // If this fails too, the parts remain until the upload is found in the list of uploads.
       do throws(S3Error) { try await abort(upload) } catch {}
       throw error
-    }
-  }
-
-  /// Completes an upload. If the answer was lost, a repetition can find that there is no such upload any more.
-  private func finish(_ upload: S3MultipartUpload, _ parts: [S3Part], size: Int64) async throws(S3Error) {
-    do throws(S3Error) {
-      try await complete(upload, parts: parts)
-    } catch {
-      guard error.isUndecided || error.isNotFound, try await head(upload.key).size == size else {
-        throw error
-      }
     }
   }
 

@@ -26,15 +26,21 @@ final class S3Publisher: Sendable {
     self.logger = logger
   }
 
-  /// Publishes an upload, and removes its file.
-  func publish(_ staged: StagedUpload, as attachment: Attachment) async throws(StoreError) -> Publication {
-    let publication: Publication
-    do throws(StoreError) {
-      publication = try await publish(try await staged.whole(), as: attachment)
-    } catch {
-      staged.remove()
-      throw error
-    }
+  /// Called before a UUID is taken, with the record that takes it. If it throws, the UUID is not taken.
+  typealias Preparation = (SnapshotRecord) async throws(StoreError) -> Void
+
+  /// Publishes an upload, and removes its file then. If this throws, the file remains.
+  /// - Parameters:
+  ///   - staged: the upload.
+  ///   - attachment: the report, UUID and metadata under which the bundle is published.
+  ///   - former: the UUID that an earlier publication of the same upload prepared to take. If the same bytes have it, the
+  ///     earlier publication has succeeded.
+  ///   - prepare: called before a UUID is taken.
+  func publish(
+    _ staged: StagedUpload, as attachment: Attachment, after former: SnapshotID? = nil,
+    preparing prepare: Preparation = { _ in }
+  ) async throws(StoreError) -> Publication {
+    let publication = try await publish(try await staged.whole(), as: attachment, after: former, prepare)
     if case .created(let record) = publication, record.verified == .pending {
       verification.add(record, in: staged)
     } else {
@@ -44,13 +50,21 @@ final class S3Publisher: Sendable {
   }
 
   private func publish(
-    _ upload: StagedUpload.Whole, as attachment: Attachment
+    _ upload: StagedUpload.Whole, as attachment: Attachment, after former: SnapshotID?,
+    _ prepare: Preparation
   ) async throws(StoreError) -> Publication {
     var record = try await admit(upload, as: attachment)
+    if attachment.id == nil, let former, former != record.id { record = record.renamed(former) }
     var present = try await states.read(record.id)?.state
     while true {
       do throws(StoreError) {
-        if let present { return try await join(present, with: upload, as: record, attachment) }
+        if let present {
+          if record.id == former, let published = present.record(repeating: record) {
+            return .created(published)
+          }
+          return try await join(present, with: upload, as: record, attachment)
+        }
+        try await prepare(record)
         switch try await create(record, of: upload) {
         case .created: return .created(record)
         case .taken(let state): present = state
@@ -145,6 +159,16 @@ final class S3Publisher: Sendable {
     } catch {
       logger.warning("Unused bytes can't be removed", metadata: ["id": "\(id)", "error": "\(error)"])
     }
+  }
+}
+
+extension StoredState {
+  /// The record, if it is one of the same bytes for the same report.
+  fileprivate func record(repeating other: SnapshotRecord) -> SnapshotRecord? {
+    guard case .published(let record, _) = content, record.report == other.report,
+      record.sha256 == other.sha256
+    else { return nil }
+    return record
   }
 }
 

@@ -20,10 +20,6 @@ final class S3TransientUpload: TransientUpload {
     self.state = Mutex(state)
   }
 
-  deinit {
-    if state.withLock({ $0.isOpen }) { staged.remove() }
-  }
-
   func write(_ bytes: IOBuffer) async throws(UploadError) {
     try state.withLock { state throws(UploadError) in try state.receive(bytes.count) }
     try await UploadError.storing { () async throws(StoreError) in try await staged.append(bytes) }
@@ -43,6 +39,9 @@ final class S3TransientUpload: TransientUpload {
 
   func commit(_ attachment: Attachment) async throws(StoreError) -> Publication {
     try state.withLock { state throws(StoreError) in try state.commit(at: now()) }
-    return try await publisher.publish(staged, as: attachment)
+    do throws(StoreError) { return try await publisher.publish(staged, as: attachment) } catch {
+      staged.remove()
+      throw error
+    }
   }
 }

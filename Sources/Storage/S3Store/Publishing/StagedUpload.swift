@@ -1,11 +1,12 @@
 import Foundation
+import S3Client
 import SnapshotFormat
 import SnapshotStore
 import Synchronization
 import SystemIO
 
 /// The bytes of one upload in a file of the staging folder, written and hashed on one queue in the order in which they
-/// arrive.
+/// arrive. The file is removed with the last reference at the latest.
 final class StagedUpload: Sendable {
   /// All bytes of an upload.
   struct Whole: Sendable {
@@ -22,14 +23,24 @@ final class StagedUpload: Sendable {
     var failure: StoreError?
   }
 
+  private let folder: String
   private let path: String
   private let queue: DispatchQueue
   private let state = Mutex(State())
 
   init(in folder: String, on queue: DispatchQueue) {
+    self.folder = folder
     path = "\(folder)/\(SnapshotID()).zip"
     self.queue = queue
   }
+
+  deinit { remove() }
+
+  /// The number of bytes written.
+  var size: Int64 { state.withLock { $0.size } }
+
+  /// The failure of an earlier write, after which no more bytes can be written.
+  var failure: StoreError? { state.withLock { $0.failure } }
 
   /// Writes the next bytes. After a failure, every call throws it.
   func append(_ bytes: IOBuffer) async throws(StoreError) {
@@ -54,6 +65,7 @@ final class StagedUpload: Sendable {
 
   private func file(_ state: inout State) throws(SystemError) -> File {
     if let file = state.file { return file }
+    try Folder.create(folder)
     let file = try File(path, .create(mode: 0o600))
     state.file = file
     return file
@@ -70,14 +82,54 @@ final class StagedUpload: Sendable {
     }
   }
 
+  /// Whether the file still exists: an operator can delete the folder.
+  func isThere() async -> Bool {
+    await queue.perform { [path] in
+      do throws(SystemError) { return try Folder.kind(of: path) == .file } catch { return false }
+    }
+  }
+
+  /// Writes all bytes of another upload.
+  func append(contentsOf other: StagedUpload) async throws(StoreError) {
+    let (length, piece) = (other.size, Int64(1 << 20))
+    for start in stride(from: 0, to: length, by: Int64.Stride(piece)) {
+      try await append(IOBuffer(try await other.bytes(in: start..<min(start + piece, length))))
+    }
+  }
+
+  /// A range of the bytes as the content of a request to the object store.
+  func body(of range: Range<Int64>) async throws(StoreError) -> S3Body {
+    try await queue.perform { [path] () throws(StoreError) in
+      do throws(SystemError) { return try S3Body(part: range, of: URL(filePath: path)) } catch {
+        throw StoreError(error)
+      }
+    }
+  }
+
+  /// A range of the bytes, which must fit into memory.
+  func bytes(in range: Range<Int64>) async throws(StoreError) -> [UInt8] {
+    if range.isEmpty { return [] }
+    return try await queue.perform { [path] () throws(StoreError) in
+      do throws(SystemError) {
+        let bytes = try File(path).read(upTo: range.count, at: range.lowerBound)
+        guard bytes.count == range.count else {
+          throw SystemError(operation: "read", path: path, code: POSIXErrorCode.EIO.rawValue)
+        }
+        return bytes
+      } catch {
+        throw StoreError(error)
+      }
+    }
+  }
+
   /// Removes the file asynchronously. A failure is without consequence: the next start removes what remains.
   func remove() {
-    queue.async { [self] in
-      let hadFile = state.withLock { state in
-        state.failure = .notFound
-        return state.file.take() != nil
-      }
-      guard hadFile else { return }
+    let file = state.withLock { state in
+      state.failure = .notFound
+      return state.file.take()
+    }
+    guard file != nil else { return }
+    queue.async { [path] in
       do throws(SystemError) { try Folder.removeIfPresent(path) } catch {}
     }
   }

@@ -8,7 +8,7 @@ import Testing
 import UploadProtocols
 
 /// Uploads by the IETF draft that are sent in several parts, and the digests of the parts.
-@Suite struct DraftAppendTests: DraftCalls {
+@Suite(.everyStore) struct DraftAppendTests: DraftCalls {
   let api = TestAPI()
   let bundle: SampleBundle
   private static let numbers = DraftDialect.all.map(\.number)

@@ -9,7 +9,7 @@ import Testing
 import UploadProtocols
 
 /// The IETF draft for resumable uploads, on the endpoints that attach snapshots.
-@Suite struct DraftTests: DraftCalls {
+@Suite(.everyStore) struct DraftTests: DraftCalls {
   let api = TestAPI()
   let bundle: SampleBundle
   private static let numbers = DraftDialect.all.map(\.number)

@@ -7,7 +7,7 @@ import SnapshotServer
 import Testing
 
 /// The checksums of single requests in tus.
-@Suite struct TusChecksumTests {
+@Suite(.everyStore) struct TusChecksumTests {
   private let api = TestAPI()
   private let bundle: SampleBundle
   private var count: Int { bundle.bytes.count }

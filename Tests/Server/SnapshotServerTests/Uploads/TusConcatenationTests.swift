@@ -7,7 +7,7 @@ import SnapshotStore
 import Testing
 
 /// Uploads by tus that are joined from others.
-@Suite struct TusConcatenationTests {
+@Suite(.everyStore) struct TusConcatenationTests {
   private let api = TestAPI()
   private let bundle: SampleBundle
   private var count: Int { bundle.bytes.count }

@@ -9,7 +9,7 @@ import SnapshotStore
 import Testing
 
 /// The creation of uploads by tus: their length and metadata, and refusals.
-@Suite struct TusCreationTests {
+@Suite(.everyStore) struct TusCreationTests {
   private let api = TestAPI()
   private let bundle: SampleBundle
   private var count: Int { bundle.bytes.count }

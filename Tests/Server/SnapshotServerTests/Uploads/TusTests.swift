@@ -8,7 +8,7 @@ import SnapshotServer
 import SnapshotStore
 import Testing
 
-@Suite struct TusTests {
+@Suite(.everyStore) struct TusTests {
   private let api = TestAPI()
   private let bundle: SampleBundle
   private var count: Int { bundle.bytes.count }

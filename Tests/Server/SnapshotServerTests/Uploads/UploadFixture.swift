@@ -4,6 +4,9 @@ import Foundation
 import HTTPEngine
 import Logging
 import Observability
+import S3Client
+import S3Store
+import S3Testing
 import SnapshotFormat
 import SnapshotStore
 import StoreTesting
@@ -13,7 +16,7 @@ import TestSupport
 @testable import SnapshotAPI
 
 /// The upload stores that the tests run with.
-enum UploadStoreKind: CaseIterable, Sendable { case memory, files }
+enum UploadStoreKind: CaseIterable, Sendable { case memory, files, objects }
 
 /// A service with an empty store of its own, without a socket and without tokens.
 final class UploadFixture: Sendable {
@@ -23,6 +26,7 @@ final class UploadFixture: Sendable {
   private let kind: UploadStoreKind
   private let limits: UploadLimits
   private let folder: TemporaryFolder
+  private let objects: (server: FakeS3Server, rows: InMemoryUploadRows)?
   let store: any BundleStore & UploadStore
   let service: UploadService
 
@@ -34,11 +38,15 @@ final class UploadFixture: Sendable {
     var limits = UploadLimits()
     limits.length = 1 << 20
     configure(&limits)
-    try await self.init(kind, limits, TemporaryFolder())
+    let objects = kind == .objects ? (try await FakeS3Server.start(), InMemoryUploadRows()) : nil
+    try await self.init(kind, limits, TemporaryFolder(), objects)
   }
 
-  private init(_ kind: UploadStoreKind, _ limits: UploadLimits, _ folder: TemporaryFolder) async throws {
-    (self.kind, self.limits, self.folder) = (kind, limits, folder)
+  private init(
+    _ kind: UploadStoreKind, _ limits: UploadLimits, _ folder: TemporaryFolder,
+    _ objects: (FakeS3Server, InMemoryUploadRows)?
+  ) async throws {
+    (self.kind, self.limits, self.folder, self.objects) = (kind, limits, folder, objects)
     report = try ReportID(validating: "BUG-1")
     let clock = clock
     let validator = UploadValidator(now: { clock.now })
@@ -50,6 +58,13 @@ final class UploadFixture: Sendable {
         path: folder.path + "/Storage", validator: validator, reserve: 0)
       configuration.uploads = limits
       store = try await FileBundleStore.open(configuration, logger: logger)
+    case .objects:
+      guard let objects else { throw UploadError.unknown }
+      var configuration = S3BundleStore.Configuration(folder: folder.path, validator: validator)
+      configuration.uploads = limits
+      configuration.partBytes = 1000
+      store = try await S3BundleStore.open(
+        configuration, client: .of(objects.0), rows: objects.1, logger: logger)
     }
     service = UploadService(
       SnapshotService(store: store, catalog: catalog), store: store, now: { clock.now }, logger: logger)
@@ -57,11 +72,19 @@ final class UploadFixture: Sendable {
 
   /// The same storage in another server. The first one may not be used any more.
   func restarted() async throws -> UploadFixture {
-    await close()
-    return try await UploadFixture(kind, limits, folder)
+    await closeStore()
+    return try await UploadFixture(kind, limits, folder, objects)
   }
 
-  func close() async { await (store as? FileBundleStore)?.close() }
+  func close() async {
+    await closeStore()
+    await objects?.server.stop()
+  }
+
+  private func closeStore() async {
+    await (store as? FileBundleStore)?.close()
+    await (store as? S3BundleStore)?.close()
+  }
 
   /// Creates an upload of `bundle`.
   func open(

@@ -114,7 +114,7 @@ import Testing
     var model = Model(length: Bool.random(using: &random) ? size : nil)
     var id = try await fixture.open(bundle, deferred: model.length == nil, expected: bundle.sha256).id
     for step in 0..<25 {
-      if kind == .files, Int.random(in: 0..<6, using: &random) == 0 {
+      if kind != .memory, Int.random(in: 0..<6, using: &random) == 0 {
         fixture = try await fixture.restarted()
       }
       let attempt = Attempt(at: model.offset, of: size, using: &random)

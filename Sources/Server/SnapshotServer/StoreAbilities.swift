@@ -1,0 +1,54 @@
+import FileStore
+import S3Store
+import SnapshotAPI
+import SnapshotStore
+
+/// What a store can do besides what every store does. The default values are those of a store that can do nothing else.
+struct StoreAbilities: Sendable {
+  /// The number and size of the stored bundles; `nil` if that is not known without reading every record.
+  var usage: (@Sendable () -> StoreUsage)?
+  /// Changes the most bytes that all bundles may have together; `nil` if the store has no quota.
+  var setQuota: (@Sendable (Int64?) -> Void)?
+  /// The number of operations that wait in each queue of the store, for the metrics.
+  var waiting: @Sendable () -> [String: Int] = { [:] }
+  /// The file for the progress of the regular verification; with `nil`, each pass starts with the first bundle.
+  var scrubProgress: String?
+  /// Deletes what no bundle and no upload needs; `nil` if there never is anything.
+  var sweep: (@Sendable () async throws -> Void)?
+  /// Returns a URL with which a client reads a bundle itself, for a short time; `nil` if the server sends all bundles.
+  var bundleURL: SnapshotService.BundleURL?
+  /// Selects the server that maintains the store.
+  var maintenanceLock: any MaintenanceLock = SoleServer()
+  /// Closes the store.
+  /// - Returns: its seal, by which the next server recognizes that nothing was changed; `nil` if it has none, or was not
+  ///   left in good order.
+  var close: @Sendable () async -> Int64? = { nil }
+}
+
+extension StoreAbilities {
+  /// How long a client may take to follow a redirect.
+  private static let urlLifetime = Duration.seconds(60)
+
+  /// The abilities of a store in a folder.
+  init(_ store: FileBundleStore, folder: String) {
+    usage = { store.usage }
+    setQuota = { store.quota = $0 }
+    waiting = { store.waiting }
+    scrubProgress = folder + "/scrubbed"
+    close = { await store.close() }
+  }
+
+  /// The abilities of a store that several servers share. Its size is counted by the catalogue, and a quota of one server
+  /// would not bind the others.
+  init(_ store: S3BundleStore, lock: any MaintenanceLock, downloads: DownloadSource) {
+    if downloads == .redirect {
+      bundleURL = { id throws(StoreError) in try await store.url(of: id, lifetime: Self.urlLifetime) }
+    }
+    sweep = { _ = try await store.sweep() }
+    maintenanceLock = lock
+    close = {
+      await store.close()
+      return nil
+    }
+  }
+}

@@ -1,0 +1,38 @@
+import Foundation
+import SnapshotStore
+import SystemIO
+
+/// The local folder for the bytes of uploads that are not in the object store yet, or are read from it.
+struct StagingFolder: Sendable {
+  let path: String
+  private let writers: QueueSet
+  private let count: Int
+
+  /// - Parameter writers: how many uploads are written at once.
+  init(path: String, writers count: Int) {
+    self.path = path
+    self.count = count
+    writers = QueueSet("s3-store.writer", count: count)
+  }
+
+  /// A file for the bytes of an upload, which is created with the first of them.
+  func newUpload() -> StagedUpload { StagedUpload(in: path, on: writers.next) }
+
+  /// Throws ``StoreError/outOfSpace`` if the folder has no space for `length` bytes.
+  func requireSpace(for length: Int64) async throws(StoreError) {
+    let available = try await writers.next.perform { [path] () throws(StoreError) in
+      do throws(SystemError) {
+        try Folder.create(path)
+        return try Folder.availableBytes(path)
+      } catch {
+        throw StoreError(error)
+      }
+    }
+    guard length <= available else { throw .outOfSpace }
+  }
+
+  /// Returns when all files are removed whose removal has begun.
+  func settle() async {
+    for _ in 0..<count { await writers.next.perform {} }
+  }
+}

@@ -1,0 +1,29 @@
+import S3Testing
+import Synchronization
+
+extension FakeS3Server {
+  /// Lets one request fail, after `count` others.
+  /// - Returns: whether there was such a request.
+  func fail(after count: Int, _ fault: Fault) -> FaultFlag {
+    let flag = FaultFlag()
+    let left = Mutex(count)
+    inject { _ in
+      left.withLock { left in
+        left -= 1
+        guard left == -1 else { return nil }
+        flag.raise()
+        return fault
+      }
+    }
+    return flag
+  }
+}
+
+/// Whether a fault happened.
+final class FaultFlag: Sendable {
+  private let state = Mutex(false)
+
+  func raise() { state.withLock { $0 = true } }
+
+  var isRaised: Bool { state.withLock { $0 } }
+}
