@@ -5,8 +5,9 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 # The packages that the build requires, and those that the tests require besides.
-PACKAGES := libcurl4-openssl-dev libssl-dev zlib1g-dev libsqlite3-dev pkg-config curl
-TESTING := openssl python3 python3-venv unzip libarchive-tools chromium chromium-driver fonts-dejavu-core
+PACKAGES := libcurl4-openssl-dev libssl-dev zlib1g-dev libsqlite3-dev libpq-dev pkg-config curl
+TESTING := openssl python3 python3-venv unzip libarchive-tools chromium chromium-driver fonts-dejavu-core \
+  postgresql
 SOURCES := Package.swift Sources Tests Benchmarks
 
 # The time in seconds for fuzzing each parser, and the parsers.

@@ -29,6 +29,8 @@ let base = group(
       name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
     .systemLibrary(
       name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
+    .systemLibrary(
+      name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
     .systemLibrary(name: "CPlatform"),
     .target(
       name: "SystemIO", dependencies: ["CPlatform"], exclude: privacyManifest.exclude,
@@ -101,6 +103,9 @@ let storage = group(
     .target(
       name: "S3Store",
       dependencies: ["S3Client", "HTTPTransport", "SnapshotStore", "SnapshotFormat", "SystemIO", .logging]),
+    .target(name: "PostgreSQLClient", dependencies: ["CPostgreSQL", "SystemIO"]),
+    .target(
+      name: "PostgreSQLCatalog", dependencies: ["PostgreSQLClient", "SnapshotStore", "SnapshotFormat"]),
   ])
 
 /// The API, the web pages, and the server composed of them.
@@ -178,8 +183,8 @@ let support: [Target] = [
   .target(
     name: "StoreTesting",
     dependencies: [
-      "SnapshotStore", "FileStore", "S3Client", "S3Store", "SQLiteCatalog", "SnapshotFormat", "SystemIO",
-      "S3Testing", "TestSupport", .logging,
+      "SnapshotStore", "FileStore", "S3Client", "S3Store", "SQLiteCatalog", "PostgreSQLCatalog",
+      "SnapshotFormat", "SystemIO", "S3Testing", "PostgreSQLTesting", "TestSupport", .logging,
     ], path: "Tests/StoreTesting"),
   .target(
     name: "S3Testing",
@@ -191,6 +196,9 @@ let support: [Target] = [
       .target(
         name: "URLSessionTransport", condition: .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS])),
     ], path: "Tests/S3Testing", exclude: ["start-ceph"]),
+  .target(
+    name: "PostgreSQLTesting", dependencies: ["PostgreSQLClient", "TestSupport"],
+    path: "Tests/PostgreSQLTesting", exclude: ["start-postgresql"]),
   .executableTarget(
     name: "echo-server",
     dependencies: [
@@ -268,6 +276,15 @@ let tests = [
         dependencies: [
           "S3Client", "S3Testing", "HTTPTransport", "SystemIO", "TestSupport", .crypto, .httpTypes,
         ]),
+      .testTarget(
+        name: "PostgreSQLClientTests",
+        dependencies: ["PostgreSQLClient", "PostgreSQLTesting", "SystemIO", "TestSupport"]),
+      .testTarget(
+        name: "PostgreSQLCatalogTests",
+        dependencies: [
+          "PostgreSQLCatalog", "PostgreSQLClient", "PostgreSQLTesting", "SnapshotStore", "SnapshotFormat",
+          "StoreTesting", "TestSupport",
+        ]),
     ]),
   group(
     "Tests/Server",
@@ -338,6 +355,7 @@ let package = Package(
     .library(name: "SnapshotDiff", targets: ["SnapshotDiff"]),
     .library(name: "SnapshotSettings", targets: ["SnapshotSettings"]),
     .library(name: "SQLiteCatalog", targets: ["SQLiteCatalog", "SnapshotStore"]),
+    .library(name: "PostgreSQLCatalog", targets: ["PostgreSQLCatalog", "PostgreSQLClient", "SnapshotStore"]),
     .library(name: "HTTPEngine", targets: ["HTTPEngine", "HTTPSemantics", "SystemIO"]),
     .library(name: "HTTPTLS", targets: ["HTTPTLS"]),
     .executable(name: "snapshot", targets: ["snapshot"]),
@@ -397,8 +415,8 @@ extension Target.Dependency {
 
 /// Targets that use raw memory. In all others the compiler checks that they use none.
 let unsafeTargets: Set<String> = [
-  "SystemIO", "ZipArchive", "HTTPEngine", "HTTPTLS", "CurlTransport", "URLSessionTransport", "TestSupport",
-  "StoreTesting", "fuzz",
+  "SystemIO", "ZipArchive", "HTTPEngine", "HTTPTLS", "CurlTransport", "URLSessionTransport",
+  "PostgreSQLClient", "TestSupport", "StoreTesting", "fuzz",
 ]
 
 for target in package.targets where target.type != .system {

@@ -26,6 +26,7 @@ let package = Package(
       name: "CatalogBenchmark",
       dependencies: [
         .product(name: "SQLiteCatalog", package: "data-snapshots"),
+        .product(name: "PostgreSQLCatalog", package: "data-snapshots"),
         .product(name: "SnapshotFormat", package: "data-snapshots"),
       ]),
 

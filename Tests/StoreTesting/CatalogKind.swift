@@ -1,4 +1,6 @@
 package import Foundation
+import PostgreSQLCatalog
+import PostgreSQLTesting
 import SQLiteCatalog
 package import SnapshotFormat
 package import SnapshotStore
@@ -7,7 +9,13 @@ import Testing
 
 /// The catalogues that must follow the same rules.
 package enum CatalogKind: CaseIterable, Sendable {
-  case memory, sqlite
+  case memory, sqlite, postgresql
+  /// PostgreSQL, with blocks of few records.
+  case postgresqlBlocks
+
+  /// The catalogues that can be tested on this machine.
+  package static let allCases: [CatalogKind] =
+    [.memory, .sqlite] + (PostgreSQLServer.isInstalled ? [.postgresql, .postgresqlBlocks] : [])
 
   /// Calls `body` with an empty, complete catalogue.
   package func withCatalog(_ body: (any Catalog) async throws -> Void) async throws {
@@ -23,6 +31,14 @@ package enum CatalogKind: CaseIterable, Sendable {
         throw error
       }
       await catalog.close()
+    case .postgresql, .postgresqlBlocks:
+      try await withDatabase { configuration in
+        let catalog = try await PostgreSQLCatalog.open(
+          configuration, packing: self == .postgresql ? Packing() : Packing(block: 7, loose: 2))
+        defer { catalog.close() }
+        try await catalog.complete(generation: try await catalog.state().generation)
+        try await body(catalog)
+      }
     }
   }
 }

@@ -1,4 +1,6 @@
 import Foundation
+import PostgreSQLCatalog
+import PostgreSQLClient
 import SQLiteCatalog
 import SnapshotFormat
 import SnapshotStore
@@ -6,7 +8,9 @@ import SnapshotStore
 /// Fills a catalogue with generated records and searches it. Measures the records indexed per second, the time for a
 /// page, and the memory. Fails if a target is missed.
 ///
-///     CatalogBenchmark [--records 1000000] [--folder DIR] [--json FILE]
+///     CatalogBenchmark [--records 1000000] [--folder DIR] [--json FILE] [--postgresql URI]
+///
+/// With a URI, the catalogue is in that PostgreSQL database, whose former catalogue is cleared.
 @main
 struct CatalogBenchmark {
   /// The target for the number of records indexed per second.
@@ -34,12 +38,13 @@ struct CatalogBenchmark {
 
   static func main() async throws {
     var arguments = CommandLine.arguments.dropFirst()
-    var (count, folder, json) = (1_000_000, ".benchmark", String?.none)
+    var (count, folder, json, uri) = (1_000_000, ".benchmark", String?.none, String?.none)
     while let word = arguments.popFirst(), let value = arguments.popFirst() {
       switch word {
       case "--records": count = Int(value) ?? count
       case "--folder": folder = value
       case "--json": json = value
+      case "--postgresql": uri = value
       default: print("unknown option \(word)")
       }
     }
@@ -52,12 +57,20 @@ struct CatalogBenchmark {
     }
     var report = Report()
     report.records = count
-    let catalog = try await SQLiteCatalog.open(.init(path: folder + "/catalog.sqlite"))
-    try await fill(catalog, count, &report)
-    try await search(catalog, count, &report)
-    await catalog.close()
-    report.megabytesOnDisk = try size(folder + "/catalog.sqlite")
-    print("\(report.megabytesOnDisk.rounded()) MB on disk; RSS in MB: \(report.residentMegabytes)")
+    if let uri {
+      let catalog = try await PostgreSQLCatalog.open(PostgreSQLConfiguration(uri: uri))
+      try await catalog.clear()
+      try await fill(catalog, count, &report)
+      try await search(catalog, count, &report)
+      catalog.close()
+    } else {
+      let catalog = try await SQLiteCatalog.open(.init(path: folder + "/catalog.sqlite"))
+      try await fill(catalog, count, &report)
+      try await search(catalog, count, &report)
+      await catalog.close()
+      report.megabytesOnDisk = try size(folder + "/catalog.sqlite")
+      print("\(report.megabytesOnDisk.rounded()) MB on disk; RSS in MB: \(report.residentMegabytes)")
+    }
     if let json { try JSONEncoder().encode(report).write(to: URL(filePath: json)) }
     let slow = [report.pages, report.days].flatMap { $0.filter { $0.value[0] > wantedPage }.keys.sorted() }
     if report.recordsPerSecond < wantedRate || !slow.isEmpty {
@@ -70,7 +83,7 @@ struct CatalogBenchmark {
   /// Generates some thousand records at a time and indexes them. Only the indexing is measured. The order is that of a
   /// server that rebuilds its catalogue: by id, with each batch sorted by time. One batch is prepared while another is
   /// written.
-  private static func fill(_ catalog: SQLiteCatalog, _ count: Int, _ report: inout Report) async throws {
+  private static func fill(_ catalog: any Catalog, _ count: Int, _ report: inout Report) async throws {
     let generator = Generator()
     let order = generator.order(count)
     let (round, batch) = (8000, 2000)
@@ -109,7 +122,7 @@ struct CatalogBenchmark {
     )
   }
 
-  private static func search(_ catalog: SQLiteCatalog, _ count: Int, _ report: inout Report) async throws {
+  private static func search(_ catalog: any Catalog, _ count: Int, _ report: inout Report) async throws {
     for (name, query) in try searches(count) {
       var times: [Double] = []
       var cursor: SnapshotStore.Cursor?

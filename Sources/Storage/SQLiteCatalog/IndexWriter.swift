@@ -166,7 +166,7 @@ struct IndexWriter {
         sql: "SELECT number, place, received, size, pending, record, identifiers FROM snapshot WHERE id = ?"),
       arguments: [id]
     ).map {
-      let record = try RecordCoder.decode($0[5])
+      let record = try RecordCoder.decode($0[5] as Data)
       return Existing(
         number: $0[0], place: $0[1], received: $0[2], isPending: $0[4], size: $0[3],
         terms: Terms(description: record.descriptionTerms.text, identifiers: $0[6]))

@@ -200,7 +200,7 @@ struct Search {
     guard let scope else { return true }
     guard scope.allowsReport(row[4]) else { return false }
     guard let applications = scope.applications, applications.count > Self.alternatives else { return true }
-    return applications.contains(try RecordCoder.decode(row[7]).application.identifier)
+    return applications.contains(try RecordCoder.decode(row[7] as Data).application.identifier)
   }
 
   /// Returns the terms of the version groups that make up `range`, of the versions that occur; `nil` if there are too

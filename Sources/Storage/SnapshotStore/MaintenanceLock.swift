@@ -2,10 +2,11 @@
 ///
 /// It saves work and no guarantee depends on it: for a moment, two servers can maintain a storage.
 package protocol MaintenanceLock: Sendable {
-  /// Runs `work` while this server holds the lock, until the calling task is cancelled.
+  /// Waits until no other server holds the lock, and runs `work` while this server holds it. Returns when `work` has
+  /// returned. If the calling task is cancelled, `work` is cancelled too, or not begun.
   ///
-  /// Waits until no other server holds the lock. If the lock is lost, `work` is cancelled, and after its end this waits
-  /// for the lock again. Returns when `work` has ended after a cancellation.
+  /// If the lock is lost, `work` is cancelled, and after its end this waits for the lock and runs `work` again. One server
+  /// calls this once at a time.
   func whileHeld(_ work: @escaping @Sendable () async -> Void) async
 }
 

@@ -214,40 +214,29 @@ import Testing
     }
   }
 
-  @Test func `a server maintains the storage while it holds the lock, and no longer`() async throws {
+  @Test func `one server maintains the storage, and another one when it ends`() async throws {
     try await withFakeS3 { objects in
-      let lock = HandedLock()
-      let storage = try await Servers(objects).open("one", lock: lock)
-      let application = ServerApplication(
-        ServerSettings(port: 0), storage: storage,
-        logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-      application.maintenance.start()
-      let work = await lock.nextWork()
-      #expect(!application.maintenance.isActive)
-      for _ in 0..<2 {
-        let task = Task { await work() }
-        while !application.maintenance.isActive { await Task.yield() }
-        task.cancel()
-        await task.value
-        #expect(!application.maintenance.isActive)
+      let (servers, lock) = (try Servers(objects), InMemoryMaintenanceLock())
+      var applications: [ServerApplication] = []
+      for name in ["one", "other"] {
+        applications.append(
+          ServerApplication(
+            ServerSettings(port: 0), storage: try await servers.open(name, lock: lock),
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }))
       }
-      await application.close()
+      let maintenances = applications.map(\.maintenance)
+      maintenances[0].start()
+      while !maintenances[0].isActive { await Task.yield() }
+      maintenances[1].start()
+      // Other settings apply at once where they are in use, and later elsewhere.
+      var retention = RetentionSettings()
+      retention.scrubBytesPerSecond += 1
+      for maintenance in maintenances { await maintenance.change(retention) }
+      #expect(maintenances.map(\.isActive) == [true, false])
+      await maintenances[0].stop()
+      #expect(!maintenances[0].isActive)
+      while !maintenances[1].isActive { await Task.yield() }
+      for application in applications { await application.close() }
     }
-  }
-}
-
-/// A lock that hands the work to the test.
-private final class HandedLock: MaintenanceLock {
-  private let works = AsyncStream<@Sendable () async -> Void>.makeStream()
-
-  func whileHeld(_ work: @escaping @Sendable () async -> Void) async {
-    works.continuation.yield(work)
-    do { while true { try await Task.sleep(for: .seconds(3600)) } } catch {}
-  }
-
-  /// The work that waits for the lock.
-  func nextWork() async -> @Sendable () async -> Void {
-    for await work in works.stream { return work }
-    return {}
   }
 }

@@ -69,6 +69,63 @@ import Testing
     }
   }
 
+  @Test(arguments: faults, [1, 5])
+  func `parts are joined to the right bytes whatever request to the object store fails`(
+    fault: FakeS3Server.Fault, attempts: Int
+  ) async throws {
+    try await withFakeS3 { server in
+      let rows = InMemoryUploadRows()
+      let nodes = [
+        try await Self.node(server, rows, attempts), try await Self.node(server, rows, attempts),
+      ]
+      var (number, isHit) = (0, true)
+      while isHit {
+        let sample = SampleBundle(filling: "\(number)", count: 450)
+        var parts: [UploadID] = []
+        for (index, range) in [0..<200, 200..<sample.bytes.count].enumerated() {
+          let terms = UploadTerms(.partial, length: Int64(range.count), dialect: "test")
+          let id = try await nodes[index].store.createUpload(terms).id
+          try await nodes[index].store.append(sample.bytes[range], to: id)
+          parts.append(id)
+        }
+        let flag = server.fail(after: number, fault)
+        try await Self.join(parts, as: sample, through: nodes)
+        isHit = flag.isRaised
+        server.inject(nil)
+        for part in parts { try await nodes[1].store.removeUpload(part) }
+        number += 1
+      }
+      #expect(number > 5)
+      try await nodes[0].store.sweep()
+      #expect(server.keys.count == 2 * number && server.openUploads == 0)
+      for node in nodes { await node.store.close() }
+    }
+  }
+
+  /// Joins parts and publishes the result, changing the server with each request, until that has succeeded.
+  private static func join(_ parts: [UploadID], as sample: SampleBundle, through nodes: [Node]) async throws {
+    let attachment = Attachment(report: .sample, id: sample.id, expected: sample.sha256)
+    let terms = UploadTerms(.joined(attachment, parts: parts), dialect: "test")
+    var session: UploadSession?
+    for round in 0..<10 {
+      let store = nodes[round % 2].store
+      do {
+        guard let begun = session else {
+          session = try await store.createUpload(terms)
+          continue
+        }
+        let ended = try await store.commitUpload(begun.id, as: attachment)
+        #expect(ended.outcome == .published(sample.id, isNew: true))
+        let bundle = try await store.open(sample.id)
+        #expect(try bundle.contents == sample.bytes)
+        if try await store.uploadSession(begun.id).outcome == ended.outcome { return }
+      } catch UploadError.store(.unavailable) {
+      } catch StoreError.unavailable {
+      }
+    }
+    Issue.record("the parts were not joined")
+  }
+
   private static func node(
     _ server: FakeS3Server, _ rows: InMemoryUploadRows, _ attempts: Int
   ) async throws -> Node {

@@ -1,16 +1,17 @@
-import Foundation
-import SnapshotFormat
+package import Foundation
+package import SnapshotFormat
 
-/// Encodes a record as the bytes of a row. Compared with JSON this takes a twentieth of the time and half the size.
+/// Encodes a record as the bytes of a catalogue's row. Compared with JSON this takes a twentieth of the time and half the size.
 ///
 /// Numbers are 8 bytes, little-endian; texts and lists begin with their length as 4 bytes. The identifiers are omitted,
-/// since the index has their terms, and so are the comments, which lists don't contain. The bytes carry no version of their own, so a change of the encoding must raise
-/// ``Schema/format``.
-enum RecordCoder {
+/// since the index has their terms, and so are the comments, which lists don't contain. The bytes carry no version of
+/// their own, so a change of the encoding must raise the format of every catalogue's schema.
+package enum RecordCoder {
   /// The bytes are not an encoded record.
-  struct Malformed: Error {}
+  package struct Malformed: Error {}
 
-  static func encode(_ record: SnapshotRecord) -> Data {
+  /// Returns the bytes of `record`.
+  package static func encode(_ record: SnapshotRecord) -> Data {
     var writer = Writer()
     writer.bytes.reserveCapacity(512)
     writer.bytes += record.id.bytes
@@ -43,7 +44,8 @@ enum RecordCoder {
     return Data(writer.bytes)
   }
 
-  static func decode(_ data: Data) throws -> SnapshotRecord {
+  /// Returns the record that was encoded, without identifiers and comments.
+  package static func decode(_ data: some Collection<UInt8>) throws -> SnapshotRecord {
     var reader = Reader(data)
     guard let id = SnapshotID(bytes: try reader.bytes(16)),
       let sha256 = ContentDigest(bytes: try reader.bytes(32))
@@ -117,7 +119,7 @@ enum RecordCoder {
     private let data: [UInt8]
     private var index = 0
 
-    init(_ data: Data) { self.data = Array(data) }
+    init(_ data: some Collection<UInt8>) { self.data = Array(data) }
 
     var isAtEnd: Bool { index == data.count }
 

@@ -1,0 +1,105 @@
+import PostgreSQLClient
+import SnapshotStore
+
+/// Packs records into blocks: all of them when the index is built, and later the oldest of those that have no block.
+package struct Packing: Sendable {
+  /// The number of records of a block, 1 to ``IndexLimits/block``.
+  package var block: Int
+  /// The number of the newest records that are not packed, so that records that arrive out of order rarely belong before
+  /// a block.
+  package var loose: Int
+
+  /// Creates a rule.
+  package init(block: Int = 2048, loose: Int = 1024) {
+    self.block = min(max(block, 1), IndexLimits.block)
+    self.loose = max(loose, 0)
+  }
+
+  /// Packs one block of the records that have none, if there are enough, and tidies up the other tables. Only one server
+  /// does so at a time.
+  ///
+  /// Only records newer than all blocks are packed, so that blocks do not overlap. Records that arrive later than
+  /// ``loose`` newer ones remain without a block until the index is built again.
+  /// - Returns: whether a block was written, so that there may be more to do.
+  func packOne(_ connection: PostgreSQLConnection) throws -> Bool {
+    try connection.transaction { connection in
+      guard try connection.tryLock(Schema.maintenance) else { return false }
+      try connection.lock(Schema.changes)
+      guard try IndexState.read(connection).phase == .complete else { return false }
+      let places = try connection.query(
+        """
+        SELECT place FROM posting WHERE term = '|' AND slots IS NULL
+          AND place > coalesce((SELECT max(last) FROM block), 0) ORDER BY place LIMIT $1
+        """, [.int(Int64(block + loose))]
+      ).map { try $0.int(0) }
+      guard places.count == block + loose else { return false }
+      let rows = try connection.query(
+        "SELECT \(BlockWriter.columns) FROM snapshot WHERE place = ANY($1) ORDER BY place",
+        [.ints(Array(places.prefix(block)))])
+      guard let packed = try BlockWriter(rows) else { return false }
+      try packed.removeLoose(connection)
+      try packed.write(connection, isNew: false)
+      try DayCounts.sumUp(connection)
+      try connection.execute(
+        "DELETE FROM snapshot WHERE removed < now() - interval '\(IndexLimits.removalDays) days'")
+      return true
+    }
+  }
+
+  /// Builds the index over the collected records, if the generation is still `generation`.
+  ///
+  /// `source` sees the records that were collected when the build began; what other servers change meanwhile is indexed
+  /// by them. Each block is written in a transaction of its own, so that changes wait for one block at most. Throws
+  /// ``/SnapshotStore/CatalogError/incomplete`` if another server is building the index.
+  /// - Parameter source: a pool of one connection. Its locks and its transaction end when it is closed.
+  func build(generation: Int, from source: PostgreSQLPool, to pool: PostgreSQLPool) async throws {
+    guard try await source.perform({ try Self.begin($0, generation) }) else { return }
+    var next = try await nextBlock(source)
+    while let current = next {
+      // One is read and computed while another is written.
+      async let following = nextBlock(source)
+      let continues = try await pool.transaction { connection in
+        try connection.lock(Schema.changes)
+        guard try Self.isBuilding(generation, connection) else { return false }
+        try current.write(connection, isNew: true)
+        return true
+      }
+      next = try await following
+      guard continues else { return }
+    }
+    try await pool.perform { try $0.execute("ANALYZE snapshot, posting, block") }
+    try await pool.transaction { connection in
+      try connection.lock(Schema.changes)
+      if try Self.isBuilding(generation, connection) { try IndexState.set(.complete, connection) }
+    }
+  }
+
+  /// Begins to read the collected records, in one state of the database in which no other change is in progress.
+  /// - Returns: whether there is something to build.
+  private static func begin(_ connection: PostgreSQLConnection, _ generation: Int) throws -> Bool {
+    guard try connection.trySessionLock(Schema.maintenance) else { throw CatalogError.incomplete }
+    try connection.sessionLock(Schema.changes)
+    let state = try IndexState.read(connection)
+    guard state.generation == generation, state.phase != .complete else { return false }
+    // An earlier attempt may have ended in the middle.
+    try connection.execute(
+      "TRUNCATE posting, block, day; UPDATE state SET phase = \(IndexPhase.building.rawValue)")
+    try connection.execute(
+      """
+      BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
+      DECLARE records NO SCROLL CURSOR FOR
+        SELECT \(BlockWriter.columns) FROM snapshot WHERE place IS NOT NULL ORDER BY place
+      """)
+    try connection.sessionUnlock(Schema.changes)
+    return true
+  }
+
+  private func nextBlock(_ source: PostgreSQLPool) async throws -> BlockWriter? {
+    try await source.perform { [block] in try BlockWriter($0.query("FETCH \(block) FROM records")) }
+  }
+
+  private static func isBuilding(_ generation: Int, _ connection: PostgreSQLConnection) throws -> Bool {
+    let state = try IndexState.read(connection)
+    return state.generation == generation && state.phase == .building
+  }
+}

@@ -1,0 +1,19 @@
+/// The limits of the client.
+package enum PostgreSQLLimits {
+  /// The maximum number of connections of a pool.
+  package static let connections = 64
+  /// The maximum number of callers that wait for a connection.
+  package static let waiting = 1000
+  /// The maximum number of prepared statements of a connection. They are all discarded when it is reached.
+  package static let preparedStatements = 256
+  /// The maximum number of parameters of a statement: that of PostgreSQL's protocol.
+  package static let parameters = 65_535
+  /// The maximum size of a parameter or a field in bytes: that of PostgreSQL, less room for its header.
+  package static let valueBytes = 1 << 30 - 1 << 10
+  /// The number of bytes of `COPY` that are collected before they are sent.
+  package static let copyBytes = 256 << 10
+  /// The maximum number of times that a transaction is executed until it succeeds.
+  package static let attempts = 8
+  /// The maximum length of a notification's payload in bytes: that of PostgreSQL.
+  package static let payloadBytes = 7999
+}

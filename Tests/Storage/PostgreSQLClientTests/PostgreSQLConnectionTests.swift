@@ -1,0 +1,177 @@
+import Foundation
+import PostgreSQLClient
+import PostgreSQLTesting
+import TestSupport
+import Testing
+
+/// Statements, errors and deadlines of a connection.
+@Suite(.enabled(if: PostgreSQLServer.isInstalled, "PostgreSQL is not installed"))
+struct PostgreSQLConnectionTests {
+  private struct Stop: Error {}
+
+  /// Runs `body` with a pool of connections to an empty database.
+  private func withPool(
+    _ change: (inout PostgreSQLConfiguration) -> Void = { _ in },
+    _ body: (PostgreSQLPool) async throws -> Void
+  ) async throws {
+    try await withDatabase { configuration in
+      var configuration = configuration
+      change(&configuration)
+      let pool = PostgreSQLPool(configuration)
+      defer { pool.close() }
+      try await body(pool)
+    }
+  }
+
+  @Test func `values arrive as they were sent`() async throws {
+    try await withPool { pool in
+      try await pool.perform { connection throws in
+        for number in [0, -1, 1, Int64.min, .max] {
+          #expect(try connection.query("SELECT $1", [.int(number)])[0].int(0) == number)
+        }
+        for number in [-32768, -1, 0, 32767] as [Int64] {
+          #expect(try connection.query("SELECT ($1::bigint)::smallint", [.int(number)])[0].int(0) == number)
+        }
+        for text in ["", "a\"'\\ Ärger ☃", String(repeating: "x", count: 1 << 20)] {
+          #expect(try connection.query("SELECT $1", [.text(text)])[0].text(0) == text)
+        }
+        let bytes = Array(UInt8.min...UInt8.max)
+        #expect(try connection.query("SELECT $1", [.bytes(bytes)])[0].bytes(0) == bytes)
+        #expect(try connection.query("SELECT $1", [.bytes([])])[0].bytes(0) == [])
+        #expect(try connection.query("SELECT $1", [.bool(true)])[0].bool(0))
+        #expect(try connection.query("SELECT $1::text", [.null])[0].isNull(0))
+        let rows = try connection.query(
+          "SELECT * FROM unnest($1, $2, $3) AS each (number, word, bytes)",
+          [.ints([1, -2]), .texts(["a", ""]), .byteArrays([[0], []])])
+        #expect(try rows.map { try $0.int(0) } == [1, -2])
+        #expect(try rows.map { try $0.text(1) } == ["a", ""])
+        #expect(try rows.map { try $0.bytes(2) } == [[0], []])
+        #expect(try connection.query("SELECT unnest($1)", [.ints([])]).isEmpty)
+      }
+    }
+  }
+
+  @Test func `a field of another type or a missing column is an error`() async throws {
+    try await withPool { pool in
+      try await pool.perform { connection throws in
+        let row = try connection.query("SELECT 'abc', NULL::bigint")[0]
+        #expect(throws: PostgreSQLError.unexpectedResult("Column 0 is no integer.")) { try row.int(0) }
+        #expect(throws: PostgreSQLError.self) { try row.int(1) }
+        #expect(throws: PostgreSQLError.self) { try row.text(2) }
+      }
+    }
+  }
+
+  @Test func `errors have types, and the connection can be used afterwards`() async throws {
+    try await withPool { pool in
+      try await pool.perform { connection throws in
+        try connection.execute("CREATE TABLE item (id bigint CONSTRAINT item_id PRIMARY KEY)")
+        #expect(try connection.query("INSERT INTO item VALUES ($1), ($2)", [.int(1), .int(2)]).changes == 2)
+        #expect(throws: PostgreSQLError.uniqueViolation(constraint: "item_id")) {
+          _ = try connection.query("INSERT INTO item VALUES ($1)", [.int(1)])
+        }
+        let failure = #expect(throws: PostgreSQLError.self) { try connection.execute("SELECT nothing") }
+        guard case .rejected("42703", _) = failure else {
+          Issue.record("\(String(describing: failure))")
+          return
+        }
+        #expect(failure?.isTemporary == false)
+        #expect(try connection.query("SELECT count(*) FROM item")[0].int(0) == 2)
+      }
+    }
+  }
+
+  @Test func `a transaction is rolled back by an error, and also if the error was ignored`() async throws {
+    try await withPool { pool in
+      try await pool.perform { try $0.execute("CREATE TABLE item (id bigint PRIMARY KEY)") }
+      await #expect(throws: Stop.self) {
+        try await pool.transaction { connection throws in
+          try connection.execute("INSERT INTO item VALUES (1)")
+          throw Stop()
+        }
+      }
+      await #expect(throws: PostgreSQLError.self) {
+        try await pool.transaction { connection throws in
+          try connection.execute("INSERT INTO item VALUES (2)")
+          do { try connection.execute("SELECT nothing") } catch PostgreSQLError.rejected {}
+        }
+      }
+      try await pool.transaction { try $0.execute("INSERT INTO item VALUES (3)") }
+      let ids = try await pool.perform { try $0.query("SELECT id FROM item").map { try $0.int(0) } }
+      #expect(ids == [3])
+    }
+  }
+
+  @Test func `many different statements can be prepared`() async throws {
+    try await withPool { pool in
+      try await pool.perform { connection throws in
+        for number in 0...PostgreSQLLimits.preparedStatements * 2 {
+          let sum = try connection.query("SELECT $1 + \(number)", [.int(1)])[0].int(0)
+          #expect(sum == Int64(number) + 1)
+        }
+      }
+    }
+  }
+
+  @Test func `rows are copied, all or none`() async throws {
+    try await withPool { pool in
+      try await pool.perform { connection throws in
+        try connection.execute("CREATE TABLE item (id bigint PRIMARY KEY, name text, bytes bytea)")
+        try connection.copy(into: "item (id, name, bytes)") { rows in
+          for number in 0..<20_000 as Range<Int64> {
+            try rows.beginRow(3)
+            rows.append(number)
+            rows.append("number \(number)".utf8)
+            if number % 2 == 0 { rows.append(Array("\(number)".utf8)) } else { rows.appendNull() }
+          }
+        }
+        #expect(throws: Stop.self) {
+          try connection.copy(into: "item (id)") { rows in
+            try rows.beginRow(1)
+            rows.append(-1 as Int64)
+            throw Stop()
+          }
+        }
+        #expect(throws: PostgreSQLError.uniqueViolation(constraint: "item_pkey")) {
+          try connection.copy(into: "item (id)") { rows in
+            for number in [-1, 5] as [Int64] {
+              try rows.beginRow(1)
+              rows.append(number)
+            }
+          }
+        }
+        #expect(throws: PostgreSQLError.self) { try connection.copy(into: "nothing") { _ in } }
+        let row = try connection.query("SELECT count(*), count(bytes), max(name) FROM item")[0]
+        #expect(try row.int(0) == 20_000)
+        #expect(try row.int(1) == 10_000)
+        #expect(try row.text(2) == "number 9999")
+      }
+    }
+  }
+
+  @Test func `a slow statement is cancelled by the server`() async throws {
+    try await withPool {
+      $0.statementTimeout = .milliseconds(50)
+    } _: { pool in
+      try await pool.perform { connection throws in
+        #expect(throws: PostgreSQLError.timeout) { try connection.execute("SELECT pg_sleep(60)") }
+        #expect(connection.isOpen)
+        #expect(try connection.query("SELECT 1")[0].int(0) == 1)
+      }
+    }
+  }
+
+  @Test func `a server that hangs does not block the caller`() async throws {
+    try await withPool {
+      ($0.statementTimeout, $0.answerMargin, $0.connections) = (.milliseconds(50), .milliseconds(50), 1)
+    } _: { pool in
+      let process = try await pool.perform { try $0.query("SELECT pg_backend_pid()")[0].int(0) }
+      #expect(kill(Int32(process), SIGSTOP) == 0)
+      await #expect(throws: PostgreSQLError.timeout) { try await pool.perform { try $0.execute("SELECT 1") } }
+      // The next caller gets another connection.
+      let other = try await pool.perform { try $0.query("SELECT pg_backend_pid()")[0].int(0) }
+      #expect(other != process)
+      #expect(kill(Int32(process), SIGCONT) == 0)
+    }
+  }
+}
