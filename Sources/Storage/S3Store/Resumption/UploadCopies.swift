@@ -22,7 +22,9 @@ final class UploadCopies: Sendable {
   /// Keeps a copy of an upload, unless no more bytes can be written to it.
   func keep(_ staged: StagedUpload, of id: UploadID) {
     guard staged.failure == nil else { return staged.remove() }
-    copies.withLock { $0.keep(staged, under: id, cost: Int(clamping: staged.size)) }
+    // Each copy takes a descriptor, too.
+    let cost = max(Int(clamping: staged.size), S3StoreLimits.cachedBundleBytes)
+    copies.withLock { $0.keep(staged, under: id, cost: cost) }
   }
 
   /// Removes all copies.
