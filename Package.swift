@@ -106,6 +106,8 @@ let storage = group(
     .target(name: "PostgreSQLClient", dependencies: ["CPostgreSQL", "SystemIO"]),
     .target(
       name: "PostgreSQLCatalog", dependencies: ["PostgreSQLClient", "SnapshotStore", "SnapshotFormat"]),
+    .target(
+      name: "PostgreSQLSharing", dependencies: ["PostgreSQLClient", "SnapshotStore", "SnapshotFormat"]),
   ])
 
 /// The API, the web pages, and the server composed of them.
@@ -184,7 +186,8 @@ let support: [Target] = [
     name: "StoreTesting",
     dependencies: [
       "SnapshotStore", "FileStore", "S3Client", "S3Store", "SQLiteCatalog", "PostgreSQLCatalog",
-      "SnapshotFormat", "SystemIO", "S3Testing", "PostgreSQLTesting", "TestSupport", .logging,
+      "PostgreSQLClient", "PostgreSQLSharing", "SnapshotFormat", "SystemIO", "S3Testing", "PostgreSQLTesting",
+      "TestSupport", .logging,
     ], path: "Tests/StoreTesting"),
   .target(
     name: "S3Testing",

@@ -1,10 +1,17 @@
+import PostgreSQLClient
+import PostgreSQLSharing
+import PostgreSQLTesting
 package import SnapshotStore
 import Synchronization
 import Testing
 
 /// The implementations of ``MaintenanceLock`` for several servers.
 package enum MaintenanceLockKind: CaseIterable, Sendable {
-  case memory
+  case memory, postgresql
+
+  /// The implementations that can be tested on this machine.
+  package static let allCases: [MaintenanceLockKind] =
+    PostgreSQLServer.isInstalled ? [.memory, .postgresql] : [.memory]
 
   /// Runs `body` with a function that makes the lock of one more server, and one that lets the holder lose the lock.
   package func withLocks(
@@ -16,6 +23,22 @@ package enum MaintenanceLockKind: CaseIterable, Sendable {
     case .memory:
       let lock = InMemoryMaintenanceLock()
       try await body({ lock }, { lock.revoke() })
+    case .postgresql:
+      try await withDatabase { configuration in
+        let admin = PostgreSQLPool(configuration)
+        defer { admin.close() }
+        try await body(
+          { PostgreSQLMaintenanceLock(configuration, interval: .milliseconds(20)) },
+          {
+            try await admin.perform { connection in
+              try connection.execute(
+                """
+                SELECT pg_terminate_backend(pid, 5000) FROM pg_locks JOIN pg_database ON database = pg_database.oid
+                WHERE locktype = 'advisory' AND granted AND datname = current_database()
+                """)
+            }
+          })
+      }
     }
   }
 }

@@ -1,16 +1,28 @@
 import Foundation
+import PostgreSQLSharing
+import PostgreSQLTesting
 import SnapshotFormat
 package import SnapshotStore
 import Testing
 
 /// The implementations of ``UploadRows``.
 package enum UploadRowsKind: CaseIterable, Sendable {
-  case memory
+  case memory, postgresql
+
+  /// The implementations that can be tested on this machine.
+  package static let allCases: [UploadRowsKind] =
+    PostgreSQLServer.isInstalled ? [.memory, .postgresql] : [.memory]
 
   /// Runs `body` with an empty table.
   package func withRows(_ body: (any UploadRows) async throws -> Void) async throws {
     switch self {
     case .memory: try await body(InMemoryUploadRows())
+    case .postgresql:
+      try await withDatabase { configuration in
+        let rows = try await PostgreSQLUploadRows.open(configuration)
+        defer { rows.close() }
+        try await body(rows)
+      }
     }
   }
 }

@@ -10,6 +10,8 @@ enum IndexLimits {
   static let alternatives = 200
   /// A condition with fewer places than this limits a search to them.
   static let rare = 256
+  /// From a block with at most this many matching records, only their parts of the listing are read.
+  static let fewOfBlock = 8
   /// The lengths, in characters, of the beginnings of words that are terms of their own. Longer beginnings have few
   /// enough words to be looked up one by one.
   static let prefixLengths = 2...3

@@ -10,7 +10,8 @@ struct Listing: Sendable, Equatable {
     var size: Int64
   }
 
-  private static let width = 16
+  /// The number of bytes of a record.
+  static let width = 16
 
   /// The bytes of a row.
   let bytes: [UInt8]

@@ -60,9 +60,7 @@ struct PlaceSearch {
     let loose = window.loose.prefix { $0 >= lowest }
     window.loose.removeFirst(loose.count)
     var entries = try self.loose(Array(loose), needsSizes: needsSizes)
-    for (block, listing) in zip(taken, try listings(of: taken)) {
-      entries += try block.slots.slots.map { try listing.entry($0) }
-    }
+    entries += try self.entries(of: taken)
     return entries.filter { plan.places.contains($0.place) }.sorted { $0.place > $1.place }
   }
 
@@ -76,10 +74,8 @@ struct PlaceSearch {
         plan.places.contains(block.first) && plan.places.contains(block.last)
       }
       for block in window.blocks where isWhole(block) { count += block.slots.count }
-      let cut = window.blocks.filter { !isWhole($0) }
-      for (block, listing) in zip(cut, try listings(of: cut)) {
-        count += try block.slots.slots.count { plan.places.contains(try listing.entry($0).place) }
-      }
+      let cut = try entries(of: window.blocks.filter { !isWhole($0) })
+      count += cut.count { plan.places.contains($0.place) }
     }
     return count
   }
@@ -110,6 +106,11 @@ struct PlaceSearch {
     """
   /// Selects the listings of blocks.
   static let listingsSQL = "SELECT key, listing FROM block WHERE key = ANY($1)"
+  /// Selects single entries of listings. Only the parts of a listing that contain them are read.
+  static let entriesSQL = """
+    SELECT substr(block.listing, (wanted.slot * $3 + 1)::integer, $3::integer)
+    FROM unnest($1, $2) AS wanted (key, slot) JOIN block ON block.key = wanted.key
+    """
   /// Selects the sizes of records.
   static let sizesSQL = "SELECT place, size FROM snapshot WHERE place = ANY($1)"
 
@@ -169,29 +170,39 @@ struct PlaceSearch {
     }
     var found: [Block] = []
     for row in blocks {
-      let key = try row.int(0)
-      guard let lists = lists[key] else { continue }
+      let (key, last) = (try row.int(0), try row.int(1))
+      guard let lists = lists[key], last >= plan.places.lowerBound else { continue }
       var slots = SearchPlan.Condition.all(plan.conditions).slots(lists)
       if !row.isNull(2) {
         guard let gone = SlotSet(numbers: try row.bytes(2)) else { throw MalformedRow() }
         slots.subtract(gone)
       }
-      if !slots.isEmpty { found.append(Block(key: key, last: try row.int(1), slots: slots)) }
+      if !slots.isEmpty { found.append(Block(key: key, last: last, slots: slots)) }
     }
     return Window(loose: places.keys.sorted(by: >)[...], blocks: found.sorted { $0.key > $1.key }[...])
   }
 
   // MARK: - Entries
 
-  private func listings(of blocks: some Collection<Block>) throws -> [Listing] {
-    guard !blocks.isEmpty else { return [] }
-    let rows = try connection.query(Self.listingsSQL, [.ints(blocks.map(\.key))])
-    let listings = Dictionary(
-      uniqueKeysWithValues: try rows.map { (try $0.int(0), try Listing($0.bytes(1))) })
-    return try blocks.map { block in
-      guard let listing = listings[block.key] else { throw MalformedRow() }
-      return listing
+  /// Returns the matching records of blocks, in no particular order.
+  private func entries(of blocks: [Block]) throws -> [Listing.Entry] {
+    var entries: [Listing.Entry] = []
+    let few = blocks.filter { $0.slots.count <= IndexLimits.fewOfBlock }
+    if !few.isEmpty {
+      let wanted = few.flatMap { block in block.slots.slots.map { (block.key, Int64($0)) } }
+      let rows = try connection.query(
+        Self.entriesSQL, [.ints(wanted.map(\.0)), .ints(wanted.map(\.1)), .int(Int64(Listing.width))])
+      entries += try rows.map { try Listing($0.bytes(0)).entry(0) }
     }
+    let many = blocks.filter { $0.slots.count > IndexLimits.fewOfBlock }
+    if !many.isEmpty {
+      let slots = Dictionary(uniqueKeysWithValues: many.map { ($0.key, $0.slots) })
+      for row in try connection.query(Self.listingsSQL, [.ints(many.map(\.key))]) {
+        let listing = try Listing(row.bytes(1))
+        entries += try slots[try row.int(0)]?.slots.map { try listing.entry($0) } ?? []
+      }
+    }
+    return entries
   }
 
   private func loose(_ places: [Int64], needsSizes: Bool) throws -> [Listing.Entry] {

@@ -38,7 +38,13 @@ struct SlotSet: Sendable, Equatable {
   /// Returns the bytes of a posting for ascending numbers.
   static func encode(_ slots: [UInt16]) -> [UInt8] {
     if slots.count < words * 4 {
-      return slots.flatMap { number(Int($0)) }
+      var bytes: [UInt8] = []
+      bytes.reserveCapacity(slots.count * 2)
+      for slot in slots {
+        bytes.append(UInt8(truncatingIfNeeded: slot))
+        bytes.append(UInt8(truncatingIfNeeded: slot >> 8))
+      }
+      return bytes
     }
     var bytes = [UInt8](repeating: 0, count: words * 8)
     for slot in slots { bytes[Int(slot) / 8] |= 1 << (slot % 8) }

@@ -25,13 +25,29 @@ struct TermTable {
   mutating func add(_ slot: Int, record: some Collection<UInt8>, identifiers: [UInt8]) throws {
     insert(Array(IndexedTerms.all.utf8)[...], slot)
     for list in [try RecordCoder.decode(record).descriptionTerms.bytes, identifiers] {
-      for term in list.split(separator: UInt8(ascii: " ")) { insert(term, slot) }
+      var start = 0
+      for index in list.indices where list[index] == UInt8(ascii: " ") {
+        if index > start { insert(list[start..<index], slot) }
+        start = index + 1
+      }
+      if start < list.count { insert(list[start...], slot) }
     }
   }
 
   /// The terms in the order of their bytes, and the records that have each, in ascending order.
   var lists: [(term: ArraySlice<UInt8>, slots: [UInt16])] {
-    terms.map { (bytes[$0.start..<$0.end], $0.slots) }.sorted { $0.0.lexicographicallyPrecedes($1.0) }
+    // Most terms differ in the first eight bytes, which are compared as a number.
+    let ordered = terms.map { term in
+      let first = bytes[term.start..<min(term.end, term.start + 8)]
+      let unused = UInt64(8 * (8 - first.count))
+      return (order: first.reduce(0 as UInt64) { $0 << 8 | UInt64($1) } << unused, term: term)
+    }.sorted { left, right in
+      left.order != right.order
+        ? left.order < right.order
+        : bytes[left.term.start..<left.term.end].lexicographicallyPrecedes(
+          bytes[right.term.start..<right.term.end])
+    }
+    return ordered.map { (bytes[$0.term.start..<$0.term.end], $0.term.slots) }
   }
 
   private mutating func insert(_ term: ArraySlice<UInt8>, _ slot: Int) {
