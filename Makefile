@@ -22,11 +22,11 @@ DESTDIR :=
 DOCUMENTED := $(shell sed -nE 's/^ *- ([A-Z][A-Za-z]+)$$/\1/p' .spi.yml)
 PARSERS := $(notdir $(wildcard Tests/Fuzzing/Seeds/*))
 
-.PHONY: help setup demo test sanitize fuzz lint format docs serve release manual install package image bench catalog \
+.PHONY: help setup demo test cluster-test sanitize fuzz lint format docs serve release manual install package image bench catalog \
   scale clean
 
 help: ## Shows this list
-	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
 setup: ## Installs missing system packages (Debian, Ubuntu)
 	@command -v swift > /dev/null || { \
@@ -55,6 +55,11 @@ test: setup ## Builds with warnings as errors, and runs every test
 	@Tests/Accessibility/fetch
 	@WARNINGS_AS_ERRORS=1 swift build --build-tests
 	@WARNINGS_AS_ERRORS=1 Tests/run
+
+cluster-test: PACKAGES += ceph-mon ceph-osd radosgw ceph-common postgresql haproxy python3
+cluster-test: setup ## Kills and stops servers that share their snapshots, and counts what is lost
+	@swift build --product snapshot
+	@Tests/Cluster/run
 
 sanitize: PACKAGES += $(TESTING)
 sanitize: setup ## Runs every test with AddressSanitizer, then with ThreadSanitizer

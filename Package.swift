@@ -152,12 +152,17 @@ let server = group(
       dependencies: [
         "Observability", "AccessControl", "SnapshotAPI", "UploadProtocols", "SnapshotWeb",
         "PrometheusMetrics", "HTTPEngine", "HTTPTLS", "SnapshotStore", "FileStore", "SQLiteCatalog",
-        "S3Client", "S3Store", "SnapshotFormat", "SnapshotDiff", "SystemIO", .httpTypes, .logging,
-        .coreMetrics,
+        "S3Client", "S3Store", "PostgreSQLClient", "PostgreSQLCatalog", "PostgreSQLSharing", "SnapshotFormat",
+        "SnapshotDiff", "SystemIO", .httpTypes, .logging, .coreMetrics,
+        .target(name: "CurlTransport", condition: .when(platforms: [.linux])),
+        .target(
+          name: "URLSessionTransport",
+          condition: .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS])),
       ],
       // The articles that the server shows at `/docs`. Each is named, so that the catalogue remains one for DocC.
       resources: [
-        "API", "AccessControl", "BundleLimits", "Calls", "Command", "Deploying", "Observability",
+        "API", "AccessControl", "BundleLimits", "Calls", "Command", "Deploying", "ManyServers",
+        "Observability",
         "ResumableUploads", "Retention", "Settings", "SnapshotServer", "WebPages",
       ].map { .embedInCode("SnapshotServer.docc/\($0).md") }),
   ])
@@ -305,9 +310,8 @@ let tests = [
           "SnapshotServer", "SnapshotWeb", "UploadProtocols", "SnapshotAPI", "AccessControl", "Observability",
           "SQLiteCatalog", "PrometheusMetrics",
           "HTTPEngine", "HTTPSemantics", "S3Client", "S3Store", "S3Testing", "SnapshotStore", "StoreTesting",
-          "FileStore", "SnapshotFormat", "ZipArchive", "SystemIO", "TestSupport", .crypto, .httpTypes,
-          .logging,
-          .tracing, .inMemoryTracing,
+          "FileStore", "PostgreSQLClient", "PostgreSQLTesting", "SnapshotFormat", "ZipArchive", "SystemIO",
+          "TestSupport", .crypto, .httpTypes, .logging, .tracing, .inMemoryTracing,
         ]),
     ]),
   group(

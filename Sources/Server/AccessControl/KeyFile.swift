@@ -10,10 +10,15 @@ struct KeyFile: Sendable {
   private static let length = 32
   private let path: String
 
+  /// The paths of all keys in a storage folder.
+  static let names = [tokensName, linksName]
+  private static let tokensName = "keys/tokens"
+  private static let linksName = "keys/links"
+
   /// The key with which tokens are hashed.
-  static func tokens(in storage: String) -> KeyFile { KeyFile(path: storage + "/keys/tokens") }
+  static func tokens(in storage: String) -> KeyFile { KeyFile(path: "\(storage)/\(tokensName)") }
   /// The key with which links are signed.
-  static func links(in storage: String) -> KeyFile { KeyFile(path: storage + "/keys/links") }
+  static func links(in storage: String) -> KeyFile { KeyFile(path: "\(storage)/\(linksName)") }
 
   /// Returns the key, or `nil` if there is none.
   func read() throws(SystemError) -> SymmetricKey? {

@@ -56,7 +56,8 @@ package struct TokenStore: Sendable {
 
   private let storage: String
   private let limits: Limits
-  package var folder: String { storage + "/tokens" }
+  static let folderName = "tokens"
+  package var folder: String { "\(storage)/\(Self.folderName)" }
   var key: KeyFile { .tokens(in: storage) }
 
   /// Creates a store for the storage folder at `storage`. Does not access the folder.
@@ -138,10 +139,7 @@ package struct TokenStore: Sendable {
   /// Returns the ids of all tokens, including unreadable ones.
   package func ids() throws(TokenStoreError) -> [String] {
     do throws(SystemError) {
-      return try Folder.entries(folder).compactMap { name in
-        let id = String(name.dropLast(Self.suffix.count))
-        return name.hasSuffix(Self.suffix) && TokenSecret.isID(id) ? id : nil
-      }
+      return try Folder.entries(folder).compactMap { Self.id(ofFile: "\(Self.folderName)/\($0)") }
     } catch {
       if error.isNotFound { return [] }
       throw .system(error)
@@ -159,7 +157,17 @@ package struct TokenStore: Sendable {
 
   private static let suffix = ".json"
 
-  private func path(_ id: String) -> String { folder + "/" + id + Self.suffix }
+  /// The path of a token's file in the storage folder.
+  static func name(ofFile id: String) -> String { "\(folderName)/\(id)\(suffix)" }
+
+  /// The id of the token whose file has this path in the storage folder; `nil` if it is no token's file.
+  static func id(ofFile name: String) -> String? {
+    guard name.hasPrefix(folderName + "/"), name.hasSuffix(suffix) else { return nil }
+    let id = String(name.dropFirst(folderName.count + 1).dropLast(suffix.count))
+    return TokenSecret.isID(id) ? id : nil
+  }
+
+  private func path(_ id: String) -> String { "\(storage)/\(Self.name(ofFile: id))" }
 
   private func makeKey() throws(TokenStoreError) -> SymmetricKey {
     do { return try key.readOrCreate() } catch { throw .system(error) }

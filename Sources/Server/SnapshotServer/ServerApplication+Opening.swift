@@ -1,4 +1,5 @@
 import AccessControl
+import Foundation
 import HTTPTLS
 package import Logging
 import Observability
@@ -7,16 +8,18 @@ import SnapshotStore
 package import SystemIO
 
 extension ServerApplication {
-  /// Opens a storage, by default the storage folder of `settings`, and composes a server that uses it.
+  /// Opens a storage, by default the one of `settings`, and composes a server that uses it.
   /// - Parameters:
   ///   - listeners: sockets that listen already, instead of the address in the settings.
+  ///   - environment: contains the credentials of an object store.
   ///   - version: the version of the product, for the metrics.
   ///   - openStorage: opens another storage, and lets it be observed.
   package static func open(
-    _ settings: ServerSettings, listeners: [Socket] = [], version: String, logger: Logger,
+    _ settings: ServerSettings, listeners: [Socket] = [],
+    environment: [String: String] = ProcessInfo.processInfo.environment, version: String, logger: Logger,
     storage openStorage: ((StorageObserver) async throws(ServerError) -> ServerStorage)? = nil
   ) async throws(ServerError) -> ServerApplication {
-    try requireToken(settings)
+    if !settings.shared.isEnabled { try requireToken(settings) }
     let source: ServerCertificates.Source?
     do throws(TLSError) { source = try settings.certificateSource() } catch { throw .tls(error) }
     let exporter = MetricsExporter(version: version)
@@ -24,10 +27,15 @@ extension ServerApplication {
     let storage: ServerStorage
     if let openStorage {
       storage = try await openStorage(observer)
+    } else if settings.shared.isEnabled {
+      storage = try await SharedServices.open(settings, environment: environment, logger: logger)
+        .openStorage(observer)
     } else {
       storage = try await .open(settings, observer: observer, logger: logger)
     }
     do throws(ServerError) {
+      // Servers that share their snapshots have copied their tokens by now.
+      if settings.shared.isEnabled { try requireToken(settings) }
       let certificates = try openCertificates(source, logger: logger)
       let access = try await openAccess(settings, logger: logger)
       let observation = exporter.observation(audit: try openAuditLog(settings, logger: logger))

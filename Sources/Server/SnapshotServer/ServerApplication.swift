@@ -113,6 +113,7 @@ package final class ServerApplication: Sendable {
     work.withLock { work in
       work.endless = [Task { await access.watch() }, Task { await indexer.run() }]
       if let certificates { work.endless.append(Task { await certificates.run() }) }
+      if let watch = storage.abilities.watch { work.endless.append(Task { await watch() }) }
       work.verifications = Task {
         for await record in storage.verifications {
           do { try await indexer.reconciled.refresh(record, from: storage.store) } catch {

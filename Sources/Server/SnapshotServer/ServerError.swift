@@ -15,6 +15,10 @@ package enum ServerError: Error, Sendable {
   case tokens(TokenStoreError)
   /// The storage folder can't be used.
   case storage(FileBundleStore.OpeningError)
+  /// The settings of shared snapshots do not fit each other.
+  case sharedSettings(SharedSettingsError)
+  /// The database can't be used, for the reason in this sentence.
+  case database(String)
   /// The object store can't be used.
   case objectStore(S3BundleStore.OpeningError)
   /// The settings have a quota, and the storage has none.
@@ -46,6 +50,8 @@ extension ServerError: CustomStringConvertible {
       "There is no token yet, so every client that reaches \(host) could read and write every snapshot."
     case .tokens(let error): error.description
     case .storage(let error): error.description
+    case .sharedSettings(let error): error.description
+    case .database(let reason): "The database can't be used. \(reason)"
     case .objectStore(let error): error.description
     case .quotaUnsupported:
       "The setting server.retention.quotaBytes needs a storage folder: servers with an object store don't share a quota."

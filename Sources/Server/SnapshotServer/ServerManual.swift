@@ -17,6 +17,7 @@ enum ServerManual {
     "Calls": PackageResources.Calls_md,
     "Command": PackageResources.Command_md,
     "Deploying": PackageResources.Deploying_md,
+    "ManyServers": PackageResources.ManyServers_md,
     "Observability": PackageResources.Observability_md,
     "ResumableUploads": PackageResources.ResumableUploads_md,
     "Retention": PackageResources.Retention_md,

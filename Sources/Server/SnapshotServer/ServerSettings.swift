@@ -37,6 +37,8 @@ package struct ServerSettings: Sendable, Hashable {
   package var sharesFlushes = true
   /// How many seconds running requests may continue after the server was asked to stop.
   package var shutdownSeconds = 30
+  /// The object store and the database, if several servers share their snapshots.
+  package var shared = SharedSettings()
   /// The settings of HTTPS.
   package var tls = TLSSettings()
   /// The proxies whose `Forwarded` fields are trusted to name the client of a request.

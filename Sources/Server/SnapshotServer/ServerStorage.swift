@@ -17,7 +17,7 @@ package struct ServerStorage: Sendable {
   /// The index over the records of the bundles. It can be rebuilt from them at any time.
   package let catalog: any Catalog
   /// What this store can do besides.
-  let abilities: StoreAbilities
+  private(set) var abilities: StoreAbilities
   /// The records whose checksums were verified after their uploads were answered. Ends with ``closeStores()``.
   let verifications: AsyncStream<SnapshotRecord>
   /// A folder for files that no one needs after the server ends.
@@ -25,7 +25,7 @@ package struct ServerStorage: Sendable {
   /// Whether the catalogue is known to contain the records of the store when the server starts.
   let isReconciled: @Sendable () async throws(CatalogError) -> Bool
   private let endVerifications: @Sendable () -> Void
-  private let endCatalog: @Sendable (Int64?) async -> Void
+  private var endCatalog: @Sendable (Int64?) async -> Void
 
   /// A store and a catalogue that the caller has opened and closes.
   package init(_ store: any BundleStore & UploadStore, catalog: any Catalog) {
@@ -49,6 +49,19 @@ package struct ServerStorage: Sendable {
     self.isReconciled = isReconciled
     endVerifications = { verified.continuation.finish() }
     self.endCatalog = endCatalog
+  }
+
+  /// Adds what a server does while it uses the storage, and when it has closed the stores and the catalogue.
+  func watching(
+    _ watch: @escaping @Sendable () async -> Void, atEnd: @escaping @Sendable () -> Void
+  ) -> ServerStorage {
+    var storage = self
+    storage.abilities.watch = watch
+    storage.endCatalog = { [endCatalog] seal in
+      await endCatalog(seal)
+      atEnd()
+    }
+    return storage
   }
 
   /// Completes the waiting commits, and closes the stores. Afterwards only the catalogue may be used.
@@ -140,6 +153,7 @@ extension ServerStorage {
     let folder = settings.storage + "/objects"
     var configuration = S3BundleStore.Configuration(folder: folder, validator: settings.validator)
     configuration.uploads = settings.uploadLimits
+    configuration.cacheBytes = settings.shared.cacheBytes
     configuration.onRead = observer.onCacheRead
     configuration.onVerification = { verified.continuation.yield($0) }
     do throws(S3BundleStore.OpeningError) {

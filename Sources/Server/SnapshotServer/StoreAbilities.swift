@@ -19,6 +19,9 @@ struct StoreAbilities: Sendable {
   var bundleURL: SnapshotService.BundleURL?
   /// Selects the server that maintains the store.
   var maintenanceLock: any MaintenanceLock = SoleServer()
+  /// Keeps this server in agreement with the others that use the store, until the task is cancelled; `nil` if there are
+  /// none.
+  var watch: (@Sendable () async -> Void)?
   /// Closes the store.
   /// - Returns: its seal, by which the next server recognizes that nothing was changed; `nil` if it has none, or was not
   ///   left in good order.

@@ -103,7 +103,7 @@ struct ServeCommand: AsyncParsableCommand {
     logger.info("Starting", metadata: ["version": "\(ProductVersion.current)"])
     // From here on SIGHUP no longer ends the process.
     let hangUps = await UnixSignalsSequence(trapping: .sighup)
-    if createAdminToken { try makeFirstToken(in: settings.storage) }
+    if createAdminToken { try await makeFirstToken(settings) }
     let application: ServerApplication
     do throws(ServerError) {
       application = try await ServerApplication.open(
@@ -147,15 +147,15 @@ struct ServeCommand: AsyncParsableCommand {
   }
 
   /// Creates the storage's first token, so that the storage is never accessible without a token.
-  private func makeFirstToken(in storage: String) throws(CommandFailure) {
-    let store = TokenStore(storage: storage)
-    do throws(TokenStoreError) {
-      if try store.hasTokens() { return }
-      let (_, secret) = try store.create(
-        TokenStore.Request(name: "created at the first start", scopes: [.admin]))
+  private func makeFirstToken(_ settings: ServerSettings) async throws {
+    let secret = try await settings.changingTokens { store -> String? in
+      if try store.hasTokens() { return nil }
+      return try store.create(
+        TokenStore.Request(name: "created at the first start", scopes: [.admin])
+      ).secret
+    }
+    if let secret {
       Console.note("Created the admin token \(secret)\nIt allows everything, and cannot be shown again.")
-    } catch {
-      throw CommandFailure(error)
     }
   }
 

@@ -15,8 +15,8 @@ extension CommandFailure {
         """, status: .refused)
     case .tokens(let error): self.init(error)
     case .tls(let error): self.init(error.description, status: .refused)
-    case .quotaUnsupported: self.init(error.description, status: .refused)
-    case .storage, .objectStore, .catalog, .auditLog: self.init(error.description)
+    case .quotaUnsupported, .sharedSettings: self.init(error.description, status: .refused)
+    case .storage, .objectStore, .database, .catalog, .auditLog: self.init(error.description)
     }
   }
 }

@@ -11,6 +11,7 @@ extension ServerSettings {
   static let table: [Setting<ServerSettings>] =
     own.map { $0.inside("server", \.self) }
     + limitSettings.map { $0.inside("server.limits", \.limits, reloads: true) }
+    + SharedSettings.settings.map { $0.inside("server.shared", \.shared) }
     + TLSSettings.settings.map { $0.inside("server.tls", \.tls) }
     + RetentionSettings.settings.map { $0.inside("server.retention", \.retention, reloads: true) }
     + UploadSettings.settings.map { $0.inside("server.uploads", \.uploads) }

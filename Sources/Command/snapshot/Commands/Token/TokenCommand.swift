@@ -32,20 +32,26 @@ struct StorageOptions: ParsableArguments {
       "The settings file (default: Config/server.yaml, if it exists).", valueName: "file"))
   var config: String?
 
-  /// The path of the storage folder.
-  func path() throws -> String {
+  /// The settings of the server that uses the storage.
+  private func settings() throws -> ServerSettings {
     var flags: [String: String] = [:]
     flags["server.storage"] = storage
     return try ServerSettings(
-      flags: flags, file: config ?? "Config/server.yaml", fileIsRequired: config != nil
-    ).storage
+      flags: flags, file: config ?? "Config/server.yaml", fileIsRequired: config != nil)
   }
 
-  /// The tokens in the storage folder. Throws if the folder belongs to another user.
-  func tokens() throws -> (store: TokenStore, folder: URL) {
-    let folder = URL(filePath: try path())
-    try requireOwner()
-    return (TokenStore(storage: folder.path), folder)
+  /// The path of the storage folder.
+  func path() throws -> String { try settings().storage }
+
+  /// Runs `body` with the tokens in the storage folder, or with those that servers share. Throws if files would be
+  /// written into a folder of another user.
+  func withTokens<Value: Sendable>(
+    areChanged: Bool = true, _ body: @escaping @Sendable (TokenStore) throws -> Value
+  ) async throws -> Value {
+    let settings = try settings()
+    // The folder has a copy of shared tokens, which is updated first.
+    if areChanged || settings.shared.isEnabled { try requireOwner() }
+    return try await settings.changingTokens(body)
   }
 
   /// Throws if the storage folder exists and belongs to another user, because the server could not read new files.
@@ -67,6 +73,26 @@ struct StorageOptions: ParsableArguments {
       return (attributes[.ownerAccountID] as? NSNumber)?.uint32Value
     } catch {
       return nil
+    }
+  }
+}
+
+extension ServerSettings {
+  /// Runs `body` with the tokens in the storage folder. If servers share their tokens, all of them get the changes.
+  func changingTokens<Value: Sendable>(
+    _ body: @escaping @Sendable (TokenStore) throws -> Value
+  ) async throws -> Value {
+    let store = TokenStore(storage: URL(filePath: storage).path)
+    do {
+      return try await SharedAccess.change(of: self) { try body(store) }
+    } catch let error as TokenStoreError {
+      throw CommandFailure(error)
+    } catch let error as SharedSettingsError {
+      throw CommandFailure(.sharedSettings(error))
+    } catch let error as CommandFailure {
+      throw error
+    } catch {
+      throw CommandFailure(.database("\(error)"))
     }
   }
 }

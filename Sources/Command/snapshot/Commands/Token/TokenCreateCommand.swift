@@ -56,7 +56,6 @@ struct TokenCreateCommand: AsyncParsableCommand {
   @OptionGroup var options: StorageOptions
 
   func run() async throws {
-    let (store, folder) = try options.tokens()
     let now = Date()
     let limits = CallerLimits(
       reportPrefixes: reports.isEmpty ? nil : Set(reports),
@@ -64,12 +63,8 @@ struct TokenCreateCommand: AsyncParsableCommand {
     let request = TokenStore.Request(
       name: name, scopes: Set(scope), limits: limits, rate: rate, quota: quota,
       expiresAt: expires.map { now.addingTimeInterval(Double($0.seconds)) })
-    let (token, secret): (AccessToken, String)
-    do throws(TokenStoreError) {
-      (token, secret) = try store.create(request, now: now)
-    } catch {
-      throw CommandFailure(error)
-    }
+    let (token, secret) = try await options.withTokens { try $0.create(request, now: now) }
+    let folder = URL(filePath: try options.path())
     Console.note("Created the token \(token.id) in \(folder.path). It cannot be shown again.")
     if json {
       let answer = Answer(token: secret, known: token)

@@ -14,9 +14,7 @@ struct TokenListCommand: AsyncParsableCommand {
   @OptionGroup var options: StorageOptions
 
   func run() async throws {
-    let tokens: [AccessToken]
-    let store = TokenStore(storage: try options.path())
-    do throws(TokenStoreError) { tokens = try store.list() } catch { throw CommandFailure(error) }
+    let tokens = try await options.withTokens(areChanged: false) { try $0.list() }
     if json {
       Console.print(json: tokens)
       return

@@ -18,12 +18,14 @@ struct TokenRevokeCommand: AsyncParsableCommand {
   @OptionGroup var options: StorageOptions
 
   func run() async throws {
-    let (store, _) = try options.tokens()
     var revoked: [AccessToken] = []
     for id in ids {
-      do throws(TokenStoreError) { revoked.append(try store.revoke(id)) } catch {
-        throw CommandFailure("\(id): \(error)", status: CommandFailure(error).status)
+      let token = try await options.withTokens { store in
+        do throws(TokenStoreError) { return try store.revoke(id) } catch {
+          throw CommandFailure("\(id): \(error)", status: CommandFailure(error).status)
+        }
       }
+      revoked.append(token)
       if !json { Console.print(id) }
     }
     if json {

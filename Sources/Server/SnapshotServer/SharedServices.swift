@@ -1,0 +1,100 @@
+import Foundation
+import Logging
+import PostgreSQLCatalog
+import PostgreSQLClient
+import PostgreSQLSharing
+import S3Client
+import S3Store
+import SnapshotStore
+
+#if os(Linux)
+  import CurlTransport
+#else
+  import URLSessionTransport
+#endif
+
+/// What servers that share their snapshots have in common: the object store, and the database with the index, the rows
+/// of resumable uploads, the tokens, and the lease of the maintenance.
+struct SharedServices: Sendable {
+  private let settings: ServerSettings
+  private let client: S3Client
+  private let pool: PostgreSQLPool
+  private let access: SharedAccess
+  private let catalog: PostgreSQLCatalog
+  private let rows: PostgreSQLUploadRows
+  private let logger: Logger
+
+  /// Connects to the database, creates missing tables, and copies the tokens into the folder of the settings.
+  static func open(
+    _ settings: ServerSettings, environment: [String: String], logger: Logger
+  ) async throws(ServerError) -> SharedServices {
+    let client = try client(settings.shared, environment)
+    let configuration: PostgreSQLConfiguration
+    do throws(SharedSettingsError) {
+      configuration = try settings.shared.databaseConfiguration()
+    } catch {
+      throw .sharedSettings(error)
+    }
+    do {
+      let pool = PostgreSQLPool(configuration)
+      let access = try await SharedAccess(pool, storage: settings.storage)
+      try await access.prepare()
+      return SharedServices(
+        settings: settings, client: client, pool: pool, access: access,
+        catalog: try await PostgreSQLCatalog.open(configuration),
+        rows: try await PostgreSQLUploadRows.open(configuration), logger: logger)
+    } catch {
+      throw .database("\(error)")
+    }
+  }
+
+  private static func client(
+    _ shared: SharedSettings, _ environment: [String: String]
+  ) throws(ServerError) -> S3Client {
+    #if os(Linux)
+      let transport = CurlTransport()
+    #else
+      let transport = URLSessionTransport()
+    #endif
+    let bucket: S3Configuration
+    do throws(SharedSettingsError) { bucket = try shared.bucket() } catch { throw .sharedSettings(error) }
+    do throws(S3Error) {
+      return S3Client(bucket, credentials: try .environment(environment), transport: transport)
+    } catch {
+      throw .objectStore(.objectStore(error))
+    }
+  }
+
+  /// Opens the object store. The connections to the database are closed with it.
+  func openStorage(_ observer: StorageObserver) async throws(ServerError) -> ServerStorage {
+    do throws(ServerError) {
+      let storage = try await ServerStorage.open(
+        settings, in: client, rows: rows, catalog: catalog,
+        lock: PostgreSQLMaintenanceLock(pool.configuration),
+        downloads: settings.shared.downloads, observer: observer, logger: logger)
+      return storage.watching({ await access.watch(logger: logger) }, atEnd: close)
+    } catch {
+      close()
+      throw error
+    }
+  }
+
+  @Sendable private func close() {
+    catalog.close()
+    rows.close()
+    pool.close()
+  }
+}
+
+extension SharedAccess {
+  /// Runs `body` with the tokens in the storage folder of `settings`. If servers share them, the folder gets those of the
+  /// servers first, and all servers get the changes.
+  package static func change<Value: Sendable>(
+    of settings: ServerSettings, _ body: @escaping @Sendable () throws -> Value
+  ) async throws -> Value {
+    guard settings.shared.isEnabled else { return try body() }
+    let pool = PostgreSQLPool(try settings.shared.databaseConfiguration())
+    defer { pool.close() }
+    return try await SharedAccess(pool, storage: settings.storage).change(body)
+  }
+}

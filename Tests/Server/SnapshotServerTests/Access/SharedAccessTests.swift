@@ -1,0 +1,96 @@
+import AccessControl
+import Foundation
+import PostgreSQLClient
+import PostgreSQLTesting
+import SnapshotServer
+import StoreTesting
+import TestSupport
+import Testing
+
+@Suite(.enabled("PostgreSQL isn't installed") { PostgreSQLServer.isInstalled }, .timeLimit(.minutes(5)))
+struct SharedAccessTests {
+  /// A server with a folder of its own.
+  private struct Node {
+    let folder: TemporaryFolder
+    let access: SharedAccess
+    var tokens: TokenStore { TokenStore(storage: folder.url.path) }
+    var files: AccessFiles { AccessFiles(storage: folder.url.path) }
+
+    init(_ pool: PostgreSQLPool) async throws {
+      folder = try TemporaryFolder()
+      access = try await SharedAccess(pool, storage: folder.url.path)
+    }
+  }
+
+  private func withNodes(_ count: Int, _ body: ([Node]) async throws -> Void) async throws {
+    try await withDatabase { configuration in
+      let pool = PostgreSQLPool(configuration)
+      defer { pool.close() }
+      var nodes: [Node] = []
+      for _ in 0..<count { nodes.append(try await Node(pool)) }
+      try await body(nodes)
+    }
+  }
+
+  @Test func `the first server brings its tokens, and all others get them`() async throws {
+    try await withNodes(2) { nodes in
+      let (token, _) = try nodes[0].tokens.create(.init(scopes: [.admin]))
+      for node in nodes { try await node.access.prepare() }
+      #expect(try nodes[1].tokens.list().map(\.id) == [token.id])
+      #expect(try nodes[0].files.read() == nodes[1].files.read())
+      #expect(try nodes[0].files.read().keys.contains("keys/links"))
+    }
+  }
+
+  @Test func `servers that start at the same time have the same keys`() async throws {
+    try await withNodes(6) { nodes in
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for node in nodes {
+          group.addTask {
+            try await node.access.prepare()
+            _ = try await node.access.change { try node.tokens.create(.init(scopes: [.read])) }
+          }
+        }
+        try await group.waitForAll()
+      }
+      for node in nodes { try await node.access.prepare() }
+      let files = try nodes[0].files.read()
+      #expect(files.count == 2 + nodes.count)
+      for node in nodes { #expect(try node.files.read() == files) }
+    }
+  }
+
+  @Test func `a change reaches a server that watches`() async throws {
+    try await withNodes(2) { nodes in
+      for node in nodes { try await node.access.prepare() }
+      let watch = Task { await nodes[1].access.watch(logger: .quiet) }
+      defer { watch.cancel() }
+      let (token, _) = try await nodes[0].access.change { try nodes[0].tokens.create(.init(scopes: [.read])) }
+      try await eventually { try nodes[1].tokens.list().map(\.id) == [token.id] }
+      _ = try await nodes[0].access.change { try nodes[0].tokens.revoke(token.id) }
+      try await eventually { try nodes[1].tokens.list().first?.revokedAt != nil }
+      watch.cancel()
+      await watch.value
+    }
+  }
+
+  @Test func `a change that fails is not shared`() async throws {
+    struct Refused: Error {}
+    try await withNodes(2) { nodes in
+      for node in nodes { try await node.access.prepare() }
+      await #expect(throws: Refused.self) {
+        try await nodes[0].access.change {
+          _ = try nodes[0].tokens.create(.init(scopes: [.read]))
+          throw Refused()
+        }
+      }
+      for node in nodes { try await node.access.prepare() }
+      for node in nodes { #expect(try node.tokens.list().isEmpty) }
+    }
+  }
+
+  /// Waits until `condition` holds, without a limit of its own.
+  private func eventually(_ condition: () throws -> Bool) async throws {
+    while try !condition() { await Task.yield() }
+  }
+}
