@@ -61,6 +61,8 @@ package struct Packing: Sendable {
       let continues = try await pool.transaction { connection in
         try connection.lock(Schema.changes)
         guard try Self.isBuilding(generation, connection) else { return false }
+        // The last transaction, which completes the build, makes all of them durable.
+        try connection.execute("SET LOCAL synchronous_commit = off")
         try current.write(connection, isNew: true)
         return true
       }
