@@ -67,6 +67,7 @@ package enum ProblemKind: String, CaseIterable, Sendable {
   case accessUnavailable = "access-unavailable"
   case storageUnavailable = "storage-unavailable"
   case catalogIncomplete = "catalog-incomplete"
+  case catalogUnavailable = "catalog-unavailable"
   case busy
   case auditUnavailable = "audit-unavailable"
   case quotaExceeded = "quota-exceeded"
@@ -333,6 +334,10 @@ package enum ProblemKind: String, CaseIterable, Sendable {
       Description(
         .serviceUnavailable, title: "The catalogue is being rebuilt",
         text: "Lists are not available until the catalogue is rebuilt.")
+    case .catalogUnavailable:
+      Description(
+        .serviceUnavailable, title: "The catalogue is not available",
+        text: "Lists are not available until the server's database answers again.")
     case .busy:
       Description(
         .serviceUnavailable, title: "The server is busy",

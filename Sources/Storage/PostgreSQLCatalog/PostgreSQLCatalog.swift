@@ -15,7 +15,7 @@ import Synchronization
 /// ``complete(generation:)``: a server that ended in the middle of an upload may have left a record that is not in the
 /// index.
 ///
-/// If the database cannot be reached, calls throw ``/SnapshotStore/CatalogError/failed(_:)``. They can be repeated: all
+/// If the database cannot be reached, calls throw ``/SnapshotStore/CatalogError/unavailable(_:)``. They can be repeated: all
 /// changes have the same effect if they are executed twice.
 public final class PostgreSQLCatalog: Catalog {
   private let pool: PostgreSQLPool
@@ -195,6 +195,10 @@ public final class PostgreSQLCatalog: Catalog {
 extension CatalogError {
   /// Keeps the errors of catalogues, and describes all others.
   fileprivate init(_ error: any Error) {
-    self = error as? CatalogError ?? .failed("\(error)")
+    switch error {
+    case let error as CatalogError: self = error
+    case let error as PostgreSQLError where error.isTemporary: self = .unavailable("\(error)")
+    default: self = .failed("\(error)")
+    }
   }
 }

@@ -84,15 +84,26 @@ public struct CatalogState: Sendable, Hashable {
 public enum CatalogError: Error, Sendable, CustomStringConvertible {
   /// The catalogue is being rebuilt, so that lists would be incomplete.
   case incomplete
+  /// The database of the catalogue does not answer at the moment. The text is for the log.
+  case unavailable(String)
   /// The catalogue cannot hold another record of the same millisecond.
   case tooManyAtOnce
   /// The disk or the database failed. The text is for the log.
   case failed(String)
 
-  /// A sentence that describes the error. The one of ``failed(_:)`` is for the server's log only.
+  /// Whether the same call can succeed later.
+  public var isTemporary: Bool {
+    switch self {
+    case .incomplete, .unavailable: true
+    case .tooManyAtOnce, .failed: false
+    }
+  }
+
+  /// A sentence that describes the error. Those of ``unavailable(_:)`` and ``failed(_:)`` are for the server's log only.
   public var description: String {
     switch self {
     case .incomplete: "The catalogue is being rebuilt."
+    case .unavailable(let reason): "The catalogue is not available: \(reason)"
     case .tooManyAtOnce: "The catalogue cannot hold more records that were received in the same millisecond."
     case .failed(let reason): "The catalogue failed: \(reason)"
     }

@@ -3,13 +3,18 @@ import SnapshotStore
 import StoreTesting
 import Synchronization
 
-/// A catalogue whose writes fail while a test says so.
+/// A catalogue whose writes fail, or which does not answer, while a test says so.
 final class FailingCatalog: Catalog {
   let isFailing = Atomic(false)
+  let isUnavailable = Atomic(false)
   private let catalog = InMemoryCatalog()
 
   private func check() throws(CatalogError) {
     if isFailing.load(ordering: .sequentiallyConsistent) { throw .failed("as it was told") }
+  }
+
+  private func requireAnswer() throws(CatalogError) {
+    if isUnavailable.load(ordering: .sequentiallyConsistent) { throw .unavailable("as it was told") }
   }
 
   func insert(_ records: [SnapshotRecord]) async throws(CatalogError) {
@@ -23,20 +28,26 @@ final class FailingCatalog: Catalog {
   }
 
   func page(_ query: CatalogQuery, _ request: PageRequest) async throws(CatalogError) -> Page {
-    try await catalog.page(query, request)
+    try requireAnswer()
+    return try await catalog.page(query, request)
   }
 
   func total(_ query: CatalogQuery) async throws(CatalogError) -> CatalogTotal {
-    try await catalog.total(query)
+    try requireAnswer()
+    return try await catalog.total(query)
   }
 
   func activity(
     _ query: CatalogQuery, days: ClosedRange<Int>
   ) async throws(CatalogError) -> CatalogActivity {
-    try await catalog.activity(query, days: days)
+    try requireAnswer()
+    return try await catalog.activity(query, days: days)
   }
 
-  func state() async throws(CatalogError) -> CatalogState { try await catalog.state() }
+  func state() async throws(CatalogError) -> CatalogState {
+    try requireAnswer()
+    return try await catalog.state()
+  }
   func complete(generation: Int) async throws(CatalogError) {
     try await catalog.complete(generation: generation)
   }

@@ -2,6 +2,7 @@ import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
 import Logging
+import Observability
 import SnapshotAPI
 import SnapshotFormat
 import SnapshotServer
@@ -158,5 +159,36 @@ import Testing
     #expect(try await put() == 200)
     let page = try await service.page(CatalogQuery(report: ReportID(validating: "BUG-1")), PageRequest())
     #expect(page.records.map(\.id) == [bundle.id])
+  }
+
+  @Test func `lists are refused while the catalogue does not answer, and snapshots are fetched`() async throws
+  {
+    let bundle = try SampleBundle()
+    _ = try await api.upload(bundle.bytes, report: "BUG-1", fields: [.reprDigest: bundle.digestField])
+    let catalog = FailingCatalog()
+    let logger = Logger(label: "test") { _ in CapturedLog() }
+    let indexer = CatalogIndexer(store: api.store, catalog: catalog, logger: logger)
+    try await indexer.update()
+    let handler = SnapshotHandler(
+      SnapshotService(store: api.store, catalog: catalog, indexer: indexer), logger: logger)
+    func get(_ path: String, _ fields: HTTPFields = [:]) async throws -> HTTPServerResponse {
+      let request = HTTPServerRequest(method: .get, path: path, headerFields: fields)
+      do { return try await handler.respond(to: request) } catch let problem as HTTPProblem {
+        #expect(problem.kindName == "catalog-unavailable" && problem.headerFields[.retryAfter] == "5")
+        return HTTPServerResponse(status: problem.status)
+      }
+    }
+    #expect(try await get("/readyz").status == .ok)
+    catalog.isUnavailable.store(true, ordering: .sequentiallyConsistent)
+    #expect(try await get("/v1/snapshots").status == .serviceUnavailable)
+    #expect(try await get("/v1/reports/BUG-1/snapshots").status == .serviceUnavailable)
+    #expect(try await get("/", [.accept: "text/html"]).status == .serviceUnavailable)
+    #expect(try await get("/v1/snapshots/\(bundle.id).zip").status == .ok)
+    let readiness = try await get("/readyz")
+    #expect(readiness.status == .serviceUnavailable)
+    guard case .bytes(let body) = readiness.body else { return #expect(Bool(false), "no body") }
+    #expect(String(decoding: body, as: UTF8.self).contains("unlisted"))
+    catalog.isUnavailable.store(false, ordering: .sequentiallyConsistent)
+    #expect(try await get("/v1/snapshots").status == .ok)
   }
 }

@@ -195,7 +195,7 @@ struct PostgreSQLCatalogTests {
   @Test func `while the database cannot be reached, every call fails`() async throws {
     let configuration = try PostgreSQLConfiguration(uri: "postgres://tests:secret@127.0.0.1:1/x")
     let failure = await #expect(throws: CatalogError.self) { try await PostgreSQLCatalog.open(configuration) }
-    guard case .failed(let reason) = failure else {
+    guard case .unavailable(let reason) = failure else {
       Issue.record("\(String(describing: failure))")
       return
     }

@@ -14,6 +14,8 @@ struct IndexingAnswer: Encodable {
     case recovering
     /// Lists are refused until the catalogue is rebuilt.
     case indexing
+    /// Lists are refused because the catalogue does not answer.
+    case unlisted
     /// The storage is not writable.
     case unwritable
   }
@@ -43,6 +45,15 @@ struct IndexingAnswer: Encodable {
     reason = fault
   }
 
+  /// Creates the answer for a catalogue that fails.
+  init(_ error: CatalogError) {
+    switch error {
+    // The indexer rebuilds the catalogue, and logs the reason.
+    case .incomplete, .failed, .tooManyAtOnce: status = .indexing
+    case .unavailable: status = .unlisted
+    }
+  }
+
   /// Creates the answer for storage of which this share is repaired and compared with the catalogue.
   init(recovered share: Double) {
     status = .recovering
@@ -52,13 +63,12 @@ struct IndexingAnswer: Encodable {
   /// Returns the readiness of the server. The storage is checked first, because the catalogue needs it too.
   static func readiness(of service: SnapshotService) async -> IndexingAnswer {
     if let fault = await service.store.fault() { return IndexingAnswer(fault) }
-    // If the catalogue fails, lists are refused until it is rebuilt. The indexer logs the reason.
-    do {
+    do throws(CatalogError) {
       let progress = try await service.indexingProgress()
       if progress == .ready, let share = service.recoveredShare { return IndexingAnswer(recovered: share) }
       return IndexingAnswer(progress)
     } catch {
-      return IndexingAnswer(.unknown)
+      return IndexingAnswer(error)
     }
   }
 

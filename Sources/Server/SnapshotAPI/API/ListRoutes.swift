@@ -28,13 +28,15 @@ struct ListRoutes: Sendable {
         "Lists the snapshots of a bug report.",
         detail: paging,
         parameters: [.report] + filters + pageParameters, responses: [page],
-        problems: [.malformedReportID, .outsideLimits, .catalogIncomplete], handler: listReport),
+        problems: [.malformedReportID, .outsideLimits, .catalogIncomplete, .catalogUnavailable],
+        handler: listReport),
       Endpoint(
         "listSnapshots", .get, "/v1/snapshots", .read,
         "Lists snapshots, newest first.", detail: paging,
         parameters: [.query("report", "Only snapshots of this report.", .schema("ReportID"))] + filters
           + pageParameters,
-        responses: [page], problems: [.malformedReportID, .catalogIncomplete], handler: listAll),
+        responses: [page], problems: [.malformedReportID, .catalogIncomplete, .catalogUnavailable],
+        handler: listAll),
     ]
   }
 

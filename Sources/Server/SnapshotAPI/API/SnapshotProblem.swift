@@ -17,6 +17,7 @@ package enum SnapshotProblem {
     case let problem as HTTPProblem: problem
     case let error as StoreError: problem(of: error)
     case CatalogError.incomplete: catalogIncomplete
+    case CatalogError.unavailable: catalogUnavailable
     case let error as MultipartError: problem(of: error)
     case let refusal as ReportID.Refusal:
       HTTPProblem(.malformedReportID, detail: refusal.description)
@@ -93,6 +94,15 @@ package enum SnapshotProblem {
     HTTPProblem(
       .catalogIncomplete,
       detail: "Lists are available when it is complete; /readyz shows this. Snapshots can be fetched.",
+      headerFields: [.retryAfter: "5"])
+  }
+
+  /// 503: the database of the catalogue does not answer.
+  private static var catalogUnavailable: HTTPProblem {
+    HTTPProblem(
+      .catalogUnavailable,
+      detail:
+        "Lists are available when the server's database answers again. Snapshots can be fetched and attached.",
       headerFields: [.retryAfter: "5"])
   }
 

@@ -101,7 +101,7 @@ extension APIDescription {
     "Readiness": object(
       [
         "status": [
-          "enum": ["ready", "recovering", "indexing", "unwritable"],
+          "enum": ["ready", "recovering", "indexing", "unlisted", "unwritable"],
           "description": "`recovering`: ready, but lists may lack the last changes before a crash.",
         ],
         "share": [

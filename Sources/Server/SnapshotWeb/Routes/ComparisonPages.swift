@@ -98,8 +98,8 @@ struct ComparisonPages: Sendable {
         caller.mayRead($0) && $0.id != record.id
       }.records
     } catch {
-      // While the catalogue is being rebuilt, none are proposed.
-      guard case .incomplete = error else { throw error }
+      // While the catalogue is not available, none are proposed.
+      guard error.isTemporary else { throw error }
       return []
     }
   }

@@ -49,7 +49,7 @@ struct ListPages: Sendable {
     var status = HTTPResponse.Status.ok
     do {
       page = try await homePage(search, cursor, for: call.caller)
-    } catch CatalogError.incomplete {
+    } catch let error as CatalogError where error.isTemporary {
       page = HomePage(search: search, list: .outage)
       status = .serviceUnavailable
     } catch {
@@ -89,7 +89,7 @@ struct ListPages: Sendable {
       do {
         page = try await service.page(query, PageRequest(limit: 1))
       } catch {
-        guard case .incomplete = error else { throw error }
+        guard error.isTemporary else { throw error }
         return nil
       }
       if !page.records.isEmpty { return .report(report) }
@@ -175,11 +175,11 @@ struct ListPages: Sendable {
 }
 
 extension SnapshotList {
-  /// Shown while the catalogue is being rebuilt.
+  /// Shown while the catalogue is not available.
   static let outage = SnapshotList(
     [],
     outage: """
-      The catalogue is being rebuilt. Lists are available when it is complete. You can open the page of a snapshot \
-      if you know its UUID.
+      Lists are not available at the moment: the catalogue is being rebuilt, or its database does not answer. You can \
+      open the page of a snapshot if you know its UUID.
       """)
 }

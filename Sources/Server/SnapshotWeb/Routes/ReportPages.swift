@@ -35,7 +35,7 @@ struct ReportPages: Sendable {
     var status = HTTPResponse.Status.ok
     do {
       page = try await self.page(of: report, cursor, call.caller)
-    } catch CatalogError.incomplete {
+    } catch let error as CatalogError where error.isTemporary {
       page = ReportPage(report: report, list: .outage)
       status = .serviceUnavailable
     }
