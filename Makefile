@@ -58,7 +58,7 @@ test: setup ## Builds with warnings as errors, and runs every test
 
 cluster-test: PACKAGES += ceph-mon ceph-osd radosgw ceph-common postgresql haproxy python3
 cluster-test: setup ## Kills and stops servers that share their snapshots, and counts what is lost
-	@swift build --product snapshot
+	@WARNINGS_AS_ERRORS=1 swift build --product snapshot
 	@Tests/Cluster/run
 
 sanitize: PACKAGES += $(TESTING)
