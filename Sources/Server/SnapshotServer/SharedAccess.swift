@@ -79,14 +79,19 @@ package struct SharedAccess: Sendable {
     }
   }
 
+  /// Copies the table's files into the folder once.
+  package func copy() async throws {
+    try await pool.transaction { [files] connection in
+      // During a change the folder can have files that are not in the table yet.
+      try connection.lockShared(Self.lock)
+      let shared = try Self.read(connection)
+      // A table without files is a new one: the database was lost, and the next server that starts fills it again.
+      if !shared.isEmpty { try files.replace(with: shared) }
+    }
+  }
+
   private func copy(logger: Logger) async {
-    do {
-      try await pool.transaction { [files] connection in
-        // During a change the folder can have files that are not in the table yet.
-        try connection.lockShared(Self.lock)
-        try files.replace(with: try Self.read(connection))
-      }
-    } catch {
+    do { try await copy() } catch {
       logger.error("The tokens can't be compared with the database", metadata: ["error": "\(error)"])
     }
   }

@@ -74,6 +74,24 @@ struct SharedAccessTests {
     }
   }
 
+  @Test func `a lost database takes no tokens along, and gets them again`() async throws {
+    try await withDatabase { configuration in
+      let pool = PostgreSQLPool(configuration)
+      defer { pool.close() }
+      let node = try await Node(pool)
+      try await node.access.prepare()
+      let (token, _) = try await node.access.change { try node.tokens.create(.init(scopes: [.admin])) }
+      try await pool.perform { try $0.execute("DROP SCHEMA snapshot_access_1 CASCADE") }
+      let restarted = try await SharedAccess(pool, storage: node.folder.url.path)
+      try await restarted.copy()
+      #expect(try node.tokens.list().map(\.id) == [token.id])
+      try await restarted.prepare()
+      let other = try await Node(pool)
+      try await other.access.prepare()
+      #expect(try other.tokens.list().map(\.id) == [token.id])
+    }
+  }
+
   @Test func `a change that fails is not shared`() async throws {
     struct Refused: Error {}
     try await withNodes(2) { nodes in
