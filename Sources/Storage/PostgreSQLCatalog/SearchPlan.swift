@@ -41,7 +41,10 @@ struct SearchPlan {
     }
     var filter = Filter()
     if let range = query.versions {
-      if let groups = try Self.groups(of: range, connection) {
+      let terms = try range.terms(limit: IndexLimits.alternatives) { lowest in
+        try connection.query(Self.versionSQL, [.bytes(lowest)]).first?.bytes(0)
+      }
+      if let groups = terms {
         guard !groups.isEmpty else { return nil }
         conditions.append(anyOf(groups))
       } else {
@@ -141,29 +144,6 @@ struct SearchPlan {
     let limit = IndexLimits.expansions + 1
     let few = try connection.query(wordsSQL, range + [.int(Int64(limit))]).map { try $0.text(0) }
     return few.count < limit ? few : try connection.query(allWordsSQL, range).map { try $0.text(0) }
-  }
-
-  /// Returns the terms of the version groups that make up `range`, of the versions that occur; `nil` if there are too
-  /// many.
-  private static func groups(
-    of range: VersionRange, _ connection: PostgreSQLConnection
-  ) throws -> [String]? {
-    var terms: [String] = []
-    var next = range.lower.bytes
-    let upper = range.upper
-    while let row = try connection.query(versionSQL, [.bytes(next)]).first {
-      let key = VersionKey(bytes: try row.bytes(0))
-      if let upper, key >= upper { break }
-      guard terms.count < IndexLimits.alternatives else { return nil }
-      if let group = range.largestGroup(of: key) {
-        terms.append(SearchTerm.of(.version, group))
-        next = group + [0xFF]
-      } else {
-        terms.append(SearchTerm.of(.wholeVersion, key.bytes))
-        next = key.bytes + [0]
-      }
-    }
-    return terms
   }
 }
 

@@ -54,7 +54,7 @@ package final class PostgreSQLListener: Sendable {
 
 /// The connection of a listener.
 ///
-/// It is `@unchecked Sendable` because its variables are used on `queue` only.
+/// - Invariant: its variables are accessed only on `queue`. This makes `@unchecked Sendable` correct.
 private final class Listening: @unchecked Sendable {
   private let configuration: PostgreSQLConfiguration
   private let channel: String

@@ -112,7 +112,7 @@ package final class PostgreSQLPool: Sendable {
 
 /// A place for a connection.
 ///
-/// It is `@unchecked Sendable` because `current` is used on `queue` only.
+/// - Invariant: `current` is accessed only on `queue`. This makes `@unchecked Sendable` correct.
 private final class Slot: @unchecked Sendable {
   let queue: DispatchQueue
   private var current: PostgreSQLConnection?

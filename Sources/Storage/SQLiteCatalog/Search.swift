@@ -39,7 +39,11 @@ struct Search {
     }
     var versions: VersionRange?
     if let range = query.versions {
-      if let groups = try Self.groups(of: range, db) {
+      let terms = try range.terms(limit: Self.alternatives) { lowest in
+        let sql = try db.cachedStatement(sql: Self.versionSQL)
+        return try Data.fetchOne(sql, arguments: [Data(lowest)]).map(Array.init)
+      }
+      if let groups = terms {
         guard !groups.isEmpty else { return nil }
         conditions.append(TermExpression.anyOf(groups))
       } else {
@@ -201,26 +205,5 @@ struct Search {
     guard scope.allowsReport(row[4]) else { return false }
     guard let applications = scope.applications, applications.count > Self.alternatives else { return true }
     return applications.contains(try RecordCoder.decode(row[7] as Data).application.identifier)
-  }
-
-  /// Returns the terms of the version groups that make up `range`, of the versions that occur; `nil` if there are too
-  /// many.
-  private static func groups(of range: VersionRange, _ db: Database) throws -> [String]? {
-    var terms: [String] = []
-    var next = range.lower.bytes
-    let upper = range.upper
-    while let found = try Data.fetchOne(db.cachedStatement(sql: versionSQL), arguments: [Data(next)]) {
-      let key = VersionKey(bytes: Array(found))
-      if let upper, key >= upper { break }
-      guard terms.count < alternatives else { return nil }
-      if let group = range.largestGroup(of: key) {
-        terms.append(SearchTerm.of(.version, group))
-        next = group + [0xFF]
-      } else {
-        terms.append(SearchTerm.of(.wholeVersion, key.bytes))
-        next = key.bytes + [0]
-      }
-    }
-    return terms
   }
 }

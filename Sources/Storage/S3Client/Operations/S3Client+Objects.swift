@@ -25,7 +25,7 @@ package struct S3ETag: Sendable, Hashable {
   var quoted: String { "\"\(value)\"" }
 }
 
-/// What a store tells of an object.
+/// The properties of an object.
 package struct S3ObjectInfo: Sendable, Hashable {
   /// The length of the object in bytes; `nil` if the answer does not state it.
   package let size: Int64?

@@ -9,7 +9,7 @@ extension S3Client {
   ///
   /// - Parameters:
   ///   - file: a regular file, which must not change until this returns.
-  ///   - key: the key of the object. While the file is uploaded, nobody else may write to it.
+  ///   - key: the key of the object. No other client may write to it while the file is uploaded.
   ///   - size: the length of the file in bytes.
   ///   - digest: the SHA-256 of its contents: 32 bytes.
   package func upload(_ file: URL, to key: String, size: Int64, digest: [UInt8]) async throws(S3Error) {

@@ -2,7 +2,8 @@ package import Foundation
 import HTTPTransport
 import HTTPTypes
 
-/// Writes objects on the condition that nobody else has written them meanwhile. Of several writers, one wins.
+/// Writes an object on the condition that no other client has written it since it was read. If several clients write at
+/// the same time, exactly one of them succeeds.
 ///
 /// A writer exists only for a store that has proved to honour the conditions: some ignore them.
 package struct S3ConditionalWriter: Sendable {

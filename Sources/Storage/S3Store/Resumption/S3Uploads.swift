@@ -8,8 +8,8 @@ import SystemIO
 /// The resumable uploads of an ``S3BundleStore``, which any server that shares the store can continue.
 ///
 /// Everything that must survive is in the rows and in the object store; every call reads it again. A server changes an
-/// upload only with its lease. The rows refuse every change by a server that has lost its lease, and what it writes to
-/// the object store nobody reads: each part has a number that is used once, and a bundle's bytes have a key of their own
+/// upload only with its lease. The rows refuse every change by a server that has lost its lease, and no
+/// server reads what it writes to the object store: each part has a number that is used once, and a bundle's bytes have a key of their own
 /// for each attempt to publish them.
 final class S3Uploads: Sendable {
   private let rows: any UploadRows

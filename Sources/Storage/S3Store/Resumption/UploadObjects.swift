@@ -12,7 +12,7 @@ struct UploadObjects: Sendable {
   let partBytes: Int64
   let logger: Logger
 
-  /// Begins the upload in parts of `object`. What nobody records is removed by the sweep.
+  /// Begins the upload in parts of `object`. The sweep removes it if it is in no row.
   func begin(_ object: inout UploadObject) async throws(StoreError) {
     let key = ObjectKeys.upload(object.name)
     let upload = try await StoreError.accessing { () async throws(S3Error) in

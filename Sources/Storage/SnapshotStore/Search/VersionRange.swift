@@ -38,6 +38,28 @@ public struct VersionRange: Sendable, Hashable {
     }
   }
 
+  /// Returns the terms of the version groups that make up the range, of the versions that occur; `nil` if there are more
+  /// than `limit`.
+  /// - Parameter next: returns the key of the first version that occurs at or above a key; `nil` if there is none.
+  package func terms(
+    limit: Int, next: (_ lowest: [UInt8]) throws -> [UInt8]?
+  ) rethrows -> [String]? {
+    var terms: [String] = []
+    var lowest = lower.bytes
+    while let key = try next(lowest).map(VersionKey.init(bytes:)) {
+      if let upper, key >= upper { break }
+      guard terms.count < limit else { return nil }
+      if let group = largestGroup(of: key) {
+        terms.append(SearchTerm.of(.version, group))
+        lowest = group + [0xFF]
+      } else {
+        terms.append(SearchTerm.of(.wholeVersion, key.bytes))
+        lowest = key.bytes + [0]
+      }
+    }
+    return terms
+  }
+
   private static func lower(_ version: String) -> [UInt8] {
     var parts = VersionParts(version)
     guard parts.suffix.isEmpty, !parts.numbers.isEmpty else { return parts.key }

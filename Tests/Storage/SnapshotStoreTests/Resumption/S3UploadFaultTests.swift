@@ -18,23 +18,10 @@ import Testing
   func `an upload is published with the right bytes whatever request to the object store fails`(
     fault: FakeS3Server.Fault, attempts: Int
   ) async throws {
-    try await withFakeS3 { server in
-      let rows = InMemoryUploadRows()
-      let nodes = [
-        try await Self.node(server, rows, attempts), try await Self.node(server, rows, attempts),
-      ]
-      var (number, isHit) = (0, true)
-      while isHit {
-        let flag = server.fail(after: number, fault)
-        try await Self.upload(SampleBundle(filling: "\(number)", count: 450), through: nodes)
-        isHit = flag.isRaised
-        server.inject(nil)
-        number += 1
-      }
-      #expect(number > 8)
-      try await nodes[0].store.sweep()
-      #expect(server.keys.count == 2 * number && server.openUploads == 0)
-      for node in nodes { await node.store.close() }
+    try await Self.failingEach(attempts: attempts, atLeast: 8) { server, _, nodes, number in
+      let flag = server.fail(after: number, fault)
+      try await Self.upload(SampleBundle(filling: "\(number)", count: 450), through: nodes)
+      return flag.isRaised
     }
   }
 
@@ -42,30 +29,19 @@ import Testing
   func `an upload is published with the right bytes whatever change of its row fails`(
     fault: InMemoryUploadRows.Fault
   ) async throws {
-    try await withFakeS3 { server in
-      let rows = InMemoryUploadRows()
-      let nodes = [try await Self.node(server, rows, 5), try await Self.node(server, rows, 5)]
-      var (number, isHit) = (0, true)
-      while isHit {
-        let flag = FaultFlag()
-        let left = Mutex(number)
-        rows.inject { _ in
-          left.withLock { left in
-            left -= 1
-            guard left == -1 else { return nil }
-            flag.raise()
-            return fault
-          }
+    try await Self.failingEach(attempts: 5, atLeast: 8) { _, rows, nodes, number in
+      let flag = FaultFlag()
+      let left = Mutex(number)
+      rows.inject { _ in
+        left.withLock { left in
+          left -= 1
+          guard left == -1 else { return nil }
+          flag.raise()
+          return fault
         }
-        try await Self.upload(SampleBundle(filling: "\(number)", count: 450), through: nodes)
-        isHit = flag.isRaised
-        rows.inject(nil)
-        number += 1
       }
-      #expect(number > 8)
-      try await nodes[0].store.sweep()
-      #expect(server.keys.count == 2 * number && server.openUploads == 0)
-      for node in nodes { await node.store.close() }
+      try await Self.upload(SampleBundle(filling: "\(number)", count: 450), through: nodes)
+      return flag.isRaised
     }
   }
 
@@ -73,29 +49,44 @@ import Testing
   func `parts are joined to the right bytes whatever request to the object store fails`(
     fault: FakeS3Server.Fault, attempts: Int
   ) async throws {
+    try await Self.failingEach(attempts: attempts, atLeast: 5) { server, _, nodes, number in
+      let sample = SampleBundle(filling: "\(number)", count: 450)
+      var parts: [UploadID] = []
+      for (index, range) in [0..<200, 200..<sample.bytes.count].enumerated() {
+        let terms = UploadTerms(.partial, length: Int64(range.count), dialect: "test")
+        let id = try await nodes[index].store.createUpload(terms).id
+        try await nodes[index].store.append(sample.bytes[range], to: id)
+        parts.append(id)
+      }
+      let flag = server.fail(after: number, fault)
+      try await Self.join(parts, as: sample, through: nodes)
+      let isHit = flag.isRaised
+      server.inject(nil)
+      for part in parts { try await nodes[1].store.removeUpload(part) }
+      return isHit
+    }
+  }
+
+  /// Runs `body` with the numbers from 0, each time with another call that fails, until none has failed. Then nothing may
+  /// remain but the published bundles and their records.
+  /// - Parameters:
+  ///   - least: how many calls there are at least.
+  ///   - body: lets the call with the number fail, publishes one bundle, and returns whether there was such a call.
+  private static func failingEach(
+    attempts: Int, atLeast least: Int,
+    _ body: (FakeS3Server, InMemoryUploadRows, _ nodes: [Node], _ number: Int) async throws -> Bool
+  ) async throws {
     try await withFakeS3 { server in
       let rows = InMemoryUploadRows()
-      let nodes = [
-        try await Self.node(server, rows, attempts), try await Self.node(server, rows, attempts),
-      ]
+      let nodes = [try await node(server, rows, attempts), try await node(server, rows, attempts)]
       var (number, isHit) = (0, true)
       while isHit {
-        let sample = SampleBundle(filling: "\(number)", count: 450)
-        var parts: [UploadID] = []
-        for (index, range) in [0..<200, 200..<sample.bytes.count].enumerated() {
-          let terms = UploadTerms(.partial, length: Int64(range.count), dialect: "test")
-          let id = try await nodes[index].store.createUpload(terms).id
-          try await nodes[index].store.append(sample.bytes[range], to: id)
-          parts.append(id)
-        }
-        let flag = server.fail(after: number, fault)
-        try await Self.join(parts, as: sample, through: nodes)
-        isHit = flag.isRaised
+        isHit = try await body(server, rows, nodes, number)
         server.inject(nil)
-        for part in parts { try await nodes[1].store.removeUpload(part) }
+        rows.inject(nil)
         number += 1
       }
-      #expect(number > 5)
+      #expect(number > least)
       try await nodes[0].store.sweep()
       #expect(server.keys.count == 2 * number && server.openUploads == 0)
       for node in nodes { await node.store.close() }

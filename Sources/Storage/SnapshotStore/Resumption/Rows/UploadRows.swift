@@ -15,7 +15,7 @@ package import SnapshotFormat
 /// There is no method that finds expired uploads: the limits keep the rows few, and ``UploadSession/isExpired(at:_:)``
 /// decides for each of ``rows()``.
 package protocol UploadRows: Sendable {
-  /// Adds an upload, which nobody has a lease of, and removes the ended uploads that exceed
+  /// Adds an upload without a lease, and removes the ended uploads that exceed
   /// ``UploadLimits/remembered``. The open uploads are counted in the same transaction, so that concurrent calls don't
   /// exceed the limits together. Throws ``UploadError/tooManyOpen(limit:)``, as
   /// ``UploadLimits/requireRoom(for:among:)`` decides, or ``UploadError/store(_:)``.
