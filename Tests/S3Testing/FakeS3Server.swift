@@ -35,6 +35,10 @@ package final class FakeS3Server: Sendable {
     case brokenAfterwards
     /// The answer is status 500, and the request is executed after the next one.
     case delayed
+    /// The connection breaks after so many bytes of the answer's body.
+    case cut(after: Int)
+    /// After so many bytes of its body, the answer waits for ``FakeS3Server/resume()``.
+    case paused(after: Int)
   }
 
   /// A request, as faults select it.
@@ -83,6 +87,9 @@ package final class FakeS3Server: Sendable {
   /// Sets the function that selects faults; `nil` removes it.
   package func inject(_ faults: (@Sendable (Call) -> Fault?)?) { storage.inject(faults) }
 
+  /// Continues all paused answers, also those that are yet to pause.
+  package func resume() { storage.resume() }
+
   /// The keys of all objects, sorted.
   package var keys: [String] { storage.keys }
 
@@ -118,6 +125,8 @@ private final class FakeS3Storage: HTTPHandler {
     var faults: (@Sendable (FakeS3Server.Call) -> FakeS3Server.Fault?)?
     var calls: [FakeS3Server.Call] = []
     var delayed: FakeS3Request?
+    var paused: [CheckedContinuation<Void, Never>] = []
+    var isResumed = false
   }
 
   private let defects: FakeS3Server.Defects
@@ -127,6 +136,25 @@ private final class FakeS3Storage: HTTPHandler {
 
   func inject(_ faults: (@Sendable (FakeS3Server.Call) -> FakeS3Server.Fault?)?) {
     state.withLock { $0.faults = faults }
+  }
+
+  func resume() {
+    let paused = state.withLock { state in
+      state.isResumed = true
+      defer { state.paused = [] }
+      return state.paused
+    }
+    for answer in paused { answer.resume() }
+  }
+
+  private func pause() async {
+    await withCheckedContinuation { continuation in
+      let isResumed = state.withLock { state in
+        if !state.isResumed { state.paused.append(continuation) }
+        return state.isResumed
+      }
+      if isResumed { continuation.resume() }
+    }
   }
 
   var keys: [String] { state.withLock { $0.objects.keys.sorted() } }
@@ -158,6 +186,8 @@ private final class FakeS3Storage: HTTPHandler {
     case .brokenAfterwards:
       request.abort()
       return response
+    case .cut(let count): return response.interrupted(after: count) { throw CancellationError() }
+    case .paused(let count): return response.interrupted(after: count) { await self.pause() }
     default: return response
     }
   }
@@ -313,6 +343,21 @@ private final class FakeS3Storage: HTTPHandler {
 }
 
 extension HTTPServerResponse {
+  /// The same response, which calls `interruption` after `count` bytes of its body.
+  fileprivate func interrupted(
+    after count: Int, _ interruption: @escaping @Sendable () async throws -> Void
+  ) -> Self {
+    guard case .bytes(let bytes) = body, count < bytes.count else { return self }
+    let pieces = Mutex([Array(bytes[..<count]), Array(bytes[count...])])
+    var response = self
+    response.body = .stream(length: Int64(bytes.count)) {
+      let (piece, left) = pieces.withLock { ($0.isEmpty ? nil : $0.removeFirst(), $0.count) }
+      if piece != nil, left == 0 { try await interruption() }
+      return piece
+    }
+    return response
+  }
+
   fileprivate static func document(_ text: String) -> Self {
     HTTPServerResponse(
       status: .ok, headerFields: [.contentType: "application/xml"],

@@ -1,4 +1,5 @@
 public import HTTPTypes
+import Synchronization
 public import SystemIO
 
 /// A response. The server adds `Date`, `Content-Length` or chunked coding, and `Connection`, and omits the body for
@@ -19,8 +20,9 @@ public struct HTTPServerResponse: Sendable {
     case bytes([UInt8])
     /// Parts in sequence, from memory and from files (sent with `sendfile`).
     case parts([Part])
-    /// Pieces that are produced on demand, in chunked coding, until the closure returns `nil`.
-    case stream(@Sendable () async throws -> [UInt8]?)
+    /// Pieces that are produced on demand, until the closure returns `nil`. With a `length`, in bytes, they are sent with
+    /// `Content-Length`, and the connection is broken if they are longer or shorter; without one, in chunked coding.
+    case stream(length: Int64? = nil, @Sendable () async throws -> [UInt8]?)
   }
 
   /// A part of a body with known length.
@@ -36,5 +38,18 @@ public struct HTTPServerResponse: Sendable {
     self.status = status
     self.headerFields = headerFields
     self.body = body
+  }
+
+  /// Returns the response with the first piece of its stream already produced. Throws what producing it throws, while
+  /// another response can still be sent. Returns any other response unchanged.
+  public func withFirstPiece() async throws -> HTTPServerResponse {
+    guard case .stream(let length, let next) = body else { return self }
+    let isSent = Atomic(false)
+    let first = try await next()
+    var response = self
+    response.body = .stream(length: length) {
+      isSent.exchange(true, ordering: .relaxed) ? try await next() : first
+    }
+    return response
   }
 }

@@ -134,7 +134,7 @@ extension Caller {
   /// Returns the result of `find` if it is `visible`. Otherwise throws ``StoreError/notFound``, as for a snapshot that
   /// does not exist.
   package func lookUp<Found>(
-    _ find: () async throws(StoreError) -> Found, visible: (Found) -> Bool
+    _ find: () async throws(StoreError) -> Found, visible: (Found) -> Bool = { _ in true }
   ) async throws(StoreError) -> Found {
     let found: Found
     do {

@@ -35,12 +35,13 @@ package final class S3Client: Sendable {
 
   /// Sends a request until it succeeds, fails for good, or has failed too often.
   func send(
-    _ request: S3Request, to destination: TransportDestination = .memory(limit: S3Limits.documentBytes)
+    _ request: S3Request, to destination: TransportDestination = .memory(limit: S3Limits.documentBytes),
+    events: (@Sendable (TransportEvent) -> Void)? = nil
   ) async throws(S3Error) -> TransportResponse {
     var attempt = 1
     while true {
       do throws(S3Error) {
-        return try await sendOnce(request, to: destination)
+        return try await sendOnce(request, to: destination, events)
       } catch {
         guard attempt < configuration.retries.attempts, request.allowsRepeating(after: error) else {
           throw error
@@ -53,7 +54,8 @@ package final class S3Client: Sendable {
   }
 
   private func sendOnce(
-    _ request: S3Request, to destination: TransportDestination
+    _ request: S3Request, to destination: TransportDestination,
+    _ events: (@Sendable (TransportEvent) -> Void)?
   ) async throws(S3Error) -> TransportResponse {
     let signed = RequestSigner(credentials: try credentials.credentials, region: configuration.region)
       .signed(try message(of: request), bodyDigest: request.body.digest, at: environment.now())
@@ -61,7 +63,7 @@ package final class S3Client: Sendable {
     do throws(TransportError) {
       response = try await transport.send(
         signed, body: request.body.content, destination: destination, timeouts: configuration.timeouts,
-        events: nil)
+        events: events)
     } catch {
       throw .transport(error)
     }

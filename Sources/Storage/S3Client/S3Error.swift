@@ -20,6 +20,11 @@ package enum S3Error: Error, Sendable, Hashable {
     if case .refused(let refusal) = self { refusal.status == 404 } else { false }
   }
 
+  /// Whether the object ends before the requested range.
+  package var isBeyondEnd: Bool {
+    if case .refused(let refusal) = self { refusal.status == 416 } else { false }
+  }
+
   /// Whether the request was possibly executed although it failed.
   var isUndecided: Bool {
     switch self {

@@ -6,6 +6,12 @@ enum S3StoreLimits {
   static let concurrentReads = 16
   /// The minimum cost of a bundle in the cache, in bytes, because each also takes a descriptor.
   static let cachedBundleBytes = 1 << 20
+  /// The maximum size of a bundle that is read completely before it is sent, in bytes.
+  static let awaitedBundleBytes: Int64 = 4 << 20
+  /// The maximum size of a range that is read by itself, in bytes. It is also at most half of the bundle.
+  static let rangeBytes: Int64 = 16 << 20
+  /// The maximum size of the pieces in which a bundle is sent while it arrives, in bytes.
+  static let pieceBytes: Int64 = 1 << 20
   /// How long the store may take to answer before it counts as not answering, in seconds.
   static let probeSeconds: Double = 3
   /// The maximum size of a part of a resumable upload, in bytes.

@@ -22,6 +22,16 @@ public protocol BundleStore: Sendable {
   func open(_ id: SnapshotID) async throws(StoreError) -> StoredBundle
   /// Like ``open(_:)``, but reads the record from storage instead of a cache, to verify that it is as it was written.
   func openAnew(_ id: SnapshotID) async throws(StoreError) -> StoredBundle
+  /// Opens a bundle for reading if `isVisible` is true of its record; otherwise throws ``StoreError/notFound``. The record
+  /// is checked before the bundle is.
+  func open(
+    _ id: SnapshotID, if isVisible: @Sendable (SnapshotRecord) -> Bool
+  ) async throws(StoreError) -> StoredBundle
+  /// Like ``open(_:if:)``, but does not wait for all bytes of the bundle if the store has to read them from another
+  /// machine.
+  func contents(
+    _ id: SnapshotID, if isVisible: @Sendable (SnapshotRecord) -> Bool
+  ) async throws(StoreError) -> BundleContents
   /// Removes a bundle and its record permanently. A tombstone remains that contains only the UUID. Throws
   /// ``StoreError/notFound`` if there never was such a bundle, and ``StoreError/deleted`` if it was deleted before.
   func delete(_ id: SnapshotID) async throws(StoreError)
@@ -98,6 +108,22 @@ extension BundleStore {
 
   /// Calls ``open(_:)``: for stores without a cache, and stores that keep everything in memory.
   public func openAnew(_ id: SnapshotID) async throws(StoreError) -> StoredBundle { try await open(id) }
+
+  /// Calls ``record(_:)`` and then ``open(_:)``: for stores that have the records at hand.
+  public func open(
+    _ id: SnapshotID, if isVisible: @Sendable (SnapshotRecord) -> Bool
+  ) async throws(StoreError) -> StoredBundle {
+    guard isVisible(try await record(id)) else { throw .notFound }
+    return try await open(id)
+  }
+
+  /// Calls ``open(_:if:)``: for stores that have the bytes at hand.
+  public func contents(
+    _ id: SnapshotID, if isVisible: @Sendable (SnapshotRecord) -> Bool
+  ) async throws(StoreError) -> BundleContents {
+    let bundle = try await open(id, if: isVisible)
+    return BundleContents(record: bundle.record, bytes: .file(bundle.file))
+  }
 }
 
 /// A bundle that is open for reading.
@@ -111,5 +137,28 @@ public struct StoredBundle: Sendable {
   public init(record: SnapshotRecord, file: File) {
     self.record = record
     self.file = file
+  }
+}
+
+/// A bundle whose bytes are to be sent.
+public struct BundleContents: Sendable {
+  /// The source of the bytes.
+  public enum Bytes: Sendable {
+    /// A file with all of them.
+    case file(File)
+    /// They are read from another machine while they are sent. The closure is called with a range, and returns another
+    /// one; each call of that returns the next bytes of the range, and `nil` at the end. It throws ``StoreError``.
+    case arriving(@Sendable (Range<Int64>) -> @Sendable () async throws -> [UInt8]?)
+  }
+
+  /// The record of the bundle.
+  public let record: SnapshotRecord
+  /// The bytes of the bundle.
+  public let bytes: Bytes
+
+  /// Pairs a record with its bytes.
+  public init(record: SnapshotRecord, bytes: Bytes) {
+    self.record = record
+    self.bytes = bytes
   }
 }

@@ -128,6 +128,58 @@ import Testing
     }
   }
 
+  @Test(arguments: [4, 6, 7])
+  func `a stream of known length has that length, and one of another length breaks the connection`(
+    length: Int64
+  ) async throws {
+    let handler: @Sendable (HTTPServerRequest) async throws -> HTTPServerResponse = { _ in
+      let counter = Counter()
+      return try await HTTPServerResponse(
+        status: .ok,
+        body: .stream(length: length) {
+          counter.add()
+          return counter.value > 3 ? nil : [0x61, 0x62]
+        }
+      ).withFirstPiece()
+    }
+    try await withServer(handler: handler) { _, port in
+      try await RawHTTPClient.run {
+        for version in ["1.1", "1.0"] {
+          let client = try RawHTTPClient(port: port)
+          try client.send("GET / HTTP/\(version)\r\nHost: a\r\nConnection: keep-alive\r\n\r\n")
+          if length == 6 {
+            for _ in 0..<2 {
+              let response = try client.receiveResponse()
+              #expect(response.field("Content-Length") == "6")
+              #expect(response.text == "ababab")
+              try client.send("GET / HTTP/\(version)\r\nHost: a\r\n\r\n")
+            }
+          } else {
+            let all = String(decoding: try client.receiveAll(), as: UTF8.self)
+            #expect(all.contains("\r\nContent-Length: \(length)\r\n"))
+            #expect(all.hasSuffix("\r\n\r\n" + String(repeating: "ab", count: min(Int(length) / 2, 3))))
+          }
+        }
+      }
+    }
+  }
+
+  @Test func `an error of the first piece is answered, if it is produced before the response`() async throws {
+    try await withServer(handler: { request in
+      let response = HTTPServerResponse(
+        status: .ok,
+        body: .stream { if request.path == "/" { return nil } else { throw CancellationError() } })
+      return try await response.withFirstPiece()
+    }) { _, port in
+      try await RawHTTPClient.run {
+        let client = try RawHTTPClient(port: port)
+        try client.send("GET /x HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(try client.receiveResponse().status == 500)
+        #expect(try client.receiveResponse().body == [])
+      }
+    }
+  }
+
   @Test func `a rejected stream is not sent in another response`() async throws {
     let pieces = Counter()
     try await withServer(handler: { request in

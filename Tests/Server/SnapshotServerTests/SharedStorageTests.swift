@@ -77,6 +77,33 @@ import Testing
     }
   }
 
+  @Test func `a large bundle is sent while it arrives, and one whose bytes are missing is a problem`()
+    async throws
+  {
+    let large = try SampleBundle(String(repeating: "0123456789", count: 450_000))
+    try await Self.withServers { one, other in
+      #expect(try await one.upload(large.bytes).status == 201)
+      let head = try await other.send(.head, "/v1/snapshots/\(large.id).zip")
+      #expect(head.status == 200 && head.bytes.count == large.bytes.count)
+      let range = try await other.send(
+        .get, "/v1/snapshots/\(large.id).zip", [.range: "bytes=4000000-4000019"])
+      #expect(range.status == 206 && range.bytes == Array(large.bytes[4_000_000..<4_000_020]))
+      let fetched = try await other.send(.get, "/v1/snapshots/\(large.id).zip")
+      #expect(fetched.status == 200 && fetched.bytes == large.bytes)
+      #expect(try await other.send(.get, "/v1/snapshots/\(large.id).zip").bytes == large.bytes)
+    }
+    try await withFakeS3 { objects in
+      let servers = try Servers(objects)
+      let storage = try await servers.open("one")
+      let api = TestAPI(over: (storage, servers.catalog))
+      #expect(try await api.upload(large.bytes).status == 201)
+      for key in objects.keys where key.hasPrefix("bytes/") { objects[key] = nil }
+      let missing = try await api.send(.get, "/v1/snapshots/\(large.id).zip")
+      #expect(missing.status == 500 && missing.kind == "snapshot-damaged")
+      await storage.close()
+    }
+  }
+
   @Test func `an upload over tus is continued by another server after every request`() async throws {
     try await Self.withServers { one, other in
       let path = try await one.open(bundle.bytes.count, [("report", "BUG-1"), ("id", "\(bundle.id)")])

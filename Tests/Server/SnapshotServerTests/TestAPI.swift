@@ -143,7 +143,7 @@ struct TestAPI: Sendable {
   private static func bytes(of body: HTTPServerResponse.Body) async throws -> [UInt8] {
     switch body {
     case .empty: return []
-    case .stream(let next):
+    case .stream(_, let next):
       var bytes: [UInt8] = []
       while let piece = try await next() { bytes += piece }
       return bytes

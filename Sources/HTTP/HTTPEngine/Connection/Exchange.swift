@@ -126,7 +126,7 @@ final class Exchange: @unchecked Sendable {
       if held == nil { held = response }
       return
     }
-    if let body, !body.reader.isComplete, response.body.length != nil {
+    if let body, !body.reader.isComplete, !response.body.isStream {
       if !body.judgeUnread() { return refuse(.brokenCoding) }
       if !body.isWorthDraining { closesAfterResponse = true }
     }
@@ -143,8 +143,7 @@ final class Exchange: @unchecked Sendable {
     closesAfterResponse = head.closes
     status = response.status.code
     framing = head.framing
-    isQueued = true
-    if head.sendsBody, case .stream = response.body { isQueued = false }
+    isQueued = !(head.sendsBody && response.body.isStream)
     goOn(after: output.sendBuffer())
   }
 

@@ -30,8 +30,8 @@ struct HandlerTask {
       loop.execute { exchange.connection.close() }
       return
     }
-    if case .stream(let next) = response.body, response.hasBody(inAnswerTo: request.method) {
-      await stream(response, next)
+    if case .stream(let length, let next) = response.body, response.hasBody(inAnswerTo: request.method) {
+      await stream(response, length, next)
     } else if loop.isCurrent {
       exchange.write(response)
     } else {
@@ -58,14 +58,18 @@ struct HandlerTask {
   }
 
   private func stream(
-    _ response: HTTPServerResponse, _ next: @Sendable () async throws -> [UInt8]?
+    _ response: HTTPServerResponse, _ length: Int64?, _ next: @Sendable () async throws -> [UInt8]?
   ) async {
     let exchange = exchange
     do {
       try await exchange.perform { exchange.write(response) }
+      var sent: Int64 = 0
       while let piece = try await next() {
+        sent += Int64(piece.count)
+        guard sent <= length ?? .max else { throw WrongLength() }
         if !piece.isEmpty { try await exchange.perform { exchange.writeStreamed(piece) } }
       }
+      guard sent == length ?? sent else { throw WrongLength() }
       loop.execute { if exchange.isOpen { exchange.endStream() } }
     } catch {
       if !(error is HTTPBodyError) {
@@ -75,4 +79,9 @@ struct HandlerTask {
       loop.execute { if exchange.isOpen { exchange.breakStream() } }
     }
   }
+}
+
+/// The pieces of a stream are more or fewer bytes than its `Content-Length`.
+private struct WrongLength: Error, CustomStringConvertible {
+  var description: String { "The stream has another length than the response states." }
 }

@@ -3,7 +3,7 @@ import HTTPTypes
 /// Determines how a response is sent: the framing, and whether the connection closes. Performs no I/O.
 struct ResponseHead {
   enum Framing: Hashable {
-    /// No body and no length: 204, 304, and the response to `HEAD` if the body is a stream.
+    /// No body and no length: 204, 304, and the response to `HEAD` if the length is unknown.
     case none
     case length(Int64)
     case chunked
@@ -146,7 +146,10 @@ extension HTTPServerResponse {
 }
 
 extension HTTPServerResponse.Body {
-  /// The total number of bytes; `nil` for a stream.
+  /// Whether the bytes are produced on demand.
+  var isStream: Bool { if case .stream = self { true } else { false } }
+
+  /// The total number of bytes, if it is known before the last one is produced.
   var length: Int64? {
     switch self {
     case .empty: 0
@@ -158,7 +161,7 @@ extension HTTPServerResponse.Body {
         case .file(_, _, let count): sum + max(0, count)
         }
       }
-    case .stream: nil
+    case .stream(let length, _): length
     }
   }
 }

@@ -30,7 +30,7 @@ public struct Representation: Sendable {
     /// Returns the body for `range`.
     fileprivate func body(_ range: Range<Int64>) -> HTTPServerResponse.Body {
       switch self {
-      case .made(_, let pieces): return .stream(pieces(range))
+      case .made(_, let pieces): return .stream(length: range.upperBound - range.lowerBound, pieces(range))
       case .file, .bytes, .parts:
         let parts = parts(range)
         if parts.count == 1, case .bytes(let bytes) = parts[0] { return .bytes(bytes) }
@@ -106,7 +106,7 @@ public struct Representation: Sendable {
     let isRanged = hasRanges && request.method == .get && preconditions.allowsRange(of: entityTag)
     switch ByteRanges(isRanged ? request.headerFields[.range] : nil, size: content.size) {
     case .whole:
-      return whole(request)
+      return whole
     case .unsatisfiable:
       throw .rangeNotSatisfiable(size: content.size)
     case .some(let ranges) where ranges.count == 1:
@@ -116,18 +116,12 @@ public struct Representation: Sendable {
     case .some(let ranges) where content.isThere:
       return multipart(ranges, boundary: boundary())
     case .some:
-      return whole(request)
+      return whole
     }
   }
 
-  private func whole(_ request: HTTPServerRequest) -> HTTPServerResponse {
-    guard request.method == .head, !content.isThere else {
-      return HTTPServerResponse(status: .ok, headerFields: fields, body: content.body(0..<content.size))
-    }
-    // The length is known before the bytes are produced.
-    var fields = fields
-    fields[.contentLength] = "\(content.size)"
-    return HTTPServerResponse(status: .ok, headerFields: fields)
+  private var whole: HTTPServerResponse {
+    HTTPServerResponse(status: .ok, headerFields: fields, body: content.body(0..<content.size))
   }
 
   /// Returns 32 random hexadecimal digits.

@@ -97,9 +97,15 @@ package struct SnapshotRoutes: Sendable {
   /// Sends a bundle, or ranges of it. A bundle never changes, but can be deleted, so caches must revalidate.
   package func bundle(_ call: APIRequest) async throws -> HTTPServerResponse {
     if let bundleURL = service.bundleURL { return try await redirect(call, bundleURL) }
-    let bundle = try await service.bundle(for: call)
-    let content = Representation.Content.file(bundle.file, size: bundle.record.size)
-    return try representation(of: bundle.record, content, for: call.request).response(to: call.request)
+    let contents = try await service.contents(for: call)
+    let record = contents.record
+    let content: Representation.Content =
+      switch contents.bytes {
+      case .file(let file): .file(file, size: record.size)
+      case .arriving(let pieces): .made(size: record.size, pieces: pieces)
+      }
+    let response = try representation(of: record, content, for: call.request).response(to: call.request)
+    return call.request.method == .head ? response : try await response.withFirstPiece()
   }
 
   /// Redirects to the place that sends the bundle. Conditions are checked here, and a `HEAD` is answered here.

@@ -7,9 +7,22 @@ extension SnapshotService {
   /// Returns the bundle of the snapshot in the path of `call`. Throws if the caller may not read it.
   package func bundle(for call: APIRequest) async throws -> StoredBundle {
     // The record is checked first: a caller who may not read it must not learn that the bundle is damaged.
-    let bundle = try await open(try await readableRecord(for: call).id)
+    let id = try call.value(of: .id)
+    let bundle = try await call.caller.lookUp { () throws(StoreError) in
+      try await store.open(id, if: call.caller.mayRead)
+    }
     call.concerns(bundle.record)
     return bundle
+  }
+
+  /// Returns the bundle of the snapshot in the path of `call`, to be sent. Throws if the caller may not read it.
+  func contents(for call: APIRequest) async throws -> BundleContents {
+    let id = try call.value(of: .id)
+    let contents = try await call.caller.lookUp { () throws(StoreError) in
+      try await store.contents(id, if: call.caller.mayRead)
+    }
+    call.concerns(contents.record)
+    return contents
   }
 
   /// Returns the record of the snapshot in the path of `call`. Throws if the caller may not read the bundle.

@@ -163,7 +163,7 @@ import Testing
     let request = HTTPServerRequest(method: method, path: "/", headerFields: fields)
     let response = try representation.response(to: request, boundary: "BOUNDARY")
     var bytes: [UInt8] = []
-    if case .stream(let next) = response.body { while let piece = try await next() { bytes += piece } }
+    if case .stream(_, let next) = response.body { while let piece = try await next() { bytes += piece } }
     return (response, String(decoding: bytes, as: UTF8.self))
   }
 
@@ -186,7 +186,7 @@ import Testing
     #expect(several.response.status == .ok)
     #expect(several.text == Self.text)
     let head = try await made(.head)
-    #expect(head.response.headerFields[.contentLength] == "20")
+    if case .stream(let length, _) = head.response.body { #expect(length == 20) }
     #expect(head.response.headerFields[.acceptRanges] == "bytes")
     #expect(try await made(.get, [.ifNoneMatch: "\"tag\""]).response.status == .notModified)
   }
