@@ -22,7 +22,7 @@ extension S3BundleStore {
     package var partBytes = S3Limits.minimumPartBytes
     /// How long this server has the right to continue an upload after it received bytes of it. After this time, another
     /// server can take over from one that ended.
-    package var uploadLease = Duration.seconds(15)
+    package var uploadLease = Duration.seconds(5)
     /// The age at which bytes that nothing names are deleted.
     package var orphanAge = Duration.seconds(24 * 3600)
     /// Called whenever a bundle is opened, with where it was.
