@@ -158,6 +158,7 @@ extension ServerStorage {
     // A server whose clock is wrong must not expire the uploads of the others.
     configuration.validator.now = { client.time }
     configuration.cacheBytes = settings.shared.cacheBytes
+    configuration.reserve = settings.reservedBytes
     configuration.onRead = observer.onCacheRead
     configuration.onVerification = { verified.continuation.yield($0) }
     do throws(S3BundleStore.OpeningError) {

@@ -15,6 +15,8 @@ extension S3BundleStore {
     package var uploads = UploadLimits()
     /// The maximum size of the local files of bundles that were read recently, in bytes.
     package var cacheBytes = 1 << 30
+    /// The free space of the local folder that uploads may not use, in bytes.
+    package var reserve: Int64 = 0
     /// How many uploads are written at once.
     package var writers = 4
     /// The minimum size of a part of a resumable upload, in bytes. An object store demands at least
