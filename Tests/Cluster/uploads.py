@@ -88,7 +88,7 @@ class Clients:
             except BaseException as error:
                 self.errors.append(error)
 
-        running = [threading.Thread(target=repeat) for _ in range(threads)]
+        running = [threading.Thread(target=repeat, daemon=True) for _ in range(threads)]
         for thread in running:
             thread.start()
         return running
