@@ -30,10 +30,16 @@ def wait(condition, what, seconds=60):
     raise AssertionError(f"{what} did not happen within {seconds} s")
 
 
+def require(value, sentence):
+    """Ends the program with a sentence if the machine lacks something."""
+    if not value:
+        raise SystemExit(sentence)
+    return value
+
+
 def find(program):
     path = shutil.which(program, path=f"{os.environ['PATH']}:/usr/sbin")
-    assert path, f"{program} is not installed; make cluster-test installs it."
-    return path
+    return require(path, f"{program} is not installed; make cluster-test installs it.")
 
 
 class Refused(Exception):
@@ -108,8 +114,7 @@ class ObjectStore:
         self.work, self.folder, self.port = work, f"{work.path}/ceph", free_port()
         find("radosgw")
         self.program = Program(work, "ceph", [f"{root}/Tests/S3Testing/start-ceph", self.folder, str(daemons)])
-        line = self.program.line()
-        assert line, "Ceph did not start on this machine"
+        line = require(self.program.line(), "Ceph does not start on this machine; its log is above.")
         self.gateway, self.access, self.secret = line.split()
         self.make_bucket()
         self.proxy = None
@@ -175,8 +180,7 @@ class Database:
     def __init__(self, work):
         self.program = Program(
             work, "postgresql", [f"{root}/Tests/PostgreSQLTesting/start-postgresql", f"{work.path}/pg"])
-        line = self.program.line()
-        assert line, "PostgreSQL did not start on this machine"
+        line = require(self.program.line(), "PostgreSQL does not start on this machine; its log is above.")
         self.port = line.split()[0]
         self.execute("CREATE DATABASE snapshots")
 
