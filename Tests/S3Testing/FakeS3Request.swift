@@ -48,6 +48,7 @@ struct FakeS3Request {
     guard let credentials else { return Self.forbidden }
     if query["X-Amz-Signature"] != nil { return isPresigned(by: credentials) ? nil : Self.forbidden }
     guard isSigned(by: credentials) else { return Self.forbidden }
+    guard let signedAt, abs(signedAt.timeIntervalSinceNow) < 900 else { return Self.tooSkewed }
     let digest = S3Encoding.hexadecimal(SHA256.hash(data: body))
     return fields[Self.digestName] == digest ? nil : Self.forbidden
   }
@@ -55,6 +56,9 @@ struct FakeS3Request {
   private static let forbidden = HTTPServerResponse(
     status: .forbidden,
     body: .bytes(Array("<Error><Code>SignatureDoesNotMatch</Code></Error>".utf8)))
+
+  private static let tooSkewed = HTTPServerResponse(
+    status: .forbidden, body: .bytes(Array("<Error><Code>RequestTimeTooSkewed</Code></Error>".utf8)))
 
   private static let digestName = HTTPField.Name("x-amz-content-sha256") ?? .contentType
   private static let dateName = HTTPField.Name("x-amz-date") ?? .date

@@ -11,7 +11,8 @@ package import S3Client
 extension S3Client {
   /// A client of `server` that never waits between attempts.
   package static func of(
-    _ server: FakeS3Server, prefix: String = "", attempts: Int = 5
+    _ server: FakeS3Server, prefix: String = "", attempts: Int = 5,
+    environment: S3Environment = S3Environment(sleep: { _ in })
   ) throws -> S3Client {
     guard let credentials = FakeS3Server.credentials else { throw S3Error.credentials("none") }
     var configuration = try S3Configuration(
@@ -19,7 +20,7 @@ extension S3Client {
     configuration.retries.attempts = attempts
     return S3Client(
       configuration, credentials: .constant(credentials), transport: makeTransport(),
-      environment: S3Environment(sleep: { _ in }))
+      environment: environment)
   }
 
   /// The system's transport.

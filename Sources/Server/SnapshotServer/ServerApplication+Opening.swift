@@ -41,7 +41,7 @@ extension ServerApplication {
       let observation = exporter.observation(audit: try openAuditLog(settings, logger: logger))
       let application = ServerApplication(
         settings, listeners: listeners, storage: storage, access: access, observation: observation,
-        certificates: certificates, logger: logger)
+        certificates: certificates, now: storage.now, logger: logger)
       exporter.sample(application)
       let isEmpty = storage.store.remainingRepairs == 0 && storage.abilities.usage?().bundles == 0
       await application.indexer.prepare(storeIsEmpty: isEmpty, isReconciled: storage.isReconciled)

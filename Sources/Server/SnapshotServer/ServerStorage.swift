@@ -26,6 +26,8 @@ package struct ServerStorage: Sendable {
   let isReconciled: @Sendable () async throws(CatalogError) -> Bool
   private let endVerifications: @Sendable () -> Void
   private var endCatalog: @Sendable (Int64?) async -> Void
+  /// The time of day, by which records are dated and uploads expire.
+  private(set) var now: @Sendable () -> Date = { Date() }
 
   /// A store and a catalogue that the caller has opened and closes.
   package init(_ store: any BundleStore & UploadStore, catalog: any Catalog) {
@@ -153,14 +155,19 @@ extension ServerStorage {
     let folder = settings.storage + "/objects"
     var configuration = S3BundleStore.Configuration(folder: folder, validator: settings.validator)
     configuration.uploads = settings.uploadLimits
+    // A server whose clock is wrong must not expire the uploads of the others.
+    configuration.validator.now = { client.time }
     configuration.cacheBytes = settings.shared.cacheBytes
+    configuration.reserve = settings.reservedBytes
     configuration.onRead = observer.onCacheRead
     configuration.onVerification = { verified.continuation.yield($0) }
     do throws(S3BundleStore.OpeningError) {
       let store = try await S3BundleStore.open(configuration, client: client, rows: rows, logger: logger)
-      return ServerStorage(
+      var storage = ServerStorage(
         store, catalog, StoreAbilities(store, lock: lock, downloads: downloads), verified, folder: folder,
         isReconciled: { true })
+      storage.now = { client.time }
+      return storage
     } catch {
       throw .objectStore(error)
     }

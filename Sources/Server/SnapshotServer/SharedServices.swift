@@ -28,7 +28,7 @@ struct SharedServices: Sendable {
   static func open(
     _ settings: ServerSettings, environment: [String: String], logger: Logger
   ) async throws(ServerError) -> SharedServices {
-    let client = try client(settings.shared, environment)
+    let client = try client(settings.shared, environment, logger)
     let configuration: PostgreSQLConfiguration
     do throws(SharedSettingsError) {
       configuration = try settings.shared.databaseConfiguration()
@@ -49,7 +49,7 @@ struct SharedServices: Sendable {
   }
 
   private static func client(
-    _ shared: SharedSettings, _ environment: [String: String]
+    _ shared: SharedSettings, _ environment: [String: String], _ logger: Logger
   ) throws(ServerError) -> S3Client {
     #if os(Linux)
       let transport = CurlTransport()
@@ -59,7 +59,15 @@ struct SharedServices: Sendable {
     let bucket: S3Configuration
     do throws(SharedSettingsError) { bucket = try shared.bucket() } catch { throw .sharedSettings(error) }
     do throws(S3Error) {
-      return S3Client(bucket, credentials: try .environment(environment), transport: transport)
+      return S3Client(
+        bucket, credentials: try .environment(environment), transport: transport,
+        environment: S3Environment(onClockCorrection: { seconds in
+          logger.warning(
+            """
+            The clock of this server is wrong, or that of the object store: they differ by \(Int(abs(seconds))) s. \
+            Requests are signed, records are dated and uploads expire by the store's time.
+            """)
+        }))
     } catch {
       throw .objectStore(.objectStore(error))
     }

@@ -5,33 +5,45 @@ import HTTPTypes
 /// A client of an S3-compatible object store, for the objects of one bucket below one prefix.
 ///
 /// Keys are relative to the prefix. Requests that fail temporarily are repeated with random delays, as
-/// ``S3Configuration/retries`` limits. Cancelling a task ends its request. Thread-safe.
+/// ``S3Configuration/retries`` limits. If the store refuses the time of a request, this and all later ones are signed with
+/// the store's time. Cancelling a task ends its request. Thread-safe.
 package final class S3Client: Sendable {
   /// The bucket, and how requests are sent.
   package let configuration: S3Configuration
   private let credentials: CredentialSource
   private let transport: any Transport
+  private let clock: StoreClock
   /// What the client needs of its surroundings.
   package let environment: S3Environment
 
   /// Creates a client. Sends nothing.
-  package init(
+  package convenience init(
     _ configuration: S3Configuration, credentials: CredentialSource, transport: any Transport,
     environment: S3Environment = S3Environment()
+  ) {
+    self.init(configuration, credentials, transport, StoreClock(environment), environment)
+  }
+
+  private init(
+    _ configuration: S3Configuration, _ credentials: CredentialSource, _ transport: any Transport,
+    _ clock: StoreClock, _ environment: S3Environment
   ) {
     self.configuration = configuration
     self.credentials = credentials
     self.transport = transport
+    self.clock = clock
     self.environment = environment
   }
 
-  /// A client with another configuration, which shares credentials and connections with this one.
+  /// A client with another configuration, which shares everything else with this one.
   package func changing(_ change: (inout S3Configuration) -> Void) -> S3Client {
     var configuration = configuration
     change(&configuration)
-    return S3Client(
-      configuration, credentials: credentials, transport: transport, environment: environment)
+    return S3Client(configuration, credentials, transport, clock, environment)
   }
+
+  /// The time of this system, or the store's if the store has refused a request for its time.
+  package var time: Date { clock.time }
 
   /// Sends a request until it succeeds, fails for good, or has failed too often.
   func send(
@@ -57,18 +69,27 @@ package final class S3Client: Sendable {
     _ request: S3Request, to destination: TransportDestination,
     _ events: (@Sendable (TransportEvent) -> Void)?
   ) async throws(S3Error) -> TransportResponse {
+    let time = clock.time
+    var response = try await send(request, to: destination, signedAt: time)
+    if clock.correct(by: response.head, signedAt: time) {
+      response = try await send(request, to: destination, signedAt: clock.time)
+    }
+    guard response.head.status.kind == .successful else { throw .refused(S3Refusal(response)) }
+    return response
+  }
+
+  private func send(
+    _ request: S3Request, to destination: TransportDestination, signedAt time: Date
+  ) async throws(S3Error) -> TransportResponse {
     let signed = RequestSigner(credentials: try credentials.credentials, region: configuration.region)
-      .signed(try message(of: request), bodyDigest: request.body.digest, at: environment.now())
-    let response: TransportResponse
+      .signed(try message(of: request), bodyDigest: request.body.digest, at: time)
     do throws(TransportError) {
-      response = try await transport.send(
+      return try await transport.send(
         signed, body: request.body.content, destination: destination, timeouts: configuration.timeouts,
         events: events)
     } catch {
       throw .transport(error)
     }
-    guard response.head.status.kind == .successful else { throw .refused(S3Refusal(response)) }
-    return response
   }
 
   /// A URL with which anybody can read an object for a limited time.
@@ -85,7 +106,7 @@ package final class S3Client: Sendable {
     }
     let request = S3Request(.get, key, query: fields.map { ($0.key, $0.value) })
     let target = RequestSigner(credentials: try credentials.credentials, region: configuration.region)
-      .presigned(try message(of: request), lifetime: lifetime, at: environment.now())
+      .presigned(try message(of: request), lifetime: lifetime, at: clock.time)
     return "\(configuration.scheme)://\(configuration.authority)\(target)"
   }
 
@@ -113,16 +134,21 @@ package struct S3Environment: Sendable {
   package var sleep: @Sendable (Duration) async throws -> Void
   /// A random number in 0..<1.
   package var random: @Sendable () -> Double
+  /// Called when the store has refused the time of a request, with the number of seconds by which the store's clock is
+  /// ahead.
+  package var onClockCorrection: @Sendable (_ seconds: Double) -> Void
 
   /// Creates an environment; by default, that of the system.
   package init(
     now: @escaping @Sendable () -> Date = { Date() },
     sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) },
-    random: @escaping @Sendable () -> Double = { .random(in: 0..<1) }
+    random: @escaping @Sendable () -> Double = { .random(in: 0..<1) },
+    onClockCorrection: @escaping @Sendable (_ seconds: Double) -> Void = { _ in }
   ) {
     self.now = now
     self.sleep = sleep
     self.random = random
+    self.onClockCorrection = onClockCorrection
   }
 }
 

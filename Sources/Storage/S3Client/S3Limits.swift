@@ -20,6 +20,11 @@ package enum S3Limits {
   package static let parts = 10_000
   /// How many bytes of a file with credentials are read.
   package static let credentialsBytes = 64 << 10
+  /// The difference to the store's clock up to which it is not the reason of a refusal, in seconds. S3 allows three times
+  /// as much.
+  static let clockTolerance: Double = 300
+  /// The maximum number of attempts to prove that a store honours conditions.
+  static let proofs = 5
   /// The maximum lifetime of a presigned URL, in seconds. S3 has the same limit.
   package static let presignedLifetime = 604_800
 }

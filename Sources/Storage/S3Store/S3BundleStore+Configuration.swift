@@ -15,6 +15,8 @@ extension S3BundleStore {
     package var uploads = UploadLimits()
     /// The maximum size of the local files of bundles that were read recently, in bytes.
     package var cacheBytes = 1 << 30
+    /// The free space of the local folder that uploads may not use, in bytes.
+    package var reserve: Int64 = 0
     /// How many uploads are written at once.
     package var writers = 4
     /// The minimum size of a part of a resumable upload, in bytes. An object store demands at least
@@ -22,7 +24,7 @@ extension S3BundleStore {
     package var partBytes = S3Limits.minimumPartBytes
     /// How long this server has the right to continue an upload after it received bytes of it. After this time, another
     /// server can take over from one that ended.
-    package var uploadLease = Duration.seconds(15)
+    package var uploadLease = Duration.seconds(5)
     /// The age at which bytes that nothing names are deleted.
     package var orphanAge = Duration.seconds(24 * 3600)
     /// Called whenever a bundle is opened, with where it was.

@@ -95,7 +95,8 @@ package final class S3BundleStore: BundleStore, UploadStore {
     publisher = S3Publisher(
       client: client, states: states, validator: configuration.validator, verification: verification,
       logger: logger)
-    staging = StagingFolder(path: configuration.folder, writers: configuration.writers)
+    staging = StagingFolder(
+      path: configuration.folder, reserve: configuration.reserve, writers: configuration.writers)
     self.rows = rows
     uploads = S3Uploads(
       rows,

@@ -5,7 +5,9 @@ import Testing
 
 /// Runs the built command.
 enum Product {
-  static let path = Tool.products.appending(path: "snapshot").path
+  /// Tests/Cluster/end-to-end passes a command that starts several servers.
+  static let path =
+    ProcessInfo.processInfo.environment["SNAPSHOT_COMMAND"] ?? Tool.products.appending(path: "snapshot").path
 
   /// Runs `snapshot` with `arguments` and waits for its end.
   static func run(

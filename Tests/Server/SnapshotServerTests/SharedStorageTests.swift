@@ -140,6 +140,16 @@ import Testing
     }
   }
 
+  @Test func `an upload that would use the reserved space of the local folder is refused`() async throws {
+    try await withFakeS3 { objects in
+      let servers = try Servers(objects)
+      let storage = try await servers.open("one") { $0.reservedBytes = .max }
+      let answer = try await TestAPI(over: (storage, servers.catalog)).upload(bundle.bytes)
+      #expect(answer.status == 507)
+      await storage.close()
+    }
+  }
+
   @Test func `a download is redirected to the object store once it is in the audit log`() async throws {
     try await withFakeS3 { objects in
       let folder = try TemporaryFolder()

@@ -115,13 +115,53 @@ import Testing
     }
   }
 
-  @Test func `a proof that the store fails to answer does not condemn the store`() async throws {
+  @Test func `a proof that the store fails to answer is repeated, and does not condemn the store`()
+    async throws
+  {
     try await withFakeS3 { server in
       let client = try S3Client.of(server, attempts: 1)
       server.fail(times: 1, .failedAfterwards)
+      _ = try await S3ConditionalWriter.proving(client, scratch: "proof")
+      #expect(server.keys.isEmpty)
+      server.inject { $0.isConditional ? .failedAfterwards : nil }
       #expect(
         await failure { _ = try await S3ConditionalWriter.proving(client, scratch: "proof") }?.status == 500)
       #expect(server.keys.isEmpty)
+    }
+  }
+
+  @Test(arguments: [-3600.0, 3600])
+  func `requests are signed with the store's time once it has refused that of the client`(
+    seconds: Double
+  ) async throws {
+    try await withFakeS3 { server in
+      let corrections = Mutex<[Double]>([])
+      let client = try S3Client.of(
+        server, attempts: 1,
+        environment: S3Environment(
+          now: { Date() + seconds },
+          onClockCorrection: { difference in corrections.withLock { $0.append(difference) } }))
+      // The answer to HEAD has no reason.
+      #expect(await failure { _ = try await client.head("a") }?.status == 404)
+      try await client.put("a", S3Body(Data("1".utf8)))
+      #expect(
+        try await client.changing { $0.retries.attempts = 2 }.get("a", limit: 1).bytes == Data("1".utf8))
+      let url = try client.presignedURL("a", lifetime: 60)
+      #expect(try await Tool.run("curl", ["-sS", "--fail", url]).text == "1")
+      let known = corrections.withLock { $0 }
+      #expect(known.count == 1 && abs(known[0] + seconds) < 60)
+    }
+  }
+
+  @Test func `a client whose clock is right does not follow the store's`() async throws {
+    try await withFakeS3 { server in
+      let corrections = Mutex(0)
+      let client = try S3Client.of(
+        server, environment: S3Environment(onClockCorrection: { _ in corrections.withLock { $0 += 1 } }))
+      server.fail(times: 1, .refused(status: 403, code: "AccessDenied"))
+      #expect(await failure { _ = try await client.get("a", limit: 1) }?.status == 403)
+      #expect(server.calls.count == 1)
+      #expect(corrections.withLock { $0 } == 0)
     }
   }
 

@@ -37,7 +37,7 @@ import Testing
         #expect(try await node.store.open(sample.id).contents == sample.bytes)
         number += 1
       }
-      #expect(number > 3)
+      #expect(number > 2)
       try await node.store.sweep()
       #expect(server.keys.count == 2 * number)
       await node.store.close()

@@ -50,10 +50,23 @@ package struct S3ConditionalWriter: Sendable {
 }
 
 extension S3ConditionalWriter {
-  /// Tries on a key of its own whether the store honours both conditions, and how it wants versions written. Throws
-  /// ``S3Error/unsuitableStore(_:)`` if it does not.
+  /// Tries on a key of its own whether the store honours both conditions, and how it wants versions written. If the store
+  /// fails temporarily, it is tried again with another key. Throws ``S3Error/unsuitableStore(_:)`` if it does not honour
+  /// them.
   package static func proving(_ client: S3Client, scratch folder: String) async throws(S3Error) -> Self {
-    let key = "\(folder)/\(UUID().uuidString.lowercased())"
+    var attempt = 1
+    while true {
+      do throws(S3Error) {
+        return try await proveOnce(client, "\(folder)/\(UUID().uuidString.lowercased())")
+      } catch {
+        guard error.isTemporary, attempt < S3Limits.proofs else { throw error }
+        attempt += 1
+      }
+    }
+  }
+
+  /// Tries it once, and removes the key.
+  private static func proveOnce(_ client: S3Client, _ key: String) async throws(S3Error) -> Self {
     let proved: Result<Self, S3Error>
     do throws(S3Error) {
       proved = .success(try await prove(client, key))

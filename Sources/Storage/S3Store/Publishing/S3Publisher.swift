@@ -33,14 +33,16 @@ final class S3Publisher: Sendable {
   /// - Parameters:
   ///   - staged: the upload.
   ///   - attachment: the report, UUID and metadata under which the bundle is published.
+  ///   - isAdmitted: whether the UUID of the attachment was looked up when the upload began.
   ///   - former: the UUID that an earlier publication of the same upload prepared to take. If the same bytes have it, the
   ///     earlier publication has succeeded.
   ///   - prepare: called before a UUID is taken.
   func publish(
-    _ staged: StagedUpload, as attachment: Attachment, after former: SnapshotID? = nil,
-    preparing prepare: Preparation = { _ in }
+    _ staged: StagedUpload, as attachment: Attachment, isAdmitted: Bool = false,
+    after former: SnapshotID? = nil, preparing prepare: Preparation = { _ in }
   ) async throws(StoreError) -> Publication {
-    let publication = try await publish(try await staged.whole(), as: attachment, after: former, prepare)
+    let publication = try await publish(
+      try await staged.whole(), as: attachment, isAdmitted, after: former, prepare)
     if case .created(let record) = publication, record.verified == .pending {
       verification.add(record, in: staged)
     } else {
@@ -50,12 +52,14 @@ final class S3Publisher: Sendable {
   }
 
   private func publish(
-    _ upload: StagedUpload.Whole, as attachment: Attachment, after former: SnapshotID?,
+    _ upload: StagedUpload.Whole, as attachment: Attachment, _ isAdmitted: Bool, after former: SnapshotID?,
     _ prepare: Preparation
   ) async throws(StoreError) -> Publication {
     var record = try await admit(upload, as: attachment)
     if attachment.id == nil, let former, former != record.id { record = record.renamed(former) }
-    var present = try await states.read(record.id)?.state
+    // The bytes of a bundle that is sent in one request are rarely written in vain.
+    let isFree = isAdmitted && attachment.id != nil && upload.size < client.configuration.multipartBytes
+    var present = isFree ? nil : try await states.read(record.id)?.state
     while true {
       do throws(StoreError) {
         if let present {

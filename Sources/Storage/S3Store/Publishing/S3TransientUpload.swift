@@ -39,7 +39,9 @@ final class S3TransientUpload: TransientUpload {
 
   func commit(_ attachment: Attachment) async throws(StoreError) -> Publication {
     try state.withLock { state throws(StoreError) in try state.commit(at: now()) }
-    do throws(StoreError) { return try await publisher.publish(staged, as: attachment) } catch {
+    do throws(StoreError) {
+      return try await publisher.publish(staged, as: attachment, isAdmitted: true)
+    } catch {
       staged.remove()
       throw error
     }
