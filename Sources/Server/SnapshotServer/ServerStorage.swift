@@ -134,18 +134,20 @@ extension ServerStorage {
   /// `objects` in the folder of the settings contains bundles that arrive or are read.
   ///
   /// The catalogue is used by servers that continue when this one starts or ends. So it is not compared with the store at
-  /// the start, but regularly, by the server that maintains the store.
+  /// the start. The server that maintains the store indexes what a server left that ended, and compares the ids
+  /// regularly.
   /// - Parameters:
   ///   - settings: the settings. A quota is refused, because the servers would not count each other's bundles.
   ///   - client: the object store.
   ///   - rows: the resumable uploads of all servers.
   ///   - catalog: the index of all servers, which the caller closes.
+  ///   - notes: the changes that the index possibly lacks.
   ///   - lock: selects the server that maintains the store.
   ///   - downloads: who sends bundles to clients.
   ///   - observer: records what the store does.
   package static func open(
     _ settings: ServerSettings, in client: S3Client, rows: any UploadRows, catalog: any Catalog,
-    lock: any MaintenanceLock, downloads: DownloadSource = .server,
+    notes: any ChangeNotes, lock: any MaintenanceLock, downloads: DownloadSource = .server,
     observer: StorageObserver = StorageObserver(), logger: Logger
   ) async throws(ServerError) -> ServerStorage {
     guard settings.retention.quotaBytes == nil else { throw .quotaUnsupported }
@@ -154,6 +156,7 @@ extension ServerStorage {
     var configuration = S3BundleStore.Configuration(folder: folder, validator: settings.validator)
     configuration.uploads = settings.uploadLimits
     configuration.cacheBytes = settings.shared.cacheBytes
+    configuration.notes = notes
     configuration.onRead = observer.onCacheRead
     configuration.onVerification = { verified.continuation.yield($0) }
     do throws(S3BundleStore.OpeningError) {

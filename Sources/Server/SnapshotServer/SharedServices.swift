@@ -69,7 +69,7 @@ struct SharedServices: Sendable {
   func openStorage(_ observer: StorageObserver) async throws(ServerError) -> ServerStorage {
     do throws(ServerError) {
       let storage = try await ServerStorage.open(
-        settings, in: client, rows: rows, catalog: catalog,
+        settings, in: client, rows: rows, catalog: catalog, notes: catalog,
         lock: PostgreSQLMaintenanceLock(pool.configuration),
         downloads: settings.shared.downloads, observer: observer, logger: logger)
       return storage.watching({ await access.watch(logger: logger) }, atEnd: close)

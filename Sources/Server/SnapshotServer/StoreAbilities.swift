@@ -19,6 +19,8 @@ struct StoreAbilities: Sendable {
   var bundleURL: SnapshotService.BundleURL?
   /// Selects the server that maintains the store.
   var maintenanceLock: any MaintenanceLock = SoleServer()
+  /// Finds the changes that the catalogue lacks because a server ended; `nil` if one server uses the store.
+  var journal: ChangeJournal?
   /// Keeps this server in agreement with the others that use the store, until the task is cancelled; `nil` if there are
   /// none.
   var watch: (@Sendable () async -> Void)?
@@ -49,6 +51,7 @@ extension StoreAbilities {
     }
     sweep = { _ = try await store.sweep() }
     maintenanceLock = lock
+    journal = store.journal
     close = {
       await store.close()
       return nil

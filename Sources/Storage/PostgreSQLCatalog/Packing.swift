@@ -49,10 +49,13 @@ package struct Packing: Sendable {
   /// Builds the index over the collected records, if the generation is still `generation`.
   ///
   /// `source` sees the records that were collected when the build began; what other servers change meanwhile is indexed
-  /// by them. Each block is written in a transaction of its own, so that changes wait for one block at most. Throws
-  /// ``/SnapshotStore/CatalogError/incomplete`` if another server is building the index.
+  /// by them. Each block is written in a transaction of its own, so that changes wait for one block at most. While
+  /// another server builds the index, this waits for it, and builds the index if the other fails.
   /// - Parameter source: a pool of one connection. Its locks and its transaction end when it is closed.
   func build(generation: Int, from source: PostgreSQLPool, to pool: PostgreSQLPool) async throws {
+    while try await source.perform({ try !$0.trySessionLock(Schema.maintenance) }) {
+      try await Task.sleep(for: IndexLimits.buildPause)
+    }
     guard try await source.perform({ try Self.begin($0, generation) }) else { return }
     var next = try await nextBlock(source)
     while let current = next {
@@ -76,10 +79,10 @@ package struct Packing: Sendable {
     }
   }
 
-  /// Begins to read the collected records, in one state of the database in which no other change is in progress.
+  /// Begins to read the collected records, in one state of the database in which no other change is in progress. The
+  /// connection holds ``Schema/maintenance``.
   /// - Returns: whether there is something to build.
   private static func begin(_ connection: PostgreSQLConnection, _ generation: Int) throws -> Bool {
-    guard try connection.trySessionLock(Schema.maintenance) else { throw CatalogError.incomplete }
     try connection.sessionLock(Schema.changes)
     let state = try IndexState.read(connection)
     guard state.generation == generation, state.phase != .complete else { return false }

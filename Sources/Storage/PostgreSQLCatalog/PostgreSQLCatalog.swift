@@ -11,17 +11,15 @@ import Synchronization
 /// seven days, also when a server starts again.
 ///
 /// Each list, count and page is read from one state of the database. The state and the generation are those of the
-/// database. A server that starts reports ``/SnapshotStore/CatalogState/Extent/uncertain`` until it has called
-/// ``complete(generation:)``: a server that ended in the middle of an upload may have left a record that is not in the
-/// index.
+/// database, and ``/SnapshotStore/CatalogState/Extent/uncertain`` is never reported: what a server leaves that ends between
+/// a change of the store and one of the index is in its notes, see ``/SnapshotStore/ChangeJournal``. After a backup of the
+/// database was restored, the index has to be built again.
 ///
 /// If the database cannot be reached, calls throw ``/SnapshotStore/CatalogError/unavailable(_:)``. They can be repeated: all
 /// changes have the same effect if they are executed twice.
 public final class PostgreSQLCatalog: Catalog {
   private let pool: PostgreSQLPool
   private let packing: Packing
-  /// Whether the index was compared with the store since the catalogue was opened.
-  private let isCompared = Mutex(false)
   /// The number of records that this server inserted since it last packed blocks.
   private let unpacked = Atomic(0)
 
@@ -144,28 +142,24 @@ public final class PostgreSQLCatalog: Catalog {
   /// Returns how much of the store the catalogue covers.
   public func state() async throws(CatalogError) -> CatalogState {
     let state = try await perform { try IndexState.read($0) }
-    let extent: CatalogState.Extent =
-      state.phase != .complete ? .nothing : isCompared.withLock { $0 } ? .everything : .uncertain
-    return CatalogState(extent: extent, generation: state.generation)
+    return CatalogState(
+      extent: state.phase == .complete ? .everything : .nothing, generation: state.generation)
   }
 
   /// Marks the catalogue as complete, if its generation is still `generation`. After a rebuild the index is built first,
-  /// by one server; meanwhile records can be inserted and removed.
+  /// by one server, for which the others wait; meanwhile records can be inserted and removed.
   public func complete(generation: Int) async throws(CatalogError) {
     let state = try await perform { try IndexState.read($0) }
-    guard state.generation == generation else { return }
-    if state.phase != .complete {
-      var configuration = pool.configuration
-      configuration.connections = 1
-      let source = PostgreSQLPool(configuration)
-      defer { source.close() }
-      do {
-        try await packing.build(generation: generation, from: source, to: pool)
-      } catch {
-        throw CatalogError(error)
-      }
+    guard state.generation == generation, state.phase != .complete else { return }
+    var configuration = pool.configuration
+    configuration.connections = 1
+    let source = PostgreSQLPool(configuration)
+    defer { source.close() }
+    do {
+      try await packing.build(generation: generation, from: source, to: pool)
+    } catch {
+      throw CatalogError(error)
     }
-    isCompared.withLock { $0 = true }
   }
 
   /// Removes all records, and starts a new generation.
@@ -182,10 +176,9 @@ public final class PostgreSQLCatalog: Catalog {
     } catch {
       throw CatalogError(error)
     }
-    isCompared.withLock { $0 = false }
   }
 
-  private func perform<Value: Sendable>(
+  func perform<Value: Sendable>(
     _ body: @escaping @Sendable (PostgreSQLConnection) throws -> Value
   ) async throws(CatalogError) -> Value {
     do { return try await pool.perform(body) } catch { throw CatalogError(error) }
@@ -194,7 +187,7 @@ public final class PostgreSQLCatalog: Catalog {
 
 extension CatalogError {
   /// Keeps the errors of catalogues, and describes all others.
-  fileprivate init(_ error: any Error) {
+  init(_ error: any Error) {
     switch error {
     case let error as CatalogError: self = error
     case let error as PostgreSQLError where error.isTemporary: self = .unavailable("\(error)")

@@ -348,14 +348,6 @@ package final class PostgreSQLConnection {
   }
 }
 
-extension Duration {
-  /// The duration in milliseconds, rounded up.
-  var milliseconds: Int64 {
-    let (seconds, attoseconds) = components
-    return seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
-  }
-}
-
 extension String {
   /// The text without spaces and line ends at its beginning and end, in one line.
   fileprivate var trimmed: String { split(whereSeparator: \.isNewline).joined(separator: " ") }

@@ -2,24 +2,39 @@ import SnapshotFormat
 import SnapshotStore
 
 /// A catalogue for changes that the store has already made durable. An error of the index must not make them fail, so
-/// it is reported to the indexer, which repairs the catalogue later.
+/// it is reported to the indexer, which repairs the catalogue later. What it contains is reported to the journal.
 struct ReconciledCatalog: Catalog {
   let catalog: any Catalog
   let indexer: CatalogIndexer
+  let journal: ChangeJournal?
 
   func insert(_ records: [SnapshotRecord]) async throws(CatalogError) {
+    let changes = journal?.written(records) ?? []
     do throws(CatalogError) {
       try await catalog.insert(records)
+      journal?.settle(changes)
     } catch {
       indexer.noteMissedChange(of: records.map(\.id), error)
     }
   }
 
   func remove(_ id: SnapshotID) async throws(CatalogError) {
+    let changes = journal?.written(id) ?? []
     do throws(CatalogError) {
       try await catalog.remove(id)
+      journal?.settle(changes)
     } catch {
       indexer.noteMissedChange(of: [id], error)
+    }
+  }
+
+  func refresh(_ record: SnapshotRecord, from store: any BundleStore) async throws {
+    let changes = journal?.written(record.id) ?? []
+    do {
+      try await catalog.refresh(record, from: store)
+      journal?.settle(changes)
+    } catch let error as CatalogError {
+      indexer.noteMissedChange(of: [record.id], error)
     }
   }
 
