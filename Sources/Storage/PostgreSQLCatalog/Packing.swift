@@ -8,9 +8,12 @@ package struct Packing: Sendable {
   /// The number of the newest records that are not packed, so that records that arrive out of order rarely belong before
   /// a block.
   package var loose: Int
+  /// Whether an insertion waits until the blocks are written that it completes.
+  package var isAwaited: Bool
 
   /// Creates a rule.
-  package init(block: Int = 2048, loose: Int = 1024) {
+  package init(block: Int = 2048, loose: Int = 1024, isAwaited: Bool = false) {
+    self.isAwaited = isAwaited
     self.block = min(max(block, 1), IndexLimits.block)
     self.loose = max(loose, 0)
   }

@@ -16,9 +16,12 @@ import Synchronization
 /// database was restored, the index has to be built again.
 ///
 /// If the database cannot be reached, calls throw ``/SnapshotStore/CatalogError/unavailable(_:)``. They can be repeated: all
-/// changes have the same effect if they are executed twice.
+/// changes have the same effect if they are executed twice. If it does not answer, all calls throw at once after the first
+/// one has failed, until it answers again.
 public final class PostgreSQLCatalog: Catalog {
   private let pool: PostgreSQLPool
+  /// The pool with which blocks are packed.
+  private let packingPool: PostgreSQLPool
   private let packing: Packing
   /// The number of records that this server inserted since it last packed blocks.
   private let unpacked = Atomic(0)
@@ -43,8 +46,19 @@ public final class PostgreSQLCatalog: Catalog {
     var configuration = configuration
     configuration.session = Schema.session
     pool = PostgreSQLPool(configuration)
+    packingPool = pool
     self.packing = packing
   }
+
+  private init(promptly other: PostgreSQLCatalog) {
+    pool = PostgreSQLPool(other.pool.configuration.prompt, failingWith: other.pool)
+    packingPool = other.pool
+    packing = other.packing
+  }
+
+  /// The same catalogue with connections of its own, whose calls throw within two seconds if the database does not
+  /// answer. A server uses it for changes that it can repeat later.
+  package func promptly() -> PostgreSQLCatalog { PostgreSQLCatalog(promptly: self) }
 
   /// Closes the connections. Don't call any other method afterwards.
   public func close() { pool.close() }
@@ -58,8 +72,14 @@ public final class PostgreSQLCatalog: Catalog {
     let (_, count) = unpacked.add(loose, ordering: .relaxed)
     guard count >= packing.loose else { return }
     unpacked.store(0, ordering: .relaxed)
+    let work = Task { await pack() }
+    if packing.isAwaited { await work.value }
+  }
+
+  /// Packs blocks until no more are complete.
+  private func pack() async {
     do {
-      while try await perform({ [packing] in try packing.packOne($0) }) {}
+      while try await packingPool.perform({ [packing] in try packing.packOne($0) }) {}
     } catch {
       // The records are indexed. The next insertion tries to pack them again.
       unpacked.add(packing.loose, ordering: .relaxed)
@@ -187,7 +207,7 @@ public final class PostgreSQLCatalog: Catalog {
 
 extension CatalogError {
   /// Keeps the errors of catalogues, and describes all others.
-  init(_ error: any Error) {
+  fileprivate init(_ error: any Error) {
     switch error {
     case let error as CatalogError: self = error
     case let error as PostgreSQLError where error.isTemporary: self = .unavailable("\(error)")

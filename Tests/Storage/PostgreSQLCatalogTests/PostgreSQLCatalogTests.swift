@@ -12,7 +12,7 @@ import Testing
 @Suite(.enabled(if: PostgreSQLServer.isInstalled, "PostgreSQL is not installed"))
 struct PostgreSQLCatalogTests {
   /// Small blocks, so that few records make several of them.
-  private static let packing = Packing(block: 8, loose: 4)
+  private static let packing = Packing(block: 8, loose: 4, isAwaited: true)
 
   private func open(_ configuration: PostgreSQLConfiguration) async throws -> PostgreSQLCatalog {
     try await PostgreSQLCatalog.open(configuration, packing: Self.packing)
@@ -201,6 +201,38 @@ struct PostgreSQLCatalogTests {
       try await first.complete(generation: state.generation)
       #expect(try await first.state().extent == .nothing)
     }
+  }
+
+  @Test func `a database that does not answer delays one change for a moment, and the next calls not at all`()
+    async throws
+  {
+    let server = try await PostgreSQLServer()
+    let catalog = try await open(server.configuration())
+    let prompt = catalog.promptly()
+    defer {
+      prompt.close()
+      catalog.close()
+    }
+    try await complete(catalog)
+    let records = try (0..<20).map { try record(at: Double($0)) }
+    try await prompt.insert(records[0])
+    // The server stops to answer, and keeps its connections open.
+    try server.pause()
+    let clock = ContinuousClock()
+    let first = await clock.measure {
+      await #expect(throws: CatalogError.self) { try await prompt.insert(records[1]) }
+    }
+    #expect(first < .seconds(5))
+    let others = await clock.measure {
+      for record in records[2...] {
+        await #expect(throws: CatalogError.self) { try await prompt.insert(record) }
+      }
+    }
+    #expect(others < .seconds(5))
+    try server.resume()
+    while await failure({ try await prompt.insert(records[1]) }) != nil { await Task.yield() }
+    #expect(try await all(of: catalog) == newestFirst(records[...1]))
+    await server.stop()
   }
 
   @Test func `while the database cannot be reached, every call fails`() async throws {

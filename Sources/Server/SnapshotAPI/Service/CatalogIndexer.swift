@@ -32,18 +32,24 @@ package final class CatalogIndexer: Sendable {
 
   private let store: any BundleStore
   private let catalog: any Catalog
+  private let promptCatalog: any Catalog
   private let journal: ChangeJournal?
   private let logger: Logger
   private let state = Mutex(State())
   private let nudges = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
 
   /// Creates an indexer that keeps `catalog` consistent with `store`.
-  /// - Parameter journal: finds the changes of servers that ended; `nil` if no other server uses the store.
+  /// - Parameters:
+  ///   - promptCatalog: the same catalogue for the changes of requests, which fail sooner; `nil` if `catalog` never
+  ///     makes them wait.
+  ///   - journal: finds the changes of servers that ended; `nil` if no other server uses the store.
   package init(
-    store: any BundleStore, catalog: any Catalog, journal: ChangeJournal? = nil, logger: Logger
+    store: any BundleStore, catalog: any Catalog, promptCatalog: (any Catalog)? = nil,
+    journal: ChangeJournal? = nil, logger: Logger
   ) {
     self.store = store
     self.catalog = catalog
+    self.promptCatalog = promptCatalog ?? catalog
     self.journal = journal
     self.logger = logger
   }
@@ -101,7 +107,7 @@ package final class CatalogIndexer: Sendable {
   /// The catalogue for changes that the store has already made durable. A change that fails in the catalogue is logged,
   /// and applied by the next ``update()``, instead of throwing.
   package var reconciled: any Catalog {
-    ReconciledCatalog(catalog: catalog, indexer: self, journal: journal)
+    ReconciledCatalog(catalog: catalog, changes: promptCatalog, indexer: self, journal: journal)
   }
 
   /// Remembers that the catalogue has missed a change. The next ``update()`` repeats it.
