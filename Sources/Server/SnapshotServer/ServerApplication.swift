@@ -70,7 +70,8 @@ package final class ServerApplication: Sendable {
     self.settings = settings
     self.certificates = certificates
     indexer = CatalogIndexer(
-      store: storage.store, catalog: storage.catalog, journal: storage.abilities.journal, logger: logger)
+      store: storage.store, catalog: storage.catalog, promptCatalog: storage.abilities.promptCatalog,
+      journal: storage.abilities.journal, logger: logger)
     service = SnapshotService(
       store: storage.store, catalog: storage.catalog, indexer: indexer,
       bundleURL: storage.abilities.bundleURL)

@@ -51,12 +51,12 @@ package struct ServerStorage: Sendable {
     self.endCatalog = endCatalog
   }
 
-  /// Adds what a server does while it uses the storage, and when it has closed the stores and the catalogue.
-  func watching(
-    _ watch: @escaping @Sendable () async -> Void, atEnd: @escaping @Sendable () -> Void
+  /// Adds abilities, and what a server does when it has closed the stores and the catalogue.
+  func adding(
+    _ add: (inout StoreAbilities) -> Void, atEnd: @escaping @Sendable () -> Void
   ) -> ServerStorage {
     var storage = self
-    storage.abilities.watch = watch
+    add(&storage.abilities)
     storage.endCatalog = { [endCatalog] seal in
       await endCatalog(seal)
       atEnd()
