@@ -156,10 +156,11 @@ bench: release ## Compares the server with nginx, Hummingbird and FlyingFox (JSO
 	  $(if $(JSON),--json '$(JSON)') $(if $(QUICK),--quick,--met Benchmarks/met.txt $(if $(UPDATE),--update)) \
 	  $(foreach suite,$(ONLY),--only $(suite)) $(foreach kind,$(SLOW),--slow $(kind))
 
-catalog: setup ## Measures a catalogue with a million records (JSON=file, RECORDS=1000000)
+catalog: setup ## Measures a catalogue with a million records (JSON=file, RECORDS=1000000, POSTGRESQL=1)
 	@swift build -c release --package-path Benchmarks --static-swift-stdlib --scratch-path .build-bench \
 	  --product CatalogBenchmark
-	@.build-bench/release/CatalogBenchmark --folder .build-bench/work --records $(or $(RECORDS),1000000) \
+	@$(if $(POSTGRESQL),Benchmarks/with-postgresql) .build-bench/release/CatalogBenchmark \
+	  --folder .build-bench/work --records $(or $(RECORDS),1000000) \
 	  $(if $(JSON),--json '$(JSON)')
 
 scale: release ## Measures stores of 1,000 to 1,000,000 bundles (SVG=file, SIZES=1000,1000000, TOMBSTONES=1000000)

@@ -102,6 +102,9 @@ package final class FakeS3Server: Sendable {
     set { storage.replace(key, newValue) }
   }
 
+  /// Makes all objects older.
+  package func age(by seconds: TimeInterval) { storage.age(by: seconds) }
+
   /// All requests so far.
   package var calls: [Call] { storage.calls }
 }
@@ -162,6 +165,10 @@ private final class FakeS3Storage: HTTPHandler {
   var calls: [FakeS3Server.Call] { state.withLock { $0.calls } }
   func contents(_ key: String) -> Data? { state.withLock { $0.objects[key]?.bytes } }
   func replace(_ key: String, _ bytes: Data?) { state.withLock { $0.objects[key] = bytes.map(Object.init) } }
+
+  func age(by seconds: TimeInterval) {
+    state.withLock { state in for key in state.objects.keys { state.objects[key]?.modifiedAt -= seconds } }
+  }
 
   func respond(to request: HTTPServerRequest) async throws -> HTTPServerResponse {
     let body = Data(try await request.body.collect(upTo: 1 << 30))

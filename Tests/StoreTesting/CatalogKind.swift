@@ -34,7 +34,8 @@ package enum CatalogKind: CaseIterable, Sendable {
     case .postgresql, .postgresqlBlocks:
       try await withDatabase { configuration in
         let catalog = try await PostgreSQLCatalog.open(
-          configuration, packing: self == .postgresql ? Packing() : Packing(block: 7, loose: 2))
+          configuration,
+          packing: self == .postgresql ? Packing() : Packing(block: 7, loose: 2, isAwaited: true))
         defer { catalog.close() }
         try await catalog.complete(generation: try await catalog.state().generation)
         try await body(catalog)

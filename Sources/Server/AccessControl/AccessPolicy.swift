@@ -1,3 +1,4 @@
+import Crypto
 package import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
@@ -23,6 +24,10 @@ package struct AccessPolicy: Sendable {
     package var countedCallers = 10_000
     /// The limits for sessions of the web pages.
     package var sessions = SessionLimits()
+    /// The sessions of all servers that share their snapshots; `nil` for a single server.
+    package var sharedSessions: (any SharedSessions)?
+    /// The quotas of all servers that share their snapshots; `nil` for a single server.
+    package var sharedQuotas: (any SharedQuotas)?
     /// The clock.
     package var clock = AccessClock()
 
@@ -37,11 +42,12 @@ package struct AccessPolicy: Sendable {
   package let links: LinkSigner
   package let clock: AccessClock
   /// Binds the forms of the web pages to the browsers for which they were created.
-  let forms = FormTokens()
+  let forms: FormTokens
   let authenticator: TokenAuthenticator?
 
   private init() {
-    links = LinkSigner()
+    let key = SymmetricKey(size: .bits256)
+    (links, forms) = (LinkSigner(key: key), FormTokens(key: key))
     clock = AccessClock()
     authenticator = nil
   }
@@ -52,7 +58,8 @@ package struct AccessPolicy: Sendable {
   package init(_ configuration: Configuration, logger: Logger) throws(TokenStoreError) {
     try TokenStore(storage: configuration.storage).requireComplete()
     do {
-      links = LinkSigner(key: try KeyFile.links(in: configuration.storage).readOrCreate())
+      let key = try KeyFile.links(in: configuration.storage).readOrCreate()
+      (links, forms) = (LinkSigner(key: key), FormTokens(key: key))
     } catch {
       throw .system(error)
     }
@@ -89,11 +96,22 @@ package struct AccessPolicy: Sendable {
   /// The interval of the checks in ``watch()``.
   package static let watchInterval = Duration.seconds(1)
 
-  /// Ends the calls of revoked and expired tokens within ``watchInterval``. Returns when the task is cancelled.
+  /// Ends the calls of revoked and expired tokens within ``watchInterval``, and keeps sessions and quotas in agreement
+  /// with other servers. Returns when the task is cancelled.
   package func watch() async {
     guard let authenticator else { return }
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { await authenticator.sessions.watch() }
+      if authenticator.quotas.isShared {
+        group.addTask { await self.regularly { await authenticator.quotas.exchange() } }
+      }
+      group.addTask { await self.regularly { await authenticator.endInvalidCalls() } }
+    }
+  }
+
+  private func regularly(_ work: () async -> Void) async {
     while !Task.isCancelled {
-      await authenticator.endInvalidCalls()
+      await work()
       do { try await clock.sleep(Self.watchInterval) } catch { return }
     }
   }

@@ -13,13 +13,13 @@ final class TokenAuthenticator: Sendable {
   private let tokens: TokenTable
   private let tokenRates: BucketTable<String>
   private let addressRates: BucketTable<String>
-  private let tokenBytes: BucketTable<String>
-  private let addressBytes: BucketTable<String>
+  /// The quotas of tokens and addresses.
+  let quotas: QuotaTables
   private let failedLogins: FailedLoginThrottle
   let running = RunningCalls()
   private let logger: Logger
   /// The sessions of signed-in users.
-  let sessions: SessionTable
+  let sessions: Sessions
   var clock: AccessClock { configuration.clock }
 
   init(_ configuration: AccessPolicy.Configuration, logger: Logger) {
@@ -29,10 +29,13 @@ final class TokenAuthenticator: Sendable {
     tokens = TokenTable(TokenStore(storage: configuration.storage), logger: logger)
     tokenRates = BucketTable(capacity: configuration.countedCallers)
     addressRates = BucketTable(capacity: configuration.countedCallers)
-    tokenBytes = BucketTable(capacity: configuration.countedCallers)
-    addressBytes = BucketTable(capacity: configuration.countedCallers)
+    quotas = QuotaTables(
+      capacity: configuration.countedCallers, shared: configuration.sharedQuotas, clock: configuration.clock,
+      logger: logger)
     failedLogins = FailedLoginThrottle(clock: configuration.clock)
-    sessions = SessionTable(configuration.sessions, clock: configuration.clock)
+    sessions = Sessions(
+      configuration.sessions, shared: configuration.sharedSessions, clock: configuration.clock, logger: logger
+    )
   }
 
   /// Applies other rates and quotas to the following requests. A counter whose rate changes starts again.
@@ -194,10 +197,10 @@ final class TokenAuthenticator: Sendable {
     var gauges: [UploadMeter.Gauge] = []
     let rates = rates.withLock { $0 }
     if let quota = token.quota ?? rates.tokenQuota {
-      gauges.append(.init(name: "token", key: token.id, quota: quota, table: tokenBytes))
+      gauges.append(.init(name: "token", key: token.id, quota: quota, table: quotas.tokens))
     }
     if let quota = rates.addressQuota {
-      gauges.append(.init(name: "address", key: address.counted, quota: quota, table: addressBytes))
+      gauges.append(.init(name: "address", key: address.counted, quota: quota, table: quotas.addresses))
     }
     return UploadMeter(gauges: gauges, clock: clock)
   }

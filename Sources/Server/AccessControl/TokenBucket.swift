@@ -41,12 +41,18 @@ struct TokenBucket: Sendable {
     return later.verdict(later.level >= Double(amount), wanted: amount)
   }
 
+  /// Sets the available amount, which can be negative.
+  mutating func set(_ level: Double, at now: Duration) {
+    self.level = min(level, Double(allowance.amount))
+    time = now
+  }
+
   /// Whether the bucket is full, so that it equals a new one.
   func isFull(at now: Duration) -> Bool { look(for: allowance.amount, at: now).isAllowed }
 
   private func verdict(_ isAllowed: Bool, wanted: Int) -> Verdict {
     Verdict(
-      allowance: allowance, isAllowed: isAllowed, remaining: Int(level),
+      allowance: allowance, isAllowed: isAllowed, remaining: Int(max(level, 0)),
       secondsUntilFull: seconds(until: Double(allowance.amount)),
       secondsUntilEnough: isAllowed ? 0 : seconds(until: Double(wanted)))
   }
@@ -84,6 +90,15 @@ final class BucketTable<Key: Hashable & Sendable>: Sendable {
   private struct Entry: Sendable {
     var bucket: TokenBucket
     var lastUse: Duration
+    /// What was taken since the last ``takeUses()``; `nil` if the bucket was not used.
+    var unreported: Int?
+  }
+
+  /// What was taken from a bucket.
+  struct Use: Sendable {
+    let key: Key
+    let allowance: Allowance
+    let amount: Int
   }
 
   private let capacity: Int
@@ -100,6 +115,37 @@ final class BucketTable<Key: Hashable & Sendable>: Sendable {
     entries.withLock { Self.bucket(of: key, allowance, in: $0, at: now).look(for: amount, at: now) }
   }
 
+  /// Returns what was taken since the last call, for each bucket from which something was wanted.
+  func takeUses() -> [Use] {
+    entries.withLock { entries in
+      var uses: [Use] = []
+      for (key, entry) in entries {
+        guard let amount = entry.unreported else { continue }
+        uses.append(Use(key: key, allowance: entry.bucket.allowance, amount: amount))
+        entries[key]?.unreported = nil
+      }
+      return uses
+    }
+  }
+
+  /// Sets what is available in a bucket after `use`, less what was taken since.
+  func set(_ level: Double, of use: Use, at now: Duration) {
+    entries.withLock { entries in
+      guard let entry = entries[use.key], entry.bucket.allowance == use.allowance else { return }
+      entries[use.key]?.bucket.set(level - Double(entry.unreported ?? 0), at: now)
+    }
+  }
+
+  /// Takes back the result of ``takeUses()``.
+  func putBack(_ uses: [Use]) {
+    entries.withLock { entries in
+      for use in uses {
+        guard let entry = entries[use.key], entry.bucket.allowance == use.allowance else { continue }
+        entries[use.key]?.unreported = (entry.unreported ?? 0) + use.amount
+      }
+    }
+  }
+
   /// Takes `amount` from the bucket of `key`. The bucket is a new, full one if there is none or its allowance has
   /// changed.
   func take(
@@ -107,8 +153,11 @@ final class BucketTable<Key: Hashable & Sendable>: Sendable {
   ) -> TokenBucket.Verdict {
     entries.withLock { entries in
       if entries[key] == nil, entries.count >= capacity { makeRoom(in: &entries, at: now) }
-      var entry = Entry(bucket: Self.bucket(of: key, allowance, in: entries, at: now), lastUse: now)
+      let bucket = Self.bucket(of: key, allowance, in: entries, at: now)
+      let unreported = entries[key]?.bucket.allowance == allowance ? entries[key]?.unreported : nil
+      var entry = Entry(bucket: bucket, lastUse: now, unreported: unreported)
       let verdict = entry.bucket.take(amount, at: now)
+      entry.unreported = (unreported ?? 0) + (verdict.isAllowed ? amount : 0)
       entries[key] = entry
       return verdict
     }

@@ -12,6 +12,8 @@ package final class Maintenance: Sendable {
   private static let firstPass = Duration.seconds(600)
   /// How often expired uploads are removed.
   private static let uploadInterval = Duration.seconds(60)
+  /// How often this server indexes what servers left that ended.
+  private static let takeoverInterval = Duration.seconds(60)
   /// How often a shared store is swept.
   private static let sweepInterval = Duration.seconds(24 * 3600)
 
@@ -23,6 +25,7 @@ package final class Maintenance: Sendable {
   /// Verifies bundles regularly.
   private let regularScrubber: Scrubber
   private let sweep: (@Sendable () async throws -> Void)?
+  private let onTakeover: @Sendable () -> Void
   private let lock: any MaintenanceLock
   private let tasks = Mutex(RegularTasks())
   private let held: HeldCount
@@ -33,13 +36,14 @@ package final class Maintenance: Sendable {
   ///   - catalog: the index in which deletions and results are recorded.
   ///   - uploads: publishes and removes uploads; `nil` if uploads are not maintained.
   ///   - onSweep: called before a shared store is swept.
+  ///   - onTakeover: called immediately when this server is the one that maintains the storage, and then regularly.
   ///   - observer: called for every bundle that was verified.
   ///   - onExpiration: called for every snapshot that expired.
   ///   - now: the time of day.
   package init(
     _ settings: RetentionSettings, storage: ServerStorage, catalog: any Catalog,
     uploads: UploadService? = nil, observer: (any ScrubObserver)? = nil,
-    onSweep: @escaping @Sendable () -> Void = {},
+    onSweep: @escaping @Sendable () -> Void = {}, onTakeover: @escaping @Sendable () -> Void = {},
     onExpiration: @escaping @Sendable (Expiration) -> Void = { _ in },
     now: @escaping @Sendable () -> Date = { Date() }, logger: Logger
   ) {
@@ -47,6 +51,7 @@ package final class Maintenance: Sendable {
     self.settings = current
     self.uploads = uploads
     self.logger = logger
+    self.onTakeover = onTakeover
     lock = storage.abilities.maintenanceLock
     if let sweep = storage.abilities.sweep {
       self.sweep = {
@@ -115,12 +120,20 @@ package final class Maintenance: Sendable {
     await withTaskGroup(of: Void.self) { group in
       if let uploads { group.addTask { await uploads.run(every: Self.uploadInterval) } }
       group.addTask { await self.sweepRegularly() }
+      group.addTask { await self.takeOverRegularly() }
     }
     let retention = tasks.withLock { tasks in
       defer { (tasks.isActive, tasks.retention) = (false, []) }
       return tasks.retention
     }
     await Self.end(retention)
+  }
+
+  private func takeOverRegularly() async {
+    while !Task.isCancelled {
+      onTakeover()
+      do { try await Task.sleep(for: Self.takeoverInterval) } catch { return }
+    }
   }
 
   /// Sweeps regularly, if there is something to sweep, until the task is cancelled.

@@ -37,7 +37,7 @@ extension ServerApplication {
       // Servers that share their snapshots have copied their tokens by now.
       if settings.shared.isEnabled { try requireToken(settings) }
       let certificates = try openCertificates(source, logger: logger)
-      let access = try await openAccess(settings, logger: logger)
+      let access = try await openAccess(settings, storage.abilities, logger: logger)
       let observation = exporter.observation(audit: try openAuditLog(settings, logger: logger))
       let application = ServerApplication(
         settings, listeners: listeners, storage: storage, access: access, observation: observation,
@@ -67,10 +67,12 @@ extension ServerApplication {
 
   /// Reads the tokens. Logs a warning if no token is required, or if tokens are sent in clear text.
   private static func openAccess(
-    _ settings: ServerSettings, logger: Logger
+    _ settings: ServerSettings, _ abilities: StoreAbilities, logger: Logger
   ) async throws(ServerError) -> AccessPolicy {
+    var configuration = settings.access
+    (configuration.sharedSessions, configuration.sharedQuotas) = (abilities.sessions, abilities.quotas)
     do throws(TokenStoreError) {
-      let access = try AccessPolicy(settings.access, logger: logger)
+      let access = try AccessPolicy(configuration, logger: logger)
       if try await access.isOpen() {
         logger.warning(
           """

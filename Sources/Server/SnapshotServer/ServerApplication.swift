@@ -69,7 +69,9 @@ package final class ServerApplication: Sendable {
     self.logger = logger
     self.settings = settings
     self.certificates = certificates
-    indexer = CatalogIndexer(store: storage.store, catalog: storage.catalog, logger: logger)
+    indexer = CatalogIndexer(
+      store: storage.store, catalog: storage.catalog, promptCatalog: storage.abilities.promptCatalog,
+      journal: storage.abilities.journal, logger: logger)
     service = SnapshotService(
       store: storage.store, catalog: storage.catalog, indexer: indexer,
       bundleURL: storage.abilities.bundleURL)
@@ -77,8 +79,8 @@ package final class ServerApplication: Sendable {
     maintenance = Maintenance(
       settings.retention, storage: storage, catalog: indexer.reconciled, uploads: uploads,
       observer: ScrubMetrics(observation.metrics.factory),
-      // A server that ended can have left changes that the catalogue lacks.
-      onSweep: { [indexer] in indexer.compareAgain() },
+      // The database may have been restored from a backup, and lack changes without a note.
+      onSweep: { [indexer] in indexer.compareAgain() }, onTakeover: { [indexer] in indexer.takeOver() },
       onExpiration: { [audit = observation.audit] expiration in
         audit?.note(AuditEvent("expireByRule", .done, snapshot: expiration.id))
       }, now: now, logger: logger)
@@ -169,6 +171,7 @@ package final class ServerApplication: Sendable {
     await maintenance.stop()
     let seal = await storage.closeStores()
     await work.verifications?.value
+    await indexer.close()
     await storage.closeCatalog(seal: await indexer.isReconciled() ? seal : nil)
     await observation.audit?.close()
   }

@@ -53,12 +53,12 @@ package struct ServerStorage: Sendable {
     self.endCatalog = endCatalog
   }
 
-  /// Adds what a server does while it uses the storage, and when it has closed the stores and the catalogue.
-  func watching(
-    _ watch: @escaping @Sendable () async -> Void, atEnd: @escaping @Sendable () -> Void
+  /// Adds abilities, and what a server does when it has closed the stores and the catalogue.
+  func adding(
+    _ add: (inout StoreAbilities) -> Void, atEnd: @escaping @Sendable () -> Void
   ) -> ServerStorage {
     var storage = self
-    storage.abilities.watch = watch
+    add(&storage.abilities)
     storage.endCatalog = { [endCatalog] seal in
       await endCatalog(seal)
       atEnd()
@@ -136,18 +136,20 @@ extension ServerStorage {
   /// `objects` in the folder of the settings contains bundles that arrive or are read.
   ///
   /// The catalogue is used by servers that continue when this one starts or ends. So it is not compared with the store at
-  /// the start, but regularly, by the server that maintains the store.
+  /// the start. The server that maintains the store indexes what a server left that ended, and compares the ids
+  /// regularly.
   /// - Parameters:
   ///   - settings: the settings. A quota is refused, because the servers would not count each other's bundles.
   ///   - client: the object store.
   ///   - rows: the resumable uploads of all servers.
   ///   - catalog: the index of all servers, which the caller closes.
+  ///   - notes: the changes that the index possibly lacks.
   ///   - lock: selects the server that maintains the store.
   ///   - downloads: who sends bundles to clients.
   ///   - observer: records what the store does.
   package static func open(
     _ settings: ServerSettings, in client: S3Client, rows: any UploadRows, catalog: any Catalog,
-    lock: any MaintenanceLock, downloads: DownloadSource = .server,
+    notes: any ChangeNotes, lock: any MaintenanceLock, downloads: DownloadSource = .server,
     observer: StorageObserver = StorageObserver(), logger: Logger
   ) async throws(ServerError) -> ServerStorage {
     guard settings.retention.quotaBytes == nil else { throw .quotaUnsupported }
@@ -159,6 +161,7 @@ extension ServerStorage {
     configuration.validator.now = { client.time }
     configuration.cacheBytes = settings.shared.cacheBytes
     configuration.reserve = settings.reservedBytes
+    configuration.notes = notes
     configuration.onRead = observer.onCacheRead
     configuration.onVerification = { verified.continuation.yield($0) }
     do throws(S3BundleStore.OpeningError) {

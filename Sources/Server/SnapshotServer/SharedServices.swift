@@ -14,13 +14,18 @@ import SnapshotStore
 #endif
 
 /// What servers that share their snapshots have in common: the object store, and the database with the index, the rows
-/// of resumable uploads, the tokens, and the lease of the maintenance.
+/// of resumable uploads, the tokens, the sessions of the web pages, the quotas, and the lock of the maintenance.
 struct SharedServices: Sendable {
   private let settings: ServerSettings
   private let client: S3Client
   private let pool: PostgreSQLPool
   private let access: SharedAccess
+  /// For what a request waits for.
+  private let prompt: PostgreSQLPool
+  private let sessions: SharedSessionRows
+  private let quotas: SharedQuotaRows
   private let catalog: PostgreSQLCatalog
+  private let promptCatalog: PostgreSQLCatalog
   private let rows: PostgreSQLUploadRows
   private let logger: Logger
 
@@ -39,9 +44,12 @@ struct SharedServices: Sendable {
       let pool = PostgreSQLPool(configuration)
       let access = try await SharedAccess(pool, storage: settings.storage)
       try await access.prepare()
+      let catalog = try await PostgreSQLCatalog.open(configuration)
+      let prompt = PostgreSQLPool(configuration.prompt, failingWith: pool)
       return SharedServices(
-        settings: settings, client: client, pool: pool, access: access,
-        catalog: try await PostgreSQLCatalog.open(configuration),
+        settings: settings, client: client, pool: pool, access: access, prompt: prompt,
+        sessions: try await SharedSessionRows(prompt), quotas: try await SharedQuotaRows(prompt),
+        catalog: catalog, promptCatalog: catalog.promptly(),
         rows: try await PostgreSQLUploadRows.open(configuration), logger: logger)
     } catch {
       throw .database("\(error)")
@@ -77,10 +85,15 @@ struct SharedServices: Sendable {
   func openStorage(_ observer: StorageObserver) async throws(ServerError) -> ServerStorage {
     do throws(ServerError) {
       let storage = try await ServerStorage.open(
-        settings, in: client, rows: rows, catalog: catalog,
+        settings, in: client, rows: rows, catalog: catalog, notes: promptCatalog,
         lock: PostgreSQLMaintenanceLock(pool.configuration),
         downloads: settings.shared.downloads, observer: observer, logger: logger)
-      return storage.watching({ await access.watch(logger: logger) }, atEnd: close)
+      return storage.adding(
+        { abilities in
+          abilities.watch = { await access.watch(logger: logger) }
+          (abilities.sessions, abilities.quotas) = (sessions, quotas)
+          abilities.promptCatalog = promptCatalog
+        }, atEnd: close)
     } catch {
       close()
       throw error
@@ -88,8 +101,10 @@ struct SharedServices: Sendable {
   }
 
   @Sendable private func close() {
+    promptCatalog.close()
     catalog.close()
     rows.close()
+    prompt.close()
     pool.close()
   }
 }

@@ -1,3 +1,4 @@
+import AccessControl
 import FileStore
 import S3Store
 import SnapshotAPI
@@ -19,6 +20,15 @@ struct StoreAbilities: Sendable {
   var bundleURL: SnapshotService.BundleURL?
   /// Selects the server that maintains the store.
   var maintenanceLock: any MaintenanceLock = SoleServer()
+  /// The catalogue for the changes of requests, which fail soon if its database does not answer; `nil` if there is only
+  /// one.
+  var promptCatalog: (any Catalog)?
+  /// Finds the changes that the catalogue lacks because a server ended; `nil` if one server uses the store.
+  var journal: ChangeJournal?
+  /// The sessions of the web pages on all servers; `nil` if there is one.
+  var sessions: (any SharedSessions)?
+  /// The quotas of uploads on all servers; `nil` if there is one.
+  var quotas: (any SharedQuotas)?
   /// Keeps this server in agreement with the others that use the store, until the task is cancelled; `nil` if there are
   /// none.
   var watch: (@Sendable () async -> Void)?
@@ -49,6 +59,7 @@ extension StoreAbilities {
     }
     sweep = { _ = try await store.sweep() }
     maintenanceLock = lock
+    journal = store.journal
     close = {
       await store.close()
       return nil

@@ -20,6 +20,8 @@ enum IndexLimits {
   /// The number of days after which a removed id is forgotten. Only a change that a server began before the removal can
   /// insert the record again, and no change takes that long.
   static let removalDays = 7
+  /// The interval at which a server checks whether another one has built the index.
+  static let buildPause = Duration.seconds(1)
   /// The maximum number of attempts to find a free place in a millisecond.
   static let placeAttempts = 20
 }

@@ -8,9 +8,12 @@ package struct Packing: Sendable {
   /// The number of the newest records that are not packed, so that records that arrive out of order rarely belong before
   /// a block.
   package var loose: Int
+  /// Whether an insertion waits until the blocks are written that it completes.
+  package var isAwaited: Bool
 
   /// Creates a rule.
-  package init(block: Int = 2048, loose: Int = 1024) {
+  package init(block: Int = 2048, loose: Int = 1024, isAwaited: Bool = false) {
+    self.isAwaited = isAwaited
     self.block = min(max(block, 1), IndexLimits.block)
     self.loose = max(loose, 0)
   }
@@ -49,10 +52,13 @@ package struct Packing: Sendable {
   /// Builds the index over the collected records, if the generation is still `generation`.
   ///
   /// `source` sees the records that were collected when the build began; what other servers change meanwhile is indexed
-  /// by them. Each block is written in a transaction of its own, so that changes wait for one block at most. Throws
-  /// ``/SnapshotStore/CatalogError/incomplete`` if another server is building the index.
+  /// by them. Each block is written in a transaction of its own, so that changes wait for one block at most. While
+  /// another server builds the index, this waits for it, and builds the index if the other fails.
   /// - Parameter source: a pool of one connection. Its locks and its transaction end when it is closed.
   func build(generation: Int, from source: PostgreSQLPool, to pool: PostgreSQLPool) async throws {
+    while try await source.perform({ try !$0.trySessionLock(Schema.maintenance) }) {
+      try await Task.sleep(for: IndexLimits.buildPause)
+    }
     guard try await source.perform({ try Self.begin($0, generation) }) else { return }
     var next = try await nextBlock(source)
     while let current = next {
@@ -76,10 +82,10 @@ package struct Packing: Sendable {
     }
   }
 
-  /// Begins to read the collected records, in one state of the database in which no other change is in progress.
+  /// Begins to read the collected records, in one state of the database in which no other change is in progress. The
+  /// connection holds ``Schema/maintenance``.
   /// - Returns: whether there is something to build.
   private static func begin(_ connection: PostgreSQLConnection, _ generation: Int) throws -> Bool {
-    guard try connection.trySessionLock(Schema.maintenance) else { throw CatalogError.incomplete }
     try connection.sessionLock(Schema.changes)
     let state = try IndexState.read(connection)
     guard state.generation == generation, state.phase != .complete else { return false }

@@ -11,17 +11,18 @@ import Synchronization
 /// seven days, also when a server starts again.
 ///
 /// Each list, count and page is read from one state of the database. The state and the generation are those of the
-/// database. A server that starts reports ``/SnapshotStore/CatalogState/Extent/uncertain`` until it has called
-/// ``complete(generation:)``: a server that ended in the middle of an upload may have left a record that is not in the
-/// index.
+/// database, and ``/SnapshotStore/CatalogState/Extent/uncertain`` is never reported: what a server leaves that ends between
+/// a change of the store and one of the index is in its notes, see ``/SnapshotStore/ChangeJournal``. After a backup of the
+/// database was restored, the index has to be built again.
 ///
 /// If the database cannot be reached, calls throw ``/SnapshotStore/CatalogError/unavailable(_:)``. They can be repeated: all
-/// changes have the same effect if they are executed twice.
+/// changes have the same effect if they are executed twice. If it does not answer, all calls throw at once after the first
+/// one has failed, until it answers again.
 public final class PostgreSQLCatalog: Catalog {
   private let pool: PostgreSQLPool
+  /// The pool with which blocks are packed.
+  private let packingPool: PostgreSQLPool
   private let packing: Packing
-  /// Whether the index was compared with the store since the catalogue was opened.
-  private let isCompared = Mutex(false)
   /// The number of records that this server inserted since it last packed blocks.
   private let unpacked = Atomic(0)
 
@@ -45,8 +46,19 @@ public final class PostgreSQLCatalog: Catalog {
     var configuration = configuration
     configuration.session = Schema.session
     pool = PostgreSQLPool(configuration)
+    packingPool = pool
     self.packing = packing
   }
+
+  private init(promptly other: PostgreSQLCatalog) {
+    pool = PostgreSQLPool(other.pool.configuration.prompt, failingWith: other.pool)
+    packingPool = other.pool
+    packing = other.packing
+  }
+
+  /// The same catalogue with connections of its own, whose calls throw within two seconds if the database does not
+  /// answer. A server uses it for changes that it can repeat later.
+  package func promptly() -> PostgreSQLCatalog { PostgreSQLCatalog(promptly: self) }
 
   /// Closes the connections. Don't call any other method afterwards.
   public func close() { pool.close() }
@@ -60,8 +72,14 @@ public final class PostgreSQLCatalog: Catalog {
     let (_, count) = unpacked.add(loose, ordering: .relaxed)
     guard count >= packing.loose else { return }
     unpacked.store(0, ordering: .relaxed)
+    let work = Task { await pack() }
+    if packing.isAwaited { await work.value }
+  }
+
+  /// Packs blocks until no more are complete.
+  private func pack() async {
     do {
-      while try await perform({ [packing] in try packing.packOne($0) }) {}
+      while try await packingPool.perform({ [packing] in try packing.packOne($0) }) {}
     } catch {
       // The records are indexed. The next insertion tries to pack them again.
       unpacked.add(packing.loose, ordering: .relaxed)
@@ -144,28 +162,24 @@ public final class PostgreSQLCatalog: Catalog {
   /// Returns how much of the store the catalogue covers.
   public func state() async throws(CatalogError) -> CatalogState {
     let state = try await perform { try IndexState.read($0) }
-    let extent: CatalogState.Extent =
-      state.phase != .complete ? .nothing : isCompared.withLock { $0 } ? .everything : .uncertain
-    return CatalogState(extent: extent, generation: state.generation)
+    return CatalogState(
+      extent: state.phase == .complete ? .everything : .nothing, generation: state.generation)
   }
 
   /// Marks the catalogue as complete, if its generation is still `generation`. After a rebuild the index is built first,
-  /// by one server; meanwhile records can be inserted and removed.
+  /// by one server, for which the others wait; meanwhile records can be inserted and removed.
   public func complete(generation: Int) async throws(CatalogError) {
     let state = try await perform { try IndexState.read($0) }
-    guard state.generation == generation else { return }
-    if state.phase != .complete {
-      var configuration = pool.configuration
-      configuration.connections = 1
-      let source = PostgreSQLPool(configuration)
-      defer { source.close() }
-      do {
-        try await packing.build(generation: generation, from: source, to: pool)
-      } catch {
-        throw CatalogError(error)
-      }
+    guard state.generation == generation, state.phase != .complete else { return }
+    var configuration = pool.configuration
+    configuration.connections = 1
+    let source = PostgreSQLPool(configuration)
+    defer { source.close() }
+    do {
+      try await packing.build(generation: generation, from: source, to: pool)
+    } catch {
+      throw CatalogError(error)
     }
-    isCompared.withLock { $0 = true }
   }
 
   /// Removes all records, and starts a new generation.
@@ -182,10 +196,9 @@ public final class PostgreSQLCatalog: Catalog {
     } catch {
       throw CatalogError(error)
     }
-    isCompared.withLock { $0 = false }
   }
 
-  private func perform<Value: Sendable>(
+  func perform<Value: Sendable>(
     _ body: @escaping @Sendable (PostgreSQLConnection) throws -> Value
   ) async throws(CatalogError) -> Value {
     do { return try await pool.perform(body) } catch { throw CatalogError(error) }

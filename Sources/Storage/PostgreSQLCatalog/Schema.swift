@@ -15,6 +15,7 @@ import PostgreSQLClient
 /// - `day`: numbers of records and bytes received per day. Every change adds rows, so that servers do not wait for each
 ///   other; they are summed up from time to time.
 /// - `state`: one row.
+/// - `unindexed`: the notes of changes that the index possibly lacks, which are lost with it and never without it.
 enum Schema {
   /// The version of the rows' and terms' meaning. It must change with the encoding of records and the terms. Each version
   /// has tables of its own, so that servers of two versions can use one database during an update.
@@ -42,7 +43,13 @@ enum Schema {
         CREATE INDEX day_number ON day (day);
         CREATE TABLE state (generation bigint NOT NULL, phase bigint NOT NULL);
         INSERT INTO state VALUES (1, 0);
-        """)
+        """),
+      .init(
+        """
+        CREATE TABLE unindexed (
+          number bytea PRIMARY KEY, id bytea NOT NULL, noted timestamptz NOT NULL DEFAULT now());
+        CREATE INDEX unindexed_noted ON unindexed (noted);
+        """, isCompatible: true),
     ])
 
   /// What each connection executes first. All statements of a search are lookups in an index, so that no other plan is

@@ -7,13 +7,6 @@ struct Search {
   private let plan: SearchPlan
   private let connection: PostgreSQLConnection
 
-  /// A record that waits until all records of its millisecond are known and can be sorted.
-  private struct Found {
-    let cursor: Cursor
-    let length: Int
-    let record: [UInt8]
-  }
-
   /// Plans a search; `nil` if it can find nothing.
   private init?(_ query: CatalogQuery, olderThan cursor: Cursor?, _ connection: PostgreSQLConnection) throws {
     guard let plan = try SearchPlan(query, olderThan: cursor, connection) else { return nil }
@@ -27,32 +20,15 @@ struct Search {
     guard let search = try Search(query, olderThan: request.cursor, connection) else {
       return Page(records: [], next: nil)
     }
-    var builder = PageBuilder(request)
-    var millisecond: [Found] = []
-    func settle() throws {
-      for found in millisecond.sorted(by: { $0.cursor > $1.cursor }) {
-        try builder.append(length: found.length) { () throws(any Error) in
-          try RecordCoder.decode(found.record)
-        }
-      }
-      millisecond.removeAll(keepingCapacity: true)
-    }
-    var current: Int64?
+    var page = MillisecondPage<[UInt8]>(request)
     try search.visitRows(atOnce: min(max(request.limit, 1), IndexLimits.batch - 1) + 1) { row in
-      let next = Place.millisecond(try row.int(0))
-      if next != current {
-        try settle()
-        current = next
+      let received = try row.int(1)
+      let cursor = SnapshotID(bytes: try row.bytes(2)).map { Cursor(receivedAt: received, id: $0) }
+      return try page.add(in: Place.millisecond(row.int(0)), cursor, length: Int(row.int(3))) {
+        try row.bytes(4)
       }
-      guard !builder.isFull, let id = SnapshotID(bytes: try row.bytes(2)) else { return !builder.isFull }
-      let cursor = Cursor(receivedAt: try row.int(1), id: id)
-      if request.cursor.map({ cursor < $0 }) ?? true {
-        millisecond.append(Found(cursor: cursor, length: Int(try row.int(3)), record: try row.bytes(4)))
-      }
-      return true
     }
-    try settle()
-    return builder.page
+    return try page.finish()
   }
 
   /// Counts the records that match `query`.
@@ -123,11 +99,8 @@ struct Search {
     if let versions = filter.versions, !versions.contains(VersionKey(bytes: try row.bytes(6))) {
       return false
     }
-    guard let scope = filter.scope else { return true }
-    guard scope.allowsReport(try row.text(5)) else { return false }
-    guard let applications = scope.applications, applications.count > IndexLimits.alternatives else {
-      return true
-    }
-    return applications.contains(try RecordCoder.decode(row.bytes(4)).application.identifier)
+    return try filter.scope?.allows(report: row.text(5)) {
+      try RecordCoder.decode(row.bytes(4)).application.identifier
+    } ?? true
   }
 }

@@ -15,7 +15,7 @@ struct SearchPlan {
   /// The conditions that are checked on each record, because they cannot be expressed as terms.
   struct Filter {
     var versions: VersionRange?
-    var scope: CatalogQuery.Scope?
+    var scope: ScopeTerms?
   }
 
   /// The distinct terms.
@@ -52,32 +52,12 @@ struct SearchPlan {
       }
     }
     if let scope = query.scope {
-      guard scope.applications?.isEmpty != true, scope.reportPrefixes?.isEmpty != true else { return nil }
-      if try add(scope) { filter.scope = scope }
+      guard let scope = ScopeTerms(scope, limit: IndexLimits.alternatives) else { return nil }
+      for terms in scope.conditions { conditions.append(anyOf(terms)) }
+      if scope.isFiltered { filter.scope = scope }
     }
     if filter.versions != nil || filter.scope != nil { self.filter = filter }
     if conditions.isEmpty { conditions.append(term(IndexedTerms.all)) }
-  }
-
-  /// Adds the conditions of a scope.
-  /// - Returns: whether the scope must also be checked on each record.
-  private mutating func add(_ scope: CatalogQuery.Scope) throws -> Bool {
-    var isFiltered = false
-    if let applications = scope.applications {
-      if applications.count <= IndexLimits.alternatives {
-        conditions.append(anyOf(applications.map { SearchTerm.of(.application, $0) }))
-      } else {
-        isFiltered = true
-      }
-    }
-    if let prefixes = scope.reportPrefixes {
-      let known = prefixes.compactMap { SearchTerm.prefixes(ofReport: $0).last }
-      if known.count <= IndexLimits.alternatives, known.count == prefixes.count {
-        conditions.append(anyOf(known.map { SearchTerm.of(.reportPrefix, $0) }))
-      }
-      isFiltered = isFiltered || known != prefixes
-    }
-    return isFiltered
   }
 
   private mutating func term(_ text: String) -> Condition {

@@ -10,9 +10,13 @@ public struct PostgreSQLConfiguration: Sendable {
   public var statementTimeout = Duration.seconds(30)
   /// The time after ``statementTimeout`` at which a connection is abandoned if the server does not answer at all.
   public var answerMargin = Duration.seconds(5)
+  /// The duration of a call of the pool, from the wait for a connection to the last statement, after which the server has
+  /// to answer each statement within ``answerMargin``. Otherwise the connection is abandoned. `nil` for no limit.
+  public var callTimeout: Duration?
   /// The maximum time to wait for a connection of the pool.
   public var waitTimeout = Duration.seconds(10)
-  /// The shortest and the longest pause after a failed connection attempt. Statements fail immediately during a pause.
+  /// The shortest and the longest pause after a failed connection attempt, or after a server did not answer. Statements
+  /// fail immediately during a pause.
   public var pause = Duration.milliseconds(100)...Duration.seconds(5)
   /// Statements that every connection executes first.
   package var session = ""
@@ -41,6 +45,16 @@ public struct PostgreSQLConfiguration: Sendable {
     // Results are decoded as UTF-8.
     parameters["client_encoding"] = "UTF8"
     self.parameters = parameters
+  }
+
+  /// The same database with short deadlines, for calls that a request can succeed without.
+  package var prompt: PostgreSQLConfiguration {
+    var prompt = self
+    prompt.connectTimeout = PostgreSQLLimits.promptConnect
+    prompt.statementTimeout = PostgreSQLLimits.promptCall
+    prompt.callTimeout = PostgreSQLLimits.promptCall
+    prompt.answerMargin = PostgreSQLLimits.promptMargin
+    return prompt
   }
 
   /// Replaces the password in `message`, in case that the server or the library repeats it.

@@ -17,6 +17,12 @@ package final class PostgreSQLConnection {
   private var prepared: [Statement: String] = [:]
   /// Whether the connection can be used.
   package private(set) var isOpen = true
+  /// Whether the connection was abandoned because the server did not answer.
+  private(set) var isSilent = false
+  /// When the connection was made.
+  let openedAt: ContinuousClock.Instant
+  /// When the current call of the pool has to end; `nil` for no limit.
+  var callEnd: ContinuousClock.Instant?
 
   /// A statement, and the types of its parameters.
   private struct Statement: Hashable {
@@ -27,6 +33,7 @@ package final class PostgreSQLConnection {
   /// Connects to the database.
   package init(_ configuration: PostgreSQLConfiguration) throws(PostgreSQLError) {
     self.configuration = configuration
+    openedAt = .now
     handle = try Self.start(configuration)
     // The default writes notices to stderr.
     PQsetNoticeProcessor(handle, { _, _ in }, nil)
@@ -208,7 +215,10 @@ package final class PostgreSQLConnection {
   // MARK: - Sending and receiving
 
   private var statementDeadline: ContinuousClock.Instant {
-    .now + configuration.statementTimeout + configuration.answerMargin
+    let (now, margin) = (ContinuousClock.now, configuration.answerMargin)
+    let deadline = now + configuration.statementTimeout + margin
+    // The server is not silent if only the caller took its time.
+    return callEnd.map { max(now + margin, min($0, deadline)) } ?? deadline
   }
 
   private func prepare(
@@ -297,7 +307,7 @@ package final class PostgreSQLConnection {
     while true {
       let left = ContinuousClock.now.duration(to: deadline).milliseconds
       guard left > 0 else {
-        isOpen = false
+        (isOpen, isSilent) = (false, true)
         throw .timeout
       }
       var event = pollfd(fd: PQsocket(handle), events: Int16(events), revents: 0)
@@ -345,14 +355,6 @@ package final class PostgreSQLConnection {
       }
       return pointers.withUnsafeMutableBufferPointer { body($0.baseAddress) }
     }
-  }
-}
-
-extension Duration {
-  /// The duration in milliseconds, rounded up.
-  var milliseconds: Int64 {
-    let (seconds, attoseconds) = components
-    return seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
   }
 }
 

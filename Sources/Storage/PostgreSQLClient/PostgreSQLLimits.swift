@@ -16,4 +16,12 @@ package enum PostgreSQLLimits {
   package static let attempts = 8
   /// The maximum length of a notification's payload in bytes: that of PostgreSQL.
   package static let payloadBytes = 7999
+  /// How long a call may wait for a server that does not answer, if a request waits for the call and can succeed without
+  /// it.
+  package static let promptCall = Duration.milliseconds(1200)
+  /// How long a statement may take if such a call has lasted longer already.
+  package static let promptMargin = Duration.milliseconds(250)
+  /// The maximum duration of an attempt to connect for such a call. After a call that reached its deadline, the next one
+  /// of the same request fails at once, or within this time, so that the request waits for less than two seconds.
+  package static let promptConnect = Duration.milliseconds(750)
 }

@@ -4,8 +4,9 @@ import SystemIO
 
 /// A limited number of connections to a database, each with a serial queue on which its statements are executed.
 ///
-/// A connection is opened when it is needed, and again after it was lost. After a failed attempt all callers fail
-/// immediately for a pause, which doubles with every failure up to a limit.
+/// A connection is opened when it is needed, and again after it was lost. After a failed attempt, or after a server did
+/// not answer in time, all callers fail immediately for a pause, which doubles with every failure up to a limit. Then one
+/// caller tries again.
 package final class PostgreSQLPool: Sendable {
   /// Settings of the connections.
   package let configuration: PostgreSQLConfiguration
@@ -25,11 +26,12 @@ package final class PostgreSQLPool: Sendable {
   private let pauses: ConnectionPauses
 
   /// Creates a pool, which connects when it is first used.
-  package init(_ configuration: PostgreSQLConfiguration) {
+  /// - Parameter other: a pool for the same database. If one of them fails, the other fails immediately, too.
+  package init(_ configuration: PostgreSQLConfiguration, failingWith other: PostgreSQLPool? = nil) {
     self.configuration = configuration
     let count = min(max(configuration.connections, 1), PostgreSQLLimits.connections)
     state = Mutex(State(idle: (0..<count).map { Slot(number: $0) }))
-    pauses = ConnectionPauses(configuration.pause)
+    pauses = other?.pauses ?? ConnectionPauses(configuration.pause)
   }
 
   /// Runs `body` with a connection, on the connection's queue.
@@ -39,10 +41,14 @@ package final class PostgreSQLPool: Sendable {
   package func perform<Value: Sendable>(
     _ body: @escaping @Sendable (PostgreSQLConnection) throws -> Value
   ) async throws -> Value {
+    let end = configuration.callTimeout.map { ContinuousClock.now + $0 }
     let slot = try await take()
     defer { release(slot) }
     return try await slot.queue.perform { [self] () throws(any Error) in
-      try body(slot.connection(configuration, pauses))
+      let connection = try slot.connection(configuration, pauses)
+      connection.callEnd = end
+      defer { if connection.isSilent { pauses.noteSilence() } }
+      return try body(connection)
     }
   }
 
@@ -123,7 +129,7 @@ private final class Slot: @unchecked Sendable {
   func connection(
     _ configuration: PostgreSQLConfiguration, _ pauses: ConnectionPauses
   ) throws(PostgreSQLError) -> PostgreSQLConnection {
-    if let current, current.isAlive() { return current }
+    if let current, current.isAlive(), pauses.trusts(current.openedAt) { return current }
     current = nil
     let connection = try pauses.connect(configuration)
     current = connection

@@ -177,10 +177,3 @@ private struct UploadDocument: Codable {
     UploadRow(UploadSession(id, terms, createdAt: createdAt, progress: progress), object, tail: tail)
   }
 }
-
-extension Duration {
-  /// The duration in microseconds.
-  fileprivate var microseconds: Int64 {
-    components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000
-  }
-}

@@ -11,6 +11,9 @@ enum ObjectKeys {
   /// The beginning of the keys of all bytes of uploads that are not published.
   static let allUploads = "uploads/"
 
+  /// The beginning of the keys of all marks: see ``S3ChangeMarks``.
+  static let marks = "unindexed/"
+
   /// The object that belongs to a UUID: see ``StoredState``.
   static func record(_ id: SnapshotID) -> String { "\(records(in: SnapshotShard(of: id)))\(id)" }
 

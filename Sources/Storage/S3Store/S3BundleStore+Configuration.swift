@@ -27,6 +27,10 @@ extension S3BundleStore {
     package var uploadLease = Duration.seconds(5)
     /// The age at which bytes that nothing names are deleted.
     package var orphanAge = Duration.seconds(24 * 3600)
+    /// Where changes are noted until they are in the catalogue; `nil` if all records are compared with it instead.
+    package var notes: (any ChangeNotes)?
+    /// The limits of these notes.
+    package var journal = ChangeJournal.Limits()
     /// Called whenever a bundle is opened, with where it was.
     package var onRead: @Sendable (CacheRead) -> Void = { _ in }
     /// Called with each record whose checksums were verified after its upload was answered.

@@ -11,6 +11,7 @@ import SystemIO
 ///     records/3f/3f2b…c1           a record, which names the bytes of its bundle; later the tombstone
 ///     bytes/3f/3f2b…c1/09ab…       the bytes of one attempt to publish a bundle: never changed
 ///     uploads/72c4…                the bytes of a resumable upload that is not published: see ``UploadRow``
+///     unindexed/72c4…              says that all records have to be compared with the catalogue: see ``S3ChangeMarks``
 ///     proof/…                      exists for a moment at the start: see ``/S3Client/S3ConditionalWriter``
 ///
 /// A bundle is staged in a local folder and hashed while it arrives. Then it is checked, and its bytes are written under
@@ -23,6 +24,8 @@ import SystemIO
 package final class S3BundleStore: BundleStore, UploadStore {
   /// The limits of uploads.
   package let uploadLimits: UploadLimits
+  /// Finds the changes that the catalogue lacks, if the configuration has notes.
+  package let journal: ChangeJournal?
   private let configuration: Configuration
   private let client: S3Client
   private let probe: S3Client
@@ -85,7 +88,10 @@ package final class S3BundleStore: BundleStore, UploadStore {
       $0.retries.attempts = 1
       $0.timeouts.total = S3StoreLimits.probeSeconds
     }
-    states = SnapshotStates(client: client, writer: writer)
+    journal = configuration.notes.map {
+      ChangeJournal($0, marks: S3ChangeMarks(client: client), limits: configuration.journal)
+    }
+    states = SnapshotStates(client: client, writer: writer, journal: journal)
     cache = BundleCache(
       client: client, folder: configuration.folder, limit: configuration.cacheBytes,
       onRead: configuration.onRead)

@@ -28,6 +28,8 @@ struct SnapshotStates: Sendable {
 
   let client: S3Client
   let writer: S3ConditionalWriter
+  /// Finds the changes that the catalogue lacks; `nil` if all records are compared with it instead.
+  let journal: ChangeJournal?
 
   /// The state of a UUID, and the version of its object; `nil` if it was never used. Throws ``StoreError/damaged``.
   func read(_ id: SnapshotID) async throws(StoreError) -> (state: StoredState, version: S3ETag)? {
@@ -54,17 +56,24 @@ struct SnapshotStates: Sendable {
   func create(_ id: SnapshotID, _ content: StoredState.Content) async throws(StoreError) -> Creation {
     let change = StoredState.ChangeID()
     let bytes = try encode(StoredState(content, by: change))
-    for round in 1...Self.rounds {
-      let outcome = try await StoreError.accessing { () async throws(S3Error) in
-        try await writer.create(ObjectKeys.record(id), bytes)
+    return try await journaled(NotedChange(change, of: id)) { progress async throws(StoreError) in
+      for round in 1...Self.rounds {
+        let outcome = try await progress.write { () async throws(S3Error) in
+          try await writer.create(ObjectKeys.record(id), bytes)
+        }
+        if case .written = outcome {
+          progress.outcome = .written(content.record)
+          return .created
+        }
+        if let present = try await read(id)?.state {
+          let isOwn = present.changes.contains(change)
+          progress.outcome = isOwn ? .written(content.record) : .withoutEffect
+          return isOwn ? .created : .taken(present)
+        }
+        try await pause(after: round)
       }
-      if case .written = outcome { return .created }
-      if let present = try await read(id)?.state {
-        return present.changes.contains(change) ? .created : .taken(present)
-      }
-      try await pause(after: round)
+      throw .unavailable("The record of \(id) can't be created.")
     }
-    throw .unavailable("The record of \(id) can't be created.")
   }
 
   /// Changes a published bundle. Throws ``StoreError/notFound`` or ``StoreError/deleted`` if there is none.
@@ -82,21 +91,64 @@ struct SnapshotStates: Sendable {
     _ decide: (SnapshotRecord, _ attempt: SnapshotID) throws(StoreError) -> Decision
   ) async throws(StoreError) -> (record: SnapshotRecord, attempt: SnapshotID) {
     let change = StoredState.ChangeID()
-    var decided: (record: SnapshotRecord, attempt: SnapshotID)?
-    for round in 1...Self.rounds {
-      guard let (present, version) = try await read(id) else { throw .notFound }
-      if let decided, present.changes.contains(change) { return decided }
-      guard case .published(let record, let attempt) = present.content else { throw .deleted }
-      guard case .write(let content) = try decide(record, attempt) else { return (record, attempt) }
-      decided = (record, attempt)
-      let bytes = try encode(StoredState(content, by: change, after: present))
-      let outcome = try await StoreError.accessing { () async throws(S3Error) in
-        try await writer.replace(ObjectKeys.record(id), bytes, version: version)
+    return try await journaled(NotedChange(change, of: id)) { progress async throws(StoreError) in
+      var decided: (record: SnapshotRecord, attempt: SnapshotID, content: StoredState.Content)?
+      var base: S3ETag?
+      for round in 1...Self.rounds {
+        guard let (present, version) = try await read(id) else { throw .notFound }
+        if let decided, present.changes.contains(change) {
+          progress.outcome = .written(decided.content.record)
+          return (decided.record, decided.attempt)
+        }
+        if version != base { progress.outcome = .withoutEffect }
+        guard case .published(let record, let attempt) = present.content else { throw .deleted }
+        guard case .write(let content) = try decide(record, attempt) else { return (record, attempt) }
+        (decided, base) = ((record, attempt, content), version)
+        let bytes = try encode(StoredState(content, by: change, after: present))
+        let outcome = try await progress.write { () async throws(S3Error) in
+          try await writer.replace(ObjectKeys.record(id), bytes, version: version)
+        }
+        if case .written = outcome {
+          progress.outcome = .written(content.record)
+          return (record, attempt)
+        }
+        try await pause(after: round)
       }
-      if case .written = outcome { return (record, attempt) }
-      try await pause(after: round)
+      throw .unavailable("The record of \(id) can't be changed: others change it too often.")
     }
-    throw .unavailable("The record of \(id) can't be changed: others change it too often.")
+  }
+
+  /// Runs `body`, which makes a change, and reports to the journal how it ended.
+  private func journaled<Value>(
+    _ change: NotedChange, _ body: (inout Progress) async throws(StoreError) -> Value
+  ) async throws(StoreError) -> Value {
+    var progress = Progress(change: change, journal: journal)
+    do throws(StoreError) {
+      let value = try await body(&progress)
+      journal?.end(change, progress.outcome)
+      return value
+    } catch {
+      journal?.end(change, progress.outcome)
+      throw error
+    }
+  }
+
+  /// What is known about the writes of one change.
+  private struct Progress {
+    let change: NotedChange
+    let journal: ChangeJournal?
+    /// How the change would have ended if no other write followed.
+    var outcome = ChangeJournal.Outcome.withoutEffect
+
+    /// Sends a write, once the journal is prepared for it.
+    mutating func write(
+      _ send: () async throws(S3Error) -> S3ConditionalWriter.Outcome
+    ) async throws(StoreError) -> S3ConditionalWriter.Outcome {
+      try await journal?.prepare(change)
+      let sent = try await StoreError.accessing(send)
+      outcome = .unknown
+      return sent
+    }
   }
 
   private func encode(_ state: StoredState) throws(StoreError) -> Data {

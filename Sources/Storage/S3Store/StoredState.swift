@@ -12,6 +12,11 @@ struct StoredState: Sendable, Hashable {
     case published(SnapshotRecord, attempt: SnapshotID)
     /// The bundle was deleted. The UUID is never used again.
     case deleted
+
+    /// The record of the bundle; `nil` if it was deleted.
+    var record: SnapshotRecord? {
+      if case .published(let record, _) = self { record } else { nil }
+    }
   }
 
   let content: Content

@@ -14,16 +14,9 @@ struct Search {
   private let places: ClosedRange<Int64>
   /// The conditions that are checked on each row, because they are not part of ``match``.
   private let versions: VersionRange?
-  private let scope: CatalogQuery.Scope?
+  private let scope: ScopeTerms?
 
   var needsRows: Bool { versions != nil || scope != nil }
-
-  /// A row that waits until all rows of its millisecond are known and can be sorted.
-  private struct Found {
-    let cursor: SnapshotStore.Cursor
-    let length: Int
-    let record: Data
-  }
 
   /// Plans a query; `nil` if it can find nothing.
   init?(_ query: CatalogQuery, olderThan cursor: SnapshotStore.Cursor?, _ db: Database) throws {
@@ -51,22 +44,11 @@ struct Search {
       }
     }
     self.versions = versions
-    var scope: CatalogQuery.Scope?
+    var scope: ScopeTerms?
     if let limits = query.scope {
-      guard limits.applications?.isEmpty != true, limits.reportPrefixes?.isEmpty != true else { return nil }
-      if let applications = limits.applications, applications.count <= Self.alternatives {
-        conditions.append(TermExpression.anyOf(applications.map { SearchTerm.of(.application, $0) }))
-      } else if limits.applications != nil {
-        scope = limits
-      }
-      if let prefixes = limits.reportPrefixes {
-        let known = prefixes.map { SearchTerm.prefixes(ofReport: $0).last }
-        if known.count <= Self.alternatives, known.allSatisfy({ $0 != nil }) {
-          conditions.append(
-            TermExpression.anyOf(known.compactMap { $0.map { SearchTerm.of(.reportPrefix, $0) } }))
-        }
-        if known != prefixes.map(Optional.some) { scope = limits }
-      }
+      guard let terms = ScopeTerms(limits, limit: Self.alternatives) else { return nil }
+      conditions += terms.conditions.map(TermExpression.anyOf)
+      scope = terms.isFiltered ? terms : nil
     }
     self.scope = scope
     match = conditions.isEmpty ? nil : conditions.joined(separator: " AND ")
@@ -79,32 +61,12 @@ struct Search {
     guard let search = try Search(query, olderThan: request.cursor, db) else {
       return Page(records: [], next: nil)
     }
-    var builder = PageBuilder(request)
-    var millisecond: [Found] = []
-    func settle() throws {
-      for found in millisecond.sorted(by: { $0.cursor > $1.cursor }) {
-        try builder.append(length: found.length) { () throws(any Error) in
-          try RecordCoder.decode(found.record)
-        }
-      }
-      millisecond.removeAll(keepingCapacity: true)
-    }
-    var current: Int64?
+    var page = MillisecondPage<Data>(request)
     try search.visit(db) { row in
-      let place = Place.millisecond(row[2])
-      if place != current {
-        try settle()
-        current = place
-      }
-      guard !builder.isFull, let id = SnapshotID(bytes: row[3] as Data) else { return !builder.isFull }
-      let cursor = SnapshotStore.Cursor(receivedAt: row[0], id: id)
-      if request.cursor.map({ cursor < $0 }) ?? true {
-        millisecond.append(Found(cursor: cursor, length: row[6], record: row[7]))
-      }
-      return true
+      let cursor = SnapshotID(bytes: row[3] as Data).map { SnapshotStore.Cursor(receivedAt: row[0], id: $0) }
+      return try page.add(in: Place.millisecond(row[2]), cursor, length: row[6]) { row[7] }
     }
-    try settle()
-    return builder.page
+    return try page.finish()
   }
 
   /// Counts the records that match `query`.
@@ -201,9 +163,8 @@ struct Search {
 
   private func allows(_ row: Row) throws -> Bool {
     if let versions, !versions.contains(VersionKey(bytes: Array(row[5] as Data))) { return false }
-    guard let scope else { return true }
-    guard scope.allowsReport(row[4]) else { return false }
-    guard let applications = scope.applications, applications.count > Self.alternatives else { return true }
-    return applications.contains(try RecordCoder.decode(row[7] as Data).application.identifier)
+    return try scope?.allows(report: row[4]) {
+      try RecordCoder.decode(row[7] as Data).application.identifier
+    } ?? true
   }
 }

@@ -20,6 +20,15 @@ public protocol Catalog: Sendable {
   func insert(_ records: [SnapshotRecord]) async throws(CatalogError)
   /// Removes a record permanently, if it exists.
   func remove(_ id: SnapshotID) async throws(CatalogError)
+  /// Brings the catalogue's record of a snapshot up to date with `store`, even if the record changes meanwhile.
+  ///
+  /// Calls about one record can reach the catalogue in another order than they reached the store. The record is
+  /// therefore read again after it was inserted, and inserted again if it has changed: the last insertion is always
+  /// current.
+  /// - Parameters:
+  ///   - record: the record as last read from the store.
+  ///   - store: the store that contains the snapshot.
+  func refresh(_ record: SnapshotRecord, from store: any BundleStore) async throws
   /// Returns one page of the records that match `query`, newest first.
   func page(_ query: CatalogQuery, _ request: PageRequest) async throws(CatalogError) -> Page
   /// Counts the records that match `query`.
@@ -111,14 +120,7 @@ public enum CatalogError: Error, Sendable, CustomStringConvertible {
 }
 
 extension Catalog {
-  /// Brings the catalogue's record of a snapshot up to date with `store`, even if the record changes meanwhile.
-  ///
-  /// Calls about one record can reach the catalogue in another order than they reached the store. The record is
-  /// therefore read again after it was inserted, and inserted again if it has changed: the last insertion is always
-  /// current.
-  /// - Parameters:
-  ///   - record: the record as last read from the store.
-  ///   - store: the store that contains the snapshot.
+  /// Inserts the record until it is the one in the store.
   public func refresh(_ record: SnapshotRecord, from store: any BundleStore) async throws {
     var record = record
     while true {

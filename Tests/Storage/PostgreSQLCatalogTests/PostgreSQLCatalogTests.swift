@@ -12,7 +12,7 @@ import Testing
 @Suite(.enabled(if: PostgreSQLServer.isInstalled, "PostgreSQL is not installed"))
 struct PostgreSQLCatalogTests {
   /// Small blocks, so that few records make several of them.
-  private static let packing = Packing(block: 8, loose: 4)
+  private static let packing = Packing(block: 8, loose: 4, isAwaited: true)
 
   private func open(_ configuration: PostgreSQLConfiguration) async throws -> PostgreSQLCatalog {
     try await PostgreSQLCatalog.open(configuration, packing: Self.packing)
@@ -169,8 +169,21 @@ struct PostgreSQLCatalogTests {
     }
   }
 
-  @Test func `the state is common, and a server that starts compares the index with the store`() async throws
-  {
+  @Test func `servers that complete an index at the same time build it once`() async throws {
+    try await withDatabase { configuration in
+      let servers = try await [open(configuration), open(configuration), open(configuration)]
+      defer { for server in servers { server.close() } }
+      let records = try (0..<200).map { try record(at: Double($0)) }
+      try await servers[0].insert(records)
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for server in servers { group.addTask { try await complete(server) } }
+        try await group.waitForAll()
+      }
+      for server in servers { #expect(try await all(of: server, limit: 100) == newestFirst(records)) }
+    }
+  }
+
+  @Test func `the state is common to all servers`() async throws {
     try await withDatabase { configuration in
       let first = try await open(configuration)
       defer { first.close() }
@@ -180,16 +193,46 @@ struct PostgreSQLCatalogTests {
       let second = try await open(configuration)
       defer { second.close() }
       let state = try await second.state()
-      #expect(state == CatalogState(extent: .uncertain, generation: try await first.state().generation))
+      #expect(state == (try await first.state()))
       #expect(try await all(of: second).count == 1)
-      try await complete(second)
-      #expect(try await second.state().extent == .everything)
       try await second.clear()
       #expect(try await first.state().generation == state.generation + 1)
       #expect(try await first.state().extent == .nothing)
       try await first.complete(generation: state.generation)
       #expect(try await first.state().extent == .nothing)
     }
+  }
+
+  @Test func `a database that does not answer delays one change for a moment, and the next calls not at all`()
+    async throws
+  {
+    let server = try await PostgreSQLServer()
+    let catalog = try await open(server.configuration())
+    let prompt = catalog.promptly()
+    defer {
+      prompt.close()
+      catalog.close()
+    }
+    try await complete(catalog)
+    let records = try (0..<20).map { try record(at: Double($0)) }
+    try await prompt.insert(records[0])
+    // The server stops to answer, and keeps its connections open.
+    try server.pause()
+    let clock = ContinuousClock()
+    let first = await clock.measure {
+      await #expect(throws: CatalogError.self) { try await prompt.insert(records[1]) }
+    }
+    #expect(first < .seconds(5))
+    let others = await clock.measure {
+      for record in records[2...] {
+        await #expect(throws: CatalogError.self) { try await prompt.insert(record) }
+      }
+    }
+    #expect(others < .seconds(5))
+    try server.resume()
+    while await failure({ try await prompt.insert(records[1]) }) != nil { await Task.yield() }
+    #expect(try await all(of: catalog) == newestFirst(records[...1]))
+    await server.stop()
   }
 
   @Test func `while the database cannot be reached, every call fails`() async throws {

@@ -164,14 +164,21 @@ struct PostgreSQLConnectionTests {
   @Test func `a server that hangs does not block the caller`() async throws {
     try await withPool {
       ($0.statementTimeout, $0.answerMargin, $0.connections) = (.milliseconds(50), .milliseconds(50), 1)
+      $0.pause = .milliseconds(500)...Duration.milliseconds(500)
     } _: { pool in
       let process = try await pool.perform { try $0.query("SELECT pg_backend_pid()")[0].int(0) }
       #expect(kill(Int32(process), SIGSTOP) == 0)
+      defer { #expect(kill(Int32(process), SIGCONT) == 0) }
       await #expect(throws: PostgreSQLError.timeout) { try await pool.perform { try $0.execute("SELECT 1") } }
-      // The next caller gets another connection.
-      let other = try await pool.perform { try $0.query("SELECT pg_backend_pid()")[0].int(0) }
+      // The next callers fail at once, until one of them gets another connection.
+      await #expect(throws: PostgreSQLError.timeout) { try await pool.perform { try $0.execute("SELECT 1") } }
+      var other: Int64?
+      while other == nil {
+        do {
+          other = try await pool.perform { try $0.query("SELECT pg_backend_pid()")[0].int(0) }
+        } catch PostgreSQLError.timeout { await Task.yield() }
+      }
       #expect(other != process)
-      #expect(kill(Int32(process), SIGCONT) == 0)
     }
   }
 }

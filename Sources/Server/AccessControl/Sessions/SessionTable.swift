@@ -1,19 +1,18 @@
-import Crypto
-import Foundation
 import Synchronization
 
-/// The sessions of signed-in users. The browser's cookie contains a session's secret, 256 random bits; the server
-/// stores only its SHA-256. Sessions are in memory, so a restart ends all of them.
+/// The sessions that this server knows, in memory: all of them, or those of a shared table that were used here.
 final class SessionTable: Sendable {
   private struct Session: Sendable {
     let token: String
     let began: Duration
     var lastUse: Duration
+    /// The last use that was reported to the shared table.
+    var reported: Duration
   }
 
   private let limits: SessionLimits
   private let clock: AccessClock
-  private let sessions = Mutex<[SHA256.Digest: Session]>([:])
+  private let sessions = Mutex<[SessionKey: Session]>([:])
 
   init(_ limits: SessionLimits = SessionLimits(), clock: AccessClock) {
     self.limits = limits
@@ -23,22 +22,20 @@ final class SessionTable: Sendable {
   /// The number of active sessions.
   var count: Int { sessions.withLock { $0.values.count { !hasEnded($0) } } }
 
-  /// Starts a session with the token of this id and returns its secret.
-  func begin(_ token: String) -> String {
-    let secret = RandomSecret.make()
+  /// Adds a session with the token of this id.
+  func add(_ key: SessionKey, _ session: SharedSession) {
     let now = clock.elapsed()
     sessions.withLock { sessions in
-      makeRoom(in: &sessions, for: token)
-      sessions[Self.key(secret)] = Session(token: token, began: now, lastUse: now)
+      makeRoom(in: &sessions, for: session.token)
+      sessions[key] = Session(
+        token: session.token, began: now - session.age, lastUse: now - session.idle, reported: now)
     }
-    return secret
   }
 
-  /// Returns the id of the token of the session with `secret`, and counts as use of the session. Returns `nil` if the
-  /// session does not exist or has ended.
-  func token(of secret: String) -> String? {
-    let key = Self.key(secret)
-    return sessions.withLock { sessions in
+  /// Returns the id of the token of a session, and counts as use of the session. Returns `nil` if the session does not
+  /// exist or has ended.
+  func token(of key: SessionKey) -> String? {
+    sessions.withLock { sessions in
       guard let session = sessions[key] else { return nil }
       guard !hasEnded(session) else {
         sessions[key] = nil
@@ -49,8 +46,21 @@ final class SessionTable: Sendable {
     }
   }
 
-  /// Ends a session. Has no effect if it does not exist.
-  func end(_ secret: String) { sessions.withLock { $0[Self.key(secret)] = nil } }
+  /// Removes a session. Has no effect if it does not exist.
+  func remove(_ key: SessionKey) { sessions.withLock { $0[key] = nil } }
+
+  /// The keys of all sessions.
+  var keys: [SessionKey] { sessions.withLock { Array($0.keys) } }
+
+  /// Whether the last use of a session has to be reported to the shared table. Returns `true` once for each `interval`.
+  func startsReport(of key: SessionKey, every interval: Duration) -> Bool {
+    let now = clock.elapsed()
+    return sessions.withLock { sessions in
+      guard let session = sessions[key], now - session.reported >= interval else { return false }
+      sessions[key]?.reported = now
+      return true
+    }
+  }
 
   private func hasEnded(_ session: Session) -> Bool {
     let now = clock.elapsed()
@@ -58,7 +68,7 @@ final class SessionTable: Sendable {
   }
 
   /// Removes the least recently used session of a token with too many sessions, and then of all sessions.
-  private func makeRoom(in sessions: inout [SHA256.Digest: Session], for token: String) {
+  private func makeRoom(in sessions: inout [SessionKey: Session], for token: String) {
     let own = sessions.filter { $0.value.token == token }
     if own.count >= limits.sessionsPerToken { Self.removeOldest(of: own, in: &sessions) }
     guard sessions.count >= limits.sessions else { return }
@@ -67,12 +77,10 @@ final class SessionTable: Sendable {
   }
 
   private static func removeOldest(
-    of candidates: [SHA256.Digest: Session], in sessions: inout [SHA256.Digest: Session]
+    of candidates: [SessionKey: Session], in sessions: inout [SessionKey: Session]
   ) {
     if let oldest = candidates.min(by: { $0.value.lastUse < $1.value.lastUse }) { sessions[oldest.key] = nil }
   }
-
-  private static func key(_ secret: String) -> SHA256.Digest { SHA256.hash(data: Data(secret.utf8)) }
 }
 
 /// The limits for the duration and number of sessions.
@@ -88,41 +96,4 @@ package struct SessionLimits: Sendable, Hashable {
 
   /// Creates limits with the default values.
   package init() {}
-}
-
-/// The tokens of forms that change something. They prove that a form is from a page that this server created for this
-/// browser (protection against cross-site request forgery). A token is an HMAC-SHA256 of the browser's cookie. The key
-/// changes with every restart.
-///
-/// Pages of other sites can neither read nor compute the token. Tokens are not stored, so visitors need no memory.
-struct FormTokens: Sendable {
-  private let key = SymmetricKey(size: .bits256)
-
-  /// Returns the token for forms in pages for the browser whose cookie contains `secret`.
-  func token(for secret: String) -> String {
-    Base64URL.encode(HMAC<SHA256>.authenticationCode(for: Self.signed(secret), using: key))
-  }
-
-  /// Whether `token` is the token for `secret`. Compares in constant time.
-  func isGenuine(_ token: String, for secret: String) -> Bool {
-    guard let code = Base64URL.decode(token) else { return false }
-    return HMAC<SHA256>.isValidAuthenticationCode(code, authenticating: Self.signed(secret), using: key)
-  }
-
-  private static func signed(_ secret: String) -> Data { Data("form\n\(secret)".utf8) }
-}
-
-/// 256 random bits as text, for cookies and forms.
-enum RandomSecret {
-  /// The number of characters.
-  private static let length = 43
-
-  /// Returns a new random text.
-  static func make() -> String {
-    var generator = SystemRandomNumberGenerator()
-    return Base64URL.encode((0..<32).map { _ in generator.next() as UInt8 })
-  }
-
-  /// Whether `text` has the format of such a text.
-  static func isOne(_ text: String) -> Bool { text.utf8.count == length && Base64URL.decode(text) != nil }
 }

@@ -69,8 +69,8 @@ extension AccessPolicy {
   }
 
   /// Ends the visitor's session and returns the `Set-Cookie` values that delete the cookies.
-  package func signOut(_ visitor: Visitor) -> [String] {
-    if let secret = visitor.cookies[.session] { authenticator?.sessions.end(secret) }
+  package func signOut(_ visitor: Visitor) async throws(HTTPProblem) -> [String] {
+    if let secret = visitor.cookies[.session] { try await authenticator?.sessions.end(secret) }
     return [visitor.cookies.clearing(.session), visitor.cookies.clearing(.visitor)]
   }
 
@@ -97,10 +97,10 @@ extension TokenAuthenticator {
       return Visitor(.signedOut(hadSession: false), nobody, cookies)
     }
     // When a token becomes invalid, so do its sessions.
-    guard let id = sessions.token(of: secret), let token = known.token(id: id),
+    guard let id = try await sessions.token(of: secret), let token = known.token(id: id),
       token.state(at: clock.now()) == .valid
     else {
-      sessions.end(secret)
+      sessions.forget(secret)
       return Visitor(.signedOut(hadSession: true), nobody, cookies)
     }
     request.record(token: token.id)
@@ -116,7 +116,7 @@ extension TokenAuthenticator {
     let cookies = PageCookies(request, isOpen: false)
     let token = try await identify(Authorization(pasted: text), request, try await currentTokens(), address)
     guard try count(token, address).may(.read) else { throw HTTPProblem.notPermitted(.read) }
-    if let secret = cookies[.session] { sessions.end(secret) }
-    return cookies.setting(.session, to: sessions.begin(token.id))
+    if let secret = cookies[.session] { try await sessions.end(secret) }
+    return cookies.setting(.session, to: try await sessions.begin(token.id))
   }
 }

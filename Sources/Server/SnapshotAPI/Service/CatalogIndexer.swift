@@ -25,22 +25,32 @@ package final class CatalogIndexer: Sendable {
     var compared: Int?
     /// The share of the shards that the current comparison is done with; `nil` if none is running.
     var comparison: Double?
-    /// The number of changes that the catalogue has missed.
-    var missed = 0
-    /// The value of `missed` before the last comparison of all records with the catalogue.
-    var madeUpFor = 0
+    var missed = MissedChanges()
+    /// Whether to index what servers left unindexed that ended.
+    var takesOver = false
   }
 
   private let store: any BundleStore
   private let catalog: any Catalog
+  private let promptCatalog: any Catalog
+  private let journal: ChangeJournal?
   private let logger: Logger
   private let state = Mutex(State())
   private let nudges = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
 
   /// Creates an indexer that keeps `catalog` consistent with `store`.
-  package init(store: any BundleStore, catalog: any Catalog, logger: Logger) {
+  /// - Parameters:
+  ///   - promptCatalog: the same catalogue for the changes of requests, which fail sooner; `nil` if `catalog` never
+  ///     makes them wait.
+  ///   - journal: finds the changes of servers that ended; `nil` if no other server uses the store.
+  package init(
+    store: any BundleStore, catalog: any Catalog, promptCatalog: (any Catalog)? = nil,
+    journal: ChangeJournal? = nil, logger: Logger
+  ) {
     self.store = store
     self.catalog = catalog
+    self.promptCatalog = promptCatalog ?? catalog
+    self.journal = journal
     self.logger = logger
   }
 
@@ -64,7 +74,7 @@ package final class CatalogIndexer: Sendable {
       let known = try await catalog.state()
       guard known.extent == .everything else { return false }
       return state.withLock {
-        $0.compared == known.generation && $0.missed == $0.madeUpFor && !$0.wantsRebuild
+        $0.compared == known.generation && $0.missed.isEmpty && !$0.wantsRebuild
       }
     } catch {
       log(error)
@@ -87,16 +97,25 @@ package final class CatalogIndexer: Sendable {
     nudges.continuation.yield()
   }
 
+  /// Requests that what other servers left unindexed is indexed, which starts asynchronously. Of the servers that share
+  /// a store, the one that maintains it calls this regularly.
+  package func takeOver() {
+    state.withLock { $0.takesOver = true }
+    nudges.continuation.yield()
+  }
+
   /// The catalogue for changes that the store has already made durable. A change that fails in the catalogue is logged,
   /// and applied by the next ``update()``, instead of throwing.
-  package var reconciled: any Catalog { ReconciledCatalog(catalog: catalog, indexer: self) }
+  package var reconciled: any Catalog {
+    ReconciledCatalog(catalog: catalog, changes: promptCatalog, indexer: self, journal: journal)
+  }
 
-  /// Notes that the catalogue has missed a change. The next ``update()`` compares every record with it.
+  /// Remembers that the catalogue has missed a change. The next ``update()`` repeats it.
   func noteMissedChange(of ids: [SnapshotID], _ error: any Error) {
     logger.error(
-      "The catalogue could not be changed; all records will be compared with it",
+      "The catalogue could not be changed; it will be tried again",
       metadata: ["ids": "\(ids.prefix(10).map(\.description))", "error": "\(error)"])
-    state.withLock { $0.missed += 1 }
+    state.withLock { $0.missed.insert(ids) }
   }
 
   /// Enables lists before the first update if that takes no time: if the catalogue only needs a comparison, or if the
@@ -146,14 +165,30 @@ package final class CatalogIndexer: Sendable {
     }
   }
 
-  /// Rebuilds the catalogue or compares it with the store, as needed. Only one task may call it at a time.
+  /// Rebuilds the catalogue, compares it with the store, or repeats missed changes, as needed. Only one task may call it
+  /// at a time.
   package func update() async throws {
     if state.withLock({ $0.wantsRebuild }) {
       try await catalog.clear()
       state.withLock { $0.wantsRebuild = false }
     }
     let known = try await catalog.state()
-    let (missed, hasMissed) = state.withLock { ($0.missed, $0.missed != $0.madeUpFor) }
+    let missed = state.withLock { $0.missed.take() }
+    do {
+      try await update(known, missed)
+    } catch {
+      state.withLock { $0.missed.formUnion(missed) }
+      throw error
+    }
+    state.withLock { ($0.compared, $0.comparison) = (known.generation, nil) }
+    try await journal?.flush()
+    if state.withLock({ $0.takesOver }) {
+      state.withLock { $0.takesOver = false }
+      try await indexRemains()
+    }
+  }
+
+  private func update(_ known: CatalogState, _ missed: MissedChanges) async throws {
     switch known.extent {
     case .nothing:
       try await index(SnapshotShard.allCases, known.generation)
@@ -164,11 +199,59 @@ package final class CatalogIndexer: Sendable {
       try await catalog.complete(generation: known.generation)
     case .everything:
       setProgress(.ready)
-      guard hasMissed || state.withLock({ $0.compared }) != known.generation else { return }
-      try await compare(rereading: hasMissed)
+      if missed.isCut || state.withLock({ $0.compared }) != known.generation {
+        try await compare(rereading: missed.isCut)
+      }
     }
-    // A change missed during the comparison can concern a record that was compared before it.
-    state.withLock { ($0.compared, $0.madeUpFor, $0.comparison) = (known.generation, missed, nil) }
+    try await refresh(missed.ids)
+  }
+
+  /// Indexes what servers left unindexed that ended.
+  private func indexRemains() async throws {
+    guard let journal else { return }
+    var notes: [NotedChange]
+    repeat {
+      notes = try await journal.overdueNotes()
+      try await refresh(Set(notes.map(\.snapshot)))
+      try await journal.remove(notes)
+    } while !notes.isEmpty
+    let marks = try await journal.overdueMarks()
+    guard !marks.isEmpty else { return }
+    logger.notice(
+      "A server ended while the database did not answer; comparing all records with the catalogue")
+    try await compare(rereading: true)
+    state.withLock { $0.comparison = nil }
+    try await journal.remove(marks)
+  }
+
+  /// Brings the catalogue's records of `ids` up to date.
+  private func refresh(_ ids: Set<SnapshotID>) async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for (index, id) in ids.enumerated() {
+        if index >= Self.concurrentRefreshes { try await group.next() }
+        group.addTask { try await self.refresh(id) }
+      }
+      try await group.waitForAll()
+    }
+  }
+
+  private func refresh(_ id: SnapshotID) async throws {
+    let changes = journal?.written(id) ?? []
+    do {
+      try await catalog.refresh(try await store.record(id), from: store)
+    } catch StoreError.deleted {
+      try await catalog.remove(id)
+    } catch StoreError.notFound {
+      // The snapshot was never published. Its id is not removed, because it can still be used.
+    } catch StoreError.damaged {
+      logger.error("A record can't be read, and is not listed", metadata: ["id": "\(id)"])
+    }
+    journal?.settle(changes)
+  }
+
+  /// Removes the notes of changes that are in the catalogue. If that fails, other servers read their records again.
+  package func close() async {
+    do { try await journal?.flush() } catch { log(error) }
   }
 
   /// Inserts every record of `shards`, which must include all non-empty shards.
@@ -262,6 +345,8 @@ package final class CatalogIndexer: Sendable {
 
   /// The number of records in a batch. At most two batches are in memory.
   private static let batch = 2000
+  /// How many records are read and inserted at once, one by one.
+  private static let concurrentRefreshes = 16
 
   private func log(_ error: any Error) {
     logger.error("The catalogue can't be updated", metadata: ["error": "\(error)"])

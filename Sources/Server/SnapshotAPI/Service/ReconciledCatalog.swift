@@ -2,24 +2,41 @@ import SnapshotFormat
 import SnapshotStore
 
 /// A catalogue for changes that the store has already made durable. An error of the index must not make them fail, so
-/// it is reported to the indexer, which repairs the catalogue later.
+/// it is reported to the indexer, which repairs the catalogue later. What it contains is reported to the journal.
 struct ReconciledCatalog: Catalog {
   let catalog: any Catalog
+  /// The same catalogue for changes, which fail sooner.
+  let changes: any Catalog
   let indexer: CatalogIndexer
+  let journal: ChangeJournal?
 
   func insert(_ records: [SnapshotRecord]) async throws(CatalogError) {
+    let written = journal?.written(records) ?? []
     do throws(CatalogError) {
-      try await catalog.insert(records)
+      try await changes.insert(records)
+      journal?.settle(written)
     } catch {
       indexer.noteMissedChange(of: records.map(\.id), error)
     }
   }
 
   func remove(_ id: SnapshotID) async throws(CatalogError) {
+    let written = journal?.written(id) ?? []
     do throws(CatalogError) {
-      try await catalog.remove(id)
+      try await changes.remove(id)
+      journal?.settle(written)
     } catch {
       indexer.noteMissedChange(of: [id], error)
+    }
+  }
+
+  func refresh(_ record: SnapshotRecord, from store: any BundleStore) async throws {
+    let written = journal?.written(record.id) ?? []
+    do {
+      try await changes.refresh(record, from: store)
+      journal?.settle(written)
+    } catch let error as CatalogError {
+      indexer.noteMissedChange(of: [record.id], error)
     }
   }
 
@@ -37,7 +54,7 @@ struct ReconciledCatalog: Catalog {
     try await catalog.activity(query, days: days)
   }
 
-  func state() async throws(CatalogError) -> CatalogState { try await catalog.state() }
+  func state() async throws(CatalogError) -> CatalogState { try await changes.state() }
 
   func complete(generation: Int) async throws(CatalogError) {
     try await catalog.complete(generation: generation)

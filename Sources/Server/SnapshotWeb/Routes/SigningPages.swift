@@ -51,7 +51,7 @@ struct SigningPages: Sendable {
 
   private func signOut(_ call: PageCall) async throws -> HTTPServerResponse {
     _ = try await pages.form(of: call)
-    let cookies = access.signOut(call.visitor)
+    let cookies = try await access.signOut(call.visitor)
     var response = try await pages.render(nil) { $0.render(SignedOutPage(), in: $1) }
     for cookie in cookies { response.headerFields.append(HTTPField(name: .setCookie, value: cookie)) }
     return response

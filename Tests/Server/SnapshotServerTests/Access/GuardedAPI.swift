@@ -55,7 +55,7 @@ struct GuardedAPI {
   }
 }
 
-/// A clock that only advances when a test says so. Sleeping tasks return immediately.
+/// A clock that only advances when a test says so. Sleeping tasks let others run, and return.
 final class HandClock: Sendable {
   private struct State {
     var passed = Duration.zero
@@ -74,6 +74,9 @@ final class HandClock: Sendable {
   var accessClock: AccessClock {
     AccessClock(
       now: { self.now }, elapsed: { self.state.withLock { $0.passed } },
-      sleep: { time in self.state.withLock { $0.slept.append(time) } })
+      sleep: { time in
+        self.state.withLock { $0.slept.append(time) }
+        await Task.yield()
+      })
   }
 }

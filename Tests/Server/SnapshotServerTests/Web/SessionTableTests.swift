@@ -6,10 +6,25 @@ import Testing
 @Suite struct SessionTableTests {
   private let clock = HandClock()
 
-  private func table(_ change: (inout SessionLimits) -> Void = { _ in }) -> SessionTable {
+  private func table(_ change: (inout SessionLimits) -> Void = { _ in }) -> Table {
     var limits = SessionLimits()
     change(&limits)
-    return SessionTable(limits, clock: clock.accessClock)
+    return Table(table: SessionTable(limits, clock: clock.accessClock))
+  }
+
+  /// A table, with secrets as texts.
+  private struct Table {
+    let table: SessionTable
+
+    var count: Int { table.keys.count }
+
+    func begin(_ token: String) -> String {
+      let secret = RandomSecret.make()
+      table.add(SessionKey(of: secret), SharedSession(token: token))
+      return secret
+    }
+
+    func token(of secret: String) -> String? { table.token(of: SessionKey(of: secret)) }
   }
 
   @Test func `a session is identified by its secret only`() {
@@ -18,7 +33,7 @@ import Testing
     #expect(table.token(of: secret) == "a")
     #expect(table.token(of: secret + "A") == nil)
     #expect(table.token(of: "") == nil)
-    table.end(secret)
+    table.table.remove(SessionKey(of: secret))
     #expect(table.token(of: secret) == nil)
   }
 

@@ -1,0 +1,56 @@
+import PostgreSQLClient
+import SnapshotFormat
+package import SnapshotStore
+
+/// The notes are in the schema of the index, so that they are lost with it and never without it. Their ages are measured
+/// with the database's clock.
+extension PostgreSQLCatalog: ChangeNotes {
+  package func write(
+    _ added: [NotedChange], removing ended: [NotedChange]
+  ) async throws(CatalogError) {
+    guard !added.isEmpty || !ended.isEmpty else { return }
+    // One statement is one transaction.
+    try await perform { connection in
+      _ = try connection.query(
+        """
+        WITH ended AS (DELETE FROM unindexed WHERE number = ANY($3))
+        INSERT INTO unindexed (number, id) SELECT * FROM unnest($1, $2)
+        ON CONFLICT (number) DO UPDATE SET noted = now()
+        """,
+        [
+          .byteArrays(added.numbers), .byteArrays(added.map { Array($0.snapshot.bytes) }),
+          .byteArrays(ended.numbers),
+        ])
+    }
+  }
+
+  package func overdue(_ age: Duration, limit: Int) async throws(CatalogError) -> [NotedChange] {
+    try await perform { connection in
+      try connection.query(
+        """
+        SELECT number, id FROM unindexed WHERE noted < now() - $1 * interval '1 microsecond'
+        ORDER BY noted LIMIT $2
+        """, [.int(age.microseconds), .int(Int64(limit))]
+      ).map { row in
+        guard let number = SnapshotID(bytes: try row.bytes(0)), let id = SnapshotID(bytes: try row.bytes(1))
+        else {
+          throw MalformedRow()
+        }
+        return NotedChange(number, of: id)
+      }
+    }
+  }
+
+  package func remove(_ notes: [NotedChange], olderThan age: Duration) async throws(CatalogError) {
+    guard !notes.isEmpty else { return }
+    try await perform { connection in
+      _ = try connection.query(
+        "DELETE FROM unindexed WHERE number = ANY($1) AND noted < now() - $2 * interval '1 microsecond'",
+        [.byteArrays(notes.numbers), .int(age.microseconds)])
+    }
+  }
+}
+
+extension [NotedChange] {
+  fileprivate var numbers: [[UInt8]] { map { [UInt8]($0.number.bytes) } }
+}

@@ -1,0 +1,39 @@
+package import SnapshotFormat
+
+/// One change of a bundle or its record, which its catalogue possibly lacks.
+package struct NotedChange: Sendable, Hashable {
+  /// Identifies the change.
+  package let number: SnapshotID
+  /// The snapshot that is changed.
+  package let snapshot: SnapshotID
+
+  /// Creates a change from its parts.
+  package init(_ number: SnapshotID, of snapshot: SnapshotID) {
+    (self.number, self.snapshot) = (number, snapshot)
+  }
+}
+
+/// The notes of changes that the catalogue of a shared store possibly lacks. They are lost together with the catalogue,
+/// and never without it.
+///
+/// Every method is one atomic and durable change. If it throws, it is unknown whether the change was made. Ages are
+/// measured with one clock for all servers. All methods throw ``CatalogError/unavailable(_:)`` if the database does not
+/// answer.
+package protocol ChangeNotes: Sendable {
+  /// Adds notes, or makes them new again if they exist, and removes others.
+  func write(_ added: [NotedChange], removing ended: [NotedChange]) async throws(CatalogError)
+  /// Returns the oldest notes that are older than `age`, at most `limit`.
+  func overdue(_ age: Duration, limit: Int) async throws(CatalogError) -> [NotedChange]
+  /// Removes those of `notes` that are still older than `age`.
+  func remove(_ notes: [NotedChange], olderThan age: Duration) async throws(CatalogError)
+}
+
+/// The marks in a shared store itself, each of which says that changes were made without ``ChangeNotes``.
+package protocol ChangeMarks: Sendable {
+  /// Makes a new mark durable, and returns its name, which is never used again.
+  func create() async throws(StoreError) -> String
+  /// Removes a mark. Has no effect if it does not exist.
+  func remove(_ name: String) async throws(StoreError)
+  /// Returns the marks that are older than `age`.
+  func overdue(_ age: Duration) async throws(StoreError) -> [String]
+}

@@ -1,0 +1,346 @@
+import Foundation
+import Logging
+import S3Client
+import S3Testing
+import SnapshotAPI
+import SnapshotFormat
+import SnapshotStore
+import StoreTesting
+import Synchronization
+import SystemIO
+import TestSupport
+import Testing
+
+@testable import SnapshotServer
+
+/// Servers that share a store end at any moment: what they did not index is found without reading every record.
+@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct UnindexedChangesTests {
+  /// What the servers share.
+  private struct Servers {
+    let objects: FakeS3Server
+    let notes = InMemoryChangeNotes()
+    let catalog = FailingCatalog()
+    private let folder: TemporaryFolder
+
+    init(_ objects: FakeS3Server) throws {
+      self.objects = objects
+      folder = try TemporaryFolder()
+    }
+
+    /// Starts one more server, which serves no port and runs no task by itself.
+    func start() async throws -> ServerApplication {
+      let settings = ServerSettings(port: 0, storage: folder.file("\(SnapshotID())").path)
+      let storage = try await ServerStorage.open(
+        settings, in: .of(objects), rows: InMemoryUploadRows(), catalog: catalog, notes: notes,
+        lock: SoleServer(), logger: .quiet)
+      let application = ServerApplication(settings, storage: storage, logger: .quiet)
+      await application.indexer.prepare(storeIsEmpty: false, isReconciled: storage.isReconciled)
+      return application
+    }
+
+    /// Lets the database answer, or not.
+    func setDatabase(isAvailable: Bool) {
+      notes.isAvailable = isAvailable
+      catalog.isFailing.store(!isAvailable, ordering: .sequentiallyConsistent)
+      catalog.isUnavailable.store(!isAvailable, ordering: .sequentiallyConsistent)
+    }
+
+    /// Lets so much time pass that a server counts as ended that has not answered.
+    func wait() {
+      let limits = ChangeJournal.Limits()
+      notes.age(by: limits.overdueNotes + .seconds(1))
+      objects.age(by: limits.overdueMarks / .seconds(1) + 1)
+    }
+
+    /// Lets the server that maintains the store index what others left.
+    func takeOver(_ server: ServerApplication) async throws {
+      server.indexer.takeOver()
+      try await server.indexer.update()
+    }
+
+    var listed: Set<SnapshotID> {
+      get async throws {
+        Set(try await catalog.page(CatalogQuery(), PageRequest(limit: 1000)).records.map(\.id))
+      }
+    }
+
+    var marks: [String] { objects.keys.filter { $0.hasPrefix("unindexed/") } }
+
+    /// How many records were read since `start` requests were sent.
+    func reads(since start: Int) -> Int {
+      objects.calls[start...].count { $0.method == "GET" && $0.key.hasPrefix("records/") }
+    }
+
+    /// How many times ids were listed since `start` requests were sent.
+    func lists(since start: Int) -> Int {
+      objects.calls[start...].count { $0.method == "GET" && $0.key.isEmpty }
+    }
+  }
+
+  private func withServers(_ body: (Servers) async throws -> Void) async throws {
+    try await withFakeS3 { objects in
+      let servers = try Servers(objects)
+      try await servers.catalog.complete(generation: 0)
+      try await body(servers)
+    }
+  }
+
+  /// Attaches a bundle in the store of a server, which then ends before it indexes it.
+  private func attachOnly(_ server: ServerApplication, _ text: String = "") async throws -> SnapshotID {
+    let bundle = try SampleBundle(text)
+    let upload = try await server.storage.store.beginUpload()
+    try await upload.append(IOBuffer(bundle.bytes[...]))
+    return try await upload.commit(Attachment(report: ReportID(validating: "BUG-1"))).record.id
+  }
+
+  /// Attaches a bundle as a request does.
+  private func attach(_ server: ServerApplication, _ text: String = "") async throws -> SnapshotID {
+    let id = try await attachOnly(server, text)
+    try await server.indexer.reconciled.insert(try await server.storage.store.record(id))
+    return id
+  }
+
+  @Test func `a server starts without reading the records of the store`() async throws {
+    try await withServers { servers in
+      let first = try await servers.start()
+      let ids = try await [attach(first, "1"), attach(first, "2"), attach(first, "3")]
+      await first.close()
+      #expect(servers.notes.all.isEmpty)
+      let before = servers.objects.calls.count
+      let second = try await servers.start()
+      #expect(second.indexer.progress == .ready && second.indexer.comparison == nil)
+      try await servers.takeOver(second)
+      #expect(servers.reads(since: before) == 0)
+      #expect(try await servers.listed == Set(ids))
+      await second.close()
+    }
+  }
+
+  @Test func `a server ends before it attaches a bundle: its note is removed, and the UUID can be used`()
+    async throws
+  {
+    try await withServers { servers in
+      let (one, other) = (try await servers.start(), try await servers.start())
+      let bundle = try SampleBundle()
+      try await one.storage.abilities.journal?.prepare(NotedChange(SnapshotID(), of: bundle.id))
+      #expect(servers.notes.all.count == 1)
+      servers.wait()
+      try await servers.takeOver(other)
+      #expect(servers.notes.all.isEmpty)
+      let upload = try await other.storage.store.beginUpload()
+      try await upload.append(IOBuffer(bundle.bytes[...]))
+      let record = try await upload.commit(Attachment(report: ReportID(validating: "BUG-1"))).record
+      try await other.indexer.reconciled.insert(record)
+      #expect(try await servers.listed == [bundle.id])
+    }
+  }
+
+  @Test func `a server ends before it indexes what it attached, changed or deleted`() async throws {
+    try await withServers { servers in
+      let (one, other) = (try await servers.start(), try await servers.start())
+      let (pinned, deleted) = (try await attach(one, "1"), try await attach(one, "2"))
+      let attached = try await attachOnly(one, "3")
+      try await one.storage.store.change(RecordChange(isPinned: true), of: pinned)
+      try await one.storage.store.delete(deleted)
+      // A server that only is slow keeps its changes to itself.
+      try await servers.takeOver(other)
+      #expect(try await servers.listed == [pinned, deleted])
+      servers.wait()
+      let before = servers.objects.calls.count
+      try await servers.takeOver(other)
+      let records = try await servers.catalog.page(CatalogQuery(), PageRequest()).records
+      #expect(Set(records.map(\.id)) == [attached, pinned])
+      #expect(records.first { $0.id == pinned }?.isPinned == true)
+      #expect(servers.notes.all.isEmpty)
+      #expect(servers.lists(since: before) == 1)
+    }
+  }
+
+  @Test func `a server ends before it removes the note of what it indexed`() async throws {
+    try await withServers { servers in
+      let (one, other) = (try await servers.start(), try await servers.start())
+      let id = try await attach(one)
+      #expect(servers.notes.all.map(\.snapshot) == [id])
+      servers.wait()
+      try await servers.takeOver(other)
+      #expect(servers.notes.all.isEmpty)
+      #expect(try await servers.listed == [id])
+    }
+  }
+
+  @Test func `a server keeps the note of its change when another one indexes the same snapshot`() async throws
+  {
+    try await withServers { servers in
+      let (one, other) = (try await servers.start(), try await servers.start())
+      let id = try await attach(one)
+      try await one.indexer.update()
+      #expect(servers.notes.all.isEmpty)
+      try await one.storage.store.change(RecordChange(isPinned: true), of: id)
+      let notes = servers.notes.all
+      try await other.service.change(RecordChange(end: .at(Date(timeIntervalSince1970: 4e9))), of: id)
+      try await other.indexer.update()
+      #expect(servers.notes.all == notes)
+    }
+  }
+
+  @Test func `a server ends while the database does not answer: all records are compared, later`()
+    async throws
+  {
+    try await withServers { servers in
+      let (one, other) = (try await servers.start(), try await servers.start())
+      servers.setDatabase(isAvailable: false)
+      let before = servers.objects.calls.count
+      let ids = try await [attach(one, "1"), attach(one, "2")]
+      let calls = servers.objects.calls[before...]
+      #expect(servers.marks.count == 1)
+      let marked = try #require(calls.firstIndex { $0.method == "PUT" && $0.key == servers.marks[0] })
+      let written = try #require(calls.firstIndex { $0.method == "PUT" && $0.key.hasPrefix("records/") })
+      #expect(marked < written)
+      servers.setDatabase(isAvailable: true)
+      try await servers.takeOver(other)
+      #expect(try await servers.listed.isEmpty && servers.marks.count == 1)
+      servers.wait()
+      try await servers.takeOver(other)
+      #expect(try await servers.listed == Set(ids))
+      #expect(servers.marks.isEmpty && other.indexer.comparison == nil)
+    }
+  }
+
+  @Test func `a server that continues after the database did not answer indexes its own changes`()
+    async throws
+  {
+    try await withServers { servers in
+      let server = try await servers.start()
+      let former = try await attach(server, "1")
+      servers.setDatabase(isAvailable: false)
+      var ids = [try await attach(server, "2")]
+      await #expect(throws: CatalogError.self) { try await server.indexer.update() }
+      ids.append(try await attach(server, "3"))
+      #expect(try await server.service.change(RecordChange(isPinned: true), of: former).isPinned)
+      servers.setDatabase(isAvailable: true)
+      let before = servers.objects.calls.count
+      try await server.indexer.update()
+      #expect(try await servers.listed == Set(ids + [former]))
+      #expect(servers.lists(since: before) == 0)
+      #expect(servers.marks.isEmpty)
+      try await server.indexer.update()
+      #expect(servers.notes.all.isEmpty)
+    }
+  }
+
+  @Test func `nothing is attached if neither the database nor the store remembers it`() async throws {
+    try await withServers { servers in
+      let server = try await servers.start()
+      servers.setDatabase(isAvailable: false)
+      servers.objects.inject {
+        $0.key.hasPrefix("unindexed/") ? .refused(status: 403, code: "AccessDenied") : nil
+      }
+      #expect(await failure { _ = try await attachOnly(server) } == "unavailable")
+      #expect(!servers.objects.keys.contains { $0.hasPrefix("records/") })
+      servers.objects.inject(nil)
+      _ = try await attachOnly(server)
+      #expect(servers.marks.count == 1)
+    }
+  }
+
+  @Test func `a change whose outcome is unknown is found under its note`() async throws {
+    try await withServers { servers in
+      let (one, other) = (try await servers.start(), try await servers.start())
+      let bundle = try SampleBundle()
+      let upload = try await one.storage.store.beginUpload()
+      try await upload.append(IOBuffer(bundle.bytes[...]))
+      // The record is written, which is not answered, and can't be read then.
+      let wasWritten = Atomic(false)
+      servers.objects.inject { call in
+        guard call.key.hasPrefix("records/") else { return nil }
+        if call.method == "PUT" {
+          wasWritten.store(true, ordering: .sequentiallyConsistent)
+          return .failedAfterwards
+        }
+        return wasWritten.load(ordering: .sequentiallyConsistent)
+          ? .refused(status: 500, code: "InternalError") : nil
+      }
+      #expect(
+        await failure { _ = try await upload.commit(Attachment(report: ReportID(validating: "BUG-1"))) }
+          == "unavailable")
+      servers.objects.inject(nil)
+      #expect(servers.notes.all.map(\.snapshot) == [bundle.id])
+      try await one.indexer.update()
+      servers.wait()
+      try await servers.takeOver(other)
+      #expect(try await servers.listed == [bundle.id])
+    }
+  }
+
+  @Test func `a mark remains while a change relies on it`() async throws {
+    try await withServers { servers in
+      let server = try await servers.start()
+      let journal = try #require(server.storage.abilities.journal)
+      servers.notes.isAvailable = false
+      try await journal.prepare(NotedChange(SnapshotID(), of: SnapshotID()))
+      #expect(servers.marks.count == 1)
+      let notes = servers.notes
+      let late = NotedChange(SnapshotID(), of: SnapshotID())
+      notes.isAvailable = true
+      notes.duringNextWrite {
+        notes.isAvailable = false
+        await #expect(throws: Never.self) { try await journal.prepare(late) }
+        notes.isAvailable = true
+      }
+      try await journal.flush()
+      #expect(servers.marks.count == 1 && !notes.all.contains(late))
+      try await journal.flush()
+      #expect(servers.marks.isEmpty && notes.all.contains(late))
+    }
+  }
+
+  @Test func `changes that exceed the limit in memory leave their mark`() async throws {
+    let (notes, marks) = (InMemoryChangeNotes(), InMemoryChangeMarks())
+    var limits = ChangeJournal.Limits()
+    limits.changes = 2
+    let journal = ChangeJournal(notes, marks: marks, limits: limits)
+    notes.isAvailable = false
+    for _ in 0..<3 { try await journal.prepare(NotedChange(SnapshotID(), of: SnapshotID())) }
+    notes.isAvailable = true
+    try await journal.flush()
+    #expect(notes.all.count == 2 && marks.names.count == 1)
+    // It is not taken for the mark of later changes.
+    notes.isAvailable = false
+    try await journal.prepare(NotedChange(SnapshotID(), of: SnapshotID()))
+    #expect(marks.names.count == 2)
+  }
+
+  @Test func `a note or mark that is too old is made new before a change is tried again`() async throws {
+    let (notes, marks) = (InMemoryChangeNotes(), InMemoryChangeMarks())
+    var limits = ChangeJournal.Limits()
+    limits.validity = .zero
+    let journal = ChangeJournal(notes, marks: marks, limits: limits)
+    let change = NotedChange(SnapshotID(), of: SnapshotID())
+    try await journal.prepare(change)
+    notes.age(by: limits.overdueNotes * 2)
+    try await journal.prepare(change)
+    #expect(try await journal.overdueNotes().isEmpty)
+    notes.isAvailable = false
+    try await journal.prepare(change)
+    let former = marks.names
+    try await journal.prepare(change)
+    #expect(marks.names.count == 1 && marks.names != former)
+  }
+}
+
+/// Marks in memory.
+private final class InMemoryChangeMarks: ChangeMarks {
+  private let state = Mutex<Set<String>>([])
+
+  var names: Set<String> { state.withLock { $0 } }
+
+  func create() async throws(StoreError) -> String {
+    let name = "\(SnapshotID())"
+    state.withLock { _ = $0.insert(name) }
+    return name
+  }
+
+  func remove(_ name: String) async throws(StoreError) { state.withLock { _ = $0.remove(name) } }
+
+  func overdue(_ age: Duration) async throws(StoreError) -> [String] { [] }
+}
