@@ -321,8 +321,8 @@ let tests = [
         name: "EndToEndTests",
         dependencies: [
           "snapshot", "SnapshotServer", "DataSnapshots", "SnapshotFormat", "SnapshotClient", "SnapshotStore",
-          "Observability", "HTTPEngine", "HTTPTLS", "HTTPTransport", "SystemIO", "TestSupport", .crypto,
-          .logging, .yams,
+          "Observability", "HTTPEngine", "HTTPTLS", "HTTPTransport", "S3Testing", "SystemIO", "TestSupport",
+          .crypto, .logging, .yams,
         ])
     ]),
   // Compiles on Linux what only Apple's platforms compile.

@@ -51,15 +51,10 @@ struct SharedServices: Sendable {
   private static func client(
     _ shared: SharedSettings, _ environment: [String: String]
   ) throws(ServerError) -> S3Client {
-    #if os(Linux)
-      let transport = CurlTransport()
-    #else
-      let transport = URLSessionTransport()
-    #endif
     let bucket: S3Configuration
     do throws(SharedSettingsError) { bucket = try shared.bucket() } catch { throw .sharedSettings(error) }
     do throws(S3Error) {
-      return S3Client(bucket, credentials: try .environment(environment), transport: transport)
+      return try S3Client(bucket, environment: environment)
     } catch {
       throw .objectStore(.objectStore(error))
     }
@@ -83,6 +78,18 @@ struct SharedServices: Sendable {
     catalog.close()
     rows.close()
     pool.close()
+  }
+}
+
+extension S3Client {
+  /// A client with the system's transport and the credentials in the environment.
+  convenience init(_ bucket: S3Configuration, environment: [String: String]) throws(S3Error) {
+    #if os(Linux)
+      let transport = CurlTransport()
+    #else
+      let transport = URLSessionTransport()
+    #endif
+    self.init(bucket, credentials: try .environment(environment), transport: transport)
   }
 }
 
