@@ -203,7 +203,7 @@ let support: [Target] = [
       .target(name: "CurlTransport", condition: .when(platforms: [.linux])),
       .target(
         name: "URLSessionTransport", condition: .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS])),
-    ], path: "Tests/S3Testing", exclude: ["start-ceph"]),
+    ], path: "Tests/S3Testing", exclude: ["start-ceph", "start-moto"]),
   .target(
     name: "PostgreSQLTesting", dependencies: ["PostgreSQLClient", "TestSupport"],
     path: "Tests/PostgreSQLTesting", exclude: ["start-postgresql"]),

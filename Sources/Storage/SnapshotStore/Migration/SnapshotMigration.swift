@@ -32,7 +32,7 @@ package struct SnapshotMigration: Sendable {
   /// Copies the rest, verifies the target, and lets servers use it. No server may use either of the stores.
   /// - Parameters:
   ///   - leavingLosses: whether to end although snapshots are damaged or missing in the source, which the target
-  ///   does not contain. Bundles that the source has set aside as damaged are no losses: they are copied as they are.
+  ///     does not contain. Bundles that the source has set aside as damaged are no losses: they are copied as they are.
   ///   - prepare: called when all snapshots are copied, before servers may use the target. It can add to the report.
   /// - Returns: the report. If it has losses that were not accepted, the target can't be used by servers yet.
   package func finish(
