@@ -55,10 +55,6 @@ package final class FolderTarget: MigrationTarget {
 
   // MARK: Reading
 
-  package var identity: String {
-    get async throws(TransferError) { try await source.identity }
-  }
-
   package func list(_ shard: SnapshotShard) async throws(TransferError) -> [SnapshotID: SnapshotPresence] {
     try await source.list(shard)
   }

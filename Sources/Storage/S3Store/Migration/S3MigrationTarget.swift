@@ -25,10 +25,6 @@ package struct S3MigrationTarget: MigrationTarget {
 
   // MARK: Reading
 
-  package var identity: String {
-    get async throws(TransferError) { try await source.identity }
-  }
-
   package func list(_ shard: SnapshotShard) async throws(TransferError) -> [SnapshotID: SnapshotPresence] {
     try await source.list(shard)
   }

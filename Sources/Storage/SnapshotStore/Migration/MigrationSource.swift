@@ -1,11 +1,9 @@
 package import SnapshotFormat
 
-/// A store whose snapshots are copied to another one. Reading never changes it.
+/// A store on either side of a migration, as it is read. Reading never changes it.
 ///
 /// Servers can use the store at the same time: what is read is a state that each snapshot has had.
-package protocol MigrationSource: Sendable {
-  /// Identifies the store, so that the copies of two stores are not mixed. It stays the same between runs.
-  var identity: String { get async throws(TransferError) }
+package protocol MigratedSnapshots: Sendable {
   /// The UUIDs in one shard that have a snapshot or had one, without those of snapshots that are being published.
   func list(_ shard: SnapshotShard) async throws(TransferError) -> [SnapshotID: SnapshotPresence]
   /// What the store has under a UUID; `nil` if nothing.
@@ -14,11 +12,17 @@ package protocol MigrationSource: Sendable {
   func bundle(of id: SnapshotID) async throws(TransferError) -> LocalBundle?
 }
 
+/// A store whose snapshots are copied to another one.
+package protocol MigrationSource: MigratedSnapshots {
+  /// Identifies the store, so that the copies of two stores are not mixed. It stays the same between runs.
+  var identity: String { get async throws(TransferError) }
+}
+
 /// A store that receives the snapshots of another one. No server uses it before the migration is complete.
 ///
 /// At any moment it contains only snapshots that are complete: bytes are written before the record that names them. All
 /// methods can be called concurrently for different UUIDs, except for ``flush()`` and ``complete()``.
-package protocol MigrationTarget: MigrationSource {
+package protocol MigrationTarget: MigratedSnapshots {
   /// Adds a bundle, and replaces what the UUID has.
   /// - Returns: whether the bytes have the size and the digest of the record. If not, nothing is changed. The bytes of a
   ///   bundle whose record is marked as damaged are added in any case.

@@ -21,10 +21,6 @@ final class StoppingTarget: MigrationTarget {
     if left < 0 { throw .unavailable("stopped") }
   }
 
-  var identity: String {
-    get async throws(TransferError) { try await target.identity }
-  }
-
   func list(_ shard: SnapshotShard) async throws(TransferError) -> [SnapshotID: SnapshotPresence] {
     try await target.list(shard)
   }
