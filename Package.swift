@@ -203,7 +203,7 @@ let support: [Target] = [
       .target(name: "CurlTransport", condition: .when(platforms: [.linux])),
       .target(
         name: "URLSessionTransport", condition: .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS])),
-    ], path: "Tests/S3Testing", exclude: ["start-ceph"]),
+    ], path: "Tests/S3Testing", exclude: ["start-ceph", "start-moto"]),
   .target(
     name: "PostgreSQLTesting", dependencies: ["PostgreSQLClient", "TestSupport"],
     path: "Tests/PostgreSQLTesting", exclude: ["start-postgresql"]),
@@ -321,8 +321,8 @@ let tests = [
         name: "EndToEndTests",
         dependencies: [
           "snapshot", "SnapshotServer", "DataSnapshots", "SnapshotFormat", "SnapshotClient", "SnapshotStore",
-          "Observability", "HTTPEngine", "HTTPTLS", "HTTPTransport", "SystemIO", "TestSupport", .crypto,
-          .logging, .yams,
+          "Observability", "HTTPEngine", "HTTPTLS", "HTTPTransport", "S3Testing", "SystemIO", "TestSupport",
+          .crypto, .logging, .yams,
         ])
     ]),
   // Compiles on Linux what only Apple's platforms compile.

@@ -17,10 +17,14 @@ struct FakeS3Request {
   private let authority: String
   private let target: String
 
-  /// `nil` if the request has another bucket, or is not encoded correctly.
+  /// Whether a request is one to this bucket.
+  static func names(_ request: HTTPServerRequest, _ bucket: String) -> Bool {
+    request.path == "/\(bucket)" || request.path.hasPrefix("/\(bucket)/")
+  }
+
+  /// `nil` if the request is not encoded correctly.
   init?(_ request: HTTPServerRequest, _ body: Data) {
     let parts = request.path.dropFirst().split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
-    guard parts.first == FakeS3Server.bucket[...] else { return nil }
     var query: [String: String] = [:]
     for item in (request.query ?? "").split(separator: "&") {
       let pair = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)

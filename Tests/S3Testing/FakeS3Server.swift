@@ -52,8 +52,15 @@ package final class FakeS3Server: Sendable {
 
   package static let bucket = "tests"
   package static let credentials = S3Credentials(
-    accessKey: "AKIDEXAMPLE", secretKey: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", sessionToken: "a/token=="
-  )
+    accessKey: accessKey, secretKey: secretKey, sessionToken: sessionToken)
+
+  /// The credentials as a program finds them in its environment.
+  package static let environment = [
+    "AWS_ACCESS_KEY_ID": accessKey, "AWS_SECRET_ACCESS_KEY": secretKey, "AWS_SESSION_TOKEN": sessionToken,
+  ]
+  private static let accessKey = "AKIDEXAMPLE"
+  private static let secretKey = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"
+  private static let sessionToken = "a/token=="
 
   /// The address of the server.
   package let endpoint: URL
@@ -172,6 +179,7 @@ private final class FakeS3Storage: HTTPHandler {
 
   func respond(to request: HTTPServerRequest) async throws -> HTTPServerResponse {
     let body = Data(try await request.body.collect(upTo: 1 << 30))
+    guard FakeS3Request.names(request, FakeS3Server.bucket) else { return .error(404, "NoSuchBucket") }
     guard let call = FakeS3Request(request, body) else { return .error(400, "InvalidURI") }
     if let refusal = call.refusal(of: FakeS3Server.credentials) { return refusal }
     let fault = state.withLock { state in

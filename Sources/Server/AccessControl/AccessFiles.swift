@@ -42,6 +42,9 @@ package struct AccessFiles: Sendable {
     }
   }
 
+  /// Whether a name is that of a key.
+  package static func isKey(_ name: String) -> Bool { KeyFile.names.contains(name) }
+
   /// The maximum size of a file, in bytes.
   private static let fileBytes = TokenStore.Limits().fileBytes
 
@@ -57,6 +60,6 @@ package struct AccessFiles: Sendable {
 
   /// Whether a name is that of a file that decides about access. Names come from a database.
   private static func isKnown(_ name: String) -> Bool {
-    KeyFile.names.contains(name) || TokenStore.id(ofFile: name) != nil
+    isKey(name) || TokenStore.id(ofFile: name) != nil
   }
 }

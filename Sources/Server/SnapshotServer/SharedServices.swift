@@ -59,23 +59,16 @@ struct SharedServices: Sendable {
   private static func client(
     _ shared: SharedSettings, _ environment: [String: String], _ logger: Logger
   ) throws(ServerError) -> S3Client {
-    #if os(Linux)
-      let transport = CurlTransport()
-    #else
-      let transport = URLSessionTransport()
-    #endif
     let bucket: S3Configuration
     do throws(SharedSettingsError) { bucket = try shared.bucket() } catch { throw .sharedSettings(error) }
     do throws(S3Error) {
-      return S3Client(
-        bucket, credentials: try .environment(environment), transport: transport,
-        environment: S3Environment(onClockCorrection: { seconds in
-          logger.warning(
-            """
-            The clock of this server is wrong, or that of the object store: they differ by \(Int(abs(seconds))) s. \
-            Requests are signed, records are dated and uploads expire by the store's time.
-            """)
-        }))
+      return try S3Client(bucket, environment: environment) { seconds in
+        logger.warning(
+          """
+          The clock of this server is wrong, or that of the object store: they differ by \(Int(abs(seconds))) s. \
+          Requests are signed, records are dated and uploads expire by the store's time.
+          """)
+      }
     } catch {
       throw .objectStore(.objectStore(error))
     }
@@ -106,6 +99,24 @@ struct SharedServices: Sendable {
     rows.close()
     prompt.close()
     pool.close()
+  }
+}
+
+extension S3Client {
+  /// A client with the system's transport and the credentials in the environment.
+  /// - Parameter onClockCorrection: see ``S3Environment/onClockCorrection``.
+  convenience init(
+    _ bucket: S3Configuration, environment: [String: String],
+    onClockCorrection: @escaping @Sendable (_ seconds: Double) -> Void = { _ in }
+  ) throws(S3Error) {
+    #if os(Linux)
+      let transport = CurlTransport()
+    #else
+      let transport = URLSessionTransport()
+    #endif
+    self.init(
+      bucket, credentials: try .environment(environment), transport: transport,
+      environment: S3Environment(onClockCorrection: onClockCorrection))
   }
 }
 

@@ -31,11 +31,17 @@ extension SharedSettings {
   /// The part of the bucket that holds the snapshots. Throws if the settings do not fit each other.
   func bucket() throws(SharedSettingsError) -> S3Configuration {
     guard let store, database != nil else { throw .incomplete }
+    return try bucket(at: store, of: "The setting server.shared.store")
+  }
+
+  /// The part of a bucket at an address like ``store``, at this endpoint.
+  /// - Parameter what: names the origin of the address in the error.
+  func bucket(at store: String, of what: String) throws(SharedSettingsError) -> S3Configuration {
     guard let place = URLComponents(string: store), place.scheme == "s3", let name = place.host,
       !name.isEmpty,
       place.user == nil, place.port == nil, place.query == nil, place.fragment == nil
     else {
-      throw SharedSettingsError("The setting server.shared.store is ‘\(store)’; it takes s3://bucket/prefix.")
+      throw SharedSettingsError("\(what) is ‘\(store)’; it takes s3://bucket/prefix.")
     }
     let address = endpoint ?? "https://s3.\(region).amazonaws.com"
     guard let url = URL(string: address) else {

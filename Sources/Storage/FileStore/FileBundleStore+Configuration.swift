@@ -57,6 +57,8 @@ extension FileBundleStore {
   package enum OpeningError: Error, Sendable, CustomStringConvertible {
     /// Another server uses it.
     case inUse(path: String)
+    /// It is the target of a migration that is not complete.
+    case migrating(path: String)
     /// The disk or the system failed.
     case system(SystemError)
 
@@ -65,6 +67,8 @@ extension FileBundleStore {
       switch self {
       case .inUse(let path):
         "The storage \(path) is in use by another server; two can't share one. Stop it, or choose another folder."
+      case .migrating(let path):
+        "The migration to \(path) is not complete: run `snapshot migrate` with --finish, or choose another folder."
       case .system(let failure): "The storage can't be used: \(failure)"
       }
     }

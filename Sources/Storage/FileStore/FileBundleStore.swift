@@ -63,6 +63,7 @@ package final class FileBundleStore: BundleStore, UploadStore {
     let queue = DispatchQueue(label: "file-store.opening")
     let opened = try await queue.perform { () throws(OpeningError) -> FileBundleStore? in
       let layout = StorageLayout(root: configuration.path)
+      try requireCompleteMigration(configuration.path)
       do throws(SystemError) {
         for folder in [layout.bundles, layout.uploads] { try Folder.createDurably(folder) }
         guard let lock = try StorageLock(layout) else { return nil }
@@ -85,6 +86,13 @@ package final class FileBundleStore: BundleStore, UploadStore {
     }
     guard let store = opened else { throw .inUse(path: configuration.path) }
     return store
+  }
+
+  /// Throws ``OpeningError/migrating(path:)`` if the folder lacks snapshots and tokens that are still to be copied.
+  private static func requireCompleteMigration(_ path: String) throws(OpeningError) {
+    let marker: BackupFolder.Marker?
+    do throws(SystemError) { marker = try BackupFolder(path).readMarker() } catch { throw .system(error) }
+    if marker?.origin != nil { throw .migrating(path: path) }
   }
 
   /// The contents of a storage folder as they were found.

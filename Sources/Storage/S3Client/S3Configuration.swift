@@ -65,6 +65,9 @@ package struct S3Configuration: Sendable, Hashable {
     base = style == .path ? "/\(bucket)/" : "/"
   }
 
+  /// The address of the store.
+  package var endpoint: String { "\(scheme)://\(authority)" }
+
   private static let defaultPorts = ["http": 80, "https": 443]
 
   /// S3's rules for names: 3 to 63 letters in lower case, digits, hyphens and dots.

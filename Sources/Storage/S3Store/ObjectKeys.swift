@@ -6,6 +6,10 @@ import SnapshotStore
 enum ObjectKeys {
   /// The folder of the proof that the store honours conditions.
   static let proof = "proof"
+  /// See ``MigrationMark``.
+  static let migration = "migration.json"
+  /// The beginning of the keys of all records.
+  static let allRecords = "records/"
   /// The beginning of the keys of all bundles' bytes.
   static let allBytes = "bytes/"
   /// The beginning of the keys of all bytes of uploads that are not published.
@@ -18,7 +22,7 @@ enum ObjectKeys {
   static func record(_ id: SnapshotID) -> String { "\(records(in: SnapshotShard(of: id)))\(id)" }
 
   /// The beginning of the keys of all records in a shard.
-  static func records(in shard: SnapshotShard) -> String { "records/\(shard.digits)/" }
+  static func records(in shard: SnapshotShard) -> String { "\(allRecords)\(shard.digits)/" }
 
   /// The bytes of one attempt to publish a bundle. They never change.
   static func bytes(_ id: SnapshotID, attempt: SnapshotID) -> String {

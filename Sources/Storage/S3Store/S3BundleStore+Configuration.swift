@@ -49,6 +49,8 @@ extension S3BundleStore {
     case inUse(path: String)
     /// The local folder can't be used.
     case system(SystemError)
+    /// The object store is the target of a migration that is not complete.
+    case migrating
     /// The object store can't be used.
     case objectStore(S3Error)
   }
@@ -60,6 +62,10 @@ extension S3BundleStore.OpeningError: CustomStringConvertible {
     switch self {
     case .inUse(let path): "Another server uses \(path)."
     case .system(let error): "The local folder can't be used: \(error)"
+    case .migrating:
+      """
+      A migration into the object store is not complete: run `snapshot migrate` with --finish, or name another prefix.
+      """
     case .objectStore(let error): error.description
     }
   }

@@ -12,6 +12,7 @@ import SystemIO
 ///     bytes/3f/3f2b…c1/09ab…       the bytes of one attempt to publish a bundle: never changed
 ///     uploads/72c4…                the bytes of a resumable upload that is not published: see ``UploadRow``
 ///     unindexed/72c4…              says that all records have to be compared with the catalogue: see ``S3ChangeMarks``
+///     migration.json               exists while snapshots are copied into the store: see ``MigrationMark``
 ///     proof/…                      exists for a moment at the start: see ``/S3Client/S3ConditionalWriter``
 ///
 /// A bundle is staged in a local folder and hashed while it arrives. Then it is checked, and its bytes are written under
@@ -56,6 +57,11 @@ package final class S3BundleStore: BundleStore, UploadStore {
       do throws(SystemError) { return try prepare(folder) } catch { throw .system(error) }
     }
     guard let lock else { throw .inUse(path: folder) }
+    let isMigrating: Bool
+    do throws(S3Error) { isMigrating = try await MigrationMark.exists(in: client) } catch {
+      throw .objectStore(error)
+    }
+    guard !isMigrating else { throw .migrating }
     do throws(S3Error) {
       let writer = try await S3ConditionalWriter.proving(client, scratch: ObjectKeys.proof)
       return S3BundleStore(configuration, client, rows, writer, lock, logger)

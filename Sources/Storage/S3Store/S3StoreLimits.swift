@@ -2,6 +2,8 @@
 enum S3StoreLimits {
   /// The maximum length of a record with its comments, in bytes.
   static let recordBytes = 32 << 20
+  /// The maximum length of the mark of a migration, in bytes.
+  static let markBytes = 64 << 10
   /// How many records are read at once.
   static let concurrentReads = 16
   /// The minimum cost of a bundle in the cache, in bytes, because each also takes a descriptor.

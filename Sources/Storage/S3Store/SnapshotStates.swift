@@ -33,15 +33,10 @@ struct SnapshotStates: Sendable {
 
   /// The state of a UUID, and the version of its object; `nil` if it was never used. Throws ``StoreError/damaged``.
   func read(_ id: SnapshotID) async throws(StoreError) -> (state: StoredState, version: S3ETag)? {
-    let object: (bytes: Data, info: S3ObjectInfo)
-    do throws(S3Error) {
-      object = try await client.get(ObjectKeys.record(id), limit: S3StoreLimits.recordBytes)
-    } catch {
-      if error.isNotFound { return nil }
-      throw StoreError(error)
-    }
-    guard let state = StoredState(object.bytes, of: id) else { throw .damaged }
-    return (state, object.info.etag)
+    let object = try await StoreError.accessing { () async throws(S3Error) in try await client.read(id) }
+    guard let object else { return nil }
+    guard let state = object.state else { throw .damaged }
+    return (state, object.version)
   }
 
   /// The record of a published bundle, and the name of its bytes. Throws ``StoreError/notFound``,
@@ -151,6 +146,30 @@ struct SnapshotStates: Sendable {
     }
   }
 
+  /// Makes `content` the state of a UUID, whatever it has, even if that can't be read. Only for a store that no server
+  /// uses.
+  /// - Returns: the former state, if there was one that can be read.
+  func replace(_ id: SnapshotID, with content: StoredState.Content) async throws(StoreError) -> StoredState? {
+    let change = StoredState.ChangeID()
+    var former: StoredState?
+    for round in 1...Self.rounds {
+      let present = try await StoreError.accessing { () async throws(S3Error) in try await client.read(id) }
+      if let present = present?.state, present.changes.contains(change) { return former }
+      former = present?.state
+      let bytes = try encode(StoredState(content, by: change, after: former))
+      let outcome = try await StoreError.accessing { () async throws(S3Error) in
+        if let present {
+          try await writer.replace(ObjectKeys.record(id), bytes, version: present.version)
+        } else {
+          try await writer.create(ObjectKeys.record(id), bytes)
+        }
+      }
+      if case .written = outcome { return former }
+      try await pause(after: round)
+    }
+    throw .unavailable("The record of \(id) can't be replaced: others change it too often.")
+  }
+
   private func encode(_ state: StoredState) throws(StoreError) -> Data {
     do { return try state.encoded() } catch {
       throw .system(SystemError(operation: "encode", code: POSIXErrorCode.EBADMSG.rawValue))
@@ -161,6 +180,20 @@ struct SnapshotStates: Sendable {
     let limit = min(Self.pause * Double(round), Self.longestPause)
     do { try await client.environment.sleep(.seconds(limit * client.environment.random())) } catch {
       throw .unavailable("The request was cancelled.")
+    }
+  }
+}
+
+extension S3Client {
+  /// The state of a UUID, and the version of its object; `nil` if the UUID was never used. The state is `nil` if the
+  /// object is damaged.
+  func read(_ id: SnapshotID) async throws(S3Error) -> (state: StoredState?, version: S3ETag)? {
+    do throws(S3Error) {
+      let object = try await get(ObjectKeys.record(id), limit: S3StoreLimits.recordBytes)
+      return (StoredState(object.bytes, of: id), object.info.etag)
+    } catch {
+      if error.isNotFound { return nil }
+      throw error
     }
   }
 }

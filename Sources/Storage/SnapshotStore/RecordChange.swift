@@ -58,3 +58,12 @@ public struct RecordChange: Sendable, Hashable {
     record.comments = comments + [comment]
   }
 }
+
+extension SnapshotRecord {
+  /// The record with another result of the verification.
+  package func marked(_ verified: Verification) -> SnapshotRecord {
+    var record = self
+    record.verified = verified
+    return record
+  }
+}

@@ -3,12 +3,16 @@ import Synchronization
 
 extension FakeS3Server {
   /// Lets one request fail, after `count` others.
+  /// - Parameter isCounted: whether a request is one of these.
   /// - Returns: whether there was such a request.
-  func fail(after count: Int, _ fault: Fault) -> FaultFlag {
+  func fail(
+    after count: Int, _ fault: Fault, where isCounted: @escaping @Sendable (Call) -> Bool = { _ in true }
+  ) -> FaultFlag {
     let flag = FaultFlag()
     let left = Mutex(count)
-    inject { _ in
-      left.withLock { left in
+    inject { call in
+      guard isCounted(call) else { return nil }
+      return left.withLock { left in
         left -= 1
         guard left == -1 else { return nil }
         flag.raise()

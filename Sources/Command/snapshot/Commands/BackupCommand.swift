@@ -1,7 +1,8 @@
 import ArgumentParser
 import FileStore
+import SnapshotStore
 
-struct BackupCommand: ParsableCommand {
+struct BackupCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "backup",
     abstract: "Copies a storage folder to a folder or an archive, also while a server uses it.",
@@ -43,9 +44,10 @@ struct BackupCommand: ParsableCommand {
     if verify, isArchive { throw ValidationError("--verify is for folders. An archive is written anew.") }
   }
 
-  func run() throws {
+  func run() async throws {
     let storage = try options.path()
-    try TransferOutcome.show(json: json, "Copying", "the backup") { progress throws(TransferError) in
+    try await TransferOutcome.show(json: json, "Copying", "the backup") {
+      progress async throws(TransferError) in
       try isArchive
         ? ArchiveBackup(of: storage, to: target, since: since).run(progress)
         : StorageBackup(of: storage, to: target, rehashes: verify).run(progress)

@@ -1,23 +1,36 @@
 import ArgumentParser
 import FileStore
+import Foundation
+import SnapshotServer
+import SnapshotStore
 
-struct MigrateCommand: ParsableCommand {
+struct MigrateCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "migrate",
-    abstract: "Moves a storage to another folder, with a short interruption.",
+    abstract: "Moves a storage to another folder or to an object store, with a short interruption.",
     discussion: """
-      Run it first while the server is running: it copies everything, and later runs copy what is new. Then stop the \
-      server, and run it with --finish: it copies the rest, verifies every bundle by its digest, and makes the copy a \
-      storage folder. Set server.storage, and start the server. The original is never changed. An interrupted run can \
-      be repeated. Prints the UUIDs of snapshots that are damaged or missing; the exit code is 2 if there are any.
+      Run it first while the servers are running: it copies everything, and later runs copy what is new. Then stop the \
+      servers, and run it with --finish: it copies the rest, verifies every bundle by its digest, and makes the copy a \
+      storage that servers can use. The original is never changed. An interrupted run can be repeated. Prints the UUIDs \
+      of snapshots that are damaged or missing; the exit code is 2 if there are any.
+
+      An object store is named s3://bucket/prefix. The settings server.shared.endpoint, region, bucketIn and database, \
+      and the environment variables of the credentials, are those of the servers that use it.
       """)
 
-  @Option(help: ArgumentHelp("The storage folder.", valueName: "folder"))
+  @Option(help: ArgumentHelp("The storage.", valueName: "folder|s3-address"))
   var from: String
 
   @Option(
-    help: ArgumentHelp("The new storage folder: new, empty, or that of an earlier run.", valueName: "folder"))
+    help: ArgumentHelp(
+      "The new storage: a folder or a prefix that is new, empty, or that of an earlier run.",
+      valueName: "folder|s3-address"))
   var to: String
+
+  @Option(
+    help: ArgumentHelp(
+      "The settings file with server.shared (default: Config/server.yaml, if it exists).", valueName: "file"))
+  var config: String?
 
   @Flag(help: "Complete the migration. No server may use the storage.")
   var finish = false
@@ -30,24 +43,70 @@ struct MigrateCommand: ParsableCommand {
 
   func validate() throws {
     guard finish || !withoutLost else { throw ValidationError("--without-lost requires --finish.") }
-    for place in [from, to] where place.contains("://") {
-      throw ValidationError("‘\(place)’ is not a folder; only folders can be migrated.")
+    let places = try [from, to].map { text in
+      guard let place = StorageAddress(text) else {
+        throw ValidationError("‘\(text)’ is neither a folder nor an address such as s3://bucket/prefix.")
+      }
+      return place
+    }
+    guard config == nil || places.contains(where: \.isObjectStore) else {
+      throw ValidationError("--config requires an address such as s3://bucket/prefix.")
     }
   }
 
-  func run() throws {
+  func run() async throws {
+    guard let source = StorageAddress(from), let target = StorageAddress(to) else { return }
+    if case (.folder(let from), .folder(let to)) = (source, target) {
+      try await move(from, to)
+    } else {
+      try await move(source, target)
+    }
+    guard finish else {
+      return Console.note("Run it again at any time. To complete it, stop the servers and add --finish.")
+    }
+    let setting = target.isObjectStore ? "server.shared.store" : "server.storage"
+    Console.note("\(to) is a storage now. Set \(setting) to it, and start the server.")
+  }
+
+  private func move(_ from: String, _ to: String) async throws {
     let migration = StorageMigration(from: from, to: to)
-    try TransferOutcome.show(
-      json: json, finish ? "Completing" : "Copying", "the new storage", accepting: withoutLost
-    ) {
-      progress throws(TransferError) in
+    try await show { progress async throws(TransferError) in
       try finish
         ? migration.finish(leavingLosses: withoutLost, progress) : migration.copy(progress)
     }
-    if finish {
-      Console.note("\(to) is a storage folder now. Set server.storage to it, and start the server.")
-    } else {
-      Console.note("Run it again at any time. To complete it, stop the server and add --finish.")
+  }
+
+  private func move(_ source: StorageAddress, _ target: StorageAddress) async throws {
+    let settings = try ServerSettings(file: config ?? "Config/server.yaml", fileIsRequired: config != nil)
+    let scratch = try ScratchFolder()
+    let migration: ServerMigration
+    do throws(TransferError) {
+      migration = try await .open(
+        from: source, to: target, settings: settings.shared,
+        environment: ProcessInfo.processInfo.environment, scratch: scratch.url.path)
+    } catch {
+      throw CommandFailure(error)
     }
+    try await show { progress async throws(TransferError) in
+      try await finish
+        ? migration.finish(leavingLosses: withoutLost, progress) : migration.copy(progress)
+    }
+    guard finish else { return }
+    do throws(TransferError) { try migration.remarks.forEach(Console.note) } catch {
+      throw CommandFailure(error)
+    }
+  }
+
+  private func show(
+    _ transfer: ((TransferReport) -> Void) async throws(TransferError) -> TransferReport
+  ) async throws(CommandFailure) {
+    try await TransferOutcome.show(
+      json: json, finish ? "Completing" : "Copying", "the new storage", accepting: withoutLost, transfer)
+  }
+}
+
+extension StorageAddress {
+  fileprivate var isObjectStore: Bool {
+    if case .objectStore = self { true } else { false }
   }
 }

@@ -1,7 +1,8 @@
 import ArgumentParser
 import FileStore
+import SnapshotStore
 
-struct RestoreCommand: ParsableCommand {
+struct RestoreCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "restore",
     abstract: "Copies a backup into an empty storage folder, and verifies every bundle.",
@@ -22,11 +23,12 @@ struct RestoreCommand: ParsableCommand {
 
   @OptionGroup var options: StorageOptions
 
-  func run() throws {
+  func run() async throws {
     let storage = try options.path()
     try options.requireOwner()
     let source = backup
-    try TransferOutcome.show(json: json, "Restoring", "the storage") { progress throws(TransferError) in
+    try await TransferOutcome.show(json: json, "Restoring", "the storage") {
+      progress async throws(TransferError) in
       try StorageRestore(from: source, into: storage).run(progress)
     }
   }

@@ -1,4 +1,5 @@
 import FileStore
+import SnapshotStore
 import Foundation
 import SystemIO
 

@@ -1,4 +1,4 @@
-import FileStore
+import SnapshotStore
 
 /// Shows the progress and the result of a backup or a restore.
 enum TransferOutcome {
@@ -9,13 +9,13 @@ enum TransferOutcome {
   ///   - losses: whether snapshots that could not be copied are no failure.
   static func show(
     json: Bool, _ title: String, _ target: String, accepting losses: Bool = false,
-    _ transfer: ((TransferReport) -> Void) throws(TransferError) -> TransferReport
-  ) throws(CommandFailure) {
+    _ transfer: ((TransferReport) -> Void) async throws(TransferError) -> TransferReport
+  ) async throws(CommandFailure) {
     let line = ProgressLine(title)
     let report: TransferReport
     do throws(TransferError) {
       defer { line.finish() }
-      report = try transfer { report in
+      report = try await transfer { report in
         line.show(share: report.share) {
           "(\(report.copiedBundles) new bundles, \(Console.size(report.copiedBytes)))"
         }
@@ -43,10 +43,9 @@ enum TransferOutcome {
 
 extension CommandFailure {
   init(_ error: TransferError) {
-    if case .system = error {
-      self.init(error.description)
-    } else {
-      self.init(error.description, status: .refused)
+    switch error {
+    case .system, .unavailable, .superseded: self.init(error.description)
+    default: self.init(error.description, status: .refused)
     }
   }
 }

@@ -1,6 +1,6 @@
 import Foundation
 import SnapshotFormat
-import SnapshotStore
+package import SnapshotStore
 import SystemIO
 
 /// Writes a storage folder to one file, an archive in the format tar, also while a server uses it.

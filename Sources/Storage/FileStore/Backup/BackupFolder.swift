@@ -39,6 +39,8 @@ struct BackupFolder: Sendable {
     var archive: UUID?
     /// The archive without which this one is incomplete; `nil` if there is none.
     var follows: UUID?
+    /// The store that is being moved to this folder, which is not a backup then.
+    var origin: String?
   }
 
   /// Reads the marker; `nil` if there is none.

@@ -1,6 +1,6 @@
 package import Foundation
 import SnapshotFormat
-import SnapshotStore
+package import SnapshotStore
 import SystemIO
 
 /// Copies a storage folder to a backup, also while a server uses it.
@@ -65,7 +65,9 @@ package struct StorageBackup: Sendable {
     do {
       let lock = try File(backup.root)
       guard try lock.tryLock() else { throw TransferError.inUse(backup.root) }
-      if try backup.readMarker() == nil {
+      if let marker = try backup.readMarker() {
+        guard marker.origin == nil else { throw TransferError.otherOrigin(backup.root) }
+      } else {
         guard try Folder.entries(backup.root).isEmpty else { throw TransferError.foreignFolder(backup.root) }
         try lock.setMode(0o700)
         try backup.write(BackupFolder.Marker())

@@ -1,5 +1,5 @@
 import Foundation
-
+package import SnapshotStore
 import SystemIO
 
 /// Moves a storage to another folder, for example on another disk, with a short interruption.
@@ -56,9 +56,4 @@ package struct StorageMigration: Sendable {
   private func backup(rehashes: Bool) -> StorageBackup {
     StorageBackup(of: source, to: target.root, rehashes: rehashes, bundleMode: 0o440)
   }
-}
-
-extension TransferReport {
-  /// The number of snapshots that were not copied.
-  package var lossCount: Int { problems.count { $0.kind != .kept } }
 }

@@ -1,6 +1,6 @@
 import Foundation
 import SnapshotFormat
-import SnapshotStore
+package import SnapshotStore
 import SystemIO
 
 /// Copies a backup into an empty storage folder, and verifies every bundle.

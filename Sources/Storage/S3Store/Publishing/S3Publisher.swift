@@ -175,12 +175,3 @@ extension StoredState {
     return record
   }
 }
-
-extension SnapshotRecord {
-  /// The record with another result of the verification.
-  func marked(_ verified: Verification) -> SnapshotRecord {
-    var record = self
-    record.verified = verified
-    return record
-  }
-}

@@ -1,49 +1,7 @@
 import Foundation
-package import SnapshotFormat
 package import SystemIO
 
-/// The result of a backup or of a restore.
-package struct TransferReport: Sendable, Codable, Equatable {
-  /// A snapshot that was not copied as it should have been.
-  package struct Problem: Sendable, Codable, Equatable {
-    package enum Kind: String, Sendable, Codable {
-      /// Its bundle does not have the digest that its record states, or its record is damaged. It was not copied.
-      case damaged
-      /// Its bundle or its record does not exist. It was not copied.
-      case missing
-      /// It is damaged or missing in the storage, and the backup keeps its intact copy.
-      case kept
-    }
-
-    package let id: SnapshotID
-    package let kind: Kind
-  }
-
-  /// The bundles that the copy contains now, and their bytes.
-  package internal(set) var bundles = 0
-  package internal(set) var bytes: Int64 = 0
-  /// The bundles that this run copied, and their bytes.
-  package internal(set) var copiedBundles = 0
-  package internal(set) var copiedBytes: Int64 = 0
-  /// The records of bundles copied before that were copied again, because they have changed.
-  package internal(set) var changedRecords = 0
-  /// The deleted snapshots whose deletion is new in the copy.
-  package internal(set) var deletions = 0
-  /// The other files that were copied: tokens, keys and logs.
-  package internal(set) var otherFiles = 0
-  package internal(set) var problems: [Problem] = []
-  /// The share of the store that was done, from 0 to 1.
-  package internal(set) var share = 0.0
-
-  mutating func add(size: Int64) {
-    bundles += 1
-    bytes += size
-  }
-
-  mutating func note(_ kind: Problem.Kind, _ id: SnapshotID) { problems.append(Problem(id: id, kind: kind)) }
-}
-
-/// Why a backup or a restore can't run.
+/// Why a backup, a restore or a migration can't run.
 package enum TransferError: Error, Sendable, CustomStringConvertible {
   /// There is no storage folder at this path.
   case noStorage(String)
@@ -65,10 +23,22 @@ package enum TransferError: Error, Sendable, CustomStringConvertible {
   case noArchive(String)
   /// The archive does not continue the one before it.
   case wrongOrder(String)
+  /// A migration into this folder or object store would mix its snapshots with what is there already.
+  case occupied(String)
+  /// A migration from another storage has begun to copy to this place.
+  case otherOrigin(String)
+  /// Another run of a migration has begun to copy to the same place.
+  case superseded(String)
+  /// Another version of the program has begun the copy at this place.
+  case unknownFormat(String)
+  /// An object store can't be used as it is set up, for the reason in this sentence.
+  case unusable(String)
+  /// An object store or a database fails, for the reason in this sentence.
+  case unavailable(String)
   case system(SystemError)
 
   /// Keeps errors of its own kind and of the system, and describes any other as a failure of `operation`.
-  init(_ error: any Error, operation: String, path: String) {
+  package init(_ error: any Error, operation: String, path: String) {
     self =
       switch error {
       case let error as TransferError: error
@@ -80,7 +50,7 @@ package enum TransferError: Error, Sendable, CustomStringConvertible {
   /// A sentence for people.
   package var description: String {
     switch self {
-    case .noStorage(let path): "There is no storage folder \(path)."
+    case .noStorage(let place): "There is no storage folder \(place)."
     case .noBackup(let path): "There is no backup in \(path)."
     case .foreignFolder(let path):
       "\(path) contains files, and is not a backup; name a new or empty folder."
@@ -99,6 +69,21 @@ package enum TransferError: Error, Sendable, CustomStringConvertible {
       \(path) does not continue the archive before it. Name a complete archive first, and then those that continue it, \
       in order.
       """
+    case .occupied(let place):
+      """
+      \(place) is not empty, and has no migration that could be continued; name a new or empty place. If a run with \
+      --finish has succeeded, the migration is complete.
+      """
+    case .otherOrigin(let place):
+      "\(place) is the incomplete copy of another storage; name a new or empty place."
+    case .superseded(let place): "Another run has begun to copy to \(place), so this one has stopped."
+    case .unknownFormat(let place):
+      """
+      Another version of snapshot has begun the copy at \(place); continue with that version, or name an empty place.
+      """
+    case .unusable(let reason), .unavailable(let reason): reason
+    case .system(let failure) where failure.isOutOfSpace:
+      "A disk is full (\(failure)); free space, and run the command again."
     case .system(let failure): "\(failure)"
     }
   }

@@ -1,0 +1,60 @@
+import SnapshotFormat
+import SnapshotStore
+import Synchronization
+
+/// A target that stops before one of its changes, and does nothing afterwards: like a run that is killed there.
+final class StoppingTarget: MigrationTarget {
+  private let target: any MigrationTarget
+  private let steps: Mutex<Int>
+
+  /// - Parameter steps: the number of changes before it stops.
+  init(_ target: any MigrationTarget, after steps: Int) {
+    self.target = target
+    self.steps = Mutex(steps)
+  }
+
+  private func step() throws(TransferError) {
+    let left = steps.withLock { steps in
+      steps -= 1
+      return steps
+    }
+    if left < 0 { throw .unavailable("stopped") }
+  }
+
+  func list(_ shard: SnapshotShard) async throws(TransferError) -> [SnapshotID: SnapshotPresence] {
+    try await target.list(shard)
+  }
+
+  func state(of id: SnapshotID) async throws(TransferError) -> SnapshotState? {
+    try await target.state(of: id)
+  }
+
+  func bundle(of id: SnapshotID) async throws(TransferError) -> LocalBundle? {
+    try await target.bundle(of: id)
+  }
+
+  func publish(_ record: SnapshotRecord, _ bundle: LocalBundle) async throws(TransferError) -> Bool {
+    try step()
+    return try await target.publish(record, bundle)
+  }
+
+  func replaceRecord(with record: SnapshotRecord) async throws(TransferError) {
+    try step()
+    try await target.replaceRecord(with: record)
+  }
+
+  func delete(_ id: SnapshotID) async throws(TransferError) {
+    try step()
+    try await target.delete(id)
+  }
+
+  func flush() async throws(TransferError) {
+    try step()
+    try await target.flush()
+  }
+
+  func complete() async throws(TransferError) {
+    try step()
+    try await target.complete()
+  }
+}
