@@ -81,8 +81,10 @@ package final class S3Client: Sendable {
   private func send(
     _ request: S3Request, to destination: TransportDestination, signedAt time: Date
   ) async throws(S3Error) -> TransportResponse {
-    let signed = RequestSigner(credentials: try credentials.credentials, region: configuration.region)
-      .signed(try message(of: request), bodyDigest: request.body.digest, at: time)
+    let signed = RequestSigner(
+      credentials: try await credentials.credentials(over: transport, at: time), region: configuration.region
+    )
+    .signed(try message(of: request), bodyDigest: request.body.digest, at: time)
     do throws(TransportError) {
       return try await transport.send(
         signed, body: request.body.content, destination: destination, timeouts: configuration.timeouts,
@@ -100,13 +102,15 @@ package final class S3Client: Sendable {
   ///     `response-content-disposition`.
   package func presignedURL(
     _ key: String, lifetime: Int, fields: [String: String] = [:]
-  ) throws(S3Error) -> String {
+  ) async throws(S3Error) -> String {
     guard (1...S3Limits.presignedLifetime).contains(lifetime) else {
       throw .invalidRequest("the lifetime is not between 1 and \(S3Limits.presignedLifetime) seconds")
     }
     let request = S3Request(.get, key, query: fields.map { ($0.key, $0.value) })
-    let target = RequestSigner(credentials: try credentials.credentials, region: configuration.region)
-      .presigned(try message(of: request), lifetime: lifetime, at: clock.time)
+    let time = clock.time
+    let target = RequestSigner(
+      credentials: try await credentials.credentials(over: transport, at: time), region: configuration.region
+    ).presigned(try message(of: request), lifetime: lifetime, at: time)
     return "\(configuration.scheme)://\(configuration.authority)\(target)"
   }
 
@@ -193,9 +197,11 @@ extension S3Refusal {
     let document: XMLElement?
     do { document = try XMLElement(document: response.body) } catch { document = nil }
     let name = HTTPField.Name.s3("x-amz-request-id")
+    // The security token service has one element more.
+    let error = document?.first("Error") ?? document
     self.init(
-      status: response.head.status.code, code: Self.shortened(document?["Code"] ?? ""),
-      message: Self.shortened(document?["Message"] ?? ""),
+      status: response.head.status.code, code: Self.shortened(error?["Code"] ?? ""),
+      message: Self.shortened(error?["Message"] ?? ""),
       requestID: (document?["RequestId"] ?? response.head.headerFields[name]).map(Self.shortened))
   }
 

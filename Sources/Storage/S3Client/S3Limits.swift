@@ -25,6 +25,10 @@ package enum S3Limits {
   static let clockTolerance: Double = 300
   /// The maximum number of attempts to prove that a store honours conditions.
   static let proofs = 5
+  /// The rest of the lifetime of temporary credentials with which they are exchanged, in seconds.
+  static let credentialsMargin: Double = 300
+  /// How long valid credentials are used after an exchange failed, before the next one, in seconds.
+  static let credentialsPause: Double = 30
   /// The maximum lifetime of a presigned URL, in seconds. S3 has the same limit.
   package static let presignedLifetime = 604_800
 }

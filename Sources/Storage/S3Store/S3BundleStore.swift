@@ -191,7 +191,7 @@ package final class S3BundleStore: BundleStore, UploadStore {
     let (record, attempt) = try await states.published(id)
     guard record.verified != .damaged else { throw .damaged }
     do throws(S3Error) {
-      return try client.presignedURL(
+      return try await client.presignedURL(
         ObjectKeys.bytes(id, attempt: attempt), lifetime: Int(lifetime / .seconds(1)),
         fields: [
           "response-content-type": "application/zip",

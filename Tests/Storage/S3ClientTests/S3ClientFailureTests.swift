@@ -146,7 +146,7 @@ import Testing
       try await client.put("a", S3Body(Data("1".utf8)))
       #expect(
         try await client.changing { $0.retries.attempts = 2 }.get("a", limit: 1).bytes == Data("1".utf8))
-      let url = try client.presignedURL("a", lifetime: 60)
+      let url = try await client.presignedURL("a", lifetime: 60)
       #expect(try await Tool.run("curl", ["-sS", "--fail", url]).text == "1")
       let known = corrections.withLock { $0 }
       #expect(known.count == 1 && abs(known[0] + seconds) < 60)

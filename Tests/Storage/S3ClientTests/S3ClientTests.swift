@@ -189,7 +189,7 @@ import Testing
     guard case .ceph = server else { return }
     try await server.withClient { client in
       try await client.put("a b", S3Body(Data("hello".utf8)))
-      let url = try client.presignedURL(
+      let url = try await client.presignedURL(
         "a b", lifetime: 60, fields: ["response-content-disposition": "attachment; filename=\"x y\""])
       let outcome = try await Tool.run("curl", ["-sS", "--fail", "-D", "-", url])
       #expect(outcome.text.contains("attachment; filename=\"x y\"") && outcome.text.hasSuffix("hello"))

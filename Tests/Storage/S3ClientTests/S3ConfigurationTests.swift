@@ -1,7 +1,8 @@
 import Foundation
-import S3Client
 import TestSupport
 import Testing
+
+@testable import S3Client
 
 /// Addresses and credentials.
 @Suite struct S3ConfigurationTests {
@@ -14,13 +15,13 @@ import Testing
   ])
   func `an object has the address that its endpoint, style and prefix demand`(
     endpoint: String, prefix: String, style: S3Configuration.Style, address: String
-  ) throws {
+  ) async throws {
     let configuration = try S3Configuration(
       endpoint: try #require(URL(string: endpoint)), bucket: "tests", prefix: prefix, style: style)
     let credentials = try #require(S3Credentials(accessKey: "access", secretKey: "hidden"))
     let client = S3Client(
       configuration, credentials: .constant(credentials), transport: NoTransport())
-    #expect(try client.presignedURL("a", lifetime: 1).hasPrefix(address + "?X-Amz-Algorithm="))
+    #expect(try await client.presignedURL("a", lifetime: 1).hasPrefix(address + "?X-Amz-Algorithm="))
   }
 
   @Test(arguments: [
@@ -37,14 +38,16 @@ import Testing
     }
   }
 
-  @Test func `credentials come from the environment`() throws {
+  @Test func `credentials come from the environment`() async throws {
     let source = try CredentialSource.environment([
       "AWS_ACCESS_KEY_ID": "access", "AWS_SECRET_ACCESS_KEY": "hidden", "AWS_SESSION_TOKEN": "token",
     ])
     #expect(
-      try source.credentials
+      try await source.present
         == S3Credentials(accessKey: "access", secretKey: "hidden", sessionToken: "token"))
     for variables in [
+      ["AWS_WEB_IDENTITY_TOKEN_FILE": "/token"],
+      ["AWS_WEB_IDENTITY_TOKEN_FILE": "/token", "AWS_ROLE_ARN": "arn", "AWS_ENDPOINT_URL_STS": "sts"],
       [:], ["AWS_ACCESS_KEY_ID": "access"], ["AWS_SECRET_ACCESS_KEY": "hidden"],
       ["AWS_ACCESS_KEY_ID": "access", "AWS_SECRET_ACCESS_KEY": "two words"],
       ["AWS_ACCESS_KEY_ID": "access", "AWS_SECRET_ACCESS_KEY": ""],
@@ -53,11 +56,11 @@ import Testing
     }
   }
 
-  @Test func `a file with credentials is read again when it changes`() throws {
+  @Test func `a file with credentials is read again when it changes`() async throws {
     let folder = try TemporaryFolder()
     let path = folder.path + "/credentials"
     let source = try CredentialSource.environment(["AWS_SHARED_CREDENTIALS_FILE": path, "AWS_PROFILE": "b"])
-    #expect(throws: S3Error.self) { try source.credentials }
+    await #expect(throws: S3Error.self) { try await source.present }
     func write(_ text: String) throws { try folder.write(Data(text.utf8), to: "credentials") }
     try write(
       """
@@ -70,13 +73,13 @@ import Testing
         aws_secret_access_key = hid/den=\r
       region = eu-central-1
       """)
-    #expect(try source.credentials == S3Credentials(accessKey: "one", secretKey: "hid/den="))
+    #expect(try await source.present == S3Credentials(accessKey: "one", secretKey: "hid/den="))
     try write("[b]\naws_access_key_id = three\n")
-    #expect(try source.credentials.accessKey == "one")
+    #expect(try await source.present.accessKey == "one")
     try write("[b]\naws_access_key_id = two\naws_secret_access_key = x\naws_session_token = y\n")
-    #expect(try source.credentials == S3Credentials(accessKey: "two", secretKey: "x", sessionToken: "y"))
+    #expect(try await source.present == S3Credentials(accessKey: "two", secretKey: "x", sessionToken: "y"))
     try FileManager.default.removeItem(atPath: path)
-    #expect(try source.credentials.accessKey == "two")
+    #expect(try await source.present.accessKey == "two")
   }
 
   @Test func `no description contains a secret`() throws {
@@ -90,5 +93,11 @@ import Testing
     ] {
       #expect(text.contains("access") && !text.contains("hidden"))
     }
+  }
+}
+
+extension CredentialSource {
+  fileprivate var present: S3Credentials {
+    get async throws { try await credentials(over: NoTransport(), at: Date()) }
   }
 }

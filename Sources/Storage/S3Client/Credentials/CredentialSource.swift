@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTransport
 import Synchronization
 import SystemIO
 
@@ -8,15 +9,23 @@ package enum CredentialSource: Sendable {
   case constant(S3Credentials)
   /// A file that can change at any time.
   case file(CredentialsFile)
+  /// Temporary credentials of the role that an orchestrator has given to this process.
+  case webIdentity(WebIdentity)
 
-  /// Reads the environment variables `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and `AWS_SESSION_TOKEN`. If neither of
-  /// the first two is set, `AWS_SHARED_CREDENTIALS_FILE` names a file, of which `AWS_PROFILE` selects a profile.
+  /// Reads the environment variables that AWS's programs read. The first of these that are set count:
+  /// 1. `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and `AWS_SESSION_TOKEN`;
+  /// 2. `AWS_WEB_IDENTITY_TOKEN_FILE`, `AWS_ROLE_ARN` and `AWS_ROLE_SESSION_NAME`, with the security token service of
+  ///    `AWS_ENDPOINT_URL_STS`, or of the region `AWS_REGION`;
+  /// 3. `AWS_SHARED_CREDENTIALS_FILE`, which names a file, and `AWS_PROFILE`.
   ///
-  /// Throws ``S3Error/credentials(_:)`` if there are none, or only one of the two keys.
+  /// Throws ``S3Error/credentials(_:)`` if there are none, or a part is missing.
   package static func environment(_ variables: [String: String]) throws(S3Error) -> CredentialSource {
     let (accessKey, secretKey) = (variables["AWS_ACCESS_KEY_ID"], variables["AWS_SECRET_ACCESS_KEY"])
-    if accessKey == nil, secretKey == nil, let path = variables["AWS_SHARED_CREDENTIALS_FILE"] {
-      return .file(CredentialsFile(path: path, profile: variables["AWS_PROFILE"] ?? "default"))
+    if accessKey == nil, secretKey == nil {
+      if let identity = try WebIdentity(variables) { return .webIdentity(identity) }
+      if let path = variables["AWS_SHARED_CREDENTIALS_FILE"] {
+        return .file(CredentialsFile(path: path, profile: variables["AWS_PROFILE"] ?? "default"))
+      }
     }
     guard let accessKey, let secretKey else {
       throw .credentials("AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY must both be set")
@@ -28,14 +37,34 @@ package enum CredentialSource: Sendable {
     return .constant(credentials)
   }
 
-  /// The present credentials. Reads a changed file, which is small and local.
-  package var credentials: S3Credentials {
-    get throws(S3Error) {
-      switch self {
-      case .constant(let credentials): credentials
-      case .file(let file): try file.credentials
-      }
+  /// The present credentials. A changed file, which is small and local, is read again.
+  /// - Parameters:
+  ///   - transport: sends requests to the security token service.
+  ///   - now: the time by which credentials expire.
+  func credentials(over transport: any Transport, at now: Date) async throws(S3Error) -> S3Credentials {
+    switch self {
+    case .constant(let credentials): credentials
+    case .file(let file): try file.credentials
+    case .webIdentity(let identity): try await identity.credentials(over: transport, at: now)
     }
+  }
+}
+
+extension WebIdentity {
+  /// `nil` if the variables name no file with a token.
+  fileprivate convenience init?(_ variables: [String: String]) throws(S3Error) {
+    guard let tokenPath = variables["AWS_WEB_IDENTITY_TOKEN_FILE"] else { return nil }
+    guard let role = variables["AWS_ROLE_ARN"] else {
+      throw .credentials("AWS_WEB_IDENTITY_TOKEN_FILE and AWS_ROLE_ARN must both be set")
+    }
+    let host = variables["AWS_REGION"].map { "sts.\($0).amazonaws.com" } ?? "sts.amazonaws.com"
+    let address = variables["AWS_ENDPOINT_URL_STS"] ?? "https://\(host)"
+    guard let endpoint = URL(string: address), endpoint.host() != nil,
+      ["http", "https"].contains(endpoint.scheme)
+    else { throw .credentials("\(address) is not the address of a security token service") }
+    self.init(
+      endpoint: endpoint, role: role,
+      sessionName: variables["AWS_ROLE_SESSION_NAME"] ?? "data-snapshots", tokenPath: tokenPath)
   }
 }
 
