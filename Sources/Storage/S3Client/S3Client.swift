@@ -70,16 +70,17 @@ package final class S3Client: Sendable {
     _ events: (@Sendable (TransportEvent) -> Void)?
   ) async throws(S3Error) -> TransportResponse {
     let time = clock.time
-    var response = try await send(request, to: destination, signedAt: time)
+    var response = try await send(request, to: destination, events, signedAt: time)
     if clock.correct(by: response.head, signedAt: time) {
-      response = try await send(request, to: destination, signedAt: clock.time)
+      response = try await send(request, to: destination, events, signedAt: clock.time)
     }
     guard response.head.status.kind == .successful else { throw .refused(S3Refusal(response)) }
     return response
   }
 
   private func send(
-    _ request: S3Request, to destination: TransportDestination, signedAt time: Date
+    _ request: S3Request, to destination: TransportDestination,
+    _ events: (@Sendable (TransportEvent) -> Void)?, signedAt time: Date
   ) async throws(S3Error) -> TransportResponse {
     let signed = RequestSigner(
       credentials: try await credentials.credentials(over: transport, at: time), region: configuration.region

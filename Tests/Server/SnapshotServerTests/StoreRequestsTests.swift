@@ -19,7 +19,8 @@ import Testing
       let (folder, catalog) = (try TemporaryFolder(), InMemoryCatalog())
       let storage = try await ServerStorage.open(
         ServerSettings(port: 0, storage: folder.path), in: .of(objects), rows: InMemoryUploadRows(),
-        catalog: catalog, lock: SoleServer(), logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        catalog: catalog, notes: InMemoryChangeNotes(), lock: SoleServer(),
+        logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
       try await body(TestAPI(over: (storage, catalog)), objects, try SampleBundle())
       await storage.close()
     }

@@ -22,7 +22,8 @@ import Testing
         objects, environment: S3Environment(now: { Date() + seconds }, sleep: { _ in }))
       let storage = try await ServerStorage.open(
         ServerSettings(port: 0, storage: folder.path), in: client, rows: rows, catalog: catalog,
-        lock: SoleServer(), logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        notes: InMemoryChangeNotes(), lock: SoleServer(),
+        logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
       let api = TestAPI(over: (storage, catalog))
       let bundle = try SampleBundle()
       #expect(try await api.upload(bundle.bytes).status == 201)

@@ -20,7 +20,7 @@ package struct S3MigrationTarget: MigrationTarget {
     let (mark, writer) = try await MigrationMark.begin(store, origin: origin)
     return S3MigrationTarget(
       source: S3MigrationSource(store), mark: mark,
-      states: SnapshotStates(client: store.client, writer: writer))
+      states: SnapshotStates(client: store.client, writer: writer, journal: nil))
   }
 
   // MARK: Reading
