@@ -47,13 +47,12 @@ package final class S3Client: Sendable {
 
   /// Sends a request until it succeeds, fails for good, or has failed too often.
   func send(
-    _ request: S3Request, to destination: TransportDestination = .memory(limit: S3Limits.documentBytes),
-    events: (@Sendable (TransportEvent) -> Void)? = nil
+    _ request: S3Request, to destination: TransportDestination = .memory(limit: S3Limits.documentBytes)
   ) async throws(S3Error) -> TransportResponse {
     var attempt = 1
     while true {
       do throws(S3Error) {
-        return try await sendOnce(request, to: destination, events)
+        return try await sendOnce(request, to: destination)
       } catch {
         guard attempt < configuration.retries.attempts, request.allowsRepeating(after: error) else {
           throw error
@@ -66,21 +65,19 @@ package final class S3Client: Sendable {
   }
 
   private func sendOnce(
-    _ request: S3Request, to destination: TransportDestination,
-    _ events: (@Sendable (TransportEvent) -> Void)?
+    _ request: S3Request, to destination: TransportDestination
   ) async throws(S3Error) -> TransportResponse {
     let time = clock.time
-    var response = try await send(request, to: destination, events, signedAt: time)
+    var response = try await send(request, to: destination, signedAt: time)
     if clock.correct(by: response.head, signedAt: time) {
-      response = try await send(request, to: destination, events, signedAt: clock.time)
+      response = try await send(request, to: destination, signedAt: clock.time)
     }
     guard response.head.status.kind == .successful else { throw .refused(S3Refusal(response)) }
     return response
   }
 
   private func send(
-    _ request: S3Request, to destination: TransportDestination,
-    _ events: (@Sendable (TransportEvent) -> Void)?, signedAt time: Date
+    _ request: S3Request, to destination: TransportDestination, signedAt time: Date
   ) async throws(S3Error) -> TransportResponse {
     let signed = RequestSigner(
       credentials: try await credentials.credentials(over: transport, at: time), region: configuration.region
@@ -89,7 +86,7 @@ package final class S3Client: Sendable {
     do throws(TransportError) {
       return try await transport.send(
         signed, body: request.body.content, destination: destination, timeouts: configuration.timeouts,
-        events: events)
+        events: nil)
     } catch {
       throw .transport(error)
     }

@@ -12,6 +12,8 @@ enum S3StoreLimits {
   static let awaitedBundleBytes: Int64 = 4 << 20
   /// The maximum size of a range that is read by itself, in bytes. It is also at most half of the bundle.
   static let rangeBytes: Int64 = 16 << 20
+  /// The pause before a reader looks again for bytes that have not arrived.
+  static let arrivalPause = Duration.milliseconds(10)
   /// The maximum size of the pieces in which a bundle is sent while it arrives, in bytes.
   static let pieceBytes: Int64 = 1 << 20
   /// How long the store may take to answer before it counts as not answering, in seconds.

@@ -148,6 +148,9 @@ import Testing
           let client = try RawHTTPClient(port: port)
           try client.send("GET / HTTP/\(version)\r\nHost: a\r\nConnection: keep-alive\r\n\r\n")
           if length == 6 {
+            let head = try RawHTTPClient(port: port)
+            try head.send("HEAD / HTTP/\(version)\r\nHost: a\r\n\r\n")
+            #expect(try head.receiveResponse(toHEAD: true).field("Content-Length") == "6")
             for _ in 0..<2 {
               let response = try client.receiveResponse()
               #expect(response.field("Content-Length") == "6")

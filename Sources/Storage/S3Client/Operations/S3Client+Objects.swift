@@ -62,18 +62,10 @@ extension S3Client {
   }
 
   /// Reads an object into a file, which is created if it does not exist. Throws an error with ``S3Error/isNotFound``.
-  /// - Parameter onProgress: called with the number of bytes that can be read in the file. After a failure, the bytes are
-  ///   read anew from the first one.
   package func download(
-    _ key: String, to file: URL, limit: Int64 = .max, onProgress: (@Sendable (Int64) -> Void)? = nil
+    _ key: String, to file: URL, limit: Int64 = .max
   ) async throws(S3Error) -> S3ObjectInfo {
-    let events = onProgress.map { onProgress in
-      { @Sendable (event: TransportEvent) in
-        if case .progress(let progress) = event { onProgress(progress.completed) }
-      }
-    }
-    let response = try await send(
-      S3Request(.get, key), to: .file(file, offset: 0, limit: limit), events: events)
+    let response = try await send(S3Request(.get, key), to: .file(file, offset: 0, limit: limit))
     return try S3ObjectInfo(response.head)
   }
 

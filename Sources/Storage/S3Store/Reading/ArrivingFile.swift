@@ -10,34 +10,35 @@ final class ArrivingFile: Sendable {
 
   private struct State {
     var file: File?
-    /// The number of bytes that can be read. It falls when the object is read anew after a failure.
-    var length: Int64 = 0
     var outcome: Outcome?
-    /// The number of changes of this state.
-    var changes = 0
-    var waiting: [CheckedContinuation<Void, Never>] = []
+    var waiting: [CheckedContinuation<Outcome, Never>] = []
   }
 
   private let state = Mutex(State())
 
-  /// Readers can read the first `length` bytes of `file` now.
-  func move(to length: Int64, of file: File) {
-    change { state in
-      state.file = file
-      state.length = length
-    }
-  }
+  /// Bytes are written to `file` from now on, from the first to the last. If the object is read anew after a failure, the
+  /// file is emptied before.
+  func begin(_ file: File) { state.withLock { $0.file = file } }
 
   /// No more bytes arrive.
-  func end(_ outcome: Outcome) { change { $0.outcome = outcome } }
+  func end(_ outcome: Outcome) {
+    let waiting = state.withLock { state in
+      state.outcome = outcome
+      defer { state.waiting = [] }
+      return state.waiting
+    }
+    for continuation in waiting { continuation.resume(returning: outcome) }
+  }
 
   /// Waits for the complete file.
   var outcome: Outcome {
     get async {
-      while true {
-        let (outcome, changes) = state.withLock { ($0.outcome, $0.changes) }
-        if let outcome { return outcome }
-        await waitForChange(after: changes)
+      await withCheckedContinuation { continuation in
+        let outcome = state.withLock { state in
+          if state.outcome == nil { state.waiting.append(continuation) }
+          return state.outcome
+        }
+        if let outcome { continuation.resume(returning: outcome) }
       }
     }
   }
@@ -47,38 +48,19 @@ final class ArrivingFile: Sendable {
   /// - Parameter queue: where the file is read.
   func read(_ range: Range<Int64>, on queue: DispatchQueue) async throws(StoreError) -> [UInt8] {
     while true {
-      let (file, length, outcome, changes) = state.withLock { ($0.file, $0.length, $0.outcome, $0.changes) }
+      let (file, outcome) = state.withLock { ($0.file, $0.outcome) }
       if let outcome {
         guard let complete = try outcome.get() else { throw .damaged }
         return try await complete.read(range, on: queue)
       }
-      if let file, range.lowerBound < length {
+      if let file {
         let bytes = try await file.read(range, on: queue)
-        // Without bytes, the object has just begun to be read anew.
         if !bytes.isEmpty { return bytes }
       }
-      await waitForChange(after: changes)
-    }
-  }
-
-  private func change(_ body: (inout State) -> Void) {
-    let waiting = state.withLock { state in
-      body(&state)
-      state.changes += 1
-      defer { state.waiting = [] }
-      return state.waiting
-    }
-    for continuation in waiting { continuation.resume() }
-  }
-
-  private func waitForChange(after changes: Int) async {
-    await withCheckedContinuation { continuation in
-      let hasChanged = state.withLock { state in
-        guard state.changes == changes else { return true }
-        state.waiting.append(continuation)
-        return false
+      // No transport tells at once when bytes were written.
+      do { try await Task.sleep(for: S3StoreLimits.arrivalPause) } catch {
+        throw .unavailable("The request was cancelled.")
       }
-      if hasChanged { continuation.resume() }
     }
   }
 }

@@ -123,9 +123,10 @@ final class BundleCache: Sendable {
         throw StoreError(error)
       }
     }
+    arriving.begin(file)
     let failure: S3Error?
     do throws(S3Error) {
-      _ = try await client.download(key, to: URL(filePath: path)) { arriving.move(to: $0, of: file) }
+      _ = try await client.download(key, to: URL(filePath: path))
       failure = nil
     } catch {
       failure = error
