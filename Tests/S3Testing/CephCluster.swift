@@ -27,12 +27,7 @@ package final class CephCluster: Sendable {
     folder = try TemporaryFolder()
     program = try await RunningProgram(
       PackageFolder.url().appending(path: "Tests/S3Testing/start-ceph").path, [folder.path])
-    let words = program.firstLine.split(separator: " ").map(String.init)
-    guard words.count == 3, let endpoint = URL(string: words[0]),
-      let credentials = S3Credentials(accessKey: words[1], secretKey: words[2])
-    else { throw URLError(.badServerResponse) }
-    self.endpoint = endpoint
-    self.credentials = credentials
+    (endpoint, credentials) = try program.store()
     try await makeBucket()
   }
 

@@ -28,11 +28,11 @@ package final class S3BundleStore: BundleStore, UploadStore {
   /// Finds the changes that the catalogue lacks, if the configuration has notes.
   package let journal: ChangeJournal?
   private let configuration: Configuration
-  private let client: S3Client
+  let client: S3Client
   private let probe: S3Client
   private let logger: Logger
-  private let states: SnapshotStates
-  private let cache: BundleCache
+  let states: SnapshotStates
+  let cache: BundleCache
   private let publisher: S3Publisher
   private let verification: LateVerification
   private let rows: any UploadRows
@@ -132,111 +132,7 @@ package final class S3BundleStore: BundleStore, UploadStore {
     }
   }
 
-  // MARK: Reading
-
-  /// The record of a bundle.
-  package func record(_ id: SnapshotID) async throws(StoreError) -> SnapshotRecord {
-    try await states.published(id).record
-  }
-
-  /// Opens a bundle for reading. Its bytes are read into a local file, unless they are in the cache.
-  package func open(_ id: SnapshotID) async throws(StoreError) -> StoredBundle {
-    try await open(id) { _ in true }
-  }
-
-  /// Opens a bundle for reading if its record is visible. The record is read once.
-  package func open(
-    _ id: SnapshotID, if isVisible: @Sendable (SnapshotRecord) -> Bool
-  ) async throws(StoreError) -> StoredBundle {
-    try await openKept(try await find(id, if: isVisible))
-  }
-
-  /// Opens a bundle for reading, with its bytes as the object store has them now.
-  package func openAnew(_ id: SnapshotID) async throws(StoreError) -> StoredBundle {
-    try await open(try await states.published(id)) { key async throws(StoreError) in
-      try await self.cache.download(key)
-    }
-  }
-
-  /// A bundle to be sent. A large one that is not in the cache is sent while it arrives.
-  package func contents(
-    _ id: SnapshotID, if isVisible: @Sendable (SnapshotRecord) -> Bool
-  ) async throws(StoreError) -> BundleContents {
-    let found = try await find(id, if: isVisible)
-    let key = ObjectKeys.bytes(id, attempt: found.attempt)
-    guard found.record.verified != .damaged, found.record.size > S3StoreLimits.awaitedBundleBytes else {
-      let bundle = try await openKept(found)
-      return BundleContents(record: bundle.record, bytes: .file(bundle.file))
-    }
-    if let file = cache.keptFile(key) { return BundleContents(record: found.record, bytes: .file(file)) }
-    return BundleContents(
-      record: found.record,
-      bytes: .arriving { [cache, states] range in
-        let pieces = cache.pieces(range, of: key, size: found.record.size)
-        return {
-          do throws(StoreError) {
-            return try await pieces.next()
-          } catch {
-            // The bytes may be missing because the bundle was deleted in the meantime.
-            if case .damaged = error { _ = try await states.published(id) }
-            throw error
-          }
-        }
-      })
-  }
-
-  /// A URL with which anybody can read a bundle from the object store until `lifetime` has passed. Throws the errors of
-  /// ``open(_:)``, except that missing bytes are not noticed.
-  package func url(of id: SnapshotID, lifetime: Duration) async throws(StoreError) -> String {
-    let (record, attempt) = try await states.published(id)
-    guard record.verified != .damaged else { throw .damaged }
-    do throws(S3Error) {
-      return try await client.presignedURL(
-        ObjectKeys.bytes(id, attempt: attempt), lifetime: Int(lifetime / .seconds(1)),
-        fields: [
-          "response-content-type": "application/zip",
-          "response-content-disposition": "attachment; filename=\"\(id).zip\"",
-        ])
-    } catch {
-      throw StoreError(error)
-    }
-  }
-
-  private func find(
-    _ id: SnapshotID, if isVisible: (SnapshotRecord) -> Bool
-  ) async throws(StoreError) -> (record: SnapshotRecord, attempt: SnapshotID) {
-    let found = try await states.published(id)
-    guard isVisible(found.record) else { throw .notFound }
-    return found
-  }
-
-  private func openKept(
-    _ found: (record: SnapshotRecord, attempt: SnapshotID)
-  ) async throws(StoreError) -> StoredBundle {
-    let bundle = try await open(found) { key async throws(StoreError) in try await self.cache.file(key) }
-    let size: Int64
-    do throws(SystemError) { size = try bundle.file.size } catch { throw StoreError(error) }
-    guard size == bundle.record.size else { throw .damaged }
-    return bundle
-  }
-
-  private func open(
-    _ found: (record: SnapshotRecord, attempt: SnapshotID),
-    _ read: (_ key: String) async throws(StoreError) -> File?
-  ) async throws(StoreError) -> StoredBundle {
-    let id = found.record.id
-    var (record, attempt) = found
-    var missing: SnapshotID?
-    // If the same bytes are missing again, the record was not changed or deleted in the meantime.
-    while record.verified != .damaged, attempt != missing {
-      if let file = try await read(ObjectKeys.bytes(id, attempt: attempt)) {
-        return StoredBundle(record: record, file: file)
-      }
-      missing = attempt
-      (record, attempt) = try await states.published(id)
-    }
-    throw .damaged
-  }
+  // MARK: Health
 
   /// The reason why the object store can't be used at the moment; `nil` if it can.
   package func fault() async -> StorageFault? {

@@ -22,7 +22,8 @@ package final class FolderSource: MigrationSource {
   }
 
   deinit {
-    // A descriptor that a child process has inherited would keep the lock.
+    // A descriptor that a child process has inherited would keep the lock. If this fails, the end of the process releases
+    // it.
     do throws(SystemError) { try lock.withLock { $0 }?.release() } catch {}
   }
 

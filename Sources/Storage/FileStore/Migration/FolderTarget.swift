@@ -7,8 +7,8 @@ import SystemIO
 /// A folder as the target of a migration. It has the layout of a storage folder, and until it is complete two names
 /// more: `backup.json`, which names the origin, and `incomplete/` for files that are still being copied.
 package final class FolderTarget: MigrationTarget {
+  package let contents: any MigratedSnapshots
   private let folder: BackupFolder
-  private let source: FolderSource
   private let lock: File
   private let queue = DispatchQueue(label: "file-store.migration-target")
   private let staged: Mutex<StagedFiles>
@@ -33,7 +33,7 @@ package final class FolderTarget: MigrationTarget {
       try Folder.removeTree(folder.incomplete)
       for name in [folder.layout.bundles, folder.incomplete] { try Folder.createDurably(name) }
       return FolderTarget(
-        folder, try FolderSource(path), lock, try StagedFiles(in: folder.incomplete))
+        contents: try FolderSource(path), folder, lock, try StagedFiles(in: folder.incomplete))
     } catch let error as SystemError where error.code == POSIXErrorCode.EBADMSG.rawValue {
       throw .unknownFormat(path)
     } catch {
@@ -41,33 +41,20 @@ package final class FolderTarget: MigrationTarget {
     }
   }
 
-  private init(_ folder: BackupFolder, _ source: FolderSource, _ lock: File, _ staged: sending StagedFiles) {
+  private init(
+    contents: FolderSource, _ folder: BackupFolder, _ lock: File, _ staged: sending StagedFiles
+  ) {
+    self.contents = contents
     self.folder = folder
-    self.source = source
     self.lock = lock
     self.staged = Mutex(staged)
   }
 
   deinit {
-    // A descriptor that a child process has inherited would keep the lock.
+    // A descriptor that a child process has inherited would keep the lock. If this fails, the end of the process releases
+    // it.
     do throws(SystemError) { try lock.unlock() } catch {}
   }
-
-  // MARK: Reading
-
-  package func list(_ shard: SnapshotShard) async throws(TransferError) -> [SnapshotID: SnapshotPresence] {
-    try await source.list(shard)
-  }
-
-  package func state(of id: SnapshotID) async throws(TransferError) -> SnapshotState? {
-    try await source.state(of: id)
-  }
-
-  package func bundle(of id: SnapshotID) async throws(TransferError) -> LocalBundle? {
-    try await source.bundle(of: id)
-  }
-
-  // MARK: Writing
 
   package func publish(
     _ record: SnapshotRecord, _ bundle: LocalBundle

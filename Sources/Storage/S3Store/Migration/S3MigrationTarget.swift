@@ -6,11 +6,11 @@ import SystemIO
 
 /// An object store as the target of a migration. Servers refuse to use it until it is complete: see ``MigrationMark``.
 package struct S3MigrationTarget: MigrationTarget {
-  private let source: S3MigrationSource
+  private let store: MigratedStore
   private let mark: MigrationMark
   private let states: SnapshotStates
 
-  private var store: MigratedStore { source.store }
+  package var contents: any MigratedSnapshots { S3MigrationSource(store) }
 
   /// Proves that the store honours the conditions of writes, and begins a run. Throws if the store contains anything but
   /// the copy of an earlier run from the same origin.
@@ -19,25 +19,9 @@ package struct S3MigrationTarget: MigrationTarget {
   ) async throws(TransferError) -> S3MigrationTarget {
     let (mark, writer) = try await MigrationMark.begin(store, origin: origin)
     return S3MigrationTarget(
-      source: S3MigrationSource(store), mark: mark,
+      store: store, mark: mark,
       states: SnapshotStates(client: store.client, writer: writer, journal: nil))
   }
-
-  // MARK: Reading
-
-  package func list(_ shard: SnapshotShard) async throws(TransferError) -> [SnapshotID: SnapshotPresence] {
-    try await source.list(shard)
-  }
-
-  package func state(of id: SnapshotID) async throws(TransferError) -> SnapshotState? {
-    try await source.state(of: id)
-  }
-
-  package func bundle(of id: SnapshotID) async throws(TransferError) -> LocalBundle? {
-    try await source.bundle(of: id)
-  }
-
-  // MARK: Writing
 
   package func publish(
     _ record: SnapshotRecord, _ bundle: LocalBundle

@@ -16,8 +16,7 @@ final class ArrivingFile: Sendable {
 
   private let state = Mutex(State())
 
-  /// Bytes are written to `file` from now on, from the first to the last. If the object is read anew after a failure, the
-  /// file is emptied before.
+  /// States that the bytes will be written to `file`, in order. If reading fails and is repeated, the file is emptied first.
   func begin(_ file: File) { state.withLock { $0.file = file } }
 
   /// No more bytes arrive.

@@ -22,7 +22,9 @@ package protocol MigrationSource: MigratedSnapshots {
 ///
 /// At any moment it contains only snapshots that are complete: bytes are written before the record that names them. All
 /// methods can be called concurrently for different UUIDs, except for ``flush()`` and ``complete()``.
-package protocol MigrationTarget: MigratedSnapshots {
+package protocol MigrationTarget: Sendable {
+  /// What the store contains.
+  var contents: any MigratedSnapshots { get }
   /// Adds a bundle, and replaces what the UUID has.
   /// - Returns: whether the bytes have the size and the digest of the record. If not, nothing is changed. The bytes of a
   ///   bundle whose record is marked as damaged are added in any case.

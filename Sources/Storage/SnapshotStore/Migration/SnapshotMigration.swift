@@ -66,7 +66,7 @@ package struct SnapshotMigration: Sendable {
     _ shard: SnapshotShard, by transfer: SnapshotTransfer, _ report: inout TransferReport,
     _ progress: (TransferReport) -> Void
   ) async throws(TransferError) -> Bool {
-    let (found, present) = (try await source.list(shard), try await target.list(shard))
+    let (found, present) = (try await source.list(shard), try await target.contents.list(shard))
     var waiting = Set(found.keys).union(present.keys).sorted().makeIterator()
     var hasChanged = false
     var failure: TransferError?

@@ -105,9 +105,11 @@ struct SnapshotTransfer: Sendable {
   private func usableCopy(
     _ id: SnapshotID, _ present: SnapshotPresence?
   ) async throws(TransferError) -> SnapshotRecord? {
-    guard present == .published, let record = try await target.state(of: id)?.record else { return nil }
+    guard present == .published, let record = try await target.contents.state(of: id)?.record else {
+      return nil
+    }
     guard verifies, record.verified != .damaged else { return record }
-    guard let bundle = try await target.bundle(of: id) else { return nil }
+    guard let bundle = try await target.contents.bundle(of: id) else { return nil }
     let file: (size: Int64, sha256: ContentDigest)
     do throws(SystemError) { file = try await bundle.measure() } catch { throw .system(error) }
     return file == (record.size, record.sha256) ? record : nil

@@ -98,9 +98,9 @@ import Testing
   /// Records an issue for each record without its bytes.
   private func requireWhole(_ target: any MigrationTarget) async throws {
     for shard in SnapshotShard.allCases {
-      for (id, presence) in try await target.list(shard) where presence == .published {
-        let record = try #require(try await target.state(of: id)?.record)
-        let bytes = try #require(try await target.bundle(of: id)?.measure())
+      for (id, presence) in try await target.contents.list(shard) where presence == .published {
+        let record = try #require(try await target.contents.state(of: id)?.record)
+        let bytes = try #require(try await target.contents.bundle(of: id)?.measure())
         #expect(bytes == (record.size, record.sha256))
       }
     }

@@ -21,17 +21,7 @@ final class StoppingTarget: MigrationTarget {
     if left < 0 { throw .unavailable("stopped") }
   }
 
-  func list(_ shard: SnapshotShard) async throws(TransferError) -> [SnapshotID: SnapshotPresence] {
-    try await target.list(shard)
-  }
-
-  func state(of id: SnapshotID) async throws(TransferError) -> SnapshotState? {
-    try await target.state(of: id)
-  }
-
-  func bundle(of id: SnapshotID) async throws(TransferError) -> LocalBundle? {
-    try await target.bundle(of: id)
-  }
+  var contents: any MigratedSnapshots { target.contents }
 
   func publish(_ record: SnapshotRecord, _ bundle: LocalBundle) async throws(TransferError) -> Bool {
     try step()
