@@ -3,7 +3,7 @@ address and in one folder. Every process ends with the one that started it.
 
 Needs Debian's packages ceph-mon ceph-osd radosgw ceph-common postgresql haproxy.
 """
-import collections, glob, hashlib, hmac, os, re, shutil, signal, socket, subprocess, tempfile, time
+import collections, glob, hashlib, hmac, os, re, select, shutil, signal, socket, subprocess, tempfile, time
 import urllib.error, urllib.request
 
 root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -87,13 +87,16 @@ class Program:
     """A process that ends with this one. What it writes to stderr is added to a log."""
 
     def __init__(self, work, name, arguments, environment={}, output=subprocess.PIPE):
+        self.name = name
         with open(f"{work.path}/{name}.log", "ab") as log:
             self.process = subprocess.Popen(
-                ["setpriv", "--pdeathsig", "KILL", *arguments], stdout=output, stderr=log, cwd=work.path,
+                ["setpriv", "--pdeathsig", "KILL", *arguments], stdout=output, stderr=log, cwd=work.path, bufsize=0,
                 env={**os.environ, **environment})
 
     def line(self):
-        """The next line on stdout; empty if the program has ended."""
+        """The next line on stdout; empty if the program has ended. Waits at most two minutes."""
+        ready, _, _ = select.select([self.process.stdout], [], [], 120)
+        assert ready, f"{self.name} writes no line"
         return self.process.stdout.readline().decode().strip()
 
     def send(self, number):
