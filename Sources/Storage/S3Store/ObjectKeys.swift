@@ -14,9 +14,10 @@ enum ObjectKeys {
   static let allBytes = "bytes/"
   /// The beginning of the keys of all bytes of uploads that are not published.
   static let allUploads = "uploads/"
-
   /// The beginning of the keys of all marks: see ``S3ChangeMarks``.
   static let marks = "unindexed/"
+  /// The mark of a store that was filled by a migration.
+  static let migrated = "\(marks)migrated"
 
   /// The object that belongs to a UUID: see ``StoredState``.
   static func record(_ id: SnapshotID) -> String { "\(records(in: SnapshotShard(of: id)))\(id)" }

@@ -9,10 +9,14 @@ struct S3ChangeMarks: ChangeMarks {
 
   func create() async throws(StoreError) -> String {
     let key = "\(ObjectKeys.marks)\(SnapshotID())"
-    try await StoreError.accessing { () async throws(S3Error) in _ = try await client.put(key, S3Body(Data()))
-    }
+    try await StoreError.accessing { () async throws(S3Error) in try await put(key) }
     return key
   }
+
+  /// Marks a store that was filled without its servers. The mark is overdue at once.
+  func createForMigration() async throws(S3Error) { try await put(ObjectKeys.migrated) }
+
+  private func put(_ key: String) async throws(S3Error) { _ = try await client.put(key, S3Body(Data())) }
 
   func remove(_ name: String) async throws(StoreError) {
     try await StoreError.accessing { () async throws(S3Error) in try await client.delete(name) }
@@ -23,7 +27,7 @@ struct S3ChangeMarks: ChangeMarks {
     return try await StoreError.accessing { () async throws(S3Error) in
       var names: [String] = []
       try await client.forEachPage(prefix: ObjectKeys.marks) { objects in
-        names += objects.filter { $0.modifiedAt < limit }.map(\.key)
+        names += objects.filter { $0.modifiedAt < limit || $0.key == ObjectKeys.migrated }.map(\.key)
       }
       return names
     }

@@ -1,6 +1,8 @@
+import FileStore
 import Foundation
 import Logging
 import S3Client
+import S3Store
 import S3Testing
 import SnapshotAPI
 import SnapshotFormat
@@ -87,8 +89,12 @@ import Testing
 
   /// Attaches a bundle in the store of a server, which then ends before it indexes it.
   private func attachOnly(_ server: ServerApplication, _ text: String = "") async throws -> SnapshotID {
+    try await attach(to: server.storage.store, text)
+  }
+
+  private func attach(to store: any UploadStore, _ text: String = "") async throws -> SnapshotID {
     let bundle = try SampleBundle(text)
-    let upload = try await server.storage.store.beginUpload()
+    let upload = try await store.beginUpload()
     try await upload.append(IOBuffer(bundle.bytes[...]))
     return try await upload.commit(Attachment(report: ReportID(validating: "BUG-1"))).record.id
   }
@@ -203,6 +209,30 @@ import Testing
       try await servers.takeOver(other)
       #expect(try await servers.listed == Set(ids))
       #expect(servers.marks.isEmpty && other.indexer.comparison == nil)
+    }
+  }
+
+  @Test func `a store that was filled by a migration is compared with the index of an earlier store`()
+    async throws
+  {
+    try await withServers { servers in
+      let folder = try TemporaryFolder()
+      let storage = folder.file("storage").path
+      let former = try await FileBundleStore.open(
+        FileBundleStore.Configuration(path: storage, validator: UploadValidator(), reserve: 0), logger: .quiet
+      )
+      let kept = try await attach(to: former)
+      _ = await former.close()
+      try await servers.catalog.insert([StoreTesting.record()])
+      let store = MigratedStore(try .of(servers.objects), scratch: folder.url.path)
+      let source = try FolderSource(storage)
+      let target = try await S3MigrationTarget.open(store, origin: try await source.identity)
+      let report = try await SnapshotMigration(from: source, to: target).finish(leavingLosses: false)
+      #expect(report.copiedBundles == 1 && servers.marks.count == 1)
+      let server = try await servers.start()
+      try await servers.takeOver(server)
+      #expect(try await servers.listed == [kept])
+      #expect(servers.marks.isEmpty && server.indexer.comparison == nil)
     }
   }
 

@@ -172,23 +172,32 @@ package final class CatalogIndexer: Sendable {
       try await catalog.clear()
       state.withLock { $0.wantsRebuild = false }
     }
+    let remains = state.withLock { state in
+      defer { state.takesOver = false }
+      return state.takesOver ? journal : nil
+    }
+    let marks = try await remains?.overdueMarks() ?? []
     let known = try await catalog.state()
     let missed = state.withLock { $0.missed.take() }
     do {
-      try await update(known, missed)
+      try await update(known, missed, rereading: !marks.isEmpty)
     } catch {
       state.withLock { $0.missed.formUnion(missed) }
       throw error
     }
     state.withLock { ($0.compared, $0.comparison) = (known.generation, nil) }
     try await journal?.flush()
-    if state.withLock({ $0.takesOver }) {
-      state.withLock { $0.takesOver = false }
-      try await indexRemains()
+    guard let remains else { return }
+    if !marks.isEmpty,
+      try await catalog.state() == CatalogState(extent: .everything, generation: known.generation)
+    {
+      try await remains.remove(marks)
     }
+    try await indexOverdueNotes(of: remains)
   }
 
-  private func update(_ known: CatalogState, _ missed: MissedChanges) async throws {
+  /// - Parameter rereading: whether records that are in the catalogue are read again.
+  private func update(_ known: CatalogState, _ missed: MissedChanges, rereading: Bool) async throws {
     switch known.extent {
     case .nothing:
       try await index(SnapshotShard.allCases, known.generation)
@@ -199,29 +208,23 @@ package final class CatalogIndexer: Sendable {
       try await catalog.complete(generation: known.generation)
     case .everything:
       setProgress(.ready)
-      if missed.isCut || state.withLock({ $0.compared }) != known.generation {
-        try await compare(rereading: missed.isCut)
+      let rereads = rereading || missed.isCut
+      if rereads || state.withLock({ $0.compared }) != known.generation {
+        if rereading { logger.notice("The catalogue can lack changes; comparing all records with it") }
+        try await compare(rereading: rereads)
       }
     }
     try await refresh(missed.ids)
   }
 
-  /// Indexes what servers left unindexed that ended.
-  private func indexRemains() async throws {
-    guard let journal else { return }
+  /// Indexes the changes that servers left unindexed that ended.
+  private func indexOverdueNotes(of journal: ChangeJournal) async throws {
     var notes: [NotedChange]
     repeat {
       notes = try await journal.overdueNotes()
       try await refresh(Set(notes.map(\.snapshot)))
       try await journal.remove(notes)
     } while !notes.isEmpty
-    let marks = try await journal.overdueMarks()
-    guard !marks.isEmpty else { return }
-    logger.notice(
-      "A server ended while the database did not answer; comparing all records with the catalogue")
-    try await compare(rereading: true)
-    state.withLock { $0.comparison = nil }
-    try await journal.remove(marks)
   }
 
   /// Brings the catalogue's records of `ids` up to date.

@@ -51,6 +51,10 @@ package struct S3MigrationTarget: MigrationTarget {
 
   package func complete() async throws(TransferError) {
     try await mark.requireCurrent()
+    // The database of its servers can have the index of an earlier store.
+    try await store.access { client async throws(S3Error) in
+      try await S3ChangeMarks(client: client).createForMigration()
+    }
     try await mark.remove()
   }
 
