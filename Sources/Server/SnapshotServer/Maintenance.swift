@@ -90,9 +90,9 @@ package final class Maintenance: Sendable {
         "A bundle could not be verified; it will be retried",
         metadata: ["id": "\(id.map(\.description) ?? "-")", "error": "\(error)"])
     }
-    func makeScrubber(_ progressFile: String?) -> Scrubber {
+    func makeScrubber(_ progress: (any ScrubProgressStore)?) -> Scrubber {
       Scrubber(
-        .init(bytesPerSecond: current.value.scrubBytesPerSecond, progressFile: progressFile, now: now),
+        .init(bytesPerSecond: current.value.scrubBytesPerSecond, progress: progress, now: now),
         store: storage.store, catalog: catalog, observer: observer, onFailure: logFailure)
     }
     scrubber = makeScrubber(nil)

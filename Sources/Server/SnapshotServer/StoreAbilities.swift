@@ -12,8 +12,8 @@ struct StoreAbilities: Sendable {
   var setQuota: (@Sendable (Int64?) -> Void)?
   /// The number of operations that wait in each queue of the store, for the metrics.
   var waiting: @Sendable () -> [String: Int] = { [:] }
-  /// The file for the progress of the regular verification; with `nil`, each pass starts with the first bundle.
-  var scrubProgress: String?
+  /// Stores the progress of the regular verification; with `nil`, each pass starts with the first bundle.
+  var scrubProgress: (any ScrubProgressStore)?
   /// Deletes what no bundle and no upload needs; `nil` if there never is anything.
   var sweep: (@Sendable () async throws -> Void)?
   /// Returns a URL with which a client reads a bundle itself, for a short time; `nil` if the server sends all bundles.
@@ -47,7 +47,7 @@ extension StoreAbilities {
     usage = { store.usage }
     setQuota = { store.quota = $0 }
     waiting = { store.waiting }
-    scrubProgress = folder + "/scrubbed"
+    scrubProgress = ScrubProgressFile(folder + "/scrubbed")
     close = { await store.close() }
   }
 
@@ -60,6 +60,7 @@ extension StoreAbilities {
     sweep = { _ = try await store.sweep() }
     maintenanceLock = lock
     journal = store.journal
+    scrubProgress = store.scrubProgress
     close = {
       await store.close()
       return nil

@@ -8,6 +8,8 @@ enum ObjectKeys {
   static let proof = "proof"
   /// See ``MigrationMark``.
   static let migration = "migration.json"
+  /// See ``S3ScrubProgress``.
+  static let scrubbed = "scrubbed"
   /// The beginning of the keys of all records.
   static let allRecords = "records/"
   /// The beginning of the keys of all bundles' bytes.

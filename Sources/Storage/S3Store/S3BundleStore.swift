@@ -12,6 +12,7 @@ import SystemIO
 ///     bytes/3f/3f2b…c1/09ab…       the bytes of one attempt to publish a bundle: never changed
 ///     uploads/72c4…                the bytes of a resumable upload that is not published: see ``UploadRow``
 ///     unindexed/72c4…              says that all records have to be compared with the catalogue: see ``S3ChangeMarks``
+///     scrubbed                     how far the verification of all bundles has come: see ``S3ScrubProgress``
 ///     migration.json               exists while snapshots are copied into the store: see ``MigrationMark``
 ///     proof/…                      exists for a moment at the start: see ``/S3Client/S3ConditionalWriter``
 ///
@@ -27,6 +28,8 @@ package final class S3BundleStore: BundleStore, UploadStore {
   package let uploadLimits: UploadLimits
   /// Finds the changes that the catalogue lacks, if the configuration has notes.
   package let journal: ChangeJournal?
+  /// Stores how far the regular verification of all bundles has come.
+  package var scrubProgress: any ScrubProgressStore { S3ScrubProgress(client: client) }
   private let configuration: Configuration
   let client: S3Client
   private let probe: S3Client

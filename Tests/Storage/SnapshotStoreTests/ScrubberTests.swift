@@ -1,4 +1,6 @@
 import Foundation
+import S3Store
+import S3Testing
 import SnapshotFormat
 import SnapshotStore
 import StoreTesting
@@ -22,12 +24,12 @@ import Testing
 
   private static func scrubber(
     _ store: any BundleStore, _ catalog: any Catalog = InMemoryCatalog(), rate: Int64 = 1 << 30,
-    progressFile: String? = nil, probe: Probe = Probe(),
+    progress: (any ScrubProgressStore)? = nil, probe: Probe = Probe(),
     onFailure: @escaping @Sendable (SnapshotID?, any Error) -> Void = { _, _ in }
   ) -> Scrubber {
     Scrubber(
       .init(
-        bytesPerSecond: rate, progressFile: progressFile, now: { Date(timeIntervalSince1970: 1_800_000_000) },
+        bytesPerSecond: rate, progress: progress, now: { Date(timeIntervalSince1970: 1_800_000_000) },
         sleep: { probe.pass($0) }, clock: { probe.time }),
       store: store, catalog: catalog, observer: probe, onFailure: onFailure)
   }
@@ -127,16 +129,18 @@ import Testing
     let file = storage.path + "/scrubbed"
     try DurableFile.replace(file, with: Array(ids[1].description.utf8))
     let probe = Probe()
-    #expect(try await Self.scrubber(store, progressFile: file, probe: probe).run()?.bundles == 2)
+    #expect(
+      try await Self.scrubber(store, progress: ScrubProgressFile(file), probe: probe).run()?.bundles == 2)
     #expect(probe.findings.map(\.id) == Array(ids[2...]))
     #expect(
       String(decoding: try File(file).read(upTo: 64, at: 0), as: UTF8.self) == "2027-01-15T08:00:00.000Z")
-    #expect(try await Self.scrubber(store, progressFile: file).run()?.bundles == 4)
+    #expect(try await Self.scrubber(store, progress: ScrubProgressFile(file)).run()?.bundles == 4)
     try DurableFile.replace(file, with: Array("2027-01-15T07:00:00.000Z".utf8))
     let (waits, waited) = AsyncStream<Duration>.makeStream()
     let scrubber = Scrubber(
       .init(
-        bytesPerSecond: 1 << 30, progressFile: file, now: { Date(timeIntervalSince1970: 1_800_000_000) },
+        bytesPerSecond: 1 << 30, progress: ScrubProgressFile(file),
+        now: { Date(timeIntervalSince1970: 1_800_000_000) },
         sleep: { wait in
           waited.yield(wait)
           throw CancellationError()
@@ -165,11 +169,27 @@ import Testing
     #expect(!scrubber.report.isRunning && scrubber.report.bundles == 0)
   }
 
+  @Test func `a pass over an object store is continued by another server`() async throws {
+    try await withFakeS3 { server in
+      let ids = try (0..<4).map { try #require(SnapshotID("\($0)0000000-0000-4000-8000-000000000000")) }
+      let (first, probe) = (try await Node(server), Probe())
+      for id in ids { try await first.store.upload(SampleBundle(id: id)) }
+      try await first.store.scrubProgress.save(.reached(ids[1]))
+      await first.store.close()
+      let other = try await Node(server)
+      let progress = other.store.scrubProgress
+      #expect(try await Self.scrubber(other.store, progress: progress, probe: probe).run()?.bundles == 2)
+      #expect(probe.findings.map(\.id) == Array(ids[2...]))
+      #expect(try await progress.load() == .ended(Date(timeIntervalSince1970: 1_800_000_000)))
+      await other.store.close()
+    }
+  }
+
   @Test func `an unusable progress file is ignored`() async throws {
     let storage = try StorageFixture()
     let store = try await storage.open()
     try await store.upload(SampleBundle())
     let file = try storage.folder.write(Data("x".utf8), to: "progress").path
-    #expect(try await Self.scrubber(store, progressFile: file).run()?.bundles == 1)
+    #expect(try await Self.scrubber(store, progress: ScrubProgressFile(file)).run()?.bundles == 1)
   }
 }

@@ -12,9 +12,9 @@ public final class Scrubber: Sendable {
   public struct Configuration: Sendable {
     /// Returns the maximum rate of reading, in bytes per second. Called once for every pass.
     public var bytesPerSecond: @Sendable () -> Int64
-    /// The path of the file that stores the progress, so that the next pass continues an interrupted one; `nil` always
-    /// starts from the beginning.
-    public var progressFile: String?
+    /// Stores the progress, so that the next pass continues an interrupted one; with `nil`, each pass starts with the
+    /// first bundle.
+    public var progress: (any ScrubProgressStore)?
     /// Returns the current time.
     public var now: @Sendable () -> Date
     /// Waits for a duration, or throws if the task is cancelled.
@@ -24,7 +24,7 @@ public final class Scrubber: Sendable {
 
     /// Creates settings that use the system's clocks. `bytesPerSecond` is evaluated for every pass.
     public init(
-      bytesPerSecond: @autoclosure @escaping @Sendable () -> Int64, progressFile: String? = nil,
+      bytesPerSecond: @autoclosure @escaping @Sendable () -> Int64, progress: (any ScrubProgressStore)? = nil,
       now: @escaping @Sendable () -> Date = { Date() },
       sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) },
       clock: @escaping @Sendable () -> Duration = {
@@ -32,7 +32,7 @@ public final class Scrubber: Sendable {
       }
     ) {
       self.bytesPerSecond = bytesPerSecond
-      self.progressFile = progressFile
+      self.progress = progress
       self.now = now
       self.sleep = sleep
       self.clock = clock
@@ -50,7 +50,7 @@ public final class Scrubber: Sendable {
 
   /// Creates a scrubber.
   /// - Parameters:
-  ///   - configuration: the speed, the file for the progress, and the clocks.
+  ///   - configuration: the speed, the store of the progress, and the clocks.
   ///   - store: the store whose bundles are checked.
   ///   - catalog: the index of `store`.
   ///   - observer: receives the result of each bundle.
@@ -148,8 +148,8 @@ public final class Scrubber: Sendable {
     await keepProgress(.ended(configuration.now()))
   }
 
-  /// Runs a pass regularly until the task is cancelled. The first begins immediately, unless the progress file states
-  /// that a pass ended less than `interval` ago.
+  /// Runs a pass regularly until the task is cancelled. The first begins immediately, unless the stored progress
+  /// states that a pass ended less than `interval` ago.
   public func run(every interval: TimeSpan) async {
     do {
       if case .ended(let time) = await progress() {
@@ -214,28 +214,14 @@ public final class Scrubber: Sendable {
   }
 
   private func progress() async -> ScrubProgress? {
-    guard let path = configuration.progressFile else { return nil }
-    return await queue.perform { [onFailure] in
-      do {
-        guard try Folder.exists(path) else { return nil }
-        let bytes = try File(path).read(upTo: ScrubProgress.maximumLength, at: 0)
-        return ScrubProgress(String(decoding: bytes, as: UTF8.self))
-      } catch {
-        onFailure(nil, error)
-        return nil
-      }
+    do { return try await configuration.progress?.load() } catch {
+      onFailure(nil, error)
+      return nil
     }
   }
 
   private func keepProgress(_ progress: ScrubProgress) async {
-    guard let path = configuration.progressFile else { return }
-    await queue.perform { [onFailure] in
-      do {
-        try DurableFile.replace(path, with: Array(progress.description.utf8))
-      } catch {
-        onFailure(nil, error)
-      }
-    }
+    do { try await configuration.progress?.save(progress) } catch { onFailure(nil, error) }
   }
 }
 
@@ -259,32 +245,5 @@ struct Pace: Sendable {
     let cost = Duration.seconds(Double(count) / Double(bytesPerSecond))
     due = max(due, time - cost) + cost
     return max(due - time, .zero)
-  }
-}
-
-/// The progress of a scrub as a line of text: the last id that was checked, or the time when the pass ended.
-enum ScrubProgress: Equatable, LosslessStringConvertible {
-  case reached(SnapshotID)
-  case ended(Date)
-
-  /// The maximum length of the text in bytes.
-  static let maximumLength = 64
-
-  /// Parses ``description``; `nil` if the text is malformed.
-  init?(_ text: String) {
-    if let id = SnapshotID(text) {
-      self = .reached(id)
-    } else if let time = SnapshotJSON.time(text) {
-      self = .ended(time)
-    } else {
-      return nil
-    }
-  }
-
-  var description: String {
-    switch self {
-    case .reached(let id): id.description
-    case .ended(let time): SnapshotJSON.text(of: time)
-    }
   }
 }
