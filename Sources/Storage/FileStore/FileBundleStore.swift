@@ -140,9 +140,9 @@ package final class FileBundleStore: BundleStore, UploadStore {
     opened = found.stop
     let writers = QueueSet("file-store.writer", count: configuration.writers)
     let table = ResumableTable()
-    let recovery = Recovery(found.damagedParts, of: folder) { () throws(SystemError) in
+    let recovery = Recovery(found.damagedParts, of: folder) { (requireOpen) throws(SystemError) in
       let sessions = try UploadRecovery(layout: folder.layout, logger: folder.logger, names: found.uploads)
-        .run()
+        .run(requireOpen)
       table.restore(sessions.map { Resumable($0, on: writers.next, in: folder) })
     }
     self.recovery = recovery

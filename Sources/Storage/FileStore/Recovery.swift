@@ -30,7 +30,7 @@ final class Recovery: Sendable {
   private let faults: FaultInjection
   private let quotaTracker: QuotaTracker
   private let logger: Logger
-  private let restoreUploads: @Sendable () throws(SystemError) -> Void
+  private let restoreUploads: RestoreUploads
   /// Repairs the parts that an operation waits for.
   private let queue = DispatchQueue(label: "file-store.recovery", qos: .userInitiated)
   /// Repairs the other parts, which no client waits for.
@@ -38,13 +38,15 @@ final class Recovery: Sendable {
   private let state: Mutex<State>
   private let isOver: Atomic<Bool>
 
+  /// Repairs ``Part/uploads``. Blocks. Calls `requireOpen` between its steps, which throws once the store is closing:
+  /// thousands of uploads take longer than a stop should.
+  typealias RestoreUploads =
+    @Sendable (_ requireOpen: () throws(SystemError) -> Void) throws(SystemError) -> Void
+
   /// - Parameters:
   ///   - parts: the parts to repair.
-  ///   - restoreUploads: repairs ``Part/uploads``. Blocks.
-  init(
-    _ parts: [Part], of folder: StorageFolder,
-    restoreUploads: @escaping @Sendable () throws(SystemError) -> Void
-  ) {
+  ///   - restoreUploads: repairs ``Part/uploads``.
+  init(_ parts: [Part], of folder: StorageFolder, restoreUploads: @escaping RestoreUploads) {
     layout = folder.layout
     faults = folder.faults
     quotaTracker = folder.quotaTracker
@@ -115,17 +117,21 @@ final class Recovery: Sendable {
     await background.perform {}
   }
 
+  private func requireOpen() throws(SystemError) {
+    if state.withLock(\.isClosed) { throw .closed(layout) }
+  }
+
   private func repairNow(_ part: Part) {
     let failure: SystemError?
     do throws(SystemError) {
-      if state.withLock(\.isClosed) { throw .closed(layout) }
+      try requireOpen()
       switch part {
       case .shard(let shard):
         try faults.before(.repairShard)
         try repair(layout.folder(of: shard))
       case .uploads:
         try faults.before(.repairUploads)
-        try restoreUploads()
+        try restoreUploads(requireOpen)
       }
       failure = nil
     } catch {

@@ -19,14 +19,17 @@ struct UploadRecovery {
   /// The names in `uploads/` when the store was opened. Other files belong to uploads that began since.
   let names: [String]
 
-  /// Removes staged files that were never published, and recovers all resumable uploads.
-  func run() throws(SystemError) -> [Found] {
+  /// Removes staged files that were never published, and recovers all resumable uploads. If `requireOpen` throws, the
+  /// next run continues.
+  func run(_ requireOpen: () throws(SystemError) -> Void) throws(SystemError) -> [Found] {
     for name in names where StorageLayout.upload(ofFile: name) == nil && name != WriteProbe.fileName {
+      try requireOpen()
       try Folder.removeTree(layout.uploads + "/" + name)
       logger.info("Removed an upload that was never committed", metadata: ["upload": "\(name)"])
     }
     var found: [Found] = []
     for id in Set(names.compactMap(StorageLayout.upload)).sorted(by: { $0.description < $1.description }) {
+      try requireOpen()
       // Each publication writes the record again.
       try Folder.removeIfPresent(layout.path(.record, of: id))
       if let upload = try recover(id) {
