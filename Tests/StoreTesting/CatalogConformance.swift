@@ -103,6 +103,46 @@ import Testing
     }
   }
 
+  /// Several servers insert what they have read or written, in any order.
+  @Test(arguments: CatalogKind.allCases)
+  func `an older revision never replaces a newer one`(kind: CatalogKind) async throws {
+    try await kind.withCatalog { catalog in
+      var revisions = [try record(at: 1), try record(at: 2)].map { [$0] }
+      let changes = [
+        RecordChange(isPinned: true), RecordChange(end: .at(Date(timeIntervalSince1970: 1_900_000_000))),
+        RecordChange(isPinned: false),
+      ]
+      for index in revisions.indices {
+        for change in changes {
+          var next = try #require(revisions[index].last)
+          try change.apply(to: &next)
+          revisions[index].append(next)
+        }
+      }
+      #expect(revisions[0].map { $0.revision ?? 0 } == [0, 1, 2, 3])
+      let newest = [revisions[1][3].listed, revisions[0][3].listed]
+      for order in [[0, 3, 0, 1, 2], [2, 3, 1, 0]] {
+        for number in order {
+          try await catalog.insert([revisions[0][number], revisions[1][number]])
+        }
+        #expect(try await catalog.records(of: .sample, page: PageRequest()).records == newest)
+      }
+      // The same revision again adds what the catalogue lacks.
+      var complete = revisions[0][3]
+      complete.identifiers = ["balance"]
+      try await catalog.insert([complete])
+      var query = CatalogQuery()
+      query.text = "balance"
+      #expect(try await catalog.total(query).count == 1)
+      // A removal is newer than every revision.
+      try await catalog.remove(complete.id)
+      var late = complete
+      for change in changes { try change.apply(to: &late) }
+      try await catalog.insert(late)
+      #expect(try await catalog.records(of: .sample, page: PageRequest()).records == [newest[0]])
+    }
+  }
+
   @Test(arguments: CatalogKind.allCases)
   func `a record is listed with all that it says`(kind: CatalogKind) async throws {
     try await kind.withCatalog { catalog in

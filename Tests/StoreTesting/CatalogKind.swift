@@ -63,6 +63,7 @@ extension SnapshotRecord {
     var listed = self
     listed.identifiers = nil
     listed.comments = nil
+    listed.revision = nil
     return listed
   }
 }

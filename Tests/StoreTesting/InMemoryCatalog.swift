@@ -47,6 +47,7 @@ package final class InMemoryCatalog: Catalog {
           var listed = record
           listed.identifiers = nil
           listed.comments = nil
+          listed.revision = nil
           return listed
         }
         return !builder.isFull
@@ -112,6 +113,7 @@ extension InMemoryCatalog.State {
     var record = record
     if let existing = entries[record.id] {
       if record.verified == .pending, existing.record.verified != .pending { return }
+      guard record.revision ?? 0 >= existing.record.revision ?? 0 else { return }
       record.identifiers = record.identifiers ?? existing.record.identifiers
       forget(existing)
     }

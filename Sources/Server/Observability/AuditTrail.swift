@@ -2,7 +2,7 @@ package import Foundation
 import SnapshotFormat
 import SystemIO
 
-/// The newest actions on one snapshot, read from the files of an audit log, without refused ones.
+/// The newest actions on one snapshot in an audit log, without refused ones.
 package struct AuditTrail: Sendable, Hashable {
   /// The limits of reading.
   package struct Limits: Sendable, Hashable {
@@ -67,6 +67,8 @@ package struct AuditTrail: Sendable, Hashable {
   package var events: [Event]
   /// Whether older lines were not read, or older actions not included, because of the limits.
   package var isCut: Bool
+  /// Whether the actions at other servers are missing, because the database does not answer.
+  package var isIncomplete = false
 
   /// Creates a trail from its parts.
   package init(_ events: [Event] = [], isCut: Bool = false) {
@@ -76,6 +78,11 @@ package struct AuditTrail: Sendable, Hashable {
 }
 
 extension AuditTrail {
+  /// Creates a trail from lines about one snapshot, newest first.
+  init(_ lines: [String], limit: Int) {
+    self.init(lines.prefix(limit).compactMap { Self.decode(Data($0.utf8)) }, isCut: lines.count > limit)
+  }
+
   /// The number of bytes that are read at once. A longer line is read completely.
   private static let pieceBytes: Int64 = 256 << 10
 
@@ -138,10 +145,15 @@ extension AuditTrail {
       let subject = try SnapshotJSON.decode(Subject.self, from: data)
       let id = String(decoding: id, as: UTF8.self)
       guard subject.snapshot == id || subject.comparedWith == id else { return nil }
-      return try SnapshotJSON.decode(Event.self, from: data)
+      return decode(data)
     } catch {
       return nil
     }
+  }
+
+  /// Returns the event in a line; `nil` if it is not valid.
+  private static func decode(_ line: Data) -> Event? {
+    do { return try SnapshotJSON.decode(Event.self, from: line) } catch { return nil }
   }
 
   /// Whether `line` contains `text`. Compares bytes, because most lines are about other snapshots.

@@ -111,6 +111,8 @@ package struct Observation: Sendable {
   package var metricsText: (text: @Sendable () async -> String, contentType: String)?
   /// The audit log. An action that can't be recorded there is refused.
   package var audit: AuditLog?
+  /// Copies the audit log for other servers; `nil` if there is one.
+  package var forwarder: AuditForwarder?
   /// Creates a span for every request.
   package var tracer: (any Tracer)?
 

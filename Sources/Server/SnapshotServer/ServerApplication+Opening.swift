@@ -38,7 +38,8 @@ extension ServerApplication {
       if settings.shared.isEnabled { try requireToken(settings) }
       let certificates = try openCertificates(source, logger: logger)
       let access = try await openAccess(settings, storage.abilities, logger: logger)
-      let observation = exporter.observation(audit: try openAuditLog(settings, logger: logger))
+      var observation = exporter.observation(audit: try openAuditLog(settings, logger: logger))
+      observation.forwarder = try openForwarder(settings, storage.abilities.audit, logger: logger)
       let application = ServerApplication(
         settings, listeners: listeners, storage: storage, access: access, observation: observation,
         certificates: certificates, now: storage.now, logger: logger)
@@ -109,5 +110,18 @@ extension ServerApplication {
     _ settings: ServerSettings, logger: Logger
   ) throws(ServerError) -> AuditLog {
     do { return try AuditLog(settings.auditLog, logger: logger) } catch { throw .auditLog(error) }
+  }
+
+  /// Prepares the copies of the audit log for other servers; `nil` if there are none.
+  private static func openForwarder(
+    _ settings: ServerSettings, _ shared: (any SharedAudit)?, logger: Logger
+  ) throws(ServerError) -> AuditForwarder? {
+    guard let shared else { return nil }
+    do throws(SystemError) {
+      return try AuditForwarder(
+        settings.auditLog, to: shared, idPath: settings.storage + "/audit-id", logger: logger)
+    } catch {
+      throw .auditLog(error)
+    }
   }
 }

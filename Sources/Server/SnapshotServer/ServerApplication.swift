@@ -116,6 +116,7 @@ package final class ServerApplication: Sendable {
       work.endless = [Task { await access.watch() }, Task { await indexer.run() }]
       if let certificates { work.endless.append(Task { await certificates.run() }) }
       if let watch = storage.abilities.watch { work.endless.append(Task { await watch() }) }
+      if let forwarder = observation.forwarder { work.endless.append(Task { await forwarder.run() }) }
       work.verifications = Task {
         for await record in storage.verifications {
           do { try await indexer.reconciled.refresh(record, from: storage.store) } catch {
@@ -169,10 +170,17 @@ package final class ServerApplication: Sendable {
     for task in work.endless { task.cancel() }
     for task in work.endless { await task.value }
     await maintenance.stop()
+    await closeAuditLog()
     let seal = await storage.closeStores()
     await work.verifications?.value
     await indexer.close()
     await storage.closeCatalog(seal: await indexer.isReconciled() ? seal : nil)
+  }
+
+  /// Writes the last lines of the audit log, and copies them while there are connections to the database.
+  private func closeAuditLog() async {
     await observation.audit?.close()
+    // The forwarder logs a failure. The next start copies what remains.
+    do { try await observation.forwarder?.forward() } catch {}
   }
 }

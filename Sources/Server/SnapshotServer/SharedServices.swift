@@ -14,7 +14,8 @@ import SnapshotStore
 #endif
 
 /// What servers that share their snapshots have in common: the object store, and the database with the index, the rows
-/// of resumable uploads, the tokens, the sessions of the web pages, the quotas, and the lock of the maintenance.
+/// of resumable uploads, the tokens, the sessions of the web pages, the quotas, the audit lines, and the lock of the
+/// maintenance.
 struct SharedServices: Sendable {
   private let settings: ServerSettings
   private let client: S3Client
@@ -24,6 +25,7 @@ struct SharedServices: Sendable {
   private let prompt: PostgreSQLPool
   private let sessions: SharedSessionRows
   private let quotas: SharedQuotaRows
+  private let audit: SharedAuditRows
   private let catalog: PostgreSQLCatalog
   private let promptCatalog: PostgreSQLCatalog
   private let rows: PostgreSQLUploadRows
@@ -49,6 +51,7 @@ struct SharedServices: Sendable {
       return SharedServices(
         settings: settings, client: client, pool: pool, access: access, prompt: prompt,
         sessions: try await SharedSessionRows(prompt), quotas: try await SharedQuotaRows(prompt),
+        audit: try await SharedAuditRows(prompt),
         catalog: catalog, promptCatalog: catalog.promptly(),
         rows: try await PostgreSQLUploadRows.open(configuration), logger: logger)
     } catch {
@@ -84,7 +87,7 @@ struct SharedServices: Sendable {
       return storage.adding(
         { abilities in
           abilities.watch = { await access.watch(logger: logger) }
-          (abilities.sessions, abilities.quotas) = (sessions, quotas)
+          (abilities.sessions, abilities.quotas, abilities.audit) = (sessions, quotas, audit)
           abilities.promptCatalog = promptCatalog
         }, atEnd: close)
     } catch {

@@ -44,7 +44,7 @@ package struct SnapshotHandler: HTTPHandler {
       service: service, access: access, observation: observation, listed: api,
       documentation: PagePath.documentation.description)
     let web = WebPages(
-      service: service, access: access, limits: limits, uploads: uploadCalls, audit: observation.audit,
+      service: service, access: access, limits: limits, uploads: uploadCalls, history: observation.history,
       comparisonFilter: comparisonFilter, temporaryFolder: temporaryFolder,
       manual: { ServerManual.manual },
       reference: APIReference(api + operations.endpoints), logger: logger)

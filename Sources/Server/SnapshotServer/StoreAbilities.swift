@@ -1,5 +1,6 @@
 import AccessControl
 import FileStore
+import Observability
 import S3Store
 import SnapshotAPI
 import SnapshotStore
@@ -29,6 +30,8 @@ struct StoreAbilities: Sendable {
   var sessions: (any SharedSessions)?
   /// The quotas of uploads on all servers; `nil` if there is one.
   var quotas: (any SharedQuotas)?
+  /// The audit lines of all servers; `nil` if there is one.
+  var audit: (any SharedAudit)?
   /// Keeps this server in agreement with the others that use the store, until the task is cancelled; `nil` if there are
   /// none.
   var watch: (@Sendable () async -> Void)?

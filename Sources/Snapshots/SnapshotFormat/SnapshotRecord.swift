@@ -46,6 +46,9 @@ public struct SnapshotRecord: Codable, Hashable, Sendable, Identifiable {
   }
   /// `nil` instead of `false`, so that only records of pinned snapshots contain the key.
   private var pinned: Bool?
+  /// How often the record was changed; `nil` for never. Of two states of one record, the one with the higher revision is
+  /// the newer one. Neither the API nor lists contain it.
+  package var revision: Int64?
 
   /// The result of verifying the checksums of a bundle's entries.
   public enum Verification: String, Codable, Hashable, Sendable, CaseIterable {
@@ -120,6 +123,7 @@ extension ManifestScanner {
     var identifiers: [String]?
     var attachedBy: String?
     var isPinned: Bool?
+    var revision: Int64?
     var comments: [SnapshotComment]?
     try object { scanner, key throws(Failure) in
       switch key {
@@ -144,6 +148,7 @@ extension ManifestScanner {
       case "attachedBy": attachedBy = try scanner.optional { json throws(Failure) in try json.string() }
       case "expiresAt": expiresAt = try scanner.optional { json throws(Failure) in try json.time() }
       case "pinned": isPinned = try scanner.optional { json throws(Failure) in try json.boolean() }
+      case "revision": revision = try scanner.optional { json throws(Failure) in try json.integer() }
       case "comments":
         comments = try scanner.optional { json throws(Failure) in
           try json.list { json throws(Failure) in try json.comment() }
@@ -165,6 +170,7 @@ extension ManifestScanner {
     record.identifiers = identifiers
     record.isPinned = isPinned == true
     record.comments = comments
+    record.revision = revision
     return record
   }
 

@@ -17,6 +17,7 @@ struct IndexWriter {
     let received: Int64
     let size: Int64
     let isPending: Bool
+    let revision: Int64
     let record: [UInt8]
     let identifiers: String
 
@@ -97,9 +98,9 @@ struct IndexWriter {
   private func insertRows(_ records: [PreparedRecord], at places: [Int64]) throws -> Set<[UInt8]> {
     let rows = try connection.query(
       """
-      INSERT INTO snapshot (id, place, received, size, pending, length, report, version, record, identifiers)
-      SELECT a, b, c, d, e <> 0, f, g, h, i, j
-      FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) AS each (a, b, c, d, e, f, g, h, i, j)
+      INSERT INTO snapshot (id, place, received, size, pending, length, report, version, record, identifiers, revision)
+      SELECT a, b, c, d, e <> 0, f, g, h, i, j, k
+      FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) AS each (a, b, c, d, e, f, g, h, i, j, k)
       ON CONFLICT DO NOTHING RETURNING id
       """,
       [
@@ -108,7 +109,7 @@ struct IndexWriter {
         .ints(records.map { $0.isPending ? 1 : 0 }), .ints(records.map { Int64($0.length) }),
         .texts(records.map(\.report)), .byteArrays(records.map(\.version)),
         .byteArrays(records.map(\.record)),
-        .texts(records.map { $0.identifiers ?? "" }),
+        .texts(records.map { $0.identifiers ?? "" }), .ints(records.map(\.revision)),
       ])
     return Set(try rows.map { try $0.bytes(0) })
   }
@@ -116,23 +117,26 @@ struct IndexWriter {
   private func existing(_ ids: [[UInt8]]) throws -> [Existing] {
     try connection.query(
       """
-      SELECT id, place, received, size, pending, record, identifiers FROM snapshot WHERE id = ANY($1)
+      SELECT id, place, received, size, pending, record, identifiers, revision FROM snapshot WHERE id = ANY($1)
       ORDER BY id FOR UPDATE
       """, [.byteArrays(ids)]
     ).map { row in
       guard !row.isNull(1) else {
         return Existing(
-          id: try row.bytes(0), place: nil, received: 0, size: 0, isPending: false, record: [],
-          identifiers: "")
+          id: try row.bytes(0), place: nil, received: 0, size: 0, isPending: false, revision: 0,
+          record: [], identifiers: "")
       }
       return Existing(
         id: try row.bytes(0), place: try row.int(1), received: try row.int(2), size: try row.int(3),
-        isPending: try row.bool(4), record: try row.bytes(5), identifiers: try row.text(6))
+        isPending: try row.bool(4), revision: try row.int(7), record: try row.bytes(5),
+        identifiers: try row.text(6))
     }
   }
 
   private mutating func replace(_ existing: Existing, by record: PreparedRecord) throws {
     if record.isPending, !existing.isPending { return }
+    // The row is locked, so that no other change comes between this comparison and the update.
+    guard record.revision >= existing.revision else { return }
     let identifiers = record.identifiers ?? existing.identifiers
     let keepsPlace =
       try existing.received == record.received && existing.size == record.size
@@ -150,12 +154,12 @@ struct IndexWriter {
       _ = try connection.query(
         """
         UPDATE snapshot SET place = $2, received = $3, size = $4, pending = $5, length = $6, report = $7,
-          version = $8, record = $9, identifiers = $10 WHERE id = $1
+          version = $8, record = $9, identifiers = $10, revision = $11 WHERE id = $1
         """,
         [
           .bytes(record.id), .int(place), .int(record.received), .int(record.size), .bool(record.isPending),
           .int(Int64(record.length)), .text(record.report), .bytes(record.version), .bytes(record.record),
-          .text(identifiers),
+          .text(identifiers), .int(record.revision),
         ])
       if !keepsPlace { try index([(place, record, identifiers)]) }
       return

@@ -9,6 +9,7 @@ struct PreparedRecord: Sendable {
   let report: String
   let version: [UInt8]
   let isPending: Bool
+  let revision: Int64
   /// The size of the bundle in bytes.
   let size: Int64
   /// An upper bound for the size of the record as JSON in a list, in bytes.
@@ -23,6 +24,7 @@ struct PreparedRecord: Sendable {
     report = record.report.description
     version = VersionKey(record.application.version).bytes
     isPending = record.verified == .pending
+    revision = record.revision ?? 0
     size = record.size
     length = record.listedLength
     self.record = Array(RecordCoder.encode(record))

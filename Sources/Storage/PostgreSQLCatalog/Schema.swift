@@ -50,6 +50,7 @@ enum Schema {
           number bytea PRIMARY KEY, id bytea NOT NULL, noted timestamptz NOT NULL DEFAULT now());
         CREATE INDEX unindexed_noted ON unindexed (noted);
         """, isCompatible: true),
+      .init("ALTER TABLE snapshot ADD revision bigint NOT NULL DEFAULT 0", isCompatible: true),
     ])
 
   /// What each connection executes first. All statements of a search are lookups in an index, so that no other plan is

@@ -179,9 +179,9 @@ package final class S3BundleStore: BundleStore, UploadStore {
   package func change(_ change: RecordChange, of id: SnapshotID) async throws(StoreError) -> SnapshotRecord {
     var changed: SnapshotRecord?
     let (former, _) = try await states.change(id) { (record, attempt) throws(StoreError) in
-      var next = record
+      var (next, change) = (record, change)
+      if record.verified == .damaged { change.verified = nil }
       try change.apply(to: &next)
-      if record.verified == .damaged { next.verified = .damaged }
       changed = next
       return next == record ? .keep : .write(.published(next, attempt: attempt))
     }

@@ -34,6 +34,7 @@ struct IndexWriter {
     let place: Int64
     let received: Int64
     let isPending: Bool
+    let revision: Int64
     let size: Int64
     let terms: Terms
   }
@@ -46,6 +47,7 @@ struct IndexWriter {
       return try add(record, Self.terms(of: record), at: try freePlace(record.received))
     }
     if record.isPending, !existing.isPending { return }
+    guard record.revision >= existing.revision else { return }
     let terms = Terms(
       description: record.description, identifiers: record.identifiers ?? existing.terms.identifiers)
     guard existing.received == record.received else {
@@ -55,12 +57,13 @@ struct IndexWriter {
     try catchUp(all: true)
     try cached(
       """
-      UPDATE snapshot SET size = ?, report = ?, version = ?, pending = ?, length = ?, record = ?, identifiers = ?
+      UPDATE snapshot SET size = ?, report = ?, version = ?, pending = ?, length = ?, record = ?, identifiers = ?,
+        revision = ?
       WHERE number = ?
       """,
       [
         record.size, record.report, record.version, record.isPending, record.length, record.record,
-        terms.identifiers, existing.number,
+        terms.identifiers, record.revision, existing.number,
       ])
     if existing.size != record.size {
       try cached("UPDATE listing SET size = ? WHERE place = ?", [record.size, existing.place])
@@ -163,12 +166,14 @@ struct IndexWriter {
   private func existing(_ id: Data) throws -> Existing? {
     try Row.fetchOne(
       db.cachedStatement(
-        sql: "SELECT number, place, received, size, pending, record, identifiers FROM snapshot WHERE id = ?"),
+        sql: """
+          SELECT number, place, received, size, pending, record, identifiers, revision FROM snapshot WHERE id = ?
+          """),
       arguments: [id]
     ).map {
       let record = try RecordCoder.decode($0[5] as Data)
       return Existing(
-        number: $0[0], place: $0[1], received: $0[2], isPending: $0[4], size: $0[3],
+        number: $0[0], place: $0[1], received: $0[2], isPending: $0[4], revision: $0[7], size: $0[3],
         terms: Terms(description: record.descriptionTerms.text, identifiers: $0[6]))
     }
   }
@@ -190,10 +195,10 @@ struct IndexWriter {
   }
 
   private static let columns =
-    "(place, id, received, size, report, version, pending, length, record, identifiers)"
-  private static let insert = "INSERT INTO snapshot \(columns) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    "(place, id, received, size, report, version, pending, length, record, identifiers, revision)"
+  private static let insert = "INSERT INTO snapshot \(columns) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
   private static let insertWhereNew = """
-    INSERT OR IGNORE INTO snapshot \(columns) SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
+    INSERT OR IGNORE INTO snapshot \(columns) SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
     WHERE NOT EXISTS (SELECT 1 FROM removed WHERE id = ?)
     """
   private static let insertWherePlaceIsFree =
@@ -204,7 +209,7 @@ struct IndexWriter {
   ) -> StatementArguments {
     [
       place, record.id, record.received, record.size, record.report, record.version, record.isPending,
-      record.length, record.record, terms.identifiers,
+      record.length, record.record, terms.identifiers, record.revision,
     ]
   }
 

@@ -49,6 +49,9 @@ enum Schema {
           PRAGMA user_version = \(format);
           """)
     }
+    migrator.registerMigration("2") { db in
+      try db.execute(sql: "ALTER TABLE snapshot ADD COLUMN revision INTEGER NOT NULL DEFAULT 0")
+    }
     return migrator
   }
 }

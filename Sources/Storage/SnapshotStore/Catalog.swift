@@ -5,6 +5,7 @@ public import SnapshotFormat
 /// Every catalogue follows these rules, so that calls about one record can arrive in any order:
 /// - ``remove(_:)`` is final while the catalogue is open, like a deletion from the store: inserting a removed id does
 ///   nothing.
+/// - A record never replaces one with the same id and a higher ``/SnapshotFormat/SnapshotRecord/revision``.
 /// - A record that is `pending` never replaces one with the same id whose verification is settled. A record without
 ///   ``/SnapshotFormat/SnapshotRecord/identifiers`` leaves the identifiers that are already known.
 /// - Lists are newest first, by ``/SnapshotFormat/SnapshotRecord/receivedAt`` to the millisecond and then by id,
@@ -12,7 +13,7 @@ public import SnapshotFormat
 ///   exactly once, and no record that arrives meanwhile with a later time.
 /// - Finding a page takes time logarithmic in the number of records and linear in the length of the page, for every
 ///   query and at every position.
-/// - Listed records have no ``/SnapshotFormat/SnapshotRecord/identifiers``.
+/// - Listed records have no ``/SnapshotFormat/SnapshotRecord/identifiers`` and no revision.
 /// - A catalogue that lost changes, for example in a power cut, does not report ``CatalogState/Extent/everything`` when
 ///   it is opened again.
 public protocol Catalog: Sendable {

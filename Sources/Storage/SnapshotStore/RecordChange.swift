@@ -31,13 +31,14 @@ public struct RecordChange: Sendable, Hashable {
     self.comment = comment
   }
 
-  /// Applies the change to `record`. A comment with the text and author of the newest one is not added again, so that
+  /// Applies the change to `record`, and raises its revision if it changes. A comment with the text and author of the newest one is not added again, so that
   /// a repeated request has no further effect.
   ///
   /// Throws ``StoreError/tooManyComments(limit:)``, and then leaves `record` unchanged.
   public func apply(
     to record: inout SnapshotRecord, limits: SnapshotComment.Limits = .default
   ) throws(StoreError) {
+    let former = record
     try addComment(to: &record, limits)
     if let verified { record.verified = verified }
     if let isPinned { record.isPinned = isPinned }
@@ -46,6 +47,7 @@ public struct RecordChange: Sendable, Hashable {
     case .never: record.expiresAt = nil
     case nil: break
     }
+    if record != former { record.raiseRevision() }
   }
 
   private func addComment(
@@ -66,4 +68,13 @@ extension SnapshotRecord {
     record.verified = verified
     return record
   }
+
+  /// The record with another result of the verification, as a new revision.
+  package func changed(to verified: Verification) -> SnapshotRecord {
+    var record = marked(verified)
+    record.raiseRevision()
+    return record
+  }
+
+  fileprivate mutating func raiseRevision() { revision = (revision ?? 0) &+ 1 }
 }

@@ -38,6 +38,7 @@ import Testing
     { $0.attachedBy = awkward },
     { $0.expiresAt = Date(timeIntervalSince1970: -1.5) },
     { $0.isPinned = true },
+    { $0.revision = 12 },
     { $0.comments = [1.5, 2].flatMap(comments) },
     { $0.verified = .damaged },
     { $0.size = .max },
@@ -61,9 +62,10 @@ import Testing
       $0.attachedBy = "token"
       $0.expiresAt = Date(timeIntervalSince1970: 1)
       $0.isPinned = true
+      $0.revision = 3
     }
     let all = try members(of: record)
-    #expect(all.count == 16)
+    #expect(all.count == 17)
     for (key, value) in all {
       var others: [[String: Any]] = []
       for change in [nil, NSNull(), 1.5, "text", [1], ["a": 1], true] as [Any?] {

@@ -4,13 +4,13 @@ import SnapshotFormat
 import SnapshotStore
 import Synchronization
 
-/// A record with the path of its bundle, and without its identifiers, which only the catalogue needs.
+/// A record with the path of its bundle, and without its identifiers and revision, which only the catalogue needs.
 struct RecordAnswer: Encodable {
   private let record: SnapshotRecord
 
   init(_ record: SnapshotRecord) {
     var record = record
-    record.identifiers = nil
+    (record.identifiers, record.revision) = (nil, nil)
     self.record = record
   }
 

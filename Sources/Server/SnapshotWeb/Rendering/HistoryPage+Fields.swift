@@ -16,6 +16,7 @@ extension HistoryPage {
     let rows = trail.events.compactMap { row($0, &budget) }
     fields["rows"] = rows
     fields["hasRows"] = !rows.isEmpty
+    fields["isIncomplete"] = trail.isIncomplete
     fields["isCut"] = trail.isCut || rows.count < trail.events.count
     return fields
   }

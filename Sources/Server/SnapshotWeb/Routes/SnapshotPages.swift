@@ -18,19 +18,19 @@ struct SnapshotPages: Sendable {
   private let service: SnapshotService
   private let access: AccessPolicy
   private let limits: ServiceLimits
-  private let audit: AuditLog?
+  private let history: AuditHistory?
   private let viewer: ViewerCache
 
   init(
     _ pages: PageMaker, _ service: SnapshotService, access: AccessPolicy, limits: ServiceLimits,
-    audit: AuditLog?, viewer: ViewerCache
+    history: AuditHistory?, viewer: ViewerCache
   ) {
     self.pages = pages
     self.service = service
     self.viewer = viewer
     self.access = access
     self.limits = limits
-    self.audit = audit
+    self.history = history
   }
 
   /// All endpoints.
@@ -80,7 +80,7 @@ struct SnapshotPages: Sendable {
       record: record, contents: .failure(.damaged), selection: selection,
       origin: PageOrigin(call.request).description, actions: Self.actions(on: record, of: call.caller),
       neighbours: try await service.neighbours(of: record, for: call.caller), cameFrom: cameFrom,
-      showsHistory: audit != nil && call.caller.may(.admin))
+      showsHistory: history != nil && call.caller.may(.admin))
     let bundle = try await readable(id)
     return try await pages.render(call.visitor, notice: notice, on: Self.readers.next) { renderer, frame in
       var page = shown
@@ -120,9 +120,10 @@ struct SnapshotPages: Sendable {
     _ = try call.query([])
     let record = try await service.record(try call.value(of: .id), visibleTo: call.caller)
     call.asAPI.concerns(record)
-    guard let audit else { throw HTTPProblem.noSuchPath() }
-    let trail = try await Self.readers.next.perform { () throws(any Error) in
-      do throws(SystemError) { return try audit.trail(of: record.id) } catch { throw StoreError(error) }
+    guard let history else { throw HTTPProblem.noSuchPath() }
+    let trail: AuditTrail
+    do throws(SystemError) { trail = try await history.trail(of: record.id) } catch {
+      throw StoreError(error)
     }
     let names = try await access.tokenNames(Set(trail.events.compactMap(\.token)))
     let page = HistoryPage(record: record, trail: trail, tokenNames: names)

@@ -24,14 +24,15 @@ package struct WebPages: Sendable {
   ///
   /// - Parameters:
   ///   - uploads: the calls for resumable uploads; empty if they are not offered.
-  ///   - audit: the audit log, which administrators can see.
+  ///   - history: the actions on snapshots, which administrators can see.
   ///   - comparisonFilter: the values that comparisons omit unless a visitor enters other rules.
   ///   - temporaryFolder: the folder for inflated copies of files that are shown.
   ///   - manual: returns the articles, which are parsed when the first of them is requested.
   ///   - reference: the description of the API.
   package init(
     service: SnapshotService, access: AccessPolicy, limits: ServiceLimits, uploads: [Endpoint] = [],
-    audit: AuditLog? = nil, comparisonFilter: ComparisonFilter = ComparisonFilter(), temporaryFolder: String,
+    history: AuditHistory? = nil, comparisonFilter: ComparisonFilter = ComparisonFilter(),
+    temporaryFolder: String,
     manual: @escaping @Sendable () -> Manual, reference: APIReference, logger: Logger
   ) {
     self.logger = logger
@@ -42,7 +43,7 @@ package struct WebPages: Sendable {
       ListPages(pages, service, access: access, limits: limits).endpoints
       + ReportPages(pages, service, limits: limits, uploadsAreResumable: uploads.areResumable).endpoints
       + SnapshotPages(
-        pages, service, access: access, limits: limits, audit: audit,
+        pages, service, access: access, limits: limits, history: history,
         viewer: ViewerCache(folder: temporaryFolder)
       ).endpoints
       + ComparisonPages(pages, service, filter: comparisonFilter).endpoints

@@ -136,11 +136,11 @@ final class S3Publisher: Sendable {
     let (former, damaged) = try await states.change(id) { (record, _) throws(StoreError) in
       isRepaired = record.verified == .damaged
       guard isRepaired else { return .keep }
-      return .write(.published(record.marked(.intact), attempt: attempt))
+      return .write(.published(record.changed(to: .intact), attempt: attempt))
     }
     // Another upload may have repaired the bundle meanwhile.
     await remove(id, isRepaired ? damaged : attempt)
-    return isRepaired ? former.marked(.intact) : former
+    return isRepaired ? former.changed(to: .intact) : former
   }
 
   private func write(

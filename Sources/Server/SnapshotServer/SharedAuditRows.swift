@@ -1,0 +1,172 @@
+package import Foundation
+package import Observability
+package import PostgreSQLClient
+package import SnapshotFormat
+
+/// The audit lines of all servers in a PostgreSQL database.
+///
+/// - `server`: when a server last copied its lines.
+/// - `file`: up to which position the table has a file. The row remains when the lines were removed, so that they are not
+///   copied again.
+/// - `line`: one row for each line. The lines of a file are adjacent in the table and in its primary key, and are removed
+///   together.
+package struct SharedAuditRows: SharedAudit {
+  private static let schema = "snapshot_audit_1"
+  private static let migrations = PostgreSQLMigrations(
+    schema: schema,
+    [
+      .init(
+        """
+        CREATE TABLE server (id bytea PRIMARY KEY, seen timestamptz NOT NULL DEFAULT now());
+        CREATE TABLE file (
+          number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, server bytea NOT NULL, digest bytea NOT NULL,
+          refused boolean NOT NULL, position bigint NOT NULL, is_removed boolean NOT NULL DEFAULT false,
+          UNIQUE (server, digest));
+        CREATE TABLE line (
+          file bigint NOT NULL, position bigint NOT NULL, time timestamptz NOT NULL, refused boolean NOT NULL,
+          snapshot bytea, compared bytea, line text NOT NULL, PRIMARY KEY (file, position));
+        CREATE INDEX line_time ON line (time, file, position);
+        CREATE INDEX line_snapshot ON line (snapshot, time) WHERE snapshot IS NOT NULL AND NOT refused;
+        CREATE INDEX line_compared ON line (compared, time) WHERE compared IS NOT NULL AND NOT refused;
+        """)
+    ])
+  /// The microseconds since 1970 of a time.
+  private static let microseconds = "(extract(epoch FROM time) * 1000000)::bigint"
+
+  private let pool: PostgreSQLPool
+
+  /// Creates the tables if they do not exist.
+  package init(_ pool: PostgreSQLPool) async throws {
+    self.pool = pool
+    try await pool.perform { try Self.migrations.apply($0) }
+  }
+
+  // MARK: - Copying
+
+  package func positions(of server: SnapshotID) async throws -> [ContentDigest: Int64] {
+    try await pool.perform { connection in
+      let rows = try connection.query(
+        "SELECT digest, position FROM \(Self.schema).file WHERE server = $1", [.bytes(Array(server.bytes))])
+      var positions: [ContentDigest: Int64] = [:]
+      for row in rows {
+        if let digest = ContentDigest(bytes: try row.bytes(0)) { positions[digest] = try row.int(1) }
+      }
+      return positions
+    }
+  }
+
+  package func append(_ batch: AuditBatch, of server: SnapshotID) async throws -> Bool {
+    try await pool.transaction { connection in
+      let key: [PostgreSQLValue] = [.bytes(Array(server.bytes)), .bytes(batch.file.bytes)]
+      _ = try connection.query(
+        """
+        INSERT INTO \(Self.schema).file (server, digest, refused, position) VALUES ($1, $2, $3, 0)
+        ON CONFLICT DO NOTHING
+        """, key + [.bool(batch.isRefused)])
+      let file = try connection.query(
+        """
+        UPDATE \(Self.schema).file SET position = $4 WHERE server = $1 AND digest = $2 AND position = $3
+        RETURNING number
+        """, key + [.int(batch.range.lowerBound), .int(batch.range.upperBound)])
+      guard let number = try file.first?.int(0) else { return false }
+      guard !batch.lines.isEmpty else { return true }
+      _ = try connection.query(
+        """
+        INSERT INTO \(Self.schema).line
+        SELECT $1, position, 'epoch'::timestamptz + time * interval '1 microsecond', $2, nullif(snapshot, ''),
+          nullif(compared, ''), line
+        FROM unnest($3, $4, $5, $6, $7) AS each (position, time, snapshot, compared, line)
+        ON CONFLICT DO NOTHING
+        """,
+        [
+          .int(number), .bool(batch.isRefused), .ints(batch.lines.map(\.position)),
+          .ints(batch.lines.map { Self.microseconds($0.time) }),
+          .byteArrays(batch.lines.map { $0.snapshot.map { Array($0.bytes) } ?? [] }),
+          .byteArrays(batch.lines.map { $0.comparedWith.map { Array($0.bytes) } ?? [] }),
+          .texts(batch.lines.map(\.text)),
+        ])
+      return true
+    }
+  }
+
+  private static func microseconds(_ time: Date) -> Int64 {
+    Int64((time.timeIntervalSince1970 * 1_000_000).rounded())
+  }
+
+  // MARK: - Removing
+
+  package func trim(_ server: SnapshotID, keeping count: Int) async throws {
+    let files = try await pool.transaction { connection in
+      _ = try connection.query(
+        "INSERT INTO \(Self.schema).server VALUES ($1) ON CONFLICT (id) DO UPDATE SET seen = now()",
+        [.bytes(Array(server.bytes))])
+      return try connection.query(
+        """
+        SELECT number FROM (
+          SELECT number, is_removed, row_number() OVER (PARTITION BY refused ORDER BY number DESC) AS age
+          FROM \(Self.schema).file WHERE server = $1) AS own
+        WHERE age > $2 AND NOT is_removed
+        UNION ALL
+        SELECT number FROM \(Self.schema).file JOIN \(Self.schema).server ON server.id = file.server
+        WHERE seen < now() - interval '\(AuditLimits.unseenDays) days' AND NOT is_removed
+        """, [.bytes(Array(server.bytes)), .int(Int64(count))]
+      ).map { try $0.int(0) }
+    }
+    for file in files { try await removeLines(of: file) }
+  }
+
+  private func removeLines(of file: Int64) async throws {
+    while try await pool.perform({ connection in
+      try connection.query(
+        """
+        DELETE FROM \(Self.schema).line WHERE file = $1 AND position IN (
+          SELECT position FROM \(Self.schema).line WHERE file = $1 ORDER BY position LIMIT $2)
+        """, [.int(file), .int(Int64(AuditLimits.removedLines))]
+      ).changes > 0
+    }) {}
+    try await pool.perform { connection in
+      _ = try connection.query(
+        "UPDATE \(Self.schema).file SET is_removed = true WHERE number = $1", [.int(file)])
+    }
+  }
+
+  // MARK: - Reading
+
+  package func lines(about id: SnapshotID, limit: Int) async throws -> [String] {
+    try await pool.perform { connection in
+      try connection.query(
+        """
+        SELECT line FROM (
+          (SELECT time, file, position, line FROM \(Self.schema).line WHERE snapshot = $1 AND NOT refused
+            ORDER BY time DESC LIMIT $2)
+          UNION ALL
+          (SELECT time, file, position, line FROM \(Self.schema).line WHERE compared = $1 AND NOT refused
+            AND snapshot IS DISTINCT FROM $1 ORDER BY time DESC LIMIT $2)) AS found
+        ORDER BY time DESC, file DESC, position DESC LIMIT $2
+        """, [.bytes(Array(id.bytes)), .int(Int64(limit))]
+      ).map { try $0.text(0) }
+    }
+  }
+
+  package func lines(
+    from start: Date, after cursor: AuditCursor?, limit: Int
+  ) async throws -> [SharedAuditLine] {
+    let first = cursor ?? AuditCursor(time: Self.microseconds(start), file: -1, position: -1)
+    return try await pool.perform { connection in
+      try connection.query(
+        """
+        SELECT \(Self.microseconds), line.file, line.position, server, line FROM (
+          SELECT * FROM \(Self.schema).line
+          WHERE (time, file, position) > ('epoch'::timestamptz + $1 * interval '1 microsecond', $2, $3)
+          ORDER BY time, file, position LIMIT $4) AS line
+        JOIN \(Self.schema).file ON file.number = line.file ORDER BY time, line.file, line.position
+        """, [.int(first.time), .int(first.file), .int(first.position), .int(Int64(limit))]
+      ).compactMap { row in
+        guard let server = SnapshotID(bytes: try row.bytes(3)) else { return nil }
+        return SharedAuditLine(
+          cursor: AuditCursor(time: try row.int(0), file: try row.int(1), position: try row.int(2)),
+          server: server, text: try row.text(4))
+      }
+    }
+  }
+}
