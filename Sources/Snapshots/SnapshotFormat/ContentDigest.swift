@@ -40,10 +40,10 @@ public struct ContentDigest: Hashable, Sendable, CustomStringConvertible {
 
   /// Creates a digest from the first 32 of `bytes`.
   private init(first bytes: some Sequence<UInt8>) {
-    var word: UInt64 = 0
-    for (index, byte) in bytes.prefix(Self.length).enumerated() {
-      word = word << 8 | UInt64(byte)
-      if index % 8 == 7 { set(word, at: index / 8) }
+    // Loops over a sequence whose type is not known to the compiler take ten times as long.
+    let bytes = Array(bytes)
+    for place in 0..<4 {
+      set(bytes[8 * place..<8 * place + 8].reduce(0) { $0 << 8 | UInt64($1) }, at: place)
     }
   }
 

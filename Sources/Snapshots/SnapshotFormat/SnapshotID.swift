@@ -45,6 +45,8 @@ public struct SnapshotID: Hashable, Sendable, LosslessStringConvertible, Compara
   /// Creates an identifier from 16 bytes; `nil` for any other number of bytes.
   public init?(bytes: some Collection<UInt8>) {
     guard bytes.count == 16 else { return nil }
+    // Loops over a collection whose type is not known to the compiler take ten times as long.
+    let bytes = Array(bytes)
     high = bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
     low = bytes.dropFirst(8).reduce(0) { $0 << 8 | UInt64($1) }
   }

@@ -17,21 +17,21 @@ struct TermTable {
 
   private var bytes: [UInt8] = []
   private var terms: [Term] = []
-  /// A hash table with open addressing and linear probing: the number of each term plus 1, or 0 for a free slot. At most
-  /// half of the slots are in use.
-  private var table = [Int32](repeating: 0, count: 1 << 13)
+  /// A hash table with open addressing and linear probing. At most half of the entries are in use.
+  private var table = [Entry](repeating: Entry(), count: 1 << 13)
+
+  /// An entry of the hash table.
+  private struct Entry {
+    /// The number of the term plus 1; 0 if the entry is free.
+    var number: Int32 = 0
+    var hash: UInt32 = 0
+  }
 
   /// Adds a record, which has a higher number than those before.
-  mutating func add(_ slot: Int, record: some Collection<UInt8>, identifiers: [UInt8]) throws {
-    insert(Array(IndexedTerms.all.utf8)[...], slot)
-    for list in [try RecordCoder.decode(record).descriptionTerms.bytes, identifiers] {
-      var start = 0
-      for index in list.indices where list[index] == UInt8(ascii: " ") {
-        if index > start { insert(list[start..<index], slot) }
-        start = index + 1
-      }
-      if start < list.count { insert(list[start...], slot) }
-    }
+  mutating func add(_ slot: Int, record: [UInt8], identifiers: [UInt8]) throws {
+    insert(Array(IndexedTerms.all.utf8), slot)
+    insert(try RecordCoder.decode(record).descriptionTerms.bytes, slot)
+    insert(identifiers, slot)
   }
 
   /// The terms in the order of their bytes, and the records that have each, in ascending order.
@@ -50,8 +50,23 @@ struct TermTable {
     return ordered.map { (bytes[$0.term.start..<$0.term.end], $0.term.slots) }
   }
 
-  private mutating func insert(_ term: ArraySlice<UInt8>, _ slot: Int) {
-    let number = number(of: term)
+  /// Inserts the terms of a list, which are separated by spaces.
+  private mutating func insert(_ list: [UInt8], _ slot: Int) {
+    var (start, hash) = (0, Hash())
+    for index in list.indices {
+      if list[index] != UInt8(ascii: " ") {
+        hash.add(list[index])
+      } else {
+        insert(list[start..<index], hash, slot)
+        (start, hash) = (index + 1, Hash())
+      }
+    }
+    insert(list[start...], hash, slot)
+  }
+
+  private mutating func insert(_ term: ArraySlice<UInt8>, _ hash: Hash, _ slot: Int) {
+    guard !term.isEmpty else { return }
+    let number = number(of: term, hash)
     note(slot, at: number)
     for beginning in terms[number].beginnings { note(slot, at: beginning) }
   }
@@ -60,38 +75,59 @@ struct TermTable {
     if terms[number].slots.last != UInt16(slot) { terms[number].slots.append(UInt16(slot)) }
   }
 
-  private mutating func number(of term: ArraySlice<UInt8>) -> Int {
-    let place = place(of: term)
-    if table[place] != 0 { return Int(table[place]) - 1 }
+  private mutating func number(of term: ArraySlice<UInt8>, _ hash: Hash) -> Int {
+    let hash = hash.value
+    var place = place(of: hash)
+    while table[place].number != 0 {
+      if table[place].hash == hash, isTerm(Int(table[place].number) - 1, equalTo: term) {
+        return Int(table[place].number) - 1
+      }
+      place = (place + 1) & (table.count - 1)
+    }
     let number = terms.count
     terms.append(Term(start: bytes.count, end: bytes.count + term.count))
     bytes += term
-    table[place] = Int32(number + 1)
+    table[place] = Entry(number: Int32(number + 1), hash: hash)
     if terms.count * 2 > table.count { grow() }
     terms[number].beginnings = IndexedTerms.beginnings(of: String(decoding: term, as: UTF8.self)).map {
-      self.number(of: Array($0.utf8)[...])
+      let beginning = Array($0.utf8)
+      return self.number(of: beginning[...], Hash(beginning))
     }
     return number
   }
 
-  /// The place of the term in the table, or the free place for it.
-  private func place(of term: ArraySlice<UInt8>) -> Int {
-    // FNV-1a
-    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-    for byte in term { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
-    var place = Int(truncatingIfNeeded: hash >> 20) & (table.count - 1)
-    while table[place] != 0 {
-      let found = terms[Int(table[place]) - 1]
-      if found.end - found.start == term.count, bytes[found.start..<found.end] == term { break }
-      place = (place + 1) & (table.count - 1)
-    }
-    return place
+  private func isTerm(_ number: Int, equalTo term: ArraySlice<UInt8>) -> Bool {
+    let found = terms[number]
+    guard found.end - found.start == term.count else { return false }
+    let offset = found.start - term.startIndex
+    return term.indices.allSatisfy { bytes[$0 + offset] == term[$0] }
   }
 
+  private func place(of hash: UInt32) -> Int { Int(hash) & (table.count - 1) }
+
   private mutating func grow() {
-    table = Array(repeating: 0, count: table.count * 2)
-    for (number, term) in terms.enumerated() {
-      table[place(of: bytes[term.start..<term.end])] = Int32(number + 1)
+    let entries = table
+    table = Array(repeating: Entry(), count: entries.count * 2)
+    for entry in entries where entry.number != 0 {
+      var place = place(of: entry.hash)
+      while table[place].number != 0 { place = (place + 1) & (table.count - 1) }
+      table[place] = entry
     }
+  }
+
+  /// FNV-1a, which is computed while the end of a term is searched for.
+  private struct Hash {
+    private var state: UInt64 = 0xCBF2_9CE4_8422_2325
+
+    init() {}
+
+    init(_ term: [UInt8]) {
+      self.init()
+      for byte in term { add(byte) }
+    }
+
+    mutating func add(_ byte: UInt8) { state = (state ^ UInt64(byte)) &* 0x100_0000_01B3 }
+
+    var value: UInt32 { UInt32(truncatingIfNeeded: state >> 20) }
   }
 }

@@ -46,7 +46,11 @@ package enum RecordCoder {
 
   /// Returns the record that was encoded, without identifiers and comments.
   package static func decode(_ data: some Collection<UInt8>) throws -> SnapshotRecord {
-    var reader = Reader(data)
+    try decode(Reader(Array(data)))
+  }
+
+  private static func decode(_ start: Reader) throws -> SnapshotRecord {
+    var reader = start
     guard let id = SnapshotID(bytes: try reader.bytes(16)),
       let sha256 = ContentDigest(bytes: try reader.bytes(32))
     else { throw Malformed() }
@@ -119,7 +123,7 @@ package enum RecordCoder {
     private let data: [UInt8]
     private var index = 0
 
-    init(_ data: some Collection<UInt8>) { self.data = Array(data) }
+    init(_ data: [UInt8]) { self.data = data }
 
     var isAtEnd: Bool { index == data.count }
 
@@ -130,7 +134,7 @@ package enum RecordCoder {
     }
 
     mutating func integer() throws -> Int64 {
-      Int64(bitPattern: try bytes(8).reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
+      Int64(bitPattern: try number(8))
     }
 
     mutating func date() throws -> Date {
@@ -152,8 +156,14 @@ package enum RecordCoder {
       try list(each).first
     }
 
-    private mutating func count() throws -> Int {
-      try bytes(4).reversed().reduce(0) { $0 << 8 | Int($1) }
+    private mutating func count() throws -> Int { Int(try number(4)) }
+
+    private mutating func number(_ count: Int) throws -> UInt64 {
+      guard count <= data.count - index else { throw Malformed() }
+      var number: UInt64 = 0
+      for place in 0..<count { number |= UInt64(data[index + place]) << UInt64(8 * place) }
+      index += count
+      return number
     }
   }
 }
