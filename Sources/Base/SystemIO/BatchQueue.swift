@@ -20,12 +20,14 @@ package final class BatchQueue<Item: Sendable>: Sendable {
   /// in every call: only the closure of a batch's first item is called.
   /// - Returns: `false` if the queue is closed. The item is then ignored.
   package func add(_ item: Item, _ work: @escaping @Sendable ([Item]) -> Void) -> Bool {
-    state.withLock { state in
-      guard !state.isClosed else { return false }
+    let isFirst: Bool? = state.withLock { state in
+      guard !state.isClosed else { return nil }
       state.waiting.append(item)
-      if state.waiting.count == 1 { queue.async { work(self.takeWaiting()) } }
-      return true
+      return state.waiting.count == 1
     }
+    // Not under the lock, which the thread that this wakes needs immediately.
+    if isFirst == true { queue.async { work(self.takeWaiting()) } }
+    return isFirst != nil
   }
 
   /// The number of items that wait for the next batch.
@@ -36,6 +38,8 @@ package final class BatchQueue<Item: Sendable>: Sendable {
   /// Rejects further items and returns when all accepted items are processed.
   package func close() async {
     state.withLock { $0.isClosed = true }
+    // The batch of an accepted item may not have reached the queue yet.
+    while waiting > 0 { await queue.perform {} }
     await queue.perform {}
   }
 
