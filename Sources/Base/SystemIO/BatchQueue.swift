@@ -11,10 +11,16 @@ package final class BatchQueue<Item: Sendable>: Sendable {
 
   /// The serial queue that the batches run on. Use it for work that must not run concurrently with a batch.
   package let queue: DispatchQueue
+  private let beforeBatch: @Sendable () -> Void
   private let state = Mutex(State())
 
   /// Creates an empty queue.
-  package init(_ label: String) { queue = DispatchQueue(label: label, qos: .userInitiated) }
+  /// - Parameter beforeBatch: called on ``queue`` before the items of a batch are taken. It may block; items that are
+  ///   added meanwhile belong to the batch.
+  package init(_ label: String, beforeBatch: @escaping @Sendable () -> Void = {}) {
+    queue = DispatchQueue(label: label, qos: .userInitiated)
+    self.beforeBatch = beforeBatch
+  }
 
   /// Adds `item` to the next batch, which `work` processes together with all other waiting items. Pass the same `work`
   /// in every call: only the closure of a batch's first item is called.
@@ -44,7 +50,8 @@ package final class BatchQueue<Item: Sendable>: Sendable {
   }
 
   private func takeWaiting() -> [Item] {
-    state.withLock { state in
+    beforeBatch()
+    return state.withLock { state in
       defer { state.waiting = [] }
       return state.waiting
     }
