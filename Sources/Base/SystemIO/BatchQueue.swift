@@ -11,21 +11,29 @@ package final class BatchQueue<Item: Sendable>: Sendable {
 
   /// The serial queue that the batches run on. Use it for work that must not run concurrently with a batch.
   package let queue: DispatchQueue
+  private let beforeBatch: @Sendable () -> Void
   private let state = Mutex(State())
 
   /// Creates an empty queue.
-  package init(_ label: String) { queue = DispatchQueue(label: label, qos: .userInitiated) }
+  /// - Parameter beforeBatch: called on ``queue`` before the items of a batch are taken. It may block; items that are
+  ///   added meanwhile belong to the batch.
+  package init(_ label: String, beforeBatch: @escaping @Sendable () -> Void = {}) {
+    queue = DispatchQueue(label: label, qos: .userInitiated)
+    self.beforeBatch = beforeBatch
+  }
 
   /// Adds `item` to the next batch, which `work` processes together with all other waiting items. Pass the same `work`
   /// in every call: only the closure of a batch's first item is called.
   /// - Returns: `false` if the queue is closed. The item is then ignored.
   package func add(_ item: Item, _ work: @escaping @Sendable ([Item]) -> Void) -> Bool {
-    state.withLock { state in
-      guard !state.isClosed else { return false }
+    let isFirst: Bool? = state.withLock { state in
+      guard !state.isClosed else { return nil }
       state.waiting.append(item)
-      if state.waiting.count == 1 { queue.async { work(self.takeWaiting()) } }
-      return true
+      return state.waiting.count == 1
     }
+    // Not under the lock, which the thread that this wakes needs immediately.
+    if isFirst == true { queue.async { work(self.takeWaiting()) } }
+    return isFirst != nil
   }
 
   /// The number of items that wait for the next batch.
@@ -36,11 +44,14 @@ package final class BatchQueue<Item: Sendable>: Sendable {
   /// Rejects further items and returns when all accepted items are processed.
   package func close() async {
     state.withLock { $0.isClosed = true }
+    // The batch of an accepted item may not have reached the queue yet.
+    while waiting > 0 { await queue.perform {} }
     await queue.perform {}
   }
 
   private func takeWaiting() -> [Item] {
-    state.withLock { state in
+    beforeBatch()
+    return state.withLock { state in
       defer { state.waiting = [] }
       return state.waiting
     }

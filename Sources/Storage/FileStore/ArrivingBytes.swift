@@ -68,6 +68,9 @@ final class ArrivingBytes: Sendable {
   private let folder: StorageFolder
   private let isTransient: Bool
   private let flow = Mutex(Flow())
+  /// Held while pieces are taken from the flow and enqueued, so that they are written in the order in which they were
+  /// taken. The writer does not need it.
+  private let order = Mutex(())
   /// Accessed from one queue at a time.
   private let written = Mutex(Written())
 
@@ -94,12 +97,15 @@ final class ArrivingBytes: Sendable {
   /// Takes the next bytes; returns when there is room for more. A failure to write them is thrown by the next call, and
   /// by every call after it.
   func append(_ bytes: IOBuffer) async throws(StoreError) {
-    let isWritten = try flow.withLock { flow throws(StoreError) in
-      if let failure = flow.failure { throw failure }
-      let pieces = flow.gather(bytes)
+    let isWritten = try order.withLock { _ throws(StoreError) in
+      let pieces = try flow.withLock { flow throws(StoreError) in
+        if let failure = flow.failure { throw failure }
+        let pieces = flow.gather(bytes)
+        if !pieces.isEmpty { (flow.inFlight, flow.hasBegun) = (flow.inFlight + 1, true) }
+        return pieces
+      }
       guard !pieces.isEmpty else { return false }
-      flow.hasBegun = true
-      enqueue(pieces, &flow)
+      queue.async { self.write(pieces) }
       return true
     }
     guard isWritten else { return }
@@ -109,9 +115,14 @@ final class ArrivingBytes: Sendable {
   /// Writes the collected bytes; returns when all bytes received so far are written or have failed. More bytes may be
   /// appended meanwhile.
   func settle() async -> Settled {
-    let isWritten = flow.withLock { flow in
-      guard flow.inFlight > 0 || flow.gathered != nil else { return false }
-      enqueue(flow.gathered.take().map { [$0] } ?? [], &flow)
+    let isWritten = order.withLock { _ in
+      let pieces: [IOBuffer]? = flow.withLock { flow in
+        guard flow.inFlight > 0 || flow.gathered != nil else { return nil }
+        flow.inFlight += 1
+        return flow.gathered.take().map { [$0] } ?? []
+      }
+      guard let pieces else { return false }
+      queue.async { self.write(pieces) }
       return true
     }
     if isWritten { await queue.perform {} }
@@ -138,12 +149,6 @@ final class ArrivingBytes: Sendable {
     } catch {
       throw StoreError(error)
     }
-  }
-
-  /// Enqueues pieces while the flow is locked, so that they are written in the order in which they were taken from it.
-  private func enqueue(_ pieces: [IOBuffer], _ flow: inout Flow) {
-    flow.inFlight += 1
-    queue.async { self.write(pieces) }
   }
 
   /// Waits until at most one piece is in flight; returns the first failure, if any.

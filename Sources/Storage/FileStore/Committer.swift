@@ -3,10 +3,11 @@ import SnapshotStore
 import Synchronization
 import SystemIO
 
-/// Makes every change of names in `bundles/`, one at a time, and flushes once for all changes that wait at the same
-/// time.
+/// Makes every change of names in `bundles/`, one at a time, and has each round of them flushed together with the files
+/// that wait for a ``Flusher`` at the same time.
 ///
-/// Rounds of changes run one at a time, so a check and the change that depends on it are a single step.
+/// A change is durable or reverted before the next round, so a check and the change that depends on it are a single
+/// step.
 final class Committer: Sendable {
   /// A change whose names are in place but would not survive a power cut yet.
   struct Change<Outcome: Sendable>: Sendable {
@@ -17,19 +18,10 @@ final class Committer: Sendable {
     var undo: @Sendable () -> Void = {}
   }
 
-  /// Completes a change after its folder was flushed, or after the flush failed.
-  private typealias Finish = @Sendable (SystemError?) -> Void
-
-  private struct Waiting: Sendable {
-    let folder: String
-    /// Changes the names; `nil` if the change was refused. Its caller has been answered then.
-    let begin: @Sendable () -> Finish?
-  }
-
   private let layout: StorageLayout
   private let faults: FaultInjection
   private let flusher: Flusher
-  private let batches = BatchQueue<Waiting>("file-store.committer")
+  private let count = Atomic(0)
   /// The folders in `bundles/` whose own names are durable.
   private let folders: Mutex<Set<String>>
   private let onFirstChange: @Sendable () throws(SystemError) -> Void
@@ -37,7 +29,6 @@ final class Committer: Sendable {
 
   /// - Parameters:
   ///   - folders: the folders in `bundles/` that are durable.
-  ///   - flusher: used by this committer only.
   ///   - onFirstChange: called before the first change. If it throws, the change fails, and the next one calls it
   ///     again.
   init(
@@ -56,46 +47,64 @@ final class Committer: Sendable {
     in folder: String, _ change: @escaping @Sendable () throws(StoreError) -> Change<Outcome>
   ) async throws(StoreError) -> Outcome {
     let result: Result<Outcome, StoreError> = await withCheckedContinuation { continuation in
-      let waiting = Waiting(folder: folder) { [self] in
+      count.add(1, ordering: .relaxed)
+      let isAccepted = flusher.add { [self] in
+        count.subtract(1, ordering: .relaxed)
         do throws(StoreError) {
-          try prepareFirstChange()
-          try makeIfMissing(folder)
-          let change = try change()
-          return { failure in
-            if failure == nil { change.settle() } else { change.undo() }
-            continuation.resume(
-              returning: failure.map { .failure(StoreError($0)) } ?? .success(change.outcome))
-          }
+          return try begin(in: folder, change) { continuation.resume(returning: $0) }
         } catch {
           continuation.resume(returning: .failure(error))
           return nil
         }
       }
-      if !batches.add(waiting, run(_:)) { continuation.resume(returning: .failure(closed)) }
+      guard !isAccepted else { return }
+      count.subtract(1, ordering: .relaxed)
+      continuation.resume(returning: .failure(closed))
     }
     return try result.get()
   }
 
   /// The number of changes that wait.
-  var waiting: Int { batches.waiting }
+  var waiting: Int { count.load(ordering: .relaxed) }
 
-  /// Refuses all new changes; returns when the accepted ones are done.
-  func close() async { await batches.close() }
+  /// Refuses all new changes, and closes the flusher; returns when the accepted ones are done.
+  func close() async { await flusher.close() }
 
   /// Whether there may have been a change.
   var hasChanged: Bool { isChanged.withLock { $0 } }
 
   /// Throws once the store is closed.
   func requireOpen() throws(StoreError) {
-    if batches.isClosed { throw closed }
+    if flusher.isClosed { throw closed }
   }
 
   private var closed: StoreError { .system(.closed(layout)) }
 
-  private func run(_ round: [Waiting]) {
-    let begun = round.compactMap { waiting in waiting.begin().map { (folder: waiting.folder, finish: $0) } }
-    let failures = flush(Set(begun.map(\.folder)))
-    for (folder, finish) in begun { finish(failures[folder]) }
+  /// Changes the names. Called by the flusher.
+  /// - Parameter finish: called after the folder was flushed, or after the flush failed.
+  private func begin<Outcome: Sendable>(
+    in folder: String, _ change: () throws(StoreError) -> Change<Outcome>,
+    _ finish: @escaping @Sendable (Result<Outcome, StoreError>) -> Void
+  ) throws(StoreError) -> Flusher.Flush {
+    try prepareFirstChange()
+    try makeIfMissing(folder)
+    let epoch = flusher.epoch
+    let change = try change()
+    do throws(SystemError) {
+      try faults.before(.flushFolder)
+    } catch {
+      change.undo()
+      throw StoreError(error)
+    }
+    return Flusher.Flush(targets: [.folder(folder)], epoch: epoch) { failure in
+      if let failure {
+        change.undo()
+        finish(.failure(StoreError(failure)))
+      } else {
+        change.settle()
+        finish(.success(change.outcome))
+      }
+    }
   }
 
   private func prepareFirstChange() throws(StoreError) {
@@ -119,25 +128,6 @@ final class Committer: Sendable {
       }
       folders.insert(folder)
     }
-  }
-
-  /// Flushes the folders of one round.
-  /// - Returns: the failures, by folder.
-  private func flush(_ changed: Set<String>) -> [String: SystemError] {
-    var failures: [String: SystemError] = [:]
-    let due = changed.filter { folder in
-      do throws(SystemError) {
-        try faults.before(.flushFolder)
-        return true
-      } catch {
-        failures[folder] = error
-        return false
-      }
-    }
-    for (folder, failure) in zip(due, flusher.flush(due.map { [.folder($0)] })) {
-      if let failure { failures[folder] = failure }
-    }
-    return failures
   }
 }
 

@@ -71,12 +71,12 @@ package final class FileBundleStore: BundleStore, UploadStore {
         let found = Found(
           stop: stop, shards: try layout.shards(), uploads: try Folder.entries(layout.uploads))
         if stop == nil { try synchronize(found, layout) }
+        let flusher = try makeFlusher(configuration)
         let committer = Committer(
-          layout, faults: faults, folders: Set(found.shards.map(layout.folder)),
-          flusher: try makeFlusher(configuration)
+          layout, faults: faults, folders: Set(found.shards.map(layout.folder)), flusher: flusher
         ) { () throws(SystemError) in try CleanStop.remove(layout) }
         let folder = StorageFolder(
-          layout, faults: faults, logger: logger, flusher: try makeFlusher(configuration),
+          layout, faults: faults, logger: logger, flusher: flusher,
           quotaTracker: QuotaTracker(stop?.usage ?? StoreUsage(), quota: configuration.quota),
           reserve: configuration.reserve)
         return FileBundleStore(configuration, folder, lock, committer, found)
@@ -116,7 +116,6 @@ package final class FileBundleStore: BundleStore, UploadStore {
   }
 
   private static func makeFlusher(_ configuration: Configuration) throws(SystemError) -> Flusher {
-    // Each flusher has its own descriptor of the volume, because the system reports a failure once per descriptor.
     // `uploads/` and `bundles/` are on one file system, since bundles are renamed from one to the other.
     guard configuration.sharesFlushes,
       let volume = try Volume.holding(StorageLayout(root: configuration.path).uploads)
@@ -207,7 +206,6 @@ package final class FileBundleStore: BundleStore, UploadStore {
     await task?.value
     await recovery.close()
     await verification.close()
-    await folder.flusher.close()
     await committer.close()
     let seal = await remover.perform { [self] in
       defer { folder.layout.closeFiles() }
@@ -243,7 +241,12 @@ package final class FileBundleStore: BundleStore, UploadStore {
 
   /// The number of waiting items, by kind: flushes, changes of names and verifications of checksums.
   package var waiting: [String: Int] {
-    ["flush": folder.flusher.waiting, "commit": committer.waiting, "verification": verification.waiting]
+    let changes = committer.waiting
+    return [
+      // The flusher's callers include the changes of names.
+      "flush": max(folder.flusher.waiting - changes, 0), "commit": changes,
+      "verification": verification.waiting,
+    ]
   }
 
   /// The number and total size of the stored bundles.

@@ -11,16 +11,19 @@ final class FileTransientUpload: TransientUpload {
   private let now: @Sendable () -> Date
   /// The flusher's epoch before the first byte was written.
   private let epoch: Int
+  private let isShort: Bool
   private let state: Mutex<TransientUploadState>
 
+  /// - Parameter isShort: whether writing, hashing and checking the bytes takes a few milliseconds only.
   init(
-    _ state: TransientUploadState, _ bytes: ArrivingBytes, since epoch: Int,
+    _ state: TransientUploadState, _ bytes: ArrivingBytes, since epoch: Int, isShort: Bool,
     by publisher: Publisher, now: @escaping @Sendable () -> Date
   ) {
     self.bytes = bytes
     self.publisher = publisher
     self.now = now
     self.epoch = epoch
+    self.isShort = isShort
     self.state = Mutex(state)
   }
 
@@ -50,7 +53,8 @@ final class FileTransientUpload: TransientUpload {
     try bytes.requireNoFailure()
     try state.withLock { state throws(StoreError) in try state.commit(at: now()) }
     do throws(StoreError) {
-      return try await publisher.publish(attachment, from: bytes.queue) { () throws(StoreError) in
+      return try await publisher.publish(attachment, from: bytes.queue, isShort: isShort) {
+        () throws(StoreError) in
         try bytes.whole(since: epoch)
       }
     } catch {

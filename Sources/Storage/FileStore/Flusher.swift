@@ -1,10 +1,11 @@
+import Dispatch
 import Foundation
 import SnapshotStore
 import Synchronization
 import SystemIO
 
-/// Makes files and names durable: each with its own flush, or, if several callers wait at the same time, all with one
-/// flush of the whole volume.
+/// Makes files and names durable in rounds: each with its own flush, or, if several callers wait at the same time, all
+/// with one flush of the whole volume.
 ///
 /// A shared flush that fails does not report whose bytes were lost, and the next one does not report the failure again.
 /// So everything that was being written at that time counts as lost: callers detect this by ``epoch``.
@@ -15,11 +16,17 @@ final class Flusher: Sendable {
     case folder(String)
   }
 
-  private struct Waiting: Sendable {
-    let targets: [Target]
-    let epoch: Int
-    let finish: @Sendable (SystemError?) -> Void
+  /// The part of one caller in a round.
+  struct Flush: Sendable {
+    var targets: [Target]
+    /// The epoch before the first change that is not durable yet.
+    var epoch: Int
+    /// Called after the flush with its failure.
+    var finish: @Sendable (SystemError?) -> Void
   }
+
+  /// Begins the part of one caller, just before the flush of its round; `nil` if it needs none.
+  typealias Begin = @Sendable () -> Flush?
 
   /// The number of callers from which one flush of the volume is faster than a flush of each file.
   static let sharedFrom = 3
@@ -27,50 +34,93 @@ final class Flusher: Sendable {
   private let onFlush: @Sendable (Duration) -> Void
   private let flushAll: (@Sendable () throws(SystemError) -> Void)?
   private let queues: QueueSet
-  private let batches = BatchQueue<Waiting>("file-store.flusher")
+  private let expected: ExpectedCallers
+  private let batches: BatchQueue<Begin>
   private let failures = Atomic(0)
 
   /// - Parameters:
   ///   - count: how many files are flushed at once, if each is flushed separately.
+  ///   - patience: how long a round waits at most for the callers that were announced by ``expect()``.
   ///   - onFlush: called with the duration of each round of flushes.
   ///   - flushAll: flushes the volume that holds all files, and reports a failure to this object only; with `nil`, each
   ///     file is flushed separately.
   init(
-    count: Int, onFlush: @escaping @Sendable (Duration) -> Void = { _ in },
+    count: Int, patience: DispatchTimeInterval = .milliseconds(5),
+    onFlush: @escaping @Sendable (Duration) -> Void = { _ in },
     flushAll: (@Sendable () throws(SystemError) -> Void)?
   ) {
     self.onFlush = onFlush
     queues = QueueSet("file-store.flusher", count: count)
     self.flushAll = flushAll
+    let expected = ExpectedCallers(patience: patience)
+    self.expected = expected
+    batches = BatchQueue("file-store.flusher", beforeBatch: expected.wait)
+  }
+
+  /// Announces a caller of ``flush(_:since:expected:)`` within the next milliseconds. Until then the next round waits
+  /// for it, within the patience.
+  func expect() -> Expectation { Expectation(expected) }
+
+  /// A caller that was announced.
+  final class Expectation: Sendable {
+    private let callers: ExpectedCallers
+    private let isOver = Atomic(false)
+
+    fileprivate init(_ callers: ExpectedCallers) {
+      self.callers = callers
+      callers.add()
+    }
+
+    /// Ends the expectation, because the caller waits now or will not come. Further calls have no effect.
+    func end() {
+      if !isOver.exchange(true, ordering: .relaxed) { callers.remove() }
+    }
   }
 
   /// The number of shared flushes that have failed. Callers read it before they write their first byte, for
-  /// ``flush(_:since:)``.
+  /// ``flush(_:since:expected:)``.
   var epoch: Int { failures.load(ordering: .acquiring) }
 
   /// Makes `targets` durable, together with those of all other waiting callers; returns when they would survive a power
   /// cut.
-  func flush(_ targets: [Target], since epoch: Int) async throws(SystemError) {
+  /// - Parameter expectation: the announcement of this call, which ends with it.
+  func flush(
+    _ targets: [Target], since epoch: Int, expected expectation: Expectation? = nil
+  ) async throws(SystemError) {
     let failure: SystemError? = await withCheckedContinuation { continuation in
-      let waiting = Waiting(targets: targets, epoch: epoch) { continuation.resume(returning: $0) }
-      if !batches.add(waiting, flush(_:)) {
+      let isAccepted = add { Flush(targets: targets, epoch: epoch) { continuation.resume(returning: $0) } }
+      expectation?.end()
+      if !isAccepted {
         continuation.resume(returning: SystemError(operation: "flush", code: POSIXErrorCode.EBADF.rawValue))
       }
     }
     if let failure { throw failure }
   }
 
+  /// Calls `begin` in the next round, together with those of all other waiting callers, and then flushes what they
+  /// return. All calls are made one after the other, on a thread that may block.
+  /// - Returns: `false` if the flusher is closed. `begin` is then never called.
+  func add(_ begin: @escaping Begin) -> Bool { batches.add(begin, run(_:)) }
+
   /// The number of callers that wait.
   var waiting: Int { batches.waiting }
 
-  /// Completes the waiting flushes, and refuses new ones.
-  func close() async { await batches.close() }
+  var isClosed: Bool { batches.isClosed }
 
-  private func flush(_ round: [Waiting]) {
-    let failures = flush(round.map(\.targets))
-    for (waiting, failure) in zip(round, failures) {
-      let isLost = waiting.epoch != epoch
-      waiting.finish(
+  /// Completes the waiting flushes and what follows from them, and refuses new ones.
+  func close() async {
+    // An upload whose files are flushed here has its names changed in the next round.
+    await batches.queue.perform {}
+    await batches.close()
+  }
+
+  private func run(_ round: [Begin]) {
+    let flushes = round.compactMap { $0() }
+    guard !flushes.isEmpty else { return }
+    let failures = flush(flushes.map(\.targets))
+    for (flush, failure) in zip(flushes, failures) {
+      let isLost = flush.epoch != epoch
+      flush.finish(
         failure ?? (isLost ? SystemError(operation: "syncfs", code: POSIXErrorCode.EIO.rawValue) : nil))
     }
   }
@@ -89,17 +139,35 @@ final class Flusher: Sendable {
       }
     }
     let failures = Mutex([SystemError?](repeating: nil, count: callers.count))
-    let all = callers.enumerated().flatMap { caller, targets in targets.map { (caller, $0) } }
+    let parts = Self.parts(of: callers)
     // All at once, including the targets of one caller: the disk then completes them in a single pass.
-    queues.perform(all.count) { index in
-      let (caller, target) = all[index]
+    queues.perform(parts.count) { index in
       do throws(SystemError) {
-        try target.synchronize()
+        try parts[index].target.synchronize()
       } catch {
-        failures.withLock { $0[caller] = $0[caller] ?? error }
+        failures.withLock { failures in
+          for caller in parts[index].callers { failures[caller] = failures[caller] ?? error }
+        }
       }
     }
     return failures.withLock { $0 }
+  }
+
+  /// The targets with the callers of each. A folder that several callers have changed is flushed once.
+  private static func parts(of callers: [[Target]]) -> [(target: Target, callers: [Int])] {
+    var parts: [(target: Target, callers: [Int])] = []
+    var folders: [String: Int] = [:]
+    for (caller, targets) in callers.enumerated() {
+      for target in targets {
+        if case .folder(let path) = target, let known = folders.updateValue(parts.count, forKey: path) {
+          folders[path] = known
+          parts[known].callers.append(caller)
+        } else {
+          parts.append((target, [caller]))
+        }
+      }
+    }
+    return parts
   }
 }
 

@@ -38,26 +38,29 @@ final class Publisher: Sendable {
   /// the caller removes the staged files.
   /// - Parameters:
   ///   - queue: the queue that writes the upload.
+  ///   - isShort: whether the upload will be ready to be flushed within a few milliseconds.
   ///   - whole: makes the upload ready to be published. It may block: it begins on `queue`.
   func publish(
-    _ attachment: Attachment, from queue: DispatchQueue,
+    _ attachment: Attachment, from queue: DispatchQueue, isShort: Bool = false,
     _ whole: @Sendable () async throws(StoreError) -> WholeUpload
   ) async throws(StoreError) -> Publication {
-    try await queue.following { () async throws(StoreError) in
-      try await publish(try await whole(), as: attachment)
+    let expectation = isShort ? folder.flusher.expect() : nil
+    defer { expectation?.end() }
+    return try await queue.following { () async throws(StoreError) in
+      try await publish(try await whole(), as: attachment, expectation)
     }
   }
 
   /// Blocks from time to time.
   private func publish(
-    _ upload: WholeUpload, as attachment: Attachment
+    _ upload: WholeUpload, as attachment: Attachment, _ expectation: Flusher.Expectation?
   ) async throws(StoreError) -> Publication {
     if let id = attachment.id { try await recovery.require(id) }
     var record = try await admit(upload, as: attachment)
     while true {
       try await recovery.require(record.id)
       let staged = try stage(record, of: upload, as: attachment)
-      try await folder.flush(staged.files, since: upload.epoch, .flushFiles)
+      try await folder.flush(staged.files, since: upload.epoch, .flushFiles, expected: expectation)
       if let session = staged.session { upload.resumable?.adopt(session) }
       // The record can have another UUID than before.
       try await recovery.require(staged.record.id)

@@ -43,11 +43,16 @@ final class StorageFolder: Sendable {
   }
 
   /// Returns when all of `targets` would survive a power cut.
-  /// - Parameter epoch: the flusher's epoch before the first byte that is not flushed yet.
-  func flush(_ targets: [Flusher.Target], since epoch: Int, _ step: Step) async throws(StoreError) {
+  /// - Parameters:
+  ///   - epoch: the flusher's epoch before the first byte that is not flushed yet.
+  ///   - expectation: the announcement of this call.
+  func flush(
+    _ targets: [Flusher.Target], since epoch: Int, _ step: Step,
+    expected expectation: Flusher.Expectation? = nil
+  ) async throws(StoreError) {
     do throws(SystemError) {
       try faults.before(step)
-      try await flusher.flush(targets, since: epoch)
+      try await flusher.flush(targets, since: epoch, expected: expectation)
     } catch {
       throw StoreError(error)
     }

@@ -1,5 +1,6 @@
 import SnapshotStore
 import StoreTesting
+import Synchronization
 import SystemIO
 import TestSupport
 import Testing
@@ -7,18 +8,26 @@ import Testing
 @testable import FileStore
 
 @Suite struct CommitterTests {
-  @Test func `changes that wait at the same time share one flush`() async throws {
-    let (storage, probe) = (try StorageFixture(), StepProbe())
+  @Test func `changes and files that wait at the same time share one flush`() async throws {
+    let storage = try StorageFixture()
+    let flushes = Mutex(0)
     let layout = StorageLayout(root: storage.path)
     try Folder.create(layout.bundles)
-    let committer = Committer(
-      layout, faults: probe.faults, folders: [], flusher: Flusher(count: 1, flushAll: nil))
+    let flusher = Flusher(count: 1) { flushes.withLock { $0 += 1 } }
+    let committer = Committer(layout, faults: FaultInjection(), folders: [], flusher: flusher)
     let folder = layout.bundles + "/3f"
+    let missing = layout.bundles + "/none"
     let tasks = try await committer.perform(in: folder) { () throws(StoreError) in
       // Each of these is in the queue when `Task.immediate` returns, and the first round has already begun.
       let tasks = (0..<64).map { index in
         Task.immediate {
-          try await committer.perform(in: folder) { () throws(StoreError) in Committer.Change(outcome: index)
+          if index % 2 == 0 {
+            // A flush of its own would fail.
+            try await flusher.flush([.folder(missing)], since: flusher.epoch)
+            return index
+          }
+          return try await committer.perform(in: folder) { () throws(StoreError) in
+            Committer.Change(outcome: index)
           }
         }
       }
@@ -27,7 +36,7 @@ import Testing
     var outcomes: [Int] = []
     for task in tasks { outcomes.append(try await task.value) }
     #expect(outcomes == Array(0..<64))
-    #expect(probe.takeSeen() == [.flushFolder, .flushFolder])
+    #expect(flushes.withLock { $0 } == 1)
   }
 
   @Test func `a failed flush reverts every change of its round in that folder and none in others`()

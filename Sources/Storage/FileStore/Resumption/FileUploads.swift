@@ -65,7 +65,7 @@ final class FileUploads: Sendable {
     let state = try TransientUploadState(terms, limit: limit, limits: limits, at: now())
     let epoch = folder.flusher.epoch
     let bytes = ArrivingBytes(layout.newStaged(), on: writer, in: folder, isTransient: true)
-    return FileTransientUpload(state, bytes, since: epoch, by: publisher, now: now)
+    return FileTransientUpload(state, bytes, since: epoch, isShort: isShort, by: publisher, now: now)
   }
 
   // MARK: Several requests

@@ -88,6 +88,25 @@ import Testing
     #expect(ends.all == ["text"])
   }
 
+  @Test func `a short check replaces an idle worker, and waits for a busy one`() async throws {
+    let queue = CheckQueue([steps.worker])
+    let sample = SampleBundle()
+    try folder.write(Data(sample.bytes), to: "sample")
+    let check = { [folder] () async throws(BundleError) -> BundleSummary in
+      try await queue.check(folder.file("sample"), size: 100, .full, by: SampleBundle.validate, weight: 100)
+    }
+    #expect(try await check().manifest.id == sample.id)
+    #expect(!steps.step())
+    queue.add(try job("one", size: 1000))
+    let waiting = Task.immediate { try await check() }
+    #expect(queue.waiting == 2)
+    while steps.step() {}
+    #expect(try await waiting.value.manifest.id == sample.id)
+    #expect(ends.all == ["one"] && queue.waiting == 0)
+    #expect(try await check().manifest.id == sample.id)
+    #expect(!steps.step())
+  }
+
   @Test func `waiting checks are dropped when the queue is closed`() throws {
     let queue = CheckQueue([steps.worker])
     queue.add(try job("one", size: 100))
