@@ -123,6 +123,13 @@ public struct HTTPServerRequest: Sendable {
     }
   }
 
+  /// A time between the arrival of the head's last byte and now, as early as possible, in nanoseconds of
+  /// ``SystemClock/monotonicNanoseconds``.
+  package var arrival: UInt64 {
+    if case .received(_, let exchange) = head, let began = exchange.began { return began }
+    return SystemClock.monotonicNanoseconds
+  }
+
   /// Sends an interim response (RFC 9110 §15.2), such as `103` or `104`, before the final one. Waits until it and all
   /// bytes before it were written to the socket. A client that does not read is disconnected, as for a final response.
   ///

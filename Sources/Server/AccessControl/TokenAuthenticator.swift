@@ -4,6 +4,7 @@ import HTTPTypes
 import Logging
 import Observability
 import Synchronization
+import SystemIO
 
 /// Authenticates callers by their tokens, enforces rate limits, and slows down clients that send wrong tokens.
 final class TokenAuthenticator: Sendable {
@@ -53,7 +54,7 @@ final class TokenAuthenticator: Sendable {
     _ routed: RoutedRequest, _ permission: Permission, _ address: ClientAddress,
     link: () throws -> Caller?
   ) async throws -> Caller {
-    let known = try await currentTokens()
+    let known = try await currentTokens(since: routed.request.arrival)
     if isOpen(known) { return try link() ?? admitAnybody(routed.request, address) }
     try count(address)
     do {
@@ -75,10 +76,12 @@ final class TokenAuthenticator: Sendable {
     return caller
   }
 
-  /// Returns the current tokens.
-  func currentTokens() async throws(HTTPProblem) -> TokenTable.Tokens {
+  /// Returns the tokens at a point in time since `arrival`, by default during the call.
+  func currentTokens(
+    since arrival: UInt64 = SystemClock.monotonicNanoseconds
+  ) async throws(HTTPProblem) -> TokenTable.Tokens {
     do {
-      return try await tokens.current()
+      return try await tokens.current(since: arrival)
     } catch {
       logger.error("All callers are refused: the tokens can't be read", metadata: ["error": "\(error)"])
       throw HTTPProblem.accessUnavailable

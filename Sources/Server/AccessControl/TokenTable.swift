@@ -7,9 +7,9 @@ import SystemIO
 
 /// The current tokens on disk.
 ///
-/// Each call compares the stamp of the tokens' folder, which takes one system call and reads no contents. If it has
-/// changed, the tokens are read again. A change by a command therefore applies to every call that is admitted after the
-/// command has returned.
+/// A call compares the stamp of the tokens' folder, which takes one system call and reads no contents. If it has
+/// changed, the tokens are read again. Calls that arrived before a comparison began share its result. A change by a
+/// command therefore applies to every call that arrives after the command has returned.
 final class TokenTable: Sendable {
   /// The tokens at a point in time.
   struct Tokens: Sendable {
@@ -34,8 +34,9 @@ final class TokenTable: Sendable {
   private struct State: Sendable {
     var tokens = Tokens()
     var stamp: Folder.Stamp?
-    /// When the last read started; `nil` before the first.
-    var readAt: ContinuousClock.Instant?
+    /// The latest time on ``SystemClock/monotonicNanoseconds`` at which these were the tokens; `nil` before the first
+    /// read.
+    var validAt: UInt64?
     /// Whether a change after the read would change the stamp.
     var isSettled = false
   }
@@ -50,29 +51,40 @@ final class TokenTable: Sendable {
     self.logger = logger
   }
 
-  /// Returns the tokens at a point in time during the call.
-  func current() async throws(TokenStoreError) -> Tokens {
-    let arrival = ContinuousClock.now
-    let stamp = try store.stamp()
-    if let tokens = known(stamp, since: arrival) { return tokens }
+  /// Returns the tokens at a point in time since `arrival`, by default during the call.
+  func current(
+    since arrival: UInt64 = SystemClock.monotonicNanoseconds
+  ) async throws(TokenStoreError) -> Tokens {
+    if let tokens = known(since: arrival) { return tokens }
+    try compare()
+    if let tokens = known(since: arrival) { return tokens }
     return try await queue.perform { () throws(TokenStoreError) in
       // Another call can have read the tokens while this one waited.
-      if let tokens = self.known(try self.store.stamp(), since: arrival) { return tokens }
+      try self.compare()
+      if let tokens = self.known(since: arrival) { return tokens }
       return try self.read()
     }
   }
 
-  private func known(_ stamp: Folder.Stamp?, since arrival: ContinuousClock.Instant) -> Tokens? {
+  private func known(since arrival: UInt64) -> Tokens? {
     state.withLock { state in
-      guard let readAt = state.readAt, state.stamp == stamp, state.isSettled || readAt >= arrival else {
-        return nil
-      }
+      guard let validAt = state.validAt, validAt >= arrival else { return nil }
       return state.tokens
     }
   }
 
+  /// Finds out whether the tokens are still those that were read.
+  private func compare() throws(TokenStoreError) {
+    let start = SystemClock.monotonicNanoseconds
+    let stamp = try store.stamp()
+    state.withLock { state in
+      guard let validAt = state.validAt, state.stamp == stamp, state.isSettled else { return }
+      state.validAt = max(validAt, start)
+    }
+  }
+
   private func read() throws(TokenStoreError) -> Tokens {
-    let (start, now) = (ContinuousClock.now, Date())
+    let (start, now) = (SystemClock.monotonicNanoseconds, Date())
     let stamp = try store.stamp()
     var tokens = Tokens()
     tokens.wereMade = try store.hasTokens()
@@ -84,7 +96,7 @@ final class TokenTable: Sendable {
     }
     let read = tokens
     return state.withLock { state in
-      if state.readAt != nil, read.wereMade, !state.tokens.wereMade {
+      if state.validAt != nil, read.wereMade, !state.tokens.wereMade {
         logger.notice("The first token was created: from now on every call needs a token")
       }
       // Deleting the files of all tokens must not open the store.
@@ -92,7 +104,7 @@ final class TokenTable: Sendable {
       state.tokens = read
       state.tokens.wereMade = wereMade
       state.stamp = stamp
-      state.readAt = start
+      state.validAt = start
       state.isSettled = stamp?.isSettled(at: now) ?? true
       return state.tokens
     }

@@ -31,6 +31,9 @@ package final class RequestContext: Sendable {
 
   package var facts: Facts { state.withLock { $0 } }
 
+  /// The metrics of the route, without a copy of the other facts.
+  package var route: RouteMetrics? { state.withLock { $0.route } }
+
   package func update(_ change: (inout Facts) -> Void) { state.withLock { change(&$0) } }
 }
 

@@ -19,9 +19,10 @@ package final class RequestObserver: Sendable {
 
   /// Counts and logs a finished request. Never blocks.
   package func observe(_ exchange: HTTPExchange) {
-    let facts = (exchange.note as? RequestContext)?.facts
-    (facts?.route ?? unrouted).count(exchange)
+    let context = exchange.note as? RequestContext
+    (context?.route ?? unrouted).count(exchange)
     guard logger.logLevel <= .info else { return }
+    let facts = context?.facts
     var metadata: Logger.Metadata = [
       "method": .string(exchange.method), "path": .string(exchange.path),
       "status": .string(String(exchange.status)), "bytes": .string(String(exchange.bytesSent)),

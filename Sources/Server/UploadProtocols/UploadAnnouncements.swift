@@ -31,19 +31,18 @@ package struct UploadAnnouncements: Middleware {
   package func respond(
     to request: HTTPServerRequest, next: Responder<HTTPServerRequest>
   ) async throws -> HTTPServerResponse {
-    guard let uploads else { return try await next(request) }
     do {
       var response = try await next(request)
-      add(uploads, to: &response.headerFields, of: request)
+      addFields(to: &response.headerFields, of: request)
       return response
     } catch var problem as HTTPProblem {
-      add(uploads, to: &problem.headerFields, of: request)
+      addFields(to: &problem.headerFields, of: request)
       throw problem
     }
   }
 
-  private func add(_ uploads: ResumableUploads, to fields: inout HTTPFields, of request: HTTPServerRequest) {
-    guard let spoken = spoken(request) else { return }
+  private func addFields(to fields: inout HTTPFields, of request: HTTPServerRequest) {
+    guard let spoken = spoken(request), let uploads else { return }
     for field in own(uploads, spoken, request.method) {
       if field.name == .acceptPatch, let other = fields[.acceptPatch], !other.contains(field.value) {
         fields[.acceptPatch] = other + ", " + field.value
@@ -59,7 +58,7 @@ package struct UploadAnnouncements: Middleware {
   /// Returns the protocol that the response to `request` announces. `OPTIONS` and refused methods match no endpoint.
   /// For them the path's template determines the protocol, and for unknown paths below the path of uploads the prefix.
   private func spoken(_ request: HTTPServerRequest) -> UploadProtocol? {
-    if let route = request.context?.facts.route { return endpointProtocols[route.name] }
+    if let route = request.context?.route { return endpointProtocols[route.name] }
     let (path, method) = (request.path, request.method)
     switch router.template(of: path).flatMap({ templateProtocols[$0] }) {
     case .attach: return method == .options || attachMethods.contains(method) ? .attach : nil

@@ -18,20 +18,25 @@ public struct SnapshotID: Hashable, Sendable, LosslessStringConvertible, Compara
   /// Parses 8-4-4-4-12 hexadecimal digits; `nil` for any other text.
   public init?(_ text: String) {
     // Foundation's parser also accepts signs, spaces and ‘0x’.
+    var text = text
+    guard let words = unsafe text.withUTF8(Self.words) else { return nil }
+    (high, low) = words
+  }
+
+  private static func words(of text: UnsafeBufferPointer<UInt8>) -> (high: UInt64, low: UInt64)? {
+    guard text.count == length else { return nil }
     var words: (high: UInt64, low: UInt64) = (0, 0)
-    var position = 0
-    for byte in text.utf8 {
-      if Self.isHyphen(position) {
+    for position in 0..<length {
+      let byte = unsafe text[position]
+      if isHyphen(position) {
         guard byte == UInt8(ascii: "-") else { return nil }
       } else {
-        guard position < Self.length, let digit = Hexadecimal.value(byte) else { return nil }
+        guard let digit = Hexadecimal.value(byte) else { return nil }
         words.high = words.high << 4 | words.low >> 60
         words.low = words.low << 4 | UInt64(digit)
       }
-      position += 1
     }
-    guard position == Self.length else { return nil }
-    (high, low) = words
+    return words
   }
 
   /// Creates an identifier from Foundation's type.

@@ -287,6 +287,18 @@ package final class FileBundleStore: BundleStore, UploadStore {
     }
   }
 
+  /// Opens a bundle for reading if its record is visible.
+  package func open(
+    _ id: SnapshotID, if isVisible: @Sendable (SnapshotRecord) -> Bool
+  ) async throws(StoreError) -> StoredBundle {
+    if let bundle = folder.layout.openRecent(id) {
+      guard isVisible(bundle.record) else { throw .notFound }
+      return bundle
+    }
+    guard isVisible(try await record(id)) else { throw .notFound }
+    return try await open(id)
+  }
+
   /// Opens a bundle for reading, with its record as stored in the file.
   package func openAnew(_ id: SnapshotID) async throws(StoreError) -> StoredBundle {
     try await recovery.require(id)

@@ -65,6 +65,16 @@ import Testing
     #expect(try openDescriptors() == 0)
   }
 
+  @Test func `a bundle that is kept open is missing for callers who may not see its record`() async throws {
+    let store = try await makeStore()
+    let file = try await store.open(sample.id).file
+    let id = sample.id
+    #expect(try await store.open(id) { $0.id == id }.file === file)
+    #expect(await failure { _ = try await store.open(id) { _ in false } } == "notFound")
+    try await store.delete(id)
+    #expect(await failure { _ = try await store.open(id) { _ in true } } == "deleted")
+  }
+
   @Test func `a closed store keeps no file open`() async throws {
     let store = try await makeStore()
     await store.close()

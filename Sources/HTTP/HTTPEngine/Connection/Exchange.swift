@@ -46,7 +46,7 @@ final class Exchange: @unchecked Sendable {
   private var hasEnded = false
 
   /// The start time in nanoseconds on the monotonic clock; `nil` if the exchange is not reported.
-  private let began: UInt64?
+  let began: UInt64?
   /// The number of bytes that the connection had sent before.
   private let sentBefore: Int64
 

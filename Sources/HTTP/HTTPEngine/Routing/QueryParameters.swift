@@ -10,8 +10,12 @@ public struct QueryParameters: Sendable {
 
   /// Parses the text after the `?`. `nil` is a query without names.
   public init(_ query: String?) throws(HTTPProblem) {
+    guard let query else {
+      pairs = []
+      return
+    }
     var pairs: [(name: String, value: String)] = []
-    for pair in (query ?? "").split(separator: "&") {
+    for pair in query.split(separator: "&") {
       guard pairs.count < Self.maximumCount else {
         throw .badRequest("The query has more than \(Self.maximumCount) names.")
       }
@@ -33,6 +37,7 @@ public struct QueryParameters: Sendable {
   /// Returns the value of `name`, or `nil` if it is missing. Throws if the name occurs more than once, because the
   /// meaning would be ambiguous.
   public func value(_ name: String) throws(HTTPProblem) -> String? {
+    guard !pairs.isEmpty else { return nil }
     let values = pairs.filter { $0.name == name }
     guard values.count <= 1 else { throw .badRequest("The query has ‘\(name)’ \(values.count) times.") }
     return values.first?.value

@@ -37,10 +37,20 @@ public struct RoutedRequest: Sendable {
 
   /// Returns the value that `parameter` parses from its segment of the path.
   public func value<Value>(of parameter: PathParameter<Value>) throws -> Value {
-    guard let text = values.first(where: { $0.name == parameter.name })?.value else {
+    guard let text = text(of: parameter) else {
       throw PathParameterMissing(name: parameter.name, template: template)
     }
     return try parameter.parse(text)
+  }
+
+  /// Returns the value that `parameter` parses, or `nil` if the template does not have it or its text is malformed.
+  package func valueIfValid<Value>(of parameter: PathParameter<Value>) -> Value? {
+    guard let text = text(of: parameter) else { return nil }
+    do { return try parameter.parse(text) } catch { return nil }
+  }
+
+  private func text<Value>(of parameter: PathParameter<Value>) -> String? {
+    values.first { $0.name == parameter.name }?.value
   }
 
   /// Returns the decoded query. Throws ``HTTPProblem`` if it is malformed.

@@ -60,30 +60,38 @@ public struct Representation: Sendable {
     fileprivate var isThere: Bool { if case .made = self { false } else { true } }
   }
 
-  /// The bytes.
+  /// The bytes. A representation whose bytes are opened for each request gets them here.
   public var content: Content
   /// The value of `Content-Type`.
-  public var contentType: String
+  public let contentType: String
   /// The entity tag of these bytes.
-  public var entityTag: EntityTag?
+  public let entityTag: EntityTag?
   /// The time of the last change.
-  public var lastModified: HTTPDate?
+  public let lastModified: HTTPDate?
   /// Whether range requests are supported. A resource can ignore them if its content is only useful as a whole (RFC
   /// 9110 §14.2).
-  public var hasRanges = true
+  public let hasRanges: Bool
   /// Additional fields. They are sent with 200 and 206; a 304 has only those of RFC 9110 §15.4.5.
-  public var headerFields: HTTPFields
+  public let headerFields: HTTPFields
+  /// All fields of a 200. Stored, because a representation can be the response to many requests.
+  private let fields: HTTPFields
 
   /// Creates a representation from its parts.
   public init(
     _ content: Content, contentType: String, entityTag: EntityTag? = nil, lastModified: HTTPDate? = nil,
-    headerFields: HTTPFields = [:]
+    hasRanges: Bool = true, headerFields: HTTPFields = [:]
   ) {
     self.content = content
     self.contentType = contentType
     self.entityTag = entityTag
     self.lastModified = lastModified
+    self.hasRanges = hasRanges
     self.headerFields = headerFields
+    var fields = headerFields
+    Self.append(entityTag, lastModified, to: &fields)
+    fields[.contentType] = contentType
+    if hasRanges { fields[.acceptRanges] = "bytes" }
+    self.fields = fields
   }
 
   /// Returns the response to `request`, which must be a `GET` or `HEAD`: 200, 206 or 304. Throws 412 if a precondition
@@ -129,22 +137,16 @@ public struct Representation: Sendable {
     (0..<4).map { _ in String(UInt32.random(in: .min ... .max) | 1 << 31, radix: 16) }.joined()
   }
 
-  private func appendValidators(to fields: inout HTTPFields) {
+  private static func append(
+    _ entityTag: EntityTag?, _ lastModified: HTTPDate?, to fields: inout HTTPFields
+  ) {
     if let entityTag { fields.append(HTTPField(name: .eTag, value: entityTag.description)) }
     if let lastModified { fields.append(HTTPField(name: .lastModified, value: lastModified.description)) }
   }
 
-  private var fields: HTTPFields {
-    var fields = headerFields
-    appendValidators(to: &fields)
-    fields[.contentType] = contentType
-    if hasRanges { fields[.acceptRanges] = "bytes" }
-    return fields
-  }
-
   private var notModified: HTTPServerResponse {
     var fields: HTTPFields = [:]
-    appendValidators(to: &fields)
+    Self.append(entityTag, lastModified, to: &fields)
     for name in [HTTPField.Name.cacheControl, .contentLocation, .expires, .vary] {
       fields[values: name] = headerFields[values: name]
     }

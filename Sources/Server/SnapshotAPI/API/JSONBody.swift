@@ -20,13 +20,16 @@ struct JSONBody {
   }
 
   /// The document as a representation with its digest as the entity tag.
-  var representation: Representation {
-    var representation = Representation(
+  var representation: Representation { representation(adding: [:]) }
+
+  /// The document as a representation with additional fields.
+  func representation(adding more: HTTPFields) -> Representation {
+    var fields: HTTPFields = [.cacheControl: "private, no-cache"]
+    fields.append(contentsOf: more)
+    return Representation(
       .bytes(bytes), contentType: "application/json",
       entityTag: .strong(ContentDigest.of(bytes).description),
-      headerFields: [.cacheControl: "private, no-cache"])
-    // Part of a JSON document is of no use.
-    representation.hasRanges = false
-    return representation
+      // Part of a JSON document is of no use.
+      hasRanges: false, headerFields: fields)
   }
 }

@@ -40,10 +40,19 @@ struct PageAnswer: Encodable {
   }
 }
 
-/// A cache of encoded records, so that a record that is requested repeatedly is encoded and hashed once. Safe to use
-/// from any thread.
+/// A cache of responses that depend only on a record: the record as JSON, or the fields of its bundle. They are encoded
+/// once for a record that is requested repeatedly. Safe to use from any thread.
 final class RecordAnswers: Sendable {
-  private typealias Answer = (record: SnapshotRecord, representation: Representation)
+  /// A class, because a record is expensive to copy.
+  private final class Answer: Sendable {
+    let record: SnapshotRecord
+    let representation: Representation
+
+    init(_ record: SnapshotRecord, _ representation: Representation) {
+      self.record = record
+      self.representation = representation
+    }
+  }
 
   /// The approximate maximum size of the cache, in bytes of responses.
   static let byteLimit = 4 << 20
@@ -51,24 +60,30 @@ final class RecordAnswers: Sendable {
   private static let overhead = 1024
 
   private let answers: Mutex<LRUCache<SnapshotID, Answer>>
+  private let make: @Sendable (SnapshotRecord) throws -> Representation
 
-  init(byteLimit: Int = RecordAnswers.byteLimit) { answers = Mutex(LRUCache(limit: byteLimit)) }
+  /// Creates a cache of what `make` returns for a record without identifiers.
+  init(
+    byteLimit: Int = RecordAnswers.byteLimit,
+    _ make: @escaping @Sendable (SnapshotRecord) throws -> Representation = {
+      try JSONBody(RecordAnswer($0)).representation
+    }
+  ) {
+    answers = Mutex(LRUCache(limit: byteLimit))
+    self.make = make
+  }
 
   /// Returns the response to a `GET` of `record`.
   func representation(of record: SnapshotRecord) throws -> Representation {
     var record = record
     // Identifiers are not part of the response, and can be long.
     record.identifiers = nil
-    let known = answers.withLock { [record] answers -> Representation? in
-      guard let known = answers.value(of: record.id), known.record == record else { return nil }
+    if let known = answers.withLock({ [id = record.id] in $0.value(of: id) }), known.record == record {
       return known.representation
     }
-    if let known { return known }
-    let representation = try JSONBody(RecordAnswer(record)).representation
-    answers.withLock { [record] answers in
-      let cost = Int(representation.content.size) + Self.overhead
-      answers.keep((record, representation), under: record.id, cost: cost)
-    }
-    return representation
+    let answer = Answer(record, try make(record))
+    let cost = Int(answer.representation.content.size) + Self.overhead
+    answers.withLock { $0.keep(answer, under: answer.record.id, cost: cost) }
+    return answer.representation
   }
 }

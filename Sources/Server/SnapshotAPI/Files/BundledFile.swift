@@ -35,24 +35,20 @@ struct BundledFile: Sendable {
     guard entry.size <= limits.inflatedFileBytes else {
       throw HTTPProblem.onlyCompressed(limit: limits.inflatedFileBytes)
     }
-    var representation = describe(
+    return describe(
       .made(size: entry.size) { range in
         let pieces = InflatedPieces(bundle.file, entry, range)
         return { try await queue.perform { () throws(any Error) in try pieces.next() } }
-      })
-    // To send a range, all bytes before it must be inflated.
-    representation.hasRanges = entry.size <= limits.rangedFileBytes
-    return representation
+      },
+      // To send a range, all bytes before it must be inflated.
+      hasRanges: entry.size <= limits.rangedFileBytes)
   }
 
   private var zipped: Representation {
     var head: [UInt8] = [0x1F, 0x8B, 8]  // no flags, no time, no level, unknown system
     head += [0, 0, 0, 0, 0, 0, 0xFF]
     let end = Self.littleEndian(entry.crc32) + Self.littleEndian(UInt32(truncatingIfNeeded: entry.size))
-    var representation = describe(.parts([.bytes(head), storedBytes, .bytes(end)]), tagEnd: "-gzip")
-    representation.headerFields[.contentEncoding] = "gzip"
-    representation.hasRanges = false
-    return representation
+    return describe(.parts([.bytes(head), storedBytes, .bytes(end)]), coding: "gzip", hasRanges: false)
   }
 
   /// The bytes as stored in the bundle.
@@ -78,7 +74,10 @@ struct BundledFile: Sendable {
     }
   }
 
-  private func describe(_ content: Representation.Content, tagEnd: String = "") -> Representation {
+  /// - Parameter coding: the coding of `content` (RFC 9110 §8.4); `nil` if it has none.
+  private func describe(
+    _ content: Representation.Content, coding: String? = nil, hasRanges: Bool = true
+  ) -> Representation {
     let type = FileType(path: entry.name)
     let fileName = entry.name.split(separator: "/").last.map(String.init)
     var fields: HTTPFields = [
@@ -91,11 +90,14 @@ struct BundledFile: Sendable {
       .crossOriginResourcePolicy: "same-origin",
     ]
     if entry.method == .deflate { fields[.vary] = "Accept-Encoding" }
+    if let coding { fields[.contentEncoding] = coding }
     // A bundle never changes, and every entry has its own offset: together they identify the bytes.
     let digest = bundle.record.sha256.description.prefix(32)
+    let tagEnd = coding.map { "-\($0)" } ?? ""
     return Representation(
       content, contentType: type.mediaType,
-      entityTag: .strong("\(digest)-\(String(entry.dataOffset, radix: 16))\(tagEnd)"), headerFields: fields)
+      entityTag: .strong("\(digest)-\(String(entry.dataOffset, radix: 16))\(tagEnd)"),
+      hasRanges: hasRanges, headerFields: fields)
   }
 }
 

@@ -115,12 +115,11 @@ package struct FileRoutes: Sendable {
       let page = try FilePage(bundle, request)
       return (try JSONBody(page), page.next)
     }
-    var representation = body.representation
+    var fields: HTTPFields = [:]
     if let next {
-      representation.headerFields[.link] =
-        "<\(call.request.path)?limit=\(request.limit)&cursor=\(next)>; rel=\"next\""
+      fields[.link] = "<\(call.request.path)?limit=\(request.limit)&cursor=\(next)>; rel=\"next\""
     }
-    return try representation.response(to: call.request)
+    return try body.representation(adding: fields).response(to: call.request)
   }
 
   /// Sends one file, or ranges of it.

@@ -41,7 +41,7 @@ package struct AnswerMiddleware: Middleware {
 
   /// Whether a browser requests a path that neither the API nor a page has.
   private func isForPeople(_ request: HTTPServerRequest) -> Bool {
-    request.context?.facts.route == nil && !request.path.hasPrefix("/v1") && request.acceptsHTML
+    request.context?.route == nil && !request.path.hasPrefix("/v1") && request.acceptsHTML
   }
 
   /// Applies `If-None-Match: *`, which fails if there is any content. It also applies to responses without validators
@@ -49,8 +49,10 @@ package struct AnswerMiddleware: Middleware {
   private static func heedingCondition(
     _ response: HTTPServerResponse, _ request: HTTPServerRequest
   ) -> HTTPServerResponse {
-    guard response.status == .ok, request.method == .get || request.method == .head,
-      Preconditions(request.headerFields).verdict(request.method, on: .init()) == .notModified
+    let preconditions = Preconditions(request.headerFields)
+    guard preconditions.isCreateOnly, response.status == .ok,
+      request.method == .get || request.method == .head,
+      preconditions.verdict(request.method, on: .init()) == .notModified
     else { return response }
     let kept = [HTTPField.Name.cacheControl, .contentLocation, .eTag, .expires, .lastModified, .vary]
     return HTTPServerResponse(

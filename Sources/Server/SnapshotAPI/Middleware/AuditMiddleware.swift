@@ -33,8 +33,9 @@ package struct AuditMiddleware: Middleware {
     let request = routed.request
     let context = request.context ?? RequestContext()
     context.update { facts in
-      facts.snapshot = routed.lenientValue(of: .id)
-      facts.report = routed.lenientValue(of: .report)
+      // The call itself reports malformed values.
+      facts.snapshot = routed.valueIfValid(of: .id)
+      facts.report = routed.valueIfValid(of: .report)
     }
     let changes = request.method != .get && request.method != .head
     if changes, audit.isFailing {
@@ -96,13 +97,5 @@ package struct AuditMiddleware: Middleware {
       snapshot: facts.snapshot, comparedWith: facts.comparedWith, report: facts.report,
       address: request.peer,
       status: status ?? problem?.status.code, problem: problem?.kindName)
-  }
-}
-
-extension RoutedRequest {
-  /// Returns the value of a parameter, or `nil` if the template doesn't have it or it is malformed. The call itself
-  /// reports malformed values.
-  fileprivate func lenientValue<Value>(of parameter: PathParameter<Value>) -> Value? {
-    do { return try value(of: parameter) } catch { return nil }
   }
 }

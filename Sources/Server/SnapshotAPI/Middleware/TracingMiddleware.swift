@@ -47,7 +47,7 @@ package struct TracingMiddleware: Middleware {
       span.attributes["url.path"] = request.path
       span.attributes["http.request.id"] = request.id
       func end(_ status: Int) {
-        if let route = request.context?.facts.route {
+        if let route = request.context?.route {
           span.operationName = route.name
           span.attributes["http.route"] = String(route.name.drop { $0 != "/" })
         }
