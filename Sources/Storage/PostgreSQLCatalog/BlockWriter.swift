@@ -3,15 +3,22 @@ import SnapshotStore
 
 /// Writes blocks of records that are consecutive in time.
 struct BlockWriter: Sendable {
-  /// A record of the block.
-  private struct Member: Sendable {
+  /// What a block is made of: a row of the table `snapshot`.
+  struct Member: Sendable {
+    static let columns = "place, received, size, record, identifiers"
+
     let place: Int64
     let received: Int64
     let size: Int64
-  }
+    let record: [UInt8]
+    let identifiers: [UInt8]
 
-  /// The columns of the table `snapshot` that a block is made of.
-  static let columns = "place, received, size, record, identifiers"
+    /// Reads a row with ``columns``.
+    init(_ row: PostgreSQLResult.Row) throws {
+      (place, received, size) = (try row.int(0), try row.int(1), try row.int(2))
+      (record, identifiers) = (try row.bytes(3), try row.bytes(4))
+    }
+  }
 
   private let members: [Member]
   private let listing: Listing
@@ -21,23 +28,23 @@ struct BlockWriter: Sendable {
   /// The place of the last record.
   var last: Int64 { members[members.count - 1].place }
 
-  /// Creates a block of rows with ``columns``, at most ``IndexLimits/block`` in the order of their places; `nil` if there
-  /// are none.
-  init?(_ rows: PostgreSQLResult) throws {
-    guard !rows.isEmpty else { return nil }
+  /// Creates a block of at most ``IndexLimits/block`` records in the order of their places, and at least one.
+  init(_ members: [Member]) throws {
     var terms = TermTable()
-    for (slot, row) in rows.enumerated() {
-      try terms.add(slot, record: row.bytes(3), identifiers: row.bytes(4))
+    for (slot, member) in members.enumerated() {
+      try terms.add(slot, record: member.record, identifiers: member.identifiers)
     }
-    members = try rows.map { Member(place: try $0.int(0), received: try $0.int(1), size: try $0.int(2)) }
+    self.members = members
     listing = Listing(members.map { .init(place: $0.place, size: $0.size) })
     postings = terms.lists
   }
 
   /// Writes the block. Call it in a transaction that holds ``Schema/changes``. Records that were removed since they were
   /// read are marked as gone.
-  /// - Parameter isNew: whether to add the other records to the table `day`.
-  func write(_ connection: PostgreSQLConnection, isNew: Bool) throws {
+  /// - Parameters:
+  ///   - table: the table for the postings: `posting`, or `built` while the index is built.
+  ///   - isNew: whether to add the other records to the table `day`.
+  func write(_ connection: PostgreSQLConnection, postings table: String = "posting", isNew: Bool) throws {
     let key = Place.blockKey(first: members[0].place)
     let remaining = Set(
       try connection.query(
@@ -47,7 +54,7 @@ struct BlockWriter: Sendable {
     _ = try connection.query(
       "INSERT INTO block VALUES ($1, $2, $3, $4)",
       [.int(key), .int(last), .bytes(listing.bytes), gone.isEmpty ? .null : .bytes(gone)])
-    try connection.copy(into: "posting (term, place, slots)") { rows in
+    try connection.copy(into: "\(table) (term, place, slots)") { rows in
       for posting in postings {
         try rows.beginRow(3)
         rows.append(posting.term)

@@ -8,6 +8,8 @@ enum IndexLimits {
   /// The maximum number of groups of versions, and of a scope's applications or reports, that are looked up as terms.
   /// With more of them the records are filtered one by one.
   static let alternatives = 200
+  /// The number of versions that are read at once.
+  static let versions = 500
   /// A condition with fewer places than this limits a search to them.
   static let rare = 256
   /// From a block with at most this many matching records, only their parts of the listing are read.
@@ -22,6 +24,10 @@ enum IndexLimits {
   static let removalDays = 7
   /// The interval at which a server checks whether another one has built the index.
   static let buildPause = Duration.seconds(1)
+  /// The number of blocks that are computed or written at the same time when the index is built.
+  static let buildWriters = 3
+  /// The maximum duration of a statement of the build. The longest one sorts all terms.
+  static let buildStatement = Duration.seconds(3600)
   /// The maximum number of attempts to find a free place in a millisecond.
   static let placeAttempts = 20
 }
@@ -59,6 +65,9 @@ enum Place {
 
   /// The key of the block whose first record has this place. Keys are odd.
   static func blockKey(first place: Int64) -> Int64 { place | 1 }
+
+  /// Whether the key is that of a block, and not the place of a record without one.
+  static func isBlockKey(_ key: Int64) -> Bool { key & 1 == 1 }
 
   /// The first place of a block.
   static func first(ofBlock key: Int64) -> Int64 { key - 1 }

@@ -51,8 +51,8 @@ struct Listing: Sendable, Equatable {
   }
 
   private func number(at offset: Int) -> Int64 {
-    var number: UInt64 = 0
-    for index in 0..<8 { number |= UInt64(bytes[offset + index]) << UInt64(8 * index) }
-    return Int64(bitPattern: number)
+    unsafe bytes.withUnsafeBytes {
+      unsafe Int64(littleEndian: $0.loadUnaligned(fromByteOffset: offset, as: Int64.self))
+    }
   }
 }

@@ -37,9 +37,10 @@ package struct Packing: Sendable {
       ).map { try $0.int(0) }
       guard places.count == block + loose else { return false }
       let rows = try connection.query(
-        "SELECT \(BlockWriter.columns) FROM snapshot WHERE place = ANY($1) ORDER BY place",
+        "SELECT \(BlockWriter.Member.columns) FROM snapshot WHERE place = ANY($1) ORDER BY place",
         [.ints(Array(places.prefix(block)))])
-      guard let packed = try BlockWriter(rows) else { return false }
+      guard !rows.isEmpty else { return false }
+      let packed = try BlockWriter(rows.map(BlockWriter.Member.init))
       try packed.removeLoose(connection)
       try packed.write(connection, isNew: false)
       try DayCounts.sumUp(connection)
@@ -52,33 +53,36 @@ package struct Packing: Sendable {
   /// Builds the index over the collected records, if the generation is still `generation`.
   ///
   /// `source` sees the records that were collected when the build began; what other servers change meanwhile is indexed
-  /// by them. Each block is written in a transaction of its own, so that changes wait for one block at most. While
+  /// by them. Each block is written in a transaction of its own, so that changes wait for one block at most. The postings
+  /// are written into a table without an index, which is sorted at the end and then takes the place of `posting`. While
   /// another server builds the index, this waits for it, and builds the index if the other fails.
-  /// - Parameter source: a pool of one connection. Its locks and its transaction end when it is closed.
-  func build(generation: Int, from source: PostgreSQLPool, to pool: PostgreSQLPool) async throws {
+  /// - Parameters:
+  ///   - source: a pool of one connection. Its locks and its transaction end when it is closed.
+  ///   - writers: a pool with a connection for each block that is computed or written at the same time.
+  func build(generation: Int, from source: PostgreSQLPool, to writers: PostgreSQLPool) async throws {
     while try await source.perform({ try !$0.trySessionLock(Schema.maintenance) }) {
       try await Task.sleep(for: IndexLimits.buildPause)
     }
     guard try await source.perform({ try Self.begin($0, generation) }) else { return }
-    var next = try await nextBlock(source)
-    while let current = next {
-      // One is read and computed while another is written.
-      async let following = nextBlock(source)
-      let continues = try await pool.transaction { connection in
-        try connection.lock(Schema.changes)
-        guard try Self.isBuilding(generation, connection) else { return false }
-        // The last transaction, which completes the build, makes all of them durable.
-        try connection.execute("SET LOCAL synchronous_commit = off")
-        try current.write(connection, isNew: true)
-        return true
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<writers.configuration.connections {
+        group.addTask { while try await buildBlock(generation, from: source, to: writers) {} }
       }
-      next = try await following
-      guard continues else { return }
+      try await group.waitForAll()
     }
-    try await pool.perform { try $0.execute("ANALYZE snapshot, posting, block") }
-    try await pool.transaction { connection in
-      try connection.lock(Schema.changes)
-      if try Self.isBuilding(generation, connection) { try IndexState.set(.complete, connection) }
+    try await source.perform { connection in
+      try connection.execute("COMMIT")
+      guard try Self.isBuilding(generation, connection) else { return }
+      try connection.execute("ALTER TABLE built ADD CONSTRAINT built_pkey PRIMARY KEY (term, place)")
+      // Searches for terms alone then read only the index.
+      try connection.execute("VACUUM (ANALYZE) built")
+      try connection.execute("ANALYZE snapshot, block")
+      try connection.transaction { connection in
+        try connection.lock(Schema.changes)
+        guard try Self.isBuilding(generation, connection) else { return }
+        try connection.execute(Self.replacement)
+        try IndexState.set(.complete, connection)
+      }
     }
   }
 
@@ -91,20 +95,51 @@ package struct Packing: Sendable {
     guard state.generation == generation, state.phase != .complete else { return false }
     // An earlier attempt may have ended in the middle.
     try connection.execute(
-      "TRUNCATE posting, block, day; UPDATE state SET phase = \(IndexPhase.building.rawValue)")
+      """
+      TRUNCATE posting, block, day;
+      DROP TABLE IF EXISTS built;
+      CREATE TABLE built (LIKE posting);
+      CREATE INDEX built_loose ON built (place) WHERE term = '|' AND slots IS NULL;
+      UPDATE state SET phase = \(IndexPhase.building.rawValue)
+      """)
     try connection.execute(
       """
       BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
       DECLARE records NO SCROLL CURSOR FOR
-        SELECT \(BlockWriter.columns) FROM snapshot WHERE place IS NOT NULL ORDER BY place
+        SELECT \(BlockWriter.Member.columns) FROM snapshot WHERE place IS NOT NULL ORDER BY place
       """)
     try connection.sessionUnlock(Schema.changes)
     return true
   }
 
-  private func nextBlock(_ source: PostgreSQLPool) async throws -> BlockWriter? {
-    try await source.perform { [block] in try BlockWriter($0.query("FETCH \(block) FROM records")) }
+  /// Builds the next block.
+  /// - Returns: whether there can be more.
+  private func buildBlock(
+    _ generation: Int, from source: PostgreSQLPool, to writers: PostgreSQLPool
+  ) async throws -> Bool {
+    let members = try await source.perform { [block] connection in
+      try connection.query("FETCH \(block) FROM records").map(BlockWriter.Member.init)
+    }
+    guard !members.isEmpty else { return false }
+    let next = try await writers.perform { _ in try BlockWriter(members) }
+    return try await writers.transaction { connection in
+      try connection.lock(Schema.changes)
+      guard try Self.isBuilding(generation, connection) else { return false }
+      // The last transaction, which completes the build, makes all of them durable.
+      try connection.execute("SET LOCAL synchronous_commit = off")
+      try next.write(connection, postings: "built", isNew: true)
+      return true
+    }
   }
+
+  /// Gives the table that was built the place of `posting`, with what other servers have indexed meanwhile.
+  private static let replacement = """
+    INSERT INTO built SELECT * FROM posting;
+    DROP TABLE posting;
+    ALTER TABLE built RENAME TO posting;
+    ALTER INDEX built_pkey RENAME TO posting_pkey;
+    ALTER INDEX built_loose RENAME TO loose
+    """
 
   private static func isBuilding(_ generation: Int, _ connection: PostgreSQLConnection) throws -> Bool {
     let state = try IndexState.read(connection)

@@ -4,7 +4,7 @@ import SnapshotStore
 /// Finds the places of the records that match a plan, newest first, in one state of the database.
 ///
 /// The index is read in windows: the newest blocks and the records without a block among them, then more and more
-/// blocks. A condition that few records meet is read first as a whole, and limits the search to their places.
+/// blocks. If a condition is met in few places, these are read first, and the search is limited to them.
 struct PlaceSearch {
   /// A block with the records that match.
   private struct Block {
@@ -25,8 +25,8 @@ struct PlaceSearch {
 
   private let plan: SearchPlan
   private let connection: PostgreSQLConnection
-  /// The keys that the search is limited to; `nil` for all.
-  private let keys: [Int64]?
+  /// The keys that the search is limited to and that are in no window yet, in ascending order; `nil` for all.
+  private var keys: ArraySlice<Int64>?
   /// The highest key of the next window; `nil` at the end.
   private var top: Int64?
   private var blocksOfNext: Int
@@ -37,7 +37,7 @@ struct PlaceSearch {
   init(_ plan: SearchPlan, _ connection: PostgreSQLConnection, blocks: Int = 4) throws {
     (self.plan, self.connection, blocksOfNext) = (plan, connection, blocks)
     top = plan.places.upperBound
-    keys = try Self.rareKeys(plan, connection)
+    keys = try Self.rareKeys(plan, connection)?[...]
   }
 
   // MARK: - Results
@@ -128,11 +128,27 @@ struct PlaceSearch {
     return nil
   }
 
+  /// Removes the highest keys; `nil` if the search is not limited to keys.
+  ///
+  /// The lowest is that of a block, because records without a block can be between those of a block: all other records
+  /// are older than a block's first.
+  private mutating func takeKeys() -> [Int64]? {
+    guard var rest = keys else { return nil }
+    var taken: [Int64] = []
+    while let key = rest.popLast() {
+      taken.append(key)
+      if taken.count >= blocksOfNext, Place.isBlockKey(key) { break }
+    }
+    blocksOfNext *= 4
+    keys = rest
+    return taken
+  }
+
   private mutating func nextWindow() throws -> Window? {
     guard let top else { return nil }
     let texts = PostgreSQLValue.texts(plan.terms)
-    if let keys {
-      self.top = nil
+    if let keys = takeKeys() {
+      guard !keys.isEmpty else { return nil }
       let blocks = try connection.query(Self.keyedBlocksSQL, [.ints(keys)])
       return try match(blocks, connection.query(Self.keyedPostingsSQL, [texts, .ints(keys)]))
     }

@@ -172,11 +172,14 @@ public final class PostgreSQLCatalog: Catalog {
     let state = try await perform { try IndexState.read($0) }
     guard state.generation == generation, state.phase != .complete else { return }
     var configuration = pool.configuration
+    configuration.connections = IndexLimits.buildWriters
+    let writers = PostgreSQLPool(configuration)
     configuration.connections = 1
+    configuration.statementTimeout = IndexLimits.buildStatement
     let source = PostgreSQLPool(configuration)
-    defer { source.close() }
+    defer { for pool in [source, writers] { pool.close() } }
     do {
-      try await packing.build(generation: generation, from: source, to: pool)
+      try await packing.build(generation: generation, from: source, to: writers)
     } catch {
       throw CatalogError(error)
     }

@@ -41,9 +41,8 @@ struct SearchPlan {
     }
     var filter = Filter()
     if let range = query.versions {
-      let terms = try range.terms(limit: IndexLimits.alternatives) { lowest in
-        try connection.query(Self.versionSQL, [.bytes(lowest)]).first?.bytes(0)
-      }
+      var versions = VersionLookup(connection)
+      let terms = try range.terms(limit: IndexLimits.alternatives) { try versions.first(from: $0) }
       if let groups = terms {
         guard !groups.isEmpty else { return nil }
         conditions.append(anyOf(groups))
@@ -113,8 +112,8 @@ struct SearchPlan {
   /// Selects all terms from $1 to $2, if they are many.
   static let allWordsSQL = "SELECT DISTINCT term FROM posting WHERE term >= $1 AND term < $2 ORDER BY term"
 
-  /// Selects the first version at or above a key.
-  static let versionSQL = "SELECT key FROM version WHERE key >= $1 ORDER BY key LIMIT 1"
+  /// Selects the first versions at or above a key.
+  static let versionsSQL = "SELECT key FROM version WHERE key >= $1 ORDER BY key LIMIT $2"
 
   /// Returns the terms that begin with `prefix`.
   private static func words(
@@ -124,6 +123,27 @@ struct SearchPlan {
     let limit = IndexLimits.expansions + 1
     let few = try connection.query(wordsSQL, range + [.int(Int64(limit))]).map { try $0.text(0) }
     return few.count < limit ? few : try connection.query(allWordsSQL, range).map { try $0.text(0) }
+  }
+}
+
+/// Looks up versions in ascending order. It reads many at once, because a range is made up of many groups.
+private struct VersionLookup {
+  private let connection: PostgreSQLConnection
+  private var keys: ArraySlice<[UInt8]> = []
+  private var isComplete = false
+
+  init(_ connection: PostgreSQLConnection) { self.connection = connection }
+
+  /// Returns the first version at or above `lowest`, which is above that of the former call; `nil` if there is none.
+  mutating func first(from lowest: [UInt8]) throws -> [UInt8]? {
+    keys = keys.drop { $0.lexicographicallyPrecedes(lowest) }
+    if keys.isEmpty, !isComplete {
+      let rows = try connection.query(
+        SearchPlan.versionsSQL, [.bytes(lowest), .int(Int64(IndexLimits.versions))])
+      keys = try rows.map { try $0.bytes(0) }[...]
+      isComplete = keys.count < IndexLimits.versions
+    }
+    return keys.first
   }
 }
 

@@ -16,7 +16,11 @@ struct SlotSet: Sendable, Equatable {
       return
     }
     self.init()
-    for (index, byte) in bytes.enumerated() { bits[index / 8] |= UInt64(byte) << (8 * UInt64(index % 8)) }
+    for index in bits.indices {
+      bits[index] = unsafe bytes.withUnsafeBytes {
+        unsafe UInt64(littleEndian: $0.loadUnaligned(fromByteOffset: 8 * index, as: UInt64.self))
+      }
+    }
   }
 
   /// Decodes numbers of two bytes; `nil` if they are malformed.

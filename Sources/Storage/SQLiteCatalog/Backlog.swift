@@ -26,9 +26,11 @@ struct Backlog {
 
   private var entries: [Entry] = []
   private var found: [Found] = []
+  private var words: Set<String> = []
   private var bytes = 0
 
-  mutating func add(_ entry: Entry, _ terms: IndexWriter.Terms) {
+  mutating func add(_ entry: Entry, _ terms: IndexWriter.Terms, words: [String]) {
+    self.words.formUnion(words)
     entries.append(entry)
     found.append(Found(place: entry.place, terms: terms))
     bytes += terms.description.utf8.count + terms.identifiers.utf8.count + 64
@@ -41,11 +43,12 @@ struct Backlog {
     return entries.sorted { $0.place < $1.place }
   }
 
-  /// Removes and returns the terms in the order of their places, if the limit is reached or `all` is set.
-  mutating func takeTerms(all: Bool) -> [Found] {
-    guard all || bytes >= Self.termLimit else { return [] }
-    defer { (found, bytes) = ([], 0) }
-    return found.sorted { $0.place < $1.place }
+  /// Removes and returns the terms in the order of their places, and their distinct words in order; `nil` unless the
+  /// limit is reached or `all` is set.
+  mutating func takeTerms(all: Bool) -> (found: [Found], words: [String])? {
+    guard all || bytes >= Self.termLimit else { return nil }
+    defer { (found, words, bytes) = ([], [], 0) }
+    return (found.sorted { $0.place < $1.place }, words.sorted())
   }
 }
 

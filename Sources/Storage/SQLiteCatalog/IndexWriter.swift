@@ -15,6 +15,8 @@ struct IndexWriter {
   private(set) var rebuild: Rebuild?
   /// The versions that are known to be in the table `version`.
   private var versions: Set<Data> = []
+  /// The words of the records that were added in this transaction, for the table `word`.
+  private var words: Set<String> = []
   /// The changes to the table `day` in this transaction.
   private var days = DayCounts()
 
@@ -71,6 +73,7 @@ struct IndexWriter {
     }
     try addVersion(of: record)
     if existing.terms != terms {
+      words.formUnion(record.words)
       try deleteTerms(of: existing)
       try addTerms(terms, at: existing.place)
     }
@@ -86,6 +89,7 @@ struct IndexWriter {
   /// - Parameter all: whether to write all waiting rows, even if they are few.
   mutating func finish(all: Bool = false) throws {
     try catchUp(all: all)
+    try addWords(words.sorted())
     try days.write(db)
   }
 
@@ -115,8 +119,9 @@ struct IndexWriter {
     days.add(1, received: record.received, size: record.size)
     try addVersion(of: record)
     if rebuild != nil {
-      rebuild?.backlog.add(entry, terms)
+      rebuild?.backlog.add(entry, terms, words: record.words)
     } else {
+      words.formUnion(record.words)
       try addEntry(entry)
       try addTerms(terms, at: place)
     }
@@ -125,7 +130,9 @@ struct IndexWriter {
   /// Writes the waiting rows, if they are many or `all` is set.
   private mutating func catchUp(all: Bool) throws {
     for entry in rebuild?.backlog.takeEntries(all: all) ?? [] { try addEntry(entry) }
-    for found in rebuild?.backlog.takeTerms(all: all) ?? [] { try addTerms(found.terms, at: found.place) }
+    guard let (found, words) = rebuild?.backlog.takeTerms(all: all) else { return }
+    for found in found { try addTerms(found.terms, at: found.place) }
+    try addWords(words)
   }
 
   private func addEntry(_ entry: Backlog.Entry) throws {
@@ -136,6 +143,10 @@ struct IndexWriter {
   private mutating func addVersion(of record: PreparedRecord) throws {
     guard versions.insert(record.version).inserted else { return }
     try cached("INSERT OR IGNORE INTO version VALUES (?)", [record.version])
+  }
+
+  private func addWords(_ words: [String]) throws {
+    for word in words { try cached("INSERT OR IGNORE INTO word VALUES (?)", [word]) }
   }
 
   private func addTerms(_ terms: Terms, at place: Int64) throws {

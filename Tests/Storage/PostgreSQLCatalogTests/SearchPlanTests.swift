@@ -23,7 +23,7 @@ struct SearchPlanTests {
     (Search.rowsSQL, [.ints([1, 3])]),
     (SearchPlan.wordsSQL, [.text("abcd"), .text("abce"), .int(501)]),
     (SearchPlan.allWordsSQL, [.text("abcd"), .text("abce")]),
-    (SearchPlan.versionSQL, [.bytes([3])]),
+    (SearchPlan.versionsSQL, [.bytes([3]), .int(200)]),
   ]
 
   @Test func `every search uses indexes`() async throws {
