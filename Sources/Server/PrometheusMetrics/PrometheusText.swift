@@ -14,8 +14,12 @@ enum PrometheusText {
     var name = ""
     for scalar in text.unicodeScalars {
       let isAllowed =
-        scalar.isASCII && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar) || scalar == "_")
-      name.unicodeScalars.append(isAllowed || (colons && scalar == ":") ? scalar : "_")
+        switch scalar {
+        case "a"..."z", "A"..."Z", "0"..."9", "_": true
+        case ":": colons
+        default: false
+        }
+      name.unicodeScalars.append(isAllowed ? scalar : "_")
     }
     guard let first = name.unicodeScalars.first, !("0"..."9").contains(first) else { return "_" + name }
     return name

@@ -47,7 +47,7 @@ package struct SnapshotHandler: HTTPHandler {
       service: service, access: access, limits: limits, uploads: uploadCalls, history: observation.history,
       comparisonFilter: comparisonFilter, temporaryFolder: temporaryFolder,
       manual: { ServerManual.manual },
-      reference: APIReference(api + operations.endpoints), logger: logger)
+      reference: { APIReference(api + operations.endpoints) }, logger: logger)
     endpoints = api + operations.endpoints + [WebPages.assets] + web.endpoints
     let steps = EndpointSteps(web: web, access: access, observation: observation, logger: logger)
     let router = Router(steps.routes(to: endpoints))

@@ -5,7 +5,7 @@ import SnapshotServer
 import SystemIO
 
 /// Runs the server as a service, which shuts down gracefully together with its service group.
-struct HTTPService: Service {
+struct HTTPService: Service, CustomStringConvertible {
   let application: ServerApplication
   /// How long running requests may continue after the shutdown has begun.
   let shutdown: Duration
@@ -15,6 +15,9 @@ struct HTTPService: Service {
   let tasks: [@Sendable () async -> Void]
   /// Called with the address once the server listens there.
   let onListening: @Sendable (URL) -> Void
+
+  /// The name in the log of the service group, which otherwise reflects the whole server to make one.
+  var description: String { "HTTPService" }
 
   func run() async throws {
     onListening(try URL(of: try await application.start(), isSecure: application.certificates != nil))

@@ -11,10 +11,13 @@ struct DocumentPages: Sendable {
 
   private let pages: PageMaker
   private let manual: @Sendable () -> Manual
-  private let reference: APIReference
+  private let reference: @Sendable () -> APIReference
   private let cache = DocumentCache()
 
-  init(_ pages: PageMaker, manual: @escaping @Sendable () -> Manual, reference: APIReference) {
+  init(
+    _ pages: PageMaker, manual: @escaping @Sendable () -> Manual,
+    reference: @escaping @Sendable () -> APIReference
+  ) {
     self.pages = pages
     self.manual = manual
     self.reference = reference
@@ -27,7 +30,7 @@ struct DocumentPages: Sendable {
         try await show(call, PagePath.documentation.description) { manual().landingPage }
       },
       .page("readDescription", .get, PagePath.reference.description, .open, audited: .never) { call in
-        try await show(call, PagePath.reference.description) { DocumentPage(reference, manual()) }
+        try await show(call, PagePath.reference.description) { DocumentPage(reference(), manual()) }
       },
       .page(
         "readArticle", .get, PagePath.documentation.description + "/{article}", .open, audited: .never

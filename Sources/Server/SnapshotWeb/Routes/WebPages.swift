@@ -28,12 +28,12 @@ package struct WebPages: Sendable {
   ///   - comparisonFilter: the values that comparisons omit unless a visitor enters other rules.
   ///   - temporaryFolder: the folder for inflated copies of files that are shown.
   ///   - manual: returns the articles, which are parsed when the first of them is requested.
-  ///   - reference: the description of the API.
+  ///   - reference: returns the description of the API, which is made when its page is first requested.
   package init(
     service: SnapshotService, access: AccessPolicy, limits: ServiceLimits, uploads: [Endpoint] = [],
     history: AuditHistory? = nil, comparisonFilter: ComparisonFilter = ComparisonFilter(),
-    temporaryFolder: String,
-    manual: @escaping @Sendable () -> Manual, reference: APIReference, logger: Logger
+    temporaryFolder: String, manual: @escaping @Sendable () -> Manual,
+    reference: @escaping @Sendable () -> APIReference, logger: Logger
   ) {
     self.logger = logger
     self.access = access
