@@ -16,8 +16,6 @@ package protocol SharedAudit: Sendable {
   func trim(_ server: SnapshotID, keeping count: Int) async throws
   /// Returns the newest lines about actions on a snapshot that were not refused, newest first.
   func lines(about id: SnapshotID, limit: Int) async throws -> [String]
-  /// Returns lines of all servers in the order of their times, beginning behind `cursor`.
-  func lines(from start: Date, after cursor: AuditCursor?, limit: Int) async throws -> [SharedAuditLine]
 }
 
 /// Consecutive lines of one file of an audit log.
@@ -42,36 +40,6 @@ package struct AuditBatch: Sendable, Hashable {
   package var range: Range<Int64>
   /// The lines that are valid. Others, which a crash can leave, are omitted.
   package var lines: [Line]
-}
-
-/// A line in the table of all servers.
-package struct SharedAuditLine: Sendable, Hashable {
-  /// The position of the line.
-  package var cursor: AuditCursor
-  /// The server that wrote it.
-  package var server: SnapshotID
-  /// The line in JSON.
-  package var text: String
-
-  /// Creates a line from its parts.
-  package init(cursor: AuditCursor, server: SnapshotID, text: String) {
-    (self.cursor, self.server, self.text) = (cursor, server, text)
-  }
-}
-
-/// The position of a line in the table of all servers.
-package struct AuditCursor: Sendable, Hashable {
-  /// Microseconds since 1970.
-  package var time: Int64
-  /// The number of the file in the table.
-  package var file: Int64
-  /// The position in the file.
-  package var position: Int64
-
-  /// Creates a position from its parts.
-  package init(time: Int64, file: Int64, position: Int64) {
-    (self.time, self.file, self.position) = (time, file, position)
-  }
 }
 
 /// The limits of copying an audit log to other servers.

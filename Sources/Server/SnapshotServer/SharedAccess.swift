@@ -19,14 +19,19 @@ package struct SharedAccess: Sendable {
     [.init("CREATE TABLE file (name text COLLATE \"C\" PRIMARY KEY, contents bytea NOT NULL)")])
 
   private let pool: PostgreSQLPool
+  private let copying: PostgreSQLPool
   private let files: AccessFiles
 
   /// Creates the table if it does not exist.
   /// - Parameters:
   ///   - pool: connections to the database.
+  ///   - copying: connections for ``copy()``, which is repeated if it fails; `nil` for the same.
   ///   - storage: the storage folder, which only this server uses.
-  package init(_ pool: PostgreSQLPool, storage: String) async throws {
+  package init(
+    _ pool: PostgreSQLPool, copyingBy copying: PostgreSQLPool? = nil, storage: String
+  ) async throws {
     self.pool = pool
+    self.copying = copying ?? pool
     files = AccessFiles(storage: storage)
     try await pool.perform { try Self.migrations.apply($0) }
   }
@@ -81,7 +86,7 @@ package struct SharedAccess: Sendable {
 
   /// Copies the table's files into the folder once.
   package func copy() async throws {
-    try await pool.transaction { [files] connection in
+    try await copying.transaction { [files] connection in
       // During a change the folder can have files that are not in the table yet.
       try connection.lockShared(Self.lock)
       let shared = try Self.read(connection)

@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 package import Observability
 package import PostgreSQLClient
 package import SnapshotFormat
@@ -30,8 +30,6 @@ package struct SharedAuditRows: SharedAudit {
         CREATE INDEX line_compared ON line (compared, time) WHERE compared IS NOT NULL AND NOT refused;
         """)
     ])
-  /// The microseconds since 1970 of a time.
-  private static let microseconds = "(extract(epoch FROM time) * 1000000)::bigint"
 
   private let pool: PostgreSQLPool
 
@@ -145,28 +143,6 @@ package struct SharedAuditRows: SharedAudit {
         ORDER BY time DESC, file DESC, position DESC LIMIT $2
         """, [.bytes(Array(id.bytes)), .int(Int64(limit))]
       ).map { try $0.text(0) }
-    }
-  }
-
-  package func lines(
-    from start: Date, after cursor: AuditCursor?, limit: Int
-  ) async throws -> [SharedAuditLine] {
-    let first = cursor ?? AuditCursor(time: Self.microseconds(start), file: -1, position: -1)
-    return try await pool.perform { connection in
-      try connection.query(
-        """
-        SELECT \(Self.microseconds), line.file, line.position, server, line FROM (
-          SELECT * FROM \(Self.schema).line
-          WHERE (time, file, position) > ('epoch'::timestamptz + $1 * interval '1 microsecond', $2, $3)
-          ORDER BY time, file, position LIMIT $4) AS line
-        JOIN \(Self.schema).file ON file.number = line.file ORDER BY time, line.file, line.position
-        """, [.int(first.time), .int(first.file), .int(first.position), .int(Int64(limit))]
-      ).compactMap { row in
-        guard let server = SnapshotID(bytes: try row.bytes(3)) else { return nil }
-        return SharedAuditLine(
-          cursor: AuditCursor(time: try row.int(0), file: try row.int(1), position: try row.int(2)),
-          server: server, text: try row.text(4))
-      }
     }
   }
 }

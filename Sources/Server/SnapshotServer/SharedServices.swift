@@ -21,7 +21,7 @@ struct SharedServices: Sendable {
   private let client: S3Client
   private let pool: PostgreSQLPool
   private let access: SharedAccess
-  /// For what a request waits for.
+  /// For what a request waits for, and for what is repeated soon.
   private let prompt: PostgreSQLPool
   private let sessions: SharedSessionRows
   private let quotas: SharedQuotaRows
@@ -35,7 +35,13 @@ struct SharedServices: Sendable {
   static func open(
     _ settings: ServerSettings, environment: [String: String], logger: Logger
   ) async throws(ServerError) -> SharedServices {
-    let client = try client(settings.shared, environment, logger)
+    try await open(settings, in: try client(settings.shared, environment, logger), logger: logger)
+  }
+
+  /// Connects to the database, and uses an object store that is connected already.
+  static func open(
+    _ settings: ServerSettings, in client: S3Client, logger: Logger
+  ) async throws(ServerError) -> SharedServices {
     let configuration: PostgreSQLConfiguration
     do throws(SharedSettingsError) {
       configuration = try settings.shared.databaseConfiguration()
@@ -44,16 +50,16 @@ struct SharedServices: Sendable {
     }
     do {
       let pool = PostgreSQLPool(configuration)
-      let access = try await SharedAccess(pool, storage: settings.storage)
+      let prompt = PostgreSQLPool(configuration.prompt, failingWith: pool)
+      let access = try await SharedAccess(pool, copyingBy: prompt, storage: settings.storage)
       try await access.prepare()
       let catalog = try await PostgreSQLCatalog.open(configuration)
-      let prompt = PostgreSQLPool(configuration.prompt, failingWith: pool)
       return SharedServices(
         settings: settings, client: client, pool: pool, access: access, prompt: prompt,
         sessions: try await SharedSessionRows(prompt), quotas: try await SharedQuotaRows(prompt),
         audit: try await SharedAuditRows(prompt),
         catalog: catalog, promptCatalog: catalog.promptly(),
-        rows: try await PostgreSQLUploadRows.open(configuration), logger: logger)
+        rows: try await PostgreSQLUploadRows.open(configuration, failingWith: pool), logger: logger)
     } catch {
       throw .database("\(error)")
     }

@@ -48,13 +48,17 @@ public struct PostgreSQLConfiguration: Sendable {
   }
 
   /// The same database with short deadlines, for calls that a request can succeed without.
-  package var prompt: PostgreSQLConfiguration {
-    var prompt = self
-    prompt.connectTimeout = PostgreSQLLimits.promptConnect
-    prompt.statementTimeout = PostgreSQLLimits.promptCall
-    prompt.callTimeout = PostgreSQLLimits.promptCall
-    prompt.answerMargin = PostgreSQLLimits.promptMargin
-    return prompt
+  package var prompt: PostgreSQLConfiguration { ending(within: PostgreSQLLimits.promptCall) }
+
+  /// The same database with the deadline of short statements that a request cannot succeed without.
+  package var required: PostgreSQLConfiguration { ending(within: PostgreSQLLimits.requiredCall) }
+
+  private func ending(within call: Duration) -> PostgreSQLConfiguration {
+    var configuration = self
+    configuration.connectTimeout = PostgreSQLLimits.promptConnect
+    (configuration.statementTimeout, configuration.callTimeout) = (call, call)
+    configuration.answerMargin = PostgreSQLLimits.promptMargin
+    return configuration
   }
 
   /// Replaces the password in `message`, in case that the server or the library repeats it.

@@ -19,6 +19,8 @@ package enum PostgreSQLLimits {
   /// How long a call may wait for a server that does not answer, if a request waits for the call and can succeed without
   /// it.
   package static let promptCall = Duration.milliseconds(1200)
+  /// How long a call may wait for a server that does not answer, if a request waits for the call and fails without it.
+  package static let requiredCall = Duration.seconds(3)
   /// How long a statement may take if such a call has lasted longer already.
   package static let promptMargin = Duration.milliseconds(250)
   /// The maximum duration of an attempt to connect for such a call. After a call that reached its deadline, the next one

@@ -20,6 +20,17 @@ package struct PostgreSQLMaintenanceLock: MaintenanceLock {
     self.interval = interval
   }
 
+  /// Whether a server holds the lock: one does as long as any runs, and for a moment after its machine was lost.
+  package func isHeld() async throws -> Bool {
+    let pool = PostgreSQLPool(configuration)
+    defer { pool.close() }
+    return try await pool.perform { connection in
+      guard try connection.trySessionLock(Self.key) else { return true }
+      try connection.sessionUnlock(Self.key)
+      return false
+    }
+  }
+
   package func whileHeld(_ work: @escaping @Sendable () async -> Void) async {
     let pool = PostgreSQLPool(configuration)
     defer { pool.close() }

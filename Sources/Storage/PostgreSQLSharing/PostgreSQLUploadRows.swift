@@ -25,18 +25,21 @@ package final class PostgreSQLUploadRows: UploadRows {
   private let pool: PostgreSQLPool
 
   /// Connects to the database, and creates the table if it is missing.
+  ///
+  /// If the database does not answer, a call fails within four seconds, and further ones at once.
+  /// - Parameter other: a pool for the same database. If it fails, calls fail at once, too.
   package static func open(
-    _ configuration: PostgreSQLConfiguration
+    _ configuration: PostgreSQLConfiguration, failingWith other: PostgreSQLPool? = nil
   ) async throws(StoreError) -> PostgreSQLUploadRows {
-    let rows = PostgreSQLUploadRows(configuration)
+    let rows = PostgreSQLUploadRows(configuration.required, other)
     try await rows.perform { try migrations.apply($0) }
     return rows
   }
 
-  private init(_ configuration: PostgreSQLConfiguration) {
+  private init(_ configuration: PostgreSQLConfiguration, _ other: PostgreSQLPool?) {
     var configuration = configuration
     configuration.session = "SET search_path = \(Self.schema), public"
-    pool = PostgreSQLPool(configuration)
+    pool = PostgreSQLPool(configuration, failingWith: other)
   }
 
   /// Closes the connections. Don't call any other method afterwards.

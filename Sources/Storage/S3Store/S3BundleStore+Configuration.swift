@@ -51,8 +51,14 @@ extension S3BundleStore {
     case system(SystemError)
     /// The object store is the target of a migration that is not complete.
     case migrating
+    /// The object store can't be used as it is set up, for the reason in this sentence.
+    case unusable(String)
     /// The object store can't be used.
     case objectStore(S3Error)
+
+    init(_ error: S3Error, at configuration: S3Configuration) {
+      self = error.advice(at: configuration).map { .unusable($0) } ?? .objectStore(error)
+    }
   }
 }
 
@@ -66,6 +72,7 @@ extension S3BundleStore.OpeningError: CustomStringConvertible {
       """
       A migration into the object store is not complete: run `snapshot migrate` with --finish, or name another prefix.
       """
+    case .unusable(let reason): reason
     case .objectStore(let error): error.description
     }
   }

@@ -62,14 +62,14 @@ package final class S3BundleStore: BundleStore, UploadStore {
     guard let lock else { throw .inUse(path: folder) }
     let isMigrating: Bool
     do throws(S3Error) { isMigrating = try await MigrationMark.exists(in: client) } catch {
-      throw .objectStore(error)
+      throw OpeningError(error, at: client.configuration)
     }
     guard !isMigrating else { throw .migrating }
     do throws(S3Error) {
       let writer = try await S3ConditionalWriter.proving(client, scratch: ObjectKeys.proof)
       return S3BundleStore(configuration, client, rows, writer, lock, logger)
     } catch {
-      throw .objectStore(error)
+      throw OpeningError(error, at: client.configuration)
     }
   }
 

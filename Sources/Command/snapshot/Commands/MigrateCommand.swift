@@ -87,6 +87,13 @@ struct MigrateCommand: AsyncParsableCommand {
     } catch {
       throw CommandFailure(error)
     }
+    if finish {
+      let warning: String?
+      do throws(TransferError) { warning = try await migration.warning() } catch {
+        throw CommandFailure(error)
+      }
+      if let warning { Console.note(warning) }
+    }
     try await show { progress async throws(TransferError) in
       try await finish
         ? migration.finish(leavingLosses: withoutLost, progress) : migration.copy(progress)

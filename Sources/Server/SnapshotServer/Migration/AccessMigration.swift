@@ -1,5 +1,6 @@
 import AccessControl
 import PostgreSQLClient
+import PostgreSQLSharing
 import SnapshotFormat
 import SnapshotStore
 import SystemIO
@@ -53,6 +54,18 @@ struct AccessMigration: Sendable {
       throw error
     } catch let error as SystemError {
       throw .system(error)
+    } catch let error as SharedSettingsError {
+      throw .unusable(error.description)
+    } catch {
+      throw .unavailable("The database can't be used: \(error) Run the command again.")
+    }
+  }
+
+  /// Whether a server uses the database; `false` if the settings name none.
+  func findsServers() async throws(TransferError) -> Bool {
+    guard let settings else { return false }
+    do {
+      return try await PostgreSQLMaintenanceLock(settings.databaseConfiguration()).isHeld()
     } catch let error as SharedSettingsError {
       throw .unusable(error.description)
     } catch {

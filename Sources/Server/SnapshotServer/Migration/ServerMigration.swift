@@ -75,6 +75,16 @@ package struct ServerMigration: Sendable {
     }
   }
 
+  /// A sentence for the operator if a server still uses the object store that is the source, as far as the database
+  /// tells; otherwise `nil`. Call it before ``finish(leavingLosses:_:)``.
+  package func warning() async throws(TransferError) -> String? {
+    guard folder == nil, try await access.findsServers() else { return nil }
+    return """
+      A server is running that uses the database. Stop all servers that use the object store, and run this command \
+      again: what they change after it has ended is not moved.
+      """
+  }
+
   /// Sentences about what is not moved, and what an operator has to do about it.
   package var remarks: [String] {
     get throws(TransferError) {

@@ -32,37 +32,17 @@ package struct MigratedStore: Sendable {
   }
 }
 
-extension S3Configuration {
-  /// The bucket and the prefix as a URL.
-  fileprivate var place: String { "s3://\(bucket)/\(prefix)" }
-}
-
 extension TransferError {
   /// The failure of an object store, with what an operator can do about it.
   package init(_ error: S3Error, at configuration: S3Configuration) {
-    let place = configuration.place
+    if let advice = error.advice(at: configuration) {
+      self = .unusable(advice)
+      return
+    }
     switch error {
-    case .refused(let refusal) where refusal.code == "NoSuchBucket":
-      self = .unusable(
-        """
-        There is no bucket \(configuration.bucket) at \(configuration.endpoint): create it, or correct the address or \
-        the setting server.shared.endpoint.
-        """)
-    case .refused(let refusal) where refusal.code == "RequestTimeTooSkewed":
-      self = .unusable(
-        """
-        The clock of this machine and that of the object store at \(configuration.endpoint) differ: correct the one \
-        that is wrong.
-        """)
-    case .refused(let refusal) where refusal.status == 401 || refusal.status == 403:
-      self = .unusable(
-        """
-        The object store refuses access to \(place) with \(refusal.code.isEmpty ? "\(refusal.status)" : refusal.code): \
-        correct the credentials (AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY), or what they permit.
-        """)
     case .credentials, .invalidRequest, .unsuitableStore: self = .unusable(error.description)
     case .transport(.file(let reason)):
-      self = .unavailable("A bundle of \(place) can't be read into a local file: \(reason)")
+      self = .unavailable("A bundle of \(configuration.place) can't be read into a local file: \(reason)")
     case .transport(let reason):
       self = .unavailable(
         """

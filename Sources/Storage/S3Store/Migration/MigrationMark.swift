@@ -26,7 +26,8 @@ struct MigrationMark: Sendable {
   /// Whether a migration into the store is not complete.
   static func exists(in client: S3Client) async throws(S3Error) -> Bool {
     do throws(S3Error) {
-      _ = try await client.head(ObjectKeys.migration)
+      // An answer to HEAD does not say why a store refuses.
+      _ = try await client.get(ObjectKeys.migration, limit: S3StoreLimits.markBytes)
       return true
     } catch {
       if error.isNotFound { return false }

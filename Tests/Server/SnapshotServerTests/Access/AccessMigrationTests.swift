@@ -1,6 +1,7 @@
 import AccessControl
 import Foundation
 import PostgreSQLClient
+import PostgreSQLSharing
 import PostgreSQLTesting
 import S3Testing
 import SnapshotFormat
@@ -86,6 +87,32 @@ struct AccessMigrationTests {
         let reason = await failure { _ = try await migration.finish(leavingLosses: false) }
         #expect(reason?.contains("tokens of other servers") == true, "\(reason ?? "accepted")")
       }
+    }
+  }
+
+  @Test func `a server that still runs is named before the object store is left`() async throws {
+    try await withFixture { fixture in
+      let source = try await fixture.makeStorage("source")
+      let there = try await fixture.migration(from: source, to: Self.objects)
+      _ = try await there.finish(leavingLosses: false)
+      let target = StorageAddress.folder(fixture.folder.file("target").path)
+      let back = try await fixture.migration(from: Self.objects, to: target)
+      #expect(try await back.warning() == nil)
+      let lock = PostgreSQLMaintenanceLock(
+        try PostgreSQLConfiguration(uri: try #require(fixture.settings.database)))
+      await confirmation { isHeld in
+        await lock.whileHeld {
+          do {
+            let (left, used) = (try await back.warning(), try await there.warning())
+            #expect(left?.contains("Stop all servers") == true)
+            #expect(used == nil)
+          } catch {
+            Issue.record(error)
+          }
+          isHeld()
+        }
+      }
+      #expect(try await back.warning() == nil)
     }
   }
 

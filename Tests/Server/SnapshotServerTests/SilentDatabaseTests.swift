@@ -1,0 +1,130 @@
+import Foundation
+import HTTPSemantics
+import HTTPTypes
+import PostgreSQLClient
+import PostgreSQLTesting
+import S3Client
+import S3Testing
+import SnapshotFormat
+import SnapshotStore
+import StoreTesting
+import TestSupport
+import Testing
+
+@testable import SnapshotServer
+
+/// A database that neither answers nor closes its connections, because it is stopped or a network swallows everything.
+@Suite(.enabled("PostgreSQL isn't installed") { PostgreSQLServer.isInstalled }, .timeLimit(.minutes(5)))
+struct SilentDatabaseTests {
+  /// Runs `body` with a server whose database is its own.
+  private func withServer(_ body: (TestAPI, PostgreSQLServer) async throws -> Void) async throws {
+    try await withFakeS3 { objects in
+      let (database, folder) = (try await PostgreSQLServer(), try TemporaryFolder())
+      var settings = ServerSettings(port: 0, storage: folder.path)
+      settings.shared.store = "s3://bucket"
+      settings.shared.database = "postgres://tests@127.0.0.1:\(database.port)/postgres"
+      let services = try await SharedServices.open(settings, in: .of(objects), logger: .quiet)
+      let storage = try await services.openStorage(StorageObserver())
+      let result: Result<Void, any Error>
+      do {
+        result = .success(try await body(TestAPI(over: (storage, InMemoryCatalog())), database))
+      } catch {
+        result = .failure(error)
+      }
+      try database.resume()
+      await storage.close()
+      await database.stop()
+      try result.get()
+    }
+  }
+
+  private func time(_ limit: Duration, _ body: () async throws -> Void) async throws {
+    let took = try await ContinuousClock().measure(body)
+    #expect(took < limit)
+  }
+
+  private func expectRefusal(_ answer: TestAPI.Answer) {
+    #expect(answer.status == 503 && answer.kind == "storage-unavailable")
+    #expect(answer.fields[.retryAfter] != nil)
+  }
+
+  @Test func `bundles are attached, and resumable uploads are refused within seconds and then at once`()
+    async throws
+  {
+    try await withServer { api, database in
+      let (bundle, whole) = (try SampleBundle(), try SampleBundle("whole"))
+      let path = try await api.open(bundle.bytes.count)
+      #expect(try await api.patch(path, at: 0, bundle.bytes[..<50]).status == 204)
+      try database.pause()
+      try await time(.seconds(8)) {
+        expectRefusal(try await api.patch(path, at: 50, bundle.bytes[50...]))
+      }
+      try await time(.seconds(8)) {
+        for _ in 0..<3 {
+          expectRefusal(try await api.tus(.head, path))
+          expectRefusal(try await api.patch(path, at: 50, bundle.bytes[50...]))
+          expectRefusal(
+            try await api.tus(
+              .post,
+              fields: [
+                .uploadLength: "10", .uploadMetadata: TestAPI.metadata([("report", "BUG-1")]),
+              ]))
+          expectRefusal(try await api.tus(.delete, path))
+        }
+      }
+      try await time(.seconds(8)) {
+        let attached = try await api.upload(whole.bytes, .put, id: whole.id)
+        #expect(attached.status == 201)
+        let fetched = try await api.send(.get, "/v1/snapshots/\(whole.id).zip")
+        #expect(fetched.bytes == whole.bytes)
+      }
+      try database.resume()
+      while try await api.tus(.head, path).status == 503 { await Task.yield() }
+      #expect(try await api.patch(path, at: 50, bundle.bytes[50...]).status == 204)
+      #expect(try await api.send(.get, "/v1/snapshots/\(bundle.id).zip").bytes == bundle.bytes)
+    }
+  }
+
+  @Test
+  func `an upload whose bytes arrive when the database falls silent is answered, and is continued later`()
+    async throws
+  {
+    try await withServer { api, database in
+      let bundle = try SampleBundle()
+      let path = try await api.open(bundle.bytes.count)
+      try await time(.seconds(8)) {
+        let answer = try await api.tus(
+          .patch, path, [.uploadOffset: "0", .contentType: TestAPI.tusType],
+          body: .pieces(of: Array(bundle.bytes[..<50]), size: 50) { try database.pause() })
+        expectRefusal(answer)
+      }
+      try database.resume()
+      var offset: Int?
+      while offset == nil {
+        offset = try await api.tus(.head, path).fields[.uploadOffset].flatMap { Int($0) }
+        await Task.yield()
+      }
+      let start = try #require(offset)
+      while try await api.patch(path, at: start, bundle.bytes[start...]).status == 503 { await Task.yield() }
+      #expect(try await api.send(.get, "/v1/snapshots/\(bundle.id).zip").bytes == bundle.bytes)
+    }
+  }
+
+  @Test func `tokens are compared with the database again soon`() async throws {
+    let (database, folder) = (try await PostgreSQLServer(), try TemporaryFolder())
+    let configuration = try database.configuration()
+    let (pool, prompt) = (PostgreSQLPool(configuration), PostgreSQLPool(configuration.prompt))
+    defer { for pool in [pool, prompt] { pool.close() } }
+    let access = try await SharedAccess(pool, copyingBy: prompt, storage: folder.path)
+    try await access.prepare()
+    try await access.copy()
+    try database.pause()
+    try await time(.seconds(5)) {
+      let failed = await failure { try await access.copy() }
+      #expect(failed != nil)
+    }
+    try database.resume()
+    while await failure({ try await access.copy() }) != nil { await Task.yield() }
+    await database.stop()
+  }
+}
