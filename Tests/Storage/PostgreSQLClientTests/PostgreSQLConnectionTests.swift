@@ -164,7 +164,7 @@ struct PostgreSQLConnectionTests {
   @Test func `a server that hangs does not block the caller`() async throws {
     try await withPool {
       ($0.statementTimeout, $0.answerMargin, $0.connections) = (.milliseconds(50), .milliseconds(50), 1)
-      $0.pause = .milliseconds(500)...Duration.milliseconds(500)
+      $0.pause = .seconds(2)...Duration.seconds(2)
     } _: { pool in
       let process = try await pool.perform { try $0.query("SELECT pg_backend_pid()")[0].int(0) }
       #expect(kill(Int32(process), SIGSTOP) == 0)
