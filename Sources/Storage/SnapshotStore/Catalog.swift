@@ -5,7 +5,7 @@ public import SnapshotFormat
 /// Every catalogue follows these rules, so that calls about one record can arrive in any order:
 /// - ``remove(_:)`` is final while the catalogue is open, like a deletion from the store: inserting a removed id does
 ///   nothing.
-/// - A record never replaces one with the same id and a higher ``/SnapshotFormat/SnapshotRecord/revision``.
+/// - A record never replaces one with the same id and a higher revision.
 /// - A record that is `pending` never replaces one with the same id whose verification is settled. A record without
 ///   ``/SnapshotFormat/SnapshotRecord/identifiers`` leaves the identifiers that are already known.
 /// - Lists are newest first, by ``/SnapshotFormat/SnapshotRecord/receivedAt`` to the millisecond and then by id,

@@ -31,8 +31,8 @@ public struct RecordChange: Sendable, Hashable {
     self.comment = comment
   }
 
-  /// Applies the change to `record`, and raises its revision if it changes. A comment with the text and author of the newest one is not added again, so that
-  /// a repeated request has no further effect.
+  /// Applies the change to `record`, and raises its revision if it changes. A comment with the text and author of the
+  /// newest one is not added again, so that a repeated request has no further effect.
   ///
   /// Throws ``StoreError/tooManyComments(limit:)``, and then leaves `record` unchanged.
   public func apply(
