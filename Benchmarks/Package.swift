@@ -59,7 +59,12 @@ let package = Package(
       linkerSettings: [.linkedLibrary("z"), .linkedLibrary("ssl"), .linkedLibrary("crypto")]),
     .target(name: "CFlushCounter"),
     .executableTarget(
-      name: "Benchmark", dependencies: ["CBenchmark", .product(name: "Crypto", package: "swift-crypto")]),
+      name: "Benchmark",
+      dependencies: [
+        "CBenchmark",
+        .product(name: "Crypto", package: "swift-crypto"),
+        .product(name: "HTTPEngine", package: "data-snapshots"),
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )

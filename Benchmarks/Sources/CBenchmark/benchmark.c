@@ -2,10 +2,7 @@
 #include "benchmark.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <time.h>
@@ -66,42 +63,4 @@ double benchmark_inflate_seconds(const void *bytes, size_t count) {
     return seconds;
 }
 
-double benchmark_checksum_seconds(const void *bytes, size_t count) {
-    double start = thread_seconds();
-    volatile uLong checksum = crc32_z(0, bytes, count);
-    (void)checksum;
-    return thread_seconds() - start;
-}
-
-static int write_file(const char *path, const void *bytes, size_t count) {
-    int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (file >= 0 && pwrite(file, bytes, count, 0) != (ssize_t)count) {
-        close(file);
-        return -1;
-    }
-    return file;
-}
-
-double benchmark_store_seconds(const char *folder, const void *bytes, size_t count) {
-    static const char *const names[] = {"bundle", "record"};
-    char staged[2][PATH_MAX], final[2][PATH_MAX];
-    int files[2] = {-1, -1}, parent = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), failed = parent < 0;
-    double start = thread_seconds();
-    for (int each = 0; each < 2; each++) {
-        snprintf(staged[each], PATH_MAX, "%s/%s.staged", folder, names[each]);
-        snprintf(final[each], PATH_MAX, "%s/%s", folder, names[each]);
-        files[each] = write_file(staged[each], bytes, each == 0 ? count : 1000);
-        failed |= files[each] < 0;
-    }
-    for (int each = 0; each < 2 && !failed; each++) failed = fsync(files[each]) != 0;
-    for (int each = 0; each < 2 && !failed; each++) failed = rename(staged[each], final[each]) != 0;
-    if (!failed) failed = fsync(parent) != 0;
-    double seconds = thread_seconds() - start;
-    for (int each = 0; each < 2; each++) {
-        if (files[each] >= 0) close(files[each]);
-        unlink(staged[each]);
-        unlink(final[each]);
-    }
-    if (parent >= 0) close(parent);
-    return failed ? -1 : seconds;
-}
+uint32_t benchmark_checksum(const void *bytes, size_t count) { return (uint32_t)crc32_z(0, bytes, count); }

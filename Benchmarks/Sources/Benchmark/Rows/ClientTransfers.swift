@@ -1,4 +1,3 @@
-import Crypto
 import Foundation
 
 /// The command as a client of `snapshot serve`, against other programs that do the same with the same server.
@@ -13,7 +12,7 @@ extension Bench {
   /// both.
   private mutating func measureLargeBundle(_ server: Server) throws {
     let bundle = try bundle("1GB", 1_000_000_000)
-    let digest = Self.digestSeconds(bundle.payload)
+    let digest = bundle.payload.digestSeconds
     let (ours, theirs, log) = ("snapshot", Peer.curl.rawValue, "\(options.work)/client.log")
     var (sent, fetched) = ([String: Samples](), [String: Samples]())
     for _ in 0..<min(3, effort.rounds) {
@@ -115,16 +114,5 @@ extension Bench {
   private func curl(fetching id: String, to file: String, _ server: Server) -> Launch {
     let place = "http://127.0.0.1:\(server.port)/v1/snapshots/\(id).zip"
     return Launch("sh", ["-c", "curl -sSf -o '\(file)' '\(place)' && sync '\(file)'"])
-  }
-
-  /// The processor time of one computation of the digest, in seconds.
-  static func digestSeconds(_ payload: Payload) -> Double {
-    var times = [timespec(), timespec()]
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &times[0])
-    var hash = SHA256()
-    hash.update(bufferPointer: payload.bytes)
-    _ = hash.finalize()
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &times[1])
-    return Double(times[1].tv_sec - times[0].tv_sec) + Double(times[1].tv_nsec - times[0].tv_nsec) / 1e9
   }
 }

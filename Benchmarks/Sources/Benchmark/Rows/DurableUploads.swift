@@ -1,4 +1,3 @@
-import CBenchmark
 import Foundation
 
 /// The effect of group commit: uploads per second and flushes per upload, by the number of clients.
@@ -9,18 +8,21 @@ extension Bench {
     guard FileManager.default.fileExists(atPath: library) else { throw Failure("\(library) is missing") }
     let server = try start(
       .serve, environment: ["LD_PRELOAD": library, "FLUSH_COUNT": counter.path])
+    let tiny = try bundle("tiny", 2_000)
     for (name, size, isNoise) in [
       ("100KB of images", 100_000, true), ("1MB of images", 1_000_000, true),
       ("100KB of JSON", 100_000, false), ("1MB of JSON", 1_000_000, false),
     ] {
       let bundle = try bundle(name, size, isNoise: isNoise)
-      let least = try leastWork(size: size, isNoise: isNoise)
-      // The clients together go first: they also create the folders that a new store lacks.
-      for clients in [64, 1] {
+      let least = try LeastWork(size: size, isNoise: isNoise, in: "\(options.work)/least")
+      for clients in [1, 64] {
         let work = "durable uploads of \(name), \(clients) client\(clients > 1 ? "s" : "")"
         let seconds = effort.seconds
         let results = race(work, [server], rounds: min(3, effort.rounds)) { server in
-          if server.contestant == .serve { try server.restart() }
+          try server.restart()
+          // The 256 folders of a new store are created, each with a flush of its own.
+          let folders = Work(64) { server.contestant.upload($0, tiny) }
+          _ = try server.run([folders], seconds: 60, limit: 2000, isWarmedUp: false)
           // A new server's first uploads are slower: it creates files, allocates buffers and touches its code.
           let uploads = Work(clients) { server.contestant.upload($0, bundle) }
           _ = try server.run([uploads], seconds: seconds, isWarmedUp: false)
@@ -34,7 +36,7 @@ extension Bench {
           ]
         }
         let rate: [Int: Double] = size < 1_000_000 ? [1: 300, 64: 1000] : [:]
-        // Three for each upload; all together share that of the audit log each second, and those of the index.
+        // An upload needs three. The rest is for the flushes of the audit log and of the index, which uploads share.
         let flushes: [Int: Double] = [1: 3.05, 64: 0.5]
         add(
           work, .requestsPerSecond, ours: .serve, results, rate[clients].map { [.absolute($0)] } ?? [],
@@ -45,46 +47,6 @@ extension Bench {
           limit: least.text)
       }
     }
-  }
-}
-
-/// The processor time of what no server can leave out, in milliseconds.
-private struct LeastWork {
-  /// The digest of the bundle, and the inflating, CRC-32 and digest of the recordings that are checked before the
-  /// response.
-  var checking: Double
-  /// The files, written by one thread that does nothing else.
-  var storing: Double
-
-  var text: String {
-    let (checking, storing) = (
-      Metric.milliseconds.format(checking), Metric.milliseconds.format(storing)
-    )
-    return
-      "digests, inflating and CRC-32 take \(checking) ms each by themselves, writing and flushing \(storing) ms"
-  }
-}
-
-extension Bench {
-  private func leastWork(size: Int, isNoise: Bool) throws -> LeastWork {
-    let bundle = Payload([UInt8](JSONText(seed: 1).makeNoise(size)))
-    let recordings = isNoise ? bundle : Payload(JSONText(seed: 1).make(size * 37 / 10))
-    // The server checks the recordings of larger bundles after the response (`UploadValidator.smallBundleBytes`).
-    let isChecked = recordings.count <= 1280 << 10
-    let (bytes, folder) = (recordings.bytes, "\(options.work)/least")
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    let checking = (0..<9).map { _ in
-      let inflating =
-        isNoise
-        ? benchmark_checksum_seconds(bytes.baseAddress, bytes.count)
-        : benchmark_inflate_seconds(bytes.baseAddress, bytes.count)
-      return Self.digestSeconds(bundle) + (isChecked ? Self.digestSeconds(recordings) + inflating : 0)
-    }
-    let storing = (0..<9).map { _ in
-      benchmark_store_seconds(folder, bundle.bytes.baseAddress, bundle.bytes.count)
-    }
-    guard storing.allSatisfy({ $0 > 0 }) else { throw Failure("\(folder): \(Failure.lastError)") }
-    return LeastWork(checking: checking.median * 1000, storing: storing.median * 1000)
   }
 }
 

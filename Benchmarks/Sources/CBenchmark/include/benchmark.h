@@ -26,9 +26,5 @@ int benchmark_wait(int poller, struct benchmark_event *events, int capacity, int
    zlib fails. */
 double benchmark_inflate_seconds(const void *bytes, size_t count);
 
-/* The processor time in seconds of the CRC-32 of `bytes`. */
-double benchmark_checksum_seconds(const void *bytes, size_t count);
-
-/* The processor time in seconds of storing `bytes`, at least 1000, durably in `folder` as any server has to: two files
-   are created, written, flushed and renamed, and the folder is flushed. Removes the files. Negative if that fails. */
-double benchmark_store_seconds(const char *folder, const void *bytes, size_t count);
+/* The CRC-32 of `bytes`. */
+uint32_t benchmark_checksum(const void *bytes, size_t count);
