@@ -175,6 +175,7 @@ package final class FileBundleStore: BundleStore, UploadStore {
         for part in parts {
           guard !Task.isCancelled, let recovery else { return }
           if let failure = await recovery.repairInBackground(part) {
+            if Task.isCancelled { return }
             logger.error("A part of the storage can't be repaired", metadata: ["error": "\(failure)"])
             failed.append(part)
           } else if resumes, case .shard(let shard) = part {
@@ -201,10 +202,7 @@ package final class FileBundleStore: BundleStore, UploadStore {
   /// - Returns: the seal of the storage, if it was left in good order.
   @discardableResult
   package func close() async -> Int64? {
-    let task = recovering.withLock { $0.take() }
-    task?.cancel()
-    await task?.value
-    await recovery.close()
+    await recovery.close(ending: recovering.withLock { $0.take() })
     await verification.close()
     await committer.close()
     let seal = await remover.perform { [self] in

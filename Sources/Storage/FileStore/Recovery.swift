@@ -111,8 +111,11 @@ final class Recovery: Sendable {
   }
 
   /// Refuses to repair any more parts; returns when no repair is running.
-  func close() async {
+  /// - Parameter task: the task that repairs parts in the background. It is cancelled.
+  func close(ending task: Task<Void, Never>?) async {
+    task?.cancel()
     state.withLock { $0.isClosed = true }
+    await task?.value
     await queue.perform {}
     await background.perform {}
   }

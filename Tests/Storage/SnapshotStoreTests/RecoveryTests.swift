@@ -15,11 +15,14 @@ import Testing
       // Without an end, as with very many uploads.
       while true { try requireOpen() }
     }
-    let repair = Task { await recovery.repairInBackground(.uploads) }
+    let (ended, end) = AsyncStream<SystemError?>.makeStream()
+    let repair = Task<Void, Never> { end.yield(await recovery.repairInBackground(.uploads)) }
     for await _ in began { break }
-    await recovery.close()
-    let failure = await repair.value
-    #expect(failure?.operation == "flock")
+    await recovery.close(ending: repair)
+    for await failure in ended {
+      #expect(failure?.operation == "flock")
+      break
+    }
   }
 
   @Test func `uploads whose restoration was stopped are found by the next one`() throws {

@@ -102,8 +102,19 @@ struct MigrationFixture: Sendable {
 
   func target(_ place: MigrationPlace, origin: String) async throws -> any MigrationTarget {
     switch place.kind {
-    case .folder: try FolderTarget.open(path(place), origin: origin)
+    case .folder: try await folderTarget(path(place), origin: origin)
     case .objects: try await S3MigrationTarget.open(objects(place), origin: origin)
+    }
+  }
+
+  /// Opens a folder. The queue of a run that has just ended can keep it locked for a moment.
+  private func folderTarget(_ path: String, origin: String) async throws -> FolderTarget {
+    let deadline = ContinuousClock.now + .seconds(5)
+    while true {
+      do throws(TransferError) { return try FolderTarget.open(path, origin: origin) } catch {
+        guard case .inUse = error, ContinuousClock.now < deadline else { throw error }
+        await Task.yield()
+      }
     }
   }
 
