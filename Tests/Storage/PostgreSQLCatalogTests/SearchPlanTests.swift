@@ -18,7 +18,7 @@ struct SearchPlanTests {
     (PlaceSearch.keyedPostingsSQL, [.texts(["a", "b"]), .ints([1, 3])]),
     (PlaceSearch.keysSQL, [.texts(["a", "b"]), .int(1 << 60), .int(256)]),
     (PlaceSearch.listingsSQL, [.ints([1, 3])]),
-    (PlaceSearch.entriesSQL, [.ints([1, 3]), .ints([0, 0]), .int(16)]),
+    (PlaceSearch.entriesSQL, [.ints([1, 3]), .byteArrays([[0, 0], [0, 0]]), .int(16), .int(8)]),
     (PlaceSearch.sizesSQL, [.ints([1, 3])]),
     (Search.rowsSQL, [.ints([1, 3])]),
     (SearchPlan.wordsSQL, [.text("abcd"), .text("abce"), .int(501)]),
