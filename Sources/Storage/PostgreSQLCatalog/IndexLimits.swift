@@ -2,6 +2,9 @@
 enum IndexLimits {
   /// The maximum number of records of a block.
   static let block = 2048
+  /// The number of records that arrived late and have no block is limited to the number of records that all blocks can
+  /// have, divided by this.
+  static let lateShare = 256
   /// The maximum number of words by which the beginning of a word is replaced. If there are more, each is rare, and all
   /// are read.
   static let expansions = 500
