@@ -18,6 +18,13 @@ struct BlockWriter: Sendable {
       (place, received, size) = (try row.int(0), try row.int(1), try row.int(2))
       (record, identifiers) = (try row.bytes(3), try row.bytes(4))
     }
+
+    /// Reads the records at `places`, in the order of their places.
+    static func read(_ places: [Int64], _ connection: PostgreSQLConnection) throws -> [Member] {
+      try connection.query(
+        "SELECT \(columns) FROM snapshot WHERE place = ANY($1) ORDER BY place", [.ints(places)]
+      ).map(Member.init)
+    }
   }
 
   private let members: [Member]
@@ -70,12 +77,15 @@ struct BlockWriter: Sendable {
     try days.write(connection)
   }
 
-  /// Removes the rows that the records had when they had no block.
-  func removeLoose(_ connection: PostgreSQLConnection) throws {
+  /// Removes the rows that the records at `places` had when they had no block.
+  func removeLoose(_ places: Set<Int64>, _ connection: PostgreSQLConnection) throws {
+    let isLoose = members.map { places.contains($0.place) }
     var (terms, places): ([String], [Int64]) = ([], [])
     for posting in postings {
-      terms += Array(repeating: String(decoding: posting.term, as: UTF8.self), count: posting.slots.count)
-      places += posting.slots.map { members[Int($0)].place }
+      let slots = posting.slots.filter { isLoose[Int($0)] }
+      guard !slots.isEmpty else { continue }
+      terms += Array(repeating: String(decoding: posting.term, as: UTF8.self), count: slots.count)
+      places += slots.map { members[Int($0)].place }
     }
     _ = try connection.query(
       """

@@ -2,6 +2,9 @@
 enum IndexLimits {
   /// The maximum number of records of a block.
   static let block = 2048
+  /// The number of records that arrived late and have no block is limited to the number of records that all blocks can
+  /// have, divided by this.
+  static let lateShare = 256
   /// The maximum number of words by which the beginning of a word is replaced. If there are more, each is rare, and all
   /// are read.
   static let expansions = 500
@@ -10,10 +13,14 @@ enum IndexLimits {
   static let alternatives = 200
   /// The number of versions that are read at once.
   static let versions = 500
-  /// A condition with fewer places than this limits a search to them.
+  /// A condition with fewer places than this limits a search to them, if they are at most one in ``rareShare`` of all.
   static let rare = 256
-  /// From a block with at most this many matching records, only their parts of the listing are read.
-  static let fewOfBlock = 8
+  /// See ``rare``.
+  static let rareShare = 2
+  /// From a block with at most this many matching records, only their parts of the listing are read from the disk.
+  static let fewOfBlock = 4
+  /// From a block with at most this many matching records, only their parts of the listing are sent.
+  static let someOfBlock = 127
   /// The lengths, in characters, of the beginnings of words that are terms of their own. Longer beginnings have few
   /// enough words to be looked up one by one.
   static let prefixLengths = 2...3

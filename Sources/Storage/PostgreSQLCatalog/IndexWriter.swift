@@ -190,19 +190,20 @@ struct IndexWriter {
       [.texts(terms), .ints(places)])
   }
 
-  /// Removes the terms of a row. In a block only the record is marked.
+  /// Removes the terms of a row. In a block only the record is marked; a later record can have the same place then.
   private mutating func withdraw(_ existing: Existing) throws {
     guard phase != .collecting, let place = existing.place else { return }
-    if let block = try StoredBlock.containing(place, connection), let slot = block.listing.slot(of: place) {
+    let terms = try IndexedTerms.of(record: existing.record, identifiers: existing.identifiers)
+    let rows = try connection.query(
+      "DELETE FROM posting WHERE term = ANY($1) AND place = $2", [.texts(Array(terms)), .int(place)])
+    if rows.changes == 0 {
+      // Otherwise the build will not find the record, and so not count it.
+      guard let block = try StoredBlock.containing(place, connection),
+        let slot = block.listing.slot(of: place)
+      else { return }
       _ = try connection.query(
         "UPDATE block SET gone = coalesce(gone, '') || $2 WHERE key = $1",
         [.int(block.key), .bytes(SlotSet.number(slot))])
-    } else {
-      let terms = try IndexedTerms.of(record: existing.record, identifiers: existing.identifiers)
-      let rows = try connection.query(
-        "DELETE FROM posting WHERE term = ANY($1) AND place = $2", [.texts(Array(terms)), .int(place)])
-      // The build will not find the record, and so not count it.
-      guard rows.changes > 0 else { return }
     }
     days.add(-1, received: existing.received, size: -existing.size)
   }

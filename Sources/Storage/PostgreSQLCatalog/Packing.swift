@@ -1,7 +1,8 @@
 import PostgreSQLClient
 import SnapshotStore
 
-/// Packs records into blocks: all of them when the index is built, and later the oldest of those that have no block.
+/// Packs records into blocks: all of them when the index is built, and later the oldest of those that have no block, and
+/// those that arrived late.
 package struct Packing: Sendable {
   /// The number of records of a block, 1 to ``IndexLimits/block``.
   package var block: Int
@@ -20,34 +21,35 @@ package struct Packing: Sendable {
 
   /// Packs one block of the records that have none, if there are enough, and tidies up the other tables. Only one server
   /// does so at a time.
-  ///
-  /// Only records newer than all blocks are packed, so that blocks do not overlap. Records that arrive later than
-  /// ``loose`` newer ones remain without a block until the index is built again.
-  /// - Returns: whether a block was written, so that there may be more to do.
+  /// - Returns: whether records were packed, so that there may be more to do.
   func packOne(_ connection: PostgreSQLConnection) throws -> Bool {
     try connection.transaction { connection in
       guard try connection.tryLock(Schema.maintenance) else { return false }
       try connection.lock(Schema.changes)
       guard try IndexState.read(connection).phase == .complete else { return false }
-      let places = try connection.query(
-        """
-        SELECT place FROM posting WHERE term = '|' AND slots IS NULL
-          AND place > coalesce((SELECT max(last) FROM block), 0) ORDER BY place LIMIT $1
-        """, [.int(Int64(block + loose))]
-      ).map { try $0.int(0) }
-      guard places.count == block + loose else { return false }
-      let rows = try connection.query(
-        "SELECT \(BlockWriter.Member.columns) FROM snapshot WHERE place = ANY($1) ORDER BY place",
-        [.ints(Array(places.prefix(block)))])
-      guard !rows.isEmpty else { return false }
-      let packed = try BlockWriter(rows.map(BlockWriter.Member.init))
-      try packed.removeLoose(connection)
-      try packed.write(connection, isNew: false)
+      guard try packNewest(connection) || packLate(connection) else { return false }
       try DayCounts.sumUp(connection)
       try connection.execute(
         "DELETE FROM snapshot WHERE removed < now() - interval '\(IndexLimits.removalDays) days'")
       return true
     }
+  }
+
+  /// Packs the oldest of the records that are newer than all blocks, except the newest ``loose`` ones.
+  private func packNewest(_ connection: PostgreSQLConnection) throws -> Bool {
+    let places = try connection.query(
+      """
+      SELECT place FROM posting WHERE term = '|' AND slots IS NULL
+        AND place > coalesce((SELECT max(last) FROM block), 0) ORDER BY place LIMIT $1
+      """, [.int(Int64(block + loose))]
+    ).map { try $0.int(0) }
+    guard places.count == block + loose else { return false }
+    let members = try BlockWriter.Member.read(Array(places.prefix(block)), connection)
+    guard !members.isEmpty else { return false }
+    let packed = try BlockWriter(members)
+    try packed.removeLoose(Set(places), connection)
+    try packed.write(connection, isNew: false)
+    return true
   }
 
   /// Builds the index over the collected records, if the generation is still `generation`.
@@ -73,7 +75,11 @@ package struct Packing: Sendable {
     try await source.perform { connection in
       try connection.execute("COMMIT")
       guard try Self.isBuilding(generation, connection) else { return }
-      try connection.execute("ALTER TABLE built ADD CONSTRAINT built_pkey PRIMARY KEY (term, place)")
+      try connection.execute(
+        """
+        ALTER TABLE built ADD CONSTRAINT built_pkey PRIMARY KEY (term, place);
+        CREATE INDEX built_packed ON built (place) WHERE slots IS NOT NULL
+        """)
       // Searches for terms alone then read only the index.
       try connection.execute("VACUUM (ANALYZE) built")
       try connection.execute("ANALYZE snapshot, block")
@@ -138,7 +144,8 @@ package struct Packing: Sendable {
     DROP TABLE posting;
     ALTER TABLE built RENAME TO posting;
     ALTER INDEX built_pkey RENAME TO posting_pkey;
-    ALTER INDEX built_loose RENAME TO loose
+    ALTER INDEX built_loose RENAME TO loose;
+    ALTER INDEX built_packed RENAME TO packed
     """
 
   private static func isBuilding(_ generation: Int, _ connection: PostgreSQLConnection) throws -> Bool {

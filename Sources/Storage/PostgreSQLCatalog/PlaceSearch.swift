@@ -106,10 +106,16 @@ struct PlaceSearch {
     """
   /// Selects the listings of blocks.
   static let listingsSQL = "SELECT key, listing FROM block WHERE key = ANY($1)"
-  /// Selects single entries of listings. Only the parts of a listing that contain them are read.
+  /// Selects entries of listings by their numbers of two bytes. If these have more than $4 bytes, the listing is read
+  /// once, and otherwise only the parts that contain the entries.
   static let entriesSQL = """
-    SELECT substr(block.listing, (wanted.slot * $3 + 1)::integer, $3::integer)
-    FROM unnest($1, $2) AS wanted (key, slot) JOIN block ON block.key = wanted.key
+    SELECT (SELECT string_agg(
+        substr(block.listing,
+          (get_byte(wanted.slots, 2 * n) + 256 * get_byte(wanted.slots, 2 * n + 1)) * $3::integer + 1, $3::integer),
+        '') FROM generate_series(0, length(wanted.slots) / 2 - 1) AS n)
+    FROM unnest($1, $2) AS wanted (key, slots) CROSS JOIN LATERAL (
+      SELECT CASE WHEN length(wanted.slots) > $4 THEN listing || '' ELSE listing END AS listing
+      FROM block WHERE block.key = wanted.key OFFSET 0) AS block
     """
   /// Selects the sizes of records.
   static let sizesSQL = "SELECT place, size FROM snapshot WHERE place = ANY($1)"
@@ -118,12 +124,18 @@ struct PlaceSearch {
   private static func rareKeys(
     _ plan: SearchPlan, _ connection: PostgreSQLConnection
   ) throws -> [Int64]? {
+    func keys(_ terms: [String], limit: Int) throws -> [Int64] {
+      let top = Place.blockKey(first: plan.places.upperBound)
+      return try connection.query(keysSQL, [.texts(terms), .int(top), .int(Int64(limit))])
+        .map { try $0.int(0) }
+    }
     for condition in plan.conditions {
-      let terms = Set(condition.terms).map { plan.terms[$0] }
-      let rows = try connection.query(
-        keysSQL,
-        [.texts(terms), .int(Place.blockKey(first: plan.places.upperBound)), .int(Int64(IndexLimits.rare))])
-      if rows.count < IndexLimits.rare { return Array(Set(try rows.map { try $0.int(0) })).sorted() }
+      let found = try keys(Set(condition.terms).map { plan.terms[$0] }, limit: IndexLimits.rare)
+      guard found.count < IndexLimits.rare else { continue }
+      let rare = Set(found).sorted()
+      // If most blocks are among them, it takes less time to read all in their order than to look up each.
+      let enough = rare.count * IndexLimits.rareShare
+      if try keys([IndexedTerms.all], limit: enough).count == enough { return rare }
     }
     return nil
   }
@@ -203,14 +215,20 @@ struct PlaceSearch {
   /// Returns the matching records of blocks, in no particular order.
   private func entries(of blocks: [Block]) throws -> [Listing.Entry] {
     var entries: [Listing.Entry] = []
-    let few = blocks.filter { $0.slots.count <= IndexLimits.fewOfBlock }
-    if !few.isEmpty {
-      let wanted = few.flatMap { block in block.slots.slots.map { (block.key, Int64($0)) } }
+    let some = blocks.filter { $0.slots.count <= IndexLimits.someOfBlock }
+    if !some.isEmpty {
       let rows = try connection.query(
-        Self.entriesSQL, [.ints(wanted.map(\.0)), .ints(wanted.map(\.1)), .int(Int64(Listing.width))])
-      entries += try rows.map { try Listing($0.bytes(0)).entry(0) }
+        Self.entriesSQL,
+        [
+          .ints(some.map(\.key)), .byteArrays(some.map { $0.slots.slots.flatMap(SlotSet.number) }),
+          .int(Int64(Listing.width)), .int(Int64(2 * IndexLimits.fewOfBlock)),
+        ])
+      for row in rows {
+        let listing = try Listing(row.bytes(0))
+        entries += try (0..<listing.count).map { try listing.entry($0) }
+      }
     }
-    let many = blocks.filter { $0.slots.count > IndexLimits.fewOfBlock }
+    let many = blocks.filter { $0.slots.count > IndexLimits.someOfBlock }
     if !many.isEmpty {
       let slots = Dictionary(uniqueKeysWithValues: many.map { ($0.key, $0.slots) })
       for row in try connection.query(Self.listingsSQL, [.ints(many.map(\.key))]) {

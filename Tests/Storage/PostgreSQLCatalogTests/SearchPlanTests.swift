@@ -7,10 +7,10 @@ import Testing
 
 @testable import PostgreSQLCatalog
 
-/// The query plans that PostgreSQL chooses for searches.
+/// The query plans that PostgreSQL chooses for searches, and to find late records.
 @Suite(.enabled(if: PostgreSQLServer.isInstalled, "PostgreSQL is not installed"))
 struct SearchPlanTests {
-  /// Every statement of a search, with parameters.
+  /// The statements, with parameters.
   private static let statements: [(String, [PostgreSQLValue])] = [
     (PlaceSearch.blocksSQL, [.int(1 << 60), .int(0), .int(4)]),
     (PlaceSearch.keyedBlocksSQL, [.ints([1, 3])]),
@@ -18,12 +18,13 @@ struct SearchPlanTests {
     (PlaceSearch.keyedPostingsSQL, [.texts(["a", "b"]), .ints([1, 3])]),
     (PlaceSearch.keysSQL, [.texts(["a", "b"]), .int(1 << 60), .int(256)]),
     (PlaceSearch.listingsSQL, [.ints([1, 3])]),
-    (PlaceSearch.entriesSQL, [.ints([1, 3]), .ints([0, 0]), .int(16)]),
+    (PlaceSearch.entriesSQL, [.ints([1, 3]), .byteArrays([[0, 0], [0, 0]]), .int(16), .int(8)]),
     (PlaceSearch.sizesSQL, [.ints([1, 3])]),
     (Search.rowsSQL, [.ints([1, 3])]),
     (SearchPlan.wordsSQL, [.text("abcd"), .text("abce"), .int(501)]),
     (SearchPlan.allWordsSQL, [.text("abcd"), .text("abce")]),
     (SearchPlan.versionsSQL, [.bytes([3]), .int(200)]),
+    (Packing.lateSQL, [.int(4), .int(8)]),
   ]
 
   @Test func `every search uses indexes`() async throws {
