@@ -117,6 +117,9 @@ release: setup ## Builds the optimised command with static Swift libraries
 	@if [ "$$(uname)" = Linux ] && ! readelf -d .build-release/release/snapshot | grep -q 'FLAGS.*\bNOW\b'; then \
 	  echo 'The command is not linked with full RELRO.' >&2; exit 1; \
 	fi
+	@if [ "$$(uname)" = Linux ] && readelf -d .build-release/release/snapshot | grep -E 'NEEDED.*lib(curl|pq)\.'; then \
+	  echo 'CDelayedLibraries lacks a function of this library.' >&2; exit 1; \
+	fi
 
 # Calls the tool of swift-argument-parser's plugin generate-manual, because the plugin would build every product again.
 # Each subcommand has its own page, with the name that `man snapshot serve` requires.

@@ -171,6 +171,10 @@ let server = group(
 let command = group(
   "Sources/Command",
   [
+    .target(
+      name: "CDelayedLibraries",
+      dependencies: ["CPostgreSQL", .target(name: "CCurl", condition: .when(platforms: [.linux]))],
+      exclude: ["link.cfg"]),
     .executableTarget(
       name: "snapshot",
       dependencies: [
@@ -180,7 +184,18 @@ let command = group(
         "AccessControl", "SnapshotAPI", "UploadProtocols", "SnapshotServer", .httpTypes, .logging,
         .argumentParser, .configuration, .serviceLifecycle,
         .unixSignals, .yams,
-      ])
+        .target(name: "CDelayedLibraries", condition: .when(platforms: [.linux])),
+      ],
+      // The fewer libraries and symbols, the sooner the process has started. The file has the options that must precede
+      // the libraries; swiftc passes on all others after them. By default a static Swift program exports all symbols.
+      linkerSettings: [
+        .unsafeFlags(
+          [
+            "-Xclang-linker",
+            "--config=\(Context.packageDirectory)/Sources/Command/CDelayedLibraries/link.cfg",
+            "-Xlinker", "--no-export-dynamic",
+          ], .when(platforms: [.linux], configuration: .release))
+      ]),
   ])
 
 /// Code that tests share, and a server that runs the HTTP engine alone.
