@@ -12,9 +12,8 @@ SOURCES := Package.swift Sources Tests Benchmarks
 
 # The time in seconds for fuzzing each parser, and the parsers.
 FUZZ_TIME := 600
-# Linker options of the optimised command: the relocation table is filled at the start and then made read-only (full
-# RELRO). Only ELF linkers have these options.
-LINK := $(if $(filter Linux,$(shell uname)),-Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now)
+# Linker options of the optimised command. Only ELF linkers have them.
+LINK := $(if $(filter Linux,$(shell uname)),-Xswiftc -Xclang-linker -Xswiftc --config=$(CURDIR)/Sources/Command/link.cfg)
 # The destination of `make install`. DESTDIR is prepended to every path.
 PREFIX := /usr/local
 DESTDIR :=

@@ -173,8 +173,7 @@ let command = group(
   [
     .target(
       name: "CDelayedLibraries",
-      dependencies: ["CPostgreSQL", .target(name: "CCurl", condition: .when(platforms: [.linux]))],
-      exclude: ["link.cfg"]),
+      dependencies: ["CPostgreSQL", .target(name: "CCurl", condition: .when(platforms: [.linux]))]),
     .executableTarget(
       name: "snapshot",
       dependencies: [
@@ -185,16 +184,6 @@ let command = group(
         .argumentParser, .configuration, .serviceLifecycle,
         .unixSignals, .yams,
         .target(name: "CDelayedLibraries", condition: .when(platforms: [.linux])),
-      ],
-      // The fewer libraries and symbols, the sooner the process has started. The file has the options that must precede
-      // the libraries; swiftc passes on all others after them. By default a static Swift program exports all symbols.
-      linkerSettings: [
-        .unsafeFlags(
-          [
-            "-Xclang-linker",
-            "--config=\(Context.packageDirectory)/Sources/Command/CDelayedLibraries/link.cfg",
-            "-Xlinker", "--no-export-dynamic",
-          ], .when(platforms: [.linux], configuration: .release))
       ]),
   ])
 

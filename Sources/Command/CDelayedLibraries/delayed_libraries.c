@@ -2,7 +2,7 @@
 //
 // The two libraries need 25 others, which take a third of the time to start the process. Most commands use neither, nor
 // does `snapshot serve` with its own storage. Since the functions are defined here, the linker's option --as-needed
-// leaves the libraries out of those that are loaded at the start.
+// (link.cfg) leaves the libraries out of those that are loaded at the start. Without it, they are loaded then.
 #ifdef __linux__
 #include <curl/curl.h>
 #include <dlfcn.h>
