@@ -116,7 +116,7 @@ release: setup ## Builds the optimised command with static Swift libraries
 	@if [ "$$(uname)" = Linux ] && ! readelf -d .build-release/release/snapshot | grep -q 'FLAGS.*\bNOW\b'; then \
 	  echo 'The command is not linked with full RELRO.' >&2; exit 1; \
 	fi
-	@if [ "$$(uname)" = Linux ] && readelf -d .build-release/release/snapshot | grep -E 'NEEDED.*lib(curl|pq)\.'; then \
+	@if [ "$$(uname)" = Linux ] && readelf -d .build-release/release/snapshot | grep -E 'NEEDED.*lib(curl|pq|ssl|crypto)\.'; then \
 	  echo 'CDelayedLibraries lacks a function of this library.' >&2; exit 1; \
 	fi
 

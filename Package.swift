@@ -173,7 +173,9 @@ let command = group(
   [
     .target(
       name: "CDelayedLibraries",
-      dependencies: ["CPostgreSQL", .target(name: "CCurl", condition: .when(platforms: [.linux]))]),
+      dependencies: [
+        "COpenSSL", "CPostgreSQL", .target(name: "CCurl", condition: .when(platforms: [.linux])),
+      ]),
     .executableTarget(
       name: "snapshot",
       dependencies: [
