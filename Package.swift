@@ -183,8 +183,7 @@ let command = group(
         "SnapshotClient",
         "HTTPTransport", "HTTPSemantics", "HTTPEngine", "HTTPTLS", "SnapshotStore", "FileStore",
         "AccessControl", "SnapshotAPI", "UploadProtocols", "SnapshotServer", .httpTypes, .logging,
-        .argumentParser, .configuration, .serviceLifecycle,
-        .unixSignals, .yams,
+        .argumentParser, .serviceLifecycle, .unixSignals, .yams,
         .target(name: "CDelayedLibraries", condition: .when(platforms: [.linux])),
       ]),
   ])
@@ -382,7 +381,6 @@ let package = Package(
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-    .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
     .package(url: "https://github.com/apple/swift-http-structured-headers", from: "1.7.0"),
@@ -412,7 +410,6 @@ extension Target.Dependency {
   }
 
   static var argumentParser: Self { server("ArgumentParser", "swift-argument-parser") }
-  static var configuration: Self { server("Configuration", "swift-configuration") }
   static var coreMetrics: Self { server("CoreMetrics", "swift-metrics") }
   static var grdb: Self { server("GRDB", "GRDB.swift") }
   static var inMemoryTracing: Self { server("InMemoryTracing", "swift-distributed-tracing") }

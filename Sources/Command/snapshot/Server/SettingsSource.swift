@@ -1,4 +1,3 @@
-import Configuration
 import Foundation
 import SnapshotServer
 
@@ -26,22 +25,17 @@ struct SettingsSource: Sendable {
   /// can't be read at all.
   func inspect() throws(CommandFailure) -> (settings: ReadSettings, problems: [String]) {
     let file = try SettingsFile(path: file, isRequired: fileIsRequired)
-    let reader = ConfigReader(providers: [
-      InMemoryProvider(name: "flags", values: Self.values(flags)),
-      EnvironmentVariablesProvider(environmentVariables: environment).prefixKeys(with: "snapshot"),
-      InMemoryProvider(name: file.path, values: Self.values(file.values)),
-    ])
     var read = ReadSettings()
     var problems: [String] = []
     for setting in ServerSettings.table {
-      guard let text = reader.string(forKey: ConfigKey(setting.name)) else { continue }
+      guard let (text, origin) = text(of: setting.name, file) else { continue }
       guard let settings = setting.parse(text, into: read.settings) else {
         problems.append("The setting \(setting.name) is ‘\(text)’; it takes \(setting.wanted).")
         continue
       }
       read.settings = settings
       read.texts[setting.name] = text
-      read.origins[setting.name] = origin(of: setting.name, file)
+      read.origins[setting.name] = origin
     }
     return (read, problems + file.problems(allowing: Set(ServerSettings.table.map(\.name))))
   }
@@ -52,30 +46,25 @@ struct SettingsSource: Sendable {
     return environment.keys.filter { $0.hasPrefix("SNAPSHOT_SERVER_") && !known.contains($0) }.sorted()
   }
 
-  private func origin(of name: String, _ file: SettingsFile) -> ReadSettings.Origin {
-    if flags[name] != nil { return .flag }
-    if environment[Self.variable(for: name)] != nil { return .environment }
-    return .file(line: file.entries.last { $0.key == name }?.line)
+  /// The text of a setting; `nil` if it has its default.
+  private func text(of name: String, _ file: SettingsFile) -> (String, ReadSettings.Origin)? {
+    if let text = flags[name] { return (text, .flag) }
+    if let text = environment[Self.variable(for: name)] { return (text, .environment) }
+    return file.entries.last { $0.key == name }.map { ($0.value, .file(line: $0.line)) }
   }
 
   /// The environment variable of a setting: `SNAPSHOT_SERVER_LIMITS_HEAD_BYTES` for `server.limits.headBytes`.
   static func variable(for name: String) -> String {
-    "SNAPSHOT_"
-      + name.reduce(into: "") { result, character in
-        if character == "." {
-          result += "_"
-        } else {
-          if character.isUppercase { result += "_" }
-          result += character.uppercased()
-        }
+    var variable = Array("SNAPSHOT_".utf8)
+    for byte in name.utf8 {
+      switch byte {
+      case UInt8(ascii: "."): variable.append(UInt8(ascii: "_"))
+      case UInt8(ascii: "a")...UInt8(ascii: "z"): variable.append(byte - 0x20)
+      case UInt8(ascii: "A")...UInt8(ascii: "Z"): variable += [UInt8(ascii: "_"), byte]
+      default: variable.append(byte)
       }
-  }
-
-  private static func values(_ texts: [String: String]) -> [AbsoluteConfigKey: ConfigValue] {
-    let pairs = texts.map {
-      (AbsoluteConfigKey($0.key.split(separator: ".").map(String.init)), ConfigValue(stringLiteral: $0.value))
     }
-    return Dictionary(pairs) { $1 }
+    return String(decoding: variable, as: UTF8.self)
   }
 }
 

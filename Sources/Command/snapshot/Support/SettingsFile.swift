@@ -24,7 +24,8 @@ struct SettingsFile: Sendable {
     self.path = path
     do {
       let text = try String(contentsOf: URL(filePath: path), encoding: .utf8)
-      guard let root = try Yams.compose(yaml: text) else { return }
+      // The default resolver looks for numbers and times by regular expressions. Here every value is a text.
+      guard let root = try Yams.compose(yaml: text, .basic) else { return }
       try add(root, at: [])
     } catch let failure as CommandFailure {
       throw failure
@@ -40,9 +41,6 @@ struct SettingsFile: Sendable {
       throw CommandFailure("The settings file \(path) is not valid YAML: \(error)", status: .refused)
     }
   }
-
-  /// The values by key.
-  var values: [String: String] { Dictionary(entries.map { ($0.key, $0.value) }) { $1 } }
 
   /// Describes every setting in the file other than `known`, each with a sentence that states its name and line.
   func problems(allowing known: Set<String>) -> [String] {
