@@ -171,6 +171,11 @@ let server = group(
 let command = group(
   "Sources/Command",
   [
+    .target(
+      name: "CDelayedLibraries",
+      dependencies: [
+        "COpenSSL", "CPostgreSQL", .target(name: "CCurl", condition: .when(platforms: [.linux])),
+      ]),
     .executableTarget(
       name: "snapshot",
       dependencies: [
@@ -180,7 +185,8 @@ let command = group(
         "AccessControl", "SnapshotAPI", "UploadProtocols", "SnapshotServer", .httpTypes, .logging,
         .argumentParser, .configuration, .serviceLifecycle,
         .unixSignals, .yams,
-      ])
+        .target(name: "CDelayedLibraries", condition: .when(platforms: [.linux])),
+      ]),
   ])
 
 /// Code that tests share, and a server that runs the HTTP engine alone.

@@ -12,7 +12,7 @@ package final class RouteMetrics: Sendable {
   private let received: Counter
   private let sent: Counter
   /// Counters by status, from 0 (no response) to 999.
-  private let statuses: Mutex<[Counter?]>
+  private let statuses = Mutex<[Int: Counter]>([:])
 
   package init(_ name: String?, factory: any MetricsFactory) {
     let name = name ?? "none"
@@ -23,7 +23,6 @@ package final class RouteMetrics: Sendable {
       label: MetricName.requestDuration.rawValue, dimensions: dimensions, factory: factory)
     received = Counter(label: MetricName.requestBytes.rawValue, dimensions: dimensions, factory: factory)
     sent = Counter(label: MetricName.responseBytes.rawValue, dimensions: dimensions, factory: factory)
-    statuses = Mutex(Array(repeating: nil, count: 1000))
   }
 
   package func count(_ exchange: HTTPExchange) {

@@ -114,13 +114,15 @@ extension ServerStorage {
     }
     // The store's lock also protects the catalogue, so the store is opened first.
     do throws(CatalogError) {
+      let isEmpty = store.remainingRepairs == 0 && store.usage.bundles == 0
       let catalog = try await SQLiteCatalog.open(
         SQLiteCatalog.Configuration(path: settings.storage + "/catalog.sqlite") { reason in
           logger.warning("\(reason)")
-        })
+        }, storeIsEmpty: isEmpty)
       return ServerStorage(
         store, catalog, StoreAbilities(store, folder: settings.storage), verified, folder: settings.storage,
         isReconciled: { () async throws(CatalogError) in
+          if isEmpty, catalog.isNew { return true }
           // Both were closed together, and neither was changed since.
           guard let seal = store.seal, seal == catalog.seal else { return false }
           // A change that the catalogue missed without an error changes the number.

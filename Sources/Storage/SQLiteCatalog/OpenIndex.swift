@@ -16,6 +16,8 @@ final class OpenIndex: Sendable {
   private let known: Mutex<CatalogState.Extent>
   /// The seal with which the index was closed; `nil` if it was closed without one, or not at all.
   let seal: Int64?
+  /// Whether the file was created, and not opened.
+  let isNew: Bool
   /// Whether the file was closed when it was complete.
   private let wasClosed: Bool
   /// Whether the file states durably that it is in use. This precedes the first change.
@@ -30,7 +32,8 @@ final class OpenIndex: Sendable {
   }
 
   /// Opens the database, or creates it. Blocks the calling thread.
-  init(_ configuration: SQLiteCatalog.Configuration, generation: Int) throws {
+  /// - Parameter storeIsEmpty: whether a new index is complete as it is, so that it needs no rebuild.
+  init(_ configuration: SQLiteCatalog.Configuration, generation: Int, storeIsEmpty: Bool = false) throws {
     let path = configuration.path
     self.configuration = configuration
     self.generation = generation
@@ -40,25 +43,30 @@ final class OpenIndex: Sendable {
     settings.label = "sqlite-catalog"
     // SQLite gives its log the mode of the database.
     let isNew = try File(path, .openOrCreate(mode: 0o600)).size == 0
+    let rebuilds = isNew && !storeIsEmpty
     settings.prepareDatabase { db in
-      if isNew { try db.execute(sql: "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF") }
+      // A new file that a power cut damages is replaced like any other.
+      if isNew, !db.configuration.readonly {
+        try db.execute(sql: "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
+      }
       try db.execute(sql: "PRAGMA cache_size = -\(configuration.cacheBytes / 1024)")
       try db.execute(sql: "PRAGMA temp_store = MEMORY")
     }
     let name = Self.unmapped(path)
     database =
-      isNew
+      rebuilds
       ? try DatabaseQueue(path: name, configuration: settings)
       : try DatabasePool(path: name, configuration: settings)
     if !isNew { try Self.flushCommits(of: database) }
-    let (extent, seal) = try Self.prepare(database, isNew: isNew)
+    let (extent, seal) = try Self.prepare(database, isNew: isNew, rebuilds: rebuilds)
     known = Mutex(extent)
     self.seal = seal
+    self.isNew = isNew
     wasClosed = extent == .everything
     isMarked = Mutex(isNew)
-    rebuild = Mutex(isNew ? IndexWriter.Rebuild() : nil)
+    rebuild = Mutex(rebuilds ? IndexWriter.Rebuild() : nil)
     files = Mutex(Files(path))
-    if isNew { try set(.rebuild) } else { try Self.flushCommits(of: database, always: false) }
+    if rebuilds { try set(.rebuild) } else { try Self.flushCommits(of: database, always: false) }
     // An earlier version, or another program, may have left one when it crashed.
     try Folder.removeIfPresent(path + "-shm")
   }
@@ -69,29 +77,47 @@ final class OpenIndex: Sendable {
   /// volume fails. This VFS maps nothing. The connections of this process still share the index; other processes find
   /// the database locked.
   private static func unmapped(_ path: String) -> String {
-    let name = path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? path
+    let name = path.unicodeScalars.reduce(into: "") { name, scalar in
+      switch scalar {
+      case "%": name += "%25"
+      case "?": name += "%3F"
+      case "#": name += "%23"
+      default: name.unicodeScalars.append(scalar)
+      }
+    }
     return (path.hasPrefix("/") ? "file://" : "file:") + name + "?vfs=unix-excl"
   }
 
   /// Creates the schema of a new database, and rejects a database of another format.
   private static func prepare(
-    _ database: any DatabaseWriter, isNew: Bool
+    _ database: any DatabaseWriter, isNew: Bool, rebuilds: Bool
   ) throws -> (CatalogState.Extent, seal: Int64?) {
-    let format = try database.read { try Int.fetchOne($0, sql: "PRAGMA user_version") ?? 0 }
-    guard isNew || format == Schema.format, try !database.read(Schema.migrator.hasBeenSuperseded) else {
-      throw OtherForm(format: format)
-    }
-    // The rows that waited in memory were lost with the process that started the rebuild.
-    guard try isNew || database.read({ try value("complete", $0) }) == 1 else { throw Unfinished() }
+    if !isNew { try database.writeWithoutTransaction(requireUsable) }
     try Schema.migrator.migrate(database)
-    if isNew { try database.write { try set("closed", 0, $0) } }
+    if isNew {
+      try database.write { db in
+        try set("closed", 0, db)
+        if !rebuilds { try set("complete", 1, db) }
+      }
+    }
     return try database.writeWithoutTransaction { db in
       // Ten times SQLite's default: after a crash every record is written again.
       try db.execute(sql: "PRAGMA wal_autocheckpoint = 10000")
       try db.execute(sql: "PRAGMA journal_size_limit = \(64 << 20)")
       let (wasClosed, seal) = (try value("closed", db) == 1, try value("seal", db))
-      return isNew ? (.nothing, nil) : wasClosed ? (.everything, seal.map(Int64.init)) : (.uncertain, nil)
+      if isNew { return (rebuilds ? .nothing : .everything, nil) }
+      return wasClosed ? (.everything, seal.map(Int64.init)) : (.uncertain, nil)
     }
+  }
+
+  /// Throws if the database has another format, or was never filled completely.
+  private static func requireUsable(_ db: Database) throws {
+    let format = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+    guard format == Schema.format, try !Schema.migrator.hasBeenSuperseded(db) else {
+      throw OtherForm(format: format)
+    }
+    // The rows that waited in memory were lost with the process that started the rebuild.
+    guard try value("complete", db) == 1 else { throw Unfinished() }
   }
 
   /// The database was written by an older or newer version.

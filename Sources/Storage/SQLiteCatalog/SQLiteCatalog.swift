@@ -17,7 +17,8 @@ import SystemIO
 /// ``/SnapshotStore/CatalogState/generation``. Lists then throw ``/SnapshotStore/CatalogError/incomplete`` until
 /// ``complete(generation:)``. During this rebuild there is no log and no synchronization, and rows are collected in
 /// memory so that they can be sorted. A rebuild that is interrupted by a crash or an error leaves a file that is not
-/// marked as complete, and starts again. The file is synchronized before it is marked as complete.
+/// marked as complete, and starts again. The file is synchronized before it is marked as complete. The new file of an
+/// empty store needs no rebuild.
 public final class SQLiteCatalog: Catalog {
   private struct State {
     var index: OpenIndex?
@@ -31,9 +32,14 @@ public final class SQLiteCatalog: Catalog {
   private let preparer = DispatchQueue(label: "sqlite-catalog.preparer", qos: .userInitiated)
 
   /// Opens the database, or creates an empty one.
-  public static func open(_ configuration: Configuration) async throws(CatalogError) -> SQLiteCatalog {
+  /// - Parameter storeIsEmpty: whether the store has no records, so that a new database is complete.
+  public static func open(
+    _ configuration: Configuration, storeIsEmpty: Bool = false
+  ) async throws(CatalogError) -> SQLiteCatalog {
     let catalog = SQLiteCatalog(configuration)
-    try await catalog.onWriter { () throws(CatalogError) in _ = try catalog.openIndex() }
+    try await catalog.onWriter { () throws(CatalogError) in
+      _ = try catalog.openIndex(storeIsEmpty: storeIsEmpty)
+    }
     catalog.checkInBackground()
     return catalog
   }
@@ -43,6 +49,9 @@ public final class SQLiteCatalog: Catalog {
   /// The seal with which the file was closed before it was opened; `nil` if it was closed without one or not at all, or
   /// if it was replaced since.
   public var seal: Int64? { state.withLock { $0.index?.seal } }
+
+  /// Whether the file was created since the catalogue was opened, so that it contains nothing older.
+  public var isNew: Bool { state.withLock { $0.index?.isNew ?? false } }
 
   /// Finishes the changes in progress, and closes the file. Don't call any other method afterwards.
   /// - Parameter seal: identifies the state of the store whose records the catalogue contains. The next one that opens
@@ -165,7 +174,7 @@ public final class SQLiteCatalog: Catalog {
   private static let closed = CatalogError.failed("It is closed.")
 
   /// Returns the open database. Opens or recreates it if necessary.
-  private func openIndex() throws(CatalogError) -> OpenIndex {
+  private func openIndex(storeIsEmpty: Bool = false) throws(CatalogError) -> OpenIndex {
     if let index = state.withLock({ $0.index }) {
       if index.isInPlace { return index }
       giveUp(index, because: "The catalogue at \(configuration.path) was removed, replaced or truncated.")
@@ -177,7 +186,7 @@ public final class SQLiteCatalog: Catalog {
     guard !isClosed else { throw Self.closed }
     let index: OpenIndex
     do {
-      index = try openFile(generation)
+      index = try openFile(generation, storeIsEmpty)
     } catch {
       throw .failed("\(error)")
     }
@@ -185,13 +194,13 @@ public final class SQLiteCatalog: Catalog {
     return index
   }
 
-  private func openFile(_ generation: Int) throws -> OpenIndex {
+  private func openFile(_ generation: Int, _ storeIsEmpty: Bool) throws -> OpenIndex {
     do {
-      return try OpenIndex(configuration, generation: generation)
+      return try OpenIndex(configuration, generation: generation, storeIsEmpty: storeIsEmpty)
     } catch {
       configuration.onLoss("The catalogue at \(configuration.path) cannot be used, and is rebuilt: \(error)")
       try removeFiles()
-      return try OpenIndex(configuration, generation: generation)
+      return try OpenIndex(configuration, generation: generation, storeIsEmpty: storeIsEmpty)
     }
   }
 
@@ -300,7 +309,7 @@ public final class SQLiteCatalog: Catalog {
 
   /// Checks the integrity of the whole database once, concurrently with other work.
   private func checkInBackground() {
-    guard let index = state.withLock({ $0.index }), index.extent != .nothing else { return }
+    guard let index = state.withLock({ $0.index }), !index.isNew else { return }
     index.database.asyncRead { [self] db in
       do {
         let verdict = try String.fetchOne(db.get(), sql: "PRAGMA quick_check (1)")

@@ -36,7 +36,7 @@ enum Schema {
   /// Migrations that keep the indexed rows valid. A change of their meaning raises ``format`` instead.
   static var migrator: DatabaseMigrator {
     var migrator = DatabaseMigrator()
-    migrator.registerMigration("1") { db in
+    migrator.registerMigration("1", foreignKeyChecks: .immediate) { db in
       try db.execute(
         sql: """
           CREATE TABLE snapshot (
@@ -61,7 +61,7 @@ enum Schema {
           PRAGMA user_version = \(format);
           """)
     }
-    migrator.registerMigration("2") { db in
+    migrator.registerMigration("2", foreignKeyChecks: .immediate) { db in
       try db.execute(sql: "ALTER TABLE snapshot ADD COLUMN revision INTEGER NOT NULL DEFAULT 0")
     }
     return migrator

@@ -67,6 +67,39 @@ import Testing
     #expect(losses.all.isEmpty)
   }
 
+  @Test func `the new catalogue of an empty store is complete, and one that was not closed is uncertain`()
+    async throws
+  {
+    let first = try await SQLiteCatalog.open(.init(path: path), storeIsEmpty: true)
+    #expect(first.isNew)
+    #expect(try await first.state().extent == .everything)
+    #expect(try await list(first).isEmpty)
+    let record = try record(identifiers: ["a b"])
+    try await first.insert(record)
+    let copy = folder.file("copy.sqlite").path
+    for suffix in ["", "-wal"] {
+      try FileManager.default.copyItem(atPath: path + suffix, toPath: copy + suffix)
+    }
+    await first.close()
+    let second = try await SQLiteCatalog.open(.init(path: path), storeIsEmpty: true)
+    #expect(!second.isNew)
+    #expect(try await second.state().extent == .everything)
+    #expect(try await list(second) == [record.id])
+    await second.close()
+    let torn = try await SQLiteCatalog.open(.init(path: copy))
+    #expect(try await torn.state().extent == .uncertain)
+    #expect(try await list(torn) == [record.id])
+    await torn.close()
+  }
+
+  @Test func `a catalogue that is lost later is rebuilt, although its store was empty`() async throws {
+    let catalog = try await SQLiteCatalog.open(.init(path: path), storeIsEmpty: true)
+    try await catalog.insert(try record())
+    for suffix in ["", "-wal"] { try Folder.remove(path + suffix) }
+    #expect(try await catalog.state().extent == .nothing)
+    await catalog.close()
+  }
+
   @Test func `lists are refused until the catalogue is complete`() async throws {
     let catalog = try await open()
     try await catalog.insert(try record())
@@ -307,10 +340,11 @@ import Testing
     await catalog.close()
   }
 
-  @Test func `commits are flushed before a checkpoint, and the log is bounded`() async throws {
-    let catalog = try await filled([try record()])
-    await catalog.close()
-    let index = try OpenIndex(.init(path: path), generation: 1)
+  @Test(arguments: [false, true])
+  func `commits are flushed before a checkpoint, and the log is bounded`(isNew: Bool) async throws {
+    if !isNew { try await filled([try record()]).close() }
+    let index = try OpenIndex(.init(path: path), generation: 1, storeIsEmpty: isNew)
+    #expect(index.isNew == isNew)
     let settings = try await index.database.writeWithoutTransaction { db in
       try ["synchronous", "journal_mode", "wal_autocheckpoint", "journal_size_limit"].map { name in
         try String.fetchOne(db, sql: "PRAGMA \(name)")

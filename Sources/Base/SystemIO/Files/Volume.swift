@@ -44,7 +44,7 @@ public final class Volume: Sendable {
 
   #if os(Linux)
     /// The numbers in statfs(2) of ext4 (and ext2 and ext3), XFS and Btrfs.
-    private static let reliableKinds: Set<UInt32> = [0xEF53, 0x5846_5342, 0x9123_683E]
+    private static let reliableKinds: [UInt32] = [0xEF53, 0x5846_5342, 0x9123_683E]
 
     private static var kernelVersion: (Int, Int) {
       var name = utsname()

@@ -129,11 +129,15 @@ struct ServeCommand: AsyncParsableCommand {
             state.tell(.ready)
           }
         },
+        {
+          // The first requests would read the pages again.
+          do { try await Task.sleep(for: .milliseconds(20)) } catch { return }
+          ProgramCode.releasePages()
+        },
       ]
     ) { [pin = settings.tls.selfSigned ? application.certificates?.tls.pins.first : nil] url in
       if let pin { Console.note("The pin is \(pin)") }
       Console.print("Listening on \(url)")
-      ProgramCode.releasePages()
     }
     let group = ServiceGroup(
       configuration: .init(services: [service], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))

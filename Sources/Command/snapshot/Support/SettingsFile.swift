@@ -24,7 +24,8 @@ struct SettingsFile: Sendable {
     self.path = path
     do {
       let text = try String(contentsOf: URL(filePath: path), encoding: .utf8)
-      guard let root = try Yams.compose(yaml: text) else { return }
+      // The default resolver looks for numbers and times by regular expressions. Here every value is a text.
+      guard let root = try Yams.compose(yaml: text, .basic) else { return }
       try add(root, at: [])
     } catch let failure as CommandFailure {
       throw failure

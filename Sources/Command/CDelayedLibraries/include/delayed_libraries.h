@@ -1,0 +1,2 @@
+// Declares nothing: the functions are those of libcurl and libpq.
+#pragma once
