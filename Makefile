@@ -13,7 +13,7 @@ SOURCES := Package.swift Sources Tests Benchmarks
 # The time in seconds for fuzzing each parser, and the parsers.
 FUZZ_TIME := 600
 # Linker options of the optimised command. Only ELF linkers have them.
-LINK := $(if $(filter Linux,$(shell uname)),-Xswiftc -Xclang-linker -Xswiftc --config=$(CURDIR)/Sources/Command/link.cfg)
+LINK := $(if $(filter Linux,$(shell uname)),-Xswiftc -Xclang-linker -Xswiftc --config=$(CURDIR)/Sources/Command/CDelayedLibraries/link.cfg)
 # The destination of `make install`. DESTDIR is prepended to every path.
 PREFIX := /usr/local
 DESTDIR :=

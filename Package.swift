@@ -175,7 +175,8 @@ let command = group(
       name: "CDelayedLibraries",
       dependencies: [
         "COpenSSL", "CPostgreSQL", .target(name: "CCurl", condition: .when(platforms: [.linux])),
-      ]),
+      ],
+      exclude: ["link.cfg"]),
     .executableTarget(
       name: "snapshot",
       dependencies: [

@@ -64,7 +64,7 @@ import Yams
   @Test func `image and release are linked with full RELRO and verify it`() throws {
     let makefile = try String(contentsOf: Self.root.appending(path: "Makefile"), encoding: .utf8)
     let build = try #require(values(of: "RUN").first { $0.contains("swift build") })
-    let options = "Sources/Command/link.cfg"
+    let options = "Sources/Command/CDelayedLibraries/link.cfg"
     for text in [makefile, build] {
       #expect(text.contains("-Xswiftc -Xclang-linker -Xswiftc --config="))
       #expect(text.contains("/\(options)"))
