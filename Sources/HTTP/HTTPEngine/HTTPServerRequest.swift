@@ -91,7 +91,7 @@ public struct HTTPServerRequest: Sendable {
   /// proxy names, with a port only if the proxy states one: an address, `unknown`, or a name like `_hidden`.
   public var peer: String {
     switch head {
-    case .received(let head, let exchange): exchange.forwardedPeer ?? head.peer.description
+    case .received(_, let exchange): exchange.forwardedPeer ?? exchange.peerName
     case .given(let head): head.peer
     }
   }

@@ -55,15 +55,19 @@ final class TokenTable: Sendable {
   func current(
     since arrival: UInt64 = SystemClock.monotonicNanoseconds
   ) async throws(TokenStoreError) -> Tokens {
-    if let tokens = known(since: arrival) { return tokens }
-    try compare()
-    if let tokens = known(since: arrival) { return tokens }
+    if let tokens = try currentAtOnce(since: arrival) { return tokens }
     return try await queue.perform { () throws(TokenStoreError) in
       // Another call can have read the tokens while this one waited.
-      try self.compare()
-      if let tokens = self.known(since: arrival) { return tokens }
+      if let tokens = try self.currentAtOnce(since: arrival) { return tokens }
       return try self.read()
     }
+  }
+
+  /// Returns the tokens like ``current(since:)``, or `nil` if they have to be read.
+  func currentAtOnce(since arrival: UInt64) throws(TokenStoreError) -> Tokens? {
+    if let tokens = known(since: arrival) { return tokens }
+    try compare()
+    return known(since: arrival)
   }
 
   private func known(since arrival: UInt64) -> Tokens? {

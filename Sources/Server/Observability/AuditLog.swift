@@ -14,9 +14,9 @@ package import SystemIO
 ///
 /// Lines are written in order. Events that arrive at the same time are written together, on the caller's thread if that
 /// takes microseconds, and otherwise on the log's own queue: see ``Configuration/patience``. When ``write(_:)``
-/// returns, its line is in the file and survives a crash of the process. After at most
-/// ``Configuration/flushInterval`` it also survives a power failure. If a line can't be written, the method throws, so
-/// that the caller can refuse an action that can't be recorded. The log resumes when writing succeeds again.
+/// returns, or ``finish(_:_:)`` calls its argument, the line is in the file and survives a crash of the process. After
+/// at most ``Configuration/flushInterval`` it also survives a power failure. If a line can't be written, the caller is
+/// told, so that it can refuse an action that can't be recorded. The log resumes when writing succeeds again.
 ///
 /// Other processes can append to the same file. If the file is moved or deleted, the log creates a new one.
 package final class AuditLog: Sendable {
@@ -59,34 +59,75 @@ package final class AuditLog: Sendable {
     case system(SystemError)
   }
 
-  /// Events that are written together. The first event's task writes them, and the tasks of the others wait.
-  private struct Round: Sendable {
-    let number: Int
-    /// The lines of actions that were not refused, and their length in bytes.
-    var lines: [[UInt8]] = []
-    var length: Int64 = 0
-    var refusals: [[UInt8]] = []
-    var waiting: [CheckedContinuation<Turn, Never>] = []
+  /// An event that was added to the log. ``finish(_:_:)`` tells when its line is in the file.
+  package struct Entry: Sendable {
+    fileprivate enum State: Sendable {
+      case isIn(Round)
+      /// The event has no line: it was counted, or it was rejected.
+      case over(Outcome)
+    }
 
-    var count: Int { lines.count + refusals.count }
+    fileprivate let state: State
+  }
 
-    mutating func add(_ line: [UInt8], isRefusal: Bool) {
-      if isRefusal { return refusals.append(line) }
-      lines.append(line)
-      length += Int64(line.count)
+  /// Events that are written together.
+  fileprivate final class Round: Sendable {
+    /// The lines of the events. No event is added once the round is written.
+    struct Lines: Sendable {
+      /// The lines of actions that were not refused, and their length in bytes.
+      var completed: [[UInt8]] = []
+      var length: Int64 = 0
+      var refused: [[UInt8]] = []
+
+      var count: Int { completed.count + refused.count }
+
+      mutating func add(_ line: [UInt8], isRefusal: Bool) {
+        if isRefusal { return refused.append(line) }
+        completed.append(line)
+        length += Int64(line.count)
+      }
+    }
+
+    private struct Progress: Sendable {
+      var outcome: Outcome?
+      var waiting: [Completion] = []
+      /// Whether the log's queue will write the round, unless it is written before.
+      var isQueued = false
+    }
+
+    private let progress = Mutex(Progress())
+
+    /// The result of writing the round; `nil` if it was not written yet.
+    var outcome: Outcome? { progress.withLock(\.outcome) }
+
+    /// Calls `completion` when the round was written.
+    ///
+    /// - Returns: whether the caller must have the log's queue write the round.
+    func wait(_ completion: @escaping Completion) -> Bool {
+      let (mustWrite, outcome) = progress.withLock { progress -> (Bool, Outcome?) in
+        if let outcome = progress.outcome { return (false, outcome) }
+        progress.waiting.append(completion)
+        defer { progress.isQueued = true }
+        return (!progress.isQueued, nil)
+      }
+      if let outcome { completion(outcome) }
+      return mustWrite
+    }
+
+    /// Sets the result, and calls everybody who waits for it.
+    func end(_ outcome: Outcome) {
+      let waiting = progress.withLock { progress in
+        defer { progress = Progress(outcome: outcome) }
+        return progress.waiting
+      }
+      for completion in waiting { completion(outcome) }
     }
   }
 
-  /// The role of an event in its round.
-  private enum Turn: Sendable {
-    /// The event is the first of this round.
-    case begins(round: Int)
-    /// The round was written, or the event is in no round.
-    case over(Failure?)
-  }
-
-  /// The result of writing a round, and the tasks to resume.
-  private typealias Outcome = (failure: Failure?, waiting: [CheckedContinuation<Turn, Never>])
+  /// Whether a line is in the log, or the reason why it is not.
+  package typealias Outcome = Result<Void, Failure>
+  /// Gets the outcome.
+  package typealias Completion = @Sendable (Outcome) -> Void
 
   /// The files. Whoever has them writes the current round, so that rounds are written in order.
   private struct Files: Sendable {
@@ -104,11 +145,9 @@ package final class AuditLog: Sendable {
   }
 
   private struct State: Sendable {
-    /// The current round. It accepts events until it is written.
-    var gathering: Round?
-    var rounds = 0
-    /// The results of rounds that ``close()`` wrote before their first event's task did.
-    var outcomes: [Int: Failure?] = [:]
+    /// The current round, which accepts events until it is written; `nil` if no event is waiting.
+    var round: Round?
+    var lines = Round.Lines()
     var isClosed = false
     var isFailing = false
   }
@@ -132,74 +171,74 @@ package final class AuditLog: Sendable {
   }
 
   /// The number of events waiting to be written.
-  package var waitingEvents: Int { state.withLock { $0.gathering?.count ?? 0 } }
+  package var waitingEvents: Int { state.withLock { $0.lines.count } }
 
   /// Whether writing the last event failed.
   package var isFailing: Bool { state.withLock { $0.isFailing } }
 
   /// Writes an event. Returns when its line is in the file.
-  package func write(_ event: AuditEvent) async throws(Failure) {
-    let turn = await withCheckedContinuation { continuation in
-      if let turn = add(event, continuation) { continuation.resume(returning: turn) }
+  package func write(_ event: AuditEvent) async throws(Failure) { try await finish(add(event)) }
+
+  /// Writes a refusal, or counts it, like ``addRefusal(_:)``. Returns when its line is in the file.
+  package func writeRefusal(_ event: AuditEvent) async throws(Failure) { try await finish(addRefusal(event)) }
+
+  private func finish(_ entry: Entry) async throws(Failure) {
+    // Lets other tasks on this thread add their events first, so that one write serves all of them.
+    if case .isIn = entry.state { await Task.yield() }
+    let outcome = await withCheckedContinuation { continuation in
+      finish(entry) { continuation.resume(returning: $0) }
     }
-    let failure: Failure?
-    switch turn {
-    case .over(let outcome): failure = outcome
-    case .begins(let round):
-      // Lets other tasks on this thread add their events to the round first, so that one write serves all of them.
-      await Task.yield()
-      let outcome: Outcome
-      if let written = writeHere(round) {
-        outcome = written
-      } else {
-        outcome = await queue.perform { self.write(round) }
-      }
-      for continuation in outcome.waiting { continuation.resume(returning: .over(outcome.failure)) }
-      failure = outcome.failure
-    }
-    if let failure { throw failure }
+    try outcome.get()
   }
 
   /// Writes an event without waiting for the result, for actions of the server itself. Reports errors to the logger.
   package func note(_ event: AuditEvent) {
-    switch add(event, nil) {
-    case .begins(let round): queue.async { self.writeAndTell(round) }
-    case .over(let failure?):
+    switch add(event).state {
+    case .isIn(let round): queue.async { self.write(round) }
+    case .over(.failure(let failure)):
       logger.error(
         "An event is missing in the audit log", metadata: ["event": "\(event.line)", "error": "\(failure)"])
-    case .over(nil), nil: break
+    case .over(.success): break
     }
   }
 
-  /// Writes a refusal, or counts it. The first refusal with the same token, address, action and problem gets its own
-  /// line, and the method returns when it is in the file. Further ones within ``Configuration/refusalWindow`` share one
-  /// line with their number, which is written at the end of this period.
-  package func writeRefusal(_ event: AuditEvent) async throws(Failure) {
-    guard let kind = refusals.withLock({ $0.add(event) }) else { return }
+  /// Adds an event to those that are written next. Its line has the place of this call. The caller must call
+  /// ``finish(_:_:)``.
+  package func add(_ event: AuditEvent) -> Entry {
+    let (line, isRefusal) = (event.bytes, event.result == .refused)
+    return state.withLock { state in
+      if state.isClosed { return Entry(state: .over(.failure(.closed))) }
+      guard state.lines.count < configuration.waitingEvents else {
+        return Entry(state: .over(.failure(.full)))
+      }
+      state.lines.add(line, isRefusal: isRefusal)
+      if let round = state.round { return Entry(state: .isIn(round)) }
+      let round = Round()
+      state.round = round
+      return Entry(state: .isIn(round))
+    }
+  }
+
+  /// Adds a refusal like ``add(_:)``, or counts it. The first refusal with the same token, address, action and problem
+  /// gets its own line. Further ones within ``Configuration/refusalWindow`` share one line with their number, which is
+  /// written at the end of this period.
+  package func addRefusal(_ event: AuditEvent) -> Entry {
+    guard let kind = refusals.withLock({ $0.add(event) }) else { return Entry(state: .over(.success(()))) }
     queue.asyncAfter(deadline: .now() + Self.interval(configuration.refusalWindow)) {
       guard let event = self.refusals.withLock({ $0.end(kind) }) else { return }
       self.note(event)
     }
-    try await write(event)
+    return add(event)
   }
 
-  /// Adds `event` to the current round, with the continuation of the task that waits for it.
-  ///
-  /// - Returns: the event's role; `nil` if the task has to wait for the round.
-  private func add(_ event: AuditEvent, _ continuation: CheckedContinuation<Turn, Never>?) -> Turn? {
-    let (line, isRefusal) = (event.bytes, event.result == .refused)
-    return state.withLock { state in
-      if state.isClosed { return .over(.closed) }
-      guard state.gathering?.count ?? 0 < configuration.waitingEvents else { return .over(.full) }
-      guard state.gathering == nil else {
-        state.gathering?.add(line, isRefusal: isRefusal)
-        if let continuation { state.gathering?.waiting.append(continuation) }
-        return nil
-      }
-      state.rounds += 1
-      state.gathering = Round(number: state.rounds)
-      state.gathering?.add(line, isRefusal: isRefusal)
-      return .begins(round: state.rounds)
+  /// Calls `completion` when the line of `entry` is in the file: before this method returns if writing it takes
+  /// microseconds, otherwise on the log's queue. Writes all events that were added before. Never blocks.
+  package func finish(_ entry: Entry, _ completion: @escaping Completion) {
+    switch entry.state {
+    case .over(let outcome): completion(outcome)
+    case .isIn(let round):
+      if round.outcome == nil { writeHere(round) }
+      if round.wait(completion) { queue.async { self.write(round) } }
     }
   }
 
@@ -219,85 +258,69 @@ package final class AuditLog: Sendable {
     for event in refusals.withLock({ $0.endAll() }) { note(event) }
     state.withLock { $0.isClosed = true }
     await queue.perform { [self] in
-      if let round = state.withLock({ $0.gathering?.number }) {
-        let failure = writeAndTell(round)
-        // The task of its first event still expects a result.
-        state.withLock { _ = $0.outcomes.updateValue(failure, forKey: round) }
-      }
+      if let round = state.withLock(\.round) { write(round) }
       for kind in Files.Kind.allCases { flush(kind) }
     }
     await flushQueue.perform {}
   }
 
-  /// Writes a round if it was not written yet, and resumes the waiting tasks.
-  ///
-  /// - Returns: the error, or `nil`.
-  @discardableResult
-  private func writeAndTell(_ round: Int) -> Failure? {
-    let (failure, waiting) = write(round)
-    for continuation in waiting { continuation.resume(returning: .over(failure)) }
-    return failure
-  }
-
   /// Writes a round if it was not written yet. Can wait for the disk.
-  private func write(_ number: Int) -> Outcome {
-    files.withLock { files in
-      guard let round = take(number, { _ in true }) else {
-        return (state.withLock { $0.outcomes.removeValue(forKey: number) } ?? nil, [])
-      }
-      return write(round, to: &files) { files throws(SystemError) in
+  private func write(_ round: Round) {
+    let outcome = files.withLock { files -> Outcome? in
+      guard let lines = take(round, { _ in true }) else { return nil }
+      return write(lines, to: &files) { files throws(SystemError) in
         // A round is not split between files; its size is limited to a few megabytes.
-        try files.completed.append(round.lines)
-        try files.refused.append(round.refusals)
+        try files.completed.append(lines.completed)
+        try files.refused.append(lines.refused)
       }
     }
+    if let outcome { round.end(outcome) }
   }
 
   /// Writes a round on the calling thread, unless that could wait for the disk: because others are writing, the round
-  /// needs another file, or the disk is slow. Returns `nil` if the round was not written.
-  private func writeHere(_ number: Int) -> Outcome? {
+  /// needs another file, or the disk is slow.
+  private func writeHere(_ round: Round) {
     let outcome = files.withLockIfAvailable { files -> Outcome? in
       guard files.slowUntil <= .now, let size = files.completed.sizeIfInPlace,
-        let round = take(
-          number, { $0.refusals.isEmpty && size + $0.length <= configuration.fileBytes })
+        let lines = take(round, { $0.refused.isEmpty && size + $0.length <= configuration.fileBytes })
       else { return nil }
-      return write(round, to: &files) { files throws(SystemError) in
-        try files.completed.append(round.lines, behind: size)
+      return write(lines, to: &files) { files throws(SystemError) in
+        try files.completed.append(lines.completed, behind: size)
       }
     }
-    return outcome ?? nil
+    if let outcome = outcome ?? nil { round.end(outcome) }
   }
 
   private func write(
-    _ round: Round, to files: inout Files, _ append: (inout Files) throws(SystemError) -> Void
+    _ lines: Round.Lines, to files: inout Files, _ append: (inout Files) throws(SystemError) -> Void
   ) -> Outcome {
     let start = ContinuousClock.now
-    var failure: Failure?
+    var outcome = Outcome.success(())
     do throws(SystemError) {
       try append(&files)
     } catch {
       logger.error(
         "Events can't be written to the audit log",
-        metadata: ["error": "\(error)", "events": "\(round.count)"])
-      failure = .system(error)
+        metadata: ["error": "\(error)", "events": "\(lines.count)"])
+      outcome = .failure(.system(error))
     }
     let end = ContinuousClock.now
     if end - start > configuration.patience { files.slowUntil = end + configuration.slowPeriod }
-    state.withLock { $0.isFailing = failure != nil }
+    state.withLock { if case .failure = outcome { $0.isFailing = true } else { $0.isFailing = false } }
     for kind in Files.Kind.allCases where files[kind].beginFlush() {
       queue.asyncAfter(deadline: .now() + Self.interval(configuration.flushInterval)) {
         self.flush(kind)
       }
     }
-    return (failure, round.waiting)
+    return outcome
   }
 
-  /// Returns the current round if it has this number and satisfies `condition`. It accepts no more events.
-  private func take(_ number: Int, _ condition: (Round) -> Bool) -> Round? {
+  /// Returns the lines of `round` if it was not taken yet and they satisfy `condition`. It accepts no more events.
+  private func take(_ round: Round, _ condition: (Round.Lines) -> Bool) -> Round.Lines? {
     state.withLock { state in
-      guard let round = state.gathering, round.number == number, condition(round) else { return nil }
-      state.gathering = nil
-      return round
+      guard state.round === round, condition(state.lines) else { return nil }
+      defer { (state.round, state.lines) = (nil, Round.Lines()) }
+      return state.lines
     }
   }
 

@@ -9,7 +9,15 @@ struct SecureResponses: HTTPHandler {
   let seconds: Int64
 
   func respond(to request: HTTPServerRequest) async throws -> HTTPServerResponse {
-    var response = try await handler.respond(to: request)
+    secured(try await handler.respond(to: request), request)
+  }
+
+  func answer(to request: HTTPServerRequest) -> HTTPAnswer {
+    handler.answer(to: request).then { outcome in .ready(outcome.map { secured($0, request) }) }
+  }
+
+  private func secured(_ response: HTTPServerResponse, _ request: HTTPServerRequest) -> HTTPServerResponse {
+    var response = response
     // On loopback the field would concern all programs of the machine.
     if request.isSecure, !PageOrigin.isLoopback(request.authority.lowercased()) {
       response.headerFields[.strictTransportSecurity] = "max-age=\(seconds)"

@@ -17,7 +17,7 @@ package import UploadProtocols
 package struct SnapshotHandler: HTTPHandler {
   /// All endpoints of the API and all web pages.
   package let endpoints: [Endpoint]
-  private let answer: Responder<HTTPServerRequest>
+  private let responder: Responder<HTTPServerRequest>
 
   /// Serves the API and the web pages of `service` to callers that `access` admits.
   /// - Parameters:
@@ -51,18 +51,21 @@ package struct SnapshotHandler: HTTPHandler {
     endpoints = api + operations.endpoints + [WebPages.assets] + web.endpoints
     let steps = EndpointSteps(web: web, access: access, observation: observation, logger: logger)
     let router = Router(steps.routes(to: endpoints))
-    answer =
+    responder =
       Steps(RequestContextMiddleware())
       .then(TracingMiddleware(tracer: observation.tracer))
       .then(UploadAnnouncements(uploads, endpoints, router))
       .then(AnswerMiddleware(page: web.answer(to:of:), logger: logger))
-      .around(router.respond)
+      .around(router.answer)
   }
 
   /// Answers one request.
   package func respond(to request: HTTPServerRequest) async throws -> HTTPServerResponse {
-    try await answer(request)
+    try await answer(to: request).response()
   }
+
+  /// Answers one request.
+  package func answer(to request: HTTPServerRequest) -> HTTPAnswer { responder(request) }
 }
 
 /// The middleware of a request after its endpoint was found.
@@ -85,7 +88,8 @@ private struct EndpointSteps {
     case .call(let handler):
       steps.then(TokenAuthentication(access: access, permission: endpoint.permission)).around(handler)
     case .page(let handler):
-      steps.then(SessionAuthentication(access: access, permission: endpoint.permission)).around(handler)
+      steps.then(SessionAuthentication(access: access, permission: endpoint.permission))
+        .around { page in .pending { try await handler(page) } }
     }
   }
 
@@ -95,14 +99,19 @@ private struct EndpointSteps {
     let calls = endpoints.filter { !$0.isPage }.map { call in
       let answerCall = responder(for: call)
       guard let index = pages.firstIndex(where: { $0.method == call.method && $0.template == call.template })
-      else { return Route(call.method, call.template, answerCall) }
+      else { return Route(answering: call.method, call.template, by: answerCall) }
       let showPage = responder(for: pages.remove(at: index))
-      return Route(call.method, call.template) { routed in
-        var response = try await routed.request.acceptsHTML ? showPage(routed) : answerCall(routed)
-        response.headerFields[.vary] = "Accept"
-        return response
+      return Route(answering: call.method, call.template) { routed in
+        (routed.request.acceptsHTML ? showPage : answerCall)(routed).then { outcome in
+          .ready(
+            outcome.map { response in
+              var response = response
+              response.headerFields[.vary] = "Accept"
+              return response
+            })
+        }
       }
     }
-    return calls + pages.map { Route($0.method, $0.template, responder(for: $0)) }
+    return calls + pages.map { Route(answering: $0.method, $0.template, by: responder(for: $0)) }
   }
 }

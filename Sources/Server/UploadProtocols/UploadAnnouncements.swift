@@ -28,16 +28,19 @@ package struct UploadAnnouncements: Middleware {
     uploadMethods = Self.methods(announced.filter { $1 != .attach }.map(\.0))
   }
 
-  package func respond(
-    to request: HTTPServerRequest, next: Responder<HTTPServerRequest>
-  ) async throws -> HTTPServerResponse {
-    do {
-      var response = try await next(request)
-      addFields(to: &response.headerFields, of: request)
-      return response
-    } catch var problem as HTTPProblem {
-      addFields(to: &problem.headerFields, of: request)
-      throw problem
+  package func answer(_ request: HTTPServerRequest, next: @escaping Responder<HTTPServerRequest>)
+    -> HTTPAnswer
+  {
+    next(request).then { outcome in
+      switch outcome {
+      case .success(var response):
+        addFields(to: &response.headerFields, of: request)
+        return .ready(.success(response))
+      case .failure(var problem as HTTPProblem):
+        addFields(to: &problem.headerFields, of: request)
+        return .ready(.failure(problem))
+      case .failure: return .ready(outcome)
+      }
     }
   }
 

@@ -206,7 +206,7 @@ struct StorageLayout: Sendable {
   func recentRecord(_ id: SnapshotID) -> SnapshotRecord? {
     guard let record = records.record(id) else { return nil }
     do throws(SystemError) {
-      return try Folder.exists(path(.bundle, of: id)) ? record : nil
+      return try files.has(path(.bundle, of: id)) ? record : nil
     } catch {
       // The caller then calls `record(_:)`, which fails in the same way and throws.
       return nil

@@ -1,5 +1,4 @@
 import HTTPTypes
-import SystemIO
 
 @testable import HTTPEngine
 
@@ -44,8 +43,7 @@ extension FuzzedParser {
     }
     try checkFraming(of: head, bytes)
 
-    let peer = SocketAddress(.loopback, port: 1)
-    let received = bytes.withUnsafeBytes { ReceivedHead($0, facts: head, peer: peer, number: 1) }
+    let received = bytes.withUnsafeBytes { ReceivedHead($0, facts: head, number: 1) }
     try require(
       received.method.rawValue.utf8.elementsEqual(bytes[head.method.range]), "the method is another one")
     try require(

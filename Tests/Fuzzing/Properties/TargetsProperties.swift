@@ -1,6 +1,5 @@
 import HTTPSemantics
 import HTTPTypes
-import SystemIO
 
 @testable import HTTPEngine
 
@@ -15,8 +14,7 @@ extension FuzzedParser {
     let head = Array("GET ".utf8) + input + Array(" HTTP/1.1\r\nHost: a\r\n\r\n".utf8)
     var parser = RequestParser(limits: HTTPLimits())
     guard case .complete(let facts) = head.withUnsafeBytes({ parser.parse($0) }) else { return }
-    let peer = SocketAddress(.loopback, port: 1)
-    let received = head.withUnsafeBytes { ReceivedHead($0, facts: facts, peer: peer, number: 1) }
+    let received = head.withUnsafeBytes { ReceivedHead($0, facts: facts, number: 1) }
     try checkPath(received.path)
     if let parameters = try? QueryParameters(received.query) {
       try require(parameters.pairs.count <= QueryParameters.maximumCount, "\(parameters.pairs.count) names")

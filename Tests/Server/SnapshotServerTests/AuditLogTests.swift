@@ -206,6 +206,25 @@ import Testing
     #expect(seen.count == written.count)
   }
 
+  @Test(arguments: patience) func `one write serves all events that were added before`(
+    patience: Duration
+  ) async throws {
+    let log = try open { $0.patience = patience }
+    try await log.write(AuditEvent("first", .done))
+    let entries = (0..<5).map { log.add(AuditEvent("\($0)", .done)) }
+    #expect(log.waitingEvents == 5)
+    #expect(try lines().count == 1)
+    for entry in entries {
+      let outcome = await withCheckedContinuation { continuation in
+        log.finish(entry) { continuation.resume(returning: $0) }
+      }
+      #expect(throws: Never.self) { try outcome.get() }
+      #expect(log.waitingEvents == 0)
+      #expect(try lines().count == 6)
+    }
+    await log.close()
+  }
+
   /// Opens a log in the same way as servers, with separate files for refusals.
   private func openApart(_ change: (inout AuditLog.Configuration) -> Void = { _ in }) throws -> AuditLog {
     try open {

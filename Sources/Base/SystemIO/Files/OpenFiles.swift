@@ -20,6 +20,8 @@ public final class OpenFiles: Sendable {
   fileprivate struct State {
     var entries: [String: Entry] = [:]
     var uses: UInt64 = 0
+    /// The hash values of the last paths that ``OpenFiles/has(_:)`` looked up by their names.
+    var lookedUp: [Int] = []
     /// The number of calls to ``OpenFiles/forget(_:)`` and ``OpenFiles/removeAll()``.
     var changes = 0
   }
@@ -53,6 +55,24 @@ public final class OpenFiles: Sendable {
     } catch {
       return nil
     }
+  }
+
+  /// Whether there is a file at `path`. Never waits for a disk if the kernel has the names of the path in its caches.
+  ///
+  /// Comparing the state of an open file is several times as fast as looking up its path, so a file that is asked for
+  /// repeatedly is kept open. A file that is asked for once does not displace another one.
+  public func has(_ path: String) throws(SystemError) -> Bool {
+    let (kept, isPopular) = state.withLock { state -> (Entry?, Bool) in
+      if let kept = state.use(path) { return (kept, false) }
+      return (nil, state.lookUp(path, among: limit))
+    }
+    if let kept {
+      if try kept.file.state == kept.state { return true }
+      forget(path)
+    } else if isPopular, file(cached: path) != nil {
+      return true
+    }
+    return try Folder.exists(path)
   }
 
   /// Removes the file at `path`, which was just removed, renamed or replaced, from the cache. It is closed as soon as
@@ -95,6 +115,15 @@ extension OpenFiles.State {
     uses += 1
     entries.values[index].lastUse = uses
     return entries.values[index]
+  }
+
+  /// Returns whether `path` is one of the last `count` paths of this method.
+  fileprivate mutating func lookUp(_ path: String, among count: Int) -> Bool {
+    let hash = path.hashValue
+    if lookedUp.contains(hash) { return true }
+    if lookedUp.count >= count { lookedUp.removeFirst(lookedUp.count - count + 1) }
+    if count > 0 { lookedUp.append(hash) }
+    return false
   }
 }
 

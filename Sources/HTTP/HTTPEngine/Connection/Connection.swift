@@ -34,6 +34,8 @@ final class Connection: @unchecked Sendable {
   /// The certificate with which the client has proved its identity.
   private(set) var clientCertificate: ClientCertificate?
   private let peer: SocketAddress
+  /// The peer as text, made once for all requests.
+  private(set) lazy var peerName = peer.description
 
   private var phase = Phase.head
   private var requestCount = 0
@@ -65,7 +67,7 @@ final class Connection: @unchecked Sendable {
     self.client = client
     self.isAdmitted = isAdmitted
     self.loop = loop
-    input = ConnectionInput(channel: channel, peer: peer, loop: loop)
+    input = ConnectionInput(channel: channel, loop: loop)
     output = ConnectionOutput(channel: channel, loop: loop)
   }
 
@@ -273,7 +275,7 @@ final class Connection: @unchecked Sendable {
     if !isDeclining { beginRequests() }
   }
 
-  /// Starts the received requests, until one has a running task. Otherwise waits for the next request.
+  /// Starts the received requests, until one awaits its response. Otherwise waits for the next request.
   private func beginRequests() {
     while phase == .head, !input.isEmpty {
       if round == loop.round, begunInRound >= limits.pipelinedRequests { return awaitTurn() }
@@ -331,8 +333,9 @@ final class Connection: @unchecked Sendable {
       isDeclining = false
       return
     }
-    exchange.start(
-      HTTPServerRequest(received, exchange, body: exchange.body?.forHandler(head.framing) ?? .empty))
+    let request = HTTPServerRequest(
+      received, exchange, body: exchange.body?.forHandler(head.framing) ?? .empty)
+    loop.call(HandlerCall(exchange: exchange, request: request))
   }
 
   /// Sends an error response from the engine, without calling the handler, and closes the connection.

@@ -20,7 +20,6 @@ final class ConnectionInput {
   private static let headReadSize = 16 * 1024
 
   private let channel: Channel
-  private let peer: SocketAddress
   private let loop: EventLoop
   private var bytes = ByteQueue()
   /// The parser of an incomplete head in `bytes`; `nil` if no head has started.
@@ -28,9 +27,8 @@ final class ConnectionInput {
   /// Whether the client has ended its side.
   private(set) var hasEnded = false
 
-  init(channel: Channel, peer: SocketAddress, loop: EventLoop) {
+  init(channel: Channel, loop: EventLoop) {
     self.channel = channel
-    self.peer = peer
     self.loop = loop
   }
 
@@ -90,7 +88,7 @@ final class ConnectionInput {
 
   private func makeHead(_ head: RequestHead, _ bytes: UnsafeRawBufferPointer) -> ReceivedHead {
     ReceivedHead(
-      UnsafeRawBufferPointer(rebasing: bytes[..<head.length]), facts: head, peer: peer,
+      UnsafeRawBufferPointer(rebasing: bytes[..<head.length]), facts: head,
       number: loop.makeRequestNumber())
   }
 

@@ -20,6 +20,8 @@ final class Exchange: @unchecked Sendable {
   private let number: UInt64
   private let isHEAD: Bool
   private let minorVersion: Int
+  /// The other end of the connection as text.
+  let peerName: String
   /// The client that a trusted proxy names, and the address by which the request is counted, if known.
   private(set) var forwardedPeer: String?
   private var counted: IPAddress?
@@ -55,6 +57,7 @@ final class Exchange: @unchecked Sendable {
     self.connection = connection
     loop = connection.loop
     output = connection.output
+    peerName = connection.peerName
     self.head = head?.received
     number = head?.received.number ?? loop.makeRequestNumber()
     isHEAD = head?.received.method == .head
@@ -81,8 +84,17 @@ final class Exchange: @unchecked Sendable {
     return true
   }
 
-  /// Starts the handler's task for `request`, which belongs to this exchange.
-  func start(_ request: HTTPServerRequest) { task = HandlerTask(exchange: self, request: request).start() }
+  /// Runs `work` in a task on the connection's loop. The task is cancelled if the exchange ends before the whole
+  /// response was sent.
+  func run(_ work: @escaping @Sendable () async -> Void) {
+    let loop = loop
+    loop.beginTask()
+    let task = Task(executorPreference: loop) {
+      await work()
+      loop.endTask()
+    }
+    if isOpen { self.task = task } else { task.cancel() }
+  }
 
   /// Sends `100 Continue` if the client expects it, unless it has started to send the body (RFC 9110 §10.1.1).
   func sendContinueIfAwaited() {

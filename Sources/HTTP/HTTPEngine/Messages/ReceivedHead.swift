@@ -1,13 +1,10 @@
 import HTTPTypes
 import Synchronization
-import SystemIO
 
 /// A received head: one copy of its bytes, which are parsed again when a handler accesses a part.
 final class ReceivedHead: Sendable {
   private let bytes: [UInt8]
   private let facts: RequestHead
-  /// The other end of the connection.
-  let peer: SocketAddress
   /// A number that identifies the request.
   let number: UInt64
   private let fields = Mutex<HTTPFields?>(nil)
@@ -15,10 +12,9 @@ final class ReceivedHead: Sendable {
   let note = Mutex<(any AnyObject & Sendable)?>(nil)
 
   /// - Parameter bytes: exactly the head that `facts` describes.
-  init(_ bytes: UnsafeRawBufferPointer, facts: RequestHead, peer: SocketAddress, number: UInt64) {
+  init(_ bytes: UnsafeRawBufferPointer, facts: RequestHead, number: UInt64) {
     self.bytes = Array(bytes)
     self.facts = facts
-    self.peer = peer
     self.number = number
   }
 

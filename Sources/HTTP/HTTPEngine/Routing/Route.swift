@@ -14,13 +14,23 @@ public struct Route: Sendable {
   public let method: HTTPRequest.Method
   /// The template as written.
   public let template: String
-  let action: Action
+  let answer: @Sendable (RoutedRequest) -> HTTPAnswer
 
   /// Creates a route for `method` and `template`.
   public init(_ method: HTTPRequest.Method, _ template: String, _ action: @escaping Action) {
     self.method = method
     self.template = template
-    self.action = action
+    answer = { routed in .pending { try await action(routed) } }
+  }
+
+  /// Creates a route whose responses can be there at once.
+  package init(
+    answering method: HTTPRequest.Method, _ template: String,
+    by answer: @escaping @Sendable (RoutedRequest) -> HTTPAnswer
+  ) {
+    self.method = method
+    self.template = template
+    self.answer = answer
   }
 }
 

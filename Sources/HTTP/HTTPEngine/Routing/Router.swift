@@ -32,38 +32,50 @@ public struct Router: HTTPHandler {
 
   /// Returns the response of the matching route. Throws an ``HTTPProblem`` if no route matches.
   public func respond(to request: HTTPServerRequest) async throws -> HTTPServerResponse {
-    let (method, path) = (request.method, request.path)
-    guard methods.contains(method) else { throw HTTPProblem.unknownMethod(method) }
-    if method == .options, path == "*" { return options(Self.allow(routes)) }
-    guard let match = try tree.match(path: path) ?? tree.match(Self.decodedSegments(of: path)) else {
-      throw HTTPProblem.noSuchPath()
+    try await answer(to: request).response()
+  }
+
+  /// Returns the answer of the matching route, or an ``HTTPProblem`` if no route matches.
+  public func answer(to request: HTTPServerRequest) -> HTTPAnswer {
+    do throws(HTTPProblem) {
+      return try route(request)
+    } catch {
+      return .ready(.failure(error))
     }
+  }
+
+  private func route(_ request: HTTPServerRequest) throws(HTTPProblem) -> HTTPAnswer {
+    let (method, path) = (request.method, request.path)
+    guard methods.contains(method) else { throw .unknownMethod(method) }
+    if method == .options, path == "*" { return options(Self.allow(routes)) }
+    guard let match = try match(path) else { throw .noSuchPath() }
     let route =
       match.routes.first { $0.method == method }
       ?? (method == .head ? match.routes.first { $0.method == .get } : nil)
     guard let route else {
       let allow = Self.allow(match.routes)
-      guard method == .options else {
-        throw HTTPProblem.methodNotAllowed(method, allowed: allow)
-      }
+      guard method == .options else { throw .methodNotAllowed(method, allowed: allow) }
       return options(allow)
     }
-    return try await route.action(
+    return route.answer(
       RoutedRequest(
         request: request, template: route.template, values: match.values, remainder: match.remainder))
+  }
+
+  private func match(_ path: String) throws(HTTPProblem) -> RouteTree.Match? {
+    if let match = tree.match(path: path) { return match }
+    return tree.match(try Self.decodedSegments(of: path))
   }
 
   /// Returns the template that `path` matches with any method, or `nil` if there is none or the path is malformed.
   package func template(of path: String) -> String? {
     let match: RouteTree.Match?
-    do { match = try tree.match(path: path) ?? tree.match(Self.decodedSegments(of: path)) } catch {
-      return nil
-    }
+    do { match = try self.match(path) } catch { return nil }
     return match?.routes.first?.template
   }
 
-  private func options(_ allow: String) -> HTTPServerResponse {
-    HTTPServerResponse(status: .noContent, headerFields: [.allow: allow])
+  private func options(_ allow: String) -> HTTPAnswer {
+    .ready(.success(HTTPServerResponse(status: .noContent, headerFields: [.allow: allow])))
   }
 
   static func decodedSegments(of path: String) throws(HTTPProblem) -> [String] {
@@ -93,6 +105,7 @@ public struct Router: HTTPHandler {
     return path.withUTF8 { path -> [String]? in
       guard path.count > 1, path[0] == slash else { return nil }
       var segments: [String] = []
+      segments.reserveCapacity(6)
       var start = 1
       for index in 1...path.count {
         if index < path.count, path[index] != slash {

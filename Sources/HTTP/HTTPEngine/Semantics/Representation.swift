@@ -30,6 +30,7 @@ public struct Representation: Sendable {
     /// Returns the body for `range`.
     fileprivate func body(_ range: Range<Int64>) -> HTTPServerResponse.Body {
       switch self {
+      case .bytes(let bytes) where range == 0..<size: return .bytes(bytes)
       case .made(_, let pieces): return .stream(length: range.upperBound - range.lowerBound, pieces(range))
       case .file, .bytes, .parts:
         let parts = parts(range)

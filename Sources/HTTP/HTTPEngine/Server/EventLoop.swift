@@ -10,8 +10,8 @@ import SystemIO
 /// - Invariant: from ``run()`` on, everything except `mailbox`, `threadID` and constants is accessed only on the loop's
 ///   thread. This makes `@unchecked Sendable` correct.
 final class EventLoop: TaskExecutor, @unchecked Sendable {
-  /// The number of events handled before the tasks that they started run, so that similar work runs together. With more
-  /// events, their data would be evicted from the processor's cache first.
+  /// The number of events handled before the handlers of their requests are called, so that similar work runs together.
+  /// With more events, their data would be evicted from the processor's cache first.
   private static let takenTogether = 32
 
   private(set) var context: ServerContext
@@ -25,6 +25,8 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
   private var refusedCount = 0
   private var deadlines = DeadlineTable()
   private var localJobs: [UnownedJob] = []
+  /// The requests that have arrived and whose handlers were not called yet.
+  private var calls: [HandlerCall] = []
   private var runningTasks = 0
   /// The connections that let others continue first.
   var turns = TurnQueue()
@@ -108,7 +110,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
   }
 
   private var isFinished: Bool {
-    stopDeadline != nil && connectionCount == 0 && runningTasks == 0 && localJobs.isEmpty
+    stopDeadline != nil && connectionCount == 0 && runningTasks == 0 && localJobs.isEmpty && calls.isEmpty
   }
 
   private var timeout: Int {
@@ -210,7 +212,22 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     for action in mail.actions { action() }
   }
 
+  /// Calls the handlers of a request at the end of the current round.
+  func call(_ handler: HandlerCall) { calls.append(handler) }
+
+  /// Calls the handlers of all requests that arrived, and then lets them finish together.
+  private func callHandlers() {
+    // A response that is sent lets the connection's next request begin.
+    while !calls.isEmpty {
+      let called = calls
+      calls.removeAll(keepingCapacity: true)
+      let answers = called.map { $0.begin() }
+      for (call, answer) in zip(called, answers) { call.finish(answer) }
+    }
+  }
+
   private func runLocalJobs() {
+    callHandlers()
     var index = 0
     let executor = asUnownedTaskExecutor()
     // Limits the number of jobs, so that jobs that create further jobs do not block the connections.
@@ -218,6 +235,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
       let job = localJobs[index]
       index += 1
       job.runSynchronously(on: executor)
+      if index == localJobs.count { callHandlers() }
     }
     if index == localJobs.count {
       localJobs.removeAll(keepingCapacity: true)

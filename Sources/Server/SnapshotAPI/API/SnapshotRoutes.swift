@@ -81,7 +81,7 @@ package struct SnapshotRoutes: Sendable {
         problems: [
           .malformedSnapshotID, .noSuchSnapshot, .snapshotDeleted, .snapshotDamaged,
           .preconditionFailed, .rangeNotSatisfiable,
-        ], handler: bundle),
+        ], atOnce: bundleAtOnce, handler: bundle),
       Endpoint(
         "readSnapshot", .get, "/v1/snapshots/{id}", .status, "Returns the record of a snapshot.",
         parameters: [.id, .ifMatch, .ifNoneMatch],
@@ -92,22 +92,35 @@ package struct SnapshotRoutes: Sendable {
         problems: [
           .malformedSnapshotID, .noSuchSnapshot, .snapshotDeleted, .snapshotDamaged,
           .preconditionFailed,
-        ], handler: record),
+        ], atOnce: recordAtOnce, handler: record),
     ]
   }
 
   /// Sends a bundle, or ranges of it. A bundle never changes, but can be deleted, so caches must revalidate.
   package func bundle(_ call: APIRequest) async throws -> HTTPServerResponse {
     if let bundleURL = service.bundleURL { return try await redirect(call, bundleURL) }
-    let contents = try await service.contents(for: call)
+    let response = try response(to: call, try await service.contents(for: call))
+    return call.request.method == .head ? response : try await response.withFirstPiece()
+  }
+
+  /// Sends a bundle that the store has at hand.
+  private func bundleAtOnce(_ call: APIRequest) throws -> HTTPServerResponse? {
+    guard service.bundleURL == nil, let bundle = service.store.openRecent(try call.value(of: .id)) else {
+      return nil
+    }
+    guard call.caller.mayRead(bundle.record) else { throw StoreError.notFound }
+    call.concerns(bundle.record)
+    return try response(to: call, BundleContents(record: bundle.record, bytes: .file(bundle.file)))
+  }
+
+  private func response(to call: APIRequest, _ contents: BundleContents) throws -> HTTPServerResponse {
     let record = contents.record
     let content: Representation.Content =
       switch contents.bytes {
       case .file(let file): .file(file, size: record.size)
       case .arriving(let pieces): .made(size: record.size, pieces: pieces)
       }
-    let response = try representation(of: record, content, for: call.request).response(to: call.request)
-    return call.request.method == .head ? response : try await response.withFirstPiece()
+    return try representation(of: record, content, for: call.request).response(to: call.request)
   }
 
   /// Redirects to the place that sends the bundle. Conditions are checked here, and a `HEAD` is answered here.
@@ -158,6 +171,17 @@ package struct SnapshotRoutes: Sendable {
     } visible: {
       call.caller.maySeeStatus(of: $0)
     }
+    return try response(to: call, record)
+  }
+
+  /// Sends a record that the store has at hand.
+  private func recordAtOnce(_ call: APIRequest) throws -> HTTPServerResponse? {
+    guard let record = service.store.recentRecord(try call.value(of: .id)) else { return nil }
+    guard call.caller.maySeeStatus(of: record) else { throw StoreError.notFound }
+    return try response(to: call, record)
+  }
+
+  private func response(to call: APIRequest, _ record: SnapshotRecord) throws -> HTTPServerResponse {
     call.concerns(record)
     return try answers.representation(of: call.caller.view(of: record)).response(to: call.request)
   }

@@ -19,21 +19,32 @@ package struct AnswerMiddleware: Middleware {
     self.logger = logger
   }
 
-  package func respond(
-    to request: HTTPServerRequest, next: Responder<HTTPServerRequest>
-  ) async throws -> HTTPServerResponse {
-    var response: HTTPServerResponse
-    do {
-      response = Self.heedingCondition(try await next(request), request)
-    } catch {
-      logger.logInternal(error, of: request)
-      guard var problem = SnapshotProblem.answer(to: error) else { throw SnapshotProblem.brokenBody(error) }
-      guard isForPeople(request) else {
-        problem.headerFields[.xContentTypeOptions] = "nosniff"
-        throw problem
+  package func answer(_ request: HTTPServerRequest, next: @escaping Responder<HTTPServerRequest>)
+    -> HTTPAnswer
+  {
+    next(request).then { outcome in
+      switch outcome {
+      case .success(let response):
+        return .ready(.success(Self.finished(Self.heedingCondition(response, request), request)))
+      case .failure(let error):
+        logger.logInternal(error, of: request)
+        guard var problem = SnapshotProblem.answer(to: error) else {
+          return .ready(.failure(SnapshotProblem.brokenBody(error)))
+        }
+        guard isForPeople(request) else {
+          problem.headerFields[.xContentTypeOptions] = "nosniff"
+          return .ready(.failure(problem))
+        }
+        return .pending { [problem] in Self.finished(try await page(problem, request), request) }
       }
-      response = try await page(problem, request)
     }
+  }
+
+  /// Adds the header fields that all responses have.
+  private static func finished(
+    _ response: HTTPServerResponse, _ request: HTTPServerRequest
+  ) -> HTTPServerResponse {
+    var response = response
     response.headerFields[.xContentTypeOptions] = "nosniff"
     response.headerFields[.xRequestID] = request.id
     return response

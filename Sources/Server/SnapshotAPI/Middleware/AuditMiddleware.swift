@@ -27,9 +27,7 @@ package struct AuditMiddleware: Middleware {
     self.logger = logger
   }
 
-  package func respond(to routed: RoutedRequest, next: Responder<RoutedRequest>) async throws
-    -> HTTPServerResponse
-  {
+  package func answer(_ routed: RoutedRequest, next: @escaping Responder<RoutedRequest>) -> HTTPAnswer {
     let request = routed.request
     let context = request.context ?? RequestContext()
     context.update { facts in
@@ -38,31 +36,23 @@ package struct AuditMiddleware: Middleware {
       facts.report = routed.valueIfValid(of: .report)
     }
     let changes = request.method != .get && request.method != .head
-    if changes, audit.isFailing {
+    @Sendable func answer() -> HTTPAnswer {
+      next(routed).then { outcome in
+        if recordsRefusalsOnly, case .success = outcome { return .ready(outcome) }
+        return recorded(outcome, event(request, context, outcome), changes: changes)
+      }
+    }
+    guard changes, audit.isFailing else { return answer() }
+    return .pending {
       // Only a written line shows whether the log works again.
       try await write(event(request, context, .failed, problem: HTTPProblem.auditUnavailable))
+      return try await answer().response()
     }
-    let result: Result<HTTPServerResponse, any Error>
-    do { result = .success(try await next(routed)) } catch { result = .failure(error) }
-    if recordsRefusalsOnly, case .success(let response) = result { return response }
-    let event = event(request, context, result)
-    do {
-      try await write(event)
-    } catch  where changes {
-      logger.critical("An event is missing in the audit log", metadata: ["event": "\(event.line.dropLast())"])
-    } catch {
-      if case .success = result { throw error }
-    }
-    return try result.get()
   }
 
   private func write(_ event: AuditEvent) async throws(HTTPProblem) {
     do throws(AuditLog.Failure) {
-      if event.result == .refused {
-        try await audit.writeRefusal(event)
-      } else {
-        try await audit.write(event)
-      }
+      try await audit.write(event)
       metrics.auditWritten.increment()
     } catch {
       metrics.auditLost.increment()
@@ -70,8 +60,29 @@ package struct AuditMiddleware: Middleware {
     }
   }
 
+  /// Returns the answer that waits until `event` is in the log.
+  private func recorded(_ outcome: HTTPAnswer.Outcome, _ event: AuditEvent, changes: Bool) -> HTTPAnswer {
+    let entry = event.result == .refused ? audit.addRefusal(event) : audit.add(event)
+    return .waiting { completion in
+      audit.finish(entry) { writing in
+        guard case .failure = writing else {
+          metrics.auditWritten.increment()
+          return completion(outcome)
+        }
+        metrics.auditLost.increment()
+        if changes {
+          logger.critical(
+            "An event is missing in the audit log", metadata: ["event": "\(event.line.dropLast())"])
+        } else if case .success = outcome {
+          return completion(.failure(HTTPProblem.auditUnavailable))
+        }
+        completion(outcome)
+      }
+    }
+  }
+
   private func event(
-    _ request: HTTPServerRequest, _ context: RequestContext, _ result: Result<HTTPServerResponse, any Error>
+    _ request: HTTPServerRequest, _ context: RequestContext, _ result: HTTPAnswer.Outcome
   ) -> AuditEvent {
     switch result {
     case .success(let response): event(request, context, .done, status: response.status.code)

@@ -11,11 +11,9 @@ package struct MetricsMiddleware: Middleware {
     self.metrics = metrics
   }
 
-  package func respond(to routed: RoutedRequest, next: Responder<RoutedRequest>) async throws
-    -> HTTPServerResponse
-  {
+  package func answer(_ routed: RoutedRequest, next: @escaping Responder<RoutedRequest>) -> HTTPAnswer {
     routed.request.context?.update { $0.route = metrics }
-    return try await next(routed)
+    return next(routed)
   }
 }
 
@@ -28,22 +26,19 @@ package struct UploadMetricsMiddleware: Middleware {
     self.metrics = metrics
   }
 
-  package func respond(to routed: RoutedRequest, next: Responder<RoutedRequest>) async throws
-    -> HTTPServerResponse
-  {
+  package func answer(_ routed: RoutedRequest, next: @escaping Responder<RoutedRequest>) -> HTTPAnswer {
     let context = routed.request.context
-    do {
-      let response = try await next(routed)
+    return next(routed).then { outcome in
       let ending = context?.facts.ending
-      if ending != .open {
-        metrics.countUpload(ending?.rawValue ?? (response.status == .created ? "created" : "repeated"))
-      }
-      return response
-    } catch {
-      if context?.facts.ending != .open {
-        metrics.countUpload(SnapshotProblem.answer(to: error)?.kindName ?? "broken-off")
-      }
-      throw error
+      if ending != .open { metrics.countUpload(Self.name(outcome, ending)) }
+      return .ready(outcome)
+    }
+  }
+
+  private static func name(_ outcome: HTTPAnswer.Outcome, _ ending: RequestContext.Ending?) -> String {
+    switch outcome {
+    case .success(let response): ending?.rawValue ?? (response.status == .created ? "created" : "repeated")
+    case .failure(let error): SnapshotProblem.answer(to: error)?.kindName ?? "broken-off"
     }
   }
 }

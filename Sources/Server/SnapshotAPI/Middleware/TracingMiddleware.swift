@@ -20,19 +20,21 @@ package struct TracingMiddleware: Middleware {
     }
   }
 
-  package func respond(
-    to request: HTTPServerRequest, next: Responder<HTTPServerRequest>
-  ) async throws -> HTTPServerResponse {
+  package func answer(_ request: HTTPServerRequest, next: @escaping Responder<HTTPServerRequest>)
+    -> HTTPAnswer
+  {
     let fields = request.headerFields
     // Two values are ambiguous and are ignored (W3C Trace Context §3.2.2).
     let parents = fields[values: .traceParent]
     let parent = parents.count == 1 ? TraceParent(parents[0]) : nil
-    guard parent != nil || tracer != nil else { return try await next(request) }
+    guard parent != nil || tracer != nil else { return next(request) }
     var context = ServiceContext.current ?? .topLevel
     context.traceParent = parent
     if let parent { request.context?.update { $0.traceID = parent.traceID } }
-    if let tracer { return try await respond(to: request, context, by: tracer, next) }
-    return try await ServiceContext.withValue(context) { try await next(request) }
+    return .pending { [context, tracer] in
+      if let tracer { return try await respond(to: request, context, by: tracer, next) }
+      return try await ServiceContext.withValue(context) { try await next(request).response() }
+    }
   }
 
   private func respond<Some: Tracer>(
@@ -55,7 +57,7 @@ package struct TracingMiddleware: Middleware {
         if status >= 500 { span.setStatus(SpanStatus(code: .error)) }
       }
       do {
-        let response = try await next(request)
+        let response = try await next(request).response()
         end(response.status.code)
         return response
       } catch {

@@ -45,6 +45,32 @@ import Testing
     #expect(files.count == 0)
   }
 
+  @Test func `a file that is asked for twice is kept open, and its removal is noticed at once`() throws {
+    #expect(try files.has(path))
+    #expect(files.count == 0)
+    #expect(try files.has(path))
+    #expect(files.count == 1)
+    #expect(try files.has(path))
+    try Folder.replace(path + ".moved", with: path)
+    #expect(try !files.has(path))
+    #expect(files.count == 0)
+    try make("a", [4])
+    #expect(try files.has(path))
+    try Folder.remove(path)
+    #expect(try !files.has(path))
+    #expect(try !files.has(path))
+    #expect(files.count == 0)
+  }
+
+  @Test func `files that are asked for once do not displace the open ones`() throws {
+    for name in ["b", "c", "d", "e"] { try make(name, [0]) }
+    _ = try #require(files.file(cached: path))
+    for _ in 0..<3 {
+      for name in ["b", "c", "d", "e"] { #expect(try files.has(temporary.file(name).path)) }
+    }
+    #expect(files.count == 1)
+  }
+
   @Test func `a removed file is not returned any more`() throws {
     _ = try #require(files.file(cached: path))
     try Folder.remove(path)
