@@ -26,6 +26,18 @@ public enum HTTPAnswer: Sendable {
     }
   }
 
+  /// Returns the answer with a response that `change` has changed. An error stays as it is.
+  public func changing(_ change: @escaping @Sendable (inout HTTPServerResponse) -> Void) -> HTTPAnswer {
+    then { outcome in
+      .ready(
+        outcome.map { response in
+          var response = response
+          change(&response)
+          return response
+        })
+    }
+  }
+
   /// Waits for the response.
   public func response() async throws -> HTTPServerResponse {
     switch self {
@@ -49,7 +61,7 @@ public enum HTTPAnswer: Sendable {
     }
   }
 
-  private static func outcome(of make: @Sendable () async throws -> HTTPServerResponse) async -> Outcome {
+  static func outcome(of make: @Sendable () async throws -> HTTPServerResponse) async -> Outcome {
     do { return .success(try await make()) } catch { return .failure(error) }
   }
 }

@@ -66,7 +66,8 @@ extension HTTPField.Name {
   /// `X-Requested-With`, which scripts of web pages send.
   public static let xRequestedWith = constant("X-Requested-With")
 
-  private static func constant(_ text: StaticString) -> HTTPField.Name {
+  /// The field name `text`, which must be a valid one.
+  package static func constant(_ text: StaticString) -> HTTPField.Name {
     guard let name = HTTPField.Name("\(text)") else { preconditionFailure("no field name: \(text)") }
     return name
   }

@@ -83,6 +83,7 @@ final class TokenAuthenticator: Sendable {
       guard let tokens = try tokens.currentAtOnce(since: request.arrival) else { return nil }
       known = tokens
     } catch {
+      // The other method meets the same error, and refuses the request.
       return nil
     }
     if isOpen(known) { return try admitAnybody(request, address) }

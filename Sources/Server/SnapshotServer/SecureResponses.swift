@@ -9,19 +9,13 @@ struct SecureResponses: HTTPHandler {
   let seconds: Int64
 
   func respond(to request: HTTPServerRequest) async throws -> HTTPServerResponse {
-    secured(try await handler.respond(to: request), request)
+    try await answer(to: request).response()
   }
 
   func answer(to request: HTTPServerRequest) -> HTTPAnswer {
-    handler.answer(to: request).then { outcome in .ready(outcome.map { secured($0, request) }) }
-  }
-
-  private func secured(_ response: HTTPServerResponse, _ request: HTTPServerRequest) -> HTTPServerResponse {
-    var response = response
+    let answer = handler.answer(to: request)
     // On loopback the field would concern all programs of the machine.
-    if request.isSecure, !PageOrigin.isLoopback(request.authority.lowercased()) {
-      response.headerFields[.strictTransportSecurity] = "max-age=\(seconds)"
-    }
-    return response
+    guard request.isSecure, !PageOrigin.isLoopback(request.authority.lowercased()) else { return answer }
+    return answer.changing { $0.headerFields[.strictTransportSecurity] = "max-age=\(seconds)" }
   }
 }

@@ -102,14 +102,8 @@ private struct EndpointSteps {
       else { return Route(answering: call.method, call.template, by: answerCall) }
       let showPage = responder(for: pages.remove(at: index))
       return Route(answering: call.method, call.template) { routed in
-        (routed.request.acceptsHTML ? showPage : answerCall)(routed).then { outcome in
-          .ready(
-            outcome.map { response in
-              var response = response
-              response.headerFields[.vary] = "Accept"
-              return response
-            })
-        }
+        (routed.request.acceptsHTML ? showPage : answerCall)(routed)
+          .changing { $0.headerFields[.vary] = "Accept" }
       }
     }
     return calls + pages.map { Route(answering: $0.method, $0.template, by: responder(for: $0)) }

@@ -8,7 +8,8 @@ import PostgreSQLClient
 /// - `posting`: the inverted index. A row says that a record has a term. The records are identified by their places. Old
 ///   records are packed into blocks of up to ``IndexLimits/block`` records that are consecutive in time; a row then states
 ///   which records of the block have the term, as a ``SlotSet``. A search therefore reads one row for each term and
-///   block, and blocks are in the order of the lists. The build makes the table anew, with one more index, `packed`.
+///   block, and blocks are in the order of the lists. A build replaces the table; the new one also has the index
+///   `packed`.
 /// - `built`: while the index is built, the rows for `posting`, which it replaces at the end.
 /// - `block`: the places and sizes of the records of a block. Blocks don't overlap. A record that was removed from a
 ///   block remains in its rows, and is in `gone`.

@@ -1,4 +1,5 @@
 package import Foundation
+import HTTPSemantics
 package import HTTPTransport
 import HTTPTypes
 
@@ -194,7 +195,7 @@ extension S3Refusal {
   init(_ response: TransportResponse) {
     let document: XMLElement?
     do { document = try XMLElement(document: response.body) } catch { document = nil }
-    let name = HTTPField.Name.s3("x-amz-request-id")
+    let name = HTTPField.Name.constant("x-amz-request-id")
     // The security token service has one element more.
     let error = document?.first("Error") ?? document
     self.init(

@@ -77,14 +77,7 @@ final class OpenIndex: Sendable {
   /// volume fails. This VFS maps nothing. The connections of this process still share the index; other processes find
   /// the database locked.
   private static func unmapped(_ path: String) -> String {
-    let name = path.unicodeScalars.reduce(into: "") { name, scalar in
-      switch scalar {
-      case "%": name += "%25"
-      case "?": name += "%3F"
-      case "#": name += "%23"
-      default: name.unicodeScalars.append(scalar)
-      }
-    }
+    let name = path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? path
     return (path.hasPrefix("/") ? "file://" : "file:") + name + "?vfs=unix-excl"
   }
 

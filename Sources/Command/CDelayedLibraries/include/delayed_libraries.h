@@ -1,2 +1,2 @@
-// Declares nothing: the functions are those of libcurl and libpq.
+// Declares nothing: the functions are those of libcurl, libpq and OpenSSL.
 #pragma once

@@ -9,7 +9,7 @@ import SystemIO
 /// that no bytes of a response get into another one.
 ///
 /// - Invariant: accessed only on the connection's loop, except for constants, ``sendInterim(_:_:)``, ``perform(_:)``,
-///   and ``forwardedPeer``, which is set before the task exists. This makes `@unchecked Sendable` correct.
+///   and ``forwardedPeer``, which is set before the handler is called. This makes `@unchecked Sendable` correct.
 final class Exchange: @unchecked Sendable {
   let connection: Connection
   let loop: EventLoop

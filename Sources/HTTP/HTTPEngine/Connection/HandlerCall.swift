@@ -19,17 +19,8 @@ struct HandlerCall {
     case .waiting(let begin): begin { outcome in loop.execute { write(outcome) } }
     case .pending(let make):
       exchange.run {
-        let outcome: HTTPAnswer.Outcome
-        do { outcome = .success(try await make()) } catch { outcome = .failure(error) }
-        guard let response = response(to: outcome) else {
-          loop.execute { exchange.connection.close() }
-          return
-        }
-        if let stream = stream(of: response) {
-          await send(response, stream)
-        } else {
-          loop.execute { exchange.write(response) }
-        }
+        let outcome = await HTTPAnswer.outcome(of: make)
+        loop.execute { write(outcome) }
       }
     }
   }

@@ -32,13 +32,8 @@ package struct TokenAuthentication: Middleware {
     let answer = next(APIRequest(routed, caller: caller))
     let fields = caller.answerFields
     guard !fields.isEmpty else { return answer }
-    return answer.then { outcome in
-      .ready(
-        outcome.map { response in
-          var response = response
-          for field in fields { response.headerFields[field.name] = field.value }
-          return response
-        })
+    return answer.changing { response in
+      for field in fields { response.headerFields[field.name] = field.value }
     }
   }
 }

@@ -82,8 +82,5 @@ struct UploadPages: Sendable {
 
 extension HTTPField.Name {
   /// `Snapshot-Form-Token`: the form token of the page whose script sends the request.
-  static let snapshotFormToken: HTTPField.Name = {
-    guard let name = HTTPField.Name("Snapshot-Form-Token") else { preconditionFailure("no field name") }
-    return name
-  }()
+  static let snapshotFormToken = constant("Snapshot-Form-Token")
 }

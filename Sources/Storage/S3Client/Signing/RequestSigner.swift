@@ -125,7 +125,7 @@ private struct SigningTime {
 }
 
 extension HTTPField.Name {
-  fileprivate static let amzDate = s3("X-Amz-Date")
-  fileprivate static let amzContentSHA256 = s3("X-Amz-Content-Sha256")
-  fileprivate static let amzSecurityToken = s3("X-Amz-Security-Token")
+  fileprivate static let amzDate = constant("X-Amz-Date")
+  fileprivate static let amzContentSHA256 = constant("X-Amz-Content-Sha256")
+  fileprivate static let amzSecurityToken = constant("X-Amz-Security-Token")
 }

@@ -1,5 +1,4 @@
 import HTTPSemantics
-import HTTPTypes
 
 /// The path and query of a request to S3, both encoded.
 struct S3Target: CustomStringConvertible {
@@ -56,13 +55,5 @@ package enum S3Encoding {
       if byte < 16 { text += "0" }
       text += String(byte, radix: 16)
     }
-  }
-}
-
-extension HTTPField.Name {
-  /// The name of a field of S3, which is known to be valid.
-  static func s3(_ name: String) -> Self {
-    guard let name = Self(name) else { preconditionFailure("\(name) is not the name of a field") }
-    return name
   }
 }
