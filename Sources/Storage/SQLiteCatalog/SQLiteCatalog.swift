@@ -32,7 +32,9 @@ public final class SQLiteCatalog: Catalog {
   private let preparer = DispatchQueue(label: "sqlite-catalog.preparer", qos: .userInitiated)
 
   /// Opens the database, or creates an empty one.
-  /// - Parameter storeIsEmpty: whether the store has no records, so that a new database is complete.
+  /// - Parameters:
+  ///   - configuration: the file and its limits.
+  ///   - storeIsEmpty: whether the store has no records, so that a new database is complete.
   public static func open(
     _ configuration: Configuration, storeIsEmpty: Bool = false
   ) async throws(CatalogError) -> SQLiteCatalog {
