@@ -71,64 +71,54 @@ package struct AuditEvent: Sendable, Hashable {
 
   /// ``line`` in UTF-8.
   package var bytes: [UInt8] {
-    var line = AuditLine()
-    line.append("time", time)
-    line.append("request", request)
-    line.append("token", token)
-    if usesLink { line.append("link", literal: "true") }
-    line.append("action", action)
-    line.append("snapshot", snapshot?.description)
-    line.append("comparedWith", comparedWith?.description)
-    line.append("report", report?.description)
-    line.append("address", address)
-    line.append("result", result.rawValue)
-    if let status { line.append("status", literal: "\(status)") }
-    line.append("problem", problem)
-    if count > 1 { line.append("count", literal: "\(count)") }
-    line.end()
+    var line = AuditLine(time)
+    line.append(#","request":"#, request)
+    line.append(#","token":"#, token)
+    if usesLink { line.append(plain: #","link":true"#) }
+    line.append(#","action":"#, action)
+    line.append(#","snapshot":"#, snapshot)
+    line.append(#","comparedWith":"#, comparedWith)
+    line.append(#","report":"#, report?.description)
+    line.append(#","address":"#, address)
+    line.append(#","result":"#, result.rawValue)
+    if let status { line.append(plain: #","status":"# + String(status)) }
+    line.append(#","problem":"#, problem)
+    if count > 1 { line.append(plain: #","count":"# + String(count)) }
+    line.append(plain: "}\n")
     return line.bytes
   }
 }
 
 /// Builds a JSON object on one line (RFC 8259). Most requests write one, so it appends to bytes instead of creating
-/// strings.
+/// strings, and a key brings its punctuation.
 struct AuditLine {
   /// The bytes written so far.
-  private(set) var bytes: [UInt8]
+  private(set) var bytes: [UInt8] = []
 
-  init() {
-    bytes = [UInt8(ascii: "{")]
+  init(_ time: Date) {
     bytes.reserveCapacity(384)
+    bytes.append(contentsOf: #"{"time":""#.utf8)
+    UTCTime(secondsSince1970: time.timeIntervalSince1970).append(to: &bytes)
+    bytes.append(UInt8(ascii: "\""))
   }
 
   /// Appends a member. Does nothing if `value` is `nil`.
+  /// - Parameter key: a comma, the key in quotes, and a colon.
   mutating func append(_ key: String, _ value: String?) {
     guard let value else { return }
-    append(key)
+    bytes.append(contentsOf: key.utf8)
     JSONString.append(value, to: &bytes)
   }
 
-  /// Appends a member whose value is a time.
-  mutating func append(_ key: String, _ value: Date) {
-    append(key)
-    bytes.append(UInt8(ascii: "\""))
-    UTCTime(secondsSince1970: value.timeIntervalSince1970).append(to: &bytes)
-    bytes.append(UInt8(ascii: "\""))
-  }
-
-  /// Appends a member whose value is a number or `true`.
-  mutating func append(_ key: String, literal: String) {
-    append(key)
-    bytes.append(contentsOf: literal.utf8)
-  }
-
-  /// Ends the object and its line.
-  mutating func end() { bytes.append(contentsOf: "}\n".utf8) }
-
-  private mutating func append(_ key: String) {
-    if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
-    bytes.append(UInt8(ascii: "\""))
+  /// Appends a member whose value is an identifier. Does nothing if `value` is `nil`.
+  mutating func append(_ key: String, _ value: SnapshotID?) {
+    guard let value else { return }
     bytes.append(contentsOf: key.utf8)
-    bytes.append(contentsOf: "\":".utf8)
+    bytes.append(UInt8(ascii: "\""))
+    value.append(to: &bytes)
+    bytes.append(UInt8(ascii: "\""))
   }
+
+  /// Appends text that needs no escapes.
+  mutating func append(plain text: String) { bytes.append(contentsOf: text.utf8) }
 }

@@ -6,7 +6,7 @@ package import SnapshotAPI
 
 /// Adds the fields of the upload protocols to every response of their endpoints, including refusals, and allows pages
 /// of other origins to read these responses.
-package struct UploadAnnouncements: Middleware {
+package final class UploadAnnouncements: Middleware {
   private let uploads: ResumableUploads?
   /// The protocols of the endpoints that have one, by the endpoints' names and by their path templates.
   private let endpointProtocols: [String: UploadProtocol]
@@ -31,21 +31,26 @@ package struct UploadAnnouncements: Middleware {
   package func answer(_ request: HTTPServerRequest, next: @escaping Responder<HTTPServerRequest>)
     -> HTTPAnswer
   {
-    next(request).then { outcome in
+    let answer = next(request)
+    // The router has set the route, if there is one, even if the answer is not there yet.
+    guard let uploads, let spoken = spoken(request) else { return answer }
+    return answer.then { [self] outcome in
       switch outcome {
       case .success(var response):
-        addFields(to: &response.headerFields, of: request)
+        addFields(to: &response.headerFields, of: request, uploads, spoken)
         return .ready(.success(response))
       case .failure(var problem as HTTPProblem):
-        addFields(to: &problem.headerFields, of: request)
+        addFields(to: &problem.headerFields, of: request, uploads, spoken)
         return .ready(.failure(problem))
       case .failure: return .ready(outcome)
       }
     }
   }
 
-  private func addFields(to fields: inout HTTPFields, of request: HTTPServerRequest) {
-    guard let spoken = spoken(request), let uploads else { return }
+  private func addFields(
+    to fields: inout HTTPFields, of request: HTTPServerRequest, _ uploads: ResumableUploads,
+    _ spoken: UploadProtocol
+  ) {
     for field in own(uploads, spoken, request.method) {
       if field.name == .acceptPatch, let other = fields[.acceptPatch], !other.contains(field.value) {
         fields[.acceptPatch] = other + ", " + field.value

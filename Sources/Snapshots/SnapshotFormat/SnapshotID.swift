@@ -65,18 +65,31 @@ public struct SnapshotID: Hashable, Sendable, LosslessStringConvertible, Compara
 
   /// The canonical text, in lower case.
   public var description: String {
-    var rest = (high: high, low: low)
-    return unsafe String(unsafeUninitializedCapacity: Self.length) { text in
-      for position in 0..<Self.length {
-        if Self.isHyphen(position) {
-          unsafe text[position] = UInt8(ascii: "-")
-        } else {
-          unsafe text[position] = Hexadecimal.digit(UInt8(truncatingIfNeeded: rest.high >> 60))
-          rest.high = rest.high << 4 | rest.low >> 60
-          rest.low <<= 4
-        }
-      }
+    unsafe String(unsafeUninitializedCapacity: Self.length) { text in
+      unsafe write(to: text)
       return Self.length
+    }
+  }
+
+  /// Appends ``description`` in UTF-8.
+  package func append(to text: inout [UInt8]) {
+    // Faster than appending each character to the array.
+    unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.length) { characters in
+      unsafe write(to: characters)
+      unsafe text.append(contentsOf: characters)
+    }
+  }
+
+  private func write(to text: UnsafeMutableBufferPointer<UInt8>) {
+    var rest = (high: high, low: low)
+    for position in 0..<Self.length {
+      if Self.isHyphen(position) {
+        unsafe text[position] = UInt8(ascii: "-")
+      } else {
+        unsafe text[position] = Hexadecimal.digit(UInt8(truncatingIfNeeded: rest.high >> 60))
+        rest.high = rest.high << 4 | rest.low >> 60
+        rest.low <<= 4
+      }
     }
   }
 

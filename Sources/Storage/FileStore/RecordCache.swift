@@ -7,8 +7,19 @@ import Synchronization
 /// Only records that are in a file are cached, so nothing is lost with the cache. After changing or removing a record's
 /// file, call ``forget(_:)``. Thread-safe.
 final class RecordCache: Sendable {
+  /// A class, because a record is expensive to copy.
+  final class Entry: Sendable {
+    let record: SnapshotRecord
+    /// The path of the bundle's file.
+    let bundle: String
+
+    fileprivate init(_ record: SnapshotRecord, bundle: String) {
+      (self.record, self.bundle) = (record, bundle)
+    }
+  }
+
   private struct State {
-    var records: LRUCache<SnapshotID, SnapshotRecord>
+    var entries: LRUCache<SnapshotID, Entry>
     var changes = 0
   }
 
@@ -18,21 +29,24 @@ final class RecordCache: Sendable {
   private let state: Mutex<State>
 
   init(byteLimit: Int = RecordCache.byteLimit) {
-    state = Mutex(State(records: LRUCache(limit: byteLimit)))
+    state = Mutex(State(entries: LRUCache(limit: byteLimit)))
   }
 
-  /// The number of changes so far. Callers read it before they read a record, for ``keep(_:cost:readAt:)``.
+  /// The number of changes so far. Callers read it before they read a record, for
+  /// ``keep(_:cost:readAt:)``.
   var changes: Int { state.withLock { $0.changes } }
 
-  /// The record, if it is cached.
-  func record(_ id: SnapshotID) -> SnapshotRecord? { state.withLock { $0.records.value(of: id) } }
+  /// The record and its bundle's path, if they are cached.
+  func entry(_ id: SnapshotID) -> Entry? { state.withLock { $0.entries.value(of: id) } }
 
   /// Caches a record that was read from its file, unless any record has changed since `changes`.
-  /// - Parameter cost: the length of the file.
-  func keep(_ record: SnapshotRecord, cost: Int, readAt changes: Int) {
+  /// - Parameters:
+  ///   - bundle: the path of its bundle's file.
+  ///   - cost: the length of the record's file.
+  func keep(_ record: SnapshotRecord, bundle: String, cost: Int, readAt changes: Int) {
     state.withLock { state in
       guard state.changes == changes else { return }
-      state.records.keep(record, under: record.id, cost: cost)
+      state.entries.keep(Entry(record, bundle: bundle), under: record.id, cost: cost)
     }
   }
 
@@ -40,7 +54,7 @@ final class RecordCache: Sendable {
   func forget(_ id: SnapshotID) {
     state.withLock { state in
       state.changes &+= 1
-      state.records.remove(id)
+      state.entries.remove(id)
     }
   }
 }

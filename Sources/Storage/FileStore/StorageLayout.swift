@@ -155,7 +155,9 @@ struct StorageLayout: Sendable {
     let changes = records.changes
     let (record, size) = try read(id)
     let served = try asServed(record)
-    if served == record { records.keep(record, cost: size, readAt: changes) }
+    if served == record {
+      records.keep(record, bundle: path(.bundle, of: id), cost: size, readAt: changes)
+    }
     return served
   }
 
@@ -193,8 +195,8 @@ struct StorageLayout: Sendable {
     if try isSetAside(id) { throw .damaged }
     let file = try present(id) { () throws(SystemError) in try File(path(.bundle, of: id)) }
     if isAnew { return StoredBundle(record: try asServed(storedRecord(id)), file: file) }
-    let recent = records.record(id)
-    let record = if let recent { recent } else { try self.record(id) }
+    let recent = records.entry(id)
+    let record = if let recent { recent.record } else { try self.record(id) }
     let size: Int64
     do throws(SystemError) { size = try file.size } catch { throw StoreError(error) }
     guard record.verified != .damaged, size == record.size else { throw .damaged }
@@ -204,9 +206,9 @@ struct StorageLayout: Sendable {
   /// A record that was read recently and whose bundle still exists, else `nil`. Does not wait for the disk: the file
   /// names of such a bundle are in the system's cache.
   func recentRecord(_ id: SnapshotID) -> SnapshotRecord? {
-    guard let record = records.record(id) else { return nil }
+    guard let entry = records.entry(id) else { return nil }
     do throws(SystemError) {
-      return try files.has(path(.bundle, of: id)) ? record : nil
+      return try files.has(entry.bundle) ? entry.record : nil
     } catch {
       // The caller then calls `record(_:)`, which fails in the same way and throws.
       return nil
@@ -215,10 +217,10 @@ struct StorageLayout: Sendable {
 
   /// Opens a bundle whose record was read recently, if the system can open it without the disk; else `nil`.
   func openRecent(_ id: SnapshotID) -> StoredBundle? {
-    guard let record = records.record(id), record.verified != .damaged,
-      let (file, size) = files.file(cached: path(.bundle, of: id)), size == record.size
+    guard let entry = records.entry(id), entry.record.verified != .damaged,
+      let (file, size) = files.file(cached: entry.bundle), size == entry.record.size
     else { return nil }
-    return StoredBundle(record: record, file: file)
+    return StoredBundle(record: entry.record, file: file)
   }
 
   /// Drops the cached record and the open file of a bundle whose record or bytes have just been changed or removed.

@@ -18,29 +18,29 @@ import Testing
 
   @Test func `a record is cached until it changes`() {
     let cache = RecordCache()
-    #expect(cache.record(records[0].id) == nil)
-    cache.keep(records[0], cost: 100, readAt: cache.changes)
-    #expect(cache.record(records[0].id) == records[0])
+    #expect(cache.entry(records[0].id)?.record == nil)
+    cache.keep(records[0], bundle: "bundle", cost: 100, readAt: cache.changes)
+    #expect(cache.entry(records[0].id)?.record == records[0])
     cache.forget(records[0].id)
-    #expect(cache.record(records[0].id) == nil)
+    #expect(cache.entry(records[0].id)?.record == nil)
   }
 
   @Test func `a record that was read before a change is not cached after it`() {
     let cache = RecordCache()
     let before = cache.changes
     cache.forget(records[0].id)
-    cache.keep(records[0], cost: 100, readAt: before)
-    #expect(cache.record(records[0].id) == nil)
+    cache.keep(records[0], bundle: "bundle", cost: 100, readAt: before)
+    #expect(cache.entry(records[0].id)?.record == nil)
   }
 
   @Test func `records that are not requested are evicted`() {
     // Each half holds two.
     let cache = RecordCache(byteLimit: 400)
     for record in records {
-      cache.keep(record, cost: 100, readAt: cache.changes)
-      #expect(cache.record(records[0].id) == records[0], "what is asked for stays")
+      cache.keep(record, bundle: "bundle", cost: 100, readAt: cache.changes)
+      #expect(cache.entry(records[0].id)?.record == records[0], "what is asked for stays")
     }
-    let kept = records.filter { cache.record($0.id) != nil }
+    let kept = records.filter { cache.entry($0.id) != nil }
     #expect(kept.count <= 4)
     #expect(kept.contains(records[7]))
   }
@@ -48,8 +48,8 @@ import Testing
   @Test(arguments: [(199, true), (200, true), (201, false)])
   func `a record that would fill more than half of the cache is not cached`(cost: Int, isKept: Bool) {
     let cache = RecordCache(byteLimit: 400)
-    cache.keep(records[0], cost: cost, readAt: cache.changes)
-    #expect((cache.record(records[0].id) != nil) == isKept)
+    cache.keep(records[0], bundle: "bundle", cost: cost, readAt: cache.changes)
+    #expect((cache.entry(records[0].id) != nil) == isKept)
   }
 
   @Test func `a cached record is read again after every change`() async throws {

@@ -8,7 +8,8 @@ import HTTPTypes
 struct RouteTree: Sendable {
   /// A node of the tree: the state after a number of segments.
   private struct Branch {
-    var literals: [String: Int] = [:]
+    /// An array, because comparing short texts is faster than hashing one.
+    var literals: [(text: String, branch: Int)] = []
     var parameters: [(suffix: String, name: String, branch: Int)] = []
     /// The routes whose templates end here.
     var routes: [Route] = []
@@ -18,9 +19,6 @@ struct RouteTree: Sendable {
 
   /// The first branch is the root.
   private var branches = [Branch()]
-  /// The branches of purely literal templates, keyed by path. For the usual spelling of a path, this lookup needs no
-  /// splitting and decoding.
-  private var literalPaths: [String: Int] = [:]
 
   /// The routes for a path, the values of their parameters, and the segments matched by `{name...}`.
   struct Match {
@@ -41,7 +39,6 @@ struct RouteTree: Sendable {
       branch = self.branch(for: segment, at: branch, of: route)
     }
     Self.append(route, to: &branches[branch].routes)
-    if Router.plainSegments(of: route.template) != nil { literalPaths[route.template] = branch }
   }
 
   /// Returns the child of a branch for `segment`. Creates it if necessary.
@@ -49,9 +46,9 @@ struct RouteTree: Sendable {
     guard segment.hasPrefix("{"), let close = segment.firstIndex(of: "}") else {
       precondition(
         !segment.contains { "{}".contains($0) }, "a brace inside of literal text: \(route.template)")
-      if let known = branches[branch].literals[String(segment)] { return known }
+      if let known = branches[branch].literals.first(where: { $0.text == segment }) { return known.branch }
       let new = grow()
-      branches[branch].literals[String(segment)] = new
+      branches[branch].literals.append((text: String(segment), branch: new))
       return new
     }
     let name = String(segment[..<close].dropFirst())
@@ -76,10 +73,6 @@ struct RouteTree: Sendable {
     routes.append(route)
   }
 
-  /// Returns the routes of the literal template that equals `path`, which is not decoded. Literal text takes precedence
-  /// over parameters.
-  func match(path: String) -> Match? { literalPaths[path].map { Match(routes: branches[$0].routes) } }
-
   /// Returns the routes for the decoded segments of a path, or `nil`.
   func match(_ segments: [String]) -> Match? { match(segments, from: 0, at: 0) }
 
@@ -89,8 +82,8 @@ struct RouteTree: Sendable {
       return routes.isEmpty ? nil : Match(routes: routes)
     }
     let segment = segments[index]
-    if let next = branches[branch].literals[segment],
-      let match = match(segments, from: index + 1, at: next)
+    if let next = branches[branch].literals.first(where: { $0.text == segment }),
+      let match = match(segments, from: index + 1, at: next.branch)
     {
       return match
     }

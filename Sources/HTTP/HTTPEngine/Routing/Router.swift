@@ -63,8 +63,7 @@ public struct Router: HTTPHandler {
   }
 
   private func match(_ path: String) throws(HTTPProblem) -> RouteTree.Match? {
-    if let match = tree.match(path: path) { return match }
-    return tree.match(try Self.decodedSegments(of: path))
+    tree.match(try Self.decodedSegments(of: path))
   }
 
   /// Returns the template that `path` matches with any method, or `nil` if there is none or the path is malformed.

@@ -11,7 +11,7 @@ import SnapshotFormat
 /// If an event can't be recorded, no data is disclosed. While the log fails, a call that changes state is refused
 /// before it runs. If the log fails after such a call, the change is kept and answered, and the server's own log has
 /// the event.
-package struct AuditMiddleware: Middleware {
+package final class AuditMiddleware: Middleware {
   /// The endpoint's name in the audit log.
   private let action: String
   private let recordsRefusalsOnly: Bool
@@ -37,13 +37,13 @@ package struct AuditMiddleware: Middleware {
     }
     let changes = request.method != .get && request.method != .head
     @Sendable func answer() -> HTTPAnswer {
-      next(routed).then { outcome in
+      next(routed).then { [self] outcome in
         if recordsRefusalsOnly, case .success = outcome { return .ready(outcome) }
         return recorded(outcome, event(request, context, outcome), changes: changes)
       }
     }
     guard changes, audit.isFailing else { return answer() }
-    return .pending {
+    return .pending { [self] in
       // Only a written line shows whether the log works again.
       try await write(event(request, context, .failed, problem: HTTPProblem.auditUnavailable))
       return try await answer().response()
@@ -63,8 +63,8 @@ package struct AuditMiddleware: Middleware {
   /// Returns the answer that waits until `event` is in the log.
   private func recorded(_ outcome: HTTPAnswer.Outcome, _ event: AuditEvent, changes: Bool) -> HTTPAnswer {
     let entry = event.result == .refused ? audit.addRefusal(event) : audit.add(event)
-    return .waiting { completion in
-      audit.finish(entry) { writing in
+    return .waiting { [self] completion in
+      audit.finish(entry) { [self] writing in
         guard case .failure = writing else {
           metrics.auditWritten.increment()
           return completion(outcome)

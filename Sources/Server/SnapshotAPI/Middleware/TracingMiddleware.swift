@@ -23,10 +23,8 @@ package struct TracingMiddleware: Middleware {
   package func answer(_ request: HTTPServerRequest, next: @escaping Responder<HTTPServerRequest>)
     -> HTTPAnswer
   {
-    let fields = request.headerFields
-    // Two values are ambiguous and are ignored (W3C Trace Context §3.2.2).
-    let parents = fields[values: .traceParent]
-    let parent = parents.count == 1 ? TraceParent(parents[0]) : nil
+    // Two values, which are joined with a comma, are ambiguous and are ignored (W3C Trace Context §3.2.2).
+    let parent = request.headerFields[.traceParent].flatMap { $0.contains(",") ? nil : TraceParent($0) }
     guard parent != nil || tracer != nil else { return next(request) }
     var context = ServiceContext.current ?? .topLevel
     context.traceParent = parent
