@@ -31,12 +31,17 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
   /// names.
   public init?(_ text: String) {
     var v4 = in_addr()
-    if inet_pton(AF_INET, text, &v4) == 1 {
+    var v6 = in6_addr()
+    // Passing the text itself would copy it to the heap.
+    let family = text.withCString { text -> Int32? in
+      if inet_pton(AF_INET, text, &v4) == 1 { return AF_INET }
+      return inet_pton(AF_INET6, text, &v6) == 1 ? AF_INET6 : nil
+    }
+    guard let family else { return nil }
+    if family == AF_INET {
       self.init(v4: UInt32(bigEndian: v4.s_addr))
       return
     }
-    var v6 = in6_addr()
-    guard inet_pton(AF_INET6, text, &v6) == 1 else { return nil }
     self.init(v6)
   }
 

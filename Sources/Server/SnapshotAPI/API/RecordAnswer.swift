@@ -54,7 +54,7 @@ final class RecordAnswers: Sendable {
     }
   }
 
-  /// The approximate maximum size of the cache, in bytes of responses.
+  /// The approximate maximum size of the cache, in bytes of responses and identifiers.
   static let byteLimit = 4 << 20
   /// The approximate size of an entry besides its bytes.
   private static let overhead = 1024
@@ -62,7 +62,7 @@ final class RecordAnswers: Sendable {
   private let answers: Mutex<LRUCache<SnapshotID, Answer>>
   private let make: @Sendable (SnapshotRecord) throws -> Representation
 
-  /// Creates a cache of what `make` returns for a record without identifiers.
+  /// Creates a cache of what `make` returns for a record.
   init(
     byteLimit: Int = RecordAnswers.byteLimit,
     _ make: @escaping @Sendable (SnapshotRecord) throws -> Representation = {
@@ -75,14 +75,13 @@ final class RecordAnswers: Sendable {
 
   /// Returns the response to a `GET` of `record`.
   func representation(of record: SnapshotRecord) throws -> Representation {
-    var record = record
-    // Identifiers are not part of the response, and can be long.
-    record.identifiers = nil
     if let known = answers.withLock({ [id = record.id] in $0.value(of: id) }), known.record == record {
       return known.representation
     }
     let answer = Answer(record, try make(record))
-    let cost = Int(answer.representation.content.size) + Self.overhead
+    // Identifiers are not part of the response, and can be long.
+    let identifiers = record.identifiers?.reduce(0) { $0 + $1.utf8.count } ?? 0
+    let cost = Int(answer.representation.content.size) + identifiers + Self.overhead
     answers.withLock { $0.keep(answer, under: answer.record.id, cost: cost) }
     return answer.representation
   }
