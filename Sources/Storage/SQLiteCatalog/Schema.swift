@@ -11,7 +11,7 @@ import GRDB
 /// - `dictionary`: the terms of `term` in their order, to find the UUIDs that begin with some digits.
 /// - `word`: the words among the terms that are longer than ``prefixLengths``, to find those that begin with the letters
 ///   of a search. `dictionary` would read all places of a word to find the next one. A word remains when its last record
-///   is removed.
+///   is removed. A rebuild fills the table at its end, from all terms in their order.
 /// - `version`: the distinct versions, to find the groups of versions that make up a range.
 /// - `day`: the number of records received on each day and the bytes of their bundles. Days are in UTC, counted from 1
 ///   January 1970.
