@@ -23,6 +23,9 @@ struct IndexWriter {
   /// The words of the records that were added in this transaction, for the table `word`. A rebuild fills the table at
   /// its end.
   private var words: Set<String> = []
+  /// The terms that wait for the end of this transaction, unless they wait for a later one of the rebuild. FTS5 writes a
+  /// segment whenever a place is lower than the one before.
+  private var waiting: [Backlog.Found] = []
   /// The changes to the table `day` that are not written yet.
   private var days: DayCounts
 
@@ -160,14 +163,21 @@ struct IndexWriter {
     } else {
       addWords(of: terms)
       try addEntry(entry)
-      try addTerms(terms, at: place)
+      waiting.append(Backlog.Found(place: place, terms: terms))
     }
   }
 
-  /// Writes the waiting rows, if they are many or `all` is set.
+  /// Writes the waiting rows, if they are many or `all` is set, or if this is no rebuild.
   private mutating func catchUp(all: Bool) throws {
     for entry in rebuild?.backlog.takeEntries(all: all) ?? [] { try addEntry(entry) }
-    for found in rebuild?.backlog.takeTerms(all: all) ?? [] { try addTerms(found.terms, at: found.place) }
+    for found in rebuild?.backlog.takeTerms(all: all) ?? takeWaiting() {
+      try addTerms(found.terms, at: found.place)
+    }
+  }
+
+  private mutating func takeWaiting() -> [Backlog.Found] {
+    defer { waiting = [] }
+    return waiting.sorted { $0.place < $1.place }
   }
 
   private func addEntry(_ entry: Backlog.Entry) throws {
