@@ -19,7 +19,7 @@ struct Backlog {
     let terms: IndexWriter.Terms
   }
 
-  /// The maximum number of entries that wait: 32 MB. They go to places all over the table, so that fewer would write
+  /// The number of entries that are written at once: 32 MB. They go to places all over the table, so that fewer would write
   /// nearly every page of a large table again and again.
   private static let entryLimit = 1 << 20
   /// The maximum number of bytes of terms that wait.
@@ -30,18 +30,19 @@ struct Backlog {
   private var bytes = 0
 
   mutating func add(_ entry: Entry, _ terms: IndexWriter.Terms) {
+    // With room for the end of the transaction, so that this memory never grows.
+    if entries.capacity == 0 { entries.reserveCapacity(Self.entryLimit + Self.entryLimit / 8) }
     entries.append(entry)
     found.append(Found(place: entry.place, terms: terms))
     bytes += terms.description.utf8.count + terms.identifiers.utf8.count + 64
   }
 
-  /// Removes and returns the entries in the order of their places, if the limit is reached or `all` is set.
-  mutating func takeEntries(all: Bool) -> [Entry] {
-    guard all || entries.count >= Self.entryLimit else { return [] }
-    defer { entries = [] }
-    // In place, so that they are not copied.
+  /// Writes and removes the entries in the order of their places, if the limit is reached or `all` is set.
+  mutating func writeEntries(all: Bool, _ write: (Entry) throws -> Void) rethrows {
+    guard all || entries.count >= Self.entryLimit else { return }
     entries.sort { $0.place < $1.place }
-    return entries
+    for entry in entries { try write(entry) }
+    entries.removeAll(keepingCapacity: true)
   }
 
   /// Removes and returns the terms in the order of their places, if the limit is reached or `all` is set.

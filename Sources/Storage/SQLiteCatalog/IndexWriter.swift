@@ -162,14 +162,15 @@ struct IndexWriter {
       rebuild?.backlog.add(entry, terms)
     } else {
       addWords(of: terms)
-      try addEntry(entry)
+      try Self.addEntry(entry, db)
       waiting.append(Backlog.Found(place: place, terms: terms))
     }
   }
 
   /// Writes the waiting rows, if they are many or `all` is set, or if this is no rebuild.
   private mutating func catchUp(all: Bool) throws {
-    for entry in rebuild?.backlog.takeEntries(all: all) ?? [] { try addEntry(entry) }
+    let db = db
+    try rebuild?.backlog.writeEntries(all: all) { try Self.addEntry($0, db) }
     for found in rebuild?.backlog.takeTerms(all: all) ?? takeWaiting() {
       try addTerms(found.terms, at: found.place)
     }
@@ -180,9 +181,9 @@ struct IndexWriter {
     return waiting.sorted { $0.place < $1.place }
   }
 
-  private func addEntry(_ entry: Backlog.Entry) throws {
-    try cached(
-      "INSERT INTO listing VALUES (?, ?, ?, ?)", [entry.place, entry.number, entry.received, entry.size])
+  private static func addEntry(_ entry: Backlog.Entry, _ db: Database) throws {
+    try db.cachedStatement(sql: "INSERT INTO listing VALUES (?, ?, ?, ?)")
+      .execute(arguments: [entry.place, entry.number, entry.received, entry.size])
   }
 
   private mutating func addVersion(of record: PreparedRecord) throws {

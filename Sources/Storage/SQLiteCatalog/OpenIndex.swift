@@ -51,7 +51,8 @@ final class OpenIndex: Sendable {
       }
       // A rebuild removes nothing but merged segments. Some builds of SQLite overwrite what is removed.
       if rebuilds { try db.execute(sql: "PRAGMA secure_delete = OFF") }
-      try db.execute(sql: "PRAGMA cache_size = -\(configuration.cacheBytes / 1024)")
+      let cacheBytes = max(configuration.cacheBytes, rebuilds ? Self.rebuildCacheBytes : 0)
+      try db.execute(sql: "PRAGMA cache_size = -\(cacheBytes / 1024)")
       try db.execute(sql: "PRAGMA temp_store = MEMORY")
     }
     let name = Self.unmapped(path)
@@ -72,6 +73,10 @@ final class OpenIndex: Sendable {
     // An earlier version, or another program, may have left one when it crashed.
     try Folder.removeIfPresent(path + "-shm")
   }
+
+  /// The size of the page cache of a rebuild, which has a single connection. A merge of many segments reads a page of
+  /// each by turns, and the page above it, which should still be in the cache the next time.
+  private static let rebuildCacheBytes = 32 << 20
 
   /// The file name for SQLite, with the VFS that keeps the index of the write-ahead log on the heap.
   ///
