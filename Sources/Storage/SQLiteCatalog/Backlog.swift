@@ -19,36 +19,38 @@ struct Backlog {
     let terms: IndexWriter.Terms
   }
 
-  /// The maximum number of entries that wait: about 2 MB.
-  private static let entryLimit = 1 << 16
+  /// The number of entries that are written at once: 32 MB. They go to places all over the table, so that fewer would write
+  /// nearly every page of a large table again and again.
+  private static let entryLimit = 1 << 20
   /// The maximum number of bytes of terms that wait.
   private static let termLimit = 16 << 20
 
   private var entries: [Entry] = []
   private var found: [Found] = []
-  private var words: Set<String> = []
   private var bytes = 0
 
-  mutating func add(_ entry: Entry, _ terms: IndexWriter.Terms, words: [String]) {
-    self.words.formUnion(words)
+  mutating func add(_ entry: Entry, _ terms: IndexWriter.Terms) {
+    // With room for the end of the transaction, so that this memory never grows.
+    if entries.capacity == 0 { entries.reserveCapacity(Self.entryLimit + Self.entryLimit / 8) }
     entries.append(entry)
     found.append(Found(place: entry.place, terms: terms))
     bytes += terms.description.utf8.count + terms.identifiers.utf8.count + 64
   }
 
-  /// Removes and returns the entries in the order of their places, if the limit is reached or `all` is set.
-  mutating func takeEntries(all: Bool) -> [Entry] {
-    guard all || entries.count >= Self.entryLimit else { return [] }
-    defer { entries.removeAll() }
-    return entries.sorted { $0.place < $1.place }
+  /// Writes and removes the entries in the order of their places, if the limit is reached or `all` is set.
+  mutating func writeEntries(all: Bool, _ write: (Entry) throws -> Void) rethrows {
+    guard all || entries.count >= Self.entryLimit else { return }
+    entries.sort { $0.place < $1.place }
+    for entry in entries { try write(entry) }
+    entries.removeAll(keepingCapacity: true)
   }
 
-  /// Removes and returns the terms in the order of their places, and their distinct words in order; `nil` unless the
-  /// limit is reached or `all` is set.
-  mutating func takeTerms(all: Bool) -> (found: [Found], words: [String])? {
-    guard all || bytes >= Self.termLimit else { return nil }
-    defer { (found, words, bytes) = ([], [], 0) }
-    return (found.sorted { $0.place < $1.place }, words.sorted())
+  /// Removes and returns the terms in the order of their places, if the limit is reached or `all` is set.
+  mutating func takeTerms(all: Bool) -> [Found] {
+    guard all || bytes >= Self.termLimit else { return [] }
+    defer { (found, bytes) = ([], 0) }
+    found.sort { $0.place < $1.place }
+    return found
   }
 }
 

@@ -5,6 +5,9 @@ import SnapshotStore
 struct DayCounts {
   private var changes: [Int: (count: Int, bytes: Int64)] = [:]
 
+  /// The number of days with changes.
+  var dayCount: Int { changes.count }
+
   /// Adds `count` records received at `received`, in milliseconds since 1970. A negative count is for removed records.
   mutating func add(_ count: Int, received: Int64, size: Int64) {
     guard count != 0 || size != 0 else { return }
@@ -14,8 +17,8 @@ struct DayCounts {
     changes[CatalogActivity.day(ofMillisecond: received)] = change
   }
 
-  /// Adds the increments to the table.
-  func write(_ db: Database) throws {
+  /// Adds the increments to the table, and starts again without any.
+  mutating func write(_ db: Database) throws {
     for (day, change) in changes {
       try db.cachedStatement(
         sql: """
@@ -24,6 +27,7 @@ struct DayCounts {
           """
       ).execute(arguments: [day, change.count, change.bytes])
     }
+    changes = [:]
   }
 
   /// Reads the counts of `days` from the table.

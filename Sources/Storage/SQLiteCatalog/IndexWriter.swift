@@ -8,27 +8,48 @@ struct IndexWriter {
   struct Rebuild {
     var places = PlaceBook()
     var backlog = Backlog()
+    var versions: Set<Data> = []
+    var days = DayCounts()
   }
+
+  /// The maximum number of versions, and of days, that a rebuild keeps in memory.
+  private static let rebuildLimit = 1 << 15
 
   let db: Database
   /// The state of the rebuild; `nil` if the index is complete and rows are written immediately.
   private(set) var rebuild: Rebuild?
   /// The versions that are known to be in the table `version`.
-  private var versions: Set<Data> = []
-  /// The words of the records that were added in this transaction, for the table `word`.
+  private var versions: Set<Data>
+  /// The words of the records that were added in this transaction, for the table `word`. A rebuild fills the table at
+  /// its end.
   private var words: Set<String> = []
-  /// The changes to the table `day` in this transaction.
-  private var days = DayCounts()
+  /// The terms that wait for the end of this transaction, unless they wait for a later one of the rebuild. FTS5 writes a
+  /// segment whenever a place is lower than the one before.
+  private var waiting: [Backlog.Found] = []
+  /// The changes to the table `day` that are not written yet.
+  private var days: DayCounts
 
   init(db: Database, rebuild: Rebuild?) {
     self.db = db
     self.rebuild = rebuild
+    versions = rebuild?.versions ?? []
+    days = rebuild?.days ?? DayCounts()
+    // Taken out, so that changing them does not copy them.
+    self.rebuild?.versions = []
+    self.rebuild?.days = DayCounts()
   }
 
   /// The search terms of a row. FTS5 needs them again to remove the row, since the table keeps no text.
   struct Terms: Equatable {
     let description: String
     let identifiers: String
+
+    /// The words for the table `word`.
+    var words: [String] {
+      [description, identifiers].flatMap {
+        $0.split(separator: " ").map(String.init).filter(Schema.isLongWord)
+      }
+    }
   }
 
   private struct Existing {
@@ -73,7 +94,7 @@ struct IndexWriter {
     }
     try addVersion(of: record)
     if existing.terms != terms {
-      words.formUnion(record.words)
+      addWords(of: terms)
       try deleteTerms(of: existing)
       try addTerms(terms, at: existing.place)
     }
@@ -85,12 +106,31 @@ struct IndexWriter {
     try cached("INSERT OR IGNORE INTO removed VALUES (?)", [id])
   }
 
-  /// Writes the counts of the transaction and the waiting rows. Call it once, at the end of the transaction.
-  /// - Parameter all: whether to write all waiting rows, even if they are few.
+  /// Writes the counts of the transaction and the waiting rows, or keeps them for a later transaction of the rebuild.
+  /// Call it once, at the end of the transaction.
+  /// - Parameter all: whether to write all that waits, even if it is little.
   mutating func finish(all: Bool = false) throws {
     try catchUp(all: all)
-    try addWords(words.sorted())
-    try days.write(db)
+    for word in words.sorted() { try cached("INSERT OR IGNORE INTO word VALUES (?)", [word]) }
+    if all || rebuild == nil || days.dayCount > Self.rebuildLimit { try days.write(db) }
+    if versions.count > Self.rebuildLimit { versions = [] }
+    rebuild?.versions = versions
+    rebuild?.days = days
+  }
+
+  /// Fills the table `word` at the end of a rebuild, in the order of the words: every page is written once.
+  static func fillWords(_ db: Database) throws {
+    try db.execute(sql: "CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab(main, term, row)")
+    // Properties, which begin with a bar, are skipped and not read.
+    for range in ["term < '|'", "term >= '}'"] {
+      try db.execute(
+        sql: """
+          INSERT INTO word SELECT term FROM vocabulary
+          WHERE \(range) AND length(CAST(term AS BLOB)) > ? ORDER BY term
+          """,
+        arguments: [Schema.prefixLengths.upperBound])
+    }
+    try db.execute(sql: "DROP TABLE temp.vocabulary")
   }
 
   /// Adds a record with a single statement, if it is new and, unless this is a rebuild, the first of its millisecond.
@@ -119,25 +159,31 @@ struct IndexWriter {
     days.add(1, received: record.received, size: record.size)
     try addVersion(of: record)
     if rebuild != nil {
-      rebuild?.backlog.add(entry, terms, words: record.words)
+      rebuild?.backlog.add(entry, terms)
     } else {
-      words.formUnion(record.words)
-      try addEntry(entry)
-      try addTerms(terms, at: place)
+      addWords(of: terms)
+      try Self.addEntry(entry, db)
+      waiting.append(Backlog.Found(place: place, terms: terms))
     }
   }
 
-  /// Writes the waiting rows, if they are many or `all` is set.
+  /// Writes the waiting rows, if they are many or `all` is set, or if this is no rebuild.
   private mutating func catchUp(all: Bool) throws {
-    for entry in rebuild?.backlog.takeEntries(all: all) ?? [] { try addEntry(entry) }
-    guard let (found, words) = rebuild?.backlog.takeTerms(all: all) else { return }
-    for found in found { try addTerms(found.terms, at: found.place) }
-    try addWords(words)
+    let db = db
+    try rebuild?.backlog.writeEntries(all: all) { try Self.addEntry($0, db) }
+    for found in rebuild?.backlog.takeTerms(all: all) ?? takeWaiting() {
+      try addTerms(found.terms, at: found.place)
+    }
   }
 
-  private func addEntry(_ entry: Backlog.Entry) throws {
-    try cached(
-      "INSERT INTO listing VALUES (?, ?, ?, ?)", [entry.place, entry.number, entry.received, entry.size])
+  private mutating func takeWaiting() -> [Backlog.Found] {
+    defer { waiting = [] }
+    return waiting.sorted { $0.place < $1.place }
+  }
+
+  private static func addEntry(_ entry: Backlog.Entry, _ db: Database) throws {
+    try db.cachedStatement(sql: "INSERT INTO listing VALUES (?, ?, ?, ?)")
+      .execute(arguments: [entry.place, entry.number, entry.received, entry.size])
   }
 
   private mutating func addVersion(of record: PreparedRecord) throws {
@@ -145,8 +191,8 @@ struct IndexWriter {
     try cached("INSERT OR IGNORE INTO version VALUES (?)", [record.version])
   }
 
-  private func addWords(_ words: [String]) throws {
-    for word in words { try cached("INSERT OR IGNORE INTO word VALUES (?)", [word]) }
+  private mutating func addWords(of terms: Terms) {
+    if rebuild == nil { words.formUnion(terms.words) }
   }
 
   private func addTerms(_ terms: Terms, at place: Int64) throws {

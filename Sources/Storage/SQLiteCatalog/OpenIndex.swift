@@ -49,7 +49,10 @@ final class OpenIndex: Sendable {
       if isNew, !db.configuration.readonly {
         try db.execute(sql: "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
       }
-      try db.execute(sql: "PRAGMA cache_size = -\(configuration.cacheBytes / 1024)")
+      // A rebuild removes nothing but merged segments. Some builds of SQLite overwrite what is removed.
+      if rebuilds { try db.execute(sql: "PRAGMA secure_delete = OFF") }
+      let cacheBytes = max(configuration.cacheBytes, rebuilds ? Self.rebuildCacheBytes : 0)
+      try db.execute(sql: "PRAGMA cache_size = -\(cacheBytes / 1024)")
       try db.execute(sql: "PRAGMA temp_store = MEMORY")
     }
     let name = Self.unmapped(path)
@@ -70,6 +73,10 @@ final class OpenIndex: Sendable {
     // An earlier version, or another program, may have left one when it crashed.
     try Folder.removeIfPresent(path + "-shm")
   }
+
+  /// The size of the page cache of a rebuild, which has a single connection. A merge of many segments reads a page of
+  /// each by turns, and the page above it, which should still be in the cache the next time.
+  private static let rebuildCacheBytes = 32 << 20
 
   /// The file name for SQLite, with the VFS that keeps the index of the write-ahead log on the heap.
   ///
@@ -179,9 +186,9 @@ final class OpenIndex: Sendable {
 
     /// SQLite's defaults.
     static let usual = Merging(gradually: 4, atOnce: 16, room: 1 << 20)
-    /// As few merges as possible, since all segments are merged at the end. Their number must stay below SQLite's
-    /// maximum of 2,000. The room is large enough for all waiting terms, which then form one segment.
-    static let rebuild = Merging(gradually: 0, atOnce: 64, room: 32 << 20)
+    /// As few merges as possible, since all segments are merged at the end. The number of segments, in two levels, must
+    /// stay below SQLite's maximum of 2,000. The room is large enough for all waiting terms, which then form one segment.
+    static let rebuild = Merging(gradually: 0, atOnce: 1000, room: 32 << 20)
   }
 
   private func set(_ merging: Merging) throws {
@@ -245,6 +252,7 @@ final class OpenIndex: Sendable {
   /// Ends a rebuild: writes all waiting rows, synchronizes the file, closes it and opens it again.
   private func finished() throws -> OpenIndex {
     try write(all: true) { _ in }
+    try changing { try database.write(IndexWriter.fillWords) }
     try set(.usual)
     try Self.flushCommits(of: database)
     // Two commits: everything written without synchronization is durable before the file states that it is complete.
@@ -280,8 +288,10 @@ final class OpenIndex: Sendable {
     try changing {
       try database.write { db in
         let before = db.totalChangesCount
+        // 32 MB: each step begins with a look at every segment.
+        let pages = 8000
         try db.execute(
-          sql: "INSERT INTO term (term, rank) VALUES ('merge', ?)", arguments: [begins ? -2000 : 2000])
+          sql: "INSERT INTO term (term, rank) VALUES ('merge', ?)", arguments: [begins ? -pages : pages])
         return db.totalChangesCount - before >= 2
       }
     }

@@ -32,7 +32,8 @@ struct PlaceBook {
   }
 }
 
-/// The position of a record in lists: its time, and a number that distinguishes records of the same millisecond.
+/// The position of a record in lists, which begin with the newest: the time until the last millisecond, and a number that
+/// distinguishes records of the same millisecond. FTS5 reads ascending places faster than descending ones.
 ///
 /// Times from 1970 on, for 557 years, have places of their own; a time outside shares those of the nearest millisecond.
 enum Place {
@@ -42,15 +43,15 @@ enum Place {
 
   /// The places of one millisecond since 1970.
   static func range(_ millisecond: Int64) -> ClosedRange<Int64> {
-    let first = min(max(millisecond, 0), lastMillisecond) << bits
+    let first = (lastMillisecond - min(max(millisecond, 0), lastMillisecond)) << bits
     return first...(first | (1 << bits - 1))
   }
 
   /// The places from one millisecond to another.
   static func range(_ milliseconds: ClosedRange<Int64>) -> ClosedRange<Int64> {
-    range(milliseconds.lowerBound).lowerBound...range(milliseconds.upperBound).upperBound
+    range(milliseconds.upperBound).lowerBound...range(milliseconds.lowerBound).upperBound
   }
 
   /// The millisecond that a place belongs to.
-  static func millisecond(_ place: Int64) -> Int64 { place >> bits }
+  static func millisecond(_ place: Int64) -> Int64 { lastMillisecond - place >> bits }
 }

@@ -20,8 +20,6 @@ struct PreparedRecord: Sendable {
   let description: String
   /// The search terms of the identifiers, separated by spaces; `nil` if the identifiers are not known.
   let identifiers: String?
-  /// The words for the table `word`.
-  let words: [String]
 
   init(_ record: SnapshotRecord) {
     id = Data(record.id.bytes)
@@ -33,9 +31,7 @@ struct PreparedRecord: Sendable {
     size = record.size
     length = record.listedLength
     self.record = RecordCoder.encode(record)
-    let (description, identifiers) = (record.descriptionTerms, record.identifierTerms)
-    self.description = description.text
-    self.identifiers = identifiers?.text
-    words = (description.terms + (identifiers?.terms ?? [])).filter(Schema.isLongWord)
+    description = record.descriptionTerms.text
+    identifiers = record.identifierTerms?.text
   }
 }

@@ -125,11 +125,11 @@ struct Search {
     return matches
       ? """
       SELECT \(columns.rawValue) FROM term CROSS JOIN \(rows)
-      WHERE term MATCH ? AND term.rowid BETWEEN ? AND ? AND listing.place = term.rowid ORDER BY term.rowid DESC
+      WHERE term MATCH ? AND term.rowid BETWEEN ? AND ? AND listing.place = term.rowid ORDER BY term.rowid
       """
       : """
       SELECT \(columns.rawValue) FROM \(rows)
-      WHERE listing.place BETWEEN ? AND ? ORDER BY listing.place DESC
+      WHERE listing.place BETWEEN ? AND ? ORDER BY listing.place
       """
   }
 

@@ -22,9 +22,16 @@ import Testing
   @Test func `times within one millisecond get different places`() throws {
     var book = PlaceBook()
     let before = try [-1, -2, 0].map { try book.take($0) }
-    #expect(before == [0, 1, 2])
+    let first = Place.range(0).lowerBound
+    #expect(before == [first, first + 1, first + 2])
     let after = try [Int64.max, Int64.max - 1].map { try book.take($0) }
     #expect(Set(after).count == 2)
+  }
+
+  @Test func `places of later milliseconds come first`() {
+    #expect(Place.range(7).upperBound < Place.range(6).lowerBound)
+    #expect(Place.range(6...7) == Place.range(7).lowerBound...Place.range(6).upperBound)
+    #expect([Place.range(7).upperBound, Place.range(6).lowerBound].map(Place.millisecond) == [7, 6])
   }
 
   @Test func `a millisecond has a limited number of places`() throws {

@@ -189,7 +189,7 @@ import Testing
           .reduce(into: [:]) { $0[$1[0] as String] = $1[1] as Int }
       }
     }
-    #expect(try settings(index) == ["automerge": 0, "crisismerge": 64, "hashsize": 32 << 20])
+    #expect(try settings(index) == ["automerge": 0, "crisismerge": 1000, "hashsize": 32 << 20])
     #expect(!FileManager.default.fileExists(atPath: fixture.path + "-wal"))
     let completed = try index.completed()
     #expect(FileManager.default.fileExists(atPath: fixture.path + "-wal"))
@@ -217,6 +217,28 @@ import Testing
     for record in records { try await catalog.remove(record.id) }
     #expect(try await indexedTerms() == 0)
     await catalog.close()
+  }
+
+  /// A rebuild fills the table at its end, from the index.
+  @Test func `long words, and no properties, have a table, during a rebuild and later`() async throws {
+    let notes = ["abc abcd größe", "返金後に 10000 abcd", "später zuletzt"]
+    let records = try notes.indices.map { index in
+      try record(at: Double(index), identifiers: ["feed/\(index)000"]) {
+        $0.metadata = ["note": notes[index]]
+      }
+    }
+    let catalog = try await fixture.open()
+    try await catalog.insert(Array(records[..<2]))
+    try await catalog.insert(records[0])
+    try await catalog.complete(generation: try await catalog.state().generation)
+    try await catalog.insert(records[2])
+    await catalog.close()
+    let terms = Set(records.flatMap { $0.descriptionTerms.terms + ($0.identifierTerms?.terms ?? []) })
+    let queue = try DatabaseQueue(path: fixture.path)
+    let words = try await queue.read { try String.fetchAll($0, sql: "SELECT word FROM word") }
+    try queue.close()
+    #expect(words.contains("返金") && words.contains("zuletzt"))
+    #expect(Set(words) == terms.filter { $0.utf8.count > 3 && !$0.hasPrefix("|") })
   }
 
   /// The number of terms in the index.
