@@ -233,6 +233,52 @@ import Testing
     #expect(try ready().first?.readiness.contains(.read) == true)
     withExtendedLifetime(client) {}
   }
+
+  @Test func `an arrival is reported as readable, again for each later one, and with the end of the stream`()
+    async throws
+  {
+    let listener = try #require(try Socket.listeners(at: SocketAddress(.loopback, port: 0), count: 1).first)
+    let client = try RawHTTPClient(port: try listener.localAddress.port)
+    let waiting = try Poller()
+    try waiting.set(.read, for: listener.descriptor)
+    try waiting.wait(milliseconds: 10_000) { _ in }
+    let accepted = try listener.accept()
+    let socket = try #require(accepted).socket
+    let poller = try Poller()
+    func events() throws -> [Poller.Event] {
+      var events: [Poller.Event] = []
+      try poller.wait(milliseconds: 10_000) { events.append($0) }
+      return events
+    }
+    func receive() throws {
+      var room: [UInt8] = [0, 0]
+      try room.withUnsafeMutableBytes { _ = try socket.receive(into: $0) }
+    }
+    try client.send("a")
+    try poller.set(.arrival, for: socket.descriptor)
+    let first = try events()
+    #expect(first.map(\.readiness) == [.read])
+    #expect(first.map(\.isLast) == [false])
+    #if os(Linux)
+      var repeated = 0
+      try poller.wait(milliseconds: 0) { _ in repeated += 1 }
+      #expect(repeated == 0)
+    #endif
+    try client.send("b")
+    #expect(try events().map(\.readiness) == [.read])
+    try receive()
+    client.endSending()
+    let last = try events()
+    #expect(last.map(\.readiness) == [.read])
+    #if os(Linux)
+      #expect(last.map(\.isLast) == [true])
+    #endif
+    // What was reported before is reported again for another interest.
+    try poller.set(.read, for: socket.descriptor)
+    #expect(try events().map(\.readiness) == [.read])
+    try poller.set([], for: socket.descriptor)
+    socket.close()
+  }
 }
 
 @Suite struct WakerTests {

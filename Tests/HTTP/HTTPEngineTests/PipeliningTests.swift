@@ -80,6 +80,41 @@ import Testing
     }
   }
 
+  @Test(arguments: [1, 3, 700])
+  func `a client that ends its side together with its requests is not kept waiting`(count: Int) async throws {
+    let began = Signal()
+    let gate = DispatchSemaphore(value: 0)
+    try await withServer(
+      configure: {
+        $0.eventLoops = 1
+        $0.limits.idleTime = .seconds(600)
+      },
+      handler: { request in
+        if request.path == "/held" {
+          began.fire()
+          // Blocks the loop, so that it finds the requests and the end together.
+          hold(gate)
+        }
+        return try await echo(request)
+      }
+    ) { _, port in
+      let (holding, client) = (try RawHTTPClient(port: port), try RawHTTPClient(port: port))
+      try await RawHTTPClient.run {
+        try client.send("GET /first HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(try client.receiveResponse().status == 200)
+        try holding.send("GET /held HTTP/1.1\r\nHost: a\r\n\r\n")
+      }
+      await began.wait()
+      try client.send((0..<count).map { "GET /\($0) HTTP/1.1\r\nHost: a\r\n\r\n" }.joined())
+      client.endSending()
+      gate.signal()
+      try await RawHTTPClient.run { () throws in
+        for index in 0..<count { #expect(try client.receiveResponse().text == "GET /\(index)") }
+        #expect(try client.receiveAll().isEmpty)
+      }
+    }
+  }
+
   @Test func `a rejected request closes the connection after the responses to earlier ones`() async throws {
     try await withServer(configure: { $0.limits.pipelinedRequests = 2 }, handler: echo) { _, port in
       try await RawHTTPClient.run {

@@ -5,7 +5,8 @@
   import Glibc
 #endif
 
-/// Waits until descriptors are readable or writable. Uses epoll on Linux and kqueue on Darwin, both level-triggered.
+/// Waits until descriptors are readable or writable. Uses epoll on Linux and kqueue on Darwin, both level-triggered
+/// except for ``Interest/arrival``.
 ///
 /// Remembers the registered interests, so that only an actual change needs a system call. Not thread-safe: use it on
 /// one thread only.
@@ -20,6 +21,13 @@ public final class Poller {
     public static let read = Interest(rawValue: 1)
     /// Bytes can be sent.
     public static let write = Interest(rawValue: 2)
+    /// Bytes have arrived, or the stream has ended, since the last report or since this interest was registered. What
+    /// has been reported can be reported again, and is on Darwin as long as it was not received.
+    ///
+    /// This is edge-triggered on Linux. Level-triggered polling keeps a descriptor in the kernel's list until a poll
+    /// finds it idle, and what arrives after that goes behind all others: with many busy connections, some wait for two
+    /// rounds instead of one.
+    public static let arrival = Interest(rawValue: 4)
   }
 
   /// A descriptor that is ready. On Linux, an error or a hang-up is reported as ready for both; the next call on the
@@ -27,8 +35,10 @@ public final class Poller {
   public struct Event: Sendable, Hashable {
     /// The descriptor.
     public let descriptor: Int32
-    /// The conditions that are met.
+    /// The conditions that are met: ``Interest/read``, also for ``Interest/arrival``, and ``Interest/write``.
     public let readiness: Interest
+    /// Whether no more bytes will arrive behind those in the descriptor's buffer. Only set for ``Interest/arrival``.
+    public let isLast: Bool
   }
 
   private let owned: Descriptor
@@ -67,11 +77,12 @@ public final class Poller {
     private let events: UnsafeMutablePointer<kevent>
 
     private func change(_ subject: Int32, from former: Interest, to interest: Interest) throws(SystemError) {
-      for (bit, filter) in [(Interest.read, EVFILT_READ), (.write, EVFILT_WRITE)]
-      where former.contains(bit) != interest.contains(bit) {
+      for (bits, filter) in [([Interest.read, .arrival], EVFILT_READ), ([.write], EVFILT_WRITE)] {
+        let isWanted = bits.contains { interest.contains($0) }
+        guard isWanted != bits.contains(where: { former.contains($0) }) else { continue }
         var event = kevent(
           ident: UInt(subject), filter: Int16(filter),
-          flags: UInt16(interest.contains(bit) ? EV_ADD : EV_DELETE), fflags: 0, data: 0, udata: nil)
+          flags: UInt16(isWanted ? EV_ADD : EV_DELETE), fflags: 0, data: 0, udata: nil)
         try retryingInterrupts("kevent") { kevent(descriptor, &event, 1, nil, 0, nil) }
       }
     }
@@ -89,7 +100,8 @@ public final class Poller {
         let event = events[index]
         body(
           Event(
-            descriptor: Int32(event.ident), readiness: Int32(event.filter) == EVFILT_READ ? .read : .write))
+            descriptor: Int32(event.ident), readiness: Int32(event.filter) == EVFILT_READ ? .read : .write,
+            isLast: false))
       }
     }
   #else
@@ -99,6 +111,9 @@ public final class Poller {
       var event = snapshot_epoll_event()
       if interest.contains(.read) { event.events |= UInt32(SNAPSHOT_EPOLLIN) }
       if interest.contains(.write) { event.events |= UInt32(SNAPSHOT_EPOLLOUT) }
+      if interest.contains(.arrival) {
+        event.events |= UInt32(SNAPSHOT_EPOLLIN | SNAPSHOT_EPOLLRDHUP) | UInt32(SNAPSHOT_EPOLLET)
+      }
       event.data = UInt64(subject)
       // An empty interest must be removed, because a registered descriptor reports hang-ups even without any interest.
       let operation =
@@ -118,7 +133,10 @@ public final class Poller {
         var readiness: Interest = []
         if event.events & (UInt32(SNAPSHOT_EPOLLIN) | broken) != 0 { readiness.insert(.read) }
         if event.events & (UInt32(SNAPSHOT_EPOLLOUT) | broken) != 0 { readiness.insert(.write) }
-        body(Event(descriptor: Int32(truncatingIfNeeded: event.data), readiness: readiness))
+        body(
+          Event(
+            descriptor: Int32(truncatingIfNeeded: event.data), readiness: readiness,
+            isLast: event.events & UInt32(SNAPSHOT_EPOLLRDHUP) != 0))
       }
     }
   #endif

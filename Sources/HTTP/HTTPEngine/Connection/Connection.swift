@@ -58,6 +58,8 @@ final class Connection: @unchecked Sendable {
   private var interest: Poller.Interest = []
   /// Whether bytes are wanted from the client.
   private var isReading = false
+  /// Whether the poller has reported that the client has ended its side.
+  private var isLastReported = false
 
   private var limits: HTTPLimits { loop.context.limits }
 
@@ -85,10 +87,13 @@ final class Connection: @unchecked Sendable {
 
   // MARK: Events
 
-  func handle(_ readiness: Poller.Interest) {
+  /// - Parameter isLast: whether the client has ended its side.
+  func handle(_ readiness: Poller.Interest, isLast: Bool) {
+    if isLast { isLastReported = true }
     guard channel.isSecure else {
       if readiness.contains(.write) { becameWritable() }
       if readiness.contains(.read) { becameReadable() }
+      if phase == .head { setInterest(reading: isReading) }
       return
     }
     if phase == .handshake { return shakeHandsInTurn() }
@@ -239,13 +244,22 @@ final class Connection: @unchecked Sendable {
   func setInterest(reading: Bool) {
     guard phase != .closed else { return }
     isReading = reading
-    var interest: Poller.Interest = reading && !input.hasEnded ? channel.receivingAwaits : []
+    var interest: Poller.Interest = reading && !input.hasEnded ? readingAwaits : []
     if output.isBlocked { interest.formUnion(channel.sendingAwaits) }
     if reading, channel.holdsBytes, !awaitsReading {
       awaitsReading = true
       loop.turns.append(reader: self)
     }
     setInterest(interest)
+  }
+
+  /// The event that lets reading continue. A head is awaited by its arrival, as long as everything that was reported has
+  /// been received. The rest, such as a body, is received in pieces.
+  private var readingAwaits: Poller.Interest {
+    guard !channel.isSecure, phase == .head, !isLastReported, !input.filledRoom else {
+      return channel.receivingAwaits
+    }
+    return .arrival
   }
 
   private func setInterest(_ interest: Poller.Interest) {

@@ -26,6 +26,8 @@ final class ConnectionInput {
   private var parser: RequestParser?
   /// Whether the client has ended its side.
   private(set) var hasEnded = false
+  /// Whether the last bytes filled the room for them, so that more of them can be in the socket.
+  private(set) var filledRoom = false
 
   init(channel: Channel, loop: EventLoop) {
     self.channel = channel
@@ -100,6 +102,7 @@ final class ConnectionInput {
   func receive(into room: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int? {
     let count = try channel.receive(into: room)
     if count == 0 { hasEnded = true }
+    filledRoom = count == room.count
     return count
   }
 
