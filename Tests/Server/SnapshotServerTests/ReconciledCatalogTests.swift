@@ -104,6 +104,18 @@ import UploadProtocols
     #expect(try await listed().isEmpty)
   }
 
+  @Test(arguments: [HTTPRequest.Method.delete, .patch])
+  func `a snapshot whose deletion was not indexed is no longer listed after the next attempt`(
+    method: HTTPRequest.Method
+  ) async throws {
+    #expect(try await put() == 201)
+    // As by a server that ended then.
+    try await store.delete(bundle.id)
+    #expect(try await listed().map(\.id) == [bundle.id])
+    #expect(try await send(method, "/v1/snapshots/\(bundle.id)") == 410)
+    #expect(try await listed().isEmpty)
+  }
+
   @Test func `only the records are read again whose changes were missed`() async throws {
     #expect(try await put() == 201)
     try await indexer.update()

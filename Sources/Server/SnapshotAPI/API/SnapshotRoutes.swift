@@ -242,13 +242,19 @@ package struct SnapshotRoutes: Sendable {
   /// Returns the record of the snapshot that a call deletes or changes. Throws if the caller may not delete it.
   package func deletable(_ call: APIRequest) async throws -> SnapshotRecord {
     let id = try call.value(of: .id)
-    let record = try await call.caller.lookUp { () throws(StoreError) in
-      try await service.record(id)
-    } visible: {
-      call.caller.mayDelete($0)
+    do {
+      let record = try await call.caller.lookUp { () throws(StoreError) in
+        try await service.record(id)
+      } visible: {
+        call.caller.mayDelete($0)
+      }
+      call.concerns(record)
+      return record
+    } catch StoreError.deleted {
+      // A client that repeats a deletion whose server ended relies on its effect.
+      try await service.unlist(id)
+      throw StoreError.deleted
     }
-    call.concerns(record)
-    return record
   }
 }
 

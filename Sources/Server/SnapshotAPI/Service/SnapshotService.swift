@@ -92,10 +92,12 @@ package struct SnapshotService: Sendable {
     do {
       try await store.delete(id)
     } catch StoreError.deleted {
-      // The call that deleted it may have ended before it updated the catalogue.
-      try await catalog.remove(id)
+      try await unlist(id)
       throw StoreError.deleted
     }
     try await catalog.remove(id)
   }
+
+  /// Removes a deleted snapshot from lists. The call that deleted it may have ended before it did that.
+  func unlist(_ id: SnapshotID) async throws { try await catalog.remove(id) }
 }
