@@ -149,7 +149,7 @@ image: release ## Builds the container image data-snapshots with buildah, and te
 	@Tests/Package/reproducible .build-release/release/snapshot
 	@Tests/Package/image
 
-bench: PACKAGES += nginx zip unzip
+bench: PACKAGES += nginx zip unzip libarchive-tools
 bench: release ## Compares the server with nginx, Hummingbird and FlyingFox (JSON=file, ONLY=suite, QUICK=1)
 	@swift build -c release --package-path Benchmarks --static-swift-stdlib --scratch-path .build-bench
 	@peers="$$(swift build -c release --package-path Benchmarks --static-swift-stdlib --scratch-path .build-bench \

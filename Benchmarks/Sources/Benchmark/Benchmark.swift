@@ -37,10 +37,10 @@ struct Benchmark {
       missed = met.missed(in: report)
       if options.updatesMet { try met.add(report) }
     }
-    guard !missed.isEmpty || !report.failures.isEmpty else { return }
-    throw Failure(
-      (["", "Met before, and missed in every round:"] + missed + report.failures.map { "Not measured: \($0)" })
-        .joined(separator: "\n"))
+    let lines =
+      missed.map { "Met before, and missed in every round: \($0)" }
+      + report.failures.map { "Not measured: \($0)" }
+    if !lines.isEmpty { throw Failure(([""] + lines).joined(separator: "\n")) }
   }
 
   private static func clean(_ folder: String) {

@@ -7,9 +7,10 @@ struct Exchange {
   /// The expected body of the response; `nil` accepts any bytes.
   var answer: Payload?
 
-  static func get(_ path: String, expecting answer: Payload?) -> Exchange {
+  static func get(_ path: String, fields: String = "", expecting answer: Payload?) -> Exchange {
     Exchange(
-      head: Array("GET \(path) HTTP/1.1\r\nHost: 127.0.0.1\r\nUser-Agent: benchmark\r\n\r\n".utf8),
+      head: Array(
+        "GET \(path) HTTP/1.1\r\nHost: 127.0.0.1\r\nUser-Agent: benchmark\r\n\(fields)\r\n".utf8),
       answer: answer)
   }
 
