@@ -33,7 +33,7 @@ final class RecordCache: Sendable {
   }
 
   /// The number of changes so far. Callers read it before they read a record, for
-  /// ``keep(_:cost:readAt:)``.
+  /// ``keep(_:bundle:cost:readAt:)``.
   var changes: Int { state.withLock { $0.changes } }
 
   /// The record and its bundle's path, if they are cached.

@@ -37,19 +37,6 @@ import Testing
   }
 
   /// Waits until `socket` is ready for `interest`.
-  private func wait(for interest: Poller.Interest, at socket: Socket) throws {
-    let poller = try Poller()
-    try poller.set(interest, for: socket.descriptor)
-    var isReady = false
-    try poller.wait(milliseconds: 10_000) { isReady = isReady || !$0.readiness.isDisjoint(with: interest) }
-    #expect(isReady)
-  }
-
-  private func accept(_ listener: Socket) throws -> Socket {
-    try wait(for: .read, at: listener)
-    return try #require(try listener.accept()).socket
-  }
-
   private func receive(_ socket: Socket, upTo count: Int = 100) throws -> [UInt8]? {
     var buffer = [UInt8](repeating: 0, count: count)
     guard let received = try buffer.withUnsafeMutableBytes({ try socket.receive(into: $0) }) else {
@@ -214,11 +201,7 @@ import Testing
     let sockets = try Socket.listeners(at: SocketAddress(.loopback, port: 0), count: 1)
     let poller = try Poller()
     let descriptor = sockets[0].descriptor
-    func ready() throws -> [Poller.Event] {
-      var events: [Poller.Event] = []
-      try poller.wait(milliseconds: 0) { events.append($0) }
-      return events
-    }
+    func ready() throws -> [Poller.Event] { try poller.events(within: 0) }
     try poller.set(.read, for: descriptor)
     #expect(try ready().isEmpty)
     let client = try RawHTTPClient(port: try sockets[0].localAddress.port)
@@ -235,47 +218,36 @@ import Testing
   }
 
   @Test func `an arrival is reported as readable, again for each later one, and with the end of the stream`()
-    async throws
+    throws
   {
     let listener = try #require(try Socket.listeners(at: SocketAddress(.loopback, port: 0), count: 1).first)
     let client = try RawHTTPClient(port: try listener.localAddress.port)
-    let waiting = try Poller()
-    try waiting.set(.read, for: listener.descriptor)
-    try waiting.wait(milliseconds: 10_000) { _ in }
-    let accepted = try listener.accept()
-    let socket = try #require(accepted).socket
+    let socket = try accept(listener)
     let poller = try Poller()
-    func events() throws -> [Poller.Event] {
-      var events: [Poller.Event] = []
-      try poller.wait(milliseconds: 10_000) { events.append($0) }
-      return events
-    }
     func receive() throws {
       var room: [UInt8] = [0, 0]
       try room.withUnsafeMutableBytes { _ = try socket.receive(into: $0) }
     }
     try client.send("a")
     try poller.set(.arrival, for: socket.descriptor)
-    let first = try events()
+    let first = try poller.events()
     #expect(first.map(\.readiness) == [.read])
-    #expect(first.map(\.isLast) == [false])
+    #expect(first.map(\.hasEnded) == [false])
     #if os(Linux)
-      var repeated = 0
-      try poller.wait(milliseconds: 0) { _ in repeated += 1 }
-      #expect(repeated == 0)
+      #expect(try poller.events(within: 0).isEmpty)
     #endif
     try client.send("b")
-    #expect(try events().map(\.readiness) == [.read])
+    #expect(try poller.events().map(\.readiness) == [.read])
     try receive()
     client.endSending()
-    let last = try events()
+    let last = try poller.events()
     #expect(last.map(\.readiness) == [.read])
     #if os(Linux)
-      #expect(last.map(\.isLast) == [true])
+      #expect(last.map(\.hasEnded) == [true])
     #endif
     // What was reported before is reported again for another interest.
     try poller.set(.read, for: socket.descriptor)
-    #expect(try events().map(\.readiness) == [.read])
+    #expect(try poller.events().map(\.readiness) == [.read])
     try poller.set([], for: socket.descriptor)
     socket.close()
   }
@@ -307,5 +279,25 @@ import Testing
     #expect(write(ends[1], &ends, 1) == -1)
     #expect(errno == EPIPE)
     _ = Descriptor(taking: ends[1])
+  }
+}
+
+private func wait(for interest: Poller.Interest, at socket: Socket) throws {
+  let poller = try Poller()
+  try poller.set(interest, for: socket.descriptor)
+  #expect(try poller.events().contains { !$0.readiness.isDisjoint(with: interest) })
+}
+
+private func accept(_ listener: Socket) throws -> Socket {
+  try wait(for: .read, at: listener)
+  return try #require(try listener.accept()).socket
+}
+
+extension Poller {
+  /// Waits, and returns the events.
+  fileprivate func events(within milliseconds: Int = 10_000) throws -> [Event] {
+    var events: [Event] = []
+    try wait(milliseconds: milliseconds) { events.append($0) }
+    return events
   }
 }

@@ -19,11 +19,8 @@ import Testing
       },
       handler: { request in
         paths.withLock { $0.append(request.path) }
-        if request.path == "/0" {
-          began.fire()
-          // Blocks the loop, so that the other client's request is available when it continues.
-          hold(gate)
-        }
+        // The other client's request is available when the loop continues.
+        if request.path == "/0" { hold(gate, began) }
         return try await echo(request)
       }
     ) { _, port in
@@ -90,11 +87,8 @@ import Testing
         $0.limits.idleTime = .seconds(600)
       },
       handler: { request in
-        if request.path == "/held" {
-          began.fire()
-          // Blocks the loop, so that it finds the requests and the end together.
-          hold(gate)
-        }
+        // The loop finds the requests and the end together when it continues.
+        if request.path == "/held" { hold(gate, began) }
         return try await echo(request)
       }
     ) { _, port in
@@ -130,5 +124,8 @@ import Testing
   }
 }
 
-/// Blocks the thread.
-private func hold(_ gate: DispatchSemaphore) { gate.wait() }
+/// Fires `began`, and blocks the thread, which is that of the loop.
+private func hold(_ gate: DispatchSemaphore, _ began: Signal) {
+  began.fire()
+  gate.wait()
+}

@@ -31,17 +31,13 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
   /// names.
   public init?(_ text: String) {
     var v4 = in_addr()
-    var v6 = in6_addr()
     // Passing the text itself would copy it to the heap.
-    let family = text.withCString { text -> Int32? in
-      if inet_pton(AF_INET, text, &v4) == 1 { return AF_INET }
-      return inet_pton(AF_INET6, text, &v6) == 1 ? AF_INET6 : nil
-    }
-    guard let family else { return nil }
-    if family == AF_INET {
+    if text.withCString({ inet_pton(AF_INET, $0, &v4) }) == 1 {
       self.init(v4: UInt32(bigEndian: v4.s_addr))
       return
     }
+    var v6 = in6_addr()
+    guard text.withCString({ inet_pton(AF_INET6, $0, &v6) }) == 1 else { return nil }
     self.init(v6)
   }
 

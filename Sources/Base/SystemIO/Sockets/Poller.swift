@@ -37,8 +37,9 @@ public final class Poller {
     public let descriptor: Int32
     /// The conditions that are met: ``Interest/read``, also for ``Interest/arrival``, and ``Interest/write``.
     public let readiness: Interest
-    /// Whether no more bytes will arrive behind those in the descriptor's buffer. Only set for ``Interest/arrival``.
-    public let isLast: Bool
+    /// Whether the other side has ended the stream, perhaps behind bytes that were not received yet. Set only for
+    /// ``Interest/arrival`` on Linux, where the end is not reported again.
+    public let hasEnded: Bool
   }
 
   private let owned: Descriptor
@@ -77,12 +78,11 @@ public final class Poller {
     private let events: UnsafeMutablePointer<kevent>
 
     private func change(_ subject: Int32, from former: Interest, to interest: Interest) throws(SystemError) {
-      for (bits, filter) in [([Interest.read, .arrival], EVFILT_READ), ([.write], EVFILT_WRITE)] {
-        let isWanted = bits.contains { interest.contains($0) }
-        guard isWanted != bits.contains(where: { former.contains($0) }) else { continue }
+      for (bits, filter) in [([.read, .arrival] as Interest, EVFILT_READ), (.write, EVFILT_WRITE)]
+      where former.isDisjoint(with: bits) != interest.isDisjoint(with: bits) {
         var event = kevent(
           ident: UInt(subject), filter: Int16(filter),
-          flags: UInt16(isWanted ? EV_ADD : EV_DELETE), fflags: 0, data: 0, udata: nil)
+          flags: UInt16(interest.isDisjoint(with: bits) ? EV_DELETE : EV_ADD), fflags: 0, data: 0, udata: nil)
         try retryingInterrupts("kevent") { kevent(descriptor, &event, 1, nil, 0, nil) }
       }
     }
@@ -101,7 +101,7 @@ public final class Poller {
         body(
           Event(
             descriptor: Int32(event.ident), readiness: Int32(event.filter) == EVFILT_READ ? .read : .write,
-            isLast: false))
+            hasEnded: false))
       }
     }
   #else
@@ -136,7 +136,7 @@ public final class Poller {
         body(
           Event(
             descriptor: Int32(truncatingIfNeeded: event.data), readiness: readiness,
-            isLast: event.events & UInt32(SNAPSHOT_EPOLLRDHUP) != 0))
+            hasEnded: event.events & UInt32(SNAPSHOT_EPOLLRDHUP) != 0))
       }
     }
   #endif

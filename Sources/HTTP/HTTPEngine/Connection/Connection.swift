@@ -59,7 +59,7 @@ final class Connection: @unchecked Sendable {
   /// Whether bytes are wanted from the client.
   private var isReading = false
   /// Whether the poller has reported that the client has ended its side.
-  private var isLastReported = false
+  private var endWasReported = false
 
   private var limits: HTTPLimits { loop.context.limits }
 
@@ -87,9 +87,9 @@ final class Connection: @unchecked Sendable {
 
   // MARK: Events
 
-  /// - Parameter isLast: whether the client has ended its side.
-  func handle(_ readiness: Poller.Interest, isLast: Bool) {
-    if isLast { isLastReported = true }
+  func handle(_ event: Poller.Event) {
+    let readiness = event.readiness
+    if event.hasEnded { endWasReported = true }
     guard channel.isSecure else {
       if readiness.contains(.write) { becameWritable() }
       if readiness.contains(.read) { becameReadable() }
@@ -190,7 +190,8 @@ final class Connection: @unchecked Sendable {
   /// Handles an event that was not expected: the client has sent its next request, ended its side or disconnected.
   private func watchClient() {
     do {
-      // The event can wait. Level-triggered polling would report it continuously, so reading is disabled.
+      // The event can wait, so reading is disabled. Level-triggered polling would report it continuously, and an
+      // arrival is reported again only to an interest that is registered later.
       if try input.peek() { setInterest(reading: false) }
     } catch {
       close()
@@ -256,7 +257,7 @@ final class Connection: @unchecked Sendable {
   /// The event that lets reading continue. A head is awaited by its arrival, as long as everything that was reported has
   /// been received. The rest, such as a body, is received in pieces.
   private var readingAwaits: Poller.Interest {
-    guard !channel.isSecure, phase == .head, !isLastReported, !input.filledRoom else {
+    guard !channel.isSecure, phase == .head, !endWasReported, !input.filledRoom else {
       return channel.receivingAwaits
     }
     return .arrival

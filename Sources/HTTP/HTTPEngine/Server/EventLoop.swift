@@ -136,7 +136,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     } else if event.descriptor == acceptor?.descriptor {
       acceptor?.acceptAll(at: now, add)
     } else if Int(event.descriptor) < connections.count, let connection = connections[Int(event.descriptor)] {
-      connection.handle(event.readiness, isLast: event.isLast)
+      connection.handle(event)
     }
   }
 

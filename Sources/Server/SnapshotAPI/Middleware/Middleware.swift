@@ -4,6 +4,8 @@ import Observability
 /// A step in the processing of a request, such as the audit log or authentication.
 ///
 /// A step can change the type of its input: authentication receives a request, and passes on a request with its caller.
+///
+/// A step of many parts whose closures need it is a class: they would copy each part of a struct for every request.
 package protocol Middleware<Input, Output>: Sendable {
   associatedtype Input
   associatedtype Output
