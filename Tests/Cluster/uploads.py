@@ -1,5 +1,5 @@
 """Clients of a cluster: they attach, read and delete bundles while parts of the cluster fail."""
-import base64, collections, hashlib, json, os, random, shutil, subprocess, threading, time, uuid
+import base64, collections, contextlib, hashlib, json, os, random, shutil, subprocess, threading, time, uuid
 
 from parts import Refused, call
 
@@ -34,17 +34,22 @@ def listed(url, token):
 
 
 class Faults:
-    """The faults so far, each with its time."""
+    """The faults so far, with the times of their begin and end."""
 
     def __init__(self):
-        self.times = []
+        self.all = []
 
-    def note(self, name):
-        self.times.append((time.monotonic(), name))
+    @contextlib.contextmanager
+    def during(self, name):
+        """Notes a fault, which lasts as long as the context."""
+        fault = {"name": name, "begin": time.monotonic(), "end": float("inf")}
+        self.all.append(fault)
+        yield
+        fault["end"] = time.monotonic()
 
     def since(self, begin):
-        """The faults after a time."""
-        return [(moment, name) for moment, name in self.times if moment >= begin]
+        """The faults that lasted at a time or began after it."""
+        return [fault for fault in self.all if fault["end"] >= begin]
 
 
 class Upload:
@@ -67,7 +72,9 @@ class Clients:
         self.sent, self.acknowledged, self.deleted = {}, set(), set()
         # How often requests failed, by status or kind of error.
         self.failures = collections.Counter()
-        # The longest time from each kind of fault until an upload that it met went on, with the dialect.
+        # The longest time until an upload that no fault met went on.
+        self.longest = 0
+        # The longest time that an upload waited during or after each kind of fault, with the dialect.
         self.waits = {}
         self.reads = 0
         self.errors = []
@@ -123,12 +130,16 @@ class Clients:
 
     def went_on(self, upload, dialect):
         """Notes that more of an upload is acknowledged."""
-        met, now = self.faults.since(upload.progress), time.monotonic()
+        begin, now = upload.progress, time.monotonic()
+        met = self.faults.since(begin)
         upload.progress = now
-        if met:
-            name = met[0][1] if len(met) == 1 else "several faults"
-            with self.lock:
-                self.waits[name] = max(self.waits.get(name, (0, "")), (now - met[0][0], dialect))
+        with self.lock:
+            if met:
+                name = met[0]["name"] if len(met) == 1 else "several faults"
+                wait = now - max(begin, met[0]["begin"])
+                self.waits[name] = max(self.waits.get(name, (0, "")), (wait, dialect))
+            else:
+                self.longest = max(self.longest, now - begin)
 
     # The dialects.
 

@@ -207,7 +207,8 @@ struct PostgreSQLCatalogTests {
     async throws
   {
     let server = try await PostgreSQLServer()
-    let catalog = try await open(server.configuration())
+    let configuration = try server.configuration()
+    let catalog = try await open(configuration)
     let prompt = catalog.promptly()
     defer {
       prompt.close()
@@ -222,13 +223,14 @@ struct PostgreSQLCatalogTests {
     let first = await clock.measure {
       await #expect(throws: CatalogError.self) { try await prompt.insert(records[1]) }
     }
-    #expect(first < .seconds(5))
+    // Each limit is far from what is measured, because the machine can be busy.
+    #expect(first < configuration.statementTimeout)
     let others = await clock.measure {
       for record in records[2...] {
         await #expect(throws: CatalogError.self) { try await prompt.insert(record) }
       }
     }
-    #expect(others < .seconds(5))
+    #expect(others < first * (records.count / 2))
     try server.resume()
     while await failure({ try await prompt.insert(records[1]) }) != nil { await Task.yield() }
     #expect(try await all(of: catalog) == newestFirst(records[...1]))
