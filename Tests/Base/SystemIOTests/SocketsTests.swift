@@ -119,6 +119,24 @@ import Testing
     }
   }
 
+  #if os(Linux)
+    @Test func `bytes wait for a full segment until this ends`() throws {
+      let (listener, port) = try listener()
+      let client = try RawHTTPClient(port: port)
+      let socket = try accept(listener)
+      var haveWaited = false
+      // The system lets them wait for 200 ms at most, which a busy machine can exceed.
+      for _ in 0..<20 where !haveWaited {
+        try socket.sendFullSegments(true)
+        #expect(try Array("abc".utf8).withUnsafeBytes { try socket.send($0, more: false) } == 3)
+        haveWaited = socket.unacknowledgedBytes == 3
+        try socket.sendFullSegments(false)
+        #expect(try client.receiveExactly(3) == Array("abc".utf8))
+      }
+      #expect(haveWaited)
+    }
+  #endif
+
   @Test func `a range of a file is sent`() throws {
     let folder = try TemporaryFolder()
     let file = try File(folder.path + "/file", .create(mode: 0o600))

@@ -82,6 +82,14 @@ public final class Socket: Sendable {
     }
   }
 
+  /// Sets whether bytes that do not fill a segment wait for more, at most 200 ms (`TCP_CORK`). With `false`, those that
+  /// wait are sent. Does nothing on Darwin, where the corresponding option keeps them.
+  public func sendFullSegments(_ value: Bool) throws(SystemError) {
+    #if !canImport(Darwin)
+      try set(TCP_CORK, level: Int32(IPPROTO_TCP), to: value ? 1 : 0)
+    #endif
+  }
+
   /// The number of sent bytes that the peer has not acknowledged; 0 if the system does not report it.
   public var unacknowledgedBytes: Int {
     var count: Int32 = 0

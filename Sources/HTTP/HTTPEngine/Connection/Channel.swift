@@ -56,6 +56,11 @@ final class Channel {
     return try session.send(UnsafeRawBufferPointer(rebasing: room[..<read]))
   }
 
+  /// Sets whether bytes that do not fill a segment wait for more. A session sends whole records regardless.
+  func sendFullSegments(_ value: Bool) throws(SystemError) {
+    if session == nil { try socket.sendFullSegments(value) }
+  }
+
   /// The maximum number of bytes that ``send(_:offset:count:)`` sends at once.
   var filePiece: Int { session == nil ? .max : loop.scratch.count }
 

@@ -33,6 +33,7 @@ final class ConnectionOutput {
   private let loop: EventLoop
   private var queue = OutputQueue()
   private var progress = ProgressFloor()
+  private var sendsFullSegments = false
   /// Tasks waiting until the queue is empty.
   private var writers: [CheckedContinuation<Void, any Error>] = []
 
@@ -158,6 +159,7 @@ final class ConnectionOutput {
           asked = bytes.count - start
           sent = try send(bytes, from: start)
         case .file(let file, let offset, let remaining):
+          if remaining > Self.fairShare { try sendFullSegments(true) }
           asked = Int(min(remaining, Int64(min(share, channel.filePiece))))
           sent = try channel.send(file, offset: offset, count: asked)
           if sent == 0 { return .fileTooShort(path: file.path) }
@@ -165,6 +167,7 @@ final class ConnectionOutput {
         guard let sent else { return block() }
         bytesSent += Int64(sent)
         queue.advance(sent)
+        if isEmpty { try sendFullSegments(false) }
         share -= sent
         loop.turns.sendingLeft -= sent
         // A partial write means that the buffer is full. Another attempt would read from the file for nothing.
@@ -174,6 +177,14 @@ final class ConnectionOutput {
       return .failed
     }
     return isEmpty ? finish() : .shareSent
+  }
+
+  /// Sets whether bytes that do not fill a segment wait for more. Otherwise each acknowledgement that arrives while a file
+  /// is being sent would send what there is, in many small segments.
+  private func sendFullSegments(_ value: Bool) throws(SystemError) {
+    guard sendsFullSegments != value else { return }
+    sendsFullSegments = value
+    try channel.sendFullSegments(value)
   }
 
   private func send(_ bytes: [UInt8], from start: Int) throws(SystemError) -> Int? {
