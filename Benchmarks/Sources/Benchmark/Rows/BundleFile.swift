@@ -36,9 +36,12 @@ final class BundleFile {
   }
 
   /// Adds the bundle to the files that the server offers for download.
+  ///
+  /// The peers share one file. A copy for each could be sent three times faster than another: it depends on how the
+  /// system's cache has placed the copy in memory.
   func publish(on server: Server) throws {
     guard server.contestant == .serve else {
-      return try FileManager.default.copyItem(atPath: path, toPath: "\(server.folder)/files/\(name)")
+      return try FileManager.default.linkItem(atPath: path, toPath: "\(server.folder)/files/\(name)")
     }
     if id.isEmpty { id = UUID().uuidString.lowercased() }
     let exchange = Exchange.put("/v1/reports/BENCH-1/snapshots/\(id)", payload, fields: digestField)
