@@ -8,13 +8,13 @@ package enum JSONString {
   ///   element. Line ends and tabs are then written in their short form.
   package static func append(_ text: String, to bytes: inout [UInt8], escapesMarkup: Bool = false) {
     bytes.append(UInt8(ascii: "\""))
-    let start = bytes.count
-    bytes.append(contentsOf: text.utf8)
     // Fast path: nearly all text is plain ASCII and needs no escapes.
-    if !bytes[start...].allSatisfy({ isPlain($0) && !(escapesMarkup && isMarkup($0)) }) {
-      bytes.removeSubrange(start...)
-      for scalar in text.unicodeScalars { append(scalar, to: &bytes, escapesMarkup) }
+    let isDone = unsafe text.utf8.withContiguousStorageIfAvailable { text in
+      guard unsafe text.allSatisfy({ isPlain($0) && !(escapesMarkup && isMarkup($0)) }) else { return false }
+      unsafe bytes.append(contentsOf: text)
+      return true
     }
+    if isDone != true { for scalar in text.unicodeScalars { append(scalar, to: &bytes, escapesMarkup) } }
     bytes.append(UInt8(ascii: "\""))
   }
 

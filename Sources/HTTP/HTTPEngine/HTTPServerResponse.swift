@@ -9,6 +9,9 @@ public struct HTTPServerResponse: Sendable {
   public var status: HTTPResponse.Status
   /// The fields.
   public var headerFields: HTTPFields
+  /// Fields that are sent after ``headerFields``. Use them to add to a response that is kept for many requests: its own
+  /// fields are not copied then.
+  public var addedFields: [HTTPField] = []
   /// The body.
   public var body: Body
 

@@ -80,7 +80,7 @@ package struct AccessPolicy: Sendable {
   package func admit(_ routed: RoutedRequest, _ permission: Permission) async throws -> Caller {
     let request = routed.request
     let address = ClientAddress(peer: request.peer)
-    guard permission != .open else { return Caller(.none, scopes: [], address: address.description) }
+    guard permission != .open else { return Caller(.none, scopes: [], address: address) }
     let query = try routed.query()
     guard try query.value("access_token") == nil else { throw HTTPProblem.tokenInURL }
     let link = permission == .bundle ? try query.value("signature") : nil
@@ -97,7 +97,7 @@ package struct AccessPolicy: Sendable {
   package func admitAtOnce(_ routed: RoutedRequest, _ permission: Permission) throws -> Caller? {
     let request = routed.request
     let address = ClientAddress(peer: request.peer)
-    guard permission != .open else { return Caller(.none, scopes: [], address: address.description) }
+    guard permission != .open else { return Caller(.none, scopes: [], address: address) }
     // The query can have a link, or a token that is refused.
     guard request.query == nil else { return nil }
     guard let authenticator else { return Caller.anybody(at: address) }
@@ -148,7 +148,7 @@ package struct AccessPolicy: Sendable {
       id, expires: try routed.query().value("expires"), signature: signature, at: clock.now())
     {
     case .genuine:
-      var caller = Caller(.link(id), scopes: [], address: address.description)
+      var caller = Caller(.link(id), scopes: [], address: address)
       caller.answerFields[.referrerPolicy] = "no-referrer"
       return caller
     case .expired: throw HTTPProblem.linkExpired

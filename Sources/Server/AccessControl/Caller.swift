@@ -28,8 +28,8 @@ package struct Caller: Sendable {
   package let limits: CallerLimits
   /// The name of the caller's token, for people; `nil` for a token without name and a caller without token.
   package var tokenName: String?
-  /// The address of the client, without port.
-  package let address: String
+  /// The address of the client.
+  package let address: ClientAddress
   /// Fields to add to every response to the caller.
   package var answerFields: HTTPFields = [:]
   /// Counts the bytes that the caller uploads.
@@ -40,7 +40,8 @@ package struct Caller: Sendable {
 
   /// Creates a caller from its parts.
   package init(
-    _ credential: Credential, scopes: Set<Scope>, limits: CallerLimits = CallerLimits(), address: String
+    _ credential: Credential, scopes: Set<Scope>, limits: CallerLimits = CallerLimits(),
+    address: ClientAddress
   ) {
     self.credential = credential
     self.scopes = scopes
@@ -50,13 +51,13 @@ package struct Caller: Sendable {
 
   /// Returns a caller of an open store, which has all rights.
   package static func anybody(at address: ClientAddress) -> Caller {
-    Caller(.none, scopes: everything, address: address.description)
+    Caller(.none, scopes: everything, address: address)
   }
 
   private static let everything = Set(Scope.allCases)
 
   /// The caller's address as used for counting: addresses that share limits have the same text.
-  package var countedAddress: String { ClientAddress(peer: address).counted }
+  package var countedAddress: String { address.counted }
 
   /// The id of the caller's token; `nil` for a caller without token.
   package var token: String? {

@@ -212,7 +212,7 @@ final class TokenAuthenticator: Sendable {
   /// Counts a request of `token` and returns its caller. Throws if the rate limit is exceeded.
   func count(_ token: AccessToken, _ address: ClientAddress) throws -> Caller {
     var caller = Caller(
-      .token(token.id), scopes: token.scopes, limits: token.limits, address: address.description)
+      .token(token.id), scopes: token.scopes, limits: token.limits, address: address)
     if let rate = token.rate ?? rates.withLock(\.token) {
       let verdict = tokenRates.take(token.id, rate.allowance, at: clock.elapsed())
       try Self.require(verdict, "token")

@@ -81,9 +81,9 @@ package struct AuditEvent: Sendable, Hashable {
     line.append(#","report":"#, report?.description)
     line.append(#","address":"#, address)
     line.append(#","result":"#, result.rawValue)
-    if let status { line.append(plain: #","status":"# + String(status)) }
+    line.append(#","status":"#, status)
     line.append(#","problem":"#, problem)
-    if count > 1 { line.append(plain: #","count":"# + String(count)) }
+    if count > 1 { line.append(#","count":"#, count) }
     line.append(plain: "}\n")
     return line.bytes
   }
@@ -104,21 +104,30 @@ struct AuditLine {
 
   /// Appends a member. Does nothing if `value` is `nil`.
   /// - Parameter key: a comma, the key in quotes, and a colon.
-  mutating func append(_ key: String, _ value: String?) {
+  mutating func append(_ key: StaticString, _ value: String?) {
     guard let value else { return }
-    bytes.append(contentsOf: key.utf8)
+    append(plain: key)
     JSONString.append(value, to: &bytes)
   }
 
   /// Appends a member whose value is an identifier. Does nothing if `value` is `nil`.
-  mutating func append(_ key: String, _ value: SnapshotID?) {
+  mutating func append(_ key: StaticString, _ value: SnapshotID?) {
     guard let value else { return }
-    bytes.append(contentsOf: key.utf8)
+    append(plain: key)
     bytes.append(UInt8(ascii: "\""))
     value.append(to: &bytes)
     bytes.append(UInt8(ascii: "\""))
   }
 
   /// Appends text that needs no escapes.
-  mutating func append(plain text: String) { bytes.append(contentsOf: text.utf8) }
+  mutating func append(plain text: StaticString) {
+    text.withUTF8Buffer { unsafe bytes.append(contentsOf: $0) }
+  }
+
+  /// Appends a member whose value is a number. Does nothing if `value` is `nil`.
+  mutating func append(_ key: StaticString, _ value: Int?) {
+    guard let value else { return }
+    append(plain: key)
+    bytes.append(contentsOf: String(value).utf8)
+  }
 }

@@ -46,15 +46,14 @@ extension HTTPServerRequest {
 }
 
 /// The address of a client, by which its requests are counted.
-package struct ClientAddress: Sendable, Hashable, CustomStringConvertible {
-  /// The address without port, for people and logs.
-  package let description: String
-  /// The address for counting: an IPv4 address, the first 64 bits of an IPv6 address, or a proxy's own name for the
-  /// client.
-  package var counted: String { IPAddress(description).map { "\($0.client)" } ?? description }
+package struct ClientAddress: Sendable, CustomStringConvertible {
+  private let peer: String
 
-  /// Reads `192.0.2.1:4711`, `[2001:db8::1]:4711`, either of them without port, `unknown`, or a name like `_hidden`.
-  package init(peer: String) {
+  /// Takes `192.0.2.1:4711`, `[2001:db8::1]:4711`, either of them without port, `unknown`, or a name like `_hidden`.
+  package init(peer: String) { self.peer = peer }
+
+  /// The address without port, for people and logs.
+  package var description: String {
     var text = Substring(peer).utf8
     if text.first == UInt8(ascii: "[") {
       text = text.dropFirst().prefix { $0 != UInt8(ascii: "]") }
@@ -63,6 +62,13 @@ package struct ClientAddress: Sendable, Hashable, CustomStringConvertible {
     {
       text = text[..<colon]
     }
-    description = String(Substring(text))
+    return String(Substring(text))
+  }
+
+  /// The address for counting: an IPv4 address, the first 64 bits of an IPv6 address, or a proxy's own name for the
+  /// client.
+  package var counted: String {
+    let address = description
+    return IPAddress(address).map { "\($0.client)" } ?? address
   }
 }

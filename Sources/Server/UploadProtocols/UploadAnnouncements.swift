@@ -8,8 +8,9 @@ package import SnapshotAPI
 /// of other origins to read these responses.
 package final class UploadAnnouncements: Middleware {
   private let uploads: ResumableUploads?
-  /// The protocols of the endpoints that have one, by the endpoints' names and by their path templates.
-  private let endpointProtocols: [String: UploadProtocol]
+  /// The protocols of the endpoints that have one, with the endpoints' names, and by their path templates. The names are
+  /// in an array, because comparing a few lengths is faster than hashing a text.
+  private let endpointProtocols: [(name: String, spoken: UploadProtocol)]
   private let templateProtocols: [String: UploadProtocol]
   /// The methods that pages of other origins may use, for the calls that attach and for uploads.
   private let attachMethods: [HTTPRequest.Method]
@@ -22,7 +23,7 @@ package final class UploadAnnouncements: Middleware {
     self.uploads = uploads
     self.router = router
     let announced = endpoints.compactMap { endpoint in endpoint.uploads.map { (endpoint, $0) } }
-    endpointProtocols = Dictionary(announced.map { ($0.name, $1) }) { first, _ in first }
+    endpointProtocols = announced.map { ($0.name, $1) }
     templateProtocols = Dictionary(announced.map { ($0.template, $1) }) { first, _ in first }
     attachMethods = Self.methods(announced.filter { $1 == .attach }.map(\.0))
     uploadMethods = Self.methods(announced.filter { $1 != .attach }.map(\.0))
@@ -33,7 +34,7 @@ package final class UploadAnnouncements: Middleware {
   {
     let answer = next(request)
     // The router has set the route, if there is one, even if the answer is not there yet.
-    guard let uploads, let spoken = spoken(request) else { return answer }
+    guard let spoken = spoken(request), let uploads else { return answer }
     return answer.then { [self] outcome in
       switch outcome {
       case .success(var response):
@@ -66,7 +67,9 @@ package final class UploadAnnouncements: Middleware {
   /// Returns the protocol that the response to `request` announces. `OPTIONS` and refused methods match no endpoint.
   /// For them the path's template determines the protocol, and for unknown paths below the path of uploads the prefix.
   private func spoken(_ request: HTTPServerRequest) -> UploadProtocol? {
-    if let route = request.context?.route { return endpointProtocols[route.name] }
+    if let route = request.context?.route {
+      return endpointProtocols.first { Self.areEqual($0.name, route.name) }?.spoken
+    }
     let (path, method) = (request.path, request.method)
     switch router.template(of: path).flatMap({ templateProtocols[$0] }) {
     case .attach: return method == .options || attachMethods.contains(method) ? .attach : nil
@@ -74,6 +77,10 @@ package final class UploadAnnouncements: Middleware {
     case nil where path.hasPrefix(ResumableUploads.draftPath + "/"): return .draft
     case nil: return path.hasPrefix(ResumableUploads.path + "/") ? .tus : nil
     }
+  }
+
+  private static func areEqual(_ first: String, _ second: String) -> Bool {
+    first.utf8.count == second.utf8.count && first == second
   }
 
   private func own(

@@ -257,6 +257,20 @@ import Testing
     #expect(text == "HTTP/1.1 200 OK\r\nDate: now\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
   }
 
+  @Test func `added fields follow the others, and can't override the server's own fields`() throws {
+    var response = HTTPServerResponse(status: .ok, headerFields: [.vary: "a"])
+    response.addedFields = [
+      HTTPField(name: .vary, value: "b"), HTTPField(name: .contentLength, value: "99"),
+      HTTPField(name: .connection, value: "close"),
+    ]
+    #expect(
+      try write(response)
+        == "HTTP/1.1 200 OK\r\nDate: now\r\nVary: a\r\nVary: b\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+    )
+    response.addedFields = [HTTPField(name: .server, lenientValue: Array("a\u{1B}b".utf8))]
+    #expect(throws: ResponseHead.Unlawful.self) { try write(response) }
+  }
+
   @Test func `a response to HEAD can state a length without having a body`() throws {
     let response = HTTPServerResponse(status: .ok, headerFields: [.contentLength: "99"])
     #expect(try write(response, isHEAD: true).contains("Content-Length: 99\r\n"))

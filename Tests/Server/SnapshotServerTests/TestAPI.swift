@@ -104,7 +104,7 @@ struct TestAPI: Sendable {
     do {
       let response = try await handler.respond(to: request)
       return Answer(
-        status: response.status.code, fields: response.headerFields,
+        status: response.status.code, fields: response.headerFields + response.addedFields,
         bytes: try await Self.bytes(of: response.body))
     } catch let problem as HTTPProblem {
       return Answer(status: problem.status.code, fields: problem.headerFields, bytes: [], problem: problem)

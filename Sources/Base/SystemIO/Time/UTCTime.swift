@@ -44,21 +44,23 @@ public struct UTCTime: Sendable, Hashable, CustomStringConvertible {
 
   /// Appends ``description`` in UTF-8.
   public func append(to text: inout [UInt8]) {
-    func append(_ number: Int, _ unit: Int, _ end: Unicode.Scalar) {
-      var unit = unit
-      while unit > 0 {
-        text.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number / unit % 10))
-        unit /= 10
-      }
+    func append(_ number: Int) {
+      text.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number / 10))
+      text.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10))
+    }
+    func append(_ number: Int, _ end: Unicode.Scalar) {
+      append(number)
       text.append(UInt8(ascii: end))
     }
-    append(year, 1000, "-")
-    append(month, 10, "-")
-    append(day, 10, "T")
-    append(milliseconds / 3_600_000, 10, ":")
-    append(milliseconds / 60_000 % 60, 10, ":")
-    append(milliseconds / 1000 % 60, 10, ".")
-    append(milliseconds % 1000, 100, "Z")
+    append(year / 100)
+    append(year % 100, "-")
+    append(month, "-")
+    append(day, "T")
+    append(milliseconds / 3_600_000, ":")
+    append(milliseconds / 60_000 % 60, ":")
+    append(milliseconds / 1000 % 60, ".")
+    text.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: milliseconds / 100 % 10))
+    append(milliseconds % 100, "Z")
   }
 }
 

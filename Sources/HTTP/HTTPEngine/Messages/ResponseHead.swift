@@ -59,13 +59,8 @@ struct ResponseHead {
       try buffer.append(checked: serverName)
       buffer.append(literal: "\r\n")
     }
-    for field in response.headerFields {
-      if Self.isOurs(field.name) {
-        if field.name == .connection, field.value.lowercased() == "close" { closes = true }
-        continue
-      }
-      try Self.write(field, into: buffer)
-    }
+    for field in response.headerFields { try take(field, into: buffer) }
+    for field in response.addedFields { try take(field, into: buffer) }
     switch framing {
     case .length(let length):
       buffer.append(literal: "Content-Length: ")
@@ -80,6 +75,12 @@ struct ResponseHead {
       buffer.append(literal: "Connection: keep-alive\r\n")
     }
     buffer.append(literal: "\r\n")
+  }
+
+  /// Writes a field of a handler, unless only the server sets it.
+  private mutating func take(_ field: HTTPField, into buffer: OutputBuffer) throws(Unlawful) {
+    guard Self.isOurs(field.name) else { return try Self.write(field, into: buffer) }
+    if field.name == .connection, field.value.lowercased() == "close" { closes = true }
   }
 
   /// Writes an interim response, which consists of a status and fields, without a body. If it throws, the contents of

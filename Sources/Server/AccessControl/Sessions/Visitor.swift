@@ -92,7 +92,7 @@ extension TokenAuthenticator {
     }
     try count(address)
     let cookies = PageCookies(request, isOpen: false)
-    let nobody = Caller(.none, scopes: [], address: address.description)
+    let nobody = Caller(.none, scopes: [], address: address)
     guard let secret = cookies[.session] else {
       return Visitor(.signedOut(hadSession: false), nobody, cookies)
     }

@@ -45,11 +45,11 @@ package final class AnswerMiddleware: Middleware {
     _ response: HTTPServerResponse, _ request: HTTPServerRequest
   ) -> HTTPServerResponse {
     var response = response
-    // Faster than setting them, which looks for former values.
-    response.headerFields.append(HTTPField(name: .xContentTypeOptions, value: "nosniff"))
-    response.headerFields.append(HTTPField(name: .xRequestID, value: request.id))
+    response.addedFields = [noSniffing, HTTPField(name: .xRequestID, value: request.id)]
     return response
   }
+
+  private static let noSniffing = HTTPField(name: .xContentTypeOptions, value: "nosniff")
 
   /// Whether a browser requests a path that neither the API nor a page has.
   private func isForPeople(_ request: HTTPServerRequest) -> Bool {

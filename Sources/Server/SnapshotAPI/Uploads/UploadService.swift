@@ -212,7 +212,8 @@ package struct UploadService: Sendable {
     let (token, terms) = (session.terms.owner, session.terms)
     var owner = Caller(
       token.map(Caller.Credential.token) ?? .none, scopes: [.attach],
-      limits: CallerLimits(applications: terms.attachment?.applications), address: terms.address ?? "")
+      limits: CallerLimits(applications: terms.attachment?.applications),
+      address: ClientAddress(peer: terms.address ?? ""))
     if let token {
       owner.requireValid = { [access] () throws(HTTPProblem) in try await access.requireValid(token) }
     }

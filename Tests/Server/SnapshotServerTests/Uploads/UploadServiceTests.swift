@@ -22,7 +22,7 @@ import Testing
   init() throws { bundle = try SampleBundle(String(repeating: "news ", count: 2000)) }
 
   private func caller(_ token: String, _ limits: CallerLimits = CallerLimits()) -> Caller {
-    Caller(.token(token), scopes: [.attach], limits: limits, address: "127.0.0.1")
+    Caller(.token(token), scopes: [.attach], limits: limits, address: ClientAddress(peer: "127.0.0.1"))
   }
 
   @Test(arguments: UploadStoreKind.allCases, [nil, true] as [Bool?])

@@ -1,4 +1,5 @@
 import AccessControl
+import Observability
 import HTTPEngine
 import SnapshotServer
 import SnapshotStore
@@ -17,7 +18,8 @@ import Testing
   init() throws { bundle = try SampleBundle(String(repeating: "news ", count: 2000)) }
 
   private func caller(_ token: String) -> Caller {
-    Caller(.token(token), scopes: [.attach], limits: CallerLimits(), address: "127.0.0.1")
+    Caller(
+      .token(token), scopes: [.attach], limits: CallerLimits(), address: ClientAddress(peer: "127.0.0.1"))
   }
 
   /// Does not return until `gate` is open, even if it is cancelled.
