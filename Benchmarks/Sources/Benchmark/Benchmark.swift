@@ -13,6 +13,7 @@ struct Benchmark {
       Cores.bind(to: Cores.generator)
       try FileManager.default.createDirectory(atPath: options.work, withIntermediateDirectories: true)
       defer { clean(options.work) }
+      options.tools = try options.tools.copied(to: "\(options.work)/programs")
       var bench = Bench(options)
       let start = Clock.now
       for suite in Suite.allCases where options.only.isEmpty || options.only.contains(suite.rawValue) {

@@ -20,9 +20,8 @@ final class Recovery: Sendable {
   }
 
   private struct State {
-    var pending: Set<Part>
-    /// The operations that wait for a part whose repair has begun.
-    var waiting: [Part: [CheckedContinuation<SystemError?, Never>]] = [:]
+    /// The parts that are not repaired, with the operations that wait for them. The first of these begins the repair.
+    var pending: [Part: [CheckedContinuation<SystemError?, Never>]]
     var isClosed = false
   }
 
@@ -52,12 +51,12 @@ final class Recovery: Sendable {
     quotaTracker = folder.quotaTracker
     logger = folder.logger
     self.restoreUploads = restoreUploads
-    state = Mutex(State(pending: Set(parts)))
+    state = Mutex(State(pending: Dictionary(parts.map { ($0, []) }) { first, _ in first }))
     isOver = Atomic(parts.isEmpty)
   }
 
   /// The number of shards that are not repaired yet.
-  var remainingShards: Int { state.withLock { $0.pending.count { $0 != .uploads } } }
+  var remainingShards: Int { state.withLock { $0.pending.keys.count { $0 != .uploads } } }
 
   /// Returns when the shard of `id` is repaired.
   func require(_ id: SnapshotID) async throws(StoreError) {
@@ -78,7 +77,7 @@ final class Recovery: Sendable {
 
   /// Returns when all parts are repaired.
   func requireAll() async throws(StoreError) {
-    for part in state.withLock(\.pending) { try await require(part) }
+    for part in state.withLock(\.pending).keys { try await require(part) }
   }
 
   /// Repairs a part that no operation waits for, unless that is done.
@@ -97,9 +96,9 @@ final class Recovery: Sendable {
     guard !isOver.load(ordering: .acquiring) else { return nil }
     return await withCheckedContinuation { continuation in
       let others = state.withLock { state -> Int? in
-        guard state.pending.contains(part) else { return nil }
-        state.waiting[part, default: []].append(continuation)
-        return state.waiting[part, default: []].count - 1
+        guard let others = state.pending[part]?.count else { return nil }
+        state.pending[part]?.append(continuation)
+        return others
       }
       switch others {
       case nil: continuation.resume(returning: nil)
@@ -141,9 +140,10 @@ final class Recovery: Sendable {
       failure = error
     }
     let waiting = state.withLock { state in
-      if failure == nil { state.pending.remove(part) }
+      let waiting = state.pending.updateValue([], forKey: part) ?? []
+      if failure == nil { state.pending[part] = nil }
       isOver.store(state.pending.isEmpty, ordering: .releasing)
-      return state.waiting.removeValue(forKey: part) ?? []
+      return waiting
     }
     for continuation in waiting { continuation.resume(returning: failure) }
   }

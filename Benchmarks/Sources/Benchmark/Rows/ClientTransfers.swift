@@ -39,7 +39,12 @@ extension Bench {
       if let cpu = results[theirs]?[.cpuSeconds] {
         results[Peer.curlAndDigest.rawValue] = [.cpuSeconds: cpu.map { $0 + digest }]
       }
-      report.rows.append(Row(work, .seconds, ours: ours, results, [.of(.curl, 1.15)]))
+      let limit =
+        "the digest, which has to be known before the first byte is sent, takes \(Metric.seconds.format(digest)) s"
+      report.rows.append(
+        Row(
+          work, .seconds, ours: ours, results, [.of(.curl, 1.15)],
+          limit: work.hasPrefix("upload") ? limit : nil))
       report.rows.append(Row(work, .cpuSeconds, ours: ours, results, [.of(.curlAndDigest, 1.15)]))
     }
   }

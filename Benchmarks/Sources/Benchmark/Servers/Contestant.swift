@@ -1,3 +1,5 @@
+import Foundation
+
 /// A server in the comparison.
 enum Contestant: String, CaseIterable, Codable {
   /// Only `HTTPEngine`, in `EngineServer`.
@@ -97,4 +99,18 @@ struct Tools {
   var peers: String
   var snapshot: String
   var nginx: String
+
+  /// Returns copies in `folder`. An installed program is a copy, too; one that a linker has written piece by piece starts
+  /// slower, because of how its pages are placed in the system's cache.
+  func copied(to folder: String) throws -> Tools {
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    var copies = self
+    copies.peers = folder
+    copies.snapshot = "\(folder)/snapshot"
+    try FileManager.default.copyItem(atPath: snapshot, toPath: copies.snapshot)
+    for name in ["EngineServer", "HummingbirdPeer", "FlyingFoxPeer", "libFlushCounter.so"] {
+      try FileManager.default.copyItem(atPath: "\(peers)/\(name)", toPath: "\(folder)/\(name)")
+    }
+    return copies
+  }
 }
