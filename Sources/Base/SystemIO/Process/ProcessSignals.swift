@@ -4,13 +4,20 @@
   import Glibc
 #endif
 
-/// Prevents signals that would end the process although the failed call reports the error as well.
+/// How the process handles signals.
 public enum ProcessSignals {
   /// Ignores `SIGPIPE` (writing to a closed connection) and `SIGXFSZ` (a file larger than the process's limit): the
   /// calls then fail with `EPIPE` and `EFBIG`. Affects the whole process; call it once, at its start.
   public static func ignoreBrokenPipeAndFileSizeLimit() {
     signal(SIGPIPE, SIG_IGN)
     signal(SIGXFSZ, SIG_IGN)
+  }
+
+  /// Lets `SIGTERM` and `SIGINT` end the process. That is the default, which the system ignores for the first process of
+  /// a container: without this, such a process does not end until it handles these signals itself.
+  public static func endOnTermination() {
+    guard getpid() == 1 else { return }
+    for number in [SIGTERM, SIGINT] { signal(number) { _exit(128 + $0) } }
   }
 
   /// Runs `body` so that writing to a closed pipe or connection raises no `SIGPIPE` on this thread, however the process
