@@ -14,10 +14,13 @@ public enum ProcessSignals {
   }
 
   /// Lets `SIGTERM` and `SIGINT` end the process. That is the default, which the system ignores for the first process of
-  /// a container: without this, such a process does not end until it handles these signals itself.
+  /// a container: without this, such a process does not end until it handles these signals itself. Does nothing on
+  /// Darwin, which has no such processes.
   public static func endOnTermination() {
-    guard getpid() == 1 else { return }
-    for number in [SIGTERM, SIGINT] { signal(number) { _exit(128 + $0) } }
+    #if !canImport(Darwin)
+      guard getpid() == 1 else { return }
+      for number in [SIGTERM, SIGINT] { signal(number) { _exit(128 + $0) } }
+    #endif
   }
 
   /// Runs `body` so that writing to a closed pipe or connection raises no `SIGPIPE` on this thread, however the process
