@@ -55,9 +55,10 @@ test: setup ## Builds with warnings as errors, and runs every test
 	@WARNINGS_AS_ERRORS=1 swift build --build-tests
 	@WARNINGS_AS_ERRORS=1 Tests/run
 
-cluster-test: PACKAGES += ceph-mon ceph-osd radosgw ceph-common postgresql haproxy python3
-cluster-test: setup ## Lets parts of a cluster fail, counts what is lost, and tests its commands (UPLOADS=1000)
+cluster-test: PACKAGES += ceph-mon ceph-osd radosgw ceph-common postgresql haproxy python3 python3-venv
+cluster-test: setup ## Tests stores with Ceph, and a cluster whose parts fail, and counts what is lost (UPLOADS=1000)
 	@WARNINGS_AS_ERRORS=1 swift build --build-tests
+	@Tests/S3Testing/run
 	@Tests/Cluster/run $(if $(UPLOADS),--uploads '$(UPLOADS)')
 	@Tests/Cluster/end-to-end
 
