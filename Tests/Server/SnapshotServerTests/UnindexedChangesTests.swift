@@ -162,6 +162,28 @@ import Testing
     }
   }
 
+  @Test(arguments: [true, false])
+  func `a server that starts again indexes what it left, with or without a database before`(isNoted: Bool)
+    async throws
+  {
+    try await withServers { servers in
+      let one = try await servers.start()
+      let deleted = try await attach(one, "1")
+      if !isNoted { servers.setDatabase(isAvailable: false) }
+      let attached = try await attachOnly(one, "2")
+      try await one.storage.store.delete(deleted)
+      servers.setDatabase(isAvailable: true)
+      let (notes, marks) = (servers.notes.all, servers.marks)
+      #expect(marks.isEmpty == isNoted)
+      let again = try await servers.start()
+      try await again.indexer.update()
+      #expect(try await servers.listed == [attached])
+      // A write of the server that ended can still arrive.
+      #expect(servers.notes.all == notes && servers.marks == marks)
+      #expect(again.indexer.comparison == nil)
+    }
+  }
+
   @Test func `a server ends before it removes the note of what it indexed`() async throws {
     try await withServers { servers in
       let (one, other) = (try await servers.start(), try await servers.start())

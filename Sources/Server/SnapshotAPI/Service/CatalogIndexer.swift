@@ -131,14 +131,27 @@ package final class CatalogIndexer: Sendable {
       let known = try await catalog.state()
       if known.extent != .nothing {
         setProgress(.ready)
-        guard known.extent == .everything, try await isReconciled() else { return }
-        state.withLock { $0.compared = known.generation }
+        if known.extent == .everything, try await isReconciled() {
+          state.withLock { $0.compared = known.generation }
+        }
       } else if isEmpty {
         try await index([], known.generation)
         state.withLock { $0.compared = known.generation }
       }
+      try await adoptUnindexed()
     } catch {
       log(error)
+    }
+  }
+
+  /// Lets the first update index what servers that share the store have possibly left unindexed, such as this one before
+  /// it ended.
+  private func adoptUnindexed() async throws {
+    guard let journal else { return }
+    let (noted, isMarked) = (try await journal.notedSnapshots(), try await journal.hasMarks())
+    state.withLock { state in
+      state.missed.insert(noted)
+      if isMarked { state.compared = nil }
     }
   }
 

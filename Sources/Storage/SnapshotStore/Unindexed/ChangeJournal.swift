@@ -17,6 +17,9 @@ import Synchronization
 /// catalogue up to date. For an overdue mark it does so with all records. A note of a change that was not made, or that
 /// is in the catalogue already, costs the reading of one record.
 ///
+/// A server that starts need not wait for that: it brings the catalogue up to date for all notes and marks, which can be
+/// its own from before it ended. They remain, because a write that was sent can still be executed.
+///
 /// Notes are removed only after the record was read again from the store and found to be the one in the catalogue, or
 /// after it was inserted as the change wrote it. So each of several changes of one snapshot has its own note.
 ///
@@ -179,6 +182,17 @@ package final class ChangeJournal: Sendable {
   }
 
   // MARK: - Changes of servers that ended
+
+  /// More than all clocks differ, so that no note or mark is younger.
+  private static let anyAge = Duration.seconds(-86_400)
+
+  /// The snapshots with notes, of servers that run and of those that ended.
+  package func notedSnapshots() async throws(CatalogError) -> [SnapshotID] {
+    try await notes.overdue(Self.anyAge, limit: limits.changes).map(\.snapshot)
+  }
+
+  /// Whether there are marks, of servers that run or that ended.
+  package func hasMarks() async throws(StoreError) -> Bool { try await !marks.overdue(Self.anyAge).isEmpty }
 
   /// Notes of changes that their servers have not completed, and never will.
   package func overdueNotes() async throws(CatalogError) -> [NotedChange] {
