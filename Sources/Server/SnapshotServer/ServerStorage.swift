@@ -146,12 +146,14 @@ extension ServerStorage {
   ///   - rows: the resumable uploads of all servers.
   ///   - catalog: the index of all servers, which the caller closes.
   ///   - notes: the changes that the index possibly lacks.
+  ///   - settledRecords: the records with which bundles are sent; `nil` if those of the object store are read.
   ///   - lock: selects the server that maintains the store.
   ///   - downloads: who sends bundles to clients.
   ///   - observer: records what the store does.
   package static func open(
     _ settings: ServerSettings, in client: S3Client, rows: any UploadRows, catalog: any Catalog,
-    notes: any ChangeNotes, lock: any MaintenanceLock, downloads: DownloadSource = .server,
+    notes: any ChangeNotes, settledRecords: (any SettledRecords)? = nil, lock: any MaintenanceLock,
+    downloads: DownloadSource = .server,
     observer: StorageObserver = StorageObserver(), logger: Logger
   ) async throws(ServerError) -> ServerStorage {
     guard settings.retention.quotaBytes == nil else { throw .quotaUnsupported }
@@ -164,6 +166,7 @@ extension ServerStorage {
     configuration.cacheBytes = settings.shared.cacheBytes
     configuration.reserve = settings.reservedBytes
     configuration.notes = notes
+    configuration.settledRecords = settledRecords
     configuration.onRead = observer.onCacheRead
     configuration.onVerification = { verified.continuation.yield($0) }
     do throws(S3BundleStore.OpeningError) {

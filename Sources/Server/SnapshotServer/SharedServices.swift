@@ -88,7 +88,7 @@ struct SharedServices: Sendable {
     do throws(ServerError) {
       let storage = try await ServerStorage.open(
         settings, in: client, rows: rows, catalog: catalog, notes: promptCatalog,
-        lock: PostgreSQLMaintenanceLock(pool.configuration),
+        settledRecords: promptCatalog, lock: PostgreSQLMaintenanceLock(pool.configuration),
         downloads: settings.shared.downloads, observer: observer, logger: logger)
       return storage.adding(
         { abilities in

@@ -49,6 +49,14 @@ public struct SnapshotRecord: Codable, Hashable, Sendable, Identifiable {
   /// How often the record was changed; `nil` for never. Of two states of one record, the one with the higher revision is
   /// the newer one. Neither the API nor lists contain it.
   package var revision: Int64?
+  /// Names the bytes of the bundle in a store that keeps those of each attempt to publish it; otherwise `nil`. It is not a
+  /// part of the record's JSON.
+  package var attempt: SnapshotID?
+
+  private enum CodingKeys: CodingKey {
+    case id, manifestID, report, size, sha256, receivedAt, verified, createdAt, application, device, modules
+    case recordingCount, metadata, identifiers, attachedBy, expiresAt, comments, pinned, revision
+  }
 
   /// The result of verifying the checksums of a bundle's entries.
   public enum Verification: String, Codable, Hashable, Sendable, CaseIterable {

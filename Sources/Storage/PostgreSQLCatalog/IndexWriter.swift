@@ -98,9 +98,10 @@ struct IndexWriter {
   private func insertRows(_ records: [PreparedRecord], at places: [Int64]) throws -> Set<[UInt8]> {
     let rows = try connection.query(
       """
-      INSERT INTO snapshot (id, place, received, size, pending, length, report, version, record, identifiers, revision)
-      SELECT a, b, c, d, e <> 0, f, g, h, i, j, k
-      FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) AS each (a, b, c, d, e, f, g, h, i, j, k)
+      INSERT INTO snapshot
+        (id, place, received, size, pending, length, report, version, record, identifiers, revision, attempt)
+      SELECT a, b, c, d, e <> 0, f, g, h, i, j, k, l
+      FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) AS each (a, b, c, d, e, f, g, h, i, j, k, l)
       ON CONFLICT DO NOTHING RETURNING id
       """,
       [
@@ -110,6 +111,7 @@ struct IndexWriter {
         .texts(records.map(\.report)), .byteArrays(records.map(\.version)),
         .byteArrays(records.map(\.record)),
         .texts(records.map { $0.identifiers ?? "" }), .ints(records.map(\.revision)),
+        .byteArrays(records.map(\.attempt)),
       ])
     return Set(try rows.map { try $0.bytes(0) })
   }
@@ -154,12 +156,12 @@ struct IndexWriter {
       _ = try connection.query(
         """
         UPDATE snapshot SET place = $2, received = $3, size = $4, pending = $5, length = $6, report = $7,
-          version = $8, record = $9, identifiers = $10, revision = $11 WHERE id = $1
+          version = $8, record = $9, identifiers = $10, revision = $11, attempt = $12 WHERE id = $1
         """,
         [
           .bytes(record.id), .int(place), .int(record.received), .int(record.size), .bool(record.isPending),
           .int(Int64(record.length)), .text(record.report), .bytes(record.version), .bytes(record.record),
-          .text(identifiers), .int(record.revision),
+          .text(identifiers), .int(record.revision), .bytes(record.attempt),
         ])
       if !keepsPlace { try index([(place, record, identifiers)]) }
       return

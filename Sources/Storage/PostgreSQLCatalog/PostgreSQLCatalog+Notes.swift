@@ -1,5 +1,5 @@
 import PostgreSQLClient
-import SnapshotFormat
+package import SnapshotFormat
 package import SnapshotStore
 
 /// The notes are in the schema of the index, so that they are lost with it and never without it. Their ages are measured
@@ -47,6 +47,25 @@ extension PostgreSQLCatalog: ChangeNotes {
       _ = try connection.query(
         "DELETE FROM unindexed WHERE number = ANY($1) AND noted < now() - $2 * interval '1 microsecond'",
         [.byteArrays(notes.numbers), .int(age.microseconds)])
+    }
+  }
+}
+
+extension PostgreSQLCatalog: SettledRecords {
+  package func settledRecord(_ id: SnapshotID) async throws(CatalogError) -> SnapshotRecord? {
+    try await perform { connection in
+      // One statement sees one state of the database.
+      try connection.query(
+        """
+        SELECT record, attempt FROM snapshot WHERE id = $1 AND place IS NOT NULL AND attempt <> ''
+          AND NOT EXISTS (SELECT FROM unindexed WHERE unindexed.id = $1)
+        """, [.bytes(Array(id.bytes))]
+      ).map { row in
+        guard let attempt = SnapshotID(bytes: try row.bytes(1)) else { throw MalformedRow() }
+        var record = try RecordCoder.decode(try row.bytes(0))
+        record.attempt = attempt
+        return record
+      }.first
     }
   }
 }

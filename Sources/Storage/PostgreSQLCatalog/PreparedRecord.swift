@@ -10,6 +10,8 @@ struct PreparedRecord: Sendable {
   let version: [UInt8]
   let isPending: Bool
   let revision: Int64
+  /// Names the bytes of the bundle; empty if the record does not.
+  let attempt: [UInt8]
   /// The size of the bundle in bytes.
   let size: Int64
   /// An upper bound for the size of the record as JSON in a list, in bytes.
@@ -25,6 +27,7 @@ struct PreparedRecord: Sendable {
     version = VersionKey(record.application.version).bytes
     isPending = record.verified == .pending
     revision = record.revision ?? 0
+    attempt = record.attempt.map { Array($0.bytes) } ?? []
     size = record.size
     length = record.listedLength
     self.record = Array(RecordCoder.encode(record))

@@ -53,6 +53,11 @@ enum Schema {
         CREATE INDEX unindexed_noted ON unindexed (noted);
         """, isCompatible: true),
       .init("ALTER TABLE snapshot ADD revision bigint NOT NULL DEFAULT 0", isCompatible: true),
+      .init(
+        """
+        ALTER TABLE snapshot ADD attempt bytea NOT NULL DEFAULT '';
+        CREATE INDEX unindexed_id ON unindexed (id);
+        """, isCompatible: true),
     ])
 
   /// What each connection executes first. All statements of a search are lookups in an index, so that no other plan is

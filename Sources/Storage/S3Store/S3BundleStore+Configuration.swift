@@ -29,7 +29,10 @@ extension S3BundleStore {
     package var orphanAge = Duration.seconds(24 * 3600)
     /// Where changes are noted until they are in the catalogue; `nil` if all records are compared with it instead.
     package var notes: (any ChangeNotes)?
-    /// The limits of these notes.
+    /// The records with which bundles are sent, so that the record in the object store is not read; `nil` if it always is.
+    /// Needs ``notes``.
+    package var settledRecords: (any SettledRecords)?
+    /// The limits of the notes.
     package var journal = ChangeJournal.Limits()
     /// Called whenever a bundle is opened, with where it was.
     package var onRead: @Sendable (CacheRead) -> Void = { _ in }

@@ -30,10 +30,10 @@ package final class S3BundleStore: BundleStore, UploadStore {
   package let journal: ChangeJournal?
   /// Stores how far the regular verification of all bundles has come.
   package var scrubProgress: any ScrubProgressStore { S3ScrubProgress(client: client) }
-  private let configuration: Configuration
+  let configuration: Configuration
   let client: S3Client
   private let probe: S3Client
-  private let logger: Logger
+  let logger: Logger
   let states: SnapshotStates
   let cache: BundleCache
   private let publisher: S3Publisher

@@ -53,7 +53,7 @@ struct SnapshotStates: Sendable {
     let bytes = try encode(StoredState(content, by: change))
     return try await journaled(NotedChange(change, of: id)) { progress async throws(StoreError) in
       for round in 1...Self.rounds {
-        let outcome = try await progress.write { () async throws(S3Error) in
+        let outcome = try await progress.write(content) { () async throws(S3Error) in
           try await writer.create(ObjectKeys.record(id), bytes)
         }
         if case .written = outcome {
@@ -100,7 +100,7 @@ struct SnapshotStates: Sendable {
         guard case .write(let content) = try decide(record, attempt) else { return (record, attempt) }
         (decided, base) = ((record, attempt, content), version)
         let bytes = try encode(StoredState(content, by: change, after: present))
-        let outcome = try await progress.write { () async throws(S3Error) in
+        let outcome = try await progress.write(content) { () async throws(S3Error) in
           try await writer.replace(ObjectKeys.record(id), bytes, version: version)
         }
         if case .written = outcome {
@@ -135,11 +135,11 @@ struct SnapshotStates: Sendable {
     /// How the change would have ended if no other write followed.
     var outcome = ChangeJournal.Outcome.withoutEffect
 
-    /// Sends a write, once the journal is prepared for it.
+    /// Sends a write of `content`, once the journal is prepared for it.
     mutating func write(
-      _ send: () async throws(S3Error) -> S3ConditionalWriter.Outcome
+      _ content: StoredState.Content, _ send: () async throws(S3Error) -> S3ConditionalWriter.Outcome
     ) async throws(StoreError) -> S3ConditionalWriter.Outcome {
-      try await journal?.prepare(change)
+      try await journal?.prepare(change, mustBeNoted: content == .deleted)
       let sent = try await StoreError.accessing(send)
       outcome = .unknown
       return sent

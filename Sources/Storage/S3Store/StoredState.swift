@@ -8,7 +8,8 @@ struct StoredState: Sendable, Hashable {
 
   /// What belongs to the UUID.
   enum Content: Sendable, Hashable {
-    /// A bundle. `attempt` names the object with its bytes. It is out of use if its record is marked as damaged.
+    /// A bundle. `attempt` names the object with its bytes, also in the record. It is out of use if its record is marked
+    /// as damaged.
     case published(SnapshotRecord, attempt: SnapshotID)
     /// The bundle was deleted. The UUID is never used again.
     case deleted
@@ -16,6 +17,13 @@ struct StoredState: Sendable, Hashable {
     /// The record of the bundle; `nil` if it was deleted.
     var record: SnapshotRecord? {
       if case .published(let record, _) = self { record } else { nil }
+    }
+
+    /// The bundle with `record`, whose bytes are those of `attempt`.
+    static func published(_ record: SnapshotRecord, by attempt: SnapshotID) -> Content {
+      var record = record
+      record.attempt = attempt
+      return .published(record, attempt: attempt)
     }
   }
 
@@ -56,7 +64,7 @@ extension StoredState {
     if let deleted = document.deleted {
       self.init(content: .deleted, changes: [deleted])
     } else if let record = document.record, record.id == id, let attempt = document.attempt {
-      self.init(content: .published(record, attempt: attempt), changes: document.changes ?? [])
+      self.init(content: .published(record, by: attempt), changes: document.changes ?? [])
     } else {
       return nil
     }

@@ -13,7 +13,7 @@ public import SnapshotFormat
 ///   exactly once, and no record that arrives meanwhile with a later time.
 /// - Finding a page takes time logarithmic in the number of records and linear in the length of the page, for every
 ///   query and at every position.
-/// - Listed records have no ``/SnapshotFormat/SnapshotRecord/identifiers`` and no revision.
+/// - Listed records have no ``/SnapshotFormat/SnapshotRecord/identifiers``, no revision and no attempt.
 /// - A catalogue that lost changes, for example in a power cut, does not report ``CatalogState/Extent/everything`` when
 ///   it is opened again.
 public protocol Catalog: Sendable {

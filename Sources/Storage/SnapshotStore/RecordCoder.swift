@@ -4,8 +4,8 @@ package import SnapshotFormat
 /// Encodes a record as the bytes of a catalogue's row. Compared with JSON this takes a twentieth of the time and half the size.
 ///
 /// Numbers are 8 bytes, little-endian; texts and lists begin with their length as 4 bytes. The identifiers are omitted,
-/// since the index has their terms, and so are the comments and the revision, which lists don't contain. The bytes carry no version of
-/// their own, so a change of the encoding must raise the format of every catalogue's schema.
+/// since the index has their terms, and so are the comments, the revision and the attempt, which lists don't contain. The
+/// bytes carry no version of their own, so a change of the encoding must raise the format of every catalogue's schema.
 package enum RecordCoder {
   /// The bytes are not an encoded record.
   package struct Malformed: Error {}

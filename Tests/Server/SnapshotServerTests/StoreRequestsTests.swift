@@ -12,17 +12,40 @@ import Testing
 
 /// How many requests to the object store a request of a client costs.
 @Suite struct StoreRequestsTests {
-  private static func withServer(_ body: (TestAPI, FakeS3Server, SampleBundle) async throws -> Void)
-    async throws
-  {
-    try await withFakeS3 { objects in
-      let (folder, catalog) = (try TemporaryFolder(), InMemoryCatalog())
+  /// Servers that share an object store and a database.
+  private struct Servers {
+    let objects: FakeS3Server
+    let notes = InMemoryChangeNotes()
+    let catalog = InMemoryCatalog()
+
+    /// Runs `body` with a further server.
+    func with(_ body: (TestAPI) async throws -> Void) async throws {
+      let folder = try TemporaryFolder()
       let storage = try await ServerStorage.open(
         ServerSettings(port: 0, storage: folder.path), in: .of(objects), rows: InMemoryUploadRows(),
-        catalog: catalog, notes: InMemoryChangeNotes(), lock: SoleServer(),
-        logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-      try await body(TestAPI(over: (storage, catalog)), objects, try SampleBundle())
+        catalog: catalog, notes: notes, settledRecords: InMemorySettledRecords(catalog, notes: notes),
+        lock: SoleServer(), logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+      try await body(TestAPI(over: (storage, catalog)))
       await storage.close()
+    }
+
+    /// What `body` asks of the object store: methods and kinds of objects.
+    func calls(of body: () async throws -> Void) async throws -> [String] {
+      let before = objects.calls.count
+      try await body()
+      return objects.calls.dropFirst(before).map { "\($0.method) \($0.key.prefix { $0 != "/" })" }
+    }
+  }
+
+  private static func withServers(_ body: (Servers, SampleBundle) async throws -> Void) async throws {
+    try await withFakeS3 { try await body(Servers(objects: $0), try SampleBundle()) }
+  }
+
+  private static func withServer(
+    _ body: (TestAPI, FakeS3Server, SampleBundle) async throws -> Void
+  ) async throws {
+    try await withServers { servers, bundle in
+      try await servers.with { try await body($0, servers.objects, bundle) }
     }
   }
 
@@ -48,6 +71,101 @@ import Testing
       let second = try await api.upload(bundle.bytes, .put, id: bundle.id)
       #expect(first.status == 201 && second.status == 200)
       #expect(objects.keys == keys)
+    }
+  }
+
+  @Test(arguments: [1, 500_000])
+  func `a bundle is read once by each server, and its record is not`(repetitions: Int) async throws {
+    try await Self.withServers { servers, _ in
+      // Longer bundles are sent while they arrive.
+      let bundle = try SampleBundle(String(repeating: "0123456789", count: repetitions))
+      try await servers.with { one in
+        #expect(try await one.upload(bundle.bytes).status == 201)
+        try await one.application.storage.abilities.journal?.flush()
+        try await servers.with { other in
+          // The other server looks for changes without notes, too.
+          try await other.send(.get, "/v1/snapshots")
+          for api in [one, other] {
+            for expected in [["GET bytes"], []] {
+              let calls = try await servers.calls {
+                let fetched = try await api.send(.get, "/v1/snapshots/\(bundle.id).zip")
+                #expect(fetched.status == 200 && fetched.bytes == bundle.bytes)
+              }
+              #expect(calls == expected)
+            }
+          }
+        }
+      }
+    }
+  }
+
+  @Test func `a bundle that one server has deleted is not sent by another that has its bytes`() async throws {
+    try await Self.withServers { servers, bundle in
+      try await servers.with { one in
+        try await servers.with { other in
+          #expect(try await one.upload(bundle.bytes).status == 201)
+          try await one.application.storage.abilities.journal?.flush()
+          #expect(try await other.send(.get, "/v1/snapshots/\(bundle.id).zip").status == 200)
+          #expect(try await one.send(.delete, "/v1/snapshots/\(bundle.id)").status == 204)
+          #expect(try await other.send(.get, "/v1/snapshots/\(bundle.id).zip").status == 410)
+          try await one.application.storage.abilities.journal?.flush()
+          #expect(servers.notes.all.isEmpty)
+          #expect(try await other.send(.get, "/v1/snapshots/\(bundle.id).zip").status == 410)
+        }
+      }
+    }
+  }
+
+  @Test func `a server that ends after a deletion leaves no server that sends the bundle`() async throws {
+    try await Self.withServers { servers, bundle in
+      try await servers.with { other in
+        try await servers.with { one in
+          #expect(try await one.upload(bundle.bytes).status == 201)
+          try await one.application.storage.abilities.journal?.flush()
+          #expect(try await other.send(.get, "/v1/snapshots/\(bundle.id).zip").status == 200)
+          try await one.application.storage.store.delete(bundle.id)
+        }
+        #expect(servers.catalog.record(bundle.id) != nil)
+        #expect(try await other.send(.get, "/v1/snapshots/\(bundle.id).zip").status == 410)
+      }
+    }
+  }
+
+  @Test func `while the database does not answer, bundles are sent and attached, but not deleted`()
+    async throws
+  {
+    try await Self.withServers { servers, bundle in
+      try await servers.with { api in
+        #expect(try await api.upload(bundle.bytes).status == 201)
+        try await api.application.storage.abilities.journal?.flush()
+        servers.notes.isAvailable = false
+        let calls = try await servers.calls {
+          let sent = try await api.send(.get, "/v1/snapshots/\(bundle.id).zip")
+          #expect(sent.bytes == bundle.bytes)
+        }
+        #expect(calls == ["GET records", "GET bytes"])
+        let refused = try await api.send(.delete, "/v1/snapshots/\(bundle.id)")
+        #expect(refused.status == 503 && refused.fields[.retryAfter] != nil)
+        #expect(try await api.send(.get, "/v1/snapshots/\(bundle.id).zip").status == 200)
+        #expect(try await api.upload(try SampleBundle("other").bytes).status == 201)
+        servers.notes.isAvailable = true
+        #expect(try await api.send(.delete, "/v1/snapshots/\(bundle.id)").status == 204)
+      }
+    }
+  }
+
+  @Test func `a bundle that was repaired is sent, also while the catalogue lacks that`() async throws {
+    try await Self.withServers { servers, bundle in
+      try await servers.with { api in
+        #expect(try await api.upload(bundle.bytes, .put, id: bundle.id).status == 201)
+        try await api.application.storage.abilities.journal?.flush()
+        let damaged = try await api.application.storage.store.setAside(bundle.id)
+        try await servers.catalog.insert(damaged)
+        #expect(try await api.send(.get, "/v1/snapshots/\(bundle.id).zip").kind == "snapshot-damaged")
+        #expect(try await api.upload(bundle.bytes, .put, id: bundle.id).status == 200)
+        try await servers.catalog.insert(damaged)
+        #expect(try await api.send(.get, "/v1/snapshots/\(bundle.id).zip").bytes == bundle.bytes)
+      }
     }
   }
 }

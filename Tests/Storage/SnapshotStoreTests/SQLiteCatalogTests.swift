@@ -280,8 +280,9 @@ import Testing
       $0.isPinned = true
       $0.comments = [SnapshotComment("Seen", writtenAt: Date(timeIntervalSince1970: 1))].compactMap { $0 }
       $0.revision = 3
+      $0.attempt = SnapshotID()
     }
-    #expect(Mirror(reflecting: record).children.count == 19)
+    #expect(Mirror(reflecting: record).children.count == 20)
     let data = RecordCoder.encode(record)
     #expect(try RecordCoder.decode(data) == record.listed)
     for count in 0..<data.count {

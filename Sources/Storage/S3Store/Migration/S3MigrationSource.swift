@@ -50,7 +50,10 @@ package struct S3MigrationSource: MigrationSource {
     let object = try await store.access { client async throws(S3Error) in try await client.read(id) }
     guard let object else { return nil }
     switch object.state?.content {
-    case .published(let record, _): return .published(record)
+    case .published(var record, _):
+      // The copy has a name of its own.
+      record.attempt = nil
+      return .published(record)
     case .deleted: return .deleted
     case nil: return .unreadable
     }

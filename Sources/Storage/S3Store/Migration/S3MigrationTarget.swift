@@ -35,13 +35,13 @@ package struct S3MigrationTarget: MigrationTarget {
         URL(filePath: bundle.path), to: ObjectKeys.bytes(record.id, attempt: attempt), size: file.size,
         digest: file.sha256.bytes)
     }
-    try await replace(record.id, with: .published(record, attempt: attempt))
+    try await replace(record.id, with: .published(record, by: attempt))
     return true
   }
 
   package func replaceRecord(with record: SnapshotRecord) async throws(TransferError) {
     _ = try await change { () async throws(StoreError) in
-      try await states.change(record.id) { _, attempt in .write(.published(record, attempt: attempt)) }
+      try await states.change(record.id) { _, attempt in .write(.published(record, by: attempt)) }
     }
   }
 

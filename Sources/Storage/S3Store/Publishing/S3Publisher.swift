@@ -69,7 +69,9 @@ final class S3Publisher: Sendable {
           return try await join(present, with: upload, as: record, attachment)
         }
         try await prepare(record)
-        switch try await create(record, of: upload) {
+        let attempt = SnapshotID()
+        record.attempt = attempt
+        switch try await create(record, attempt, of: upload) {
         case .created: return .created(record)
         case .taken(let state): present = state
         }
@@ -116,9 +118,8 @@ final class S3Publisher: Sendable {
   }
 
   private func create(
-    _ record: SnapshotRecord, of upload: StagedUpload.Whole
+    _ record: SnapshotRecord, _ attempt: SnapshotID, of upload: StagedUpload.Whole
   ) async throws(StoreError) -> SnapshotStates.Creation {
-    let attempt = SnapshotID()
     try await write(upload, record.id, attempt)
     // If this throws, the record possibly names the bytes, so they remain; otherwise the sweep removes them.
     let creation = try await states.create(record.id, .published(record, attempt: attempt))
@@ -132,15 +133,17 @@ final class S3Publisher: Sendable {
   {
     let attempt = SnapshotID()
     try await write(upload, id, attempt)
-    var isRepaired = false
+    var repaired: StoredState.Content?
     let (former, damaged) = try await states.change(id) { (record, _) throws(StoreError) in
-      isRepaired = record.verified == .damaged
-      guard isRepaired else { return .keep }
-      return .write(.published(record.changed(to: .intact), attempt: attempt))
+      repaired = nil
+      guard record.verified == .damaged else { return .keep }
+      let content = StoredState.Content.published(record.changed(to: .intact), by: attempt)
+      repaired = content
+      return .write(content)
     }
     // Another upload may have repaired the bundle meanwhile.
-    await remove(id, isRepaired ? damaged : attempt)
-    return isRepaired ? former.changed(to: .intact) : former
+    await remove(id, repaired == nil ? attempt : damaged)
+    return repaired?.record ?? former
   }
 
   private func write(

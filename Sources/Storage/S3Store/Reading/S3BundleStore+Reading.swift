@@ -1,3 +1,4 @@
+import Logging
 import S3Client
 package import SnapshotFormat
 package import SnapshotStore
@@ -29,11 +30,17 @@ extension S3BundleStore {
     }
   }
 
-  /// A bundle to be sent. A large one that is not in the cache is sent while it arrives.
+  /// A bundle to be sent. A large one that is not in the cache is sent while it arrives. Its record has no identifiers,
+  /// comments and revision if it is settled: see ``/SnapshotStore/SettledRecords``.
   package func contents(
     _ id: SnapshotID, if isVisible: @Sendable (SnapshotRecord) -> Bool
   ) async throws(StoreError) -> BundleContents {
-    let found = try await find(id, if: isVisible)
+    let found: (record: SnapshotRecord, attempt: SnapshotID)
+    if let settled = await settled(id), isVisible(settled.record) {
+      found = settled
+    } else {
+      found = try await find(id, if: isVisible)
+    }
     let key = ObjectKeys.bytes(id, attempt: found.attempt)
     guard found.record.verified != .damaged, found.record.size > S3StoreLimits.awaitedBundleBytes else {
       let bundle = try await openKept(found)
@@ -59,17 +66,32 @@ extension S3BundleStore {
   /// A URL with which anybody can read a bundle from the object store until `lifetime` has passed. Throws the errors of
   /// ``open(_:)``, except that missing bytes are not noticed.
   package func url(of id: SnapshotID, lifetime: Duration) async throws(StoreError) -> String {
-    let (record, attempt) = try await states.published(id)
-    guard record.verified != .damaged else { throw .damaged }
+    let found: (record: SnapshotRecord, attempt: SnapshotID)
+    if let settled = await settled(id) { found = settled } else { found = try await states.published(id) }
+    guard found.record.verified != .damaged else { throw .damaged }
     do throws(S3Error) {
       return try await client.presignedURL(
-        ObjectKeys.bytes(id, attempt: attempt), lifetime: Int(lifetime / .seconds(1)),
+        ObjectKeys.bytes(id, attempt: found.attempt), lifetime: Int(lifetime / .seconds(1)),
         fields: [
           "response-content-type": "application/zip",
           "response-content-disposition": "attachment; filename=\"\(id).zip\"",
         ])
     } catch {
       throw StoreError(error)
+    }
+  }
+
+  /// The record that the database has, if the snapshot was not deleted. What is damaged may have been repaired.
+  private func settled(_ id: SnapshotID) async -> (record: SnapshotRecord, attempt: SnapshotID)? {
+    guard let records = configuration.settledRecords, journal?.isUnindexed(id) == false else { return nil }
+    do throws(CatalogError) {
+      guard let record = try await records.settledRecord(id), let attempt = record.attempt,
+        record.verified != .damaged
+      else { return nil }
+      return (record, attempt)
+    } catch {
+      logger.debug("A record is read from the object store instead", metadata: ["error": "\(error)"])
+      return nil
     }
   }
 

@@ -6,7 +6,8 @@ import Synchronization
 ///
 /// Each change of a snapshot goes through these steps, and a server can end after any of them:
 /// 1. A note with the UUID is written to the database: see ``ChangeNotes``. If the database does not answer, a mark is
-///    written to the store instead: see ``ChangeMarks``.
+///    written to the store instead: see ``ChangeMarks``. A deletion is not made then, so that other servers
+///    can rely on ``SettledRecords``.
 /// 2. The store is changed, within ``Limits/validity`` of step 1. If that is not possible, step 1 is repeated first.
 /// 3. The catalogue is changed. If it fails, this server repeats it.
 /// 4. The note is removed, some time later. A mark is removed once notes of all changes are written that were made
@@ -84,7 +85,8 @@ package final class ChangeJournal: Sendable {
 
   /// Makes sure that a change will be found if the server ends. Call it before each attempt to make the change. Throws
   /// ``StoreError/unavailable(_:)`` if neither the database nor the store answers; the change must not be made then.
-  package func prepare(_ change: NotedChange) async throws(StoreError) {
+  /// - Parameter mustBeNoted: whether a mark is not enough, because other servers must know of the change at once.
+  package func prepare(_ change: NotedChange, mustBeNoted: Bool = false) async throws(StoreError) {
     let end = ContinuousClock.now + limits.validity
     let (isReady, ended) = state.withLock { state -> (Bool, Set<NotedChange>) in
       if state.open.isNoted(change, at: .now) { return (true, []) }
@@ -97,8 +99,16 @@ package final class ChangeJournal: Sendable {
       state.withLock { $0.open.note([change], until: end) }
     } catch {
       state.withLock { $0.open.putBack(ended: ended) }
+      guard !mustBeNoted else {
+        throw .unavailable("A snapshot can't be deleted while the database does not answer: \(error)")
+      }
       try await mark(change)
     }
+  }
+
+  /// Whether this server made a change of the snapshot that the catalogue possibly lacks.
+  package func isUnindexed(_ snapshot: SnapshotID) -> Bool {
+    state.withLock { $0.open.hasChanges(of: snapshot) }
   }
 
   /// States how an attempt to make a change ended. No other attempt follows.

@@ -34,6 +34,8 @@ struct OpenChanges: Sendable {
     numbers[change.snapshot, default: []].insert(change.number)
   }
 
+  func hasChanges(of snapshot: SnapshotID) -> Bool { numbers[snapshot] != nil }
+
   func contains(_ change: NotedChange) -> Bool { changes[change.number] != nil }
 
   func isNoted(_ change: NotedChange, at now: ContinuousClock.Instant) -> Bool {

@@ -142,7 +142,11 @@ struct StoreContents: Sendable, Hashable {
   var bundles: [SnapshotID: String] = [:]
 
   init(of store: any BundleStore, _ ids: [SnapshotID]) async throws {
-    for record in try await store.allRecords() { records[record.id] = record }
+    for var record in try await store.allRecords() {
+      // A copy names its bytes anew.
+      record.attempt = nil
+      records[record.id] = record
+    }
     for id in ids {
       do { bundles[id] = "\(ContentDigest.of(try await store.open(id).contents))" } catch {
         bundles[id] = (error as? StoreError)?.word ?? "\(error)"

@@ -1,0 +1,23 @@
+package import SnapshotFormat
+package import SnapshotStore
+
+/// The settled records of a catalogue and notes in memory.
+package struct InMemorySettledRecords: SettledRecords {
+  private let catalog: InMemoryCatalog
+  private let notes: InMemoryChangeNotes
+
+  /// The records of `catalog` that `notes` say nothing about.
+  package init(_ catalog: InMemoryCatalog, notes: InMemoryChangeNotes) {
+    (self.catalog, self.notes) = (catalog, notes)
+  }
+
+  package func settledRecord(_ id: SnapshotID) async throws(CatalogError) -> SnapshotRecord? {
+    guard notes.isAvailable else { throw .unavailable("for the test") }
+    guard !notes.all.contains(where: { $0.snapshot == id }), let record = catalog.record(id),
+      let attempt = record.attempt
+    else { return nil }
+    var settled = record.listed
+    settled.attempt = attempt
+    return settled
+  }
+}

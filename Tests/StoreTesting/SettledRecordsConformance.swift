@@ -1,0 +1,86 @@
+import PostgreSQLCatalog
+import PostgreSQLTesting
+import SnapshotFormat
+import SnapshotStore
+import Testing
+
+/// The implementations of ``SettledRecords``.
+package enum SettledRecordsKind: CaseIterable, Sendable {
+  case memory, postgresql
+
+  /// The implementations that can be tested on this machine.
+  package static let allCases: [SettledRecordsKind] =
+    PostgreSQLServer.isInstalled ? [.memory, .postgresql] : [.memory]
+
+  /// Runs `body` with an empty catalogue, its notes, and its settled records.
+  fileprivate func with(
+    _ body: (any Catalog, any ChangeNotes, any SettledRecords) async throws -> Void
+  ) async throws {
+    switch self {
+    case .memory:
+      let (catalog, notes) = (InMemoryCatalog(), InMemoryChangeNotes())
+      try await body(catalog, notes, InMemorySettledRecords(catalog, notes: notes))
+    case .postgresql:
+      try await withDatabase { configuration in
+        let catalog = try await PostgreSQLCatalog.open(configuration)
+        defer { catalog.close() }
+        try await body(catalog, catalog, catalog)
+      }
+    }
+  }
+}
+
+/// The guarantees of ``SettledRecords``, tested with every implementation.
+@Suite struct SettledRecordsConformance {
+  private static func settled(_ record: SnapshotRecord) -> SnapshotRecord {
+    var settled = record.listed
+    settled.attempt = record.attempt
+    return settled
+  }
+
+  @Test(arguments: SettledRecordsKind.allCases)
+  func `a record with an attempt is settled as it was last inserted`(kind: SettledRecordsKind) async throws {
+    try await kind.with { catalog, _, records in
+      var snapshot = try record { $0.attempt = SnapshotID() }
+      #expect(try await records.settledRecord(snapshot.id) == nil)
+      try await catalog.insert(snapshot)
+      #expect(try await records.settledRecord(snapshot.id) == Self.settled(snapshot))
+      (snapshot.attempt, snapshot.revision, snapshot.isPinned) = (SnapshotID(), 1, true)
+      try await catalog.insert(snapshot)
+      #expect(try await records.settledRecord(snapshot.id) == Self.settled(snapshot))
+      snapshot.attempt = nil
+      try await catalog.insert(snapshot)
+      #expect(try await records.settledRecord(snapshot.id) == nil)
+    }
+  }
+
+  @Test(arguments: SettledRecordsKind.allCases)
+  func `a record is not settled while there is a note of its snapshot`(kind: SettledRecordsKind) async throws
+  {
+    try await kind.with { catalog, notes, records in
+      let snapshots = try (0..<2).map { _ in try record { $0.attempt = SnapshotID() } }
+      let (noted, other) = (snapshots[0], snapshots[1])
+      try await catalog.insert(snapshots)
+      let changes = (0..<2).map { _ in NotedChange(SnapshotID(), of: noted.id) }
+      try await notes.write(changes, removing: [])
+      #expect(try await records.settledRecord(noted.id) == nil)
+      #expect(try await records.settledRecord(other.id) == Self.settled(other))
+      try await notes.write([], removing: [changes[0]])
+      #expect(try await records.settledRecord(noted.id) == nil)
+      try await notes.write([], removing: [changes[1]])
+      #expect(try await records.settledRecord(noted.id) == Self.settled(noted))
+    }
+  }
+
+  @Test(arguments: SettledRecordsKind.allCases)
+  func `a record that was removed is never settled again`(kind: SettledRecordsKind) async throws {
+    try await kind.with { catalog, _, records in
+      let snapshot = try record { $0.attempt = SnapshotID() }
+      try await catalog.insert(snapshot)
+      try await catalog.remove(snapshot.id)
+      #expect(try await records.settledRecord(snapshot.id) == nil)
+      try await catalog.insert(snapshot)
+      #expect(try await records.settledRecord(snapshot.id) == nil)
+    }
+  }
+}
