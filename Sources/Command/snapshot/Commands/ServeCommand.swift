@@ -90,7 +90,7 @@ struct ServeCommand: AsyncParsableCommand {
     let environment = ProcessInfo.processInfo.environment
     let listeners = try settings.takeListeners(environment)
     ProcessSignals.ignoreBrokenPipeAndFileSizeLimit()
-    // Until the service group handles these signals: to open the storage can take long.
+    // The service group handles the signals later. Opening the storage, which comes before, can take long.
     ProcessSignals.endOnTermination()
     DescriptorLimit.raise(to: settings.descriptors)
     // The memory for reading one bundle is reused for the next.
